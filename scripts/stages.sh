@@ -9,6 +9,7 @@
 #                               build only what these suites need, and run them
 #   sum_up                      the last line: "N passed, N failed"; its status is the result
 #   sanitized, threaded         the options of a build under the sanitizers, or that of threads
+#   released                    those of a build as it is released
 #   stop_when_interrupted       for a subshell; the script itself does so
 
 builds=build-test
@@ -22,6 +23,9 @@ less=(-Doptimization=1 -Dbench=false -Dwerror=false)
 sanitized=('-Db_sanitize=address,undefined' "${less[@]}")
 # shellcheck disable=SC2034
 threaded=('-Db_sanitize=thread' "${less[@]}")
+# As the library is released: what it is counted in.
+# shellcheck disable=SC2034
+released=(--buildtype=release -Db_lto=true -Dbench=false)
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 
 # On an interrupt meson ends its tests and exits, but the script would go on.

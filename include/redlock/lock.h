@@ -161,7 +161,8 @@ struct redlock_request {
     const char *const *keys;
     size_t n_keys;
     /* 1 (default): renew the lock while it is held. A renewal begins when a quarter to a third of
-     * the ttl has passed, at a different time for each lock (when a tenth has passed, if masters
+     * the ttl has passed, at a different time for each lock, and up to a 512th of the ttl sooner to
+     * go together with those of other locks (when a tenth has passed, if masters
      * granted the lock late or were healed). A renewal that fails is tried again after a random
      * back-off. */
     int renew;
@@ -475,7 +476,8 @@ struct redlock_node_detail {
 
 /* Describe how master `index` (in the order of options.nodes) voted last, and what it has said
  * about the lock since then. When a lock is lost for REDLOCK_ENOQUORUM this shows which masters did
- * not confirm it, and for how long. Answers to a release are not recorded.
+ * not confirm it, and for how long. Answers to a release are not recorded: once it has begun, the
+ * vote is what the master said last.
  *
  * Returns 0; REDLOCK_EINVAL for a NULL, an index or a size out of range; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */

@@ -67,14 +67,9 @@ void rlk_heap_insert(struct rlk_heap *h, struct rlk_heap_node *n)
     h->root = meld(h->root, n);
 }
 
-void rlk_heap_remove(struct rlk_heap *h, struct rlk_heap_node *n)
+/* Take it and what is below it out of the list of its siblings. */
+static void cut(struct rlk_heap_node *n)
 {
-    struct rlk_heap_node *children = meld_siblings(n->child);
-
-    if (n == h->root) {
-        h->root = children;
-        return;
-    }
     if (n->prev->child == n) {
         n->prev->child = n->next;
     } else {
@@ -83,5 +78,19 @@ void rlk_heap_remove(struct rlk_heap *h, struct rlk_heap_node *n)
     if (n->next) {
         n->next->prev = n->prev;
     }
-    h->root = meld(h->root, children);
+}
+
+/* Most of those that are removed have nothing below them. */
+void rlk_heap_remove(struct rlk_heap *h, struct rlk_heap_node *n)
+{
+    struct rlk_heap_node *children = n->child ? meld_siblings(n->child) : NULL;
+
+    if (n == h->root) {
+        h->root = children;
+        return;
+    }
+    cut(n);
+    if (children) {
+        h->root = meld(h->root, children);
+    }
 }

@@ -1,25 +1,34 @@
-/* pool.h - objects of one size that are reused: no malloc in the steady state.
+/* pool.h - freed objects that are used again: no malloc in the steady state.
  *
- * Objects that are given back are kept in a list, at most `keep` of them; the rest is freed. */
+ * Objects differ in size, and each is just as long as it has to be: a claim with its keys, a handle
+ * with what it knows of each node. So there is a list of free objects for each class of sizes. The
+ * classes are 16 bytes apart and end 8 bytes after a multiple of 16: that is what most malloc(3)
+ * give without waste. Larger objects go back to malloc at once, and so does everything that is
+ * given back when free objects take `keep` bytes already.
+ *
+ * A zeroed pool keeps nothing. */
 #ifndef RLK_BASE_POOL_H
 #define RLK_BASE_POOL_H
 
 #include <stddef.h>
 
+#define RLK_POOL_STEP 16
+#define RLK_POOL_CLASSES 256 /* of objects up to 4,088 bytes */
+
 struct rlk_pool {
-    unsigned keep, kept; /* the most objects in the list, and how many there are */
-    void *free;          /* the list: each object begins with a pointer to the next */
+    size_t keep, kept;            /* the most bytes of free objects, and how many there are */
+    void *free[RLK_POOL_CLASSES]; /* by class: each object begins with a pointer to the next */
 };
 
-void rlk_pool_init(struct rlk_pool *p, unsigned keep);
+void rlk_pool_init(struct rlk_pool *p, size_t keep);
 
-/* Free the objects in the list. Give back those in use before. */
+/* Free the objects in the lists. Give back those in use before. */
 void rlk_pool_end(struct rlk_pool *p);
 
-/* An object whose contents are undefined; NULL: out of memory. size: always the same for one pool,
- * and at least that of a pointer. */
+/* An object whose contents are undefined; NULL: out of memory. */
 void *rlk_pool_take(struct rlk_pool *p, size_t size);
 
-void rlk_pool_give(struct rlk_pool *p, void *object);
+/* size: with which it was taken. */
+void rlk_pool_give(struct rlk_pool *p, void *object, size_t size);
 
 #endif

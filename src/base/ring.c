@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/rare.h"
 
 /* The first capacity of a ring. */
 #define FIRST_CAP 64
@@ -14,7 +15,7 @@ void rlk_ring_end(struct rlk_ring *r)
     *r = (struct rlk_ring){0};
 }
 
-bool rlk_ring_grow(struct rlk_ring *r, size_t size, size_t most)
+RLK_RARE bool rlk_ring_grow(struct rlk_ring *r, size_t size, size_t most)
 {
     size_t cap = r->cap ? r->cap * 2 : FIRST_CAP, i;
     char *values = cap <= most ? rlk_alloc(cap * size) : NULL;

@@ -7,6 +7,7 @@
 
 #include <redlock/redlock.h>
 
+#include "base/wipe.h"
 #include "cli/elect/elect.h"
 #include "cli/lock/lock.h"
 #include "cli/show/doctor.h"
@@ -129,7 +130,7 @@ int main(int argc, char **argv)
         cli_say("out of memory");
         return CLI_INTERNAL;
     }
-    cli_secret_wipe_stack();
+    rlk_wipe_stack();
     cli_signals_init();
     if (first == NULL) {
         return cli_say_usage(NULL, "the command is missing: lock, elect, acquire, extend, "

@@ -3,6 +3,7 @@
 
 #include <redlock/error.h>
 
+#include "base/rare.h"
 #include "base/time.h"
 #include "core/backoff.h"
 
@@ -98,7 +99,7 @@ static bool is_cut_short(const struct rlk_attempt *a, uint64_t now_us)
 
 /* A round was lost. Its reason is the result of the attempt when that may begin no other round:
  * wait_us is 0, or max_retries is reached. */
-static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
+RLK_RARE static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     if (a->round.status == REDLOCK_ECANCELED) {
         fail(a, REDLOCK_ECANCELED, now_us, out);

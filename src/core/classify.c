@@ -174,11 +174,8 @@ enum rlk_vote rlk_classify_adopt(const struct rlk_reply *reply)
 
 enum rlk_answer rlk_classify_release(const struct rlk_reply *reply)
 {
-    if (rlk_classify_is_error(reply, "WRONGTYPE")) {
-        return RLK_ANSWER_TAKEN;
-    }
     if (reply->type != RLK_REPLY_INTEGER) {
-        return RLK_ANSWER_UNKNOWN;
+        return rlk_classify_is_error(reply, "WRONGTYPE") ? RLK_ANSWER_TAKEN : RLK_ANSWER_UNKNOWN;
     }
     switch (reply->integer) {
     case 2:

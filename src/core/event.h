@@ -116,23 +116,31 @@ struct rlk_event {
     };
 };
 
+/* The parts of the union belong to different machines. So the struct is small: it is cleared in
+ * each step. */
 struct rlk_actions {
-    bool fresh;       /* a round begins: make a new claim, with a fresh token [S4] */
-    uint64_t acquire; /* ask these nodes for the key; their leases count from now_us */
-    uint64_t extend;  /* ask these nodes to keep the key for ttl_ms from now_us */
-    uint64_t heal;    /* ask these nodes, which may not have the key, to set it for ttl_ms */
-    uint32_t ttl_ms;  /* of extend or heal; a step never asks for both */
-    uint64_t confirm; /* ask these nodes to raise their counter to `fence` [S12] */
-    uint64_t fence;
-    uint64_t release;     /* release the claim on these nodes */
     uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER: none */
-    uint64_t wait;        /* ask these nodes for a place in their waiting lists ... */
-    bool wait_yields;     /* of `wait`: also when the keys are free it is not our turn */
-    uint64_t track;       /* of `wait`: and have these report when a key changes */
-    uint64_t look;        /* ask these nodes who holds the key */
     bool queue;           /* queue this machine, and send DEQUEUED when it is its turn */
     bool report;          /* the machine has decided: report it to the user */
-    bool report_extended; /* the user's extension has ended: report that */
+    bool report_extended; /* hold: the user's extension has ended: report that */
+    bool fresh;           /* attempt: a round begins: make a new claim, with a fresh token [S4] */
+    bool wait_yields;     /* attempt, of `wait`: also when the keys are free it is not our turn */
+    uint64_t release;     /* attempt, release: release the claim on these nodes */
+    union {
+        struct {              /* attempt: */
+            uint64_t acquire; /* ask these nodes for the key; their leases count from now_us */
+            uint64_t confirm; /* ask these nodes to raise their counter to `fence` [S12] */
+            uint64_t fence;
+            uint64_t wait;  /* ask these nodes for a place in their waiting lists ... */
+            uint64_t track; /* of `wait`: and have these report when a key changes */
+        };
+        struct {             /* hold: */
+            uint64_t extend; /* ask these nodes to keep the key for ttl_ms from now_us */
+            uint64_t heal;   /* ask these nodes, which may not have the key, to set it for ttl_ms */
+            uint32_t ttl_ms; /* of extend or heal; a step never asks for both */
+        };
+        uint64_t look; /* observer: ask these nodes who holds the key */
+    };
 };
 
 #endif

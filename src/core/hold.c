@@ -17,13 +17,20 @@
 /* A heal for less than this is not worth a command. */
 #define HEAL_LEAST_MS 10
 
-void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config)
+void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config, uint64_t *room)
 {
-    *h = (struct rlk_hold){.state = RLK_HOLD_IDLE};
-    h->config = *config;
+    h->state = RLK_HOLD_IDLE;
+    h->reason = 0;
+    h->extend_status = 0;
+    h->renewals = h->failures = 0;
+    h->trouble = h->extending = h->extend_next = h->renewing = h->queued = false;
     h->petted = true;
+    h->renewal_started = h->waits_for_pet = false;
+    h->held_us = h->round_us = 0;
+    h->round_ttl_us = h->wanted_ttl_us = 0;
     h->round_until_us = h->renew_us = h->heal_us = RLK_NEVER;
-    rlk_prng_seed(&h->prng, config->seed);
+    h->config = *config;
+    h->leases.end_us = room;
 }
 
 uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h)
@@ -83,9 +90,17 @@ static uint64_t next_renewal_us(const struct rlk_hold *h)
                         rlk_time_sub(h->leases.valid_until_us, ttl_us - part_us + early_us));
 }
 
+/* Of many locks, those whose renewals are due at about the same time are renewed at the same time:
+ * one command renews them all. Never later than it is due. */
+static uint64_t join_others(const struct rlk_hold *h, uint64_t due_us)
+{
+    return h->config.together ? due_us - due_us % (h->config.ttl_us / RLK_HOLD_TOGETHER_PARTS)
+                              : due_us;
+}
+
 static void plan_renewal(struct rlk_hold *h)
 {
-    h->renew_us = h->config.renew ? next_renewal_us(h) : RLK_NEVER;
+    h->renew_us = h->config.renew ? join_others(h, next_renewal_us(h)) : RLK_NEVER;
 }
 
 /* A round has ended. The user's extension ends with it, or begins now if it had to wait. */
@@ -123,7 +138,7 @@ static void fail(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
     if (h->config.renew) {
         begin_trouble(h, REDLOCK_ENOQUORUM, out);
         h->renew_us =
-            rlk_time_add(now_us, rlk_backoff_us(&h->prng, h->failures, least_us, most_us));
+            rlk_time_add(now_us, rlk_backoff_us(&h->config.prng, h->failures, least_us, most_us));
     }
     end_or_start_extension(h, REDLOCK_ENOQUORUM, now_us, out);
 }
@@ -443,7 +458,7 @@ void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t no
                     struct rlk_actions *out)
 {
     *out = (struct rlk_actions){0};
-    rlk_leases_init(&h->leases, h->config.nodes, won);
+    rlk_leases_init(&h->leases, h->config.nodes, won, h->leases.end_us);
     if (h->config.adopted) {
         rlk_leases_adopt(&h->leases);
     }

@@ -33,22 +33,27 @@
 /* The largest early_ppm: with it a renewal begins when a quarter of the ttl is over. */
 #define RLK_HOLD_EARLY_PPM 250000
 
+/* Renewals that begin together do so at multiples of this part of the ttl. It is a small part of
+ * what early_ppm spreads them over, so that locks that were acquired together make no storm. */
+#define RLK_HOLD_TOGETHER_PARTS 512
+
 struct rlk_hold_config {
-    unsigned nodes;
-    uint32_t drift_ppm;
     uint64_t ttl_us; /* whole milliseconds */
     uint64_t timeout_us;
-    bool renew;            /* the lock is renewed by itself */
-    bool needs_pet;        /* no renewal without a PET since the last one */
     uint64_t max_hold_us;  /* no renewal may make the lock live longer; RLK_NEVER: no limit */
-    uint32_t max_renewals; /* UINT32_MAX: no limit */
     uint64_t retry_us;     /* the longest pause after a renewal that failed; 0: a tenth of the
                               ttl, as for all that is longer */
-    bool adopted;          /* another process acquired it: our key may be on any node */
+    struct rlk_prng prng;  /* for the jitter of retries; seeded */
+    uint32_t max_renewals; /* UINT32_MAX: no limit */
     uint32_t early_ppm;    /* a renewal begins so much of a third of the ttl before that third is
                               over: 0 to RLK_HOLD_EARLY_PPM. Each lock has another value, so that
                               locks that were acquired together are not renewed together */
-    uint64_t seed;         /* for the jitter of retries */
+    uint32_t drift_ppm;
+    uint8_t nodes;
+    bool renew;     /* the lock is renewed by itself */
+    bool needs_pet; /* no renewal without a PET since the last one */
+    bool together;  /* a renewal begins a little sooner: with those of other locks */
+    bool adopted;   /* another process acquired it: our key may be on any node */
 };
 
 enum rlk_hold_state {
@@ -66,17 +71,17 @@ struct rlk_hold {
      * REDLOCK_ESUSPENDED   this machine was not stepped when a step was due
      * REDLOCK_ELIMIT       the renewal is still queued */
     int reason;
+    int extend_status;      /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
+    uint32_t renewals;      /* counted so far */
+    uint32_t failures;      /* rounds that failed since the last success */
     bool trouble;           /* the lock should be renewed, and is not */
     bool extending;         /* the user waits for an extension */
     bool extend_next;       /* that is the next round, and not the one under way */
     bool renewing;          /* the last round is a renewal, and not an extension */
     bool queued;            /* a round or a heal is due, and waits for DEQUEUED */
-    int extend_status;      /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
     bool petted;            /* a PET since the last renewal began; true before the first */
     bool renewal_started;   /* a renewal began and is not counted yet: a retry needs no other PET */
     bool waits_for_pet;     /* a renewal is due, and begins with the next PET */
-    uint32_t renewals;      /* counted so far */
-    uint32_t failures;      /* rounds that failed since the last success */
     uint64_t held_us;       /* since when the lock is held */
     uint64_t round_us;      /* when the last round began */
     uint64_t round_ttl_us;  /* the ttl that it asked for */
@@ -85,11 +90,11 @@ struct rlk_hold {
     uint64_t renew_us;       /* when the next round is due; RLK_NEVER: none is */
     uint64_t heal_us;        /* when a heal is due; RLK_NEVER: none is */
     struct rlk_hold_config config;
-    struct rlk_prng prng;
     struct rlk_leases leases;
 };
 
-void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config);
+/* room: RLK_LEASES_ROOM() words for its nodes; the caller's, and used as long as the hold. */
+void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config, uint64_t *room);
 
 /* [S3] Until when the lock is valid; 0 when it is not held. */
 uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h);

@@ -4,19 +4,27 @@
 #include "base/mask.h"
 #include "base/time.h"
 
+/* By node: the lease end if the open question is answered with yes. */
+static uint64_t *next_us(const struct rlk_leases *l)
+{
+    return l->end_us + l->nodes;
+}
+
 /* [S11] The clock moved, so the key may have expired early: neither the present lease counts, nor
  * the one that the open question would bring. The next lease begins with the next question. */
 static void forget_lease(struct rlk_leases *l, unsigned node)
 {
-    l->end_us[node] = l->next_us[node] = 0;
+    l->end_us[node] = next_us(l)[node] = 0;
 }
 
-void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_round *won)
+void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_round *won,
+                     uint64_t *room)
 {
     uint64_t left = won->clock_suspect;
     unsigned node;
 
     l->nodes = nodes;
+    l->end_us = room;
     l->may_have_key = won->asked & ~won->no;
     l->present = won->yes | won->quarantined;
     l->counted = l->confirmed = rlk_round_counted(won);
@@ -30,7 +38,7 @@ void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_roun
     l->success = true;
     l->valid_until_us = won->valid_until_us;
     for (node = 0; node < nodes; node++) {
-        l->next_us[node] = won->end_us[node];
+        next_us(l)[node] = won->end_us[node];
         l->end_us[node] = l->present & rlk_mask_bit(node) ? won->end_us[node] : 0;
     }
     RLK_MASK_EACH (node, left) {
@@ -54,7 +62,7 @@ static uint64_t ask(struct rlk_leases *l, uint64_t nodes, uint64_t end_us)
     unsigned node;
 
     RLK_MASK_EACH (node, left) {
-        l->next_us[node] = end_us;
+        next_us(l)[node] = end_us;
     }
     l->unanswered |= nodes;
     return nodes;
@@ -111,7 +119,7 @@ static void confirm_key(struct rlk_leases *l, unsigned node)
     l->present |= bit;
     l->confirmed |= bit & l->asked & ~l->clock_suspect;
     l->absent &= ~bit;
-    l->end_us[node] = rlk_time_max(l->end_us[node], l->next_us[node]);
+    l->end_us[node] = rlk_time_max(l->end_us[node], next_us(l)[node]);
 }
 
 /* The key is gone, and the lease with it. */
@@ -224,7 +232,7 @@ void rlk_leases_replace_data(struct rlk_leases *l, unsigned node)
     l->present &= ~bit;
     l->counted &= ~bit;
     l->confirmed &= ~bit;
-    l->end_us[node] = 0; /* next_us stays: the open question is answered from the new data */
+    l->end_us[node] = 0; /* next_us() stays: the open question is answered from the new data */
     recompute_validity(l);
 }
 
@@ -234,7 +242,7 @@ void rlk_leases_shift(struct rlk_leases *l, uint64_t by_us)
 
     for (node = 0; node < l->nodes; node++) {
         l->end_us[node] = rlk_time_sub(l->end_us[node], by_us);
-        l->next_us[node] = rlk_time_sub(l->next_us[node], by_us);
+        next_us(l)[node] = rlk_time_sub(next_us(l)[node], by_us);
     }
     recompute_validity(l);
 }

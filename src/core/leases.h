@@ -22,12 +22,14 @@
 #define RLK_CORE_LEASES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "core/event.h"
 #include "core/round.h"
 
 struct rlk_leases {
     unsigned nodes;
+    bool success;           /* a majority of the nodes that count confirmed in this round */
     uint64_t may_have_key;  /* may have our key: these have to be released */
     uint64_t present;       /* have our key, by their last answer */
     uint64_t counted;       /* of the present nodes, those that count [S7] */
@@ -44,16 +46,19 @@ struct rlk_leases {
     uint64_t asked;     /* the nodes of this round */
     uint64_t confirmed; /* of these, those that confirmed our key */
     uint64_t taken;     /* of these, those that have somebody else's key */
-    bool success;       /* a majority of the nodes that count confirmed */
 
-    uint64_t valid_until_us;         /* [S2]; 0 when a majority is impossible */
-    uint64_t end_us[RLK_MAX_NODES];  /* of the lease; 0: no lease */
-    uint64_t next_us[RLK_MAX_NODES]; /* the lease end if the open question is answered with yes */
+    uint64_t valid_until_us; /* [S2]; 0 when a majority is impossible */
+    uint64_t *end_us;        /* by node: the end of its lease; 0: no lease. After these, by node:
+                                the lease end if the open question is answered with yes */
 };
 
+/* How many words of memory the leases of so many nodes need. */
+#define RLK_LEASES_ROOM(nodes) ((size_t)2 * (nodes))
+
 /* Begin with the round that was won, when the win is reported to the user. Nobody has relied on the
- * lock before, so every node that has granted it by now counts. */
-void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_round *won);
+ * lock before, so every node that has granted it by now counts. room: of RLK_LEASES_ROOM(nodes). */
+void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_round *won,
+                     uint64_t *room);
 
 /* Another process acquired the lock: our key may be on any node, also where it was not found. */
 void rlk_leases_adopt(struct rlk_leases *l);

@@ -345,7 +345,7 @@ enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q,
     unsigned longest = RLK_QUARANTINED_NOT, reason;
 
     for (reason = RLK_QUARANTINED_NOT + 1; reason < RLK_QUARANTINE_REASONS; reason++) {
-        if (!is_over(q->until_us[reason], now_us) && q->until_us[reason] > q->until_us[longest]) {
+        if (q->until_us[reason] > q->until_us[longest] && !is_over(q->until_us[reason], now_us)) {
             longest = reason;
         }
     }

@@ -3,6 +3,7 @@
 
 #include <redlock/error.h>
 
+#include "base/rare.h"
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/split.h"
@@ -145,8 +146,8 @@ static void ask_again(struct rlk_round *r, const struct rlk_round_terms *terms, 
 
 /* Without the nodes that refused there is no majority. One node has just made it impossible, so one
  * of them is enough to make it possible. */
-static void ask_again_or_lose(struct rlk_round *r, const struct rlk_round_terms *terms,
-                              uint64_t open, uint64_t now_us, struct rlk_actions *out)
+RLK_RARE static void ask_again_or_lose(struct rlk_round *r, const struct rlk_round_terms *terms,
+                                       uint64_t open, uint64_t now_us, struct rlk_actions *out)
 {
     uint64_t all = rlk_mask_all(terms->nodes);
     int status = choose_status(r, terms->nodes, all & ~(r->yes | r->no | open));

@@ -149,6 +149,10 @@ static const char the_key[] = "key", our_name[] = "name", our_channel[] = "chann
 /* No script has this SHA-1. A user who may call EVALSHA gets NOSCRIPT. */
 #define NO_SHA "0000000000000000000000000000000000000000"
 
+/* The last of all ids of connections, which none gets. Not 0: with that, Redis before 7.0 ends the
+ * connections of all clients. */
+#define NO_CLIENT "9223372036854775807"
+
 /* A right is tried so that nothing changes: a watch ignores an empty message, and no server accepts
  * BCAST with OPTIN. */
 static const struct step steps[] = {
@@ -171,7 +175,7 @@ static const struct step steps[] = {
     {{"EVALSHA", NO_SHA, "1", the_key, "0"}, REDLOCK_RIGHT_EVALSHA, NULL},
     {{"SCRIPT", "LOAD", rlk_script_release.text}, REDLOCK_RIGHT_SCRIPT_LOAD, NULL},
     {{"CLIENT", "SETNAME", our_name}, REDLOCK_RIGHT_CLIENT_SETNAME, NULL},
-    {{"CLIENT", "KILL", "ID", "0"}, REDLOCK_RIGHT_CLIENT_KILL, NULL},
+    {{"CLIENT", "KILL", "ID", NO_CLIENT}, REDLOCK_RIGHT_CLIENT_KILL, NULL},
     {{"HELLO", "2"}, REDLOCK_RIGHT_HELLO, NULL},
     {{"PUBLISH", our_channel, ""}, REDLOCK_RIGHT_PUBLISH, NULL},
     {{"CLIENT", "TRACKING", "ON", "BCAST", "OPTIN"}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},

@@ -162,7 +162,7 @@ static void carry_out(struct redlock_election *e, const struct rlk_election_acti
 /* Why renewals fail. That one waits for healthy_cb is no reason: it begins after the yes. */
 static int trouble(const struct redlock_election *e)
 {
-    const struct rlk_hold *h = e->lock ? &e->lock->hold : NULL;
+    const struct rlk_hold *h = e->lock && e->lock->phase == RLK_LOCK_HELD ? &e->lock->hold : NULL;
 
     return h && h->trouble && h->reason != REDLOCK_EUNRENEWED ? h->reason : 0;
 }

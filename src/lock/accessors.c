@@ -51,28 +51,31 @@ REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, siz
 
 REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock)
 {
-    return lock ? lock->attempt.reason : 0;
+    return lock ? rlk_lock_effort(lock).reason : 0;
 }
 
 REDLOCK_EXPORT uint32_t redlock_lock_place(const struct redlock_lock *lock)
 {
     if (lock == NULL || lock->phase != RLK_LOCK_PENDING || is_child(lock) ||
-        lock->attempt.state != RLK_ATTEMPT_WAITING) {
+        lock->acquiring->attempt.state != RLK_ATTEMPT_WAITING) {
         return 0;
     }
-    return rlk_waiting_place(&lock->attempt.waiting);
+    return rlk_waiting_place(&lock->acquiring->attempt.waiting);
 }
 
 REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_t *ret_tries,
                                         uint64_t *ret_took_us)
 {
-    const struct rlk_attempt *a = lock ? &lock->attempt : NULL;
+    struct rlk_effort effort = {0};
 
+    if (lock) {
+        effort = rlk_lock_effort(lock);
+    }
     if (ret_tries) {
-        *ret_tries = a ? a->tries : 0;
+        *ret_tries = effort.tries;
     }
     if (ret_took_us) {
-        *ret_took_us = a ? rlk_time_sub(a->decided_us, a->started_us) : 0;
+        *ret_took_us = effort.took_us;
     }
 }
 
@@ -103,8 +106,8 @@ static bool is_confirmed(const struct redlock_lock *lock, unsigned node)
     return d->said != REDLOCK_SAID_ERROR && (may_confirm || d->said_us >= h->round_us);
 }
 
-/* For a lock that is held, or was. A node that confirmed our key counts as yes until it says
- * something else, its lease ends, or it does not answer in a later round. */
+/* For a lock that is held. A node that confirmed our key counts as yes until it says something
+ * else, its lease ends, or it does not answer in a later round. */
 static enum redlock_vote vote_in_hold(const struct redlock_lock *lock, unsigned node,
                                       uint64_t now_us)
 {
@@ -121,6 +124,26 @@ static enum redlock_vote vote_in_hold(const struct redlock_lock *lock, unsigned 
         return REDLOCK_VOTE_UNKNOWN;
     }
     return l->clock_suspect & bit ? REDLOCK_VOTE_QUARANTINED : REDLOCK_VOTE_YES;
+}
+
+/* For a lock whose release has begun: nobody relies on it any more. */
+static enum redlock_vote vote_by_words(const struct rlk_detail *d)
+{
+    static const enum redlock_vote votes[] = {
+        [REDLOCK_SAID_NOTHING] = REDLOCK_VOTE_UNKNOWN, [REDLOCK_SAID_SET] = REDLOCK_VOTE_YES,
+        [REDLOCK_SAID_KEPT] = REDLOCK_VOTE_YES,        [REDLOCK_SAID_GONE] = REDLOCK_VOTE_NO,
+        [REDLOCK_SAID_TAKEN] = REDLOCK_VOTE_NO,        [REDLOCK_SAID_ERROR] = REDLOCK_VOTE_UNKNOWN};
+
+    return d->asked_us == 0 ? REDLOCK_VOTE_NONE : votes[d->said];
+}
+
+static enum redlock_vote vote_of(const struct redlock_lock *lock, unsigned node, uint64_t now_us)
+{
+    if (lock->acquiring) {
+        return vote_in_round(&lock->acquiring->attempt.round, rlk_mask_bit(node));
+    }
+    return lock->phase == RLK_LOCK_HELD ? vote_in_hold(lock, node, now_us)
+                                        : vote_by_words(&lock->details[node]);
 }
 
 static const char *holder_at(const struct redlock_lock *lock, unsigned node)
@@ -155,7 +178,6 @@ static uint64_t ago_ms(uint64_t then_us, uint64_t now_us)
 static struct redlock_node_detail describe(const struct redlock_lock *lock, unsigned node,
                                            uint64_t now_us)
 {
-    bool held = lock->hold.state != RLK_HOLD_IDLE;
     const struct rlk_detail *d = &lock->details[node];
     struct redlock_node_detail detail = {
         .holder = "",
@@ -166,8 +188,7 @@ static struct redlock_node_detail describe(const struct redlock_lock *lock, unsi
         .asked_ms = ago_ms(d->asked_us, now_us),
     };
 
-    detail.vote = held ? vote_in_hold(lock, node, now_us)
-                       : vote_in_round(&lock->attempt.round, rlk_mask_bit(node));
+    detail.vote = vote_of(lock, node, now_us);
     if (detail.vote == REDLOCK_VOTE_NO) {
         detail.holder = holder_at(lock, node);
     } else if (detail.vote != REDLOCK_VOTE_YES) {

@@ -9,34 +9,44 @@
 #include "lock/request.h"
 #include "lock/trace.h"
 
+/* Nobody knows of the lock yet. */
+static void discard(struct redlock_lock *lock)
+{
+    rlk_lock_reported(lock);
+    rlk_lock_free(lock);
+}
+
+/* token_len: of the tokens of the lock. */
 static struct redlock_lock *make(struct redlock *rl, const struct redlock_request *q,
-                                 struct rlk_terms *r)
+                                 struct rlk_terms *r, size_t token_len)
 {
     struct redlock_lock *lock =
-        rlk_lock_new(rl, RLK_OPERATION_ACQUIRE, r->keys, r->n_keys, q->ttl_ms);
+        rlk_lock_new(rl, RLK_OPERATION_ACQUIRE, r->keys, r->n_keys, token_len, q->ttl_ms);
 
     if (lock == NULL) {
         return NULL;
     }
-    if (q->owner) {
-        memcpy(lock->owner, q->owner, strlen(q->owner) + 1);
+    if (!rlk_lock_begin_acquiring(lock)) {
+        discard(lock);
+        return NULL;
     }
+    strcpy(lock->acquiring->owner, q->owner ? q->owner : "");
     lock->notice_cb = q->notice_cb;
     lock->notice_arg = q->notice_arg;
     lock->notifies_moves = (q->flags & REDLOCK_NOTIFY_MOVES) != 0;
     if (r->attempt.watch && r->attempt.wait_us > 0) {
         r->attempt.key_hash = rlk_claim_key_hash(lock->claim);
-        lock->claim->first_node = r->attempt.key_hash % rl->options.n_nodes;
+        lock->claim->first_node = (uint8_t)(r->attempt.key_hash % rl->options.n_nodes);
     }
     r->attempt.seed = rlk_prng_next(&rl->prng);
-    r->hold.seed = rlk_prng_next(&rl->prng);
+    rlk_prng_seed(&r->hold.prng, rlk_prng_next(&rl->prng));
     r->hold.early_ppm = (uint32_t)(rlk_prng_next(&rl->prng) % (RLK_HOLD_EARLY_PPM + 1));
-    rlk_attempt_init(&lock->attempt, &r->attempt);
-    rlk_hold_init(&lock->hold, &r->hold);
-    if (!rlk_contention_enter(&rl->contention, &lock->contender, lock->claim,
-                              r->attempt.wait_us > 0)) {
-        rlk_lock_reported(lock); /* nobody knows of it */
-        rlk_lock_free(lock);
+    rlk_attempt_init(&lock->acquiring->attempt, &r->attempt);
+    rlk_hold_init(&lock->hold, &r->hold, rlk_lock_room(lock));
+    if (!rlk_contention_enter(&rl->contention, &lock->contender,
+                              r->attempt.wait_us > 0 ? &lock->acquiring->turn : NULL,
+                              lock->claim)) {
+        discard(lock);
         return NULL;
     }
     return lock;
@@ -51,7 +61,8 @@ static void trace_wish(const struct redlock_lock *lock)
 
     RLK_TRACE_LOCK(lock, .kind = h->adopted ? REDLOCK_TRACE_ADOPTED : REDLOCK_TRACE_ASKED,
                    .ttl_ms = lock->claim->ttl_ms,
-                   .text = words[lock->attempt.config.terms.fenced][h->renew][h->needs_pet]);
+                   .text =
+                       words[lock->acquiring->attempt.config.terms.fenced][h->renew][h->needs_pet]);
 }
 
 static int begin(struct redlock_lock *lock, redlock_acquire_cb *cb, void *arg,
@@ -60,7 +71,7 @@ static int begin(struct redlock_lock *lock, redlock_acquire_cb *cb, void *arg,
     if (lock == NULL) {
         return REDLOCK_ENOMEM;
     }
-    lock->acquire_cb = cb;
+    lock->acquiring->cb = cb;
     lock->arg = arg;
     if (ret_lock) {
         *ret_lock = lock;
@@ -82,7 +93,8 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
         status = cb ? rlk_request_check(rl, request, &q, &r)
                     : rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
     }
-    return status ? status : begin(make(rl, &q, &r), cb, arg, ret_lock);
+    return status ? status
+                  : begin(make(rl, &q, &r, rlk_claim_token_len(q.owner)), cb, arg, ret_lock);
 }
 
 REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_request *request,
@@ -108,7 +120,7 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
     r.attempt.terms.fenced = false;      /* only the former holder knows the fence */
     r.attempt.terms.keeps_votes = false; /* nobody competes for the token */
     r.hold.adopted = true;
-    lock = make(rl, &q, &r);
+    lock = make(rl, &q, &r, strlen(token));
     if (lock) {
         lock->claim->life_ms = rl->options.max_ttl_ms;
         rlk_claim_set_token(lock->claim, token, strlen(token));

@@ -1,6 +1,7 @@
 /* ask.c - sends questions, classifies the replies, and steps the driver of the lock with them. */
 #include "lock/ask.h"
 
+#include "base/rare.h"
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/classify.h"
@@ -9,23 +10,6 @@
 #include "lock/native.h"
 #include "lock/script.h"
 #include "lock/trace.h"
-
-static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
-                      const struct rlk_reply *reply, uint64_t now_us);
-static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us);
-static void ref(void *claim);
-static void unref(void *claim);
-
-#define KIND                                                                                       \
-    {                                                                                              \
-        on_answer, on_broken, ref, unref                                                           \
-    }
-
-/* One for each row of rlk_questions, at the same place: so a command in flight leads to its row. */
-static const struct rlk_exchange_kind kinds[] = {KIND, KIND, KIND, KIND, KIND, KIND, KIND,
-                                                 KIND, KIND, KIND, KIND, KIND, KIND};
-
-_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == RLK_ASKS, "each question has a kind");
 
 /* ---- tracing ---- */
 
@@ -78,8 +62,8 @@ static int64_t number_of(const struct rlk_claim *claim)
     return claim->lock ? claim->lock->number : -1;
 }
 
-RLK_TRACE_COLD static void emit_said(const struct rlk_question *q, const struct rlk_node *n,
-                                     const struct rlk_claim *claim, const struct rlk_event *ev)
+RLK_COLD static void emit_said(const struct rlk_question *q, const struct rlk_node *n,
+                               const struct rlk_claim *claim, const struct rlk_event *ev)
 {
     bool votes = q->event == RLK_EVENT_VOTE && q != &rlk_questions[RLK_ASK_HEAL];
 
@@ -107,24 +91,12 @@ static void trace_sent(const struct rlk_question *q, const struct rlk_options *o
     }
 }
 
-static const struct rlk_exchange_kind *kind_of(const struct rlk_question *q)
-{
-    return &kinds[q - rlk_questions];
-}
-
 static const struct rlk_question *question_of(const struct rlk_exchange *r)
 {
-    return &rlk_questions[r->kind - kinds];
+    return (const struct rlk_question *)(const void *)r->kind;
 }
 
 /* ---- events ---- */
-
-static struct rlk_event event_of(const struct rlk_question *q, const struct rlk_node *n,
-                                 const struct rlk_claim *claim, uint64_t now_us)
-{
-    return (struct rlk_event){
-        .kind = q->event, .node = n->index, .now_us = now_us, .round = claim->round};
-}
 
 /* [S11] Whether the vote or the answer counts. */
 static inline void judge(const struct rlk_question *q, const struct rlk_node *n,
@@ -156,11 +128,12 @@ static inline void step_driver(const struct rlk_question *q, const struct rlk_no
 /* [S5] No reply will come: the command could not be sent, or the connection broke (sent). That
  * there was no room for a request for a place says nothing about the master: it is asked again with
  * the next look, or after the next round. */
-static void handle_lost_command(const struct rlk_question *q, struct rlk_node *n,
-                                struct rlk_claim *claim, bool sent, uint64_t now_us)
+RLK_COLD static void handle_lost_command(const struct rlk_question *q, struct rlk_node *n,
+                                         struct rlk_claim *claim, bool sent, uint64_t now_us)
 {
     struct rlk_loss loss = rlk_pending_loss(q->left, sent);
-    struct rlk_event ev = event_of(q, n, claim, now_us);
+    struct rlk_event ev = {
+        .kind = q->event, .node = n->index, .now_us = now_us, .round = claim->round};
 
     if (!sent && q->event == RLK_EVENT_PLACE) {
         return;
@@ -202,22 +175,9 @@ static void note_trouble(const struct rlk_question *q, struct rlk_node *n,
 
 /* ---- sending ---- */
 
-/* What is sent about waiting lists. The lists are hints, so it may be left out. */
-static bool is_about_lists(const struct rlk_question *q)
-{
-    return q->event == RLK_EVENT_PLACE || q == &rlk_questions[RLK_ASK_LEAVE];
-}
-
-/* A release waits for capacity, as a pending release. A master that has too much to do is
- * asked for no place in a waiting list; and one that wakes us without end, for keys that nobody
- * here waits for, must not make us send without end. Everything else had its turn in the queue, or
- * takes the place of a command that was just answered. */
 static bool has_capacity(const struct rlk_question *q, const struct rlk_node *n)
 {
-    if (is_about_lists(q)) {
-        return rlk_capacity_is_free_to_wait(n);
-    }
-    return q->left != RLK_LEFTOVER_RELEASE || rlk_capacity_is_free(n, RLK_RANK_URGENT);
+    return q->has_capacity == NULL || q->has_capacity(n);
 }
 
 /* The command of a question, in the forms that nodes may need. */
@@ -232,10 +192,10 @@ static bool send_to(const struct rlk_question *q, struct forms *forms, struct rl
     struct rlk_claim *claim = forms->script.claim;
 
     if (q == &rlk_questions[RLK_ASK_RELEASE] && rlk_native_fits(n, claim)) {
-        return rlk_native_send(&forms->native, n, claim, &kinds[RLK_ASK_DELETE],
-                               &kinds[RLK_ASK_LISTED], now_us);
+        return rlk_native_send(&forms->native, n, claim, &rlk_questions[RLK_ASK_DELETE].kind,
+                               &rlk_questions[RLK_ASK_LISTED].kind, now_us);
     }
-    return rlk_script_send(&forms->script, n, kind_of(q), now_us);
+    return rlk_script_send(&forms->script, n, &q->kind, now_us);
 }
 
 /* Returns the nodes to which the command could not be sent. */
@@ -269,16 +229,12 @@ static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struc
     return unsent | send_each(q, rl, &forms, nodes & before, now_us);
 }
 
-void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
-                       uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+void rlk_ask_sent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t nodes,
+                  uint64_t unsent, uint32_t ttl_ms, uint64_t now_us)
 {
     const struct rlk_question *q = &rlk_questions[what];
-    uint64_t unsent;
     unsigned node;
 
-    rlk_claim_ref(claim); /* a step may drop that of its lock */
-    claim->release = q->left == RLK_LEFTOVER_RELEASE ? kind_of(q) : claim->release;
-    unsent = send_all(q, rl, claim, nodes, ttl_ms, now_us);
     trace_sent(q, &rl->options, claim, nodes & ~unsent, ttl_ms);
     if (q->left == RLK_LEFTOVER_KEYS) {
         rlk_detail_asked(claim->lock->details, nodes, now_us);
@@ -286,6 +242,18 @@ void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask
     RLK_MASK_EACH (node, unsent) {
         handle_lost_command(q, &rl->nodes[node], claim, false, now_us);
     }
+}
+
+void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
+                       uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+{
+    const struct rlk_question *q = &rlk_questions[what];
+    uint64_t unsent;
+
+    rlk_claim_ref(claim); /* a step may drop that of its lock */
+    claim->release = q->left == RLK_LEFTOVER_RELEASE ? &q->kind : claim->release;
+    unsent = send_all(q, rl, claim, nodes, ttl_ms, now_us);
+    rlk_ask_sent(rl, claim, what, nodes, unsent, ttl_ms, now_us);
     rlk_claim_unref(claim);
 }
 
@@ -315,6 +283,11 @@ static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *clai
            (lock->phase != RLK_LOCK_HELD || lock->hold.state == RLK_HOLD_HELD);
 }
 
+bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what)
+{
+    return is_wanted(&rlk_questions[what], claim);
+}
+
 /* The ttl for sending a script again. It is at least as long as the lease that was computed from
  * the first time; for a heal it is what is left of the validity [S8]. 0: do not send it. */
 static uint32_t resend_ttl_ms(const struct rlk_question *q, const struct rlk_node *n,
@@ -329,16 +302,16 @@ static uint32_t resend_ttl_ms(const struct rlk_question *q, const struct rlk_nod
 }
 
 /* If the server has forgotten the script, send its text. True: sent, and its reply will come. */
-static bool resend(const struct rlk_question *q, struct rlk_node *n, struct rlk_claim *claim,
-                   const struct rlk_reply *reply, uint64_t now_us)
+RLK_COLD static bool resend(const struct rlk_question *q, struct rlk_node *n,
+                            struct rlk_claim *claim, const struct rlk_reply *error, uint64_t now_us)
 {
     uint32_t ttl_ms;
 
-    if (!rlk_script_is_forgotten(n, q->script, claim, reply)) {
+    if (q->script == NULL || !rlk_script_is_forgotten(n, q->script, claim, error)) {
         return false;
     }
     ttl_ms = resend_ttl_ms(q, n, claim, now_us);
-    if (!rlk_script_send_text(n, q->script, claim, ttl_ms, kind_of(q), now_us)) {
+    if (!rlk_script_send_text(n, q->script, claim, ttl_ms, &q->kind, now_us)) {
         return false;
     }
     trace_sent(q, n->options, claim, rlk_mask_bit(n->index), ttl_ms);
@@ -378,8 +351,8 @@ static bool needs_script(struct rlk_node *n, struct rlk_claim *claim, const stru
 }
 
 /* Somebody waits for the key that we have released: the script wakes it. */
-static void on_listed(struct rlk_node *n, const struct rlk_exchange *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
+void rlk_ask_on_listed(struct rlk_node *n, const struct rlk_exchange *r,
+                       const struct rlk_reply *reply, uint64_t now_us)
 {
     struct rlk_claim *claim = r->context;
 
@@ -402,70 +375,113 @@ static bool ask_what_remains(struct rlk_node *n, struct rlk_claim *claim,
 {
     return claim->lock && claim->lock->phase == RLK_LOCK_RELEASING &&
            rlk_classify_delete(reply) == RLK_ANSWER_GONE &&
-           rlk_native_send_remains(n, claim, &kinds[RLK_ASK_REMAINS], now_us);
+           rlk_native_send_remains(n, claim, &rlk_questions[RLK_ASK_REMAINS].kind, now_us);
 }
 
-/* Whether a reply to a release does not answer it, and another command was sent that will. */
-static bool release_goes_on(const struct rlk_question *q, struct rlk_node *n,
-                            struct rlk_claim *claim, const struct rlk_reply *reply, uint64_t now_us)
+/* Whether a release was refused, and was sent again in the other way. */
+RLK_COLD static bool release_otherwise(const struct rlk_question *q, struct rlk_node *n,
+                                       struct rlk_claim *claim, const struct rlk_reply *error,
+                                       uint64_t now_us)
 {
     bool by_native = q == &rlk_questions[RLK_ASK_DELETE];
 
     if (q == &rlk_questions[RLK_ASK_REMAINS]) {
-        return needs_script(n, claim, reply, now_us);
+        return needs_script(n, claim, error, now_us);
     }
-    if (q->left != RLK_LEFTOVER_RELEASE) {
+    if (q->left != RLK_LEFTOVER_RELEASE || !rlk_classify_refused(error) ||
+        !rlk_native_refused(n, claim, by_native, error)) {
         return false;
     }
-    if (rlk_classify_refused(reply) && rlk_native_refused(n, claim, by_native, reply)) {
-        release_again(n, claim, now_us);
-        return true;
-    }
-    return by_native && ask_what_remains(n, claim, reply, now_us);
+    release_again(n, claim, now_us);
+    return true;
 }
 
-static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
+/* The reply says nothing that we can use. */
+RLK_COLD static void handle_trouble(const struct rlk_question *q, struct rlk_node *n,
+                                    struct rlk_claim *claim, const struct rlk_reply *reply,
+                                    const struct rlk_event *ev)
 {
-    const struct rlk_question *q = question_of(r);
-    struct rlk_claim *claim = r->context;
-    struct rlk_event ev = event_of(q, n, claim, now_us);
-    enum redlock_said said;
+    note_trouble(q, n, reply, ev);
+    if (q->left == RLK_LEFTOVER_RELEASE && rlk_classify_refused_for_now(reply)) {
+        rlk_node_add_pending(n, claim, true, ev->now_us);
+    }
+}
 
-    if (q == &rlk_questions[RLK_ASK_LISTED]) {
-        on_listed(n, r, reply, now_us);
-        return;
-    }
-    if (resend(q, n, claim, reply, now_us) || release_goes_on(q, n, claim, reply, now_us)) {
-        return;
-    }
-    said = rlk_question_read(q, n, claim, reply, &ev);
+static void answer(const struct rlk_question *q, struct rlk_node *n, struct rlk_claim *claim,
+                   const struct rlk_reply *reply, uint64_t now_us)
+{
+    struct rlk_event ev = {
+        .kind = q->event, .node = n->index, .now_us = now_us, .round = claim->round};
+    enum redlock_said said = q->read(n, claim, reply, &ev);
+
     note_said(q, n, claim, said, reply, now_us);
     if (said == REDLOCK_SAID_ERROR) {
-        note_trouble(q, n, reply, &ev);
-    }
-    if (rlk_classify_woke(reply) && q->left == RLK_LEFTOVER_RELEASE && claim->lock) {
-        note_woken(claim->lock, r->sent_us, 1, now_us);
-    }
-    if (q->left == RLK_LEFTOVER_RELEASE && rlk_classify_refused_for_now(reply)) {
-        rlk_node_add_pending(n, claim, true, now_us);
+        handle_trouble(q, n, claim, reply, &ev);
     }
     step_driver(q, n, claim, &ev);
 }
 
-static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+void rlk_ask_answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_ask what,
+                      const struct rlk_reply *reply, uint64_t now_us)
 {
-    if (question_of(r) != &rlk_questions[RLK_ASK_LISTED]) {
-        handle_lost_command(question_of(r), n, r->context, true, now_us);
+    answer(&rlk_questions[what], n, claim, reply, now_us);
+}
+
+/* After an error another command may have been sent, whose reply is the answer. */
+void rlk_ask_on_answer(struct rlk_node *n, const struct rlk_exchange *r,
+                       const struct rlk_reply *reply, uint64_t now_us)
+{
+    const struct rlk_question *q = question_of(r);
+    struct rlk_claim *claim = r->context;
+
+    if (reply->type == RLK_REPLY_ERROR) {
+        if (resend(q, n, claim, reply, now_us) || release_otherwise(q, n, claim, reply, now_us)) {
+            return;
+        }
+    } else if (q->script) {
+        rlk_script_ran(n, q->script, claim);
+    }
+    answer(q, n, claim, reply, now_us);
+}
+
+/* By the script. */
+void rlk_ask_on_released(struct rlk_node *n, const struct rlk_exchange *r,
+                         const struct rlk_reply *reply, uint64_t now_us)
+{
+    const struct rlk_claim *claim = r->context;
+
+    if (claim->lock && rlk_classify_woke(reply)) {
+        note_woken(claim->lock, r->sent_us, 1, now_us);
+    }
+    rlk_ask_on_answer(n, r, reply, now_us);
+}
+
+/* By the server's own command. */
+void rlk_ask_on_deleted(struct rlk_node *n, const struct rlk_exchange *r,
+                        const struct rlk_reply *reply, uint64_t now_us)
+{
+    if (!ask_what_remains(n, r->context, reply, now_us)) {
+        rlk_ask_on_answer(n, r, reply, now_us);
     }
 }
 
-static void ref(void *claim)
+void rlk_ask_on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+{
+    handle_lost_command(question_of(r), n, r->context, true, now_us);
+}
+
+void rlk_ask_unanswered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_ask what,
+                        uint64_t now_us)
+{
+    handle_lost_command(&rlk_questions[what], n, claim, true, now_us);
+}
+
+void rlk_ask_ref(void *claim)
 {
     rlk_claim_ref(claim);
 }
 
-static void unref(void *claim)
+void rlk_ask_unref(void *claim)
 {
     rlk_claim_unref(claim);
 }

@@ -10,6 +10,7 @@
 #ifndef RLK_LOCK_ASK_H
 #define RLK_LOCK_ASK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lock/question.h"
@@ -28,5 +29,20 @@ void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint3
 /* The same for a claim without a lock: a release, or RLK_ASK_LEAVE. */
 void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
                        uint64_t nodes, uint32_t ttl_ms, uint64_t now_us);
+
+/* For a question that is sent together with those of other locks (lock/renewals.h). */
+
+/* Whether the lock of the claim still wants this asked. One that is lost or forgotten does not. */
+bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what);
+
+/* It was sent to these nodes, but for the unsent ones: for these the lock may be stepped. */
+void rlk_ask_sent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t nodes,
+                  uint64_t unsent, uint32_t ttl_ms, uint64_t now_us);
+
+/* A node has replied; or the connection broke, and no reply will come. */
+void rlk_ask_answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_ask what,
+                      const struct rlk_reply *reply, uint64_t now_us);
+void rlk_ask_unanswered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_ask what,
+                        uint64_t now_us);
 
 #endif

@@ -34,8 +34,8 @@ void rlk_close_destroy(struct redlock *rl)
     rlk_loop_end(&rl->loop);
     rlk_contention_end(&rl->contention);
     rlk_observed_end(&rl->observed);
-    rlk_pool_end(&rl->lock_pool);
-    rlk_pool_end(&rl->claim_pool);
+    rlk_batches_end(&rl->renewals);
+    rlk_pool_end(&rl->pool);
     rlk_free(rl->nodes);
     rlk_options_end(&rl->options);
     rlk_free(rl);

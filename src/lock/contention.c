@@ -19,7 +19,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "lock/contention_key.h"
 #include "node/claim.h"
 
@@ -32,50 +31,44 @@ static bool is_set_of_several(const struct rlk_contender *who)
 
 static void forget_keys(struct rlk_contention *c, struct rlk_contender *who)
 {
+    unsigned i;
+
     if (is_set_of_several(who)) {
-        rlk_contention_key_unref(&c->pool, &c->sets, who->set);
+        rlk_contention_key_unref(c->pool, &c->sets, who->set);
     }
-    for (; who->n_keys > 0; who->n_keys--) {
-        rlk_contention_key_unref(&c->pool, &c->keys, who->links[who->n_keys - 1].key);
+    for (i = 0; i < who->n_keys; i++) {
+        if (who->keys[i]) {
+            rlk_contention_key_unref(c->pool, &c->keys, who->keys[i]);
+        }
     }
-    if (who->links != &who->link) {
-        rlk_free(who->links);
+    if (who->n_keys > 1) {
+        rlk_pool_give(c->pool, who->keys, who->n_keys * sizeof(*who->keys));
     }
     rlk_contender_init(who);
 }
 
-static void init_link(struct rlk_contender *who, unsigned i, struct rlk_contention_key *key)
-{
-    struct rlk_contention_link *l = &who->links[i];
-
-    rlk_list_init(&l->link);
-    l->key = key;
-    l->contender = who;
-}
-
-/* False: out of memory; n_keys says how many are known. */
+/* False: out of memory; those that are not known are NULL. */
 static bool refer_to_keys(struct rlk_contention *c, struct rlk_contender *who,
                           const struct rlk_claim *claim)
 {
     const char *at = claim->key;
-    unsigned i;
+    bool known = true;
 
-    who->links = &who->link;
+    who->keys = &who->key;
     if (claim->n_keys > 1) {
-        who->links = rlk_alloc(claim->n_keys * sizeof(*who->links));
+        who->keys = rlk_pool_take(c->pool, claim->n_keys * sizeof(*who->keys));
     }
-    for (i = 0; who->links && i < claim->n_keys; i++) {
-        struct rlk_contention_key *key =
-            rlk_contention_key_ref(&c->pool, &c->keys, at, claim->key_len[i]);
+    if (who->keys == NULL) {
+        return false;
+    }
+    for (; who->n_keys < claim->n_keys; who->n_keys++) {
+        size_t len = claim->key_len[who->n_keys];
 
-        if (key == NULL) {
-            return false;
-        }
-        init_link(who, i, key);
-        who->n_keys++;
-        at += claim->key_len[i] + 1;
+        who->keys[who->n_keys] = rlk_contention_key_ref(c->pool, &c->keys, at, len);
+        known = known && who->keys[who->n_keys];
+        at += len + 1;
     }
-    return who->links != NULL;
+    return known;
 }
 
 /* The same keys in another order are the same set. Records stay where they are while somebody
@@ -86,24 +79,49 @@ static struct rlk_contention_key *ref_set(struct rlk_contention *c, const struct
     unsigned i, at;
 
     for (i = 0; i < who->n_keys; i++) {
-        uintptr_t key = (uintptr_t)who->links[i].key;
+        uintptr_t key = (uintptr_t)who->keys[i];
 
         for (at = i; at > 0 && name[at - 1] > key; at--) {
             name[at] = name[at - 1];
         }
         name[at] = key;
     }
-    return rlk_contention_key_ref(&c->pool, &c->sets, name, who->n_keys * sizeof(name[0]));
+    return rlk_contention_key_ref(c->pool, &c->sets, name, who->n_keys * sizeof(name[0]));
 }
 
+/* False: out of memory. */
+static bool init_turn(struct rlk_contention *c, struct rlk_contender *who,
+                      struct rlk_contention_turn *t)
+{
+    unsigned i;
+
+    t->links = &t->link;
+    if (who->n_keys > 1) {
+        t->links = rlk_pool_take(c->pool, who->n_keys * sizeof(*t->links));
+    }
+    if (t->links == NULL) {
+        return false;
+    }
+    for (i = 0; i < who->n_keys; i++) {
+        rlk_list_init(&t->links[i].link);
+        t->links[i].contender = who;
+    }
+    t->contender = who;
+    t->at = NULL;
+    rlk_list_init(&t->ready);
+    who->turn = t;
+    return true;
+}
+
+/* turn: NULL: it does not wait. */
 static bool refer(struct rlk_contention *c, struct rlk_contender *who,
-                  const struct rlk_claim *claim, bool may_wait)
+                  struct rlk_contention_turn *turn, const struct rlk_claim *claim)
 {
     bool known = refer_to_keys(c, who, claim);
 
-    if (known && may_wait) {
-        who->set = who->n_keys > 1 ? ref_set(c, who) : who->link.key;
-        known = who->set != NULL;
+    if (known && turn) {
+        who->set = who->n_keys > 1 ? ref_set(c, who) : who->key;
+        known = who->set != NULL && init_turn(c, who, turn);
     }
     if (!known) {
         forget_keys(c, who);
@@ -119,7 +137,7 @@ static void occupy_keys(struct rlk_contender *who)
 
     who->occupies_keys = true;
     for (i = 0; i < who->n_keys; i++) {
-        who->links[i].key->occupied++;
+        who->keys[i]->occupied++;
     }
 }
 
@@ -129,16 +147,7 @@ static void list(struct rlk_contender *who)
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        rlk_list_push(&who->links[i].key->contenders, &who->links[i].link);
-    }
-}
-
-static void unlist(struct rlk_contender *who)
-{
-    unsigned i;
-
-    for (i = 0; i < who->n_keys; i++) {
-        rlk_list_remove(&who->links[i].link);
+        rlk_list_push(&who->keys[i]->contenders, &who->turn->links[i].link);
     }
 }
 
@@ -151,8 +160,8 @@ static struct rlk_contention_key *obstacle(const struct rlk_contender *who)
         return who->set;
     }
     for (i = 0; i < who->n_keys; i++) {
-        if (who->links[i].key->occupied > 0) {
-            return who->links[i].key;
+        if (who->keys[i]->occupied > 0) {
+            return who->keys[i];
         }
     }
     return NULL;
@@ -161,14 +170,16 @@ static struct rlk_contention_key *obstacle(const struct rlk_contender *who)
 /* Find the place of one that may wait. */
 static void place(struct rlk_contender *who)
 {
-    who->at = obstacle(who);
-    if (who->at != who->set && !who->is_head) {
+    struct rlk_contention_turn *t = who->turn;
+
+    t->at = obstacle(who);
+    if (t->at != who->set && !who->is_head) {
         who->is_head = true;
         who->set->occupied++;
     }
-    if (who->at) {
+    if (t->at) {
         who->state = RLK_CONTENDER_BEHIND;
-        rlk_heap_insert(&who->at->behind, &who->behind);
+        rlk_heap_insert(&t->at->behind, &t->behind);
     } else {
         who->state = RLK_CONTENDER_ACTIVE;
         list(who);
@@ -183,7 +194,7 @@ static void vacate(struct rlk_contender *who)
         who->set->occupied--;
     }
     for (i = 0; who->occupies_keys && i < who->n_keys; i++) {
-        who->links[i].key->occupied--;
+        who->keys[i]->occupied--;
     }
     who->is_head = who->occupies_keys = false;
 }
@@ -203,15 +214,37 @@ static struct rlk_contender *next_after(const struct rlk_contender *who)
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        first = earlier(first, who->links[i].key);
+        first = earlier(first, who->keys[i]);
     }
-    return first ? RLK_CONTAINER(first, struct rlk_contender, behind) : NULL;
+    return first ? RLK_CONTAINER(first, struct rlk_contention_turn, behind)->contender : NULL;
 }
 
-static void stop_standing(struct rlk_contender *who)
+static void stop_standing(struct rlk_contention_turn *t)
 {
-    rlk_heap_remove(&who->at->behind, &who->behind);
-    who->at = NULL;
+    rlk_heap_remove(&t->at->behind, &t->behind);
+    t->at = NULL;
+}
+
+/* It no longer waits for its turn, nor for a wake. */
+static void end_turn(const struct rlk_contention *c, struct rlk_contender *who)
+{
+    struct rlk_contention_turn *t = who->turn;
+    unsigned i;
+
+    if (t == NULL) {
+        return;
+    }
+    if (t->at) {
+        stop_standing(t);
+    }
+    rlk_list_remove(&t->ready);
+    for (i = 0; i < who->n_keys; i++) {
+        rlk_list_remove(&t->links[i].link);
+    }
+    if (t->links != &t->link) {
+        rlk_pool_give(c->pool, t->links, who->n_keys * sizeof(*t->links));
+    }
+    who->turn = NULL;
 }
 
 static void pass_turn(struct rlk_contention *c, const struct rlk_contender *who)
@@ -219,10 +252,10 @@ static void pass_turn(struct rlk_contention *c, const struct rlk_contender *who)
     struct rlk_contender *next;
 
     while ((next = next_after(who)) != NULL) {
-        stop_standing(next);
+        stop_standing(next->turn);
         place(next);
         if (next->state == RLK_CONTENDER_ACTIVE) {
-            rlk_list_push(&c->ready, &next->ready);
+            rlk_list_push(&c->ready, &next->turn->ready);
         }
     }
 }
@@ -238,19 +271,19 @@ static void start_ready(struct rlk_contention *c)
     }
     c->starting = true;
     while ((link = rlk_list_pop(&c->ready)) != NULL) {
-        c->start(RLK_CONTAINER(link, struct rlk_contender, ready));
+        c->start(RLK_CONTAINER(link, struct rlk_contention_turn, ready)->contender);
     }
     c->starting = false;
 }
 
 /* ---- what the drivers call ---- */
 
-void rlk_contention_init(struct rlk_contention *c, const struct rlk_hash_seed *seed,
-                         void (*start)(struct rlk_contender *who))
+void rlk_contention_init(struct rlk_contention *c, struct rlk_pool *pool,
+                         const struct rlk_hash_seed *seed, void (*start)(struct rlk_contender *who))
 {
     rlk_table_init(&c->keys, seed);
     rlk_table_init(&c->sets, seed);
-    rlk_pool_init(&c->pool, RLK_CONTENTION_KEEP_KEYS);
+    c->pool = pool;
     c->arrivals = 0;
     c->start = start;
     rlk_list_init(&c->ready);
@@ -262,7 +295,6 @@ void rlk_contention_end(struct rlk_contention *c)
 {
     rlk_table_end(&c->keys);
     rlk_table_end(&c->sets);
-    rlk_pool_end(&c->pool);
 }
 
 void rlk_contention_stop(struct rlk_contention *c)
@@ -275,19 +307,19 @@ void rlk_contender_init(struct rlk_contender *who)
     who->state = RLK_CONTENDER_OUT;
     who->is_head = who->occupies_keys = false;
     who->n_keys = 0;
-    who->set = who->at = NULL;
-    who->links = NULL;
-    rlk_list_init(&who->ready);
+    who->set = NULL;
+    who->keys = NULL;
+    who->turn = NULL;
 }
 
 bool rlk_contention_enter(struct rlk_contention *c, struct rlk_contender *who,
-                          const struct rlk_claim *claim, bool may_wait)
+                          struct rlk_contention_turn *turn, const struct rlk_claim *claim)
 {
-    if (!refer(c, who, claim, may_wait)) {
+    if (!refer(c, who, turn, claim)) {
         return false;
     }
-    who->behind.key = c->arrivals++;
-    if (may_wait) {
+    if (turn) {
+        turn->behind.key = c->arrivals++;
         place(who);
     } else {
         who->state = RLK_CONTENDER_ACTIVE;
@@ -296,10 +328,10 @@ bool rlk_contention_enter(struct rlk_contention *c, struct rlk_contender *who,
     return true;
 }
 
-void rlk_contention_hold(struct rlk_contender *who)
+void rlk_contention_hold(const struct rlk_contention *c, struct rlk_contender *who)
 {
     who->state = RLK_CONTENDER_HOLDS;
-    unlist(who);
+    end_turn(c, who);
     if (!who->occupies_keys) {
         occupy_keys(who);
     }
@@ -310,12 +342,8 @@ void rlk_contention_pass(struct rlk_contention *c, struct rlk_contender *who)
     if (who->state == RLK_CONTENDER_OUT || who->state == RLK_CONTENDER_PASSED) {
         return;
     }
-    if (who->at) {
-        stop_standing(who);
-    }
     who->state = RLK_CONTENDER_PASSED;
-    rlk_list_remove(&who->ready);
-    unlist(who);
+    end_turn(c, who);
     vacate(who);
     if (!c->stopped) {
         pass_turn(c, who);
@@ -358,12 +386,15 @@ bool rlk_contention_is_used(struct rlk_contention *c, const void *bytes, size_t 
     return key && (key->occupied > 0 || !rlk_list_empty(&key->contenders));
 }
 
-/* Whether there are links other than this one. */
-static bool has_others(const struct rlk_list *contenders, const struct rlk_list *own)
+static bool has_others(const struct rlk_contention_key *key, const struct rlk_contender *who)
 {
-    const struct rlk_list *first = contenders->next == own ? own->next : contenders->next;
+    struct rlk_list *link = key->contenders.next;
 
-    return first != contenders;
+    while (link != &key->contenders &&
+           RLK_CONTAINER(link, struct rlk_contention_link, link)->contender == who) {
+        link = link->next;
+    }
+    return link != &key->contenders;
 }
 
 bool rlk_contention_is_shared(const struct rlk_contender *who)
@@ -371,7 +402,7 @@ bool rlk_contention_is_shared(const struct rlk_contender *who)
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        if (has_others(&who->links[i].key->contenders, &who->links[i].link)) {
+        if (has_others(who->keys[i], who)) {
             return true;
         }
     }
@@ -384,9 +415,9 @@ void rlk_contention_note_woken(struct rlk_contention *c, struct rlk_contender *w
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        uint64_t hash = who->links[i].key->entry.hash;
+        uint64_t hash = who->keys[i]->entry.hash;
 
-        who->links[i].key->contended = true;
+        who->keys[i]->contended = true;
         c->woken[hash % RLK_CONTENTION_WOKEN] = (struct rlk_contention_woken){hash, until_us};
     }
 }
@@ -396,7 +427,7 @@ void rlk_contention_forget_woken(struct rlk_contender *who)
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        who->links[i].key->contended = false;
+        who->keys[i]->contended = false;
     }
 }
 
@@ -414,7 +445,7 @@ bool rlk_contention_is_contended(const struct rlk_contention *c, const struct rl
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        const struct rlk_contention_key *key = who->links[i].key;
+        const struct rlk_contention_key *key = who->keys[i];
 
         if (key->contended || was_woken(c, key->entry.hash, now_us)) {
             return true;

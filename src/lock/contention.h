@@ -56,20 +56,27 @@ enum rlk_contender_state {
     RLK_CONTENDER_PASSED /* is in nobody's way any more; its keys are still known */
 };
 
-/* A key of a contender. */
-struct rlk_contention_link {
-    struct rlk_list link; /* among the contenders of the key that are ACTIVE and may wait */
-    struct rlk_contention_key *key;
-    struct rlk_contender *contender;
-};
-
 /* The part of a lock that contention.c works with. */
 struct rlk_contender {
     enum rlk_contender_state state;
     bool is_head;       /* of its set */
     bool occupies_keys; /* nobody else may become active on them */
-    unsigned n_keys;
-    struct rlk_contention_key *set;    /* of several keys; of one key: the key. NULL: cannot wait */
+    uint8_t n_keys;
+    struct rlk_contention_key *set;   /* of several keys; of one key: the key. NULL: cannot wait */
+    struct rlk_contention_key **keys; /* `key`, or allocated */
+    struct rlk_contention_key *key;
+    struct rlk_contention_turn *turn; /* while it waits; NULL: it does not */
+};
+
+/* A contender that may wait is in the list of each of its keys while it is ACTIVE. */
+struct rlk_contention_link {
+    struct rlk_list link;
+    struct rlk_contender *contender;
+};
+
+/* The places of a contender that is BEHIND, or ACTIVE and may wait. */
+struct rlk_contention_turn {
+    struct rlk_contender *contender;
     struct rlk_contention_key *at;     /* BEHIND: what it waits for: a key, or its set */
     struct rlk_heap_node behind;       /* BEHIND: its place there; by the order of arrival */
     struct rlk_list ready;             /* its turn has come, and it was not started yet */
@@ -87,7 +94,7 @@ struct rlk_contention_woken {
 
 struct rlk_contention {
     struct rlk_table keys, sets;
-    struct rlk_pool pool;
+    struct rlk_pool *pool; /* of the records */
     uint64_t arrivals;
     void (*start)(struct rlk_contender *who);
     struct rlk_list ready;
@@ -98,7 +105,8 @@ struct rlk_contention {
 /* `start` is called when the turn of a contender that stood behind has come; it is ACTIVE then.
  * The call comes from rlk_contention_pass() or _leave() of another contender, and may pass, leave
  * or enter anybody: calls of `start` are never nested. */
-void rlk_contention_init(struct rlk_contention *c, const struct rlk_hash_seed *seed,
+void rlk_contention_init(struct rlk_contention *c, struct rlk_pool *pool,
+                         const struct rlk_hash_seed *seed,
                          void (*start)(struct rlk_contender *who));
 
 /* All contenders have left. */
@@ -109,13 +117,14 @@ void rlk_contention_stop(struct rlk_contention *c);
 
 void rlk_contender_init(struct rlk_contender *who);
 
-/* Enter with the keys of a claim. The new state is ACTIVE, or BEHIND if it may wait and it is not
- * its turn. False: out of memory; it is still OUT. */
+/* Enter with the keys of a claim. turn: NULL: the contender does not wait, and is ACTIVE. Otherwise
+ * it is ACTIVE, or BEHIND if it is not its turn; the memory is the caller's, and used until the
+ * contender HOLDS or has PASSED. False: out of memory; it is still OUT. */
 bool rlk_contention_enter(struct rlk_contention *c, struct rlk_contender *who,
-                          const struct rlk_claim *claim, bool may_wait);
+                          struct rlk_contention_turn *turn, const struct rlk_claim *claim);
 
 /* An ACTIVE contender holds its lock from now on. */
-void rlk_contention_hold(struct rlk_contender *who);
+void rlk_contention_hold(const struct rlk_contention *c, struct rlk_contender *who);
 
 /* The contender no longer needs its keys: it has given up, its lock is lost, or the release has
  * been sent. Those whose turn it is are started. Does nothing when it is OUT or has PASSED. */

@@ -3,32 +3,23 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-
-static bool keep_name(struct rlk_contention_key *key, const void *name, size_t len)
+static size_t size_of(size_t len)
 {
-    key->name = len <= RLK_CONTENTION_NAME_INLINE ? key->name_inline : rlk_alloc(len);
-    if (key->name) {
-        memcpy(key->name, name, len);
-        key->entry.key = key->name;
-        key->entry.len = len;
-    }
-    return key->name != NULL;
+    return offsetof(struct rlk_contention_key, name) + len;
 }
 
 /* It has no references yet. */
 static struct rlk_contention_key *make(struct rlk_pool *pool, struct rlk_table *table,
                                        const void *name, size_t len)
 {
-    struct rlk_contention_key *key = rlk_pool_take(pool, sizeof(*key));
+    struct rlk_contention_key *key = rlk_pool_take(pool, size_of(len));
 
     if (key == NULL) {
         return NULL;
     }
-    if (!keep_name(key, name, len)) {
-        rlk_pool_give(pool, key);
-        return NULL;
-    }
+    memcpy(key->name, name, len);
+    key->entry.key = key->name;
+    key->entry.len = len;
     key->refs = key->occupied = 0;
     key->contended = false;
     key->behind.root = NULL;
@@ -66,8 +57,5 @@ void rlk_contention_key_unref(struct rlk_pool *pool, struct rlk_table *table,
         return;
     }
     rlk_table_remove(table, &key->entry);
-    if (key->name != key->name_inline) {
-        rlk_free(key->name);
-    }
-    rlk_pool_give(pool, key);
+    rlk_pool_give(pool, key, size_of(key->entry.len));
 }

@@ -11,22 +11,14 @@
 #include "base/pool.h"
 #include "base/table.h"
 
-/* A record with a longer name allocates it. */
-#define RLK_CONTENTION_NAME_INLINE 48
-
-/* How many freed records are kept for the next keys. */
-#define RLK_CONTENTION_KEEP_KEYS 1024
-
 struct rlk_contention_key {
-    struct rlk_table_entry
-        entry;         /* by the name: the bytes of a key; of a set its keys, as pointers */
-    unsigned refs;     /* contenders that refer to it */
-    unsigned occupied; /* by so many contenders */
+    struct rlk_table_entry entry; /* by the name */
+    unsigned refs;                /* contenders that refer to it */
+    unsigned occupied;            /* by so many contenders */
     bool contended;
     struct rlk_heap behind;     /* those who stand here, by their arrival */
     struct rlk_list contenders; /* links of those that are ACTIVE and may wait */
-    char *name;                 /* name_inline, or allocated */
-    char name_inline[RLK_CONTENTION_NAME_INLINE];
+    char name[];                /* the bytes of a key; of a set its keys, as pointers */
 };
 
 /* The record of this table with this name, made if need be, with one more reference. NULL: out of

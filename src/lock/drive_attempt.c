@@ -4,11 +4,10 @@
  * them and carries out the actions. It decides nothing itself. */
 #include "lock/drive_attempt.h"
 
-#include <string.h>
-
 #include <redlock/error.h>
 #include <redlock/lock.h>
 
+#include "base/rare.h"
 #include "base/time.h"
 #include "lock/ask.h"
 #include "lock/drive_hold.h"
@@ -28,7 +27,7 @@ static bool is_adoption(const struct redlock_lock *lock)
  * does not depend on the clock. */
 static uint64_t fence_hint(const struct redlock_lock *lock)
 {
-    uint64_t wanted = rlk_time_max(lock->seen_fence + 1, rlk_clock_wall_us());
+    uint64_t wanted = rlk_time_max(lock->acquiring->seen_fence + 1, rlk_clock_wall_us());
 
     return rlk_time_min(wanted, RLK_FENCE_LIMIT - 1);
 }
@@ -39,7 +38,7 @@ static int fresh_claim(struct redlock_lock *lock)
     struct rlk_claim *old = lock->claim, *claim = old;
     int status;
 
-    if (lock->attempt.tries > 1) {
+    if (lock->acquiring->attempt.tries > 1) {
         claim = rlk_claim_again(old);
         if (claim == NULL) {
             return REDLOCK_ENOMEM;
@@ -48,15 +47,15 @@ static int fresh_claim(struct redlock_lock *lock)
     }
     lock->unnamed = 0;
     rlk_detail_reset(lock->details, lock->rl->options.n_nodes);
-    claim->round = lock->attempt.tries;
-    claim->hint = fence_hint(lock);
+    claim->round = lock->acquiring->attempt.tries;
+    claim->hint = lock->acquiring->attempt.config.terms.fenced ? fence_hint(lock) : 0;
     if (is_adoption(lock)) {
         return 0; /* the user gave the token */
     }
-    status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->owner);
+    status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->acquiring->owner);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_ROUND, .round = claim->round);
-    if (status == 0 && lock->holders) {
-        memset(lock->holders, 0, lock->rl->options.n_nodes * sizeof(*lock->holders));
+    if (status == 0) {
+        rlk_lock_clear_holders(lock);
     }
     return status;
 }
@@ -72,7 +71,7 @@ static void enter_queue(struct redlock_lock *lock, const struct rlk_actions *out
 {
     if (out->queue) {
         rlk_queue_wait(&lock->rl->queue, rank(lock), &lock->queue);
-    } else if (lock->attempt.state != RLK_ATTEMPT_QUEUED) {
+    } else if (lock->acquiring->attempt.state != RLK_ATTEMPT_QUEUED) {
         rlk_list_remove(&lock->queue.link);
     }
 }
@@ -82,7 +81,7 @@ static enum rlk_ask first_question(const struct redlock_lock *lock)
     if (is_adoption(lock)) {
         return RLK_ASK_ADOPT;
     }
-    if (lock->attempt.config.terms.fenced) {
+    if (lock->acquiring->attempt.config.terms.fenced) {
         return RLK_ASK_FENCED;
     }
     return lock->claim->n_keys > 1 ? RLK_ASK_SET_ALL : RLK_ASK_SET;
@@ -90,24 +89,23 @@ static enum rlk_ask first_question(const struct redlock_lock *lock)
 
 /* A lock that could not be taken over is not released. rlk_ask() comes last, because it may step
  * the attempt again. */
-static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
+RLK_RARE static void act(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
-    if (out->release && !lock->driver_status && !is_adoption(lock)) {
+    if (out->release && !lock->acquiring->driver_status && !is_adoption(lock)) {
         rlk_ask(lock, RLK_ASK_RELEASE, out->release, 0, now_us);
     }
     if (out->report) {
         rlk_turn_report(&lock->rl->loop.turn, &lock->report);
     }
     if (out->fresh) {
-        lock->driver_status = fresh_claim(lock);
-        if (lock->driver_status) {
+        lock->acquiring->driver_status = fresh_claim(lock);
+        if (lock->acquiring->driver_status) {
             rlk_lock_cancel_attempt(lock); /* nothing was sent; this status is reported */
             return;
         }
-        rlk_queue_expect(&lock->rl->queue, lock->attempt.round.connecting);
+        rlk_queue_expect(&lock->rl->queue, lock->acquiring->attempt.round.connecting);
     }
     enter_queue(lock, out);
-    rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (out->acquire) {
         rlk_ask(lock, first_question(lock), out->acquire, lock->claim->ttl_ms, now_us);
     } else if (out->confirm) {
@@ -115,6 +113,34 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
         rlk_ask(lock, RLK_ASK_CONFIRM, out->confirm, lock->claim->ttl_ms, now_us);
     } else {
         rlk_wait_carry_out(lock, out, now_us);
+    }
+}
+
+/* The next request of this manager may ask now. If none of them waits for our keys, masters need
+ * not list us any more. */
+static void end_contention(struct redlock_lock *lock, uint64_t now_us)
+{
+    rlk_contention_pass(&lock->rl->contention, &lock->contender);
+    rlk_wait_end(lock, !rlk_contention_is_shared(&lock->contender), now_us);
+}
+
+/* Most answers decide nothing, and leave nothing to do. Whoever waits may have other hosts after
+ * any step. */
+static bool is_quiet(const struct redlock_lock *lock, const struct rlk_actions *out)
+{
+    return (out->release | out->acquire | out->confirm) == 0 && !out->report && !out->fresh &&
+           !out->queue && lock->acquiring->attempt.state != RLK_ATTEMPT_WAITING;
+}
+
+static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
+{
+    rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
+    if (is_quiet(lock, out)) {
+        return;
+    }
+    act(lock, out, now_us);
+    if (lock->acquiring->attempt.state == RLK_ATTEMPT_FAILED) {
+        end_contention(lock, now_us);
     }
 }
 
@@ -134,7 +160,7 @@ static struct view view_of(const struct rlk_attempt *a)
 static void trace_decision(const struct redlock_lock *lock, const struct view *before,
                            uint64_t now_us)
 {
-    const struct rlk_attempt *a = &lock->attempt;
+    const struct rlk_attempt *a = &lock->acquiring->attempt;
     bool goes_on = a->state == RLK_ATTEMPT_WAITING && before->state == RLK_ATTEMPT_ASKING;
 
     if (goes_on || a->state == RLK_ATTEMPT_WON || a->state == RLK_ATTEMPT_FAILED) {
@@ -154,54 +180,42 @@ static void trace_place(const struct redlock_lock *lock, const struct view *befo
     }
 }
 
-RLK_TRACE_COLD static void trace_step(const struct redlock_lock *lock, const struct view *before,
-                                      uint64_t now_us)
+RLK_COLD static void step_traced(struct redlock_lock *lock, const struct rlk_event *ev,
+                                 struct rlk_actions *out)
 {
-    struct view now = view_of(&lock->attempt);
+    struct view before = view_of(&lock->acquiring->attempt), now;
 
-    if (now.state != before->state) {
-        trace_decision(lock, before, now_us);
+    rlk_attempt_step(&lock->acquiring->attempt, ev, out);
+    now = view_of(&lock->acquiring->attempt);
+    if (now.state != before.state) {
+        trace_decision(lock, &before, ev->now_us);
     }
-    trace_place(lock, before, &now);
+    trace_place(lock, &before, &now);
 }
 
 /* [W2, W3] What a waiting attempt has to do now needs the nodes that can be asked. */
 static bool is_due(const struct redlock_lock *lock, const struct rlk_event *ev,
                    const struct rlk_actions *out)
 {
-    return lock->attempt.state == RLK_ATTEMPT_WAITING && out->deadline_us <= ev->now_us;
-}
-
-/* The next request of this manager may ask now. If none of them waits for our keys, masters need
- * not list us any more. */
-static void end_contention(struct redlock_lock *lock, uint64_t now_us)
-{
-    rlk_contention_pass(&lock->rl->contention, &lock->contender);
-    rlk_wait_end(lock, !rlk_contention_is_shared(&lock->contender), now_us);
+    return lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING && out->deadline_us <= ev->now_us;
 }
 
 /* waits: leave a deadline that has passed to the caller, who steps TIMER; returns whether it has.
  */
 static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, bool waits)
 {
-    bool traced = rlk_trace_is_on(&lock->rl->options), due;
-    struct view before = {RLK_ATTEMPT_IDLE, 0, 0};
     struct rlk_actions out;
+    bool due;
 
-    if (traced) {
-        before = view_of(&lock->attempt);
-    }
-    rlk_attempt_step(&lock->attempt, ev, &out);
-    if (traced) {
-        trace_step(lock, &before, ev->now_us);
+    if (rlk_trace_is_on(&lock->rl->options)) {
+        step_traced(lock, ev, &out);
+    } else {
+        rlk_attempt_step(&lock->acquiring->attempt, ev, &out);
     }
     due = waits && is_due(lock, ev, &out);
     out.deadline_us = due ? RLK_NEVER : out.deadline_us;
     carry_out(lock, &out, ev->now_us);
-    if (lock->attempt.state == RLK_ATTEMPT_FAILED) {
-        end_contention(lock, ev->now_us);
-    }
-    return due && lock->attempt.state == RLK_ATTEMPT_WAITING;
+    return due && lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING;
 }
 
 static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_event_kind kind,
@@ -212,15 +226,16 @@ static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_eve
  * itself without an end. */
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 {
-    bool outermost = !lock->stepping;
+    bool outermost = !lock->acquiring->stepping, waits = outermost;
+    struct rlk_event timer;
 
-    lock->stepping = true;
-    if (step_once(lock, ev, outermost)) {
-        struct rlk_event timer = with_nodes(lock, RLK_EVENT_TIMER, ev->now_us);
-
-        step_once(lock, &timer, false);
+    lock->acquiring->stepping = true;
+    while (step_once(lock, ev, waits)) {
+        timer = with_nodes(lock, RLK_EVENT_TIMER, ev->now_us);
+        ev = &timer;
+        waits = false;
     }
-    lock->stepping = !outermost;
+    lock->acquiring->stepping = !outermost;
 }
 
 /* START, CONTEND, TIMER and DEQUEUED may begin a round, so the event needs the nodes that can be
@@ -233,7 +248,7 @@ static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_eve
     rlk_queue_survey(&lock->rl->queue, rank(lock), &ev);
     ev.behind = lock->contender.state == RLK_CONTENDER_BEHIND;
     ev.yield = rlk_contention_is_contended(&lock->rl->contention, &lock->contender, ev.now_us);
-    if (lock->attempt.state == RLK_ATTEMPT_WAITING) {
+    if (lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING) {
         rlk_wait_survey(lock, &ev);
     }
     return ev;
@@ -277,7 +292,7 @@ static void refuse_duplicates(struct redlock_lock *lock)
 {
     if (rlk_manager_has_duplicates(lock->rl) && !is_adoption(lock)) {
         rlk_lock_cancel_attempt(lock);
-        lock->driver_status = REDLOCK_ECONFIG;
+        lock->acquiring->driver_status = REDLOCK_ECONFIG;
     }
 }
 
@@ -314,26 +329,29 @@ static void on_close(struct rlk_operation *op)
 /* The status of a failed attempt. When a lock that exists already is refused, it is lost. */
 static int failure_status(const struct redlock_lock *lock)
 {
-    if (lock->driver_status) {
-        return lock->driver_status;
+    if (lock->acquiring->driver_status) {
+        return lock->acquiring->driver_status;
     }
-    if (is_adoption(lock) && lock->attempt.status == REDLOCK_EHELD) {
-        return rlk_round_is_refused(&lock->attempt.round, lock->rl->options.n_nodes)
+    if (is_adoption(lock) && lock->acquiring->attempt.status == REDLOCK_EHELD) {
+        return rlk_round_is_refused(&lock->acquiring->attempt.round, lock->rl->options.n_nodes)
                    ? REDLOCK_ELOST
                    : REDLOCK_ENOQUORUM;
     }
-    return lock->attempt.status;
+    return lock->acquiring->attempt.status;
 }
 
 static void report_held(struct redlock_lock *lock, uint64_t now_us)
 {
-    lock->claim->fence = lock->attempt.round.fence.value;
+    redlock_acquire_cb *cb = lock->acquiring->cb;
+
+    lock->claim->fence = lock->acquiring->attempt.round.fence.value;
     rlk_wait_end(lock, false, now_us);
     rlk_lock_begin_hold(lock, now_us);
+    rlk_lock_end_acquiring(lock);
     rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_HELD, .fence = lock->claim->fence,
                    .us = rlk_time_sub(rlk_hold_valid_until_us(&lock->hold), rlk_clock_us()));
-    lock->acquire_cb(lock, REDLOCK_OK, lock->arg);
+    cb(lock, REDLOCK_OK, lock->arg);
 }
 
 static void report_failed(struct redlock_lock *lock)
@@ -341,8 +359,8 @@ static void report_failed(struct redlock_lock *lock)
     lock->phase = RLK_LOCK_REPORTED;
     rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_FAILED, .status = failure_status(lock),
-                   .round = lock->attempt.tries);
-    lock->acquire_cb(lock, failure_status(lock), lock->arg);
+                   .round = lock->acquiring->attempt.tries);
+    lock->acquiring->cb(lock, failure_status(lock), lock->arg);
     rlk_lock_free(lock);
 }
 
@@ -355,9 +373,9 @@ static void on_report(struct rlk_call *call)
     refuse_duplicates(lock);
     step(lock, &ev);
     rlk_list_remove(&lock->report.link);
-    if (lock->attempt.state == RLK_ATTEMPT_HELD) {
+    if (lock->acquiring->attempt.state == RLK_ATTEMPT_HELD) {
         report_held(lock, ev.now_us);
-    } else if (lock->attempt.state == RLK_ATTEMPT_FAILED) {
+    } else if (lock->acquiring->attempt.state == RLK_ATTEMPT_FAILED) {
         report_failed(lock);
     }
 }

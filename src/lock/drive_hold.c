@@ -13,6 +13,7 @@
 #include "lock/ask.h"
 #include "lock/lock.h"
 #include "lock/drive_release.h"
+#include "lock/renewals.h"
 #include "lock/request.h"
 #include "lock/trace.h"
 #include "net/clock.h"
@@ -33,7 +34,7 @@ static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t 
     }
     claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
     claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;
-    rlk_ask(lock, RLK_ASK_KEEP, nodes, ttl_ms, now_us);
+    rlk_renewals_ask(lock, nodes, ttl_ms, now_us);
 }
 
 static bool is_deadline_moved(const struct redlock_lock *lock)
@@ -77,8 +78,8 @@ struct before {
     bool success, trouble;
 };
 
-RLK_TRACE_COLD static void trace_change(const struct redlock_lock *lock,
-                                        const struct before *before, uint64_t now_us)
+RLK_COLD static void trace_change(const struct redlock_lock *lock, const struct before *before,
+                                  uint64_t now_us)
 {
     const struct rlk_hold *h = &lock->hold;
     uint64_t left_us = rlk_time_sub(rlk_hold_valid_until_us(h), now_us);
@@ -209,9 +210,9 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
     struct rlk_actions out;
 
     rlk_lock_enter(lock, RLK_LOCK_HELD, &driver);
-    rlk_contention_hold(&lock->contender);
+    rlk_contention_hold(&lock->rl->contention, &lock->contender);
     rlk_call_init(&lock->report_extended, on_extended);
-    rlk_hold_start(&lock->hold, &lock->attempt.round, now_us, &out);
+    rlk_hold_start(&lock->hold, &lock->acquiring->attempt.round, now_us, &out);
     lock->reported_deadline_us =
         rlk_hold_valid_until_us(&lock->hold); /* the callback can read this one */
     carry_out(lock, &out, now_us);

@@ -76,17 +76,16 @@ static void on_report(struct rlk_call *call)
  * unless the place is that of a request of this manager for other keys, too. */
 static const char *channel(const struct redlock_lock *lock)
 {
-    bool is_listed = !lock->by_token && lock->attempt.waiting.places != 0;
-
-    return is_listed && !rlk_contention_is_shared(&lock->contender) ? lock->rl->options.wake_channel
-                                                                    : "";
+    return lock->listed && !rlk_contention_is_shared(&lock->contender)
+               ? lock->rl->options.wake_channel
+               : "";
 }
 
 /* Whether somebody waits for the keys, as far as we know: we had to wait for them ourselves, or the
  * release before has woken somebody. */
 static bool is_contended(const struct redlock_lock *lock, uint64_t now_us)
 {
-    return (!lock->by_token && lock->attempt.waiting.places != 0) ||
+    return lock->listed ||
            rlk_contention_is_contended(&lock->rl->contention, &lock->contender, now_us);
 }
 
@@ -100,8 +99,7 @@ static void start(struct redlock_lock *lock, uint64_t now_us)
 
     lock->claim->channel = channel(lock);
     lock->claim->contended = is_contended(lock, now_us);
-    rlk_release_init(&lock->release, n_nodes,
-                     lock->by_token ? rlk_mask_all(n_nodes) : lock->hold.leases.may_have_key,
+    rlk_release_init(&lock->release, n_nodes, lock->release.asked,
                      rlk_time_add(now_us, lock->rl->options.node_timeout_us));
     rlk_manager_nodes(lock->rl, now_us, NULL, &ev.connecting, &ev.ready);
     step(lock, &ev);
@@ -113,8 +111,9 @@ static void on_dequeued(struct rlk_call *call)
     start(RLK_CONTAINER(call, struct redlock_lock, queue), rlk_clock_us());
 }
 
-/* Release on every node that may have our key, at once or after waiting in the queue. */
-static void begin(struct redlock_lock *lock)
+/* Release on these nodes, at once or after waiting in the queue. They are all that is still needed
+ * of the hold, whose place the release takes. */
+static void begin(struct redlock_lock *lock, uint64_t nodes)
 {
     static const struct rlk_lock_driver driver = {
         .operation = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
@@ -125,6 +124,7 @@ static void begin(struct redlock_lock *lock)
 
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASING);
     rlk_lock_enter(lock, RLK_LOCK_RELEASING, &driver);
+    rlk_release_init(&lock->release, lock->rl->options.n_nodes, nodes, RLK_NEVER);
     rlk_queue_survey(&lock->rl->queue, RLK_RANK_URGENT, &survey);
     if (survey.full) {
         rlk_queue_wait(&lock->rl->queue, RLK_RANK_URGENT, &lock->queue);
@@ -136,7 +136,7 @@ static void begin(struct redlock_lock *lock)
 static void begin_held(struct redlock_lock *lock)
 {
     lock->rl->pending++;
-    begin(lock);
+    begin(lock, lock->hold.leases.may_have_key);
 }
 
 void rlk_lock_release_for_close(struct redlock_lock *lock)
@@ -178,7 +178,7 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
     if (status) {
         return status;
     }
-    lock = rlk_lock_new(rl, RLK_OPERATION_RELEASE, request.keys, request.n_keys,
+    lock = rlk_lock_new(rl, RLK_OPERATION_RELEASE, request.keys, request.n_keys, strlen(token),
                         rl->options.max_ttl_ms);
     if (lock == NULL) {
         return REDLOCK_ENOMEM;
@@ -187,6 +187,6 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
     lock->release_cb = cb;
     lock->arg = arg;
     lock->by_token = true;
-    begin(lock);
+    begin(lock, rlk_mask_all(rl->options.n_nodes));
     return 0;
 }

@@ -54,10 +54,10 @@ void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev)
 /* Watch these nodes from now on, and no others. */
 static void watch(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 {
-    uint64_t more = nodes & ~lock->watching, less = lock->watching & ~nodes;
+    uint64_t more = nodes & ~lock->acquiring->watching, less = lock->acquiring->watching & ~nodes;
     unsigned node;
 
-    lock->watching = nodes;
+    lock->acquiring->watching = nodes;
     RLK_MASK_EACH (node, more) {
         rlk_watch_want(&lock->rl->nodes[node], now_us);
     }
@@ -98,16 +98,16 @@ static void track_all(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us
  * back. */
 static void take_ticket(struct redlock_lock *lock)
 {
-    if (lock->ticket_us == 0) {
-        lock->ticket_us = rlk_clock_wall_us();
+    if (lock->acquiring->ticket_us == 0) {
+        lock->acquiring->ticket_us = rlk_clock_wall_us();
     }
-    lock->claim->ticket_us = lock->ticket_us;
+    lock->claim->ticket_us = lock->acquiring->ticket_us;
 }
 
 void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
-    if (lock->attempt.state == RLK_ATTEMPT_WAITING && !lock->attempt.polls) {
-        watch(lock, lock->attempt.waiting.hosts, now_us);
+    if (lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING && !lock->acquiring->attempt.polls) {
+        watch(lock, lock->acquiring->attempt.waiting.hosts, now_us);
     }
     if (out->wait) {
         track_all(lock, out->track, now_us);
@@ -120,11 +120,11 @@ void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out
 
 void rlk_wait_end(struct redlock_lock *lock, bool leaves, uint64_t now_us)
 {
-    uint64_t places = lock->attempt.waiting.places;
+    uint64_t places = lock->acquiring->attempt.waiting.places;
 
     watch(lock, 0, now_us);
     if (leaves && places) {
-        lock->attempt.waiting.places = 0;
+        lock->acquiring->attempt.waiting.places = 0;
         lock->claim->wait_channel = lock->rl->options.wake_channel;
         rlk_ask(lock, RLK_ASK_LEAVE, places, 0, now_us);
     }
@@ -166,7 +166,7 @@ static void pass_on(struct redlock *rl, struct rlk_node *n, const char *key, siz
                     uint64_t now_us)
 {
     const struct rlk_key none = {"", 0}, given = {key, len};
-    struct rlk_claim *claim = rlk_claim_new(&rl->claim_pool, &none, &given, 1, 1);
+    struct rlk_claim *claim = rlk_claim_new(&rl->pool, &none, &given, 1, 0, 1);
 
     if (claim) {
         RLK_TRACE_CLAIM(n, claim, .kind = REDLOCK_TRACE_WOKEN);

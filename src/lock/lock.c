@@ -1,28 +1,39 @@
 /* lock.c - makes and frees a handle, and changes its driver. */
 #include "lock/lock.h"
 
-#include <string.h>
-
 #include <redlock/error.h>
 
-#include "base/alloc.h"
 #include "base/mask.h"
+#include "base/time.h"
 #include "lock/trace.h"
 #include "net/reply_text.h"
 
+_Static_assert(sizeof(struct rlk_detail) % sizeof(uint64_t) == 0, "words follow the details");
+
+static size_t size_of(unsigned n_nodes)
+{
+    return sizeof(struct redlock_lock) + n_nodes * sizeof(struct rlk_detail) +
+           RLK_LEASES_ROOM(n_nodes) * sizeof(uint64_t);
+}
+
+uint64_t *rlk_lock_room(struct redlock_lock *lock)
+{
+    return (uint64_t *)(void *)&lock->details[lock->rl->options.n_nodes];
+}
+
 struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class class,
-                                  const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
+                                  const struct rlk_key *keys, unsigned n_keys, size_t token_len,
+                                  uint32_t ttl_ms)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
-    size_t size = sizeof(struct redlock_lock) + rl->options.n_nodes * sizeof(struct rlk_detail);
-    struct redlock_lock *lock = rlk_pool_take(&rl->lock_pool, size);
+    struct redlock_lock *lock = rlk_pool_take(&rl->pool, size_of(rl->options.n_nodes));
 
     if (lock == NULL) {
         return NULL;
     }
-    lock->claim = rlk_claim_new(&rl->claim_pool, &prefix, keys, n_keys, ttl_ms);
+    lock->claim = rlk_claim_new(&rl->pool, &prefix, keys, n_keys, token_len, ttl_ms);
     if (lock->claim == NULL) {
-        rlk_pool_give(&rl->lock_pool, lock);
+        rlk_pool_give(&rl->pool, lock, size_of(rl->options.n_nodes));
         return NULL;
     }
     lock->claim->lock = lock;
@@ -30,10 +41,8 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->rl = rl;
     lock->number = rl->n_locks++;
     lock->phase = RLK_LOCK_PENDING;
-    lock->driver_status = 0;
-    lock->owned_by_user = lock->stepping = false;
-    lock->by_token = lock->woke = lock->leads = false;
-    lock->acquire_cb = NULL;
+    lock->owned_by_user = lock->by_token = false;
+    lock->woke = lock->leads = lock->listed = false;
     lock->release_cb = NULL;
     lock->arg = NULL;
     lock->extend_cb = NULL;
@@ -43,12 +52,10 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->notifies_moves = lock->has_news = false;
     lock->reported_deadline_us = 0;
     lock->holders = NULL;
-    lock->unnamed = lock->watching = lock->ticket_us = 0;
-    lock->seen_fence = 0;
-    lock->owner[0] = '\0';
-    lock->attempt.state = RLK_ATTEMPT_IDLE;
+    lock->unnamed = 0;
+    lock->acquiring = NULL;
+    lock->effort = (struct rlk_effort){0};
     lock->hold.state = RLK_HOLD_IDLE;
-    lock->release.state = RLK_RELEASE_IDLE;
     rlk_list_init(&lock->report.link);
     rlk_list_init(&lock->report_extended.link);
     rlk_list_init(&lock->queue.link);
@@ -57,6 +64,41 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     rlk_timer_init(&lock->timer, NULL);
     rlk_manager_add(rl, &lock->operation, NULL, class);
     return lock;
+}
+
+bool rlk_lock_begin_acquiring(struct redlock_lock *lock)
+{
+    struct rlk_acquiring *a = rlk_pool_take(&lock->rl->pool, sizeof(*a));
+
+    lock->acquiring = a;
+    if (a == NULL) {
+        return false;
+    }
+    a->lock = lock;
+    a->driver_status = 0;
+    a->stepping = false;
+    a->seen_fence = a->ticket_us = a->watching = 0;
+    return true;
+}
+
+struct rlk_effort rlk_lock_effort(const struct redlock_lock *lock)
+{
+    const struct rlk_attempt *a = lock->acquiring ? &lock->acquiring->attempt : NULL;
+
+    if (a == NULL) {
+        return lock->effort;
+    }
+    return (struct rlk_effort){.reason = a->reason,
+                               .tries = a->tries,
+                               .took_us = rlk_time_sub(a->decided_us, a->started_us)};
+}
+
+void rlk_lock_end_acquiring(struct redlock_lock *lock)
+{
+    lock->effort = rlk_lock_effort(lock);
+    lock->listed = lock->acquiring->attempt.waiting.places != 0;
+    rlk_pool_give(&lock->rl->pool, lock->acquiring, sizeof(*lock->acquiring));
+    lock->acquiring = NULL;
 }
 
 /* An extension in flight is still reported, after the hold has ended. */
@@ -98,6 +140,11 @@ void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim)
     }
 }
 
+static size_t size_of_holders(const struct redlock *rl)
+{
+    return rl->options.n_nodes * sizeof(*((struct redlock_lock *)NULL)->holders);
+}
+
 void rlk_lock_free(struct redlock_lock *lock)
 {
     struct redlock *rl = lock->rl;
@@ -110,8 +157,13 @@ void rlk_lock_free(struct redlock_lock *lock)
     rlk_contention_leave(&rl->contention, &lock->contender);
     rlk_lock_set_claim(lock, NULL);
     rlk_claim_unref(lock->first_claim);
-    rlk_free(lock->holders);
-    rlk_pool_give(&rl->lock_pool, lock);
+    if (lock->holders) {
+        rlk_pool_give(&rl->pool, lock->holders, size_of_holders(rl));
+    }
+    if (lock->acquiring) {
+        rlk_pool_give(&rl->pool, lock->acquiring, sizeof(*lock->acquiring));
+    }
+    rlk_pool_give(&rl->pool, lock, size_of(rl->options.n_nodes));
 }
 
 void rlk_lock_on_free(struct rlk_operation *op)
@@ -119,12 +171,22 @@ void rlk_lock_on_free(struct rlk_operation *op)
     rlk_lock_free(RLK_CONTAINER(op, struct redlock_lock, operation));
 }
 
+void rlk_lock_clear_holders(struct redlock_lock *lock)
+{
+    size_t i;
+
+    for (i = 0; lock->holders && i < lock->rl->options.n_nodes; i++) {
+        lock->holders[i][0] = '\0';
+    }
+}
+
 void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct rlk_reply *reply)
 {
     static const struct rlk_reply not_text = {RLK_REPLY_STATUS, 0, "(not a string)", 14};
 
     if (lock->holders == NULL) {
-        lock->holders = rlk_alloc(lock->rl->options.n_nodes * sizeof(*lock->holders));
+        lock->holders = rlk_pool_take(&lock->rl->pool, size_of_holders(lock->rl));
+        rlk_lock_clear_holders(lock);
     }
     if (lock->holders) {
         rlk_reply_show(reply->type == RLK_REPLY_ERROR ? &not_text : reply, lock->holders[node],

@@ -3,12 +3,27 @@
  * drive_attempt.c drives the attempt, drive_hold.c the time in which the lock is held,
  * drive_release.c the release. Each of the three drives a machine of core/ in the same way: it
  * steps the machine with an event, then carries out the actions. lock.c makes and frees the handle,
- * detail.c keeps what the masters said, accessors.c has the calls that read it. */
+ * detail.c keeps what the masters said, accessors.c has the calls that read it.
+ *
+ * The memory of a lock that is held, by the bytes of each object on a 64-bit machine:
+ *
+ *     the handle               600   and 40 for each node: its lease, and what it said last
+ *     its claim                134   and the token (41, or 42 and the owner), and for each key
+ *                                    3 and its length
+ *     for each key, a record    72   and the length of the key; 8 to 16 for its place in a table
+ *     for several keys               8 for each, as they are a list of records
+ *     after a refusal                256 for each node, for the value that its key had
+ *
+ * Each object is rounded up to 8 bytes beyond a multiple of 16, and malloc(3) adds 8. That makes
+ * 1,152 bytes and the place in the table for five nodes and a key of 32 bytes
+ * (tests/io/test_size.c). A lock that was not won in its first round keeps the claim of that, too.
+ */
 #ifndef RLK_LOCK_LOCK_H
 #define RLK_LOCK_LOCK_H
 
 #include <redlock/lock.h>
 
+#include "base/rare.h"
 #include "core/attempt.h"
 #include "core/hold.h"
 #include "core/release.h"
@@ -25,17 +40,39 @@ enum rlk_lock_phase {
     RLK_LOCK_ENDED /* released by a close; only the accessors use the handle now */
 };
 
+/* What a lock needs only until it is held. */
+struct rlk_acquiring {
+    struct redlock_lock *lock;
+    struct rlk_attempt attempt;
+    struct rlk_contention_turn turn; /* of `contender` */
+    int driver_status; /* the status of an attempt that the driver ended; 0: it did not */
+    bool stepping;     /* its attempt is being stepped */
+    redlock_acquire_cb *cb;
+    uint64_t seen_fence; /* the largest counter that a node replied [S12] */
+    uint64_t ticket_us;  /* since when masters list us, by our wall clock; 0: not yet */
+    uint64_t watching;   /* nodes whose watch the attempt keeps open */
+    char owner[REDLOCK_MAX_OWNER + 1];
+};
+
+/* What is known of an attempt that has ended. */
+struct rlk_effort {
+    int reason;     /* why the last round that failed did so */
+    uint32_t tries; /* rounds begun */
+    uint64_t took_us;
+};
+
 struct redlock_lock {
     struct rlk_operation operation;
     struct redlock *rl;
     int64_t number; /* the manager counts its handles from 0 */
     enum rlk_lock_phase phase;
-    int driver_status;      /* the status of an attempt that the driver ended; 0: it did not */
-    bool stepping;          /* its attempt is being stepped */
     bool owned_by_user;     /* RELEASING, ENDED: by a close, so the user still has the handle */
     bool by_token;          /* made by redlock_release_token(): the user has no handle */
     bool leads;             /* of an election, which releases it when the manager closes */
     bool woke;              /* RELEASING: a master has woken somebody who waits for our keys */
+    bool listed;            /* masters have our place in their waiting lists, perhaps */
+    bool notifies_moves;    /* the user wants a notice when the deadline moves */
+    bool has_news;          /* trouble or the loss is not reported yet */
     struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */
     struct rlk_call report_extended; /* runs extend_cb */
     struct rlk_call queue;           /* its place in the queue [S13] */
@@ -43,26 +80,22 @@ struct redlock_lock {
     struct rlk_timer timer;
     struct rlk_claim *claim;       /* of the present round */
     struct rlk_claim *first_claim; /* of the first round: redlock_lock_key() points into it */
-    redlock_acquire_cb *acquire_cb;
     redlock_release_cb *release_cb;
     void *arg;                    /* of acquire_cb, later of release_cb */
     redlock_extend_cb *extend_cb; /* NULL: no extension is in flight */
     void *extend_arg;
     redlock_notice_cb *notice_cb; /* NULL: the user wants no notices */
     void *notice_arg;
-    bool notifies_moves;                /* the user wants a notice when the deadline moves */
-    bool has_news;                      /* trouble or the loss is not reported yet */
     uint64_t reported_deadline_us;      /* the deadline that was reported last */
     char (*holders)[RLK_TOKEN_MAX + 1]; /* by node: who has the key; NULL before a refusal */
-    uint64_t seen_fence;                /* the largest counter that a node replied [S12] */
-    uint64_t ticket_us; /* since when masters list us, by our wall clock; 0: not yet */
-    uint64_t watching;  /* nodes whose watch the attempt keeps open */
-    uint64_t unnamed;   /* nodes whose holder was not kept: out of memory */
-    char owner[REDLOCK_MAX_OWNER + 1];
-    struct rlk_attempt attempt;
-    struct rlk_hold hold;
-    struct rlk_release release;
-    struct rlk_detail details[]; /* by node */
+    uint64_t unnamed;                   /* nodes whose holder was not kept: out of memory */
+    struct rlk_acquiring *acquiring;    /* NULL: the lock is held, or was; or made by a token */
+    struct rlk_effort effort;           /* of the attempt, when `acquiring` is gone */
+    union {
+        struct rlk_hold hold;       /* until the release begins */
+        struct rlk_release release; /* from then on; or made by a token */
+    };
+    struct rlk_detail details[]; /* by node; after them the words for the leases of `hold` */
 };
 
 /* What drives a lock in one phase: the functions for what may happen to it. */
@@ -73,10 +106,24 @@ struct rlk_lock_driver {
     void (*dequeued)(struct rlk_call *call); /* the first in the queue, and there is capacity */
 };
 
-/* A handle with a claim to the keys, each with the prefix before it. It is counted as pending and
- * is an operation of the manager; the caller calls rlk_lock_enter() next. NULL: out of memory. */
+/* A handle with a claim to the keys, each with the prefix before it, and room for a token. It is
+ * counted as pending and is an operation of the manager; the caller calls rlk_lock_enter() next.
+ * NULL: out of memory. */
 struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class class,
-                                  const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms);
+                                  const struct rlk_key *keys, unsigned n_keys, size_t token_len,
+                                  uint32_t ttl_ms);
+
+/* Give it the memory for an attempt, which the caller fills. False: out of memory. */
+bool rlk_lock_begin_acquiring(struct redlock_lock *lock);
+
+/* The attempt is over: keep what the accessors tell of it, and free the rest. */
+void rlk_lock_end_acquiring(struct redlock_lock *lock);
+
+/* The words for the leases of its hold. */
+uint64_t *rlk_lock_room(struct redlock_lock *lock);
+
+/* How much effort its attempt has been so far, or was. */
+struct rlk_effort rlk_lock_effort(const struct redlock_lock *lock);
 
 /* Enter a phase: another driver takes over. Timer, queue and callback of the former phase are
  * cancelled; only an extension in flight is still reported. */
@@ -94,8 +141,12 @@ void rlk_lock_reported(struct redlock_lock *lock);
  * no longer reach the lock. */
 void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim);
 
+/* No node has named a holder. */
+void rlk_lock_clear_holders(struct redlock_lock *lock);
+
 /* Keep the value that a node's key has, from a reply that refused us; "" when it named none. */
-void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct rlk_reply *reply);
+RLK_RARE void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node,
+                                   const struct rlk_reply *reply);
 
 /* rlk_manager_check() for a call on a handle, which may be NULL. */
 int rlk_lock_check(const struct redlock_lock *lock);

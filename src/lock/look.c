@@ -23,7 +23,7 @@ int rlk_look_claim(struct redlock *rl, const char *key, struct rlk_claim **ret_c
             "the key is %zu bytes long; it must be 1 to %zu (%d with key_prefix)", only.len,
             REDLOCK_MAX_KEY - prefix.len, REDLOCK_MAX_KEY);
     }
-    claim = rlk_claim_new(&rl->claim_pool, &prefix, &only, 1, 0);
+    claim = rlk_claim_new(&rl->pool, &prefix, &only, 1, 0, 0);
     if (claim == NULL) {
         return REDLOCK_ENOMEM;
     }

@@ -67,9 +67,12 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
         const struct rlk_node *n = &rl->nodes[i];
         uint64_t bit = rlk_mask_bit(i);
 
-        ready |= rlk_node_ready(n, now_us) ? bit : 0;
-        connecting |= rlk_node_connecting(n) ? bit : 0;
-        open |= n->state == RLK_NODE_UP ? bit : 0;
+        if (n->state == RLK_NODE_UP) {
+            open |= bit;
+            ready |= ret_ready && rlk_node_ready(n, now_us) ? bit : 0;
+        } else {
+            connecting |= rlk_node_connecting(n) ? bit : 0;
+        }
     }
     if (ret_ready) {
         *ret_ready = ready;

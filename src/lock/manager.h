@@ -9,6 +9,7 @@
 #include "base/prng.h"
 #include "core/clocks.h"
 #include "core/event.h"
+#include "lock/batch.h"
 #include "lock/contention.h"
 #include "lock/observed.h"
 #include "lock/queue.h"
@@ -59,13 +60,14 @@ struct redlock {
     struct rlk_node *nodes;
     struct rlk_entropy entropy;
     struct rlk_prng prng;
-    struct rlk_pool lock_pool, claim_pool;
+    struct rlk_pool pool; /* of handles, attempts, claims, and records of keys */
     struct rlk_clocks clocks;
     struct rlk_quarantine *quarantine[RLK_MAX_NODES]; /* of each node */
     struct rlk_list operations;
     int64_t n_locks; /* handles made so far: each has its number */
     struct rlk_queue queue;
     struct rlk_contention contention;
+    struct rlk_batches renewals;
     struct rlk_observed observed;
     unsigned pending; /* acquires, releases, extensions and queries that were not reported yet */
     unsigned counts[RLK_OPERATIONS];

@@ -10,11 +10,12 @@
 #include "lock/drive_attempt.h"
 #include "lock/hooks.h"
 #include "lock/manager.h"
+#include "lock/renewals.h"
 #include "net/clock.h"
 
-/* How many freed objects a pool keeps for the next one. */
-#define KEEP_LOCKS 1024
-#define KEEP_CLAIMS 4096
+/* How many bytes of freed objects are kept for the next ones: what some 1,000 locks need that are
+ * acquired and released all the time. */
+#define KEEP_BYTES ((size_t)4 << 20)
 
 /* A number of its own for each use. Everybody can read the channel on a master, and must not
  * compute the others from it: whoever knows the seed of the table can choose keys that collide. */
@@ -29,7 +30,7 @@ static void init_contention(struct redlock *rl, uint64_t seed)
 {
     const struct rlk_hash_seed own = {{derive(seed, 't'), derive(seed, 'u')}};
 
-    rlk_contention_init(&rl->contention, &own, rlk_lock_contend);
+    rlk_contention_init(&rl->contention, &rl->pool, &own, rlk_lock_contend);
 }
 
 static void init_observed(struct redlock *rl, uint64_t seed)
@@ -83,9 +84,9 @@ static struct redlock *make(void)
         return NULL;
     }
     rlk_entropy_init(&rl->entropy);
-    rlk_pool_init(&rl->lock_pool, KEEP_LOCKS);
-    rlk_pool_init(&rl->claim_pool, KEEP_CLAIMS);
+    rlk_pool_init(&rl->pool, KEEP_BYTES);
     rlk_list_init(&rl->operations);
+    rlk_batches_init(&rl->renewals, &rl->pool, rlk_renewals_send);
     return rl;
 }
 

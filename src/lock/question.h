@@ -45,30 +45,39 @@ enum rlk_while {
 };
 
 struct rlk_question {
+    struct rlk_exchange_kind kind;   /* the first member: a command in flight leads to its row */
     const struct rlk_script *script; /* NULL: SET, or a part of a release */
     enum rlk_leftover left;          /* [S5] what a node may have of ours when no reply comes */
     enum rlk_trouble_kind refused;   /* noted for a node that replies with an error */
 
-    /* How a reply is classified: by one of these, or by vote and answer (ADOPT). */
-    void (*read)(struct rlk_node *n, const struct rlk_claim *claim, const struct rlk_reply *reply,
-                 struct rlk_event *ev);
-    enum rlk_vote (*vote)(const struct rlk_reply *reply);
-    enum rlk_answer (*answer)(const struct rlk_reply *reply);
-    void (*place)(const struct rlk_reply *reply, struct rlk_event *ev);
-
+    /* Classify a reply: fills in the vote, answer, fence or place of an event that has its kind,
+     * node, time and round already. NULL: the reply becomes no event. */
+    enum redlock_said (*read)(struct rlk_node *n, const struct rlk_claim *claim,
+                              const struct rlk_reply *reply, struct rlk_event *ev);
     bool (*is_quarantined)(const struct rlk_node *n,
                            uint64_t now_us); /* whether a yes does not count; NULL: it does */
-    enum rlk_event_kind event;               /* that the driver gets */
-    unsigned phases; /* bits of enum rlk_while: where the driver wants the event */
+    /* Whether a node has capacity for the command. NULL: it had its turn in the queue, or takes the
+     * place of a command that was just answered. */
+    bool (*has_capacity)(const struct rlk_node *n);
+    enum rlk_event_kind event; /* that the driver gets */
+    unsigned phases;           /* bits of enum rlk_while: where the driver wants the event */
 };
 
 extern const struct rlk_question rlk_questions[RLK_ASKS];
 
-/* Classify a reply: fills in the vote, answer or fence of an event that has its kind, node, time
- * and round already. */
-enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_node *n,
-                                    const struct rlk_claim *claim, const struct rlk_reply *reply,
-                                    struct rlk_event *ev);
+/* The functions of the kinds, in ask.c. _released: of the script. _deleted: of the server's own
+ * command. */
+void rlk_ask_on_answer(struct rlk_node *n, const struct rlk_exchange *r,
+                       const struct rlk_reply *reply, uint64_t now_us);
+void rlk_ask_on_released(struct rlk_node *n, const struct rlk_exchange *r,
+                         const struct rlk_reply *reply, uint64_t now_us);
+void rlk_ask_on_deleted(struct rlk_node *n, const struct rlk_exchange *r,
+                        const struct rlk_reply *reply, uint64_t now_us);
+void rlk_ask_on_listed(struct rlk_node *n, const struct rlk_exchange *r,
+                       const struct rlk_reply *reply, uint64_t now_us);
+void rlk_ask_on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us);
+void rlk_ask_ref(void *claim);
+void rlk_ask_unref(void *claim);
 
 /* [S10] Whether a vote found our own token already there. The token is fresh for the round, so
  * another address of the same server was asked before. */

@@ -2,6 +2,7 @@
 #include "lock/queue.h"
 
 #include "base/mask.h"
+#include "base/rare.h"
 #include "base/time.h"
 #include "core/event.h"
 #include "core/validity.h"
@@ -21,8 +22,8 @@ struct view {
     unsigned free, full, left_out;
 };
 
-static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk_event *ev,
-                        struct view *v)
+RLK_RARE static void survey_closely(const struct rlk_node *n, enum rlk_rank rank,
+                                    struct rlk_event *ev, struct view *v)
 {
     uint64_t bit = rlk_mask_bit(n->index);
 
@@ -36,6 +37,17 @@ static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk
         v->left_out += load == RLK_LOAD_LEFT_OUT;
     } else if (rlk_node_connecting(n)) {
         *(is_expected_enough(n, rank) ? &v->crowded : &ev->connecting) |= bit;
+    }
+}
+
+static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk_event *ev,
+                        struct view *v)
+{
+    if (rlk_capacity_is_easy(n, rank, ev->now_us)) {
+        ev->ready |= rlk_mask_bit(n->index);
+        v->free++;
+    } else {
+        survey_closely(n, rank, ev, v);
     }
 }
 

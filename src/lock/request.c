@@ -83,18 +83,19 @@ static void fill_attempt(const struct rlk_options *o, const struct redlock_reque
 static void fill_hold(const struct rlk_options *o, const struct redlock_request *q,
                       struct rlk_hold_config *c)
 {
-    c->nodes = o->n_nodes;
+    c->nodes = (uint8_t)o->n_nodes;
     c->drift_ppm = o->drift_ppm;
     c->ttl_us = rlk_time_from_ms(q->ttl_ms);
     c->timeout_us = o->node_timeout_us;
     c->renew = q->renew != 0;
     c->needs_pet = q->needs_pet != 0;
+    c->together = true;
     c->max_hold_us = q->max_hold_ms ? rlk_time_from_ms(q->max_hold_ms) : RLK_NEVER;
     c->max_renewals = q->max_renewals;
     c->retry_us = 0;
     c->adopted = false;
     c->early_ppm = 0;
-    c->seed = 0;
+    rlk_prng_seed(&c->prng, 0);
 }
 
 /* ---- keys ---- */

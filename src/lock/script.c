@@ -17,20 +17,17 @@ void rlk_script_init(struct rlk_script_forms *f, const struct rlk_script *script
     rlk_command_init(&f->form[1]);
 }
 
-/* [S11] A vote with a fence also checks the mark in the incarnation key. */
-static void form_vote(struct rlk_command *c, const struct rlk_claim *claim,
-                      const struct rlk_node *n, bool text)
+/* [S11] A vote with a fence also checks the mark in the incarnation key: each node has its own. */
+static void add_mark(struct rlk_command *vote, const struct rlk_node *n)
 {
     char key[RLK_COMMAND_INCARNATION_SIZE], start[RLK_COMMAND_START_SIZE];
 
     rlk_health_expected_mark(n, key, start);
-    rlk_command_vote(c, claim, key, start, text);
+    rlk_command_mark(vote, key, start);
 }
 
-static void form(struct rlk_script_forms *f, const struct rlk_node *n, bool second)
+static void form(const struct rlk_script_forms *f, struct rlk_command *c, bool second)
 {
-    struct rlk_command *c = &f->form[second];
-
     if (f->script == NULL) {
         rlk_command_set(c, f->claim, second);
     } else if (f->script == &rlk_script_take) {
@@ -38,7 +35,7 @@ static void form(struct rlk_script_forms *f, const struct rlk_node *n, bool seco
     } else if (f->script == &rlk_script_keep) {
         rlk_command_keep(c, f->claim, f->ttl_ms, second);
     } else if (f->script == &rlk_script_vote) {
-        form_vote(c, f->claim, n, second);
+        rlk_command_vote(c, f->claim, second);
     } else if (f->script == &rlk_script_confirm) {
         rlk_command_confirm(c, f->claim, second);
     } else if (f->script == &rlk_script_wait) {
@@ -50,14 +47,18 @@ static void form(struct rlk_script_forms *f, const struct rlk_node *n, bool seco
     }
 }
 
-/* A vote is formatted again for each node, because each node has its own mark. */
 static bool send_form(struct rlk_script_forms *f, bool second, struct rlk_node *n,
                       const struct rlk_exchange_kind *kind, uint64_t now_us)
 {
-    if (f->form[second].bytes == NULL || f->script == &rlk_script_vote) {
-        form(f, n, second);
+    struct rlk_command *c = &f->form[second];
+
+    if (c->bytes == NULL) {
+        form(f, c, second);
     }
-    return rlk_node_send(n, &f->form[second], kind, f->claim, now_us);
+    if (f->script == &rlk_script_vote) {
+        add_mark(c, n);
+    }
+    return rlk_node_send(n, c, kind, f->claim, now_us);
 }
 
 static bool is_text_needed(const struct rlk_node *n, const struct rlk_script *script)
@@ -73,18 +74,20 @@ bool rlk_script_send(struct rlk_script_forms *f, struct rlk_node *n,
     return send_form(f, second, n, kind, now_us);
 }
 
+void rlk_script_ran(struct rlk_node *n, const struct rlk_script *script, struct rlk_claim *claim)
+{
+    n->scripts |= script->bit;
+    claim->resent &= ~rlk_mask_bit(n->index);
+}
+
 bool rlk_script_is_forgotten(struct rlk_node *n, const struct rlk_script *script,
-                             struct rlk_claim *claim, const struct rlk_reply *reply)
+                             struct rlk_claim *claim, const struct rlk_reply *error)
 {
     uint64_t bit = rlk_mask_bit(n->index);
     bool was_text = (claim->resent & bit) != 0;
 
-    if (script == NULL) {
-        return false;
-    }
     claim->resent &= ~bit;
-    if (!rlk_classify_no_script(reply)) {
-        n->scripts |= reply->type == RLK_REPLY_ERROR ? 0 : script->bit;
+    if (!rlk_classify_no_script(error)) {
         return false;
     }
     n->scripts &= ~script->bit;

@@ -33,10 +33,13 @@ void rlk_script_init(struct rlk_script_forms *f, const struct rlk_script *script
 bool rlk_script_send(struct rlk_script_forms *f, struct rlk_node *n,
                      const struct rlk_exchange_kind *kind, uint64_t now_us);
 
-/* Call this first with each reply. True: the server has forgotten the script, send its text. False,
- * too, for a NOSCRIPT in reply to the text itself, which no Redis sends. */
+/* Call one of these two with each reply. _ran: it is no error. */
+void rlk_script_ran(struct rlk_node *n, const struct rlk_script *script, struct rlk_claim *claim);
+
+/* It is an error. True: the server has forgotten the script, send its text. False, too, for a
+ * NOSCRIPT in reply to the text itself, which no Redis sends. */
 bool rlk_script_is_forgotten(struct rlk_node *n, const struct rlk_script *script,
-                             struct rlk_claim *claim, const struct rlk_reply *reply);
+                             struct rlk_claim *claim, const struct rlk_reply *error);
 
 /* Send the text of the script. False: not sent, because ttl_ms is 0 (no longer wanted), or as
  * rlk_node_send(). */

@@ -10,6 +10,7 @@
 
 #include <redlock/error.h>
 
+#include "base/rare.h"
 #include "net/clock.h"
 #include "net/loop.h"
 #include "net/secret.h"
@@ -30,7 +31,7 @@ void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
     c->out = NULL;
     c->out_len = c->out_cap = 0;
     c->in.reader = NULL;
-    c->received = false;
+    c->logged_in = c->received = false;
     c->tls = NULL;
     rlk_call_init(&c->flush, on_flush);
 }
@@ -55,23 +56,28 @@ static void free_event(struct event **event)
  * A server that writes faster than we read is reset all the same. */
 static void drain(struct rlk_conn *c)
 {
+    char dropped[16384]; /* not loop->read: another connection may be reading its replies there */
     size_t taken = 0;
     ssize_t n;
 
     do {
-        n = recv(c->fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
+        n = recv(c->fd, dropped, sizeof(dropped), MSG_DONTWAIT);
         taken += n > 0 ? (size_t)n : 0;
-    } while (n > 0 && taken + RLK_LOOP_READ <= RLK_CONN_DRAIN_MAX);
+    } while (n > 0 && taken + sizeof(dropped) <= RLK_CONN_DRAIN_MAX);
 }
 
 /* ---- the bytes to send ---- */
 
-/* What left `out` is wiped: it may be a login. */
+/* What left `out` is wiped as long as it may be a login. */
 static void forget(struct rlk_conn *c, size_t len)
 {
     c->out_len -= len;
-    memmove(c->out, c->out + len, c->out_len);
-    explicit_bzero(c->out + c->out_len, len);
+    if (c->out_len > 0) {
+        memmove(c->out, c->out + len, c->out_len);
+    }
+    if (!c->logged_in) {
+        explicit_bzero(c->out + c->out_len, len);
+    }
 }
 
 static const char *bytes_to_send(const struct rlk_conn *c, size_t *ret_len)
@@ -94,6 +100,9 @@ static bool has_unsent(const struct rlk_conn *c)
 {
     size_t len;
 
+    if (c->tls == NULL) {
+        return c->out_len > 0;
+    }
     bytes_to_send(c, &len);
     return len > 0 || can_encrypt(c);
 }
@@ -158,7 +167,7 @@ void rlk_conn_close(struct rlk_conn *c, bool hard)
     c->out_len = 0;
     c->write_armed = false;
     c->send_error = 0;
-    c->received = false;
+    c->received = c->logged_in = false;
     rlk_tls_end(c->tls);
     c->tls = NULL;
     c->state = RLK_CONN_CLOSED;
@@ -291,23 +300,24 @@ static void deliver_replies(struct rlk_conn *c, uint64_t now_us)
 
     for (;;) {
         got = rlk_reply_next(&c->in, &reply);
-        if (got < 0) {
-            fail(c, fault_of(rlk_reply_fault(&c->in)));
-        }
         if (got <= 0) {
-            return;
+            break;
         }
         c->handler->replied(c, reply, now_us);
         if (c->state != RLK_CONN_OPEN || c->opened != opened) {
             return;
         }
     }
+    if (got < 0) {
+        fail(c, fault_of(rlk_reply_fault(&c->in)));
+    } else if (c->handler->replied_all) {
+        c->handler->replied_all(c, now_us);
+    }
 }
 
-static bool feed(struct rlk_conn *c, const char *bytes, size_t len)
+/* status: what rlk_reply_feed() or rlk_reply_lend() returned. */
+static bool is_accepted(struct rlk_conn *c, int status)
 {
-    int status = rlk_reply_feed(&c->in, bytes, len);
-
     if (status) {
         fail(c, fault_of(status == REDLOCK_ENOMEM ? RLK_FAULT_MEMORY : RLK_FAULT_TOO_LARGE));
     }
@@ -322,7 +332,7 @@ static void take_plain(struct rlk_conn *c, size_t len)
     c->received = true;
     if (first && rlk_tls_is_alert(c->loop->read[0])) {
         fail(c, fault_of(RLK_FAULT_IS_TLS));
-    } else if (feed(c, c->loop->read, len)) {
+    } else if (is_accepted(c, rlk_reply_lend(&c->in, c->loop->read, len))) {
         deliver_replies(c, rlk_clock_us());
     }
 }
@@ -341,7 +351,7 @@ static bool decrypt(struct rlk_conn *c, size_t len)
         return false;
     }
     while ((n = rlk_tls_read(c->tls, plain)) > 0) {
-        if (!feed(c, plain, (size_t)n)) {
+        if (!is_accepted(c, rlk_reply_feed(&c->in, plain, (size_t)n))) {
             return false;
         }
     }
@@ -394,18 +404,11 @@ static void take(struct rlk_conn *c, size_t len)
     }
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+static void receive(struct rlk_conn *c)
 {
-    struct rlk_conn *c = arg;
-    ssize_t n;
+    ssize_t n = c->tls ? recv(c->fd, RECORDS(c), RLK_LOOP_READ - RLK_TLS_READ, MSG_DONTWAIT)
+                       : recv(c->fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
 
-    (void)what;
-    if (rlk_fork_is_child(&c->loop->fork)) {
-        event_del(c->read_event);
-        return;
-    }
-    n = c->tls ? recv(fd, RECORDS(c), RLK_LOOP_READ - RLK_TLS_READ, MSG_DONTWAIT)
-               : recv(fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
     if (n > 0) {
         take(c, (size_t)n);
     } else if (n == 0) {
@@ -415,6 +418,22 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     } else if (c->send_error) {
         fail_at_end(c, fault_of_system(c->send_error));
     }
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    struct rlk_conn *c = arg;
+    struct rlk_turn *turn = &c->loop->turn;
+
+    (void)fd;
+    (void)what;
+    if (rlk_fork_is_child(&c->loop->fork)) {
+        event_del(c->read_event);
+        return;
+    }
+    rlk_turn_enter(turn);
+    receive(c);
+    rlk_turn_leave(turn);
 }
 
 static bool make_events(struct rlk_conn *c)
@@ -452,14 +471,11 @@ const char *rlk_conn_tls(const struct rlk_conn *c)
     return c->tls ? rlk_tls_describe(c->tls) : "";
 }
 
-bool rlk_conn_reserve(struct rlk_conn *c, size_t len)
+RLK_RARE bool rlk_conn_grow(struct rlk_conn *c, size_t len)
 {
     size_t need = c->out_len + len, cap = c->out_cap ? c->out_cap : 4096;
     char *grown;
 
-    if (need <= c->out_cap) {
-        return true;
-    }
     if (need > RLK_CONN_OUT_MAX) {
         return false;
     }

@@ -39,6 +39,8 @@ struct rlk_conn_handler {
     void (*opened)(struct rlk_conn *c);
     /* One complete reply, borrowed for the call. now_us: the clock, read after the bytes came. */
     void (*replied)(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us);
+    /* All complete replies that came together were passed on. NULL: nothing to do. */
+    void (*replied_all)(struct rlk_conn *c, uint64_t now_us);
     /* The connection has ended. It is closed already. */
     void (*broken)(struct rlk_conn *c, const struct rlk_fault *fault);
 };
@@ -63,6 +65,7 @@ struct rlk_conn {
     size_t out_len, out_cap;
     struct rlk_reply_parser in;
     bool received;               /* something came since it was opened */
+    bool logged_in;              /* nothing that is sent from now on is a login */
     struct rlk_tls_session *tls; /* NULL: the bytes are sent as they are */
 };
 
@@ -79,10 +82,23 @@ void rlk_conn_end(struct rlk_conn *c);
 int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_tls *tls, struct rlk_fault *ret_fault);
 
 /* Make room for `len` more bytes. False: out of memory, or more than RLK_CONN_OUT_MAX. */
-bool rlk_conn_reserve(struct rlk_conn *c, size_t len);
+bool rlk_conn_grow(struct rlk_conn *c, size_t len);
+
+/* The same, but quick when there is room already. */
+static inline bool rlk_conn_reserve(struct rlk_conn *c, size_t len)
+{
+    return c->out_len + len <= c->out_cap || rlk_conn_grow(c, len);
+}
 
 /* Append bytes for which room was reserved; they leave at the end of the turn. */
 void rlk_conn_append(struct rlk_conn *c, const char *bytes, size_t len);
+
+/* The server has taken the login, and it was the last of this connection: what is sent from now on
+ * is no longer wiped. */
+static inline void rlk_conn_note_login(struct rlk_conn *c)
+{
+    c->logged_in = true;
+}
 
 /* Close; the handler is not called. hard: by a reset, so that the kernel drops bytes that have not
  * left yet [S5]. Otherwise the kernel still delivers the bytes that it has, unless more than

@@ -1,4 +1,5 @@
-/* reply.c - the functions that hiredis' reader calls for each element of a reply. */
+/* reply.c - takes replies from the bytes that were lent, or by hiredis' reader, which calls the
+ * functions below for each element. */
 #include "net/reply.h"
 
 #include <hiredis/hiredis.h>
@@ -6,6 +7,9 @@
 #include <string.h>
 
 #include <redlock/error.h>
+
+#include "base/rare.h"
+#include "net/quick.h"
 
 /* hiredis 1.0 made the length of an array a size_t. */
 #if HIREDIS_MAJOR >= 1
@@ -48,6 +52,8 @@ static void keep_text(struct rlk_reply_parser *p, struct rlk_reply *item, const 
 
     item->integer = (int64_t)len;
     if (room == 0) {
+        item->str = "";
+        item->len = 0;
         return;
     }
     item->len = len < room ? len : room - 1;
@@ -130,6 +136,9 @@ int rlk_reply_parser_init(struct rlk_reply_parser *p)
 {
     p->items = 0;
     p->used = 0;
+    p->lent = NULL;
+    p->lent_len = 0;
+    p->starved = false;
     p->reader = redisReaderCreateWithFunctions(&functions);
     if (p->reader == NULL) {
         return REDLOCK_ENOMEM;
@@ -154,12 +163,32 @@ int rlk_reply_feed(struct rlk_reply_parser *p, const char *bytes, size_t len)
     return redisReaderFeed(p->reader, bytes, len) == REDIS_OK ? 0 : REDLOCK_ENOMEM;
 }
 
-int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_reply)
+static bool has_begun(const struct rlk_reply_parser *p)
+{
+    return p->reader->ridx != -1;
+}
+
+static bool is_reader_empty(const struct rlk_reply_parser *p)
+{
+    return p->reader->pos == p->reader->len && !has_begun(p);
+}
+
+int rlk_reply_lend(struct rlk_reply_parser *p, const char *bytes, size_t len)
+{
+    if (!is_reader_empty(p)) {
+        return rlk_reply_feed(p, bytes, len);
+    }
+    p->lent = bytes;
+    p->lent_len = len;
+    return 0;
+}
+
+static int ask_reader(struct rlk_reply_parser *p)
 {
     void *object = NULL;
 
-    if (p->reader->ridx == -1) {
-        p->items = 0; /* no reply is begun: the last one is no longer needed */
+    if (!has_begun(p)) {
+        p->items = 0; /* the last reply is no longer needed */
         p->used = 0;
     }
     if (redisReaderGetReply(p->reader, &object) != REDIS_OK) {
@@ -168,15 +197,66 @@ int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_repl
     if (object == NULL) {
         return 0;
     }
-    if (p->items == 0) {
-        return -1; /* a type that RESP2 does not have */
+    return p->items > 0 ? 1 : -1; /* none: a type that RESP2 does not have */
+}
+
+/* What was lent is the reader's from here on. */
+static int pass_on(struct rlk_reply_parser *p)
+{
+    p->starved = rlk_reply_feed(p, p->lent, p->lent_len) != 0;
+    p->lent_len = 0;
+    return p->starved ? -1 : ask_reader(p);
+}
+
+RLK_RARE static int read_slowly(struct rlk_reply_parser *p, const struct rlk_reply **ret_reply)
+{
+    int got;
+
+    if (p->lent_len > 0) {
+        got = pass_on(p);
+    } else {
+        got = is_reader_empty(p) ? 0 : ask_reader(p);
     }
+    if (got == 1) {
+        *ret_reply = p->item;
+    }
+    return got;
+}
+
+/* The texts of what was recognised are still among the bytes. */
+RLK_RARE static void keep_texts(struct rlk_reply_parser *p)
+{
+    size_t i;
+
+    p->used = 0;
+    for (i = 0; i < p->items; i++) {
+        if (p->item[i].type == RLK_REPLY_STRING) {
+            keep_text(p, &p->item[i], p->item[i].str, p->item[i].len);
+        }
+    }
+}
+
+int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_reply)
+{
+    size_t taken = p->lent_len > 0 ? rlk_quick_read(p->lent, p->lent_len, p->item, &p->items) : 0;
+
+    if (taken == 0) {
+        return read_slowly(p, ret_reply);
+    }
+    if (p->items > 1 || p->item[0].type == RLK_REPLY_STRING) {
+        keep_texts(p);
+    }
+    p->lent += taken;
+    p->lent_len -= taken;
     *ret_reply = p->item;
     return 1;
 }
 
 enum rlk_fault_kind rlk_reply_fault(const struct rlk_reply_parser *p)
 {
+    if (p->starved) {
+        return RLK_FAULT_MEMORY;
+    }
     if (p->items == RLK_REPLY_ITEMS) {
         return RLK_FAULT_TOO_MANY;
     }

@@ -18,10 +18,6 @@ char *rlk_secret_copy(const char *text, size_t len);
  * block for long. NULL: *ret_text is to be freed; otherwise why not, valid until the next call. */
 const char *rlk_secret_read(const char *path, char **ret_text);
 
-/* Wipe what functions that have returned left on the stack: to be called after a secret was used.
- * Nobody puts it there on purpose, but registers that held it are saved there. */
-void rlk_secret_wipe_stack(void);
-
 /* Wipe and free; accepts NULL. */
 void rlk_secret_free(void *memory);
 

@@ -10,11 +10,8 @@ void rlk_timer_init(struct rlk_timer *t, void (*fire)(struct rlk_timer *t, uint6
     t->fire = fire;
 }
 
-void rlk_timer_set(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us)
+void rlk_timer_move(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us)
 {
-    if (t->set && t->node.key == due_us) {
-        return;
-    }
     rlk_timer_cancel(ts, t);
     if (due_us == RLK_NEVER) {
         return;

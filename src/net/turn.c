@@ -41,7 +41,9 @@ static void enqueue(struct rlk_turn *t, struct rlk_list *queue, struct rlk_call 
     }
     if (!t->due) {
         t->due = true;
-        rlk_turn_wake(t, false);
+        if (!t->inside) {
+            rlk_turn_wake(t, false);
+        }
     }
 }
 

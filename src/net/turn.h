@@ -1,7 +1,8 @@
 /* turn.h - the end of a turn of the event loop: first the user's callbacks, then the sends.
  *
  * During a turn the library reads replies and steps its machines. The callbacks to run and the
- * connections to flush are queued here. One event, activated once, then
+ * connections to flush are queued here. An event that is activated once, or the last connection
+ * that could be read, then
  *   1. runs the callbacks in the order in which they were queued: so a callback never runs inside
  *      a call of the library, and commands that a callback causes leave in the same turn;
  *   2. flushes every connection that has bytes: one send for each, however many commands.
@@ -27,7 +28,8 @@ struct rlk_call {
 struct rlk_turn {
     struct event *event;
     const struct rlk_fork *fork;
-    bool due; /* the event is activated */
+    bool due;    /* something is queued, and the event is activated: or `inside` */
+    bool inside; /* an event of ours runs that activates it at its end */
     struct rlk_list report, flush;
 };
 
@@ -41,6 +43,15 @@ void rlk_call_init(struct rlk_call *c, void (*run)(struct rlk_call *c));
  * keeps its place. rlk_list_remove(&c->link) takes it out of the queue. */
 void rlk_turn_report(struct rlk_turn *t, struct rlk_call *c);
 void rlk_turn_flush(struct rlk_turn *t, struct rlk_call *c);
+
+/* Around all that an event of a connection does. When nothing else is to be done in this turn of
+ * the loop, _leave ends it: one event less. The user's callbacks run inside. */
+static inline void rlk_turn_enter(struct rlk_turn *t)
+{
+    t->inside = !t->due;
+}
+
+void rlk_turn_leave(struct rlk_turn *t);
 
 /* For wake.c: the turn ends now. */
 void rlk_turn_run(struct rlk_turn *t);

@@ -107,10 +107,25 @@ void rlk_turn_wake(struct rlk_turn *t, bool another)
     }
 }
 
+void rlk_turn_leave(struct rlk_turn *t)
+{
+    bool queued = t->inside && t->due;
+
+    t->inside = false;
+    if (!queued) {
+        return;
+    }
+    if (event_base_get_num_events(event_get_base(t->event), EVENT_BASE_COUNT_ACTIVE) == 0) {
+        rlk_turn_run(t);
+    } else {
+        rlk_turn_wake(t, false);
+    }
+}
+
 int rlk_turn_init(struct rlk_turn *t, struct event_base *base, const struct rlk_fork *fork)
 {
     t->fork = fork;
-    t->due = false;
+    t->due = t->inside = false;
     rlk_list_init(&t->report);
     rlk_list_init(&t->flush);
     t->event = event_new(base, -1, 0, on_turn, t);

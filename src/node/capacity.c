@@ -35,6 +35,12 @@ bool rlk_capacity_is_free_to_wait(const struct rlk_node *n)
     return is_below(n, &most);
 }
 
+bool rlk_capacity_is_easy(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us)
+{
+    return n->state == RLK_NODE_UP && n->pending.ring.count == 0 && is_below(n, &capacity[rank]) &&
+           now_us <= rlk_node_overdue_us(n);
+}
+
 /* Whether its oldest command has been unanswered for more than node_timeout_ms / part. */
 static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
 {

@@ -40,6 +40,9 @@ bool rlk_capacity_is_free(const struct rlk_node *n, enum rlk_rank rank);
  * room that they may: a waiter that got no place because of them would poll, and add to them. */
 bool rlk_capacity_is_free_to_wait(const struct rlk_node *n);
 
+/* Whether the node is ready and RLK_LOAD_FREE, as nearly always. Quick; false proves nothing. */
+bool rlk_capacity_is_easy(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us);
+
 /* Whether a round asks this node, waits for it, or leaves it out. */
 enum rlk_load rlk_capacity_load(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us);
 

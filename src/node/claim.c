@@ -3,25 +3,23 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/hash.h"
 #include "net/entropy.h"
 
 /* A claim with `room` bytes of memory for the keys, which the caller writes. */
-static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_keys, uint32_t ttl_ms)
+static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_keys, size_t token_len,
+                              uint32_t ttl_ms)
 {
-    struct rlk_claim *c = rlk_pool_take(pool, sizeof(*c));
+    size_t lens = n_keys * sizeof(uint16_t);
+    size_t size = offsetof(struct rlk_claim, key_len) + lens + token_len + 1 + room;
+    struct rlk_claim *c = rlk_pool_take(pool, size);
 
     if (c == NULL) {
         return NULL;
     }
-    c->key = room <= sizeof(c->key_inline) ? c->key_inline : rlk_alloc(room);
-    if (c->key == NULL) {
-        rlk_pool_give(pool, c);
-        return NULL;
-    }
     c->refs = 1;
     c->pool = pool;
+    c->size = (uint16_t)size;
     c->release = NULL;
     c->set_lost = false;
     c->resent = c->native_refused = c->script_refused = 0;
@@ -32,14 +30,17 @@ static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_key
     c->round = 0;
     c->first_node = 0;
     c->ttl_ms = c->life_ms = ttl_ms;
-    c->n_keys = n_keys;
+    c->n_keys = (uint8_t)n_keys;
+    c->token = (char *)c->key_len + lens;
     c->token_len = 0;
     c->token[0] = '\0';
+    c->key = c->token + token_len + 1;
     return c;
 }
 
 struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *prefix,
-                                const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms)
+                                const struct rlk_key *keys, unsigned n_keys, size_t token_len,
+                                uint32_t ttl_ms)
 {
     struct rlk_claim *c;
     size_t room = n_keys * (prefix->len + 1);
@@ -49,7 +50,7 @@ struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *pre
     for (i = 0; i < n_keys; i++) {
         room += keys[i].len;
     }
-    c = make(pool, room, n_keys, ttl_ms);
+    c = make(pool, room, n_keys, token_len, ttl_ms);
     if (c == NULL) {
         return NULL;
     }
@@ -90,32 +91,51 @@ struct rlk_claim *rlk_claim_again(const struct rlk_claim *old)
         keys[i] = (struct rlk_key){at, old->key_len[i]};
         at += old->key_len[i] + 1;
     }
-    claim = rlk_claim_new(old->pool, &none, keys, old->n_keys, old->ttl_ms);
+    claim = rlk_claim_new(old->pool, &none, keys, old->n_keys, old->token_len, old->ttl_ms);
     if (claim) {
         claim->first_node = old->first_node;
     }
     return claim;
 }
 
+size_t rlk_claim_token_len(const char *owner)
+{
+    return RLK_TOKEN_HEX + (owner && owner[0] ? 1 + strlen(owner) : 0);
+}
+
+static char hex_digit(unsigned char value)
+{
+    return (char)(value + '0' + (value > 9 ? 'a' - '0' - 10 : 0));
+}
+
+/* Without a table, and into memory of its own: so the compiler makes many digits at once. */
+static void write_hex(const unsigned char *bytes, char *out)
+{
+    char digits[RLK_TOKEN_HEX];
+    size_t i;
+
+    for (i = 0; i < RLK_TOKEN_BYTES; i++) {
+        digits[2 * i] = hex_digit(bytes[i] >> 4);
+        digits[2 * i + 1] = hex_digit(bytes[i] & 15);
+    }
+    memcpy(out, digits, sizeof(digits));
+}
+
 int rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy, const char *owner)
 {
-    static const char digits[] = "0123456789abcdef";
     unsigned char random[RLK_TOKEN_BYTES];
-    size_t i, owner_len = strlen(owner);
+    size_t owner_len = strlen(owner);
     int status = rlk_entropy_take(entropy, random, sizeof(random));
 
     if (status) {
         return status;
     }
-    for (i = 0; i < sizeof(random); i++) {
-        c->token[2 * i] = digits[random[i] >> 4];
-        c->token[2 * i + 1] = digits[random[i] & 15];
-    }
+    write_hex(random, c->token);
     c->token_len = RLK_TOKEN_HEX;
     if (owner_len > 0) {
         c->token[c->token_len++] = ':';
         memcpy(c->token + c->token_len, owner, owner_len);
-        c->token_len += owner_len;
+        c->token_len = (uint16_t)(c->token_len + owner_len);
     }
     c->token[c->token_len] = '\0';
     return 0;
@@ -137,7 +157,7 @@ void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len)
 {
     memcpy(c->token, token, len);
     c->token[len] = '\0';
-    c->token_len = len;
+    c->token_len = (uint16_t)len;
 }
 
 struct rlk_claim *rlk_claim_ref(struct rlk_claim *c)
@@ -151,8 +171,5 @@ void rlk_claim_unref(struct rlk_claim *c)
     if (c == NULL || --c->refs > 0) {
         return;
     }
-    if (c->key != c->key_inline) {
-        rlk_free(c->key);
-    }
-    rlk_pool_give(c->pool, c);
+    rlk_pool_give(c->pool, c, c->size);
 }

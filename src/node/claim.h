@@ -2,7 +2,9 @@
  *
  * The lock, each command in flight and each pending release hold a reference to the claim. The
  * claim is freed with its last reference, so a late reply or a broken connection always finds the
- * keys and the token that it is about, even when the lock has long been freed [S5]. */
+ * keys and the token that it is about, even when the lock has long been freed [S5].
+ *
+ * It is as long as its keys and its token: 150 bytes and these. */
 #ifndef RLK_NODE_CLAIM_H
 #define RLK_NODE_CLAIM_H
 
@@ -21,40 +23,39 @@ struct rlk_exchange_kind;
 #define RLK_TOKEN_BYTES 20
 #define RLK_TOKEN_HEX ((size_t)2 * RLK_TOKEN_BYTES)
 #define RLK_TOKEN_MAX 255 /* with ':' and the owner, and room for longer foreign ones */
-#define RLK_CLAIM_KEY_INLINE 128
 
 struct rlk_claim {
-    unsigned refs;
     struct rlk_pool *pool;
     const struct rlk_exchange_kind *release; /* handles the replies to its release. NULL: the
                                                 release was not sent and is not pending. After
                                                 it no script is sent again for this claim */
-    bool set_lost; /* a command that sets or keeps the key was not answered, and may still be
-                      carried out: pending releases of this claim do not expire */
-    struct redlock_lock *lock; /* gets the replies; NULL: it no longer wants them */
-    const char *channel;       /* what its release tells the waiting lists. NULL: nothing; "": wake
-                                  the first who waits; else also take this channel out. Borrowed
-                                  from the manager */
-    bool contended;            /* somebody waits for the keys, as far as we know: release them by
-                                  the script, which wakes */
-    const char *wait_channel;  /* of WAIT and LEAVE; borrowed, too */
-    bool yields;               /* of WAIT: also when the keys are free it is not our turn */
-    uint64_t ticket_us;        /* of WAIT: since when we wait, by our wall clock */
-    unsigned first_node;       /* the first in the order of the keys [W1] */
-    uint32_t round;            /* the number of the round */
-    uint32_t ttl_ms;           /* the longest ttl that we asked for */
-    uint32_t life_ms; /* the longest that the keys may live; more than ttl_ms when another client
-                         had this token before */
+    struct redlock_lock *lock;               /* gets the replies; NULL: it no longer wants them */
+    const char *channel;      /* what its release tells the waiting lists. NULL: nothing; "": wake
+                                 the first who waits; else also take this channel out. Borrowed
+                                 from the manager */
+    const char *wait_channel; /* of WAIT and LEAVE; borrowed, too */
+    uint64_t ticket_us;       /* of WAIT: since when we wait, by our wall clock */
     uint64_t native_refused, script_refused; /* nodes that have refused to release it so */
     uint64_t resent; /* nodes that had forgotten a script, and were sent its text */
     uint64_t hint;   /* [S12] the counters become at least that */
     uint64_t fence;  /* [S12] the fence; 0: the lock has none, or not yet */
-    unsigned n_keys;
-    uint16_t key_len[REDLOCK_MAX_KEYS];
-    char *key; /* key_inline, or allocated: the keys one by one, each with a NUL after it */
-    size_t token_len;
-    char token[RLK_TOKEN_MAX + 1];
-    char key_inline[RLK_CLAIM_KEY_INLINE];
+    unsigned refs;
+    uint32_t round;   /* the number of the round */
+    uint32_t ttl_ms;  /* the longest ttl that we asked for */
+    uint32_t life_ms; /* the longest that the keys may live; more than ttl_ms when another client
+                         had this token before */
+    bool set_lost;    /* a command that sets or keeps the key was not answered, and may still be
+                         carried out: pending releases of this claim do not expire */
+    bool contended;   /* somebody waits for the keys, as far as we know: release them by the script,
+                         which wakes */
+    bool yields;      /* of WAIT: also when the keys are free it is not our turn */
+    uint8_t first_node; /* the first in the order of the keys [W1] */
+    uint8_t n_keys;
+    uint16_t token_len;
+    uint16_t size;      /* of this struct, with what follows it */
+    char *token;        /* NUL terminated */
+    char *key;          /* the keys one by one, each with a NUL after it */
+    uint16_t key_len[]; /* of each key; the bytes of the token and of the keys follow */
 };
 
 /* A key as the user gave it. */
@@ -64,15 +65,21 @@ struct rlk_key {
 };
 
 /* A claim to 1 to REDLOCK_MAX_KEYS keys, each with the prefix before it. It has one reference, no
- * lock and no token yet. NULL: out of memory. */
+ * lock and no token yet. token_len: how long the token will be; at most RLK_TOKEN_MAX. NULL: out of
+ * memory. */
 struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *prefix,
-                                const struct rlk_key *keys, unsigned n_keys, uint32_t ttl_ms);
+                                const struct rlk_key *keys, unsigned n_keys, size_t token_len,
+                                uint32_t ttl_ms);
 
 /* A number of the keys, in any order; the same in all clients: it chooses the hosts [W1]. */
 uint32_t rlk_claim_key_hash(const struct rlk_claim *c);
 
-/* A new claim to the same keys, for another round. NULL: out of memory. */
+/* A new claim to the same keys, for another round: with room for a token as long as this one. NULL:
+ * out of memory. */
 struct rlk_claim *rlk_claim_again(const struct rlk_claim *old);
+
+/* How long the fresh tokens of this owner are; NULL is like "". */
+size_t rlk_claim_token_len(const char *owner);
 
 /* A fresh token [S4]: 20 random bytes as hex digits, then ":owner" unless owner is "".
  * 0 or REDLOCK_ESYSTEM. */
@@ -85,7 +92,7 @@ bool rlk_claim_is_token(const char *token);
  * not show an owner: values that other libraries set may have one, too. */
 const char *rlk_claim_owner(const char *token);
 
-/* Use a token that is known already; at most RLK_TOKEN_MAX bytes. */
+/* Use a token that is known already. */
 void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len);
 
 struct rlk_claim *rlk_claim_ref(struct rlk_claim *c);

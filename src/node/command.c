@@ -30,33 +30,46 @@ int rlk_command_words(struct rlk_command *c, const char *const *words)
     return rlk_format_words(words, &c->bytes, &c->len);
 }
 
-static void put(struct rlk_command *c, const char *bytes, size_t len)
+/* These are called for each word of each command, so they are small enough to be inlined. */
+static inline void put(struct rlk_command *c, const char *bytes, size_t len)
 {
     memcpy(c->buffer + c->len, bytes, len);
     c->len += len;
 }
 
+#define PUT(c, text) put(c, text, sizeof(text) - 1)
+
+static void put_decimal(struct rlk_command *c, uint64_t n, size_t digits)
+{
+    c->len += digits;
+    rlk_digits(n, c->buffer + c->len);
+}
+
+/* The kind of what follows, and its length: "$40\r\n". */
+static void put_length(struct rlk_command *c, char kind, size_t n)
+{
+    c->buffer[c->len++] = kind;
+    put_decimal(c, n, rlk_digits_count(n));
+    PUT(c, "\r\n");
+}
+
 static void put_bulk(struct rlk_command *c, const char *text, size_t len)
 {
-    char room[12];
-    char *first = rlk_digits((uint32_t)len, room + sizeof(room));
-
-    *--first = '$';
-    put(c, first, (size_t)(room + sizeof(room) - first));
-    put(c, "\r\n", 2);
+    put_length(c, '$', len);
     put(c, text, len);
-    put(c, "\r\n", 2);
+    PUT(c, "\r\n");
 }
 
 static void put_number(struct rlk_command *c, uint64_t n)
 {
-    char room[24];
-    char *first = rlk_digits(n, room + sizeof(room));
+    size_t digits = rlk_digits_count(n);
 
-    put_bulk(c, first, (size_t)(room + sizeof(room) - first));
+    put_length(c, '$', digits);
+    put_decimal(c, n, digits);
+    PUT(c, "\r\n");
 }
 
-static void begin(struct rlk_command *c, const char *head, size_t len)
+static inline void begin(struct rlk_command *c, const char *head, size_t len)
 {
     c->bytes = c->buffer;
     c->len = 0;
@@ -64,7 +77,6 @@ static void begin(struct rlk_command *c, const char *head, size_t len)
 }
 
 #define BEGIN(c, head) begin(c, head, sizeof(head) - 1)
-#define PUT(c, text) put(c, text, sizeof(text) - 1)
 
 void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool get)
 {
@@ -85,12 +97,8 @@ void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool 
 /* The caller adds so many words. */
 static void begin_array(struct rlk_command *c, unsigned words)
 {
-    char room[12];
-    char *first = rlk_digits(words, room + sizeof(room));
-
-    BEGIN(c, "*");
-    put(c, first, (size_t)(room + sizeof(room) - first));
-    PUT(c, "\r\n");
+    BEGIN(c, "");
+    put_length(c, '*', words);
 }
 
 static void put_keys(struct rlk_command *c, const struct rlk_claim *claim)
@@ -104,19 +112,27 @@ static void put_keys(struct rlk_command *c, const struct rlk_claim *claim)
     }
 }
 
-/* The script and the keys. The caller adds the arguments. */
-static void begin_keys(struct rlk_command *c, const struct rlk_script *script, bool text,
-                       const struct rlk_claim *claim, unsigned arguments)
+/* The script and how many keys it gets. The caller adds these and the arguments. */
+static void begin_call(struct rlk_command *c, const struct rlk_script *script, bool text,
+                       unsigned n_keys, unsigned arguments)
 {
-    begin_array(c, claim->n_keys + 3 + arguments);
+    begin_array(c, n_keys + 3 + arguments);
     if (text) {
         PUT(c, "$4\r\nEVAL\r\n");
         put_bulk(c, script->text, script->len);
     } else {
-        PUT(c, "$7\r\nEVALSHA\r\n");
-        put_bulk(c, script->sha, sizeof(script->sha) - 1);
+        PUT(c, "$7\r\nEVALSHA\r\n$40\r\n");
+        put(c, script->sha, sizeof(script->sha) - 1);
+        PUT(c, "\r\n");
     }
-    put_number(c, claim->n_keys);
+    put_number(c, n_keys);
+}
+
+/* The script and the keys. The caller adds the arguments. */
+static void begin_keys(struct rlk_command *c, const struct rlk_script *script, bool text,
+                       const struct rlk_claim *claim, unsigned arguments)
+{
+    begin_call(c, script, text, claim->n_keys, arguments);
     put_keys(c, claim);
 }
 
@@ -159,14 +175,53 @@ void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint
     format_with_ttl(c, &rlk_script_keep, text, claim, ttl_ms);
 }
 
-void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, const char *key,
-                      const char *incarnation, bool text)
+/* Each key, the token and the fence: a length with its "$" and two line ends. */
+#define WORD_SIZE 16
+
+size_t rlk_command_keep_size(const struct rlk_claim *claim)
+{
+    size_t size = (claim->n_keys + 1) * WORD_SIZE + claim->token_len + 2 * WORD_SIZE;
+    unsigned i;
+
+    for (i = 0; i < claim->n_keys; i++) {
+        size += claim->key_len[i];
+    }
+    return size;
+}
+
+void rlk_command_keep_all(struct rlk_command *c, struct rlk_claim *const *claims, unsigned n,
+                          uint32_t ttl_ms, bool text)
+{
+    bool fenced = claims[0]->fence != 0;
+    unsigned each = claims[0]->n_keys, i;
+
+    begin_call(c, &rlk_script_keep_all, text, n * each, 2 + n + (fenced ? n : 0));
+    for (i = 0; i < n; i++) {
+        put_keys(c, claims[i]);
+    }
+    put_number(c, ttl_ms);
+    put_number(c, each);
+    for (i = 0; i < n; i++) {
+        put_bulk(c, claims[i]->token, claims[i]->token_len);
+    }
+    for (i = 0; i < n && fenced; i++) {
+        put_number(c, claims[i]->fence);
+    }
+}
+
+void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text)
 {
     begin_script(c, &rlk_script_vote, text, claim, 4);
     put_number(c, claim->ttl_ms);
     put_number(c, claim->hint);
+    c->common = c->len;
+}
+
+void rlk_command_mark(struct rlk_command *c, const char *key, const char *start)
+{
+    c->len = c->common;
     put_bulk(c, key, strlen(key));
-    put_bulk(c, incarnation, strlen(incarnation));
+    put_bulk(c, start, strlen(start));
 }
 
 void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text)

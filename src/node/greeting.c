@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/wipe.h"
 #include "core/classify.h"
 #include "net/reply_text.h"
-#include "net/secret.h"
 #include "net/uri.h"
 #include "node/health.h"
 #include "node/hello.h"
@@ -325,7 +325,7 @@ static bool send_auth(struct rlk_node *n, uint64_t now_us)
     bool sent = !rlk_login_words(n->options->login, n->uri, n->login_refused, words) ||
                 rlk_node_send_words(n, &kind, words, now_us);
 
-    rlk_secret_wipe_stack();
+    rlk_wipe_stack();
     return sent;
 }
 

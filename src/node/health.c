@@ -18,22 +18,37 @@
 
 /* ---- sending ---- */
 
+/* A prefix is shorter than a key. */
 static void write_key(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE])
 {
-    snprintf(key, RLK_COMMAND_INCARNATION_SIZE, "%s%s", n->options->key_prefix,
-             RLK_COMMAND_INCARNATION);
+    memcpy(key, n->options->key_prefix, n->options->key_prefix_len);
+    memcpy(key + n->options->key_prefix_len, RLK_COMMAND_INCARNATION,
+           sizeof(RLK_COMMAND_INCARNATION));
+}
+
+#define MARK_DIGITS 16
+
+/* As 16 hex digits. Each vote with a fence has a mark, so this is done without printf. */
+static void write_mark(uint64_t mark, char out[MARK_DIGITS + 1])
+{
+    unsigned i;
+
+    for (i = MARK_DIGITS; i > 0; mark >>= 4) {
+        out[--i] = "0123456789abcdef"[mark & 15];
+    }
+    out[MARK_DIGITS] = '\0';
 }
 
 static bool send_mark(struct rlk_node *n, const struct rlk_exchange_kind *kind,
                       const struct rlk_inspection_question *q, uint64_t now_us)
 {
-    char mark[20], age[24], note[24], key[RLK_COMMAND_INCARNATION_SIZE];
+    char mark[MARK_DIGITS + 1], age[24], note[24], key[RLK_COMMAND_INCARNATION_SIZE];
     const char *const words[] = {
         "EVAL", rlk_script_incarnation.text, "1",  key, n->info.run_id, mark,
         age,    q->keeps_data ? "1" : "0",   note, NULL};
 
     write_key(n, key);
-    snprintf(mark, sizeof(mark), "%016" PRIx64, rlk_prng_next(&n->prng) | 1);
+    write_mark(rlk_prng_next(&n->prng) | 1, mark);
     snprintf(age, sizeof(age), "%" PRIu64, q->believed_age_us);
     snprintf(note, sizeof(note), "%" PRIu64, q->step_us);
     return rlk_node_send_words(n, kind, words, now_us);
@@ -313,6 +328,21 @@ void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_
     schedule_next(n, now_us);
 }
 
+/* "run mark " */
+static void write_start(const struct rlk_node *n, char start[RLK_COMMAND_START_SIZE])
+{
+    size_t len = strlen(n->info.run_id);
+
+    memcpy(start, n->info.run_id, len);
+    start[len++] = ' ';
+    write_mark(n->quarantine.mark, start + len);
+    memcpy(start + len + MARK_DIGITS, " ", sizeof(" "));
+}
+
+_Static_assert(sizeof(((struct rlk_server *)NULL)->run_id) + MARK_DIGITS + sizeof("  ") <=
+                   RLK_COMMAND_START_SIZE,
+               "there is room for a run, a mark and two spaces");
+
 void rlk_health_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
                               char start[RLK_COMMAND_START_SIZE])
 {
@@ -320,8 +350,7 @@ void rlk_health_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INC
     if (rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info) &&
         n->quarantine.mark != 0) {
         write_key(n, key);
-        snprintf(start, RLK_COMMAND_START_SIZE, "%s %016" PRIx64 " ", n->info.run_id,
-                 n->quarantine.mark);
+        write_start(n, start);
     }
 }
 

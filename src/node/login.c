@@ -8,6 +8,7 @@
 #include <redlock/manager.h>
 
 #include "base/alloc.h"
+#include "base/rare.h"
 #include "core/classify.h"
 #include "net/secret.h"
 #include "net/uri.h"
@@ -89,7 +90,7 @@ bool rlk_login_words(struct rlk_login *l, const struct rlk_uri *u, bool renew,
     return rlk_login_password(l, u) != NULL;
 }
 
-bool rlk_login_is_missing(const struct rlk_reply *reply)
+RLK_RARE bool rlk_login_is_missing(const struct rlk_reply *reply)
 {
     return rlk_classify_is_error(reply, "NOAUTH");
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/rare.h"
 #include "base/time.h"
 #include "core/backoff.h"
 #include "core/reach.h"
@@ -16,7 +17,7 @@
 #define RECONNECT_MIN_US 10000
 #define RECONNECT_MAX_US 2000000
 
-RLK_TRACE_COLD static void trace_trouble(const struct rlk_node *n)
+RLK_COLD static void trace_trouble(const struct rlk_node *n)
 {
     char text[RLK_TROUBLE_TEXT];
 
@@ -232,16 +233,28 @@ static void on_opened(struct rlk_conn *c)
     }
 }
 
+/* The reply to a command that was sent while we were logged in. */
+static bool shows_logout(const struct rlk_node *n, const struct rlk_reply *reply)
+{
+    return reply->type == RLK_REPLY_ERROR && n->state == RLK_NODE_UP && rlk_login_is_missing(reply);
+}
+
+RLK_RARE static void refuse_unasked(struct rlk_node *n, const struct rlk_reply *reply,
+                                    uint64_t now_us)
+{
+    rlk_node_note_kind(n, RLK_TROUBLE_UNASKED, reply->str);
+    go_down(n, now_us);
+}
+
 static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
-    bool logged_out = n->state == RLK_NODE_UP && rlk_login_is_missing(reply);
+    bool logged_out = shows_logout(n, reply);
     struct rlk_exchange r;
     uint64_t took_us;
 
     if (!rlk_inflight_pop(&n->inflight, &r)) {
-        rlk_node_note_kind(n, RLK_TROUBLE_UNASKED, reply->str);
-        go_down(n, now_us);
+        refuse_unasked(n, reply, now_us);
         return;
     }
     took_us = rlk_time_sub(now_us, r.sent_us);
@@ -251,9 +264,16 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
         r.kind->answered(n, &r, reply, now_us);
     }
     unref_context(&r);
-    if (n->state == RLK_NODE_UP && logged_out) {
+    if (logged_out && n->state == RLK_NODE_UP) {
         rlk_node_refuse_login(n, "NOAUTH");
-    } else if (n->state == RLK_NODE_UP) {
+    }
+}
+
+static void on_replied_all(struct rlk_conn *c, uint64_t now_us)
+{
+    struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
+
+    if (n->state == RLK_NODE_UP) {
         n->hooks->capacity_freed(n, now_us);
     }
 }
@@ -268,7 +288,8 @@ static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
     go_down(n, now_us);
 }
 
-static const struct rlk_conn_handler conn_handler = {on_opened, on_replied, on_broken};
+static const struct rlk_conn_handler conn_handler = {on_opened, on_replied, on_replied_all,
+                                                     on_broken};
 
 void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
                    unsigned index, const struct rlk_node_hooks *hooks, void *owner, uint64_t seed)
@@ -318,6 +339,7 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
 {
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     rlk_dial_note_worked(&n->dial);
+    rlk_conn_note_login(&n->conn);
     n->state = RLK_NODE_UP;
     n->connect_failed = n->duplicate = n->login_refused = false;
     n->expected = 0;
@@ -356,7 +378,7 @@ bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us)
 
 bool rlk_node_connecting(const struct rlk_node *n)
 {
-    return reach(n, 0) == RLK_REACH_CONNECTING;
+    return n->state != RLK_NODE_UP && reach(n, 0) == RLK_REACH_CONNECTING;
 }
 
 static bool queue(struct rlk_node *n, const struct rlk_command *c,
@@ -382,9 +404,12 @@ bool rlk_node_send_words(struct rlk_node *n, const struct rlk_exchange_kind *kin
     return said;
 }
 
-static bool is_at_limit(const struct rlk_node *n, size_t len)
+RLK_RARE static void note_unsent(struct rlk_node *n, size_t len)
 {
-    return n->inflight.ring.count >= RLK_INFLIGHT_MAX || n->conn.out_len + len > RLK_CONN_OUT_MAX;
+    bool at_limit =
+        n->inflight.ring.count >= RLK_INFLIGHT_MAX || n->conn.out_len + len > RLK_CONN_OUT_MAX;
+
+    rlk_node_note_kind(n, at_limit ? RLK_TROUBLE_TOO_MANY : RLK_TROUBLE_NO_MEMORY, NULL);
 }
 
 bool rlk_node_send(struct rlk_node *n, const struct rlk_command *c,
@@ -394,8 +419,7 @@ bool rlk_node_send(struct rlk_node *n, const struct rlk_command *c,
         return false;
     }
     if (!queue(n, c, kind, context, now_us)) {
-        rlk_node_note_kind(n, is_at_limit(n, c->len) ? RLK_TROUBLE_TOO_MANY : RLK_TROUBLE_NO_MEMORY,
-                           NULL);
+        note_unsent(n, c->len);
         return false;
     }
     if (kind->ref) {

@@ -53,7 +53,7 @@ struct rlk_node_hooks {
     void (*up)(struct rlk_node *n, uint64_t now_us);
     /* An attempt to connect failed, or the node was refused in its greeting. */
     void (*down)(struct rlk_node *n, uint64_t now_us);
-    /* The node has fewer commands in flight: it replied, or its connection ended. Also when it is
+    /* The node has fewer commands in flight: replies came, or its connection ended. Also when it is
      * time to send pending releases again. */
     void (*capacity_freed)(struct rlk_node *n, uint64_t now_us);
     /* The votes of the node do not count from now on. */

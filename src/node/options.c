@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "base/time.h"
-#include "net/secret.h"
+#include "base/wipe.h"
 #include "net/tls.h"
 #include "node/login.h"
 
@@ -301,7 +301,7 @@ int rlk_options_load(struct rlk_options *o, const struct redlock_options *public
     if (status) {
         rlk_options_end(o);
     }
-    rlk_secret_wipe_stack();
+    rlk_wipe_stack();
     return status;
 }
 

@@ -11,6 +11,7 @@
 
 #include <redlock/trace.h>
 
+#include "base/rare.h"
 #include "node/options.h"
 #include "node/probes.h"
 
@@ -28,12 +29,9 @@ static inline bool rlk_trace_is_on(const struct rlk_options *o)
     return __builtin_expect(o->tracer != NULL || rlk_probes_are_on(), 0);
 }
 
-/* For functions that run only with a listener: the compiler keeps them out of the hot code. */
-#define RLK_TRACE_COLD __attribute__((cold, noinline))
-
 /* Emit an event. Time, and keys and token of the claim (NULL: there is no claim), are filled in. */
-RLK_TRACE_COLD void rlk_trace_emit(const struct rlk_options *o, const struct rlk_claim *claim,
-                                   struct redlock_trace *ev);
+RLK_COLD void rlk_trace_emit(const struct rlk_options *o, const struct rlk_claim *claim,
+                             struct redlock_trace *ev);
 
 /* Emit an event if there is a listener. After the claim: the fields that are not 0, by name. */
 #define RLK_TRACE(options, claim, ...)                                                             \

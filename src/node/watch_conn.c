@@ -8,11 +8,11 @@
 #include <redlock/lock.h>
 
 #include "base/time.h"
+#include "base/wipe.h"
 #include "core/backoff.h"
 #include "net/clock.h"
 #include "net/format.h"
 #include "net/loop.h"
-#include "net/secret.h"
 #include "net/uri.h"
 #include "node/login.h"
 #include "node/node.h"
@@ -31,7 +31,7 @@ static struct rlk_node *node_of(struct rlk_conn *c)
 }
 
 /* Not kept as a trouble of the node: locks do not need the watch, and waiters poll without it. */
-RLK_TRACE_COLD static void trace_failure(const struct rlk_node *n, struct rlk_trouble t)
+RLK_COLD static void trace_failure(const struct rlk_node *n, struct rlk_trouble t)
 {
     char words[RLK_TROUBLE_WORDS], text[RLK_TROUBLE_TEXT];
 
@@ -167,7 +167,7 @@ static bool send_auth(struct rlk_node *n)
     bool sent = !rlk_login_words(n->options->login, n->uri, n->login_refused, words) ||
                 send_words(&n->watch, words);
 
-    rlk_secret_wipe_stack();
+    rlk_wipe_stack();
     return sent;
 }
 
@@ -306,7 +306,8 @@ static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
     fail(node_of(c), &t, rlk_clock_us());
 }
 
-static const struct rlk_conn_handler conn_handler = {on_opened, on_replied, on_broken};
+static const struct rlk_conn_handler conn_handler = {
+    .opened = on_opened, .replied = on_replied, .broken = on_broken};
 
 static struct rlk_tls *tls_of(struct rlk_watch *w)
 {

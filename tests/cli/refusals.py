@@ -3,7 +3,7 @@
 Each row: its name; how to bring a server there; what redlock says, as a pattern; what to do about it; and
 where that is shown, with the exit status of the command when this server is the only master.
 
-    nodes    redlock nodes
+    nodes    redlock nodes, which writes with a script: a server that allows that in this state is up
     lock     redlock lock KEY --no-wait
     doctor   redlock doctor, where the two parts are a finding and its fix; `doctor_says` where it has
              other words for the finding
@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from typing import Callable, Optional
 
-from servers import Skip, free_port, proxy, until_true
+from servers import Skip, free_cluster_port, free_port, proxy, until_true
 
 OK, WARNED, UNREACHABLE, HELD = 0, 1, 69, 75
 
@@ -41,7 +41,7 @@ def asked(*commands, lines=()):
 
 
 def cluster_of_one(place):
-    master = place.master('cluster-enabled yes', f'port {free_port()}')
+    master = place.master('cluster-enabled yes', f'port {free_cluster_port()}')
     master.ask('CLUSTER', 'ADDSLOTS', *range(16384))
     return master
 
@@ -186,6 +186,7 @@ class State:
     doctor_says: str = ''
     options: tuple = ()      # for redlock lock
     slow: bool = False       # it is found out by a timeout
+    refuses: bool = False    # it is connected, and refuses what would write
 
 
 def down(name, bring, what, todo, **more):
@@ -196,7 +197,8 @@ def down(name, bring, what, todo, **more):
 
 def refusing(name, bring, what, todo):
     """It is connected, and refuses what would write."""
-    return State(name, bring, what, todo, nodes=OK, lock=UNREACHABLE, doctor=UNREACHABLE)
+    return State(name, bring, what, todo, nodes=OK, lock=UNREACHABLE, doctor=UNREACHABLE,
+                 refuses=True)
 
 
 CLUSTER = ('is a cluster node', 'list independent masters, without cluster mode')
@@ -215,7 +217,7 @@ UNKNOWN = 'remove its rename-command; if it is a proxy, list the masters behind 
 
 STATES = [
     # It is another kind of server.
-    down('a cluster node', configured('cluster-enabled yes', f'port {free_port()}'), *CLUSTER),
+    down('a cluster node', configured('cluster-enabled yes', f'port {free_cluster_port()}'), *CLUSTER),
     down('a cluster of one node', cluster_of_one, *CLUSTER),
     State('a cluster behind a proxy', behind(moved), 'it is a cluster node (MOVED)', CLUSTER[1],
           lock=UNREACHABLE, doctor=UNREACHABLE),
@@ -274,7 +276,8 @@ STATES = [
          'write rediss://; otherwise check what listens there, perhaps a proxy'),
 
     # Another program uses our keys.
-    State('the key is a list', asked(('LPUSH', 'k', 'x')),
+    # Only a server that names the holder shows what the key is.
+    State('the key is a list', asked(('SET', 'k', '', 'NX', 'GET'), ('DEL', 'k'), ('LPUSH', 'k', 'x')),
           'another program has a key of this name that is not a string',
           'use another key, or delete that one', lock=HELD),
     State('the fence counter is a list', asked(('LPUSH', 'k:redlock-fence', 'x')),

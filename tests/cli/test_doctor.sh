@@ -27,6 +27,10 @@ prints_line() {
 is_old() {
     master "$1" info server | grep -q '^uptime_in_seconds:\([2-9]\|[1-9][0-9]\)'
 }
+# listens: somebody is subscribed to the channel "stays" of master 4.
+listens() {
+    master 4 pubsub numsub stays | grep -qx 1
+}
 # json EXPRESSION CLAIM: a condition on `d`, the printed object.
 json() {
     check "$2" python3 -c 'import json, sys
@@ -57,6 +61,11 @@ prints "warning: all masters: may forget locks" \
 check "a warning that is true of all masters is not repeated" \
     [ "$(grep -c 'may forget locks' "$work/out")" -eq 1 ]
 check "no key is left behind" [ "$(master 4 dbsize)" = 0 ]
+master 4 subscribe stays >/dev/null &
+until_true listens
+doctor 4 5 1 -- --quarantine off
+check "other clients stay connected" listens
+kill $!
 run "$REDLOCK" doctor me
 status_is 64 "an operand gives 64"
 

@@ -195,9 +195,9 @@ def showing(pid, secret):
 
 # ---- the claims ----
 
-def hold(way, cmd, key='k'):
+def hold(way, cmd, key='k', ttl='2s'):
     """Start redlock lock, and wait until it has begun CMD, which prints a line."""
-    process = way.start('lock', key, '--ttl', '2s', '-v', '--trace', cmd=cmd)
+    process = way.start('lock', key, '--ttl', ttl, '-v', '--trace', cmd=cmd)
     if way.stdin:
         process.stdin.write(way.stdin)
         process.stdin.close()
@@ -253,9 +253,9 @@ def nothing_is_printed_of_a_refused_password(tap, masters, folder):
 
 
 def a_lock_survives_a_new_password(tap, masters, folder, name):
-    """It is renewed every 0.7 s, and its ttl is 2 s."""
+    """It is renewed every 2 s, and CMD runs for longer than the ttl of 6 s: redlock may not run for seconds."""
     way = next(way for way in all_ways(masters, folder) if way.name == name)
-    process, _ = hold(way, ['sh', '-c', 'echo held; sleep 4'], key='rotated')
+    process, _ = hold(way, ['sh', '-c', 'echo held; sleep 7'], key='rotated', ttl='6s')
     password = secrets.token_hex(8)
     with open(os.path.join(folder, 'password'), 'w', encoding='utf-8') as file:
         file.write(password + '\n')

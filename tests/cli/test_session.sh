@@ -10,28 +10,29 @@ some() { # some NUMBER...: the URIs of some masters
 
 # --- passwords ---
 
+# A master may keep the key of the lock before a moment longer: --wait covers that.
 for number in 1 2 3 4 5; do master "$number" config set requirepass hunter2 >/dev/null; done
 run "$REDLOCK" lock k --no-wait -- true
 status_is 69 "without the password there is no majority"
 echo hunter2 >"$work/password"
-run "$REDLOCK" lock k --no-wait --password-file "$work/password" -- env
+run "$REDLOCK" lock k --wait 30s --password-file "$work/password" -- env
 status_is 0 "--password-file gives it"
 check "the command does not see the password" missing hunter2 "$work/out"
 mkfifo "$work/fifo"
 echo hunter2 >"$work/fifo" &
-run "$REDLOCK" lock k --no-wait --password-file "$work/fifo" -- true
+run "$REDLOCK" lock k --wait 30s --password-file "$work/fifo" -- true
 status_is 0 "--password-file may be a FIFO with a writer"
 await $!
 run "$REDLOCK" lock k --no-wait --password-file "$work/fifo" -- true
 status_is 64 "a FIFO without a writer gives 64"
 says "it is a FIFO, and nobody writes to it" "redlock says that the FIFO has no writer"
-(sleep 3; echo hunter2) | "$REDLOCK" lock k --no-wait --password-file /dev/stdin -- true
+(sleep 3; echo hunter2) | "$REDLOCK" lock k --wait 30s --password-file /dev/stdin -- true
 status=$?
 status_is 0 "a pipe is waited for, so the password may be typed slowly"
 run env REDLOCK_PASSWORD_FILE="$work/password" "$REDLOCK" nodes -v
 status_is 0 "REDLOCK_PASSWORD_FILE gives it"
 says_not hunter2 "REDLOCK_PASSWORD_FILE: the password is not shown"
-run env REDLOCK_PASSWORD=hunter2 "$REDLOCK" lock k -v --no-wait -- env
+run env REDLOCK_PASSWORD=hunter2 "$REDLOCK" lock k -v --wait 30s -- env
 status_is 0 "REDLOCK_PASSWORD gives it"
 says_not hunter2 "the command does not inherit REDLOCK_PASSWORD"
 run env REDLOCK_PASSWORD=wrong7 "$REDLOCK" lock k --no-wait -- true
@@ -54,7 +55,7 @@ says_not hunter2 "the password of a URI is not shown when its master is down"
 run "$REDLOCK" lock k --password-file "$work/none" -- true
 status_is 64 "a password file that cannot be read gives 64"
 run env REDLOCK_NODES="redis://:hunter2@127.0.0.1:1 $nodes" REDLOCK_PASSWORD=hunter2 \
-    "$REDLOCK" lock k --no-wait -- env
+    "$REDLOCK" lock k --wait 30s -- env
 status_is 0 "a URI in REDLOCK_NODES may have a password"
 says_not hunter2 "the command does not inherit the password of a URI"
 for number in 1 2 3 4 5; do
@@ -108,8 +109,7 @@ config() { # config LINE...: a file that names masters, followed by these lines
 }
 with_config() { run env -u REDLOCK_NODES -u REDLOCK_QUARANTINE REDLOCK_CONFIG="$work/nodes" "$@"; }
 
-# Prints the key as soon as master 1 has it: the majority that decides may be the other two. One
-# master may also keep the key of the lock before a moment longer; --wait covers that.
+# Prints the key as soon as master 1 has it: the majority that decides may be the other two.
 cat >"$work/await_key" <<SCRIPT
 until [ "\$('$rediscli' -s '$REDLOCK_SANDBOX/1.sock' exists "\$1")" = 1 ]; do sleep 0.05; done
 echo "\$1"

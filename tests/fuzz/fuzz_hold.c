@@ -30,6 +30,7 @@
 
 struct world {
     struct rlk_hold h;
+    uint64_t room[RLK_LEASES_ROOM(RLK_MAX_NODES)]; /* of h */
     struct hold_model model;
     uint64_t ready, now_us, deadline_us;
     bool full;
@@ -146,7 +147,7 @@ static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *re
 {
     uint64_t flags;
 
-    c->nodes = fuzz_count(s);
+    c->nodes = (uint8_t)fuzz_count(s);
     c->ttl_us = ttl_us(s);
     c->drift_ppm = (uint32_t)rlk_time_min(fuzz_number(s), 500000);
     c->timeout_us = rlk_time_max(1, rlk_time_min(fuzz_number(s), MAX_TIMEOUT_US));
@@ -154,9 +155,10 @@ static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *re
     c->renew = flags & 1;
     c->needs_pet = flags & 2;
     *ret_quarantined = flags & 4;
+    c->together = flags & 8;
     c->max_hold_us = fuzz_number(s);
     c->max_renewals = (uint32_t)rlk_time_min(fuzz_number(s), UINT32_MAX);
-    c->seed = fuzz_number(s);
+    c->prng.state = fuzz_number(s);
 }
 
 /* A round that was just won, as round.h leaves it. */
@@ -202,7 +204,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.now_us = 1000000;
     w.ready = UINT64_MAX;
     win(&won, &config, quarantined, w.now_us, &s);
-    rlk_hold_init(&w.h, &config);
+    rlk_hold_init(&w.h, &config, w.room);
     rlk_hold_start(&w.h, &won, w.now_us, &out);
     hold_model_start(&w.model, &config, &won, w.now_us, &w.h, &out);
     w.deadline_us = out.deadline_us;

@@ -1,7 +1,8 @@
 /* fuzz_reader.c - bytes of a server into the reader of replies.
  *
- * Whatever the bytes, and in whatever pieces they come: the same replies are read, they say
- * what the bytes say, and no limit is passed. A "~{N}" in the input stands for N more of the
+ * Whatever the bytes, in whatever pieces they come, and whether hiredis reads all of them or only
+ * what is not recognised before: the same replies are read, they say what the bytes say, and no
+ * limit is passed. A "~{N}" in the input stands for N more of the
  * byte before it, so that a small file can hold what is too large. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,9 +94,11 @@ static size_t extent(const struct rlk_reply_parser *p, size_t at)
     return n;
 }
 
+/* "" and "OK" may be constants. */
 static bool is_kept(const struct rlk_reply_parser *p, const struct rlk_reply *item)
 {
-    return item->str >= p->text && item->str + item->len < p->text + p->used;
+    return (item->str >= p->text && item->str + item->len < p->text + p->used) ||
+           item->str[0] == '\0' || (item->type == RLK_REPLY_STATUS && strcmp(item->str, "OK") == 0);
 }
 
 static void check_limits(const struct rlk_reply_parser *p)
@@ -111,7 +114,7 @@ static void check_limits(const struct rlk_reply_parser *p)
         FUZZ_CHECK(item->type != RLK_REPLY_ARRAY || item->integer <= RLK_REPLY_ITEMS,
                    "[S13] an array that says that it is too large is refused at once");
         FUZZ_CHECK(item->str[item->len] == '\0', "a text ends with a NUL");
-        FUZZ_CHECK(item->str[0] == '\0' || is_kept(p, item), "a text is in the parser");
+        FUZZ_CHECK(is_kept(p, item), "a text is in the parser");
     }
 }
 
@@ -214,11 +217,16 @@ static void check_meaning(struct bytes *b, const struct rlk_reply_parser *p)
 
 /* ---- in pieces ---- */
 
-/* The next piece of at most RLK_LOOP_READ bytes: all the same, or by the seed. */
-static size_t piece(uint64_t *seed, size_t same)
+struct way {
+    size_t same; /* so many bytes at once; 0: by the seed */
+    bool lent;   /* what can be recognised does not go to hiredis */
+};
+
+/* The next piece, of at most RLK_LOOP_READ bytes. */
+static size_t piece(uint64_t *seed, const struct way *way)
 {
-    if (same > 0) {
-        return same;
+    if (way->same > 0) {
+        return way->same;
     }
     *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
     return 1 + (size_t)(*seed >> 33) % (*seed >> 62 ? 16 : 4096);
@@ -240,60 +248,84 @@ static int take_all(struct rlk_reply_parser *p, struct bytes *left, struct text 
     return got;
 }
 
-/* Read all of it in pieces; returns whether it was protocol to the end. */
-static bool read_in_pieces(const struct text *in, size_t same, struct text *ret_said)
+/* Bytes that are lent end where their memory ends, and are gone afterwards. */
+static int read_piece(struct rlk_reply_parser *p, const struct text *in, size_t at, size_t len,
+                      bool lent, struct bytes *left, struct text *ret_said)
+{
+    char *copy = malloc(len);
+    int got;
+
+    if (copy == NULL) {
+        abort();
+    }
+    memcpy(copy, in->bytes + at, len);
+    got = lent ? rlk_reply_lend(p, copy, len) : rlk_reply_feed(p, copy, len);
+    FUZZ_CHECK(got == 0 || in->len > SMALL_BYTES, "what is far from the limit is taken");
+    if (got == 0) {
+        got = take_all(p, left, ret_said);
+    }
+    free(copy);
+    return got;
+}
+
+/* Read all of it in pieces; returns 0 when it was protocol to the end, or else what was wrong. */
+static enum rlk_fault_kind read_in_pieces(const struct text *in, const struct way *way,
+                                          struct text *ret_said)
 {
     struct rlk_reply_parser *p = malloc(sizeof(*p));
     struct bytes left = {in->bytes, in->bytes + in->len};
+    enum rlk_fault_kind fault = RLK_FAULT_NONE;
     uint64_t seed = in->len;
     size_t at, len;
-    int got = 0;
 
     if (p == NULL || rlk_reply_parser_init(p)) {
         abort();
     }
-    for (at = 0; got == 0 && at < in->len; at += len) {
-        len = piece(&seed, same);
+    for (at = 0; fault == RLK_FAULT_NONE && at < in->len; at += len) {
+        len = piece(&seed, way);
         len = len < in->len - at ? len : in->len - at;
-        got = rlk_reply_feed(p, in->bytes + at, len);
-        FUZZ_CHECK(got == 0 || in->len > SMALL_BYTES, "what is far from the limit is taken");
-        if (got == 0) {
-            got = take_all(p, &left, ret_said);
+        if (read_piece(p, in, at, len, way->lent, &left, ret_said)) {
+            fault = rlk_reply_fault(p);
+            FUZZ_CHECK(fault != RLK_FAULT_NONE, "who gives up says why");
         }
     }
-    FUZZ_CHECK(got == 0 || rlk_reply_fault(p) != RLK_FAULT_NONE, "who gives up says why");
     rlk_reply_parser_end(p);
     free(p);
-    return got == 0;
+    return fault;
 }
 
-static void compare(const struct text *in, size_t same, const struct text *said, bool good)
+static void compare(const struct text *in, const struct way *way, const struct text *said,
+                    enum rlk_fault_kind fault)
 {
     struct text again = {NULL, 0, 0};
-    bool good_again;
+    enum rlk_fault_kind fault_again;
 
     append(&again, "", 1);
-    good_again = read_in_pieces(in, same, &again);
+    fault_again = read_in_pieces(in, way, &again);
 
     FUZZ_CHECK(again.len == said->len && memcmp(again.bytes, said->bytes, said->len) == 0,
-               "other pieces, the same replies");
-    FUZZ_CHECK(good_again == good, "other pieces, the same end");
+               "another way, the same replies");
+    FUZZ_CHECK(fault_again == fault, "another way, the same end");
     free(again.bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct way whole = {RLK_LOOP_READ, false}, lent = {RLK_LOOP_READ, true};
     struct text in = expand(data, size), said = {NULL, 0, 0};
-    bool good;
+    enum rlk_fault_kind fault;
 
     append(&said, "", 1); /* so that there is memory to compare */
-    good = read_in_pieces(&in, RLK_LOOP_READ, &said);
+    fault = read_in_pieces(&in, &whole, &said);
 
+    compare(&in, &lent, &said, fault);
     if (in.len <= SINGLE_BYTES) {
-        compare(&in, 1, &said, good);
+        compare(&in, &(struct way){1, false}, &said, fault);
+        compare(&in, &(struct way){1, true}, &said, fault);
     }
     if (in.len <= SMALL_BYTES) {
-        compare(&in, 0, &said, good);
+        compare(&in, &(struct way){0, false}, &said, fault);
+        compare(&in, &(struct way){0, true}, &said, fault);
     }
     free(in.bytes);
     free(said.bytes);

@@ -20,7 +20,10 @@ int dialer_done, dialer_fd;
 enum rlk_fault_kind dialer_fault;
 char dialer_reason[128];
 
-static int reservation; /* the port is ours at 127.0.0.100, so no other test has it */
+/* The port is ours at ::1 (0; -1: this machine has none) and at these addresses 127.0.0.x: another
+ * program cannot get it between two of them. */
+#define RESERVED 5
+static int reserved[RESERVED];
 static in_port_t port;
 static char name[128];
 
@@ -30,17 +33,38 @@ static struct sockaddr_in v4_of(unsigned char last)
         .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(0x7f000000u + last)};
 }
 
-static struct dialer_place *add(unsigned char last)
+static socklen_t address_of(unsigned char last, struct sockaddr_storage *ret)
 {
-    struct dialer_place *p = &dialer_places[dialer_n_places++];
     struct sockaddr_in v4 = v4_of(last);
     struct sockaddr_in6 v6 = {
         .sin6_family = AF_INET6, .sin6_port = port, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    socklen_t len = last ? sizeof(v4) : sizeof(v6);
 
-    *p = (struct dialer_place){.len = last ? sizeof(v4) : sizeof(v6)};
-    memcpy(&p->at, last ? (void *)&v4 : (void *)&v6, p->len);
-    p->listener = socket(p->at.ss_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    ck_assert_int_eq(bind(p->listener, (struct sockaddr *)&p->at, p->len), 0);
+    memcpy(ret, last ? (void *)&v4 : (void *)&v6, len);
+    return len;
+}
+
+static int bind_at(unsigned char last)
+{
+    struct sockaddr_storage at;
+    socklen_t len = address_of(last, &at);
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+    if (bind(fd, (struct sockaddr *)&at, len) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static struct dialer_place *add(unsigned char last)
+{
+    struct dialer_place *p = &dialer_places[dialer_n_places++];
+
+    ck_assert_int_ge(reserved[last], 0);
+    p->listener = reserved[last];
+    reserved[last] = -1;
+    p->len = address_of(last, &p->at);
     return p;
 }
 
@@ -93,17 +117,52 @@ static void on_finish(struct rlk_loop *l)
     (void)l;
 }
 
-void dialer_begin(void)
+static void end_reservation(void)
+{
+    int i;
+
+    for (i = 0; i < RESERVED; i++) {
+        if (reserved[i] >= 0) {
+            close(reserved[i]);
+        }
+    }
+}
+
+static in_port_t port_of(int fd)
 {
     struct sockaddr_in v4;
     socklen_t len = sizeof(v4);
 
+    ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&v4, &len), 0);
+    return v4.sin_port;
+}
+
+/* A port that is free at the first address. False: it is not at another one. */
+static bool reserve(void)
+{
+    unsigned char i;
+    bool all = true;
+
     port = 0;
-    v4 = v4_of(100);
-    reservation = socket(AF_INET, SOCK_STREAM, 0);
-    ck_assert_int_eq(bind(reservation, (struct sockaddr *)&v4, len), 0);
-    ck_assert_int_eq(getsockname(reservation, (struct sockaddr *)&v4, &len), 0);
-    port = v4.sin_port;
+    reserved[1] = bind_at(1);
+    port = port_of(reserved[1]);
+    for (i = 0; i < RESERVED; i++) {
+        reserved[i] = i == 1 ? reserved[1] : bind_at(i);
+        all = all && (reserved[i] >= 0 || (i == 0 && !dialer_has_ipv6()));
+    }
+    if (!all) {
+        end_reservation();
+    }
+    return all;
+}
+
+void dialer_begin(void)
+{
+    int tries = 0;
+
+    while (!reserve()) {
+        ck_assert_int_lt(++tries, 100);
+    }
     dialer_base = event_base_new();
     ck_assert_int_eq(rlk_loop_init(&dialer_loop, dialer_base, on_finish), 0);
     rlk_dial_init(&dialer, &dialer_loop, on_done);
@@ -124,7 +183,7 @@ void dialer_end(void)
     loop_must_true(dialer_base, all_lookups_have_ended, NULL);
     rlk_loop_end(&dialer_loop);
     event_base_free(dialer_base);
-    close(reservation);
+    end_reservation();
     for (i = 0; i < dialer_n_places; i++) {
         close(dialer_places[i].listener);
         for (j = 0; j < dialer_places[i].n_queued; j++) {

@@ -30,6 +30,7 @@ int main(int argc, char **argv)
                                       native_suite,
                                       nonsense_suite,
                                       noscript_suite,
+                                      renewals_suite,
                                       health_suite,
                                       query_suite,
                                       release_suite,

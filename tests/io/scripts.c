@@ -53,6 +53,28 @@ static size_t n_keys(const struct resp_request *request)
     return strtoul(request->argv[2], NULL, 10);
 }
 
+/* How many locks this request keeps. */
+static size_t n_kept(const struct resp_request *request)
+{
+    if (runs(request, &rlk_script_keep_all)) {
+        return n_keys(request) / strtoul(request->argv[4 + n_keys(request)], NULL, 10);
+    }
+    return runs(request, &rlk_script_keep);
+}
+
+size_t scripts_kept(const struct farm *f, size_t node)
+{
+    const struct fake *fake = f->nodes[node];
+    size_t conn, at, kept = 0;
+
+    for (conn = 0; conn < fake_n_conns(fake); conn++) {
+        for (at = 0; at < fake_n_commands(fake, conn); at++) {
+            kept += n_kept(fake_request(fake, conn, at));
+        }
+    }
+    return kept;
+}
+
 uint32_t scripts_ttl(const struct resp_request *request)
 {
     ck_assert_uint_eq(request->argc, 5 + n_keys(request));

@@ -12,6 +12,9 @@
 /* How many of them a node got, on all connections. */
 size_t scripts_count(const struct farm *f, size_t node, const struct rlk_script *script);
 
+/* How many locks a node was asked to keep: one by one, or several by one script. */
+size_t scripts_kept(const struct farm *f, size_t node);
+
 /* The newest of them. Fails the test when the node got none. */
 const struct resp_request *scripts_last(const struct farm *f, size_t node,
                                         const struct rlk_script *script);

@@ -28,6 +28,7 @@ Suite *login_suite(void);
 Suite *native_suite(void);
 Suite *nonsense_suite(void);
 Suite *noscript_suite(void);
+Suite *renewals_suite(void);
 Suite *health_suite(void);
 Suite *query_suite(void);
 Suite *release_suite(void);

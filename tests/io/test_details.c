@@ -135,6 +135,26 @@ START_TEST(every_kind_of_answer_is_reported)
 }
 END_TEST
 
+/* The handle is still there until the callback has run. */
+START_TEST(once_the_release_has_begun_the_last_answers_are_reported)
+{
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    model_set(fake_model(f.nodes[3]), "k", "another", OUTCOME_TTL_MS);
+    fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR not today\r\n");
+    fake_on(f.nodes[2], "EVALSHA", FAKE_REPLY, "-ERR not today\r\n");
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
+    loop_settle(f.base);
+    ck_assert_int_eq(held_release(&h), REDLOCK_OK);
+    must_have_answered(0, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
+    must_have_answered(2, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_ERROR);
+    must_have_answered(3, REDLOCK_VOTE_NO, REDLOCK_SAID_TAKEN);
+    ck_assert_str_eq(detail_at(3).holder, "another");
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(a_healed_master_is_reported_as_set)
 {
     held_start(&f);
@@ -222,6 +242,7 @@ Suite *details_suite(void)
     tcase_add_test(c, a_lost_lock_names_the_masters_that_are_disconnected);
     tcase_add_test(c, a_master_whose_lease_ended_is_not_reported_as_yes);
     tcase_add_test(c, every_kind_of_answer_is_reported);
+    tcase_add_test(c, once_the_release_has_begun_the_last_answers_are_reported);
     tcase_add_test(c, a_healed_master_is_reported_as_set);
     tcase_add_test(c, a_failed_acquire_reports_the_answers_of_its_last_round);
     tcase_add_test(c, a_failed_adoption_reports_missing_keys_and_other_holders);

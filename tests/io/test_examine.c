@@ -223,6 +223,28 @@ START_TEST(rights_are_tried_with_an_unused_key)
 }
 END_TEST
 
+/* A master before 7.0 ends the connections of all clients when it is asked for number 0. */
+START_TEST(the_connections_of_others_stay)
+{
+    struct redlock *other = NULL;
+    size_t before;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    fake_model(f.nodes[0])->major = 6;
+    ck_assert_int_eq(redlock_new(f.base, &f.options, &other), REDLOCK_OK);
+    farm_open(&f);
+    loop_settle(f.base);
+    before = fake_n_open(f.nodes[0]);
+    examine();
+    loop_settle(f.base);
+    ck_assert_uint_ge(before, 2);
+    ck_assert_uint_eq(fake_n_open(f.nodes[0]), before);
+    ck_assert_uint_eq(fake_n_conns(f.nodes[0]), before);
+    ck_assert_int_eq(redlock_close(other, NULL, NULL), REDLOCK_OK);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(an_examination_needs_few_commands)
 {
     size_t before;
@@ -793,6 +815,7 @@ Suite *examine_suite(void)
     tcase_add_test(tcase, good_masters_vote_and_their_facts_are_reported);
     tcase_add_test(tcase, nothing_is_changed_and_locks_stay);
     tcase_add_test(tcase, rights_are_tried_with_an_unused_key);
+    tcase_add_test(tcase, the_connections_of_others_stay);
     tcase_add_test(tcase, an_examination_needs_few_commands);
     tcase_add_test(tcase, products_are_distinguished);
     tcase_add_test(tcase, info_and_config_are_read);

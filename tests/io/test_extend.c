@@ -458,7 +458,7 @@ START_TEST(a_notice_is_true_when_it_is_reported)
     held_acquire_key(&second, &f, "l");
     held_pause(&f, 0, 3);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep_all, 1);
     h.on_notice = second.on_notice = sleep_too_long;
     suspend_ms(HELD_TIMEOUT_MS + 1);
     held_wait(&h, &h.lost, 1);

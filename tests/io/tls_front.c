@@ -34,6 +34,7 @@ struct tls_front {
     SSL_CTX *context;
     int listener;
     struct event *incoming;
+    char authority[32];
     char uri[1024];
     enum tls_front_manner manner;
     enum tls_front_end end;
@@ -189,15 +190,23 @@ static int fill_ticket(SSL *ssl, void *arg)
     return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), data, len);
 }
 
-static void make_context(struct tls_front *t, int version)
+/* Each front has a CA of its own, whose certificate is NAME.crt. */
+static void make_certificate(struct tls_front *t)
 {
+    static unsigned n;
     struct authority ours;
     const struct authority_paper paper = {
         .name = "front", .others = "IP:127.0.0.1", .from_s = -60, .till_s = 3600};
 
-    authority_init(&ours, "ours");
+    snprintf(t->authority, sizeof(t->authority), "ours-%u", n++);
+    authority_init(&ours, t->authority);
     authority_sign(&ours, &paper);
     authority_end(&ours);
+}
+
+static void make_context(struct tls_front *t, int version)
+{
+    make_certificate(t);
     t->context = SSL_CTX_new(TLS_server_method());
     SSL_CTX_set_max_proto_version(t->context, version);
     SSL_CTX_set_max_send_fragment(t->context, 512);
@@ -212,6 +221,7 @@ static void listen_for_clients(struct tls_front *t)
 {
     struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof(name);
+    char file[40];
 
     t->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     ck_assert_int_eq(bind(t->listener, (struct sockaddr *)&name, len), 0);
@@ -219,8 +229,9 @@ static void listen_for_clients(struct tls_front *t)
     ck_assert_int_eq(getsockname(t->listener, (struct sockaddr *)&name, &len), 0);
     t->incoming = event_new(t->base, t->listener, EV_READ | EV_PERSIST, on_incoming, t);
     event_add(t->incoming, NULL);
+    snprintf(file, sizeof(file), "%s.crt", t->authority);
     snprintf(t->uri, sizeof(t->uri), "rediss://127.0.0.1:%u?cacert=%s", ntohs(name.sin_port),
-             authority_path("ours.crt"));
+             authority_path(file));
 }
 
 struct tls_front *tls_front_new(struct event_base *base, const struct fake *behind, int version)

@@ -338,6 +338,16 @@ long fake_find(const struct fake *f, size_t conn, size_t from, const char *comma
     return fake_log_find(log_of(f, conn), from, command);
 }
 
+size_t fake_n_received(const struct fake *f)
+{
+    return f->host.n_received;
+}
+
+size_t fake_n_sent(const struct fake *f)
+{
+    return f->host.n_sent;
+}
+
 size_t fake_n_bad(const struct fake *f)
 {
     return f->host.n_bad;

@@ -122,6 +122,10 @@ size_t fake_count(const struct fake *f, const char *command);
  * none. */
 long fake_find(const struct fake *f, size_t conn, size_t from, const char *command);
 
+/* How many bytes it has received and sent, over all connections. */
+size_t fake_n_received(const struct fake *f);
+size_t fake_n_sent(const struct fake *f);
+
 /* How often a client sent what is not the protocol. */
 size_t fake_n_bad(const struct fake *f);
 

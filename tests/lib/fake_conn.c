@@ -53,6 +53,7 @@ static void flush(struct fake_conn *c)
             forget_socket(c);
             return;
         }
+        c->host->n_sent += (size_t)sent;
         evbuffer_drain(c->out, (size_t)sent);
         if (c->dripping && evbuffer_get_length(c->out) > 0) {
             event_add(c->next_byte, &next_turn);
@@ -65,13 +66,20 @@ static void flush(struct fake_conn *c)
     }
 }
 
+static bool is_asked_for(const struct fake_conn *c, const struct fake_conn *by)
+{
+    long long id = by->session.kill_id;
+
+    return id == MODEL_KILL_OTHERS ? c != by : c->session.id == id;
+}
+
 static void kill_asked_for(struct fake_conn *c)
 {
     struct fake_host *host = c->host;
     size_t i;
 
     for (i = 0; i < host->n_conns && c->session.kill_id != 0; i++) {
-        if (host->conns[i]->session.id == c->session.kill_id) {
+        if (is_asked_for(host->conns[i], c)) {
             fake_conn_end(host->conns[i], FAKE_CLOSES);
         }
     }
@@ -166,6 +174,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
     (void)what;
     while ((got = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0) {
+        c->host->n_received += (size_t)got;
         evbuffer_add(c->in, bytes, (size_t)got);
     }
     if (got == 0 || (errno != EAGAIN && errno != EINTR)) {

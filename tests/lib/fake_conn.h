@@ -24,6 +24,7 @@ struct fake_host {
     struct fake_rules rules;
     bool paused;
     size_t n_bad;
+    size_t n_received, n_sent; /* bytes */
     struct fake_conn **conns;
     size_t n_conns;
 };

@@ -198,6 +198,19 @@ static void do_select(const struct model_call *c)
     resp_put_status(c->out, "OK");
 }
 
+/* Before 7.0 an id of 0 is everybody's. */
+static void do_client_kill(const struct model_call *c)
+{
+    long long id = strtoll(model_word(c, 3), NULL, 10);
+
+    if (id <= 0 && c->m->major >= 7) {
+        resp_put_error(c->out, "ERR client-id should be greater than 0");
+        return;
+    }
+    c->s->kill_id = id == 0 ? MODEL_KILL_OTHERS : id;
+    resp_put_int(c->out, 1);
+}
+
 static void do_client(const struct model_call *c)
 {
     if (resp_is(c->request, 1, "ID")) {
@@ -205,8 +218,7 @@ static void do_client(const struct model_call *c)
     } else if (resp_is(c->request, 1, "SETNAME")) {
         resp_put_status(c->out, "OK");
     } else if (resp_is(c->request, 1, "KILL") && resp_is(c->request, 2, "ID")) {
-        c->s->kill_id = strtoll(model_word(c, 3), NULL, 10);
-        resp_put_int(c->out, 1);
+        do_client_kill(c);
     } else if (!model_client_tracking(c)) {
         resp_put_error(c->out, "ERR unknown subcommand. Try CLIENT HELP.");
     }

@@ -3,9 +3,9 @@
  *
  * It knows the commands that a Redlock client sends, the keys with their expiry, the
  * scripts that were loaded, and who has logged in. What a script does is told from what stands in
- * its text: DEL (compare and delete), PEXPIRE (compare and keep), TIME (the incarnation key),
- * error_reply (vote with a fence), a counter and no PTTL (confirm), ZADD (wait), ZREM (leave), or
- * else set all keys or none.
+ * its text: DEL (compare and delete), GT (keep many), PEXPIRE (compare and keep), TIME (the
+ * incarnation key), error_reply (vote with a fence), a counter and no PTTL (confirm), ZADD (wait),
+ * ZREM (leave), or else set all keys or none.
  *
  * Its keys end by its own clock, which a test may set. */
 #ifndef RLK_TESTS_LIB_MODEL_H
@@ -62,12 +62,15 @@ struct model {
 #define MODEL_CHANNELS 4
 #define MODEL_CHANNEL 1100
 
+/* All connections but the one that asks. */
+#define MODEL_KILL_OTHERS (-1)
+
 /* What the server keeps for each connection. */
 struct model_session {
     long long id;
     long db;
     bool logged_in;
-    /* The connection that CLIENT KILL asked to end, 0 for none. */
+    /* The connection that CLIENT KILL asked to end, 0 for none, or MODEL_KILL_OTHERS. */
     long long kill_id;
     char channels[MODEL_CHANNELS][MODEL_CHANNEL]; /* that it has subscribed to */
     size_t n_channels;

@@ -11,10 +11,12 @@
 #define COUNTER ":redlock-fence"
 #define COUNTER_TTL_MS 604800000
 #define COUNTER_LIMIT (UINT64_C(1) << 52)
+#define MOST_KEYS 16 /* of one lock */
 
 enum model_script_kind {
     MODEL_SCRIPT_RELEASE = 0,
     MODEL_SCRIPT_KEEP,
+    MODEL_SCRIPT_KEEP_ALL,
     MODEL_SCRIPT_TAKE,
     MODEL_SCRIPT_VOTE,
     MODEL_SCRIPT_CONFIRM,
@@ -43,11 +45,11 @@ static enum model_script_kind kind_of(const char *text, size_t len)
     static const struct {
         const char *word;
         enum model_script_kind kind;
-    } signs[] = {{"'DEL'", MODEL_SCRIPT_RELEASE},    {"'ZADD'", MODEL_SCRIPT_WAIT},
-                 {"'ZREM'", MODEL_SCRIPT_LEAVE},     {"non deterministic", MODEL_SCRIPT_MAY_WRITE},
-                 {"'PEXPIRE'", MODEL_SCRIPT_KEEP},   {"'TIME'", MODEL_SCRIPT_MARK},
-                 {"error_reply", MODEL_SCRIPT_VOTE}, {"'PTTL'", MODEL_SCRIPT_TAKE},
-                 {COUNTER, MODEL_SCRIPT_CONFIRM}};
+    } signs[] = {{"'DEL'", MODEL_SCRIPT_RELEASE}, {"'ZADD'", MODEL_SCRIPT_WAIT},
+                 {"'ZREM'", MODEL_SCRIPT_LEAVE},  {"non deterministic", MODEL_SCRIPT_MAY_WRITE},
+                 {"'GT'", MODEL_SCRIPT_KEEP_ALL}, {"'PEXPIRE'", MODEL_SCRIPT_KEEP},
+                 {"'TIME'", MODEL_SCRIPT_MARK},   {"error_reply", MODEL_SCRIPT_VOTE},
+                 {"'PTTL'", MODEL_SCRIPT_TAKE},   {COUNTER, MODEL_SCRIPT_CONFIRM}};
     size_t i;
 
     for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
@@ -229,6 +231,55 @@ static void run_keep(const struct model_call *c, const struct model_keys *k)
     }
 }
 
+/* What run_keep() would be called with for one lock of the call: each words of KEYS, and of ARGV
+ * its token, the ttl, and its fence if there is one. */
+static void pick_lock(const struct model_call *c, const struct model_keys *k, size_t lock,
+                      struct resp_request *ret_one)
+{
+    size_t each = number(c, k, 2), locks = k->n / each, i;
+    bool fenced = k->n_args > locks + 2;
+
+    ret_one->argc = 0;
+    ret_one->argv[ret_one->argc++] = c->request->argv[0];
+    ret_one->argv[ret_one->argc++] = c->request->argv[1];
+    ret_one->argv[ret_one->argc++] = c->request->argv[3 + k->n + 1]; /* how many keys */
+    for (i = 0; i < each; i++) {
+        ret_one->argv[ret_one->argc++] = c->request->argv[3 + lock * each + i];
+    }
+    ret_one->argv[ret_one->argc++] = c->request->argv[3 + k->n + 2 + lock];
+    ret_one->argv[ret_one->argc++] = c->request->argv[3 + k->n];
+    if (fenced) {
+        ret_one->argv[ret_one->argc++] = c->request->argv[3 + k->n + 2 + locks + lock];
+    }
+}
+
+static bool keep_one(const struct model_call *c, struct resp_request *one)
+{
+    struct model_call part = {c->m, c->s, one, c->out};
+    struct model_keys k = look_at_keys(&part);
+    bool ours = !k.taken && k.ours == k.n;
+
+    if (ours) {
+        let_live(&part, &k);
+        raise_counters(&part, &k);
+    }
+    return ours;
+}
+
+static void run_keep_all(const struct model_call *c, const struct model_keys *k)
+{
+    char *words[MOST_KEYS + 6], answers[256];
+    struct resp_request one = {.argv = words};
+    size_t locks = k->n / number(c, k, 2), i;
+
+    for (i = 0; i < locks; i++) {
+        pick_lock(c, k, i, &one);
+        answers[i] = keep_one(c, &one) ? '1' : '0';
+    }
+    answers[locks] = '\0';
+    resp_put_text(c->out, answers);
+}
+
 static void run_take(const struct model_call *c, const struct model_keys *k)
 {
     if (k->taken) {
@@ -349,6 +400,7 @@ static void run_script(const struct model_call *c, const struct model_script *sc
         size_t least, most; /* arguments */
     } runs[] = {[MODEL_SCRIPT_RELEASE] = {run_release, 1, 2},
                 [MODEL_SCRIPT_KEEP] = {run_keep, 2, 3},
+                [MODEL_SCRIPT_KEEP_ALL] = {run_keep_all, 3, SIZE_MAX},
                 [MODEL_SCRIPT_TAKE] = {run_take, 2, 3},
                 [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
                 [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2},

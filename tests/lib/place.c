@@ -31,14 +31,14 @@ static void cut_top(const char *path, char *ret_path, size_t size)
 }
 
 /* The end of this path that is a path from the top of the repository: a compiler cache may have
- * compiled the same file in another copy of the repository. */
+ * compiled the same file in another copy of the repository, from a folder with the name of ours. */
 static const char *end_from_top(const char *path)
 {
     char here[PATH_MAX];
 
     while ((path = strchr(path, '/')) != NULL) {
         snprintf(here, sizeof(here), RLK_TOP "/%s", ++path);
-        if (path[0] != '.' && access(here, F_OK) == 0) {
+        if (strstr(path, "../") == NULL && access(here, F_OK) == 0) {
             return path;
         }
     }

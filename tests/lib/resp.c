@@ -7,7 +7,7 @@
 
 #include <event2/buffer.h>
 
-#define MOST_WORDS 64
+#define MOST_WORDS 256
 #define LONGEST_WORD (1L << 20)
 
 /* Where the parser stands in the bytes at hand. */

@@ -35,6 +35,18 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def free_cluster_port():
+    """A cluster node also listens at the port 10000 above its own."""
+    while True:
+        port = free_port()
+        with socket.socket() as probe:
+            try:
+                probe.bind(('127.0.0.1', port + 10000))
+                return port
+            except (OSError, OverflowError):
+                pass
+
+
 def become_server():
     """A file that must not grow is an error of write(), and not the end of the server."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/loop.h"
+#include "lib/place.h"
 #include "lib/rows.h"
 #include "lib/runner.h"
 #include "lib/story.h"
@@ -402,6 +403,18 @@ START_TEST(a_failure_in_a_helper_is_one_of_the_test_s_file)
 }
 END_TEST
 
+/* The folder it was compiled from is here, too. */
+START_TEST(a_file_of_another_copy_is_named_from_the_top)
+{
+    char path[300];
+
+    place_of_file("/other/tests/../tests/lib/loop.c", path, sizeof(path));
+    ck_assert_str_eq(path, "tests/lib/loop.c");
+    place_of_file("/other/loop.c", path, sizeof(path));
+    ck_assert_str_eq(path, "/other/loop.c");
+}
+END_TEST
+
 START_TEST(a_row_is_a_test_by_its_claim_and_its_story_says_the_step)
 {
     char out[8192];
@@ -435,6 +448,7 @@ static Suite *good_suite(void)
     tcase_add_test(tcase, all_names_can_be_listed);
     tcase_add_test(tcase, a_failure_tells_its_place_and_how_to_repeat_it);
     tcase_add_test(tcase, a_failure_in_a_helper_is_one_of_the_test_s_file);
+    tcase_add_test(tcase, a_file_of_another_copy_is_named_from_the_top);
     tcase_add_test(tcase, a_row_is_a_test_by_its_claim_and_its_story_says_the_step);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -15,7 +15,7 @@ import tempfile
 from tap import Tap, skip_all
 
 VERSION = 'Lua 5.1'
-GLOBALS = {'ARGV', 'KEYS', 'ipairs', 'math', 'redis', 'string', 'tonumber', 'type', 'unpack'}
+GLOBALS = {'ARGV', 'KEYS', 'ipairs', 'math', 'redis', 'string', 'table', 'tonumber', 'type', 'unpack'}
 
 # From the listing of luac: the operation, the line, and the name.
 GLOBAL = re.compile(r'\[(\d+)\]\s+(GET|SET)GLOBAL\s.*; (\w+)$', re.MULTILINE)

@@ -17,7 +17,7 @@ from tap import Tap
 # Allowed in every object: symbols that compilers and sanitizers add, such as __popcountdi2.
 COMPILER = (r'_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__assert_fail|_?_(a|ub|t|l)san_.*|__sanitizer_.*'
             r'|__gcov_.*|__llvm_.*|_?_fentry_?_?|__mem(cpy|set|move)_chk|__[a-z]+[sdt]i[234]')
-MEMORY = r'mem(cpy|set|move|cmp|chr)|str(n?len|n?cmp|r?chr)|bcmp'
+MEMORY = r'mem(cpy|set|move|cmp|chr)|str(n?len|n?cmp|r?chr)|bcmp|(__)?explicit_bzero(_chk)?'
 OWN = r'rlk_.*'
 ALLOCATOR = r'malloc|calloc|realloc|free'
 NEEDS = {

@@ -151,11 +151,17 @@ START_TEST(sha_1_of_each_script_is_what_the_server_has)
 }
 END_TEST
 
+static void set_counters(size_t node, const char *fence)
+{
+    master_ask(s.masters[node], "MSET a:redlock-fence %s b:redlock-fence %s", fence, fence);
+}
+
 /* Both of two masters have to vote, and the one with the lower counter has to confirm: the first
- * time by text, the second time by SHA-1; and two releases follow. The servers knew every SHA-1. */
+ * time by text, the second time by SHA-1; and two releases follow, by script on every server, as
+ * there are two keys. The servers knew every SHA-1. */
 START_TEST(sha_1_of_each_fencing_script_is_what_the_server_has)
 {
-    struct redlock_request request = request_of("k");
+    struct redlock_request request = request_of_two();
     const char *stats;
     int times;
 
@@ -163,14 +169,14 @@ START_TEST(sha_1_of_each_fencing_script_is_what_the_server_has)
     site_open(&s);
     request.fence = 1;
     for (times = 0; times < 2; times++) {
-        master_ask(s.masters[0], "SET k:redlock-fence 3000000000000000");
-        master_ask(s.masters[1], "SET k:redlock-fence 3000000000000005");
+        set_counters(0, "3000000000000000");
+        set_counters(1, "3000000000000005");
         acquire(&request);
         ck_assert_uint_eq(redlock_lock_fence(got.lock), UINT64_C(3000000000000006));
-        ck_assert_str_eq(master_ask(s.masters[0], "GET k:redlock-fence"), "3000000000000006");
+        ck_assert_str_eq(master_ask(s.masters[0], "GET a:redlock-fence"), "3000000000000006");
         ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
-        site_wait_answer(&s, 0, "0", "EXISTS k");
-        site_wait_answer(&s, 1, "0", "EXISTS k");
+        site_wait_answer(&s, 0, "0", "EXISTS a b");
+        site_wait_answer(&s, 1, "0", "EXISTS a b");
     }
     loop_must_true(s.base, has_run, s.masters[0]);
     stats = master_ask(s.masters[0], "INFO commandstats");

@@ -176,10 +176,10 @@ void check_clock(struct world *w, unsigned client, unsigned worker, const struct
 /* Right after the step: nothing is sent yet. */
 static void check_kept(struct world *w, const struct worker *k)
 {
-    const struct rlk_round *r = &k->lock->attempt.round;
+    const struct rlk_round *r = &k->lock->acquiring->attempt.round;
     struct claim *c = k->claim == NONE ? NULL : world_claim(w, k->claim);
 
-    if (c && c->round == k->lock->attempt.tries && r->asked_again > c->asked_again) {
+    if (c && c->round == k->lock->acquiring->attempt.tries && r->asked_again > c->asked_again) {
         c->asked_again = r->asked_again;
         check_split_kept(w, k->claim);
     }
@@ -189,10 +189,10 @@ void check_stepped(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
 
-    if (k->lock->attempt.round.state == RLK_ROUND_WON && k->claim != NONE) {
+    if (k->lock->acquiring->attempt.round.state == RLK_ROUND_WON && k->claim != NONE) {
         check_validity(w, client, worker);
     }
-    if (k->lock->attempt.state == RLK_ATTEMPT_ASKING) {
+    if (k->lock->acquiring->attempt.state == RLK_ATTEMPT_ASKING) {
         check_decided(w, client, worker);
         check_kept(w, k);
     }

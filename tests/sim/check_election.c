@@ -161,7 +161,7 @@ static uint64_t hand_over_us(const struct world *w)
  * first round shows that the key is held. */
 static uint64_t back_off_us(const struct world *w, const struct worker *k)
 {
-    unsigned lost = k->lock->attempt.tries - (k->phase == WORKER_HELD);
+    unsigned lost = rlk_lock_effort(k->lock).tries - (k->phase == WORKER_HELD);
 
     return lost > 1 ? options_max_ttl_us(&w->o) / 8 : 0;
 }

@@ -57,13 +57,13 @@ void check_validity(struct world *w, unsigned client, unsigned worker)
     uint64_t counted = check_counted(w, k->claim);
     uint64_t ttl_us = (uint64_t)k->ttl_ms * 1000;
     uint64_t lease_us = ttl_us - ttl_us * w->o.drift_ppm / 1000000 - 2000;
+    uint64_t until_us = k->lock->acquiring->attempt.round.valid_until_us;
     unsigned nodes = w->clients[client].nodes, node, lasting = 0;
 
     for (node = 0; node < nodes; node++) {
-        lasting += (counted >> node & 1) &&
-                   k->lock->attempt.round.valid_until_us <= c->sent_us[node] + lease_us;
+        lasting += (counted >> node & 1) && until_us <= c->sent_us[node] + lease_us;
     }
-    if (lasting <= nodes / 2 && k->lock->attempt.round.valid_until_us > 0) {
+    if (lasting <= nodes / 2 && until_us > 0) {
         check_violated(w, "exclusion",
                        "t%08x of c%u.%u is valid for longer than a majority granted it", k->claim,
                        client, c->worker);

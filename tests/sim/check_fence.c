@@ -7,6 +7,7 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
+#include "sim/process.h"
 #include "sim/trace.h"
 
 static uint64_t largest_counter(const struct world *w, unsigned claim)
@@ -122,8 +123,7 @@ void check_confirmed(struct world *w, unsigned claim, unsigned node, bool agrees
     const struct worker *k = world_worker(w, c->client, c->worker);
     uint64_t bit = rlk_mask_bit(node);
 
-    if (k->claim != claim || (k->lock->attempt.state != RLK_ATTEMPT_ASKING &&
-                              k->lock->attempt.state != RLK_ATTEMPT_WON)) {
+    if (k->claim != claim || !process_may_win(k)) {
         return; /* the lock is already given up or decided */
     }
     if (!agrees && (c->granted & bit)) {

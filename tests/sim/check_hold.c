@@ -71,7 +71,7 @@ void check_held(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
     const struct claim *c = world_claim(w, k->claim);
-    const struct rlk_round *r = &k->lock->attempt.round;
+    const struct rlk_round *r = &k->lock->acquiring->attempt.round;
     struct held *h = &k->held;
     unsigned node;
 
@@ -174,10 +174,10 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
     c->asked |= m->heal ? rlk_mask_bit(node) : 0;
     c->refused &= m->heal ? ~rlk_mask_bit(node) : ~UINT64_C(0);
     h->open |= rlk_mask_bit(node);
-    h->asked |= m->heal ? 0 : rlk_mask_bit(node);
+    h->asked |= m->heal || h->begun_us[node] != h->round_us ? 0 : rlk_mask_bit(node);
     h->healed |= m->heal ? rlk_mask_bit(node) : 0;
     h->ask_us[node] =
-        m->heal ? m->sent_us : h->round_us; /* a node that is asked late gets no longer lease */
+        m->heal ? m->sent_us : h->begun_us[node]; /* one that is asked late gets no longer lease */
     h->ask_ttl_ms[node] = m->ttl_ms;
 }
 
@@ -237,6 +237,7 @@ void check_held_clock(struct world *w, unsigned client, unsigned worker, const s
     for (node = 0; node < w->clients[client].nodes; node++) {
         h->lease_us[node] = rlk_time_sub(h->lease_us[node], ev->by_us);
         h->ask_us[node] = rlk_time_sub(h->ask_us[node], ev->by_us);
+        h->begun_us[node] = rlk_time_sub(h->begun_us[node], ev->by_us);
     }
     h->suspended_us += ev->by_us;
     h->round_us = rlk_time_sub(h->round_us, ev->by_us);
@@ -390,6 +391,18 @@ static void check_validity_of_hold(struct world *w, unsigned client, unsigned wo
     }
 }
 
+/* The question is sent at the end of the turn, and if the process is suspended in between, the
+ * round may be over by then. */
+static void note_round_of(struct held *h, uint64_t nodes)
+{
+    uint64_t left = nodes;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        h->begun_us[node] = h->round_us;
+    }
+}
+
 void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint64_t until_us,
                         const struct rlk_actions *out)
 {
@@ -410,6 +423,7 @@ void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint6
         check_round(w, client, worker);
         check_lead_renewed(w, client, worker);
     }
+    note_round_of(h, out->extend);
     if (k->lock->hold.state == RLK_HOLD_LOST && !h->lost) {
         check_lost(w, client, worker);
     }

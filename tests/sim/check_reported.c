@@ -150,7 +150,7 @@ static void check_release_is_true(struct world *w, unsigned client, unsigned wor
 static void check_failure_is_true(struct world *w, unsigned client, unsigned worker, int status)
 {
     const struct worker *k = world_worker(w, client, worker);
-    const struct rlk_attempt *a = &k->lock->attempt;
+    const struct rlk_attempt *a = &k->lock->acquiring->attempt;
 
     if ((status == REDLOCK_ECANCELED && !k->cancelled) ||
         (status == REDLOCK_ECONFIG && w->o.duplicate == SIM_NODES) ||
@@ -181,7 +181,7 @@ void check_reported(struct world *w, unsigned client, unsigned worker, int statu
             check_violated(w, "reported", "c%u.%u has cancelled, but is handed t%08x", client,
                            worker, k->claim);
         }
-    } else if (k->lock->attempt.state == RLK_ATTEMPT_FAILED) {
+    } else if (k->lock->acquiring) {
         check_failure_is_true(w, client, worker, status);
     } else if (status >= 0) {
         check_release_is_true(w, client, worker, status);

@@ -49,7 +49,7 @@ void check_listed(struct world *w, unsigned client, const struct message *m)
         struct worker *k = world_worker(w, client, i);
 
         if (k->phase == WORKER_PENDING && k->lock && k->listed_us == 0 && k->keys == m->keys &&
-            k->lock->attempt.state != RLK_ATTEMPT_BEHIND) {
+            k->lock->acquiring->attempt.state != RLK_ATTEMPT_BEHIND) {
             k->listed_us = w->now_us;
         }
     }

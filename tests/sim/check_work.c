@@ -72,12 +72,11 @@ static bool is_in_use(const struct world *w, unsigned claim)
     const struct worker *k = &w->clients[c->client].workers[c->worker];
 
     if (k->op != c->op || k->claim != claim || k->phase == WORKER_IDLE ||
-        k->lock->attempt.tries != c->round) {
+        rlk_lock_effort(k->lock).tries != c->round) {
         return false;
     }
     return process_holds(w, c->client, c->worker) ||
-           (k->phase == WORKER_PENDING && (k->lock->attempt.state == RLK_ATTEMPT_ASKING ||
-                                           k->lock->attempt.state == RLK_ATTEMPT_WON));
+           (k->phase == WORKER_PENDING && process_may_win(k));
 }
 
 /* The same question with the script's text. It must not come after the release, which could no
@@ -135,13 +134,13 @@ void check_release_pending(struct world *w, unsigned claim, unsigned node)
 void check_decided(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
-    const struct rlk_round *r = &k->lock->attempt.round;
+    const struct rlk_round *r = &k->lock->acquiring->attempt.round;
     unsigned nodes = w->clients[client].nodes;
     uint64_t open = (r->asked | r->connecting) & ~(r->yes | r->no | r->unknown);
     uint64_t yes = r->yes, hope = r->yes;
 
     if (k->fenced && k->claim != NONE &&
-        world_claim(w, k->claim)->round == k->lock->attempt.tries) {
+        world_claim(w, k->claim)->round == k->lock->acquiring->attempt.tries) {
         yes &= check_fence_agreed(w, k->claim);
         hope &= check_fence_hoped(w, k->claim);
     }

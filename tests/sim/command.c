@@ -395,6 +395,36 @@ static bool read_listed(const struct words *words, struct message *m)
     return m->keys != 0;
 }
 
+/* EVAL text n key... ttl each token... [fence...], or EVALSHA: as if each lock had a KEEP of its
+ * own. Returns how many there are; 0: it is another command, or not as it must be. */
+static unsigned read_batch(const struct world *w, const struct words *words, struct message *ret)
+{
+    const struct word *word = words->word;
+    unsigned n = words->n > 3 ? (unsigned)number(&word[2]) : 0, each, locks, i;
+    bool text = is(&word[0], "EVAL");
+
+    if ((!text && !is(&word[0], "EVALSHA")) ||
+        !is(&word[1], text ? rlk_script_keep_all.text : rlk_script_keep_all.sha) ||
+        words->n < 6 + n) {
+        return 0;
+    }
+    each = (unsigned)number(&word[4 + n]);
+    locks = each ? n / each : 0;
+    if (locks < 2 || locks > COMMAND_PARTS || n % each ||
+        (words->n != 5 + n + locks && words->n != 5 + n + 2 * locks)) {
+        return 0;
+    }
+    for (i = 0; i < locks; i++) {
+        ret[i] = (struct message){.kind = MESSAGE_KEEP, .many = true, .part = i > 0, .text = text};
+        ret[i].ttl_ms = (uint32_t)number(&word[3 + n]);
+        ret[i].fence = words->n > 5 + n + locks ? number(&word[5 + n + locks + i]) : 0;
+        if (!read_claim(w, &word[3 + i * each], each, &word[5 + n + i], &ret[i])) {
+            return 0;
+        }
+    }
+    return locks;
+}
+
 static bool read_words(const struct world *w, const struct words *words, struct message *m)
 {
     const struct word *word = words->word;
@@ -436,21 +466,27 @@ static bool read_words(const struct world *w, const struct words *words, struct 
     return read_listed(words, m) || read_look(words, m);
 }
 
-bool command_read(struct world *w, const char *bytes, size_t len, struct message *ret)
+unsigned command_read(struct world *w, const char *bytes, size_t len,
+                      struct message ret[COMMAND_PARTS])
 {
     struct words words;
+    unsigned parts;
 
     *ret = (struct message){.claim = NONE};
     if (!split(bytes, len, &words)) {
         check_violated(w, "work", "c%u sends bytes that are not a command", w->running);
-        return false;
+        return 0;
+    }
+    parts = read_batch(w, &words, ret);
+    if (parts > 0) {
+        return parts;
     }
     if (!read_words(w, &words, ret)) {
         check_violated(w, "work", "c%u: the model does not know the command %.*s %.*s", w->running,
                        (int)words.word[0].len, words.word[0].text,
                        words.n > 1 && words.word[1].len < 60 ? (int)words.word[1].len : 0,
                        words.word[1].text);
-        return false;
+        return 0;
     }
-    return true;
+    return 1;
 }

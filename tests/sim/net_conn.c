@@ -30,7 +30,7 @@ void rlk_conn_init(struct rlk_conn *c, struct rlk_loop *loop,
     c->handler = handler;
     c->state = RLK_CONN_CLOSED;
     c->fd = -1;
-    c->out_len = 0;
+    c->out_len = c->out_cap = 0; /* wires keep the messages */
     rlk_call_init(&c->flush, on_flush);
 }
 
@@ -125,7 +125,7 @@ int rlk_conn_open(struct rlk_conn *c, int fd, struct rlk_tls *tls, struct rlk_fa
 
 /* ---- an open connection ---- */
 
-bool rlk_conn_reserve(struct rlk_conn *c, size_t len)
+bool rlk_conn_grow(struct rlk_conn *c, size_t len)
 {
     return c->out_len + len <= RLK_CONN_OUT_MAX;
 }
@@ -134,17 +134,19 @@ bool rlk_conn_reserve(struct rlk_conn *c, size_t len)
 void rlk_conn_append(struct rlk_conn *c, const char *bytes, size_t len)
 {
     struct world *w = process_world();
-    struct message m;
+    struct message m[COMMAND_PARTS];
+    unsigned i, n;
 
     if (w->ending) {
         return;
     }
-    if (command_read(w, bytes, len, &m)) {
-        m.sent_us = world_client_us(w, w->running);
+    n = command_read(w, bytes, len, m);
+    for (i = 0; i < n; i++) {
+        m[i].sent_us = world_client_us(w, w->running);
         if (!w->wires[c->fd].watch) {
-            watch_request(w, w->running, w->wires[c->fd].node, &m);
+            watch_request(w, w->running, w->wires[c->fd].node, &m[i]);
         }
-        wire_put(w, (unsigned)c->fd, &m);
+        wire_put(w, (unsigned)c->fd, &m[i]);
     }
     c->out_len += len;
     rlk_turn_flush(&c->loop->turn, &c->flush);
@@ -217,19 +219,39 @@ void net_on_opened(struct world *w, unsigned wire)
     }
 }
 
-static void hand_up(struct world *w, struct rlk_conn *c, unsigned wire, const struct message *m)
+/* m: a message and the parts behind it. */
+static void hand_up(struct world *w, struct rlk_conn *c, unsigned wire, const struct message *m,
+                    unsigned parts)
 {
     unsigned client = w->wires[wire].client, node = w->wires[wire].node;
     struct reply reply;
 
-    reply_write(w, wire, m, &reply);
+    if (m->many) {
+        reply_write_parts(m, parts, &reply);
+    } else {
+        reply_write(w, wire, m, &reply);
+    }
     if (w->wires[wire].watch) {
         c->handler->replied(c, reply.items, world_client_us(w, client));
         return;
     }
-    watch_reply(w, client, node, m);
+    watch_reply(w, client, node, m, parts);
     c->handler->replied(c, reply.items, world_client_us(w, client));
     watch_reply_done(w, client, node, m);
+}
+
+/* Take a message that is answered, with all parts of the same command. They are copied, because a
+ * handler that appends moves the array. */
+static unsigned take_answers(struct world *w, unsigned wire, struct message ret[COMMAND_PARTS])
+{
+    const struct message *taken = wire_take_answer(w, wire);
+    unsigned n = 0;
+
+    while (taken) {
+        ret[n++] = *taken;
+        taken = wire_is_part_next(w, wire) ? wire_take_answer(w, wire) : NULL;
+    }
+    return n;
 }
 
 /* All answers that have arrived together. A handler may close this connection, and even open
@@ -237,16 +259,20 @@ static void hand_up(struct world *w, struct rlk_conn *c, unsigned wire, const st
 void net_on_reply(struct world *w, unsigned wire)
 {
     struct rlk_conn *c = conn_of(w, wire);
-    const struct message *taken;
-    struct message m = {.ends = false};
+    struct message m[COMMAND_PARTS];
+    bool ends = false;
+    unsigned parts;
 
     if (c == NULL) {
         return;
     }
     process_enter(w, w->wires[wire].client);
-    while (!m.ends && c->fd == (int)wire && (taken = wire_take_answer(w, wire)) != NULL) {
-        m = *taken; /* a handler that appends moves the array */
-        hand_up(w, c, wire, &m);
+    while (!ends && c->fd == (int)wire && (parts = take_answers(w, wire, m)) > 0) {
+        ends = m[parts - 1].ends;
+        hand_up(w, c, wire, m, parts);
+    }
+    if (c->fd == (int)wire && c->handler->replied_all) {
+        c->handler->replied_all(c, world_client_us(w, w->wires[wire].client));
     }
     process_leave(w);
 }

@@ -192,6 +192,13 @@ bool process_holds(const struct world *w, unsigned client, unsigned worker)
     return world_client_us(w, client) < process_valid_until_us(&w->clients[client].workers[worker]);
 }
 
+bool process_may_win(const struct worker *k)
+{
+    enum rlk_attempt_state state = k->lock->acquiring->attempt.state;
+
+    return state == RLK_ATTEMPT_ASKING || state == RLK_ATTEMPT_WON;
+}
+
 bool process_is_clock_suspect(const struct world *w, unsigned client, unsigned node)
 {
     return rlk_quarantine_is_clock_suspect(&world_node(w, client, node)->quarantine,

@@ -25,6 +25,9 @@ void process_stall(struct world *w, unsigned client);
 
 /* redlock_lock_validity_ms() > 0, in microseconds: the lock may be relied on. */
 bool process_holds(const struct world *w, unsigned client, unsigned worker);
+
+/* Whether the round under way of a worker that is acquiring may still be won, or is. */
+bool process_may_win(const struct worker *k);
 uint64_t process_valid_until_us(const struct worker *k);
 
 /* [S7] The node's clock is suspect: what it confirms of a held lock does not count. */

@@ -281,6 +281,21 @@ static void write_value(const struct world *w, unsigned claim, struct reply *out
     out->items[0] = string(out->text);
 }
 
+void reply_write_parts(const struct message *m, unsigned parts, struct reply *out)
+{
+    unsigned i;
+
+    for (i = 0; i < parts; i++) {
+        if (m[i].answer == ANSWER_ERROR) {
+            out->items[0] = text_of(RLK_REPLY_ERROR, m[i].error);
+            return;
+        }
+        out->text[i] = m[i].answer == ANSWER_INTEGER && m[i].integer == 1 ? '1' : '0';
+    }
+    out->text[parts] = '\0';
+    out->items[0] = string(out->text);
+}
+
 void reply_write(const struct world *w, unsigned wire, const struct message *m, struct reply *out)
 {
     struct text t = {out->text};

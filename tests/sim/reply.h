@@ -12,6 +12,9 @@ struct reply {
 
 void reply_write(const struct world *w, unsigned wire, const struct message *m, struct reply *out);
 
+/* The answer to a renewal of several locks: a digit for each of them, or an error. */
+void reply_write_parts(const struct message *m, unsigned parts, struct reply *out);
+
 /* A message or an invalidation, as it comes over a watch. */
 void reply_write_push(const struct world *w, unsigned wire, enum push_kind kind, unsigned key,
                       struct reply *out);

@@ -14,9 +14,12 @@
 
 static const struct value no_value = {NONE, 0, 0};
 
+/* Of the script that keeps many locks; the others have the bits of their messages. */
+#define KEEP_ALL (1U << 31)
+
 #define ALL_SCRIPTS                                                                                \
     (1U << MESSAGE_WAIT | 1U << MESSAGE_LEAVE | 1U << MESSAGE_TAKE | 1U << MESSAGE_KEEP |          \
-     1U << MESSAGE_VOTE | 1U << MESSAGE_CONFIRM | 1U << MESSAGE_RELEASE)
+     1U << MESSAGE_VOTE | 1U << MESSAGE_CONFIRM | 1U << MESSAGE_RELEASE | KEEP_ALL)
 
 /* Long before a history begins. */
 #define TEN_DAYS_US UINT64_C(864000000000)
@@ -444,7 +447,7 @@ static const char *name_of(const struct message *m)
 static bool knows(struct world *w, unsigned server, struct message *m)
 {
     struct server *s = &w->servers[server];
-    unsigned bit = 1U << m->kind;
+    unsigned bit = m->many ? KEEP_ALL : 1U << m->kind;
 
     bool script = m->kind != MESSAGE_SET && m->kind != MESSAGE_DELETE;
 

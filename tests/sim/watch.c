@@ -20,12 +20,17 @@ static bool is_no_script(const struct message *m)
 
 /* ---- what it sends ---- */
 
-/* The same question with the script's text, because the server has forgotten the script. */
+/* The same question with the script's text, because the server has forgotten the script; or for one
+ * lock alone, because the answer for many was not a plain yes for it. */
 static bool is_asked_again(const struct world *w, const struct message *m)
 {
-    const struct message *h = w->reading;
+    const struct message *h = world_reading(w, m->claim);
 
-    return h && m->text && h->kind == m->kind && h->claim == m->claim && is_no_script(h);
+    if (h && h->many) {
+        return m->kind == MESSAGE_KEEP && !m->many &&
+               !(h->answer == ANSWER_INTEGER && h->integer == 1);
+    }
+    return h && m->text && h->kind == m->kind && is_no_script(h);
 }
 
 static void note_asked_again(struct world *w, unsigned node, const struct message *m)
@@ -90,7 +95,7 @@ void watch_request(struct world *w, unsigned client, unsigned node, struct messa
         return;
     }
     if (is_asked_again(w, m)) {
-        m->heal = w->reading->heal;
+        m->heal = world_reading(w, m->claim)->heal;
         note_asked_again(w, node, m);
     } else {
         k = process_owner(w, m->claim);
@@ -116,13 +121,15 @@ static void note_inspection(struct peer *p, const struct message *m, bool up)
 }
 
 /* [S11] An inspection in a greeting counts only if the greeting succeeds: watch_core.c. */
-void watch_reply(struct world *w, unsigned client, unsigned node, const struct message *m)
+void watch_reply(struct world *w, unsigned client, unsigned node, const struct message *m,
+                 unsigned parts)
 {
     note_inspection(&w->clients[client].peers[node], m, world_node_up(w, client, node));
     if (m->kind == MESSAGE_WAIT) {
         check_listed(w, client, m);
     }
     w->reading = m;
+    w->n_reading = parts;
     w->noted = w->timed = false;
 }
 

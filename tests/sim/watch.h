@@ -13,7 +13,8 @@ void watch_request(struct world *w, unsigned client, unsigned node, struct messa
 void watch_close(struct world *w, unsigned wire);
 
 /* An answer is about to be passed to the library; it was passed. */
-void watch_reply(struct world *w, unsigned client, unsigned node, const struct message *m);
+void watch_reply(struct world *w, unsigned client, unsigned node, const struct message *m,
+                 unsigned parts);
 void watch_reply_done(struct world *w, unsigned client, unsigned node, const struct message *m);
 
 /* The client's code has run. */

@@ -26,21 +26,15 @@ __typeof__(rlk_quarantine_take_data_replaced) __real_rlk_quarantine_take_data_re
 
 /* ---- the attempt ---- */
 
-/* The answer that this event comes from; NULL when it comes from no answer. */
-static const struct message *reply_about(const struct world *w, unsigned claim)
-{
-    return w->reading && w->reading->claim == claim ? w->reading : NULL;
-}
-
 static void note_vote(struct world *w, unsigned claim, const struct rlk_event *ev)
 {
-    check_voted(w, ev->node, claim, reply_about(w, claim), ev->vote, ev->fence);
+    check_voted(w, ev->node, claim, world_reading(w, claim), ev->vote, ev->fence);
     w->noted = true;
 }
 
 static void note_confirmation(struct world *w, unsigned claim, const struct rlk_event *ev)
 {
-    check_comes_from(w, claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, reply_about(w, claim));
+    check_comes_from(w, claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, world_reading(w, claim));
     check_confirmed(w, claim, ev->node, ev->answer == RLK_ANSWER_OURS);
 }
 
@@ -75,7 +69,7 @@ void __wrap_rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev,
                              struct rlk_actions *out)
 {
     struct world *w = process_world();
-    struct redlock_lock *lock = RLK_CONTAINER(a, struct redlock_lock, attempt);
+    struct redlock_lock *lock = RLK_CONTAINER(a, struct rlk_acquiring, attempt)->lock;
     struct worker *k = lock->arg;
 
     if (w->ending) {
@@ -105,7 +99,7 @@ static void note_token(struct world *w, struct worker *k, const struct rlk_claim
                         .worker = k->index,
                         .op = k->op,
                         .keys = k->keys,
-                        .round = k->lock->attempt.tries,
+                        .round = k->lock->acquiring->attempt.tries,
                         .ttl_ms = k->ttl_ms,
                         .fenced = k->fenced,
                         .hint = claim->hint};
@@ -143,7 +137,7 @@ void __wrap_rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint
 /* A late vote of the round that was won, or an answer to a heal. */
 static void note_late_vote(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
-    const struct message *m = reply_about(w, k->claim);
+    const struct message *m = world_reading(w, k->claim);
 
     if (m && !m->heal) {
         note_vote(w, k->claim, ev);
@@ -154,7 +148,7 @@ static void note_late_vote(struct world *w, struct worker *k, const struct rlk_e
 
 static void note_answer(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
-    const struct message *m = reply_about(w, k->claim);
+    const struct message *m = world_reading(w, k->claim);
 
     check_comes_from(w, k->claim, ev->node, ev->answer != RLK_ANSWER_UNKNOWN, m);
     check_held_answered(w, k->client, k->index, ev->node, ev->answer, m ? m->since_us : w->now_us,

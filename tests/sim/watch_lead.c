@@ -26,6 +26,11 @@ static bool is_of_election(const char *owner)
     return owner && owner[0] != '\0';
 }
 
+static const char *owner_of(const struct redlock_lock *lock)
+{
+    return lock->acquiring ? lock->acquiring->owner : rlk_claim_owner(lock->claim->token);
+}
+
 /* ---- what the election hears ---- */
 
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
@@ -98,7 +103,7 @@ int __wrap_redlock_acquire(struct redlock *rl, const struct redlock_request *req
 
 int __wrap_redlock_cancel(struct redlock_lock *lock)
 {
-    if (is_of_election(lock->owner)) {
+    if (is_of_election(owner_of(lock))) {
         const struct worker *k = lock->arg;
 
         check_cancelled(process_world(), k->client, k->index);
@@ -122,13 +127,13 @@ static struct worker *let_go(const struct redlock_lock *lock)
 
 int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
 {
-    return is_of_election(lock->owner) ? __real_redlock_release(lock, cb, let_go(lock))
-                                       : __real_redlock_release(lock, cb, arg);
+    return is_of_election(owner_of(lock)) ? __real_redlock_release(lock, cb, let_go(lock))
+                                          : __real_redlock_release(lock, cb, arg);
 }
 
 void __wrap_rlk_lock_release_for_close(struct redlock_lock *lock)
 {
-    if (is_of_election(lock->owner)) {
+    if (is_of_election(owner_of(lock))) {
         let_go(lock);
     }
     __real_rlk_lock_release_for_close(lock);

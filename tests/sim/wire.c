@@ -111,7 +111,7 @@ void wire_flush(struct world *w, unsigned wire)
     while (x->unsent != NONE) {
         struct message *m = &w->messages[x->unsent];
 
-        m->joined = !first && !draw_chance(&w->prng, 60000);
+        m->joined = m->part || (!first && !draw_chance(&w->prng, 60000));
         first = false;
         x->unsent = m->next;
         send_one(w, wire, m);
@@ -210,6 +210,13 @@ const struct message *wire_take_answer(struct world *w, unsigned wire)
     m = &w->messages[x->unanswered];
     x->unanswered = m->next;
     return m;
+}
+
+bool wire_is_part_next(const struct world *w, unsigned wire)
+{
+    unsigned next = w->wires[wire].unanswered;
+
+    return next != NONE && w->messages[next].part;
 }
 
 uint64_t wire_oldest_us(const struct world *w, unsigned wire)

@@ -19,6 +19,9 @@ void wire_flush(struct world *w, unsigned wire);
 /* The next answer that has arrived, or NULL; valid until the next wire_put(). */
 const struct message *wire_take_answer(struct world *w, unsigned wire);
 
+/* Whether the next one is a part of the command of the one that was taken last. */
+bool wire_is_part_next(const struct world *w, unsigned wire);
+
 /* The server sends something by itself; it arrives so much later than usual. */
 void wire_push(struct world *w, unsigned wire, enum push_kind kind, unsigned key, uint64_t late_us);
 

@@ -150,6 +150,7 @@ struct message {
     enum rlk_native native; /* PROBE, DELETE: which command */
     bool get;               /* SET: with GET */
     bool heal;              /* TAKE: of a lock that is held */
+    bool many, part;        /* KEEP: by the script for many locks; and not for the first of them */
     bool keeps;             /* MARK: the data survive a restart */
     enum section section;
     uint32_t ttl_ms;   /* SET, TAKE, KEEP */
@@ -294,12 +295,13 @@ enum worker_phase {
 
 /* What a holder may believe, computed a second time and not by the core. check_hold.c */
 struct held {
-    uint64_t present, counts;   /* [S7] */
-    uint64_t clock_suspect;     /* [S11] */
-    uint64_t open;              /* asked, and not answered */
-    uint64_t asked, confirmed;  /* in the round under way */
-    uint64_t healed;            /* asked since the last success */
-    uint64_t ask_us[SIM_NODES]; /* when, by the client's clock */
+    uint64_t present, counts;     /* [S7] */
+    uint64_t clock_suspect;       /* [S11] */
+    uint64_t open;                /* asked, and not answered */
+    uint64_t asked, confirmed;    /* in the round under way */
+    uint64_t healed;              /* asked since the last success */
+    uint64_t ask_us[SIM_NODES];   /* when, by the client's clock */
+    uint64_t begun_us[SIM_NODES]; /* when the round began that asked it last */
     uint32_t ask_ttl_ms[SIM_NODES];
     uint64_t lease_us[SIM_NODES]; /* the longest that was confirmed */
     uint64_t since_us[SIM_NODES]; /* true time: since when the key is there without a gap */
@@ -453,6 +455,7 @@ struct world {
     unsigned fenced, confirms, quarantined; /* for the figures, too */
     unsigned running;                       /* the client whose code runs now, or SIM_CLIENTS */
     const struct message *reading;          /* the message that it has just read; NULL: none */
+    unsigned n_reading;                     /* with the parts behind it */
     bool noted;                             /* `reading` was passed on as a vote */
     bool timed;                             /* its time was compared with others */
     bool ending;                            /* a process dies: nothing is checked */
@@ -464,6 +467,19 @@ struct world {
 static inline bool message_releases(const struct message *m)
 {
     return m->kind == MESSAGE_RELEASE || m->kind == MESSAGE_DELETE;
+}
+
+/* The message that it has just read, or the part of it, that is about this claim; NULL: none is. */
+static inline const struct message *world_reading(const struct world *w, unsigned claim)
+{
+    unsigned i;
+
+    for (i = 0; w->reading && i < w->n_reading; i++) {
+        if (w->reading[i].claim == claim) {
+            return &w->reading[i];
+        }
+    }
+    return NULL;
 }
 
 static inline struct claim *world_claim(struct world *w, unsigned claim)

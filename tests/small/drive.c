@@ -253,11 +253,12 @@ void drive_let_go(struct world *w, unsigned c)
     struct client *client = &w->clients[c];
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = NOW_US, .ready = connected(w, c)};
     struct rlk_actions out;
+    uint64_t room[RLK_LEASES_ROOM(MASTERS)];
     struct rlk_leases leases;
     struct rlk_release release;
 
     packed_load(&client->packed, c, &a);
-    rlk_leases_init(&leases, MASTERS, &a.round);
+    rlk_leases_init(&leases, MASTERS, &a.round, room);
     rlk_release_init(&release, MASTERS, leases.may_have_key, NOW_US + TICK_US);
     rlk_release_step(&release, &ev, &out);
     ask(w, c, out.release, message(REQUEST_RELEASE, world_claim(client)));

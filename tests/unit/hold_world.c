@@ -16,7 +16,7 @@ struct rlk_hold_config config(void)
                                 .renew = true,
                                 .max_hold_us = RLK_NEVER,
                                 .max_renewals = UINT32_MAX,
-                                .seed = 7};
+                                .prng = {7}};
 
     return c;
 }
@@ -40,7 +40,7 @@ void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, u
     }
     won.valid_until_us = T0 + LEASE;
     w->ready = rlk_mask_all(c->nodes);
-    rlk_hold_init(&w->h, c);
+    rlk_hold_init(&w->h, c, w->room);
     ck_assert_uint_eq(rlk_hold_valid_until_us(&w->h), 0);
     memset(&w->out, 0xff, sizeof(w->out));
     rlk_hold_start(&w->h, &won, T0, &w->out);

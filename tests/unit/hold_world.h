@@ -18,6 +18,7 @@
 struct world {
     struct rlk_hold_config c;
     struct rlk_hold h;
+    uint64_t room[RLK_LEASES_ROOM(RLK_MAX_NODES)]; /* of h: the lease ends come first */
     struct rlk_actions out;
     uint64_t ready;
     bool full;                   /* the nodes have no room */

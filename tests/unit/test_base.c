@@ -116,15 +116,15 @@ START_TEST(a_pool_gives_back_what_it_was_given)
     struct rlk_pool p;
     void *a, *b;
 
-    rlk_pool_init(&p, 1);
+    rlk_pool_init(&p, 100);
     a = rlk_pool_take(&p, 64);
     b = rlk_pool_take(&p, 64);
     ck_assert(a && b && a != b);
-    rlk_pool_give(&p, a);
-    rlk_pool_give(&p, b); /* more than are kept: freed */
-    ck_assert_uint_eq(p.kept, 1);
+    rlk_pool_give(&p, a, 64);
+    rlk_pool_give(&p, b, 64); /* more than are kept: freed */
+    ck_assert_uint_eq(p.kept, 72);
     ck_assert_ptr_eq(rlk_pool_take(&p, 64), a);
-    rlk_pool_give(&p, a);
+    rlk_pool_give(&p, a, 64);
     rlk_pool_end(&p);
 }
 END_TEST

@@ -96,7 +96,7 @@ static struct rlk_claim *make(unsigned n_keys)
         keys[i] = (struct rlk_key){odd, 1 + i % sizeof(odd)};
     }
     keys[n_keys - 1] = (struct rlk_key){longest, sizeof(longest) - 2};
-    c = rlk_claim_new(&pool, &prefix, keys, n_keys, 30000);
+    c = rlk_claim_new(&pool, &prefix, keys, n_keys, RLK_TOKEN_MAX, 30000);
     ck_assert_ptr_nonnull(c);
     rlk_claim_set_token(c, "0123456789abcdef0123456789abcdef01234567:me", 43);
     c->hint = UINT64_C(1763000000123456);
@@ -114,7 +114,9 @@ START_TEST(a_vote_is_as_hiredis_writes_it)
             const char *key = known ? "p:redlock:incarnation" : "";
             const char *start = known ? "0123456789abcdef0123456789abcdef01234567 77aa " : "";
 
-            rlk_command_vote(&command, c, key, start, text);
+            rlk_command_vote(&command, c, text);
+            rlk_command_mark(&command, "the key", "and the mark of the node before");
+            rlk_command_mark(&command, key, start);
             script(rlk_script_vote.text, c, text);
             number(30000);
             number(c->hint);
@@ -153,11 +155,12 @@ START_TEST(there_is_room_for_the_longest_command)
     for (i = 0; i < REDLOCK_MAX_KEYS; i++) {
         keys[i] = (struct rlk_key){longest, sizeof(longest)};
     }
-    c = rlk_claim_new(&pool, &prefix, keys, REDLOCK_MAX_KEYS, UINT32_MAX);
+    c = rlk_claim_new(&pool, &prefix, keys, REDLOCK_MAX_KEYS, sizeof(token), UINT32_MAX);
     ck_assert_ptr_nonnull(c);
     rlk_claim_set_token(c, token, sizeof(token));
     c->hint = UINT64_MAX;
-    rlk_command_vote(&command, c, incarnation, start, true);
+    rlk_command_vote(&command, c, true);
+    rlk_command_mark(&command, incarnation, start);
     check_room(&rlk_script_vote);
     c->channel = channel;
     rlk_command_release(&command, c, true);
@@ -210,6 +213,47 @@ START_TEST(take_and_keep_send_the_fence)
         }
     }
     rlk_claim_unref(c);
+}
+END_TEST
+
+/* Three locks of one key, or two of several. */
+START_TEST(a_keep_of_many_is_as_hiredis_writes_it)
+{
+    struct rlk_claim *claims[3];
+    unsigned each = (unsigned)_i, n = each == 1 ? 3 : 2, text, fenced, i, k;
+
+    for (i = 0; i < n; i++) {
+        claims[i] = make(each);
+    }
+    for (text = 0; text < 2; text++) {
+        for (fenced = 0; fenced < 2; fenced++) {
+            claims[0]->fence = fenced ? 7 : 0;
+            claims[1]->fence = claims[n - 1]->fence = fenced ? 1763000000123457 : 0;
+            rlk_command_keep_all(&command, claims, n, 5000, text);
+            script_and_keys(rlk_script_keep_all.text, claims[0], text);
+            words.argv[2] = each == 1 ? "3" : "4";
+            for (i = 1; i < n; i++) {
+                const char *key = claims[i]->key;
+
+                for (k = 0; k < each; k++) {
+                    word_of(key, claims[i]->key_len[k]);
+                    key += claims[i]->key_len[k] + 1;
+                }
+            }
+            number(5000);
+            number(each);
+            for (i = 0; i < n; i++) {
+                word_of(claims[i]->token, claims[i]->token_len);
+            }
+            for (i = 0; i < n && fenced; i++) {
+                number(claims[i]->fence);
+            }
+            check_command();
+        }
+    }
+    for (i = 0; i < n; i++) {
+        rlk_claim_unref(claims[i]);
+    }
 }
 END_TEST
 
@@ -340,6 +384,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, a_vote_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_loop_test(c, a_confirmation_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_loop_test(c, take_and_keep_send_the_fence, 1, REDLOCK_MAX_KEYS + 1);
+    tcase_add_loop_test(c, a_keep_of_many_is_as_hiredis_writes_it, 1, 3);
     tcase_add_loop_test(c, a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_loop_test(c, waiting_and_leaving_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1);
     tcase_add_test(c, a_set_is_as_hiredis_writes_it);

@@ -61,7 +61,8 @@ static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
     strcat(said, fault->text);
 }
 
-static const struct rlk_conn_handler handler = {on_opened, on_replied, on_broken};
+static const struct rlk_conn_handler handler = {
+    .opened = on_opened, .replied = on_replied, .broken = on_broken};
 
 /* Returns the other end. */
 static int connected(struct rlk_conn *c, struct rlk_loop *loop)
@@ -141,6 +142,90 @@ START_TEST(a_send_that_fails_ends_the_connection_after_the_replies_that_came)
 }
 END_TEST
 
+static struct rlk_conn *to_be_closed;
+
+static void on_replied_to_close(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
+{
+    on_replied(c, reply, now_us);
+    strcat(said, reply->str);
+    rlk_conn_close(to_be_closed, false);
+}
+
+/* What is dropped there must not be taken for the rest of the replies here. */
+START_TEST(a_close_leaves_the_replies_of_another_connection_alone)
+{
+    static const struct rlk_conn_handler closes = {
+        .opened = on_opened, .replied = on_replied_to_close, .broken = on_broken};
+    static struct rlk_loop loop;
+    struct event_base *base = event_base_new();
+    struct rlk_fault fault;
+    struct rlk_conn c, other;
+    int peer = connected(&c, &loop), other_peer = connected(&other, &loop);
+
+    to_be_closed = &other;
+    c.handler = &closes;
+    ck_assert_int_eq(rlk_loop_init(&loop, base, on_finish), 0);
+    ck_assert_int_eq(rlk_conn_open(&c, c.fd, NULL, &fault), 0);
+    ck_assert_int_eq(send(peer, "+OK\r\n$3\r\nyes\r\n", 14, 0), 14);
+    ck_assert_int_eq(send(other_peer, "+NO\r\n$2\r\nno\r\n\r\n", 15, 0), 15);
+    loop_settle(base);
+    ck_assert_str_eq(said, "opened replied OKreplied yes");
+    rlk_conn_end(&c);
+    rlk_loop_end(&loop);
+    event_base_free(base);
+    close(other_peer);
+    close(peer);
+}
+END_TEST
+
+static void on_report(struct rlk_call *call)
+{
+    (void)call;
+    strcat(said, "reported ");
+}
+
+static struct rlk_call report;
+
+static void on_replied_to_report(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
+{
+    on_replied(c, reply, now_us);
+    rlk_turn_report(&c->loop->turn, &report);
+}
+
+/* So that all commands that follow from them leave together. */
+START_TEST(the_turn_ends_after_the_last_connection_that_can_be_read)
+{
+    static const struct rlk_conn_handler reports = {
+        .opened = on_opened, .replied = on_replied_to_report, .broken = on_broken};
+    static struct rlk_loop loop;
+    struct event_base *base = event_base_new();
+    struct rlk_fault fault;
+    struct rlk_conn c[3];
+    int peer[3], i;
+
+    rlk_call_init(&report, on_report);
+    ck_assert_int_eq(rlk_loop_init(&loop, base, on_finish), 0);
+    for (i = 0; i < 3; i++) {
+        peer[i] = connected(&c[i], &loop);
+        c[i].handler = &reports;
+        ck_assert_int_eq(rlk_conn_open(&c[i], c[i].fd, NULL, &fault), 0);
+        ck_assert_int_eq(send(peer[i], "+OK\r\n", 5, 0), 5);
+    }
+    said[0] = '\0';
+    event_base_loop(base, EVLOOP_NONBLOCK);
+    ck_assert_str_eq(said, "replied replied replied reported ");
+    ck_assert_int_eq(send(peer[1], "+OK\r\n", 5, 0), 5);
+    event_base_loop(base, EVLOOP_NONBLOCK);
+    ck_assert_str_eq(said, "replied replied replied reported replied reported ");
+    for (i = 0; i < 3; i++) {
+        rlk_conn_end(&c[i]);
+        close(peer[i]);
+    }
+    rlk_loop_end(&loop);
+    event_base_free(base);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("conn");
@@ -149,6 +234,8 @@ static Suite *suite(void)
     tcase_add_test(c, a_server_that_writes_without_end_does_not_hold_the_loop);
     tcase_add_loop_test(c, answers_that_nobody_read_do_not_turn_the_close_into_a_reset, 0, 2);
     tcase_add_test(c, a_send_that_fails_ends_the_connection_after_the_replies_that_came);
+    tcase_add_test(c, a_close_leaves_the_replies_of_another_connection_alone);
+    tcase_add_test(c, the_turn_ends_after_the_last_connection_that_can_be_read);
     suite_add_tcase(s, c);
     return s;
 }

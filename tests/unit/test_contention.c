@@ -18,6 +18,7 @@
 
 struct request {
     struct rlk_contender who;
+    struct rlk_contention_turn turn;
     unsigned keys; /* a mask */
     bool may_wait;
     bool fails; /* as soon as it is started */
@@ -27,7 +28,7 @@ static struct request requests[MOST];
 #define UNTIL 1000 /* what a release said is known until then, if not for longer */
 
 static struct rlk_contention contention;
-static struct rlk_pool claims;
+static struct rlk_pool pool;
 static char started[512]; /* the numbers of those whose start() was called, in order */
 static bool inside_start;
 
@@ -56,8 +57,8 @@ static void begin(void)
     static const struct rlk_hash_seed seed = {{1, 2}};
     int i;
 
-    rlk_contention_init(&contention, &seed, on_start);
-    rlk_pool_init(&claims, 0);
+    rlk_pool_init(&pool, 0);
+    rlk_contention_init(&contention, &pool, &seed, on_start);
     for (i = 0; i < MOST; i++) {
         rlk_contender_init(&requests[i].who);
         requests[i].fails = false;
@@ -76,7 +77,7 @@ static void end(void)
     ck_assert_uint_eq(contention.keys.count, 0);
     ck_assert_uint_eq(contention.sets.count, 0);
     rlk_contention_end(&contention);
-    rlk_pool_end(&claims);
+    rlk_pool_end(&pool);
 }
 
 /* In an order that depends on `turn`: the order of the keys says nothing about the set. */
@@ -93,7 +94,7 @@ static struct rlk_claim *claim_of(unsigned mask, unsigned turn)
             keys[n++] = (struct rlk_key){names[at], strlen(names[at])};
         }
     }
-    return rlk_claim_new(&claims, &no_prefix, keys, n, 1000);
+    return rlk_claim_new(&pool, &no_prefix, keys, n, 0, 1000);
 }
 
 static bool enter(struct request *r, unsigned mask, bool may_wait, unsigned turn)
@@ -104,7 +105,7 @@ static bool enter(struct request *r, unsigned mask, bool may_wait, unsigned turn
     ck_assert_ptr_nonnull(claim);
     r->keys = mask;
     r->may_wait = may_wait;
-    entered = rlk_contention_enter(&contention, &r->who, claim, may_wait);
+    entered = rlk_contention_enter(&contention, &r->who, may_wait ? &r->turn : NULL, claim);
     rlk_claim_unref(claim);
     return entered;
 }
@@ -160,7 +161,7 @@ static void tell(const char *word)
         ck_assert(enter(r, mask, *word == '+', (unsigned)(word[1] - '0')));
         break;
     case 'h':
-        rlk_contention_hold(&r->who);
+        rlk_contention_hold(&contention, &r->who);
         break;
     case 'p':
         rlk_contention_pass(&contention, &r->who);
@@ -291,7 +292,7 @@ static void walk_step(struct rlk_prng *prng, unsigned arrival)
         walk_enter(i, prng, arrival);
     } else if (m->state == RLK_CONTENDER_ACTIVE && rlk_prng_upto(prng, 2)) {
         m->state = RLK_CONTENDER_HOLDS;
-        rlk_contention_hold(&requests[i].who);
+        rlk_contention_hold(&contention, &requests[i].who);
     } else if (rlk_prng_upto(prng, 1)) {
         m->state = RLK_CONTENDER_PASSED;
         model_pass_turns();
@@ -431,7 +432,8 @@ START_TEST(a_claim_of_one_key_needs_no_memory_of_its_own)
 {
     begin();
     tell("+0a");
-    ck_assert_ptr_eq(requests[0].who.links, &requests[0].who.link);
+    ck_assert_ptr_eq(requests[0].who.keys, &requests[0].who.key);
+    ck_assert_ptr_eq(requests[0].turn.links, &requests[0].turn.link);
     end();
 }
 END_TEST
@@ -444,7 +446,7 @@ static int allow(size_t size)
     return allowed-- > 0;
 }
 
-/* Three records with long names, links, a set, and buckets. */
+/* Three records, a list of them, a set, links, and buckets. */
 START_TEST(without_memory_nobody_enters_and_nothing_is_left)
 {
     struct rlk_claim *claim;
@@ -458,7 +460,7 @@ START_TEST(without_memory_nobody_enters_and_nothing_is_left)
         ck_assert_int_lt(i, 20);
         allowed = i;
         rlk_alloc_hook(allow);
-        entered = rlk_contention_enter(&contention, &requests[0].who, claim, true);
+        entered = rlk_contention_enter(&contention, &requests[0].who, &requests[0].turn, claim);
         rlk_alloc_hook(NULL);
         ck_assert_int_eq(requests[0].who.state, entered ? RLK_CONTENDER_ACTIVE : RLK_CONTENDER_OUT);
         ck_assert_uint_eq(contention.keys.count, entered ? 4 : 0);
@@ -501,10 +503,10 @@ START_TEST(a_hundred_thousand_stand_behind_one)
     for (i = 0; i < MANY; i++) {
         rlk_contender_init(&crowd[i].who);
         crowd[i].fails = i >= MANY / 2;
-        ck_assert(rlk_contention_enter(&contention, &crowd[i].who, claim, true));
+        ck_assert(rlk_contention_enter(&contention, &crowd[i].who, &crowd[i].turn, claim));
     }
     for (i = 0; i < MANY / 2; i++) {
-        rlk_contention_hold(&crowd[i].who);
+        rlk_contention_hold(&contention, &crowd[i].who);
         rlk_contention_leave(&contention, &crowd[i].who);
     }
     ck_assert_uint_eq(n_crowd_started, MANY - 1);

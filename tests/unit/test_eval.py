@@ -79,6 +79,15 @@ CASES = {
         ('0', [SET_B], 'a b , me 60000', r'\(integer\) 0', {'EXISTS a': '0'}),
         ('a value', [SET_A, TAKEN_B], 'a b , me 60000', OTHERS, {'GET b': 'other'}),
     ],
+    'keep_all': [
+        ('digits', [SET_A, SET_B, 'SET c it PX 90000'], 'a b c , 60000 1 me me it', '"111"', {}),
+        ('digits', [SET_A, TAKEN_B, 'SADD c x', 'SET d it'], 'a b c no d , 60000 1 me me me me it',
+         '"10001"', {'GET b': 'other', 'EXISTS no': '0'}),
+        ('digits', [SET_A, SET_B, 'SET d it PX 90000'], 'a b c d , 60000 2 me it 7 8', '"10"',
+         {'GET b:redlock-fence': '7', 'EXISTS c d:redlock-fence': '0'}),
+        ('digits', [SET_A, 'SET b it PX 90000', 'SET a:redlock-fence 9'], 'a b , 60000 1 me it 7 8',
+         '"11"', {'GET a:redlock-fence': '9', 'GET b:redlock-fence': '8'}),
+    ],
     'vote': [
         ('{counter, 1}', ['SET b:redlock-fence 9', 'SET mark xyz'], 'a b , me 60000 5 mark xy',
          r'1\) \(integer\) 10\n2\) \(integer\) 1', {'GET a:redlock-fence': '10', 'GET b': 'me'}),

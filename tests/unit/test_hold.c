@@ -31,7 +31,7 @@ START_TEST(a_renewal_that_fails_is_tried_again_with_jitter)
     uint64_t bound_us = TTL / 100, longest_us = 0, at_us;
     int i;
 
-    c.seed = (uint64_t)_i;
+    c.prng.state = (uint64_t)_i;
     start(&w, &c);
     at_us = renewal(&w);
     for (i = 0; i < 8; i++) {

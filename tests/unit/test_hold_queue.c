@@ -93,6 +93,20 @@ START_TEST(locks_won_at_the_same_time_are_renewed_at_different_times)
 }
 END_TEST
 
+/* At a multiple of a 512th of the ttl: the last one before it is due by itself, or that time. */
+START_TEST(locks_that_are_due_at_about_the_same_time_are_renewed_together)
+{
+    struct world w = {.c = config()};
+    uint64_t early_ppm = (uint64_t)_i * (RLK_HOLD_EARLY_PPM / 5), part_us = TTL / 512;
+    uint64_t due_us = T0 + THIRD - THIRD / 1000 * early_ppm / 1000;
+
+    PLAY(&w, CONFIG(early_ppm, early_ppm), CONFIG(together, true), HOLD);
+    ck_assert_uint_eq(due(&w) % part_us, 0);
+    ck_assert_uint_le(due(&w), due_us);
+    ck_assert_uint_gt(due(&w) + part_us, due_us);
+}
+END_TEST
+
 TCase *hold_queue(void)
 {
     TCase *c = tcase_create("queue");
@@ -101,5 +115,6 @@ TCase *hold_queue(void)
     tcase_add_loop_test(c, an_extension_waits_in_the_queue, 0, 2);
     tcase_add_test(c, a_heal_waits_in_the_queue);
     tcase_add_loop_test(c, locks_won_at_the_same_time_are_renewed_at_different_times, 0, 6);
+    tcase_add_loop_test(c, locks_that_are_due_at_about_the_same_time_are_renewed_together, 0, 6);
     return c;
 }

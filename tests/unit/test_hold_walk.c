@@ -45,6 +45,7 @@ struct server {
 
 struct walk {
     struct rlk_hold h;
+    uint64_t room[RLK_LEASES_ROOM(RLK_MAX_NODES)]; /* of h */
     struct hold_model model;
     struct rlk_prng prng;
     struct server server[7];
@@ -338,14 +339,15 @@ static void begin(struct walk *w, uint64_t seed)
                                 .renew = true,
                                 .max_hold_us = RLK_NEVER,
                                 .max_renewals = UINT32_MAX,
-                                .seed = seed};
+                                .prng = {seed}};
     struct rlk_actions out;
     struct rlk_round won;
 
     memset(w, 0, sizeof(*w));
     memset(&won, 0, sizeof(won));
     rlk_prng_seed(&w->prng, seed);
-    c.nodes = w->nodes = 1 + (unsigned)rlk_prng_upto(&w->prng, 6);
+    w->nodes = 1 + (unsigned)rlk_prng_upto(&w->prng, 6);
+    c.nodes = (uint8_t)w->nodes;
     c.needs_pet = chance(w, 4);
     c.max_renewals = chance(w, 8) ? 10 : UINT32_MAX;
     c.max_hold_us = chance(w, 8) ? 10 * TTL : RLK_NEVER;
@@ -354,7 +356,7 @@ static void begin(struct walk *w, uint64_t seed)
     w->now_us = 1000000;
     w->tick = 1;
     win(w, &won);
-    rlk_hold_init(&w->h, &c);
+    rlk_hold_init(&w->h, &c, w->room);
     rlk_hold_start(&w->h, &won, w->now_us, &out);
     hold_model_start(&w->model, &c, &won, w->now_us, &w->h, &out);
     w->deadline_us = out.deadline_us;

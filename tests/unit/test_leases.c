@@ -30,13 +30,16 @@ static struct rlk_round won_round(unsigned nodes, uint64_t asked, uint64_t yes, 
     return round;
 }
 
+/* Of the leases of a test. */
+static uint64_t room[RLK_LEASES_ROOM(RLK_MAX_NODES)];
+
 static struct rlk_leases won(unsigned nodes, uint64_t asked, uint64_t yes, uint64_t no)
 {
     struct rlk_round round = won_round(nodes, asked, yes, no);
     struct rlk_leases l;
 
     memset(&l, 0xff, sizeof(l)); /* every field must be written */
-    rlk_leases_init(&l, nodes, &round);
+    rlk_leases_init(&l, nodes, &round, room);
     return l;
 }
 
@@ -62,7 +65,8 @@ static void vote(struct rlk_leases *l, uint64_t nodes, enum rlk_vote v)
 
 struct world {
     struct rlk_leases l;
-    uint64_t asked; /* by the last question */
+    uint64_t room[RLK_LEASES_ROOM(RLK_MAX_NODES)]; /* of l: the lease ends come first */
+    uint64_t asked;                                /* by the last question */
     bool possible;
     unsigned step;
 };
@@ -91,7 +95,7 @@ static void win(struct world *w, const struct step *s)
     round.fence.value = s->agreed ? 7 : 0;
     round.fence.agreed = s->agreed;
     memset(&w->l, 0xff, sizeof(w->l)); /* every field must be written */
-    rlk_leases_init(&w->l, (unsigned)s->nodes, &round);
+    rlk_leases_init(&w->l, (unsigned)s->nodes, &round, w->room);
 }
 
 static void begin(struct world *w, const struct step *s)
@@ -173,7 +177,7 @@ START_TEST(a_lease_by_a_clock_that_moved_in_the_round_does_not_count)
 
     round.quarantined = round.unknown = 0x08;
     round.clock_suspect = 0x18;
-    rlk_leases_init(&l, 5, &round);
+    rlk_leases_init(&l, 5, &round, room);
     rlk_leases_suspect_clock(&l, 3, false);
     rlk_leases_suspect_clock(&l, 4, false);
     vote(&l, 0x10, RLK_VOTE_YES);
@@ -191,7 +195,7 @@ START_TEST(a_late_node_is_asked_when_those_that_count_are_too_few)
     struct rlk_leases l;
 
     round.unknown = 0x0c;
-    rlk_leases_init(&l, 5, &round);
+    rlk_leases_init(&l, 5, &round, room);
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x13, 0x0c), 0x13);
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0x10), ALL5);
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0), 0x0f);
@@ -364,7 +368,7 @@ static const struct story of_questions[] = {
     /* 1 and 2 have not answered the older question yet. The lease of each ended at 500. */
     {"an_answer_to_an_older_question_does_not_answer_this_one",
      {WON(3, 7, 7, 0), BEGIN(7, 500), ANSWER(1, OURS), BEGIN(7, 900), ASKED(1), ANSWER(6, OURS),
-      IS(l.success, false), IS(l.end_us[1], T0 + 500), IS(l.end_us[2], T0 + 500), VALID(500),
+      IS(l.success, false), IS(room[1], T0 + 500), IS(room[2], T0 + 500), VALID(500),
       ANSWER(1, OURS), IS(l.success, false), VALID(500)}},
 
     /* [S2] The lock needs three leases, whatever the rounds were. */
@@ -377,7 +381,7 @@ static const struct story of_questions[] = {
     {"a_node_joins_the_round_once_when_it_answered_the_older_question",
      {WON(3, 7, 7, 0), BEGIN(4, 500), BEGIN(7, 900), JOIN(2, 950), ASKED(0), JOIN(0, 950), ASKED(0),
       ANSWER(4, UNKNOWN), JOIN(2, 950), ASKED(4), JOIN(2, 990), ASKED(0), ANSWER(1, OURS),
-      ANSWER(4, OURS), IS(l.success, true), IS(l.end_us[2], T0 + 950), VALID(900)}},
+      ANSWER(4, OURS), IS(l.success, true), IS(room[2], T0 + 950), VALID(900)}},
 
     {"a_node_that_cannot_have_our_key_does_not_join",
      {WON(3, 7, 3, 4), BEGIN(7, 500), JOIN(2, 500), ASKED(0), JOIN(63, 500), ASKED(0)}},
@@ -408,8 +412,10 @@ END_TEST
 START_TEST(unasked_answers_change_nothing)
 {
     struct rlk_leases l = won(5, 0x1f, 0x0f, 0), before = l;
+    uint64_t room_before[RLK_LEASES_ROOM(5)];
     unsigned node;
 
+    memcpy(room_before, room, sizeof(room_before));
     vote(&l, 0x10, RLK_VOTE_UNKNOWN);
     before.unanswered = 0;
     before.doubtful = 0x10;
@@ -421,6 +427,7 @@ START_TEST(unasked_answers_change_nothing)
         rlk_leases_voted(&l, node, RLK_VOTE_NO);
     }
     ck_assert_mem_eq(&l, &before, sizeof(l));
+    ck_assert_mem_eq(room, room_before, sizeof(room_before));
 }
 END_TEST
 

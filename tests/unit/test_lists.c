@@ -80,7 +80,7 @@ static struct rlk_claim *claim_to(unsigned bits, bool backward)
             of[n++] = (struct rlk_key){keys[key], strlen(keys[key])};
         }
     }
-    claim = rlk_claim_new(&pool, &prefix, of, n, 30000);
+    claim = rlk_claim_new(&pool, &prefix, of, n, strlen(MINE), 30000);
     rlk_claim_set_token(claim, MINE, strlen(MINE));
     return claim;
 }

@@ -18,7 +18,7 @@ static struct rlk_claim *claim(const char *key)
 
     pool.keep = 8;
     c = rlk_claim_new(&pool, &(struct rlk_key){"p:", 2}, &(struct rlk_key){key, strlen(key)}, 1,
-                      1000);
+                      RLK_TOKEN_MAX, 1000);
     ck_assert_ptr_nonnull(c);
     return c;
 }

@@ -221,10 +221,20 @@ static void own(struct state *s)
 static struct rlk_claim *claim(unsigned n, int64_t hint, int64_t fence)
 {
     struct rlk_key prefix = {"p:", 2}, keys[] = {{"a", 1}, {"b", 1}};
-    struct rlk_claim *c = rlk_claim_new(&pool, &prefix, keys, n, TTL_MS);
+    struct rlk_claim *c = rlk_claim_new(&pool, &prefix, keys, n, strlen(MINE), TTL_MS);
 
     rlk_claim_set_token(c, MINE, strlen(MINE));
     c->hint = (uint64_t)hint;
+    c->fence = (uint64_t)fence;
+    return c;
+}
+
+static struct rlk_claim *claim_of_other(unsigned n, int64_t fence)
+{
+    struct rlk_key prefix = {"p:", 2}, keys[] = {{"c", 1}, {"d", 1}};
+    struct rlk_claim *c = rlk_claim_new(&pool, &prefix, keys, n, strlen(MINE), TTL_MS);
+
+    rlk_claim_set_token(c, MINE, strlen(MINE));
     c->fence = (uint64_t)fence;
     return c;
 }
@@ -269,7 +279,8 @@ static void vote(struct state s, int64_t hint)
     redisReply *reply;
 
     put(&s);
-    rlk_command_vote(&command, c, "", "", true);
+    rlk_command_vote(&command, c, true);
+    rlk_command_mark(&command, "", "");
     reply = run(c);
     if (first_of(&s, 'o') < s.n) {
         says_holder(reply, first_of(&s, 'o'));
@@ -322,6 +333,32 @@ static void keep(struct state s, int64_t fence)
         raise_counters(&s, fence);
     }
     check_state(&s);
+}
+
+/* The locks of the state and a lock whose key is a third one, in one call: each lock has an answer
+ * of its own, and nothing else than keep() would have done happens. */
+static void keep_all(struct state s, unsigned each, int64_t fence)
+{
+    struct rlk_claim *claims[2] = {claim(each, 0, fence), claim_of_other(each, fence)};
+    bool ours = count_of(&s, 'm') == s.n;
+    redisReply *reply;
+
+    put(&s);
+    number(ask("SET p:c %s PX %d", MINE, (int)lives_ms[SHORT]));
+    number(ask("SET p:d %s PX %d", MINE, (int)lives_ms[SHORT]));
+    rlk_command_keep_all(&command, claims, 2, TTL_MS, true);
+    rlk_claim_unref(claims[1]);
+    reply = run(claims[0]);
+    ck_assert_int_eq(reply->type, REDIS_REPLY_STRING);
+    ck_assert_str_eq(reply->str, ours ? "11" : "01");
+    freeReplyObject(reply);
+    if (ours) {
+        own(&s);
+        raise_counters(&s, fence);
+    }
+    check_state(&s);
+    ck_assert_int_eq(life_of("p:c"), FULL);
+    ck_assert_int_eq(number(ask("GET p:c:redlock-fence")), fence);
 }
 
 static void confirm(struct state s, int64_t fence)
@@ -419,6 +456,19 @@ START_TEST(a_keep_lengthens_all_or_none_and_raises)
 }
 END_TEST
 
+/* _i: how many keys each lock has. */
+START_TEST(a_keep_of_many_is_a_keep_of_each)
+{
+    struct state s;
+    unsigned i;
+
+    for (i = 0; nth_state((unsigned)_i, i, &s); i++) {
+        keep_all(s, (unsigned)_i, 0);
+        keep_all(s, (unsigned)_i, 7);
+    }
+}
+END_TEST
+
 START_TEST(a_confirmation_raises_where_the_key_is_ours_and_never_lowers)
 {
     struct state s;
@@ -455,7 +505,8 @@ START_TEST(counters_stay_exact_up_to_the_limit)
     s.key[0].counter = LIMIT - 1 - _i;
     s.key[0].counter_life = LONG;
     put(&s);
-    rlk_command_vote(&command, c, "", "", true);
+    rlk_command_vote(&command, c, true);
+    rlk_command_mark(&command, "", "");
     reply = run(c);
     if (_i == 0) {
         ck_assert_int_eq(reply->type, REDIS_REPLY_ERROR);
@@ -491,7 +542,8 @@ START_TEST(a_vote_tells_whether_the_data_are_those_that_we_knew)
     if (marks[_i].value) {
         number(ask("SET p:mark %s", marks[_i].value));
     }
-    rlk_command_vote(&command, c, marks[_i].start[0] ? "p:mark" : "", marks[_i].start, true);
+    rlk_command_vote(&command, c, true);
+    rlk_command_mark(&command, marks[_i].start[0] ? "p:mark" : "", marks[_i].start);
     says_pair(run(c), 7, marks[_i].same);
     own(&s);
     set_counters(&s, 7);
@@ -511,7 +563,8 @@ START_TEST(a_counter_of_somebody_else_does_no_harm)
     if (_i) {
         number(ask("LPUSH p:b:redlock-fence x"));
     }
-    rlk_command_vote(&command, c, "", "", true);
+    rlk_command_vote(&command, c, true);
+    rlk_command_mark(&command, "", "");
     reply = run(c);
     if (_i) {
         ck_assert_int_eq(reply->type, REDIS_REPLY_ERROR);
@@ -604,6 +657,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, a_vote_sets_all_or_none_and_counts_on, 1, 3);
     tcase_add_loop_test(c, a_take_sets_all_or_none_and_raises, 1, 3);
     tcase_add_loop_test(c, a_keep_lengthens_all_or_none_and_raises, 1, 3);
+    tcase_add_loop_test(c, a_keep_of_many_is_a_keep_of_each, 1, 3);
     tcase_add_loop_test(c, a_confirmation_raises_where_the_key_is_ours_and_never_lowers, 1, 3);
     tcase_add_loop_test(c, a_release_deletes_what_is_ours_and_no_counter, 1, 3);
     tcase_add_loop_test(c, counters_stay_exact_up_to_the_limit, 0, 3);

@@ -108,15 +108,14 @@ START_TEST(a_test_can_let_it_fail)
 }
 END_TEST
 
-static const struct rlk_conn_handler handler = {NULL, NULL, NULL};
+static const struct rlk_conn_handler handler = {.opened = NULL};
 
-/* A connection that is open, and the other end in *ret_peer. */
-static void connect_to(struct rlk_conn *c, struct rlk_loop *loop, int *ret_peer)
+/* Open the connection; the other end is in *ret_peer. */
+static void connect_to(struct rlk_conn *c, int *ret_peer)
 {
     int pair[2];
 
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-    rlk_conn_init(c, loop, &handler);
     c->fd = pair[0];
     c->state = RLK_CONN_OPEN;
     *ret_peer = pair[1];
@@ -136,7 +135,8 @@ START_TEST(bytes_that_were_sent_are_wiped)
     struct rlk_conn c;
     int peer;
 
-    connect_to(&c, &loop, &peer);
+    rlk_conn_init(&c, &loop, &handler);
+    connect_to(&c, &peer);
     append(&c, "AUTH " SECRET);
     ck_assert_int_ne(left_out(c.out), 0);
     if (_i == 0) {
@@ -156,6 +156,27 @@ START_TEST(bytes_that_were_sent_are_wiped)
 }
 END_TEST
 
+/* After its login a connection wipes nothing, until it is opened again. */
+START_TEST(the_login_of_each_connection_is_wiped)
+{
+    static struct rlk_loop loop;
+    struct rlk_conn c;
+    int peer;
+
+    rlk_conn_init(&c, &loop, &handler);
+    connect_to(&c, &peer);
+    rlk_conn_note_login(&c);
+    rlk_conn_close(&c, true);
+    close(peer);
+    connect_to(&c, &peer);
+    append(&c, "AUTH " SECRET);
+    c.flush.run(&c.flush);
+    ck_assert_ptr_null(memmem(c.out, c.out_cap, SECRET, strlen(SECRET)));
+    rlk_conn_end(&c);
+    close(peer);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("secret");
@@ -166,6 +187,7 @@ static Suite *suite(void)
     tcase_add_test(c, memory_for_secrets_is_zeroed_and_as_large_as_wanted);
     tcase_add_test(c, a_test_can_let_it_fail);
     tcase_add_loop_test(c, bytes_that_were_sent_are_wiped, 0, 3);
+    tcase_add_test(c, the_login_of_each_connection_is_wiped);
     suite_add_tcase(s, c);
     return s;
 }

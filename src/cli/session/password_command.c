@@ -127,6 +127,7 @@ int cli_password_command_run(const char *command, char **ret_password)
     long end_ms = now_ms() + CLI_PASSWORD_COMMAND_SECONDS * 1000L;
     char *text = cli_secret_alloc(MAX_PASSWORD + 2);
     const char *why = NULL;
+    char late[40];
     int fd = -1, status;
     pid_t pid = text ? start(command, &fd) : -1;
 
@@ -134,7 +135,8 @@ int cli_password_command_run(const char *command, char **ret_password)
         why = strerror(errno);
     } else if (!read_all(fd, text, end_ms) || !wait_for(pid, end_ms, &status)) {
         end(pid);
-        why = "it took longer than 10 s";
+        snprintf(late, sizeof(late), "it took longer than %d s", CLI_PASSWORD_COMMAND_SECONDS);
+        why = late;
     } else {
         why = judge(status, text);
     }

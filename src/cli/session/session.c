@@ -5,12 +5,12 @@
 
 #include <redlock/redlock.h>
 
+#include "base/wipe.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/environment.h"
 #include "cli/session/settings.h"
-#include "cli/system/secret.h"
 
 #define DEFAULT_TTL_MS 10000
 
@@ -71,7 +71,7 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
         code = make_manager(command, &settings, ret_session);
     }
     cli_settings_free(&settings);
-    cli_secret_wipe_stack();
+    rlk_wipe_stack();
     return code;
 }
 

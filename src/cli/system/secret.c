@@ -9,9 +9,6 @@
 /* Before each text: how many bytes its pages have. */
 #define HEAD sizeof(size_t)
 
-/* More than the functions that handle passwords use. */
-#define STACK_WIPED 16384
-
 char *cli_secret_alloc(size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -43,33 +40,6 @@ void cli_secret_free(char *text)
         explicit_bzero(text - HEAD, all);
         munmap(text - HEAD, all);
     }
-}
-
-/* memcpy() leaves what it copied in the registers that it uses for that size, and the dynamic
- * linker saves these on the stack when it binds the next function. So copy zeros, of each size. */
-__attribute__((noinline)) static void wash_registers(void)
-{
-    static const char zeros[512];
-    char to[sizeof(zeros)];
-    volatile size_t size; /* so that memcpy() is called */
-
-    for (size = 1; size <= sizeof(to); size *= 2) {
-        memcpy(to, zeros, size);
-        __asm__ volatile("" : : "r"(to) : "memory");
-    }
-}
-
-__attribute__((noinline)) static void wipe_below(void)
-{
-    char below[STACK_WIPED];
-
-    explicit_bzero(below, sizeof(below));
-}
-
-void cli_secret_wipe_stack(void)
-{
-    wash_registers();
-    wipe_below();
 }
 
 /* ---- what the kernel shows ---- */

@@ -15,9 +15,6 @@ char *cli_secret_copy(const char *text);
 /* Wipe and free; NULL does nothing. */
 void cli_secret_free(char *text);
 
-/* Wipe what functions that have returned left on the stack: registers that held a password. */
-void cli_secret_wipe_stack(void);
-
 /* Overwrite the passwords of URIs in the arguments before "--", as ps(1) shows them. argv points to
  * copies of these arguments then. Returns 0; -1: out of memory, and nothing more is overwritten. */
 int cli_secret_hide_arguments(int argc, char **argv);

@@ -1,0 +1,126 @@
+/* io/test_size.c - how many bytes the library takes for a lock that is held. The bounds are exact:
+ * nobody makes a lock larger without noticing. lock/lock.h says what they are made of. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/farm.h"
+
+/* A held lock takes memory for itself, and now and then the table of keys grows: so of some locks
+ * the smallest one counts. */
+#define LOCKS 8
+
+/* malloc(3) keeps that much before each object (glibc). */
+#define HEAD 8
+
+static size_t bytes;
+
+static int count(size_t size)
+{
+    bytes += size + HEAD;
+    return 1;
+}
+
+struct size {
+    size_t nodes, key_len, owner_len;
+    size_t most; /* bytes, with the head of each of the three objects */
+};
+
+static const struct size sizes[] = {
+    {1, 32, 0, 992},
+    {5, 32, 0, 1152},
+    {5, 33, 0, 1168},
+    {5, REDLOCK_MAX_KEY, 0, 3136},
+    {5, 32, REDLOCK_MAX_OWNER, 1360},
+};
+
+/* A key of this length, with its number at the end. */
+static const char *key_of(const struct size *s, unsigned number)
+{
+    static char key[REDLOCK_MAX_KEY + 1];
+
+    snprintf(key, sizeof(key), "%0*u", (int)s->key_len, number);
+    return key;
+}
+
+static const char *owner_of(const struct size *s)
+{
+    static char owner[REDLOCK_MAX_OWNER + 1];
+
+    memset(owner, 0, sizeof(owner));
+    memset(owner, 'o', s->owner_len);
+    return owner;
+}
+
+static void acquire(struct farm *f, const struct size *s, unsigned number)
+{
+    struct redlock_request request;
+
+    redlock_request_init(&request);
+    request.key = key_of(s, number);
+    request.owner = owner_of(s);
+    request.ttl_ms = OUTCOME_TTL_MS;
+    ck_assert_int_eq(farm_acquire_as(f, &request).status, REDLOCK_OK);
+}
+
+START_TEST(a_held_lock_takes_no_more_than_this)
+{
+    const struct size *s = &sizes[_i];
+    size_t least = SIZE_MAX;
+    struct farm f;
+    unsigned i;
+
+    farm_start(&f, s->nodes, FAKE_UNIX);
+    farm_open(&f);
+    for (i = 0; i < LOCKS; i++) {
+        bytes = 0;
+        rlk_alloc_hook(count);
+        acquire(&f, s, i);
+        rlk_alloc_hook(NULL);
+        least = bytes < least ? bytes : least;
+    }
+    ck_assert_uint_le(least, s->most);
+    farm_end(&f);
+}
+END_TEST
+
+/* The objects of a lock that was released serve the next one. */
+START_TEST(a_released_lock_gives_its_memory_to_the_next)
+{
+    const struct size *s = &sizes[1];
+    struct outcome got;
+    struct farm f;
+    unsigned i;
+
+    farm_start(&f, s->nodes, FAKE_UNIX);
+    farm_open(&f);
+    for (i = 0; i < LOCKS; i++) {
+        bytes = 0;
+        rlk_alloc_hook(i > 0 ? count : NULL);
+        got = farm_acquire(&f, key_of(s, i));
+        ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+        rlk_alloc_hook(NULL);
+        ck_assert_uint_eq(bytes, 0);
+    }
+    farm_end(&f);
+}
+END_TEST
+
+static Suite *size_suite(void)
+{
+    Suite *s = suite_create("size");
+    TCase *c = tcase_create("size");
+
+    tcase_add_loop_test(c, a_held_lock_takes_no_more_than_this, 0,
+                        (int)(sizeof(sizes) / sizeof(sizes[0])));
+    tcase_add_test(c, a_released_lock_gives_its_memory_to_the_next);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {size_suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
