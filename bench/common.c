@@ -16,10 +16,11 @@
 static _Noreturn void usage(void)
 {
     fprintf(stderr,
-            "usage: %s [--in-flight K] [--seconds S] [--warmup S] URI...\n"
+            "usage: %s [--in-flight K] [--seconds S | --cycles N] [--warmup S] URI...\n"
             "  URI   a master: unix:///path or redis://host:port, 1 to %d of them\n"
             "  K     cycles at once, each on its own key, 1 to %d (default 64)\n"
-            "  S     seconds to measure (default 2), and before that (default 0.5)\n",
+            "  S     seconds to measure (default 2), and before that (default 0.5)\n"
+            "  N     cycles to measure, however long they take\n",
             program_invocation_short_name, BENCH_MAX_NODES, BENCH_MAX_IN_FLIGHT);
     exit(64);
 }
@@ -58,6 +59,8 @@ void bench_args_parse(struct bench_args *args, int argc, char **argv)
             args->in_flight = (unsigned)number(argv[++i], 1, BENCH_MAX_IN_FLIGHT);
         } else if (strcmp(argv[i], "--seconds") == 0) {
             args->seconds = number(argv[++i], 0.001, 3600);
+        } else if (strcmp(argv[i], "--cycles") == 0) {
+            args->cycles = (uint64_t)number(argv[++i], 1, 1e9);
         } else if (strcmp(argv[i], "--warmup") == 0) {
             args->warmup_s = number(argv[++i], 0, 3600);
         } else if (argv[i][0] == '-' || args->n_nodes == BENCH_MAX_NODES) {
@@ -69,7 +72,9 @@ void bench_args_parse(struct bench_args *args, int argc, char **argv)
     if (args->n_nodes == 0) {
         usage();
     }
-    alarm((unsigned)(args->warmup_s + args->seconds) + PATIENCE_S);
+    if (args->cycles == 0) {
+        alarm((unsigned)(args->warmup_s + args->seconds) + PATIENCE_S);
+    }
 }
 
 uint64_t bench_now_ns(void)
@@ -80,8 +85,7 @@ uint64_t bench_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* User and system time of this process so far. */
-static double cpu_s(void)
+double bench_cpu_s(void)
 {
     struct rusage u;
 
@@ -94,7 +98,8 @@ void bench_meter_start(struct bench_meter *m, const struct bench_args *args)
 {
     memset(m, 0, sizeof(*m));
     m->warm_ns = bench_now_ns() + (uint64_t)(args->warmup_s * 1e9);
-    m->over_ns = m->warm_ns + (uint64_t)(args->seconds * 1e9);
+    m->over_ns = args->cycles ? UINT64_MAX : m->warm_ns + (uint64_t)(args->seconds * 1e9);
+    m->most_cycles = args->cycles ? args->cycles : UINT64_MAX;
 }
 
 /* Below 2^BITS each value has its bucket; above, each octave has 2^BITS of them. */
@@ -141,21 +146,22 @@ static void begin_counting(struct bench_meter *m, uint64_t now_ns)
 {
     m->counting = true;
     m->began_ns = now_ns;
-    m->began_cpu_s = cpu_s();
+    m->began_cpu_s = bench_cpu_s();
 }
 
 static void end_counting(struct bench_meter *m, uint64_t now_ns)
 {
     m->counting = false;
+    m->over_ns = now_ns;
     m->seconds = (double)(now_ns - m->began_ns) / 1e9;
-    m->cpu_s = cpu_s() - m->began_cpu_s;
+    m->cpu_s = bench_cpu_s() - m->began_cpu_s;
 }
 
 bool bench_meter_cycle(struct bench_meter *m, uint64_t now_ns)
 {
     if (m->counting) {
         m->cycles++;
-        if (now_ns >= m->over_ns) {
+        if (now_ns >= m->over_ns || m->cycles == m->most_cycles) {
             end_counting(m, now_ns);
         }
     } else if (m->began_ns == 0 && now_ns >= m->warm_ns) {

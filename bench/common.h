@@ -2,9 +2,9 @@
  *
  * A client runs K cycles at once, each on its own key: acquire, release, again. It tells the
  * meter of each acquire that was won and of each cycle that ended. The meter throws away the
- * warm-up, counts for a fixed time after it, and says when that time is over. So that the
- * clients can be compared they use one ttl, one form of key and one clock, and read it at the
- * same places: when an acquire begins and when it is won. */
+ * warm-up, counts for a fixed time after it or for a fixed number of cycles, and says when that is
+ * over. So that the clients can be compared they use one ttl, one form of key and one clock, and
+ * read it at the same places: when an acquire begins and when it is won. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
@@ -27,10 +27,11 @@ struct bench_args {
     unsigned in_flight;
     double warmup_s;
     double seconds;
+    uint64_t cycles; /* measured instead of the seconds; 0: the seconds */
 };
 
 /* Read the command line; wrong usage ends the program. Also sets an alarm that ends a program
- * that hangs. */
+ * that hangs, unless it is to make a number of cycles. */
 void bench_args_parse(struct bench_args *args, int argc, char **argv);
 
 /* Print "PROGRAM: text" on stderr and exit with 1. */
@@ -39,14 +40,18 @@ _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 
 /* Nanoseconds of a clock that only goes forward. */
 uint64_t bench_now_ns(void);
 
+/* User and system time of this process so far. */
+double bench_cpu_s(void);
+
 /* Times in nanoseconds, counted in buckets of which each is at most 1/256 wide, up to some
  * 4 s (longer ones are counted as that). */
 #define BENCH_BUCKET_BITS 8
 #define BENCH_BUCKETS ((33 - BENCH_BUCKET_BITS) << BENCH_BUCKET_BITS)
 
 struct bench_meter {
-    uint64_t warm_ns; /* from here on it counts, */
-    uint64_t over_ns; /* until here */
+    uint64_t warm_ns;     /* from here on it counts, */
+    uint64_t over_ns;     /* until here, */
+    uint64_t most_cycles; /* or until it has counted so many */
     bool counting;
     uint64_t began_ns;
     double began_cpu_s;

@@ -3,12 +3,20 @@
  * K acquires in flight, each on its own key. The callback of an acquire releases the lock,
  * and the callback of the release begins the next cycle, until the meter says that the time is
  * over; then the manager is closed. An acquire that is not won counts as an error and is begun
- * again; a release that does not find its key counts as one too. */
+ * again; a release that does not find its key counts as one too.
+ *
+ * Two options of its own come before those of all clients: --fenced, each lock with a fence; and
+ * --held K, so many other locks are held meanwhile, with a ttl so long that none is renewed. Their
+ * keys are left to the masters. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common.h"
+#include "holding.h"
 #include "manager.h"
+
+#define HELD_TTL_MS 600000
 
 struct bench;
 
@@ -26,6 +34,9 @@ struct bench {
     struct redlock *rl;
     struct slot *slots;
     unsigned running;
+    struct bench_holding holding;
+    unsigned held;
+    bool fenced;
 };
 
 static void begin_acquire(struct slot *s, uint64_t now_ns);
@@ -102,6 +113,31 @@ static void slot_init(struct bench *b, unsigned index)
     redlock_request_init(&s->request);
     s->request.key = s->key;
     s->request.ttl_ms = BENCH_TTL_MS;
+    s->request.fence = b->fenced;
+}
+
+/* Takes the options that are ours, and leaves the rest in *argc and *argv. */
+static void take_options(struct bench *b, int *argc, char ***argv)
+{
+    int taken;
+
+    for (;; *argc -= taken, *argv += taken) {
+        if (*argc > 1 && strcmp((*argv)[1], "--fenced") == 0) {
+            b->fenced = true;
+            taken = 1;
+        } else if (*argc > 2 && strcmp((*argv)[1], "--held") == 0) {
+            b->held = (unsigned)strtoul((*argv)[2], NULL, 10);
+            taken = 2;
+        } else {
+            return;
+        }
+    }
+}
+
+static void hold(struct bench *b)
+{
+    bench_holding_init(&b->holding, b->base, b->rl, b->held, HELD_TTL_MS);
+    bench_hold(&b->holding, b->held);
 }
 
 static void set_up(struct bench *b, int argc, char **argv)
@@ -109,6 +145,7 @@ static void set_up(struct bench *b, int argc, char **argv)
     struct redlock_options options;
     unsigned i;
 
+    take_options(b, &argc, &argv);
     bench_args_parse(&b->args, argc, argv);
     b->base = event_base_new();
     b->slots = calloc(b->args.in_flight, sizeof(*b->slots));
@@ -116,6 +153,7 @@ static void set_up(struct bench *b, int argc, char **argv)
         bench_die("out of memory");
     }
     bench_options_init(&options, b->args.nodes, b->args.n_nodes);
+    options.max_ttl_ms = b->held > 0 ? HELD_TTL_MS : options.max_ttl_ms;
     b->rl = bench_manager_open(b->base, &options);
     for (i = 0; i < b->args.in_flight; i++) {
         slot_init(b, i);
@@ -129,6 +167,9 @@ int main(int argc, char **argv)
 
     set_up(&b, argc, argv);
     bench_manager_wait(b.base, b.rl);
+    if (b.held > 0) {
+        hold(&b);
+    }
     bench_meter_start(&b.meter, &b.args);
     b.running = b.args.in_flight;
     for (i = 0; i < b.args.in_flight; i++) {
@@ -138,5 +179,6 @@ int main(int argc, char **argv)
     bench_meter_print(&b.meter, &b.args, "libredlock");
     event_base_free(b.base);
     free(b.slots);
+    bench_holding_free(&b.holding);
     return 0;
 }

@@ -7,6 +7,12 @@ import threading
 import time
 
 
+def encode(*words):
+    """A command, as it is sent."""
+    parts = [f'${len(word)}\r\n{word}\r\n' for word in map(str, words)]
+    return f'*{len(parts)}\r\n{"".join(parts)}'.encode()
+
+
 class Master:
     def __init__(self, uri):
         if uri.startswith('unix://'):
@@ -20,9 +26,12 @@ class Master:
         self.pid = int(self.info('server')['process_id'])
 
     def ask(self, *words):
-        parts = [f'${len(word)}\r\n{word}\r\n' for word in map(str, words)]
-        self.socket.sendall(f'*{len(parts)}\r\n{"".join(parts)}'.encode())
-        return self.answer()
+        return self.ask_all([encode(*words)])[0]
+
+    def ask_all(self, commands):
+        """The answers to commands that are sent together."""
+        self.socket.sendall(b''.join(commands))
+        return [self.answer() for _ in commands]
 
     def answer(self):
         line = self.file.readline()

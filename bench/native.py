@@ -9,7 +9,6 @@ CPU is that of all masters, user and system, for each cycle; the clients' is tha
 """
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import tempfile
@@ -38,19 +37,14 @@ def known_commands(server, folder):
     return [command for command in COMMANDS if 'unknown' not in master.ask(command)]
 
 
-def cpu_us(pid):
-    tasks = f'/proc/{pid}/task'
-    return sum(int(open(f'{tasks}/{task}/schedstat').read().split()[0]) for task in os.listdir(tasks)) / 1000
-
-
 def run(build, masters, uris, in_flight, seconds):
     """The CPU of the masters and of the client for a cycle, in microseconds."""
-    before = sum(cpu_us(master.pid) for master in masters)
+    before = sum(processes.cpu_s(master.pid) for master in masters)
     said = subprocess.run([f'{build}/bench/bench-cycle', '--in-flight', str(in_flight), '--seconds', str(seconds),
                            '--warmup', '0', *uris], check=True, capture_output=True, text=True).stdout
     figures = json.loads(said)
-    spent = sum(cpu_us(master.pid) for master in masters) - before
-    return spent / figures['cycles'], figures['cpu_s_per_100k'] * 10
+    spent = sum(processes.cpu_s(master.pid) for master in masters) - before
+    return spent * 1e6 / figures['cycles'], figures['cpu_s_per_100k'] * 10
 
 
 def say(name, pairs):

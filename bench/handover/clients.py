@@ -6,8 +6,7 @@ import struct
 import subprocess
 import time
 
-from counters import cpu_s
-from processes import die_with_parent
+from processes import cpu_s, die_with_parent
 
 RECORD = struct.Struct('=IIQQQ')
 

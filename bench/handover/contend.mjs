@@ -4,13 +4,11 @@
 // on the standard input and the records are those of contend.h. Each contender has its own connections. An acquire that
 // gives up (both libraries do so after some tries in their default settings) is simply made again, and the tries add up.
 import fs from 'node:fs';
-import path from 'node:path';
-import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { use } from '../npm.mjs';
 
 const [folder, library, settings, ...words] = process.argv.slice(2);
-const load = createRequire(path.join(path.resolve(folder), 'x.js'));
-const Redis = load('ioredis');
+const { connect, lock: lockOf } = use(folder, library);
 const options = { '--first': 0, '--contenders': 1, '--hold-us': 1000, '--ttl-ms': 10000, '--key': 'bench:handover' };
 const uris = [];
 const now = process.hrtime.bigint; // the clock of contend.h
@@ -26,42 +24,6 @@ for (let i = 0; i < words.length; i++) {
 const key = options['--key'], ttl = Number(options['--ttl-ms']), hold = Number(options['--hold-us']) / 1000;
 const records = fs.openSync(options['--records'], 'a');
 let resting = false, busy = 0, errors = 0;
-
-function connect(uri) {
-    const client = uri.startsWith('unix://') ? new Redis(uri.slice('unix://'.length)) : new Redis(uri);
-    client.on('error', () => {});
-    return client;
-}
-
-// Both are tuned to try again after the shortest time that a timer of node has.
-const makers = {
-    redlock(clients) {
-        const Redlock = load('redlock');
-        const lock = new Redlock(clients, settings === 'tuned' ? { retryCount: -1, retryDelay: 1, retryJitter: 1 } : {});
-        lock.on('clientError', () => {});
-        return {
-            acquire: async () => {
-                const held = await lock.lock(key, ttl);
-                return { tries: held.attempts, held };
-            },
-            triesOf: error => error.attempts || 0,
-            release: held => lock.unlock(held),
-        };
-    },
-    'redlock-universal'(clients) {
-        const { createRedlock, IoredisAdapter } = load('redlock-universal');
-        const adapters = clients.map(client => new IoredisAdapter(client));
-        const lock = createRedlock({ adapters, key, ttl, ...(settings === 'tuned' ? { retryAttempts: 1000, retryDelay: 1 } : {}) });
-        return {
-            acquire: async () => {
-                const held = await lock.acquire();
-                return { tries: held.metadata.attempts, held };
-            },
-            triesOf: error => error.attempts || 0,
-            release: held => lock.release(held),
-        };
-    },
-};
 
 function record(contender, tries, asked, held, released) {
     const bytes = Buffer.alloc(32);
@@ -113,7 +75,7 @@ const locks = [];
 for (let i = 0; i < Number(options['--contenders']); i++) {
     const clients = uris.map(connect);
     await Promise.all(clients.map(client => client.ping()));
-    locks.push(makers[library](clients));
+    locks.push(lockOf(clients, key, ttl, settings === 'tuned'));
 }
 process.stdin.on('data', letters => {
     for (const letter of letters.toString()) {

@@ -1,5 +1,5 @@
 """What the masters of a run have done: their counters, and their time."""
-import os
+from processes import cpu_s
 
 # What the scripts of the clients call: the server counts it like what clients send. No client sends one of these by
 # itself, but for the EXISTS of libredlock that follows each CLIENT CACHING.
@@ -9,18 +9,6 @@ INSIDE = {
     'redlock': {'exists', 'set', 'get', 'del'},
     'redlock-universal': {'get', 'del'},
 }
-
-
-def cpu_s(pid):
-    """User and system time of all threads of a process, to the nanosecond."""
-    total = 0
-    for task in os.listdir(f'/proc/{pid}/task'):
-        try:
-            with open(f'/proc/{pid}/task/{task}/schedstat', encoding='ascii') as file:
-                total += int(file.read().split()[0])
-        except FileNotFoundError:  # the thread has ended
-            pass
-    return total / 1e9
 
 
 class Counters:

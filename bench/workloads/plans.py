@@ -1,0 +1,126 @@
+"""The workloads: which clients run where, what is compared with what, and the goals.
+
+A case is a client at a place with some cycles in flight. The place is what a workload varies: how many masters, what is
+wrong with one, and so on. A comparison is of two cases of one round, with equally many in flight.
+"""
+from collections import namedtuple
+
+ALL = 5  # masters, where their number is not what varies
+LOCKS = 100000
+
+Case = namedtuple('Case', 'place client in_flight masters transport options trouble',
+                  defaults=(ALL, 'unix', (), None))
+
+# ours and other: (place, client). A goal: field, in flight, relation, bound, what it is called in the table.
+Comparison = namedtuple('Comparison', 'ours other goals', defaults=((),))
+Goal = namedtuple('Goal', 'field in_flight relation bound title')
+
+# What a picture shows: a field, on a linear or logarithmic scale, of the cases that `shown` lets through.
+Panel = namedtuple('Panel', 'title field logarithmic shown', defaults=(lambda row: True,))
+
+# along: what the columns of the picture are, `in_flight` or `place`.
+Plan = namedtuple('Plan', 'title cases comparisons along panels')
+
+RATE = Panel('cycles a second', 'cycles_per_s', False)
+CPU = Panel('client CPU, s for 100,000 cycles', 'cpu_s_per_100k', True)
+P50 = Panel('time to acquire, median, µs', 'acquire_p50_us', True)
+P99 = Panel('time to acquire, p99, µs', 'acquire_p99_us', True)
+NPM = ['redlock', 'redlock-universal']
+
+# Peers that cannot be had from packages, and why. rslock would be the best of them.
+ABSENT = {
+    'rslock': 'a crate of Rust, of which Debian has no package',
+    'redsync': 'a module of Go, of which Debian has no package',
+    'redis-plus-plus': 'C++; Debian has no package of it',
+}
+
+
+def peers():
+    levels, place = (1, 16, 64, 256), f'{ALL} masters'
+    clients = ['floor', 'libredlock', *(f'npm {library}' for library in NPM)]
+    return Plan(
+        'next to the floor and to other libraries',
+        [Case(place, client, level) for level in levels for client in clients],
+        [Comparison((place, 'libredlock'), (place, 'floor'), [
+            Goal('cpu_s_per_100k', 64, '<=', 1.5, "client CPU / floor's, 64 in flight"),
+            Goal('cpu_s_per_100k', 256, '<=', 1.5, "client CPU / floor's, 256 in flight"),
+            Goal('cycles_per_s', 256, '>=', 0.97, "cycles/s / floor's, 256 in flight"),
+            Goal('acquire_p50_us', 1, '<=', 1.05, "acquire p50 / floor's, 1 in flight")]),
+         Comparison((place, 'libredlock'), (place, 'npm redlock'), [
+             Goal('cycles_per_s', 256, '>=', 8, "cycles/s / npm redlock's, 256 in flight")]),
+         Comparison((place, 'libredlock'), (place, 'npm redlock-universal'), [
+             Goal('cycles_per_s', 256, '>=', 3, "cycles/s / npm redlock-universal's, 256 in flight")])],
+        'in_flight', [RATE, P50, CPU])
+
+
+def nodes():
+    counts, clients = (1, 3, 5, 7), ('floor', 'libredlock')
+    at = {level: (lambda row, level=level: row['in_flight'] == level) for level in (1, 64)}
+    return Plan(
+        'with 1 to 7 masters',
+        [Case(str(n), client, level, masters=n) for n in counts for level in at for client in clients],
+        [Comparison((str(n), 'libredlock'), (str(n), 'floor')) for n in counts],
+        'place', [RATE._replace(title='cycles a second, 64 in flight', shown=at[64]),
+                  P50._replace(title='time to acquire, median, µs, 1 in flight', shown=at[1], logarithmic=False),
+                  CPU._replace(title='client CPU, s for 100,000, 64 in flight', shown=at[64], logarithmic=False)])
+
+
+def transport():
+    clients, kinds = ('floor', 'libredlock'), ('unix', 'tcp')
+    return Plan(
+        'over unix sockets and over TCP',
+        [Case(kind, client, level, transport=kind) for level in (1, 64) for kind in kinds for client in clients],
+        [Comparison((kind, 'libredlock'), (kind, 'floor')) for kind in kinds] +
+        [Comparison(('tcp', 'libredlock'), ('unix', 'libredlock'))],
+        'in_flight', [RATE, P50, CPU])
+
+
+def fenced():
+    place = f'{ALL} masters'
+    return Plan(
+        'with a fence and without',
+        [Case(place, client, level, options=options) for level in (1, 64)
+         for client, options in (('libredlock', ()), ('libredlock, fenced', ('--fenced',)))],
+        [Comparison((place, 'libredlock, fenced'), (place, 'libredlock'), [
+            Goal('cycles_per_s', 1, '>=', 0.85, 'fenced / plain cycles/s, 1 in flight'),
+            Goal('cycles_per_s', 64, '>=', 0.65, 'fenced / plain cycles/s, 64 in flight')])],
+        'in_flight', [RATE, P50, CPU])
+
+
+def faults():
+    levels, troubles = (1, 64), {'all well': None, 'one stopped': 'stopped', 'one 100 ms slow': 'slow'}
+    return Plan(
+        'with one of five masters stopped or slow',
+        [Case(place, 'libredlock', level, trouble=trouble or 'well') for level in levels
+         for place, trouble in troubles.items()],
+        [Comparison((place, 'libredlock'), ('all well', 'libredlock'), [
+            Goal(field, level, '<=', 1.1, f'{place}: acquire {name} / all well, {level} in flight')
+            for level in levels for field, name in (('acquire_p50_us', 'p50'), ('acquire_p99_us', 'p99'))])
+         for place in troubles if troubles[place]],
+        'in_flight', [P50, P99, RATE])
+
+
+def held(locks=LOCKS):
+    places = {'none held': 0, f'{locks:,} held': locks}
+    return Plan(
+        'while many locks are held',
+        [Case(place, 'libredlock', level, options=('--held', str(count)) if count else ()) for level in (1, 64)
+         for place, count in places.items()],
+        [Comparison((f'{locks:,} held', 'libredlock'), ('none held', 'libredlock'), [
+            Goal('cpu_s_per_100k', level, '<=', 1.1, f'client CPU of a cycle with {locks:,} held / none, {level} in flight')
+            for level in (1, 64)])],
+        'in_flight', [RATE, P50, CPU])
+
+
+def instructions():
+    """Counted, not timed; see counting.py."""
+    place, levels = f'{ALL} masters', (1, 64)
+    return Plan(
+        'user-space instructions of a cycle',
+        [Case(place, client, level) for level in levels for client in ('floor', 'libredlock')],
+        [Comparison((place, 'libredlock'), (place, 'floor'))],
+        'in_flight', [Panel('user-space instructions of a cycle', 'instructions', False)])
+
+
+PLANS = {'peers': peers, 'nodes': nodes, 'transport': transport, 'fenced': fenced, 'faults': faults, 'held': held,
+         'instructions': instructions}

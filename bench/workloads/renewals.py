@@ -1,0 +1,99 @@
+"""What locks cost that are held and renewed: memory, the client's CPU, the masters' CPU, and locks that were missed.
+
+What a renewal costs the masters is compared with one EVALSHA for each lock, of the least script that renews one, a hundred
+of them in each packet.
+"""
+import json
+import os
+import subprocess
+
+import processes
+from figures import judged
+from masters import encode
+
+SCRIPT = ("if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end "
+          'return 0')
+TOKEN = '0' * 40
+BATCH, SAMPLE = 100, 20000
+TTL_MS = 30000
+
+
+def batches(count):
+    return [[f'held:{i:027d}' for i in range(first, min(first + BATCH, count))] for first in range(0, count, BATCH)]
+
+
+def one_by_one_us(master, count=SAMPLE):
+    """CPU time of a master for each renewal, one EVALSHA for each lock."""
+    sha = master.ask('SCRIPT', 'LOAD', SCRIPT)
+    for keys in batches(count):
+        master.ask_all([encode('SET', key, TOKEN, 'PX', '600000') for key in keys])
+    before = processes.cpu_s(master.pid)
+    for keys in batches(count):
+        if master.ask_all([encode('EVALSHA', sha, '1', key, TOKEN, '600001') for key in keys]) != [1] * len(keys):
+            raise RuntimeError('a renewal did not renew')
+    spent = processes.cpu_s(master.pid) - before
+    master.ask('FLUSHALL')
+    return spent * 1e6 / count
+
+
+def renewed(masters):
+    """Renewals that masters have made, and CPU seconds, so far."""
+    return (sum(master.calls().get('pexpire', 0) for master in masters),
+            sum(processes.cpu_s(master.pid) for master in masters))
+
+
+def keeping(fleet, args):
+    """Hold the locks, let a first renewal of each pass, and look at the next ones."""
+    settle, seconds = TTL_MS / 3000, args.keep
+    process = processes.start([os.path.join(args.build, 'bench/bench-held'), '--ttl-ms', str(TTL_MS), '--settle', str(settle),
+                               '--seconds', str(seconds), str(args.locks), *fleet.uris[:5]],
+                              stdout=subprocess.PIPE, text=True)
+    try:
+        if process.stdout.readline() != 'begin\n':
+            raise RuntimeError('bench-held failed')
+        count, cpu = renewed(fleet.masters)
+        line = process.stdout.readline()
+        count_after, cpu_after = renewed(fleet.masters)
+    finally:
+        process.stdout.close()
+        processes.end(process)
+    fleet.sweep()
+    run = json.loads(line)
+    renewals = count_after - count
+    return {'locks': args.locks, 'ttl_ms': TTL_MS, 'seconds': run['seconds'], 'missed': run['missed'],
+            'client_cpu_share': run['cpu_s'] / run['seconds'], 'renewals_per_s': renewals / run['seconds'],
+            'renewal_us': (cpu_after - cpu) * 1e6 / renewals if renewals else None}
+
+
+def memory(fleet, args):
+    """Bytes for each lock, with the ttl so long that none is renewed meanwhile."""
+    line = subprocess.run([os.path.join(args.build, 'bench/bench-held'), str(args.locks), *fleet.uris[:5]],
+                          check=True, capture_output=True, text=True, preexec_fn=processes.die_with_parent).stdout
+    fleet.sweep()
+    return json.loads(line)['bytes_per_lock']
+
+
+def measure(fleet, args):
+    one = [one_by_one_us(master) for master in fleet.masters[:5]]
+    result = keeping(fleet, args)
+    return result | {'bytes_per_lock': memory(fleet, args), 'one_by_one_us': sum(one) / len(one)}
+
+
+def goals_of(result):
+    def goal(title, bound, value):
+        return judged(title, '<=', bound, None if value is None else (value, value, value))
+    renewal = result['renewal_us']
+    what = f"{result['locks']:,} held, ttl {result['ttl_ms'] // 1000} s"
+    return [goal(f'{what}: bytes for each, resident', 800, result['bytes_per_lock']),
+            goal(f'{what}: client CPU, of a core', 0.05, result['client_cpu_share']),
+            goal(f"{what}: masters' CPU of a renewal / one EVALSHA for each lock", 0.34,
+                 renewal and renewal / result['one_by_one_us']),
+            goal(f'{what}: missed', 0, result['missed'])]
+
+
+def in_words(result):
+    renewal = result['renewal_us']
+    return (f"{result['locks']:,} locks held, ttl {result['ttl_ms'] // 1000} s: {result['bytes_per_lock']:,.0f} bytes each; "
+            f"client {result['client_cpu_share']:.1%} of a core; {result['renewals_per_s']:,.0f} renewals/s on all masters, "
+            f"{'-' if renewal is None else f'{renewal:.2f}'} µs of a master each (one EVALSHA for each: "
+            f"{result['one_by_one_us']:.2f} µs); {result['missed']} missed")
