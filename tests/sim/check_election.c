@@ -339,9 +339,11 @@ void check_candidate_gone(struct world *w, unsigned client, unsigned worker)
         check_violated(w, "election", "c%u is closed, but c%u.%u %s", client, client, worker,
                        y->leads ? "was not demoted" : "still holds its lock");
     }
-    if (y->election) { /* also a release that was not sent yet */
+    if (y->election) {
         w->deaths++;
         w->ghosts += k->phase == WORKER_PENDING;
+    }
+    if (k->is_candidate) { /* a release may be lost, too: the election is gone when it has begun */
         note_vacant(w, y->key, w->now_us + options_max_ttl_us(&w->o));
     }
     k->candidacy = (struct candidacy){.step = y->step + 1,

@@ -154,7 +154,7 @@ static void check_messages(struct world *w)
     uint64_t looks = (w->now_us - w->o.start_us) / 1500000 + 1;
 
     check_most(w, "commands", w->effort.commands,
-               w->o.nodes * (7 * locks + 6 * all) + hosts * all * looks);
+               w->o.nodes * (9 * locks + 6 * all) + hosts * all * looks);
     check_most(w, "pushes", w->effort.pushes, hosts * (5 * locks + 5 * all));
     check_most(w, "rounds", w->effort.rounds, 5 * locks / 2 + 2 * all);
     if (w->o.hold_us >= LONG_HOLD_US) {

@@ -71,12 +71,13 @@ void net_rate_changed(struct world *w, unsigned client)
 /* ---- the turn ---- */
 
 /* A win may grow too old while other callbacks run. But if every turn took that long, no lock
- * could ever be acquired. */
+ * could ever be acquired; and where one takes longer than connect_timeout_ms, greetings fail. So
+ * long ones end with the faults. */
 void rlk_turn_wake(struct rlk_turn *t, bool another)
 {
     struct world *w = process_world();
     const struct client *c = client_of(RLK_CONTAINER(t, struct rlk_loop, turn));
-    bool long_one = !rlk_list_empty(&t->report) && draw_chance(&w->prng, 500000);
+    bool long_one = !w->healed && !rlk_list_empty(&t->report) && draw_chance(&w->prng, 500000);
     uint64_t most_us = long_one ? w->o.turn_us : rlk_time_min(w->o.turn_us, w->o.timeout_us / 4);
 
     (void)another;
