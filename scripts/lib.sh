@@ -46,25 +46,25 @@ quietly() {
 have_package() {
     case $1 in
     libc6-dev) [ -e /usr/include/stdio.h ] ;;
-    ninja-build) command -v ninja >/dev/null ;;
-    binutils) command -v nm >/dev/null ;;
+    ninja-build) command -v ninja ;;
+    binutils) command -v nm ;;
     libevent-dev) pkg-config --exists libevent_core libevent_extra ;;
     libhiredis-dev) pkg-config --exists hiredis ;;
     libssl-dev) pkg-config --exists openssl ;;
     libuv1-dev) pkg-config --exists libuv ;;
-    lua5.1) command -v luac5.1 >/dev/null ;;
+    lua5.1) command -v luac5.1 ;;
     check) pkg-config --exists check ;;
     systemtap-sdt-dev) find /usr/include -path '*/sys/sdt.h' | grep -q . ;;
     musl-tools) command -v musl-gcc ;;
-    redis-server) command -v redis-server >/dev/null || command -v valkey-server >/dev/null ;;
+    redis-server) command -v redis-server || command -v valkey-server ;;
     iproute2) PATH=$PATH:/usr/sbin:/sbin command -v ip ;;
     nftables) PATH=$PATH:/usr/sbin:/sbin command -v nft ;;
     etcd-server) command -v etcd >/dev/null ;;
     etcd-client) command -v etcdctl >/dev/null ;;
     libcurator-recipes-java) [ -e /usr/share/java/curator-recipes.jar ] ;;
-    *) command -v "$1" >/dev/null ;;
+    *) command -v "$1" ;;
     esac
-} 2>/dev/null
+} >/dev/null 2>&1
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then

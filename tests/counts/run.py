@@ -54,17 +54,22 @@ def sums_of(text):
     return {name: int(n) for name, n in (line.split() for line in text.splitlines())}
 
 
+def callgrind(program, workload, folder):
+    """The profile of the one process that counts: a file for each, and only one has a count."""
+    ask(['valgrind', '--tool=callgrind', '--toggle-collect=rig_counted_turn',
+         f'--callgrind-out-file={folder}/%p', program, workload],
+        env={**os.environ, 'GLIBC_TUNABLES': TUNABLES})
+    return max(glob.glob(f'{folder}/*'), key=total_of)
+
+
+def total_of(profile):
+    with open(profile) as file:
+        return max(map(int, re.findall(r'^totals: (\d+)', file.read(), re.MULTILINE)), default=0)
+
+
 def count_instructions(program, workload):
-    """One file for each process; the one that counts is the only one with a count."""
     with tempfile.TemporaryDirectory() as folder:
-        ask(['valgrind', '--tool=callgrind', '--toggle-collect=rig_counted_turn',
-             f'--callgrind-out-file={folder}/%p', program, workload],
-            env={**os.environ, 'GLIBC_TUNABLES': TUNABLES})
-        totals = []
-        for name in glob.glob(f'{folder}/*'):
-            with open(name) as file:
-                totals += re.findall(r'^totals: (\d+)', file.read(), re.MULTILINE)
-        return max(map(int, totals))
+        return total_of(callgrind(program, workload, folder))
 
 
 def per_cycle(sums, metric):
