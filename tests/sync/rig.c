@@ -95,6 +95,12 @@ struct where {
     const char *key;
 };
 
+/* A key on some master. */
+struct somewhere {
+    struct rig *r;
+    const char *key;
+};
+
 static bool is_there(void *arg)
 {
     const struct where *w = arg;
@@ -113,6 +119,26 @@ struct redlock_sync_lock *rig_acquire_everywhere(struct rig *r, const char *key)
         rig_wait(is_there, &w);
     }
     return lock;
+}
+
+static bool is_listed(void *arg)
+{
+    const struct somewhere *w = arg;
+    size_t i;
+
+    for (i = 0; i < RIG_MASTERS; i++) {
+        if (strcmp(master_ask(w->r->masters[i], "EXISTS %s:redlock-waiting", w->key), "1") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void rig_wait_listed(struct rig *r, const char *key)
+{
+    struct somewhere w = {r, key};
+
+    rig_wait(is_listed, &w);
 }
 
 void rig_stop_masters(struct rig *r)

@@ -41,6 +41,9 @@ struct redlock_sync_lock *rig_acquire(struct rig *r, const char *key);
 /* The same, and wait until every master has the key: an acquire does not wait for the last ones. */
 struct redlock_sync_lock *rig_acquire_everywhere(struct rig *r, const char *key);
 
+/* Wait until a client is in the waiting list of a key on some master: so its call has begun. */
+void rig_wait_listed(struct rig *r, const char *key);
+
 /* Stop or continue all masters. */
 void rig_stop_masters(struct rig *r);
 void rig_continue_masters(struct rig *r);

@@ -115,20 +115,6 @@ START_TEST(a_canceler_of_another_facade_is_refused)
 }
 END_TEST
 
-/* In the waiting list of a master: so its call has begun. */
-static bool is_listed(void *arg)
-{
-    size_t i;
-
-    (void)arg;
-    for (i = 0; i < RIG_MASTERS; i++) {
-        if (strcmp(master_ask(r.masters[i], "EXISTS k:redlock-waiting"), "1") == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 START_TEST(calls_outlive_their_canceler)
 {
     struct redlock_sync_lock *lock;
@@ -138,7 +124,7 @@ START_TEST(calls_outlive_their_canceler)
     start();
     lock = hold();
     thread = rig_thread(wait_for_lock, &status);
-    rig_wait(is_listed, NULL);
+    rig_wait_listed(&r, "k");
     redlock_sync_canceler_free(canceler);
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_join(thread);
@@ -178,7 +164,7 @@ START_TEST(a_signal_handler_may_cancel)
     handle_signals(on_signal);
     lock = hold();
     thread = rig_thread(wait_for_lock, &status);
-    rig_wait(is_listed, NULL);
+    rig_wait_listed(&r, "k");
     ck_assert_int_eq(pthread_kill(thread, SIGUSR1), 0);
     rig_join(thread);
     ck_assert_int_eq(status, REDLOCK_ECANCELED);
@@ -207,7 +193,7 @@ START_TEST(signals_do_not_disturb_a_call_that_waits)
     handle_signals(count_signal);
     lock = hold();
     thread = rig_thread(wait_for_lock, &status);
-    rig_wait(is_listed, NULL);
+    rig_wait_listed(&r, "k");
     for (i = 0; i < 50; i++) {
         ck_assert_int_eq(pthread_kill(thread, SIGUSR1), 0);
         nanosleep(&pause, NULL);

@@ -6,47 +6,55 @@
 #define WAITERS 6
 
 static struct rig r;
+static char keys[WAITERS][2] = {"a", "b", "c", "d", "e", "f"};
 static atomic_int begun;
+
+struct waiter {
+    const char *key;
+    pthread_t thread;
+    int status;
+};
 
 static void *wait_for_lock(void *arg)
 {
-    struct redlock_request request = rig_request("k");
+    struct waiter *w = arg;
+    struct redlock_request request = rig_request(w->key);
     struct redlock_sync_lock *lock;
-    int *status = arg;
 
     request.wait_ms = REDLOCK_FOREVER;
-    atomic_fetch_add(&begun, 1);
-    *status = redlock_sync_acquire(r.s, &request, NULL, &lock);
+    w->status = redlock_sync_acquire(r.s, &request, NULL, &lock);
     return NULL;
 }
 
-static bool have_all_begun(void *arg)
-{
-    (void)arg;
-    return atomic_load(&begun) >= WAITERS;
-}
-
+/* For keys that another client has, and each for one of its own: all that wait for one key have one
+ * place in its list. */
 START_TEST(a_close_ends_calls_that_wait)
 {
-    struct redlock_sync_lock *lock;
-    pthread_t threads[WAITERS];
-    int statuses[WAITERS], i;
+    struct redlock_sync_lock *lock, *theirs[WAITERS];
+    struct waiter waiters[WAITERS];
+    struct rig other;
+    int i;
 
-    rig_start(&r); /* the lock keeps what the façade is made of */
-    atomic_store(&begun, 0);
-    lock = rig_acquire(&r, "k");
+    rig_start(&r);
+    lock = rig_acquire(&r, "k"); /* it keeps what the façade is made of */
+    other = r;
+    rig_open(&other);
     for (i = 0; i < WAITERS; i++) {
-        threads[i] = rig_thread(wait_for_lock, &statuses[i]);
+        theirs[i] = rig_acquire(&other, keys[i]);
+        waiters[i].key = keys[i];
+        waiters[i].thread = rig_thread(wait_for_lock, &waiters[i]);
     }
-    rig_wait(have_all_begun, NULL);
-    ck_assert_int_eq(redlock_sync_close(r.s), REDLOCK_OK);
-    r.s = NULL;
     for (i = 0; i < WAITERS; i++) {
-        rig_join(threads[i]);
-        ck_assert_int_eq(statuses[i], REDLOCK_ECANCELED);
+        rig_wait_listed(&r, keys[i]);
+    }
+    ck_assert_int_eq(redlock_sync_close(r.s), REDLOCK_OK);
+    for (i = 0; i < WAITERS; i++) {
+        rig_join(waiters[i].thread);
+        ck_assert_int_eq(waiters[i].status, REDLOCK_ECANCELED);
+        ck_assert_int_eq(redlock_sync_release(theirs[i]), REDLOCK_OK);
     }
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_ECANCELED);
-    rig_end(&r);
+    rig_end(&other);
 }
 END_TEST
 
@@ -126,6 +134,12 @@ START_TEST(an_io_thread_opens_another_facade_and_closes_none)
 }
 END_TEST
 
+static bool have_all_begun(void *arg)
+{
+    (void)arg;
+    return atomic_load(&begun) >= WAITERS;
+}
+
 static void *lock_until_closed(void *arg)
 {
     struct redlock_request request = rig_request(arg);
@@ -146,7 +160,6 @@ static void *lock_until_closed(void *arg)
 /* The canceler keeps what the façade is made of, so that late calls are refused. */
 START_TEST(threads_at_work_are_stopped_by_a_close)
 {
-    static char keys[WAITERS][2] = {"a", "b", "c", "d", "e", "f"};
     struct redlock_sync_canceler *canceler;
     pthread_t threads[WAITERS];
     int i;
