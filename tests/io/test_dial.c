@@ -74,6 +74,18 @@ START_TEST(an_address_that_drops_packets_is_not_waited_for)
 }
 END_TEST
 
+/* Its queue may take in one of those that filled it: they also send their packet again. */
+static bool is_done_with_room_at_the_first(void *arg)
+{
+    int fd = accept(dialer_places[0].listener, NULL, NULL);
+
+    (void)arg;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return dialer_done;
+}
+
 /* It may answer while the next one is tried. */
 START_TEST(an_attempt_goes_on_beside_the_next_one)
 {
@@ -85,7 +97,7 @@ START_TEST(an_attempt_goes_on_beside_the_next_one)
         event_base_loop(dialer_base, EVLOOP_ONCE);
     }
     ck_assert_uint_eq(dialer.pending, 2);
-    close(accept(dialer_places[0].listener, NULL, NULL));
+    loop_must_true(dialer_base, is_done_with_room_at_the_first, NULL);
     ck_assert_uint_eq(dialer_wait(), 0); /* the kernel sends the packet again after a second */
     dialer_end();
 }
