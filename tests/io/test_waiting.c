@@ -45,7 +45,7 @@ static void ask_as(const struct redlock_request *request)
 
 static void ask_for(const char *key)
 {
-    struct redlock_request request = outcome_request(key);
+    struct redlock_request request = waiter_request(key);
 
     request.wait_ms = WAIT_MS;
     ask_as(&request);
@@ -357,7 +357,7 @@ static void must_have(int i)
 
 static void ask_all(void)
 {
-    struct redlock_request request = outcome_request("k");
+    struct redlock_request request = waiter_request("k");
     int i;
 
     memset(of, 0, sizeof(of));
@@ -545,7 +545,7 @@ END_TEST
 
 START_TEST(a_place_stays_when_another_request_waits_for_the_key)
 {
-    struct redlock_request request = outcome_request("k");
+    struct redlock_request request = waiter_request("k");
 
     start_to_wait();
     memset(of, 0, sizeof(of));
@@ -594,7 +594,7 @@ static const struct {
 
 START_TEST(it_asks_for_no_place)
 {
-    struct redlock_request request = outcome_request("k");
+    struct redlock_request request = waiter_request("k");
 
     waiter_start(&f, &got, WAITER_MASTERS, others[_i].watch);
     farm_give_away(&f, 0, WAITER_MASTERS);

@@ -34,7 +34,7 @@ static void end(void)
 
 static void ask_for(const char *key, size_t len)
 {
-    struct redlock_request request = outcome_request(key);
+    struct redlock_request request = waiter_request(key);
 
     request.key_len = len;
     request.wait_ms = REDLOCK_FOREVER;
@@ -369,7 +369,7 @@ START_TEST(a_lock_on_16_keys_waits_for_one_of_them)
     static const char *const keys[REDLOCK_MAX_KEYS] = {"k00", "k01", "k02", "k03", "k04", "k05",
                                                        "k06", "k07", "k08", "k09", "k10", "k11",
                                                        "k12", "k13", "k14", "k"};
-    struct redlock_request request = outcome_request(NULL);
+    struct redlock_request request = waiter_request(NULL);
     size_t i, listed = 0;
 
     start();

@@ -8,6 +8,14 @@
 
 const size_t waiter_hosts[WAITER_HOSTS] = {1, 2, 3};
 
+struct redlock_request waiter_request(const char *key)
+{
+    struct redlock_request request = outcome_request(key);
+
+    request.retry_min_ms = request.retry_max_ms;
+    return request;
+}
+
 /* Without a watch waiters poll, so only a trace says that there was no memory for it. The line
  * counts as that report. */
 static void on_traced(const struct redlock_trace *ev, void *arg)

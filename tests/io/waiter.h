@@ -17,6 +17,10 @@
 #define WAITER_HOSTS 3
 extern const size_t waiter_hosts[WAITER_HOSTS];
 
+/* A request for a key. A back-off is a random time from 0 on, and that of a usual request is 0 once
+ * in a thousand times: then it asks the masters again before they list it, while no time passes. */
+struct redlock_request waiter_request(const char *key);
+
 /* Freeze the clock, make n masters and open the manager; *got is for the result of a request. */
 void waiter_start(struct farm *f, struct outcome *got, size_t n, int watch);
 void waiter_end(struct farm *f);
