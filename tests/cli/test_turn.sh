@@ -3,14 +3,14 @@
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
-# waits NAME [OPTION...]: wait for k in the background; then write NAME to $work/order, and hold k
+# waits NAME [OPTION...]: wait for $key in the background; then write NAME to $work/order, and hold it
 # until `may_end NAME`. What it says is in $work/NAME. Sets $waiter.
 waits() {
     name=$1
     shift
     # The shell makes background jobs ignore INT; env undoes that.
     # shellcheck disable=SC2016
-    env --default-signal=INT "$REDLOCK" lock k --ttl 60s "$@" -- sh -c '
+    env --default-signal=INT "$REDLOCK" lock "$key" --ttl 60s "$@" -- sh -c '
         echo "$1" >>"$2/order"
         until [ -e "$2/end-$1" ]; do sleep 0.02; done' - "$name" "$work" 2>"$work/$name" &
     waiter=$!
@@ -20,9 +20,9 @@ may_end() {
     touch "$work/end-$1"
 }
 
-# n_wait NUMBER: so many wait for k, according to redlock status.
+# n_wait NUMBER: so many wait for $key, according to redlock status.
 n_wait() {
-    case $("$REDLOCK" status k) in
+    case $("$REDLOCK" status "$key") in
     *" 1 client waits for it"*) [ "$1" -eq 1 ] ;;
     *" $1 clients wait for it"*) true ;;
     *" for it"*) false ;;
@@ -41,39 +41,78 @@ hand_over() {
     await "$holder"
 }
 
+# For what happens soon, or not in this try.
+until_soon() {
+    try_until 250 "$@"
+}
+
 now_ms() {
     date +%s%3N
 }
 
 # --- in turn ---
 
-hold k --owner alice
-waits one -v
-one=$waiter
-check "status counts a command that waits" until_true n_wait 1
-waits two -v
-two=$waiter
-check "status counts two commands that wait" until_true n_wait 2
-run "$REDLOCK" status k --json
-prints '"waiters": 2' "JSON has their number, too"
-check "the first says that it is at place 1" \
-    until_true grep -q "waiting for 'k' at place 1 of [12]" "$work/one"
-check "the second says that it is at place 2 of 2" \
-    until_true grep -qx "redlock: waiting for 'k' at place 2 of 2" "$work/two"
-hand_over
-check "the first gets the lock" until_true had one
-check "the second says that it is at place 1" \
-    until_true grep -qx "redlock: waiting for 'k' at place 1 of 1" "$work/two"
-check "status counts only those who still wait" n_wait 1
-may_end one
-check "then the second gets it" until_true had one two
-check "nobody waits any more" until_true n_wait 0
-check "each place was said once" [ "$(grep -c ' at place ' "$work/two")" -eq 2 ]
-may_end two
-await "$one"
-status_is 0 "the first ends well"
-await "$two"
+# so STEP COMMAND...: says in $work/err when it does not hold.
+so() {
+    step=$1
+    shift
+    "$@" >/dev/null 2>&1 && return
+    echo "not so: $step" >>"$work/err"
+    return 1
+}
+
+told_one_place_each() {
+    [ "$(grep -c ' at place ' "$work/two")" -eq 2 ]
+}
+
+story() {
+    so "status counts a command that waits" until_true n_wait 1 || return
+    waits two -v
+    two=$waiter
+    so "status counts two commands that wait" until_true n_wait 2 || return
+    "$REDLOCK" status "$key" --json >"$work/json"
+    so "JSON has their number, too" grep -qF '"waiters": 2' "$work/json" &&
+        so "the first says that it is at place 1" \
+            until_true grep -q "waiting for '$key' at place 1 of [12]" "$work/one" &&
+        so "the second says that it is at place 2 of 2" \
+            until_true grep -qx "redlock: waiting for '$key' at place 2 of 2" "$work/two" &&
+        hand_over &&
+        so "the first gets the lock" until_soon had one &&
+        so "the second says that it is at place 1" \
+            until_soon grep -qx "redlock: waiting for '$key' at place 1 of 1" "$work/two" &&
+        so "status counts only those who still wait" n_wait 1 &&
+        may_end one &&
+        so "then the second gets it" until_soon had one two &&
+        so "nobody waits any more" until_soon n_wait 0 &&
+        so "each place was said once" told_one_place_each
+}
+
+# For each try another key: who missed its turn may stay in a list of the former one.
+in_turn() {
+    key=k$((${key#k} + 1)) two=
+    rm -f "$work/order" "$work/end-one" "$work/end-two" "$work/err"
+    hold "$key" --owner alice
+    waits one -v
+    one=$waiter
+    story
+    in_turn=$?
+    may_end one
+    may_end two
+    kill "$holder" 2>/dev/null
+    await "$one"
+    one_status=$status
+    [ -z "$two" ] || await "$two"
+    return "$in_turn"
+}
+
+# Whoever does not run for some ms while the lock is handed over misses its turn, or stays in the
+# list of one master.
+key=k0
+check "commands that wait get the lock in turn, and their places are told" some_time in_turn
 status_is 0 "the second ends well"
+status=$one_status
+status_is 0 "the first ends well"
+key=k
 
 # --- who leaves ---
 
