@@ -1,11 +1,12 @@
 """What locks cost that are held and renewed: memory, the client's CPU, the masters' CPU, and locks that were missed.
 
-What a renewal costs the masters is compared with one EVALSHA for each lock, of the least script that renews one, a hundred
-of them in each packet.
+What a renewal costs the masters is compared with one EVALSHA for each lock, of the least script that renews one. It is
+measured with as many keys, at the same pace, by a client that sends PACKET of them together.
 """
 import json
 import os
 import subprocess
+import time
 
 import processes
 from figures import judged
@@ -14,32 +15,44 @@ from masters import encode
 SCRIPT = ("if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end "
           'return 0')
 TOKEN = '0' * 40
-BATCH, SAMPLE = 100, 20000
+PACKET = 100
 TTL_MS = 30000
 
 
-def batches(count):
-    return [[f'held:{i:027d}' for i in range(first, min(first + BATCH, count))] for first in range(0, count, BATCH)]
+def packets(count, *words):
+    """The same command for each key."""
+    keys = [f'held:{i:027d}' for i in range(count)]
+    return [[encode(*(key if word is None else word for word in words)) for key in keys[first:first + PACKET]]
+            for first in range(0, count, PACKET)]
 
 
-def one_by_one_us(master, count=SAMPLE):
-    """CPU time of a master for each renewal, one EVALSHA for each lock."""
-    sha = master.ask('SCRIPT', 'LOAD', SCRIPT)
-    for keys in batches(count):
-        master.ask_all([encode('SET', key, TOKEN, 'PX', '600000') for key in keys])
-    before = processes.cpu_s(master.pid)
-    for keys in batches(count):
-        if master.ask_all([encode('EVALSHA', sha, '1', key, TOKEN, '600001') for key in keys]) != [1] * len(keys):
-            raise RuntimeError('a renewal did not renew')
-    spent = processes.cpu_s(master.pid) - before
-    master.ask('FLUSHALL')
-    return spent * 1e6 / count
+def cpu_s(masters):
+    return sum(processes.cpu_s(master.pid) for master in masters)
+
+
+def one_by_one_us(masters, count, seconds):
+    """CPU time of a master for each renewal, one EVALSHA for each lock. The renewals take so many seconds: a master that
+    has nothing to do between two packets needs longer for each."""
+    shas = {master.ask('SCRIPT', 'LOAD', SCRIPT) for master in masters}
+    for packet in packets(count, 'SET', None, TOKEN, 'PX', '600000'):
+        for master in masters:
+            master.ask_all(packet)
+    work = packets(count, 'EVALSHA', *shas, '1', None, TOKEN, '600001')
+    before, begin = cpu_s(masters), time.monotonic()
+    for i, packet in enumerate(work):
+        time.sleep(max(0, begin + seconds * i / len(work) - time.monotonic()))
+        for master in masters:
+            if master.ask_all(packet) != [1] * len(packet):
+                raise RuntimeError('a renewal did not renew')
+    spent = cpu_s(masters) - before
+    for master in masters:
+        master.ask('FLUSHALL')
+    return spent * 1e6 / count / len(masters)
 
 
 def renewed(masters):
     """Renewals that masters have made, and CPU seconds, so far."""
-    return (sum(master.calls().get('pexpire', 0) for master in masters),
-            sum(processes.cpu_s(master.pid) for master in masters))
+    return sum(master.calls().get('pexpire', 0) for master in masters), cpu_s(masters)
 
 
 def keeping(fleet, args):
@@ -74,9 +87,9 @@ def memory(fleet, args):
 
 
 def measure(fleet, args):
-    one = [one_by_one_us(master) for master in fleet.masters[:5]]
     result = keeping(fleet, args)
-    return result | {'bytes_per_lock': memory(fleet, args), 'one_by_one_us': sum(one) / len(one)}
+    one = one_by_one_us(fleet.masters[:5], args.locks, TTL_MS / 3000)
+    return result | {'bytes_per_lock': memory(fleet, args), 'one_by_one_us': one}
 
 
 def goals_of(result):
