@@ -38,7 +38,8 @@ stop_when_interrupted
 
 need_test_packages() {
     need_packages gcc libc6-dev binutils python3 meson ninja-build pkg-config libevent-dev \
-        libhiredis-dev libssl-dev openssl libuv1-dev check redis-server iproute2 nftables "$@"
+        libhiredis-dev libssl-dev openssl libuv1-dev libsqlite3-dev check redis-server \
+        iproute2 nftables "$@"
     mkdir -p "$builds"
 }
 
