@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,19 @@ def until(holds, what):
 
 def nodes():
     return [f'{node}?quarantine=off' for node in os.environ['REDLOCK_NODES'].replace(',', ' ').split()]
+
+
+def command(node, text):
+    """The reply of a master to a command that has no spaces in its words."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(node.split('?')[0][len('unix://'):])
+        client.sendall(f'{text}\r\n'.encode())
+        return client.recv(65536).decode()
+
+
+def delete(key):
+    for node in nodes():
+        command(node, f'DEL {key}')
 
 
 class Place:
@@ -110,6 +124,9 @@ class Place:
 
     def until_waiting(self, key, number):
         until(lambda: self.status(key)['waiters'] == number, f'{number} wait for {key}')
+
+    def prefixed(self, key):
+        return self.environment['REDLOCK_KEY_PREFIX'] + key
 
     def kill_holder(self, key):
         """kill -9 for the redlock that holds the lock: its default owner text is HOST:PID."""
