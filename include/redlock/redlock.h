@@ -13,6 +13,7 @@
  *     redlock/sync.h      the same for threads, without an event loop
  *     redlock/sync_election.h   elections for threads
  *     redlock/redlock.hpp       both of these for C++17; not included here
+ *     redlock/stats.h     what was done so far, in numbers
  *     redlock/trace.h     everything that happens, as it happens
  *     redlock/error.h     every status code
  *     redlock/version.h   the version
@@ -61,6 +62,7 @@
 #include <redlock/loop.h>
 #include <redlock/manager.h>
 #include <redlock/query.h>
+#include <redlock/stats.h>
 #include <redlock/sync.h>
 #include <redlock/sync_election.h>
 #include <redlock/trace.h>

@@ -53,6 +53,7 @@
 #include <redlock/lock.h>
 #include <redlock/manager.h>
 #include <redlock/query.h>
+#include <redlock/stats.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -227,6 +228,11 @@ REDLOCK_EXPORT int redlock_sync_query(struct redlock_sync *s, const char *key,
 
 /* Free a result. NULL is fine. Since 0.1. */
 REDLOCK_EXPORT void redlock_sync_query_free(struct redlock_query_result *result);
+
+/* As redlock_stats() and redlock_node_stats(): what the manager has done so far. Since 0.1. */
+REDLOCK_EXPORT int redlock_sync_stats(struct redlock_sync *s, struct redlock_stats *ret_stats);
+REDLOCK_EXPORT int redlock_sync_node_stats(struct redlock_sync *s, size_t index,
+                                           struct redlock_node_stats *ret_stats);
 
 /* Examine whether the masters are fit for locks, as redlock_examine() does.
  *

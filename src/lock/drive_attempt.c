@@ -45,6 +45,7 @@ static int fresh_claim(struct redlock_lock *lock)
         }
         rlk_lock_set_claim(lock, claim);
     }
+    lock->rl->stats.rounds++;
     lock->unnamed = 0;
     rlk_detail_reset(lock->details, lock->rl->options.n_nodes);
     claim->round = lock->acquiring->attempt.tries;
@@ -347,6 +348,7 @@ static void report_held(struct redlock_lock *lock, uint64_t now_us)
     lock->claim->fence = lock->acquiring->attempt.round.fence.value;
     rlk_wait_end(lock, false, now_us);
     rlk_lock_begin_hold(lock, now_us);
+    rlk_stats_acquired(&lock->rl->stats, rlk_time_sub(now_us, lock->acquiring->attempt.started_us));
     rlk_lock_end_acquiring(lock);
     rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_HELD, .fence = lock->claim->fence,
@@ -357,6 +359,7 @@ static void report_held(struct redlock_lock *lock, uint64_t now_us)
 static void report_failed(struct redlock_lock *lock)
 {
     lock->phase = RLK_LOCK_REPORTED;
+    rlk_stats_failed(&lock->rl->stats, failure_status(lock));
     rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_FAILED, .status = failure_status(lock),
                    .round = lock->acquiring->attempt.tries);

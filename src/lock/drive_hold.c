@@ -72,14 +72,8 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     }
 }
 
-/* The hold before a step, to see what the step has changed. */
-struct before {
-    enum rlk_hold_state state;
-    bool success, trouble;
-};
-
-RLK_COLD static void trace_change(const struct redlock_lock *lock, const struct before *before,
-                                  uint64_t now_us)
+RLK_COLD static void trace_change(const struct redlock_lock *lock,
+                                  const struct rlk_stats_view *before, uint64_t now_us)
 {
     const struct rlk_hold *h = &lock->hold;
     uint64_t left_us = rlk_time_sub(rlk_hold_valid_until_us(h), now_us);
@@ -95,10 +89,11 @@ RLK_COLD static void trace_change(const struct redlock_lock *lock, const struct 
 
 static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 {
-    struct before before = {lock->hold.state, lock->hold.leases.success, lock->hold.trouble};
+    struct rlk_stats_view before = rlk_stats_view_of(&lock->hold);
     struct rlk_actions out;
 
     rlk_hold_step(&lock->hold, ev, &out);
+    rlk_stats_stepped(&lock->rl->stats, &before, &lock->hold, ev->now_us);
     if (rlk_trace_is_on(&lock->rl->options)) {
         trace_change(lock, &before, ev->now_us);
     }

@@ -60,6 +60,7 @@ static void on_report(struct rlk_call *call)
     if (!lock->woke) {
         rlk_contention_forget_woken(&lock->contender);
     }
+    rlk_stats_released(&lock->rl->stats, lock->release.status);
     rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASED, .status = lock->release.status);
     if (lock->owned_by_user) {

@@ -124,5 +124,9 @@ int rlk_manager_check_call(struct redlock *rl, enum rlk_operation_class class)
     if (rl->closing) {
         return REDLOCK_ESTATE;
     }
-    return rl->counts[class] < RLK_MANAGER_MAX_PENDING ? 0 : REDLOCK_ELIMIT;
+    if (rl->counts[class] >= RLK_MANAGER_MAX_PENDING) {
+        rl->stats.limited++;
+        return REDLOCK_ELIMIT;
+    }
+    return 0;
 }

@@ -13,6 +13,7 @@
 #include "lock/contention.h"
 #include "lock/observed.h"
 #include "lock/queue.h"
+#include "lock/stats.h"
 #include "net/entropy.h"
 #include "net/loop.h"
 #include "node/node.h"
@@ -71,6 +72,7 @@ struct redlock {
     struct rlk_observed observed;
     unsigned pending; /* acquires, releases, extensions and queries that were not reported yet */
     unsigned counts[RLK_OPERATIONS];
+    struct rlk_stats stats;
 
     char error_text[192]; /* why the last call was refused; "": it was not */
 

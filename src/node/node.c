@@ -94,6 +94,7 @@ static void break_exchanges(struct rlk_node *n, uint64_t now_us)
     struct rlk_inflight broken = n->inflight;
     struct rlk_exchange r;
 
+    n->stats.unanswered += broken.ring.count;
     n->inflight = (struct rlk_inflight){0};
     while (rlk_inflight_pop(&broken, &r)) {
         if (r.kind->broken) {
@@ -138,9 +139,11 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
     if (was_up) {
         RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_DISCONNECTED);
         n->since_us = now_us;
+        n->stats.up_us += up_us;
         rlk_former_ended(&n->former, n->info.run_id, n->client_id, n->inflight.ring.count);
     } else {
         n->connect_failed = true;
+        n->stats.failed++;
     }
     break_exchanges(n, now_us);
     reconnect(n, delay_us, now_us);
@@ -260,6 +263,8 @@ static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64
     took_us = rlk_time_sub(now_us, r.sent_us);
     n->last_reply_us = now_us;
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
+    rlk_histogram_add(&n->stats.round_trips, took_us);
+    n->stats.late += took_us > n->options->node_timeout_us;
     if (r.kind->answered) {
         r.kind->answered(n, &r, reply, now_us);
     }
@@ -341,6 +346,7 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
     rlk_dial_note_worked(&n->dial);
     rlk_conn_note_login(&n->conn);
     n->state = RLK_NODE_UP;
+    n->stats.connected++;
     n->connect_failed = n->duplicate = n->login_refused = false;
     n->expected = 0;
     n->since_us = now_us;
@@ -409,6 +415,7 @@ RLK_RARE static void note_unsent(struct rlk_node *n, size_t len)
     bool at_limit =
         n->inflight.ring.count >= RLK_INFLIGHT_MAX || n->conn.out_len + len > RLK_CONN_OUT_MAX;
 
+    n->stats.refused += at_limit;
     rlk_node_note_kind(n, at_limit ? RLK_TROUBLE_TOO_MANY : RLK_TROUBLE_NO_MEMORY, NULL);
 }
 

@@ -28,6 +28,7 @@
 #include "node/command.h"
 #include "node/pending_list.h"
 #include "node/inflight.h"
+#include "node/stats.h"
 #include "node/trouble.h"
 #include "node/watch.h"
 
@@ -101,6 +102,7 @@ struct rlk_node {
     uint64_t since_us; /* when it became UP, or stopped being UP */
     uint64_t rtt_us;   /* the average time from a command to its reply; 0: unknown */
     uint64_t last_reply_us;
+    struct rlk_node_stats stats;
     unsigned expected; /* operations that wait for it to be connected, to ask it then */
 
     /* From the greeting. */

@@ -128,6 +128,21 @@ START_TEST(a_query_says_who_holds_a_key)
 }
 END_TEST
 
+START_TEST(what_was_done_is_counted)
+{
+    rig r;
+    std::error_code ec = errc::lost;
+
+    ck_assert(r.m.try_lock("k").has_value());
+    ck_assert_uint_eq(r.m.stats().acquired, 1);
+    ck_assert(r.m.stats(ec).acquired == 1 && !ec);
+    ck_assert_uint_eq(r.m.node_stats(2).connections, 1);
+    ck_assert(thrown_by([&] { (void)r.m.node_stats(99); }) == errc::invalid_argument);
+    (void)r.m.node_stats(99, ec);
+    ck_assert(ec == errc::invalid_argument);
+}
+END_TEST
+
 START_TEST(an_examination_reports_on_each_master)
 {
     rig r;
@@ -183,6 +198,7 @@ Suite *managers_suite()
     tcase_add_test(tc, the_options_arrive);
     tcase_add_test(tc, a_wait_can_be_cancelled);
     tcase_add_test(tc, a_query_says_who_holds_a_key);
+    tcase_add_test(tc, what_was_done_is_counted);
     tcase_add_test(tc, an_examination_reports_on_each_master);
     tcase_add_test(tc, a_child_can_do_nothing_with_the_parents_objects);
     suite_add_tcase(s, tc);

@@ -36,6 +36,7 @@ int main(int argc, char **argv)
                                       release_suite,
                                       restarts_suite,
                                       capacity_suite,
+                                      stats_suite,
                                       stuck_suite,
                                       trace_suite,
                                       duplicates_suite,

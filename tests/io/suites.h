@@ -34,6 +34,7 @@ Suite *query_suite(void);
 Suite *release_suite(void);
 Suite *restarts_suite(void);
 Suite *capacity_suite(void);
+Suite *stats_suite(void);
 Suite *stuck_suite(void);
 Suite *trace_suite(void);
 Suite *duplicates_suite(void);

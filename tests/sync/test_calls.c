@@ -262,6 +262,25 @@ static void on_examined(const struct redlock_report *report, int status, void *a
     *(size_t *)arg = status == 0 ? report->usable : 0;
 }
 
+START_TEST(what_was_done_is_counted)
+{
+    struct redlock_stats stats = {.size = sizeof(stats)};
+    struct redlock_node_stats node = {.size = sizeof(node)};
+
+    rig_start(&r);
+    rig_acquire_everywhere(&r, "k");
+    ck_assert_int_eq(redlock_sync_stats(r.s, &stats), REDLOCK_OK);
+    ck_assert_uint_eq(stats.acquired, 1);
+    ck_assert_int_eq(redlock_sync_node_stats(r.s, 2, &node), REDLOCK_OK);
+    ck_assert_uint_eq(node.connections, 1);
+    ck_assert_int_eq(redlock_sync_node_stats(r.s, 99, &node), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_node_stats(r.s, 0, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_stats(r.s, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_stats(NULL, &stats), REDLOCK_EINVAL);
+    rig_end(&r);
+}
+END_TEST
+
 START_TEST(the_masters_are_examined)
 {
     size_t usable = 0;
@@ -368,6 +387,7 @@ Suite *calls_suite(void)
     tcase_add_test(tcase, a_query_is_copied);
     tcase_add_test(tcase, a_query_without_a_majority_has_a_result_too);
     tcase_add_test(tcase, a_function_runs_on_the_io_thread);
+    tcase_add_test(tcase, what_was_done_is_counted);
     tcase_add_test(tcase, the_masters_are_examined);
     tcase_add_test(tcase, options_that_are_wrong_are_refused_with_a_text);
     tcase_add_test(tcase, a_request_that_is_wrong_is_refused_with_a_text);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/heap.h"
+#include "base/histogram.h"
 #include "base/list.h"
 #include "base/mask.h"
 #include "base/pool.h"
@@ -20,6 +21,25 @@ START_TEST(times_saturate_at_never_and_at_zero)
     ck_assert_uint_eq(rlk_time_sub(5, 2), 3);
     ck_assert_uint_eq(rlk_time_from_ms(UINT64_MAX), RLK_NEVER);
     ck_assert_uint_eq(rlk_time_from_ms(7), 7000);
+}
+END_TEST
+
+START_TEST(a_histogram_counts_up_to_and_with_its_bounds)
+{
+    struct rlk_histogram h = {0};
+
+    ck_assert_uint_eq(rlk_histogram_bucket(0), 0);
+    ck_assert_uint_eq(rlk_histogram_bucket(64), 0);
+    ck_assert_uint_eq(rlk_histogram_bucket(65), 1);
+    ck_assert_uint_eq(rlk_histogram_bucket(128), 1);
+    ck_assert_uint_eq(rlk_histogram_bucket(129), 2);
+    ck_assert_uint_eq(rlk_histogram_bucket(64ull << 22), 22);
+    ck_assert_uint_eq(rlk_histogram_bucket((64ull << 22) + 1), 23);
+    ck_assert_uint_eq(rlk_histogram_bucket(UINT64_MAX), 23);
+    rlk_histogram_add(&h, 100);
+    rlk_histogram_add(&h, 65);
+    ck_assert_uint_eq(h.sum_us, 165);
+    ck_assert_uint_eq(h.buckets[1], 2);
 }
 END_TEST
 
@@ -202,6 +222,7 @@ static Suite *suite(void)
     TCase *c = tcase_create("base");
 
     tcase_add_test(c, times_saturate_at_never_and_at_zero);
+    tcase_add_test(c, a_histogram_counts_up_to_and_with_its_bounds);
     tcase_add_test(c, masks_are_walked_lowest_first);
     tcase_add_test(c, lists_keep_order_and_removal_is_harmless_twice);
     tcase_add_loop_test(c, the_heap_always_has_the_smallest_on_top, 0, 3);

@@ -290,6 +290,42 @@ public:
         return query_result(got);
     }
 
+    /* What was done so far, in numbers: redlock_sync_stats() and redlock_sync_node_stats(). */
+    [[nodiscard]] struct redlock_stats stats() const
+    {
+        struct redlock_stats got = {};
+
+        got.size = sizeof(got);
+        detail::check(redlock_sync_stats(s_, &got));
+        return got;
+    }
+    [[nodiscard]] struct redlock_stats stats(std::error_code &ec) const noexcept
+    {
+        struct redlock_stats got = {};
+
+        got.size = sizeof(got);
+        ec = detail::code(redlock_sync_stats(s_, &got));
+        return got;
+    }
+
+    [[nodiscard]] struct redlock_node_stats node_stats(std::size_t index) const
+    {
+        struct redlock_node_stats got = {};
+
+        got.size = sizeof(got);
+        detail::check(redlock_sync_node_stats(s_, index, &got));
+        return got;
+    }
+    [[nodiscard]] struct redlock_node_stats node_stats(std::size_t index,
+                                                       std::error_code &ec) const noexcept
+    {
+        struct redlock_node_stats got = {};
+
+        got.size = sizeof(got);
+        ec = detail::code(redlock_sync_node_stats(s_, index, &got));
+        return got;
+    }
+
     /* Examine whether the masters are fit for locks: redlock_sync_examine(). The function gets the
      * report, on the I/O thread; an exception that it throws comes out of this call. After a report
      * this can still fail, with errc::no_quorum or errc::config: no majority is usable. */
