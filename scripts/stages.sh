@@ -7,6 +7,9 @@
 #                               build the goals, and run `meson test` with the arguments
 #   stage_of 'SUITE...' NAME [OPTION...] [-- ARGUMENT...]
 #                               build only what these suites need, and run them
+#   build_aside NAME [OPTION...]
+#                               in build_ahead(), a function of the script: what later stages need. It
+#                               runs again and again, each time while the tests of a stage run
 #   sum_up                      the last line: "N passed, N failed"; its status is the result
 #   sanitized, threaded         the options of a build under the sanitizers, or that of threads
 #   released                    those of a build as it is released
@@ -33,6 +36,7 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 stop_when_interrupted() {
     trap 'exit 130' INT
     trap 'exit 143' TERM
+    trap end_ahead EXIT
 }
 stop_when_interrupted
 
@@ -44,18 +48,52 @@ need_test_packages() {
 }
 
 configure() { # NAME [OPTION...]
-    local dir=$builds/$1
+    local dir=$builds/$1 mark="$$ $*"
     shift
 
+    [ "$(cat "$dir/.configured" 2>/dev/null)" != "$mark" ] || return 0
     if [ ! -e "$dir/build.ninja" ]; then
-        quietly meson setup "$dir" -Dwerror=true "$@"
+        quietly meson setup "$dir" -Dwerror=true "$@" || return
     elif [ $# -gt 0 ]; then
-        quietly meson configure "$dir" "$@"
+        quietly meson configure "$dir" "$@" || return
     fi
+    echo "$mark" >"$dir/.configured" # once in a run
 }
 
 build() { # NAME [OPTION...]
     configure "$@" && quietly ninja -C "$builds/$1" "${goals[@]}"
+}
+
+# ---- builds for later, while tests wait more than they compute ----
+
+ahead=
+
+# Nothing is said: a build that fails fails again in its stage. One that is interrupted goes on there.
+build_aside() { # NAME [OPTION...]
+    configure "$@" || return 0
+    nice ninja -j 1 -C "$builds/$1" "${goals[@]}" &
+    ninja=$!
+    wait $ninja || true
+    ninja=
+}
+
+begin_ahead() {
+    [ "$(type -t build_ahead)" = function ] || return 0
+    (
+        ninja=
+        trap - EXIT
+        # Not before meson has ended, if that is what runs.
+        trap '[ -z "$ninja" ] || kill "$ninja" || true; wait; exit 143' TERM
+        build_ahead
+    ) >/dev/null 2>&1 &
+    ahead=$!
+}
+
+end_ahead() {
+    [ -n "$ahead" ] || return 0
+    kill "$ahead" 2>/dev/null || true
+    wait "$ahead" || true
+    ahead=
 }
 
 run() { # NAME [ARGUMENT OF MESON TEST...]
@@ -64,9 +102,11 @@ run() { # NAME [ARGUMENT OF MESON TEST...]
 
     rm -f "$dir/meson-logs/testlog.json"
     ran+=("$dir")
+    begin_ahead
     # Many tests wait more than they compute, so run more at once than there are processors.
     meson test -C "$dir" --no-rebuild --num-processes $((3 * $(nproc))) "$@" ||
         true # tally.py says what failed
+    end_ahead
 }
 
 does_not_build() { # TITLE
