@@ -6,7 +6,8 @@
 
 Each job has a copy of the source tree below DIR (build-test/mutants), and a build of that copy; both
 stay for the next run. First, without any bug, all the tests that the table names must pass. Then,
-for each mutant: put it into the copy, build what its tests need, run them, and take it out again.
+for each mutant: put it into the copy, build what its tests need, run them (at the same time: most
+of them wait more than they compute), and take it out again.
 Every one of its tests must fail. "sim" among them is the simulator, which hunts through the seeds 1
 to N. A mutant that does not build is not killed but broken. --by tries other tests than those of
 the table. --one-in N takes one mutant in N, others whenever the table changes: for a suite that
@@ -16,6 +17,7 @@ is drawn each time.
 The last line is "M mutants, K killed", the exit status 0 if M is K.
 """
 import argparse
+import concurrent.futures
 import os
 import queue
 import random
@@ -44,6 +46,9 @@ def hurried(seconds):
     never comes."""
     return {'CK_DEFAULT_TIMEOUT': str(seconds), 'CLI_TEST_TRIES': str(30 * seconds)}
 
+
+# So many tests of one build run at a time.
+AT_A_TIME = 4
 
 # So far the simulator goes without any bug: whether it finds nothing is what the test "sim" is for.
 SOUND_SEEDS = 200
@@ -173,6 +178,18 @@ class Build:
         return run_tap(test['cmd'], env, test['timeout'])
 
 
+    def run_all(self, killers, seeds=None):
+        """Pairs of a test and its result; the result of a test that could not run is a Broken."""
+        def one(killer):
+            try:
+                return killer, self.run(killer, seeds)
+            except Broken as problem:
+                return killer, problem
+
+        with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
+            return list(pool.map(one, killers))
+
+
 # ---- judging ----
 
 def killers_of(row, with_sim):
@@ -188,11 +205,14 @@ def judge(build, row, with_sim):
     try:
         with build.changed(row):
             build.make(killers)
-            results = [(killer, build.run(killer)) for killer in killers]
+            results = build.run_all(killers)
     except mutate.Problem as problem:
         return False, str(problem)
     except Broken as problem:
-        return False, f'does not build or run: {problem}'
+        return False, f'does not build: {problem}'
+    for killer, result in results:
+        if isinstance(result, Broken):
+            return False, f'{killer} does not run: {result}'
     killed = [killer + (f', {result.detail}' if result.detail else '')
               for killer, result in results if result.failed]
     alive = [killer + (f' ({result.detail})' if result.detail else '')
@@ -270,12 +290,12 @@ def sound(builds, rows):
     whether the tree has a simulator."""
     wrong = []
 
-    def check(build, killer):
-        try:
-            if build.run(killer, SOUND_SEEDS).failed:
+    def check(build, killers):
+        for killer, result in build.run_all(killers, SOUND_SEEDS):
+            if isinstance(result, Broken):
+                wrong.append(str(result))
+            elif result.failed:
                 wrong.append(f'{killer} fails without any bug')
-        except Broken as problem:
-            wrong.append(str(problem))
 
     try:
         builds[0].prepare()
@@ -287,7 +307,7 @@ def sound(builds, rows):
             build.make(killers)
     except Broken as problem:
         return str(problem), False
-    in_parallel(builds, killers, check)
+    in_parallel(builds, [killers[i::len(builds)] for i in range(len(builds))], check)
     return '; '.join(wrong), with_sim
 
 
