@@ -309,7 +309,8 @@ static void retract_yes(struct rlk_round *r, unsigned node)
     r->unknown |= rlk_mask_bit(node);
 }
 
-/* [S12] A node that does not confirm has no longer our key, or its counter is above the fence. */
+/* [S12] A node that does not confirm has no longer our key, or its counter is the fence
+ * already, or more. */
 static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
                     const struct rlk_event *ev, struct rlk_actions *out)
 {

@@ -5,7 +5,9 @@
 -- ARGV[2]  the fence
 --
 -- Answers  1  all keys have the token, and their counters are the fence now
---          0  a key lacks the token, or a counter is higher or not a string; nothing is changed
+--          0  a key lacks the token, or a counter is not below the fence; nothing is changed
+--
+-- So a counter reaches each number once: no two clients are told 1 for the same fence.
 -- Uses: keys, counters
 
 local ours = compare_keys(ARGV[1])
@@ -14,7 +16,7 @@ if #ours < #KEYS then
 end
 for _, key in ipairs(KEYS) do
     local counter = counter_of(key)
-    if not counter or counter > tonumber(ARGV[2]) then
+    if not counter or counter >= tonumber(ARGV[2]) then
         return 0
     end
 end

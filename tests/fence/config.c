@@ -5,6 +5,8 @@
 
 enum {
     RIGHT,
+    NO_KEY,
+    TWO_COMMANDS,
     GUARD_ONLY,
     COUNTED_ONLY,
     PER_NODE,
@@ -16,18 +18,28 @@ enum {
     CLOCK,
     EARLY_HEAL,
     TWO_VOTES,
-    MINORITY
+    MINORITY,
+    TWO_COMMANDS_NOT_ABOVE
 };
 
 const struct scheme schemes[] = {
-    [RIGHT] = {.name = "right", .writes_back = true, .needs_key = true, .guarded = true},
+    [RIGHT] = {.name = "right", .writes_back = true, .needs_key = true, .guard = GUARD_BELOW},
 
-    /* Two rules keep a CONFIRM from a master whose counter is past the fence. Each is enough by
-     * itself; the library has both. */
+    /* The least that the proof needs, which looks at no key: also where the VOTE is two commands,
+     * between which anything may happen. */
+    [NO_KEY] = {.name = "no-key", .writes_back = true, .guard = GUARD_BELOW},
+    [TWO_COMMANDS] = {.name = "two-commands",
+                      .writes_back = true,
+                      .needs_key = true,
+                      .guard = GUARD_BELOW,
+                      .two_commands = true},
+
+    /* Where a VOTE is one command, two weaker rules keep a CONFIRM from a master whose counter is
+     * past the fence. Each of them is enough by itself. */
     [GUARD_ONLY] = {.name = "guard-only",
                     .writes_back = true,
                     .needs_key = true,
-                    .guarded = true,
+                    .guard = GUARD_NOT_ABOVE,
                     .to_all = true},
     [COUNTED_ONLY] = {.name = "counted-only", .writes_back = true, .needs_key = true},
 
@@ -54,20 +66,26 @@ const struct scheme schemes[] = {
                          .to_all = true},
     [CLOCK] = {.name = "time-stamps", .vote = VOTE_PLAIN, .decision = DECIDE_CLOCK},
 
-    /* The right scheme without one step of its proof. */
+    /* A weaker guard, and without something else that it then needs. */
     [EARLY_HEAL] = {.name = "early-heal",
                     .writes_back = true,
                     .needs_key = true,
-                    .guarded = true,
+                    .guard = GUARD_NOT_ABOVE,
                     .heals_early = true},
     [TWO_VOTES] = {.name = "two-votes",
                    .writes_back = true,
                    .needs_key = true,
                    .votes_twice = true},
+    [TWO_COMMANDS_NOT_ABOVE] = {.name = "two-commands-not-above",
+                                .writes_back = true,
+                                .needs_key = true,
+                                .guard = GUARD_NOT_ABOVE,
+                                .two_commands = true},
+
     [MINORITY] = {.name = "minority",
                   .writes_back = true,
                   .needs_key = true,
-                  .guarded = true,
+                  .guard = GUARD_BELOW,
                   .minority = true},
 };
 const unsigned n_schemes = sizeof(schemes) / sizeof(schemes[0]);
@@ -106,6 +124,13 @@ const struct config configs[] = {
     {CONFIG("counted-only", "3 masters, 3 attempts; CONFIRM to those counted, whatever F",
             COUNTED_ONLY, 3, 3),
      BOTH, SUITE},
+
+    {CONFIG("no-key", "3 masters, 3 attempts; CONFIRM where F < m, whosever key is there", NO_KEY,
+            3, 3),
+     BOTH, SUITE},
+    {CONFIG("two-commands", "3 masters, 2 attempts; SET and INCR, by losers up to 2, plain",
+            TWO_COMMANDS, 3, 2),
+     .losers = 2, .plain = true, .runs = RUN_SUITE},
 
     /* The merged steps are compared with each step by itself. The configuration that is compared
      * follows the one that it is compared with. */
@@ -159,12 +184,24 @@ const struct config configs[] = {
      FINDS(WRONG_DUPLICATE)},
     {CONFIG("two-votes", "one token for two tries, and CONFIRM whatever F", TWO_VOTES, 3, 3), BOTH,
      FINDS(WRONG_DUPLICATE)},
+    {CONFIG("two-commands-not-above", "SET and INCR, CONFIRM where F <= m", TWO_COMMANDS_NOT_ABOVE,
+            3, 2),
+     BOTH, .losers = 2, .plain = true, .expect = WRONG_DUPLICATE, .runs = RUN_SUITE},
     {CONFIG("minority", "one less than a majority", MINORITY, 3, 3), BOTH, FINDS(WRONG_DUPLICATE)},
     {CONFIG("per-node-incr-plain", "per-node INCR, max over the voters, plain", PER_NODE, 3, 3),
      .plain = true, FINDS(WRONG_DUPLICATE)},
     {CONFIG("forgets-counted-plain", "a master that forgot is counted at once, plain", RIGHT, 3, 3),
      .forgetting = FORGETS_COUNTED, .plain = true, FINDS(WRONG_DUPLICATE)},
 
+    {CONFIG("two-commands-kept",
+            "3 masters, 2 attempts, extend and heal; SET and INCR, by losers up to 3, plain",
+            TWO_COMMANDS, 3, 2),
+     BOTH, .losers = 3, .plain = true, .runs = RUN_LARGE},
+    {CONFIG("two-commands-forgets",
+            "3 masters, 2 attempts, extend and heal; SET and INCR, by losers up to 2; one forgets, "
+            "in quarantine, plain",
+            TWO_COMMANDS, 3, 2),
+     BOTH, .losers = 2, .forgetting = FORGETS_QUARANTINED, .plain = true, .runs = RUN_LARGE},
     {CONFIG("five-numbers", "5 masters, 2 attempts, extend and heal", RIGHT, 5, 2), BOTH,
      .numbers = true, .runs = RUN_LARGE},
     {CONFIG("five-plain", "5 masters, 2 attempts, extend and heal, plain", RIGHT, 5, 2), BOTH,

@@ -21,6 +21,13 @@ enum decision {
     DECIDE_CLOCK
 };
 
+/* Where the counter of a master is so, it may CONFIRM the fence. */
+enum guard {
+    GUARD_NONE,
+    GUARD_NOT_ABOVE,
+    GUARD_BELOW
+};
+
 /* How fences are chosen. `right` is the scheme of the library; each other scheme differs from it as
  * its name says. */
 struct scheme {
@@ -30,11 +37,13 @@ struct scheme {
     bool
         writes_back; /* the client sends the fence to the masters, and a majority must confirm it */
     bool needs_key;  /* ... where the key is still that of the attempt */
-    bool guarded;    /* ... and the counter not above the fence */
-    bool to_all;     /* ... also to masters whose vote was not counted */
-    bool heals_early; /* keys are set again before the lock is held */
-    bool votes_twice; /* a VOTE may be carried out twice: the token of a try is used once more */
-    bool minority;    /* one less than a majority is enough */
+    enum guard guard;  /* ... and the counter is so */
+    bool to_all;       /* ... also to masters whose vote was not counted */
+    bool heals_early;  /* keys are set again before the lock is held */
+    bool votes_twice;  /* a VOTE may be carried out twice: the token of a try is used once more */
+    bool two_commands; /* a VOTE is two commands: set the key, and count; losers count, too. Only
+                          searched with `plain` */
+    bool minority;     /* one less than a majority is enough */
 };
 
 /* One master may lose its key and its counter, once. */
@@ -63,8 +72,9 @@ struct config {
     unsigned nodes, attempts;
     bool extend, heal;
     enum forgetting forgetting;
-    unsigned hints; /* a VOTE may carry any hint up to this; 0: none */
-    bool plain;     /* each step by itself (plain.c), not the merged steps (merged.c) */
+    unsigned losers; /* whoever did not get the key counts, at any time, up to this */
+    unsigned hints;  /* a VOTE may carry any hint up to this; 0: none */
+    bool plain;      /* each step by itself (plain.c), not the merged steps (merged.c) */
     bool numbers; /* counters keep their numbers, so that the fences of two searches can be compared
                    */
     const char *same_as; /* the configuration that must find the same fences */

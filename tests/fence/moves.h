@@ -12,7 +12,10 @@
 enum move_kind {
     MOVE_START,
     MOVE_VOTE, /* carried out; merged: and started, and the key that was there is gone */
-    MOVE_READ, /* an answer */
+    MOVE_SET,  /* the first command of a VOTE, which gets the key or does not */
+    MOVE_INCREMENT,
+    MOVE_LOSER, /* INCR of somebody who did not get the key */
+    MOVE_READ,  /* an answer */
     MOVE_CLOSE,
     MOVE_HOLD,
     MOVE_CONFIRM, /* carried out */

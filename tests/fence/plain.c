@@ -45,10 +45,46 @@ static void grants(const struct world *w, unsigned a, unsigned n, const struct e
     }
 }
 
+/* The INCR of an attempt that did not get the key is one of the losers'. */
+static void sets(const struct world *w, unsigned a, unsigned n, const struct emit *e)
+{
+    struct world after = *w;
+
+    if (w->nodes[n].owner == 0) {
+        world_set(&after, a, n);
+    } else {
+        after.cells[a][n] = CELL_OVER;
+    }
+    moves_emit(e, &after, MOVE_SET, a, n, 0);
+}
+
+static void increments(const struct world *w, unsigned a, unsigned n, const struct emit *e)
+{
+    struct world after = *w;
+    unsigned got = world_increment(&after, n);
+    bool counted = counts(w, e->config, n) && w->attempts[a].phase != PHASE_HELD;
+
+    after.cells[a][n] = (uint8_t)(counted ? CELL_UNREAD + got : CELL_OVER);
+    moves_emit(e, &after, MOVE_INCREMENT, a, n, 0);
+}
+
+static void votes_by_two(const struct world *w, unsigned a, unsigned n, const struct emit *e)
+{
+    if (w->cells[a][n] == CELL_UNDER_WAY) {
+        sets(w, a, n, e);
+    } else if (w->cells[a][n] == CELL_SET) {
+        increments(w, a, n, e);
+    }
+}
+
 static void votes(const struct world *w, unsigned a, unsigned n, const struct emit *e)
 {
     struct world after = *w;
 
+    if (e->config->scheme->two_commands) {
+        votes_by_two(w, a, n, e);
+        return;
+    }
     if (w->cells[a][n] != CELL_UNDER_WAY && !e->config->scheme->votes_twice) {
         return;
     }
@@ -146,6 +182,27 @@ static void of_attempt(const struct world *w, unsigned a, const struct emit *e)
     }
 }
 
+/* What happens to a master without an attempt. */
+static void of_master(const struct world *w, unsigned n, const struct emit *e)
+{
+    struct world after = *w;
+
+    if (w->nodes[n].owner) {
+        after.nodes[n].owner = 0;
+        moves_emit(e, &after, MOVE_VANISH, 0, n, 0);
+        after = *w;
+    }
+    if (w->nodes[n].counter < e->config->losers) {
+        world_increment(&after, n);
+        moves_emit(e, &after, MOVE_LOSER, 0, n, 0);
+        after = *w;
+    }
+    if (moves_may_forget(w, e->config)) {
+        world_forget(&after, n);
+        moves_emit(e, &after, MOVE_FORGET, 0, n, 0);
+    }
+}
+
 void plain_each(const struct world *w, const struct config *c, on_move *f, void *arg)
 {
     struct emit e = {.config = c, .f = f, .arg = arg};
@@ -155,15 +212,6 @@ void plain_each(const struct world *w, const struct config *c, on_move *f, void 
         of_attempt(w, a, &e);
     }
     for (n = 0; n < c->nodes; n++) {
-        struct world after = *w;
-
-        if (w->nodes[n].owner) {
-            after.nodes[n].owner = 0;
-            moves_emit(&e, &after, MOVE_VANISH, 0, n, 0);
-        }
-        if (moves_may_forget(w, c)) {
-            world_forget(&after, n);
-            moves_emit(&e, &after, MOVE_FORGET, 0, n, 0);
-        }
+        of_master(w, n, &e);
     }
 }

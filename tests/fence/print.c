@@ -51,6 +51,22 @@ static void print_vote(const struct world *before, const struct world *after,
     }
 }
 
+static void print_two(const struct world *before, const struct world *after,
+                      const struct move *move)
+{
+    unsigned a = move->attempt, n = move->node;
+
+    if (move->kind == MOVE_LOSER) {
+        printf("somebody without a key counts at master %u", n + 1);
+    } else if (move->kind == MOVE_INCREMENT) {
+        printf("master %u carries out %c's INCR and answers %u", n + 1, name(a),
+               after->nodes[n].counter);
+    } else {
+        printf("master %u %s %c's SET", n + 1, before->nodes[n].owner ? "refuses" : "carries out",
+               name(a));
+    }
+}
+
 static void print_read(const struct world *before, const struct move *move)
 {
     unsigned cell = before->cells[move->attempt][move->node];
@@ -122,6 +138,11 @@ static void print_move(const struct world *before, const struct world *after,
         break;
     case MOVE_VOTE:
         print_vote(before, after, c, move);
+        break;
+    case MOVE_SET:
+    case MOVE_INCREMENT:
+    case MOVE_LOSER:
+        print_two(before, after, move);
         break;
     case MOVE_READ:
         print_read(before, move);

@@ -21,6 +21,37 @@ unsigned world_vote(struct world *w, const struct config *c, unsigned a, unsigne
     return node->counter;
 }
 
+void world_set(struct world *w, unsigned a, unsigned n)
+{
+    w->nodes[n].owner = (uint8_t)(a + 1);
+    w->cells[a][n] = CELL_SET;
+}
+
+unsigned world_increment(struct world *w, unsigned n)
+{
+    struct node *node = &w->nodes[n];
+
+    if (node->counter == MAX_VALUE) {
+        w->overflow = true;
+    } else {
+        node->counter++;
+    }
+    return node->counter;
+}
+
+static bool passes(enum guard guard, unsigned counter, unsigned fence)
+{
+    switch (guard) {
+    case GUARD_NOT_ABOVE:
+        return counter <= fence;
+    case GUARD_BELOW:
+        return counter < fence;
+    case GUARD_NONE:
+        break;
+    }
+    return true;
+}
+
 bool world_confirm(struct world *w, const struct config *c, unsigned a, unsigned n)
 {
     struct node *node = &w->nodes[n];
@@ -28,7 +59,7 @@ bool world_confirm(struct world *w, const struct config *c, unsigned a, unsigned
     if (c->scheme->needs_key && node->owner != a + 1) {
         return false;
     }
-    if (c->scheme->guarded && node->counter > w->attempts[a].fence) {
+    if (!passes(c->scheme->guard, node->counter, w->attempts[a].fence)) {
         return false;
     }
     if (node->counter < w->attempts[a].fence) {
@@ -155,7 +186,7 @@ void world_hold(struct world *w, const struct config *c, unsigned a)
         uint8_t *cell = &w->cells[a][n];
         bool confirm = *cell == CELL_CONFIRM && c->scheme->writes_back;
 
-        if (*cell != CELL_UNDER_WAY && !confirm) {
+        if (*cell != CELL_UNDER_WAY && *cell != CELL_SET && !confirm) {
             *cell = CELL_OVER;
         }
     }

@@ -11,6 +11,8 @@
  *                                                  v      read           v
  *                                                 YES ----------------> AGREES
  *
+ * Where a VOTE is two commands, SET is between UNDER WAY and UNREAD.
+ *
  * Nothing has a time: whatever is under way may be carried out now, later, or never, and what was
  * answered read now, later, or never. A client that gives up is one that reads no more; its
  * messages are still under way. */
@@ -34,7 +36,8 @@ enum cell {
     CELL_CONFIRM,
     CELL_YES,
     CELL_AGREES,
-    CELL_UNREAD,                             /* + the counter that was returned */
+    CELL_SET,    /* two commands: the key is set, and the counter not raised yet */
+    CELL_UNREAD, /* + the counter that was returned */
     CELL_READ = CELL_UNREAD + MAX_VALUE + 1, /* + the counter that was returned */
     CELLS = CELL_READ + MAX_VALUE + 1
 };
@@ -75,6 +78,11 @@ static inline bool cell_is_read(unsigned cell)
  * more than it must. Returns what the master answers. */
 unsigned world_vote(struct world *w, const struct config *c, unsigned a, unsigned n,
                     unsigned value);
+
+/* The two commands that a VOTE may be. The key is free; returns what the master answers to the
+ * second. */
+void world_set(struct world *w, unsigned a, unsigned n);
+unsigned world_increment(struct world *w, unsigned n);
 
 /* CONFIRM of `a` at `n`. False when it is refused, and nothing changed. */
 bool world_confirm(struct world *w, const struct config *c, unsigned a, unsigned n);

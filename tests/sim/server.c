@@ -299,7 +299,7 @@ static void confirm(struct world *w, unsigned server, struct message *m)
     unsigned key;
 
     RLK_MASK_EACH (key, left) {
-        good = good && w->servers[server].counters[key] <= m->fence;
+        good = good && w->servers[server].counters[key] < m->fence;
     }
     left = good ? world_claim(w, m->claim)->keys : 0;
     RLK_MASK_EACH (key, left) {

@@ -364,7 +364,7 @@ static void keep_all(struct state s, unsigned each, int64_t fence)
 static void confirm(struct state s, int64_t fence)
 {
     struct rlk_claim *c = claim(s.n, 0, fence);
-    bool may = count_of(&s, 'm') == s.n && highest(&s) <= fence;
+    bool may = count_of(&s, 'm') == s.n && highest(&s) < fence;
     redisReply *reply;
 
     put(&s);
