@@ -4,7 +4,7 @@
     table.py note RESULT NAME VERSION LOG [--quick]   what a run of `meson test` said of a server
     table.py refuse RESULT NAME WHY                   the server could not be had
     table.py show RESULT...                           print the table
-    table.py readme README RESULT...                  write it into the README, between two marks
+    table.py write DOCUMENT RESULT...                 write it into the document, between two marks
 
 RESULT is a file of our own, which stays, so that a table can be made of several runs. A feature
 (features.toml) is "yes" when all its tests passed, "no" when all said that the server cannot do it,
@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 import tally  # noqa: E402
 
 LINE = re.compile(r'(not )?ok\b\s*\d*\s*(?:- )?(.*?)(?:\s*#\s*skip\b\s*(.*))?$', re.IGNORECASE)
-BEGIN = '<!-- Written by scripts/compat --readme. -->'
+BEGIN = '<!-- Written by scripts/compat --write. -->'
 END = '<!-- The end of the table. -->'
 
 
@@ -141,7 +141,7 @@ def show(results):
     return 1 if bad or not had else 0
 
 
-# --- the README -----------------------------------------------------------------------------------
+# --- the document ---------------------------------------------------------------------------------
 
 def proper(name):
     """redis-bookworm: Redis of Debian bookworm."""
@@ -160,7 +160,7 @@ def section(results):
     return '\n'.join([BEGIN, f'On {date}:', '', *lines, '', END])
 
 
-def readme(path, results):
+def write(path, results):
     with open(path, encoding='utf-8') as file:
         text = file.read()
     before, begin, rest = text.partition(BEGIN)
@@ -203,8 +203,8 @@ def main(args):
         keep(args[1], {'name': args[2], 'refused': args[3]})
     elif verb == 'show':
         return show(load(args[1:]))
-    elif verb == 'readme':
-        readme(args[1], load(args[2:]))
+    elif verb == 'write':
+        write(args[1], load(args[2:]))
     return 0
 
 

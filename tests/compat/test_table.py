@@ -49,12 +49,12 @@ def result(name, printed, how='OK'):
                 date='2026-01-02')
 
 
-def in_readme(text, *results):
+def in_document(text, *results):
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, 'README.md')
+        path = os.path.join(folder, 'document.md')
         with open(path, 'w', encoding='utf-8') as file:
             file.write(text)
-        table.readme(path, list(results))
+        table.write(path, list(results))
         with open(path, encoding='utf-8') as file:
             return file.read()
 
@@ -87,11 +87,11 @@ def main():
         ('and is no failure', shown(good, gone)[1] == 0),
         ('but no server at all is one', shown(gone)[1] == 1),
         ('what a server lacks is said', 'redis-sid: it has no GET' in shown(lacks)[0]),
-        ('the README gets the table in its place',
-         in_readme(marks, good, gone).startswith(f'a\n{table.BEGIN}\nOn 2026-01-02:\n\n|  | Redis, sid 7.0 |')),
-        ('and keeps the rest', in_readme(marks, good).endswith(f'{table.END}\nb\n')),
+        ('the document gets the table in its place',
+         in_document(marks, good, gone).startswith(f'a\n{table.BEGIN}\nOn 2026-01-02:\n\n|  | Redis, sid 7.0 |')),
+        ('and keeps the rest', in_document(marks, good).endswith(f'{table.END}\nb\n')),
         ('a second time changes nothing',
-         in_readme(in_readme(marks, good), good) == in_readme(marks, good)),
+         in_document(in_document(marks, good), good) == in_document(marks, good)),
     ]:
         tap.claim(claim, [] if good_one else ['it does not'])
     return tap.finish()

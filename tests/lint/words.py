@@ -47,6 +47,8 @@ HELD = [
     'src/net',
     'src/node',
     'README.md',
+    'docs/compatibility.md',
+    'docs/tutorial.md',
     'docs/examples',
     'docs/man',
     'docs/guarantees.md',
