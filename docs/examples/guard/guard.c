@@ -206,6 +206,9 @@ static int start(struct guard *guard, char **argv, int n_nodes)
 static int watch(struct guard *guard)
 {
     guard->base = event_base_new();
+    if (!guard->base) {
+        return REDLOCK_ESYSTEM;
+    }
     guard->ended = evsignal_new(guard->base, SIGCHLD, on_ended, guard);
     guard->terminated = evsignal_new(guard->base, SIGTERM, on_signal, guard);
     guard->interrupted = evsignal_new(guard->base, SIGINT, on_signal, guard);
