@@ -64,7 +64,7 @@ fence=$(cat "$work/out")
 run "$REDLOCK" status missing
 prints "fence $fence" "a lock that stays keeps its fence"
 
-"$REDLOCK" lock killed --ttl 2s --at-least 60s -- sh -c 'echo $$ >"$0/pid"; sleep 600' "$work" &
+"$REDLOCK" lock killed --ttl 9s --at-least 60s -- sh -c 'echo $$ >"$0/pid"; sleep 600' "$work" &
 locker=$!
 until_true [ -s "$work/pid" ]
 kill -KILL "$locker"
@@ -72,7 +72,7 @@ await "$locker"
 until_true is_dead "$(cat "$work/pid")"
 check "when redlock is killed the lock stays" stays killed 20000
 
-run "$REDLOCK" lock long -v --ttl 1s --at-least 9s -- sleep 3.5
+run "$REDLOCK" lock long -v --ttl 9s --at-least 60s -- sleep 3.5
 says "kept 'long'" "renewals do not prolong the stay"
 check "a command that ends before the lock may be released is waited for" \
     lasts 1 "$REDLOCK" lock short --at-least 1s -- true
@@ -90,7 +90,7 @@ run "$REDLOCK" lock two --at-least 60s -- true
 status_is 0 "two of five masters stopped: it works"
 resume 1 2
 check "with two of five masters stopped the lock stays" stays two 20000
-run "$REDLOCK" lock gone --at-least 60s -- \
+run "$REDLOCK" lock gone --ttl 5m --at-least 60s -- \
     sh -c 'for n in 1 2 3 4 5; do "$0" -s "$1/$n.sock" del gone; done' "$rediscli" "$REDLOCK_SANDBOX"
 says "'gone' was gone before it was released" "a lock that was gone before its time is reported"
 

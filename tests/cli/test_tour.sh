@@ -30,7 +30,12 @@ await "$waiter"
 status_is 0 "and the one who waited has got it"
 check "and has run its command" [ -e "$work/next" ]
 check "nobody has it then" until_true is_free tour
-run "$REDLOCK" lock tour --ttl 500ms -- sleep 2
+renewed_twice() { [ "$(grep -c "renewed 'tour'" "$work/err")" -ge 2 ]; }
+"$REDLOCK" lock tour -v --ttl 6s -- sh -c 'until [ -e "$0" ]; do sleep 0.05; done' "$work/enough" 2>"$work/err" &
+holder=$!
+check "lock renews it" until_true renewed_twice
+touch "$work/enough"
+await "$holder"
 status_is 0 "lock renews for as long as its command runs"
 
 # --- fences, several keys ---
