@@ -25,7 +25,8 @@ end
 if #ours > 0 then
     return 2
 end
-local fence = tonumber(ARGV[3])
+local hint = tonumber(ARGV[3])
+local fence = hint
 for _, key in ipairs(KEYS) do
     local counter = counter_of(key)
     if not counter then
@@ -47,5 +48,5 @@ end
 for _, key in ipairs(KEYS) do
     redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
 end
-set_counters(KEYS, string.format('%.0f', fence))
+set_counters(KEYS, fence == hint and ARGV[3] or string.format('%.0f', fence))
 return {fence, same}

@@ -14,8 +14,10 @@ local function counter_of(key)
     end
 end
 
+-- The fence is a text, too, where there is one: to make a text of a number takes Redis as long as
+-- half a command.
 local function set_counters(keys, fence)
     for _, key in ipairs(keys) do
-        redis.call('SET', key .. ':redlock-fence', fence, 'PX', 604800000)
+        redis.call('SET', key .. ':redlock-fence', fence, 'PX', '604800000')
     end
 end
