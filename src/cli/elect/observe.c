@@ -34,11 +34,11 @@ static void print_json(const struct observer *o, const struct redlock_leader *le
     bool leads = leader->known && leader->id[0];
 
     printf("{\"key\": ");
-    cli_json_string(o->plan->name.keys[0]);
-    cli_json_flag("known", leader->known);
-    cli_json_text("leader", leads ? leader->id : NULL);
-    cli_json_text("value", leads && leader->value[0] ? leader->value : NULL);
-    cli_json_number("term", leads && leader->term, (int64_t)leader->term);
+    cli_json_string(stdout, o->plan->name.keys[0]);
+    cli_json_flag(stdout, "known", leader->known);
+    cli_json_text(stdout, "leader", leads ? leader->id : NULL);
+    cli_json_text(stdout, "value", leads && leader->value[0] ? leader->value : NULL);
+    cli_json_number(stdout, "term", leads && leader->term, (int64_t)leader->term);
     printf("}\n");
 }
 

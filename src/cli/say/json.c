@@ -22,46 +22,46 @@ static unsigned number(const char *text, size_t length)
     }
 }
 
-void cli_json_string(const char *text)
+void cli_json_string(FILE *out, const char *text)
 {
-    putchar('"');
+    putc('"', out);
     while (*text) {
         size_t length = cli_escape_character(text);
 
         if (*text == '"' || *text == '\\') {
-            printf("\\%c", *text);
+            fprintf(out, "\\%c", *text);
         } else if (length == 0) {
-            fputs("\\ufffd", stdout);
+            fputs("\\ufffd", out);
         } else if (cli_escape_is_control(text, length)) {
-            printf("\\u%04x", number(text, length));
+            fprintf(out, "\\u%04x", number(text, length));
         } else {
-            fwrite(text, 1, length, stdout);
+            fwrite(text, 1, length, out);
         }
         text += length ? length : 1;
     }
-    putchar('"');
+    putc('"', out);
 }
 
-void cli_json_text(const char *name, const char *text)
+void cli_json_text(FILE *out, const char *name, const char *text)
 {
-    printf(", \"%s\": ", name);
+    fprintf(out, ", \"%s\": ", name);
     if (text) {
-        cli_json_string(text);
+        cli_json_string(out, text);
     } else {
-        printf("null");
+        fprintf(out, "null");
     }
 }
 
-void cli_json_number(const char *name, bool known, int64_t number)
+void cli_json_number(FILE *out, const char *name, bool known, int64_t number)
 {
     if (known) {
-        printf(", \"%s\": %" PRId64, name, number);
+        fprintf(out, ", \"%s\": %" PRId64, name, number);
     } else {
-        printf(", \"%s\": null", name);
+        fprintf(out, ", \"%s\": null", name);
     }
 }
 
-void cli_json_flag(const char *name, int flag)
+void cli_json_flag(FILE *out, const char *name, int flag)
 {
-    printf(", \"%s\": %s", name, flag < 0 ? "null" : flag ? "true" : "false");
+    fprintf(out, ", \"%s\": %s", name, flag < 0 ? "null" : flag ? "true" : "false");
 }

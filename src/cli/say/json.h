@@ -1,16 +1,17 @@
-/* json.h - writes JSON to stdout. A value that is not known is null. */
+/* json.h - writes JSON. A value that is not known is null. */
 #ifndef CLI_SAY_JSON_H
 #define CLI_SAY_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
-/* Print text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD. */
-void cli_json_string(const char *text);
+/* Write text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD. */
+void cli_json_string(FILE *out, const char *text);
 
 /* A field that is not the first one: ", " and its name before the value. */
-void cli_json_text(const char *name, const char *text); /* NULL: not known */
-void cli_json_number(const char *name, bool known, int64_t number);
-void cli_json_flag(const char *name, int flag); /* below 0: not known */
+void cli_json_text(FILE *out, const char *name, const char *text); /* NULL: not known */
+void cli_json_number(FILE *out, const char *name, bool known, int64_t number);
+void cli_json_flag(FILE *out, const char *name, int flag); /* below 0: not known */
 
 #endif

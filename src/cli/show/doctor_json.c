@@ -13,21 +13,21 @@
 /* "": not known. */
 static void print_text(const char *name, const char *text)
 {
-    cli_json_text(name, text[0] ? text : NULL);
+    cli_json_text(stdout, name, text[0] ? text : NULL);
 }
 
 static void print_clock(int64_t clock_us, uint64_t error_us)
 {
     bool known = error_us != UINT64_MAX;
 
-    cli_json_number("clock_us", known, clock_us);
-    cli_json_number("clock_error_us", known, (int64_t)error_us);
+    cli_json_number(stdout, "clock_us", known, clock_us);
+    cli_json_number(stdout, "clock_error_us", known, (int64_t)error_us);
 }
 
 /* -1: the quarantine has no known end. */
 static void print_quarantine(const struct redlock_examined *x)
 {
-    cli_json_number("quarantine_ms", x->answered,
+    cli_json_number(stdout, "quarantine_ms", x->answered,
                     x->quarantine_ms == UINT64_MAX ? -1 : (int64_t)x->quarantine_ms);
 }
 
@@ -68,30 +68,30 @@ static void print_info(const struct redlock_examined *x)
 {
     bool known = !((x->denied | x->missing) & REDLOCK_RIGHT_INFO);
 
-    cli_json_number("uptime_s", x->uptime_s >= 0, x->uptime_s);
-    cli_json_flag("loading", known ? x->loading : -1);
-    cli_json_flag("rdb", x->rdb);
-    cli_json_flag("aof", x->aof);
+    cli_json_number(stdout, "uptime_s", x->uptime_s >= 0, x->uptime_s);
+    cli_json_flag(stdout, "loading", known ? x->loading : -1);
+    cli_json_flag(stdout, "rdb", x->rdb);
+    cli_json_flag(stdout, "aof", x->aof);
     print_text("fsync", x->fsync);
-    cli_json_flag("disk_fails", known ? x->disk_fails : -1);
-    cli_json_number("maxmemory", known, (int64_t)x->maxmemory);
-    cli_json_number("used_memory", known, (int64_t)x->used_memory);
+    cli_json_flag(stdout, "disk_fails", known ? x->disk_fails : -1);
+    cli_json_number(stdout, "maxmemory", known, (int64_t)x->maxmemory);
+    cli_json_number(stdout, "used_memory", known, (int64_t)x->used_memory);
     print_text("eviction", x->eviction);
-    cli_json_number("evicted_keys", known, (int64_t)x->evicted_keys);
-    cli_json_number("replicas", known, x->replicas);
-    cli_json_number("min_replicas", !((x->denied | x->missing) & REDLOCK_RIGHT_CONFIG_GET),
+    cli_json_number(stdout, "evicted_keys", known, (int64_t)x->evicted_keys);
+    cli_json_number(stdout, "replicas", known, x->replicas);
+    cli_json_number(stdout, "min_replicas", !((x->denied | x->missing) & REDLOCK_RIGHT_CONFIG_GET),
                     x->min_replicas);
-    cli_json_flag("promoted", known ? x->promoted : -1);
+    cli_json_flag(stdout, "promoted", known ? x->promoted : -1);
 }
 
 static void print_pings(const struct redlock_examined *x)
 {
     bool known = x->pings > 0;
 
-    cli_json_number("pings", true, x->pings);
-    cli_json_number("ping_min_us", known, (int64_t)x->ping_min_us);
-    cli_json_number("ping_median_us", known, (int64_t)x->ping_median_us);
-    cli_json_number("ping_max_us", known, (int64_t)x->ping_max_us);
+    cli_json_number(stdout, "pings", true, x->pings);
+    cli_json_number(stdout, "ping_min_us", known, (int64_t)x->ping_min_us);
+    cli_json_number(stdout, "ping_median_us", known, (int64_t)x->ping_median_us);
+    cli_json_number(stdout, "ping_max_us", known, (int64_t)x->ping_max_us);
 }
 
 static void print_server(const struct redlock_examined *x)
@@ -105,12 +105,12 @@ static void print_server(const struct redlock_examined *x)
     print_info(x);
     print_names("denied", x->denied);
     print_names("missing", x->missing);
-    cli_json_flag("keys_denied", x->keys_denied);
-    cli_json_number("database", true, x->database);
-    cli_json_flag("database_denied", x->database_denied);
+    cli_json_flag(stdout, "keys_denied", x->keys_denied);
+    cli_json_number(stdout, "database", true, x->database);
+    cli_json_flag(stdout, "database_denied", x->database_denied);
     print_text("refusal", x->refusal);
     print_text("acl", x->acl);
-    cli_json_flag("remote", x->remote);
+    cli_json_flag(stdout, "remote", x->remote);
     print_text("tls", x->tls);
     print_pings(x);
     print_clock(x->clock_us, x->clock_error_us);
@@ -119,12 +119,12 @@ static void print_server(const struct redlock_examined *x)
 static void print_master(const struct redlock_examined *x)
 {
     printf("  {\"node\": ");
-    cli_json_string(x->name);
+    cli_json_string(stdout, x->name);
     print_text("verdict", cli_doctor_text_verdict(x->verdict));
     print_text("state", cli_node_state((int)x->state));
     print_text("error", x->error);
     print_quarantine(x);
-    cli_json_flag("answered", x->answered);
+    cli_json_flag(stdout, "answered", x->answered);
     if (x->answered) {
         print_server(x);
     }

@@ -63,7 +63,7 @@ static void on_answered(const struct redlock_query_result *result, int status, v
         return;
     }
     if (query->json) {
-        cli_status_json_print(query->rl, query->key, result);
+        cli_status_json_print(stdout, query->rl, query->key, result);
     } else {
         cli_status_text_print(query->rl, query->key, result, status);
     }

@@ -10,57 +10,57 @@
 #include "cli/session/node_state.h"
 
 /* -1 for a key that never expires, as PTTL replies. */
-static void print_ttl(bool known, uint64_t ttl_ms)
+static void print_ttl(FILE *out, bool known, uint64_t ttl_ms)
 {
-    cli_json_number("ttl_ms", known, ttl_ms == UINT64_MAX ? -1 : (int64_t)ttl_ms);
+    cli_json_number(out, "ttl_ms", known, ttl_ms == UINT64_MAX ? -1 : (int64_t)ttl_ms);
 }
 
-static void print_node(const char *name, const struct redlock_query_node *node)
+static void print_node(FILE *out, const char *name, const struct redlock_query_node *node)
 {
     static const char *const answers[] = {"none", "free", "held"};
     bool known = node->answer != REDLOCK_ANSWER_NONE;
 
-    printf("{\"node\": ");
-    cli_json_string(name);
-    cli_json_text("answer", answers[node->answer]);
-    cli_json_text("token", known ? node->token : NULL);
-    print_ttl(known, node->answer == REDLOCK_ANSWER_HELD ? node->ttl_ms : 0);
-    cli_json_number("waiters", known, (int64_t)node->waiters);
-    cli_json_text("error", node->error);
-    printf("}");
+    fprintf(out, "{\"node\": ");
+    cli_json_string(out, name);
+    cli_json_text(out, "answer", answers[node->answer]);
+    cli_json_text(out, "token", known ? node->token : NULL);
+    print_ttl(out, known, node->answer == REDLOCK_ANSWER_HELD ? node->ttl_ms : 0);
+    cli_json_number(out, "waiters", known, (int64_t)node->waiters);
+    cli_json_text(out, "error", node->error);
+    fprintf(out, "}");
 }
 
 /* All are null when the key is not held by the leader of an election. */
-static void print_leader(const struct redlock_query_result *result, bool leads)
+static void print_leader(FILE *out, const struct redlock_query_result *result, bool leads)
 {
-    cli_json_text("leader", leads ? result->leader : NULL);
-    cli_json_text("value", leads && result->value[0] ? result->value : NULL);
-    cli_json_number("term", leads && result->fence, (int64_t)result->fence);
-    cli_json_number("priority", leads, (int64_t)result->priority);
+    cli_json_text(out, "leader", leads ? result->leader : NULL);
+    cli_json_text(out, "value", leads && result->value[0] ? result->value : NULL);
+    cli_json_number(out, "term", leads && result->fence, (int64_t)result->fence);
+    cli_json_number(out, "priority", leads, (int64_t)result->priority);
 }
 
-void cli_status_json_print(const struct redlock *rl, const char *key,
+void cli_status_json_print(FILE *out, const struct redlock *rl, const char *key,
                            const struct redlock_query_result *result)
 {
     bool known = !result->unknown;
     size_t i;
 
-    printf(" {\"key\": ");
-    cli_json_string(key);
-    cli_json_flag("held", known ? result->held : -1);
-    cli_json_text("owner", known ? result->owner : NULL);
-    cli_json_text("token", known ? result->token : NULL);
-    print_leader(result, known && result->held && result->leader[0]);
-    print_ttl(known, result->ttl_ms);
-    cli_json_number("fence", known, (int64_t)result->fence);
-    cli_json_number("holding", true, (int64_t)result->holding);
-    cli_json_number("answered", true, (int64_t)result->answered);
-    cli_json_number("waiters", result->answered > 0, (int64_t)result->waiters);
-    printf(", \"nodes\": [\n");
+    fprintf(out, " {\"key\": ");
+    cli_json_string(out, key);
+    cli_json_flag(out, "held", known ? result->held : -1);
+    cli_json_text(out, "owner", known ? result->owner : NULL);
+    cli_json_text(out, "token", known ? result->token : NULL);
+    print_leader(out, result, known && result->held && result->leader[0]);
+    print_ttl(out, known, result->ttl_ms);
+    cli_json_number(out, "fence", known, (int64_t)result->fence);
+    cli_json_number(out, "holding", true, (int64_t)result->holding);
+    cli_json_number(out, "answered", true, (int64_t)result->answered);
+    cli_json_number(out, "waiters", result->answered > 0, (int64_t)result->waiters);
+    fprintf(out, ", \"nodes\": [\n");
     for (i = 0; i < result->n_nodes; i++) {
-        printf("  ");
-        print_node(cli_node_name(rl, i), result->nodes[i]);
-        printf(i + 1 < result->n_nodes ? ",\n" : "\n");
+        fprintf(out, "  ");
+        print_node(out, cli_node_name(rl, i), result->nodes[i]);
+        fprintf(out, i + 1 < result->n_nodes ? ",\n" : "\n");
     }
-    printf(" ]}");
+    fprintf(out, " ]}");
 }
