@@ -55,6 +55,7 @@ LAYERS = {
     'src/cli/say': [cli('say'), SYSTEM],
     'src/cli/args': [cli('args|say'), r'redlock/.*', SYSTEM],
     'src/cli/system': [cli('system|say'), r'event2/.*', SYSTEM],
+    'src/cli/http': [cli('http|system|say'), r'event2/.*', SYSTEM],
     # base/wipe.c is compiled into the command, too: the library does not export it.
     'src/cli/session': [cli('session|system|args|say'), r'base/wipe\.h', *OF_USERS],
     'src/cli/take': [cli('take|session|system|args|say'), *OF_USERS],
@@ -151,6 +152,7 @@ BAD = [
     ('src/cli/say', 'cli/args/args.h'), ('src/cli/say', 'redlock/lock.h'),
     ('src/cli/args', 'cli/session/session.h'), ('src/cli/args', 'event2/event.h'),
     ('src/cli/system', 'cli/session/session.h'), ('src/cli/system', 'redlock/redlock.h'),
+    ('src/cli/http', 'redlock/redlock.h'), ('src/cli/http', 'cli/session/session.h'),
     ('src/cli/session', 'cli/take/take.h'), ('src/cli/take', 'cli/run/guard.h'),
     ('src/cli/run', 'cli/take/take.h'), ('src/cli/run', 'cli/lock/lease.h'),
     ('src/cli/lock', 'cli/script/acquire.h'), ('src/cli/elect', 'cli/lock/lock.h'), ('src/cli/lock', 'node/node.h'),

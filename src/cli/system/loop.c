@@ -9,7 +9,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 
-#define PRIORITIES 3
+#define PRIORITIES (CLI_LOOP_LAST + 1)
 
 /* How often cli_loop_watch() calls is_over(). */
 static const struct timeval watch_tick = {0, 2000};

@@ -22,6 +22,9 @@ struct cli_loop {
  */
 #define CLI_LOOP_URGENT 0
 
+/* The last priority: such an event waits until no event of the library is due. */
+#define CLI_LOOP_LAST 2
+
 /* Returns CLI_OK, and the caller calls cli_loop_close(); or says what is wrong and returns
  * CLI_INTERNAL. */
 int cli_loop_open(struct cli_loop *ret_loop);

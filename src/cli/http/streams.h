@@ -1,0 +1,29 @@
+/* streams.h - the replies that have no end: what one is sent, all are sent. */
+#ifndef CLI_HTTP_STREAMS_H
+#define CLI_HTTP_STREAMS_H
+
+#include <stddef.h>
+
+struct evbuffer;
+struct evhttp_request;
+
+/* The largest number of streams. */
+#define CLI_STREAMS_MAX 16
+
+struct cli_streams {
+    struct cli_stream *all[CLI_STREAMS_MAX]; /* NULL: free */
+    size_t n;
+};
+
+/* Begin a stream with what `first` contains. Returns 0; -1 when there are too many, or out of
+ * memory: then nothing was sent. */
+int cli_streams_begin(struct cli_streams *streams, struct evhttp_request *request, const char *type,
+                      struct evbuffer *first);
+
+/* Send to all. A stream whose client does not read is ended. */
+void cli_streams_send(struct cli_streams *streams, const char *data, size_t length);
+
+/* End all. */
+void cli_streams_end(struct cli_streams *streams);
+
+#endif

@@ -1,0 +1,140 @@
+/* test_address.c - where a server listens, and which hosts and origins it answers. */
+#include <stdint.h>
+#include <string.h>
+
+#include "cli/http/address.h"
+#include "lib/runner.h"
+
+static const struct {
+    const char *text;
+    const char *ip;
+    int port;
+    bool loopback;
+} good[] = {
+    {"127.0.0.1:7777", "127.0.0.1", 7777, true}, {"localhost:0", "127.0.0.1", 0, true},
+    {"LocalHost:1", "127.0.0.1", 1, true},       {"127.9.9.9:80", "127.9.9.9", 80, true},
+    {"[::1]:7777", "::1", 7777, true},           {"[0:0::0:1]:7777", "::1", 7777, true},
+    {"0.0.0.0:65535", "0.0.0.0", 65535, false},  {"[::]:1", "::", 1, false},
+    {"[fe80::1]:00080", "fe80::1", 80, false},   {"10.0.0.9:9", "10.0.0.9", 9, false},
+};
+
+static const char *const bad[] = {
+    "",
+    ":",
+    "7777",
+    ":7777",
+    "127.0.0.1",
+    "127.0.0.1:",
+    "127.0.0.1:x",
+    "127.0.0.1:-1",
+    "127.0.0.1:65536",
+    "127.0.0.1:123456",
+    "127.1:80",
+    "::1:7777",
+    "[::1]",
+    "[::1]7777",
+    "[::1:7777",
+    "[]:7777",
+    "[localhost]:1",
+    "example.com:80",
+    "127.0.0.1 :80",
+    " 127.0.0.1:80",
+    "1.2.3.4.5:1",
+    "[127.0.0.1]:1",
+    "127.0.0.1:80 ",
+    "http://127.0.0.1:80",
+    "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000:1",
+};
+
+START_TEST(an_address_is_read)
+{
+    struct cli_address address;
+    size_t i;
+
+    for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        ck_assert_msg(cli_address_parse(good[i].text, &address) == 0, "%s", good[i].text);
+        ck_assert_str_eq(address.ip, good[i].ip);
+        ck_assert_int_eq(address.port, good[i].port);
+        ck_assert_msg(cli_address_is_loopback(&address) == good[i].loopback, "%s", good[i].text);
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_address_is_refused)
+{
+    struct cli_address address = {.port = 9};
+    size_t i;
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ck_assert_msg(cli_address_parse(bad[i], &address) != 0, "'%s'", bad[i]);
+    }
+    ck_assert_int_eq(address.port, 9);
+}
+END_TEST
+
+START_TEST(on_loopback_only_names_of_loopback_are_answered)
+{
+    static const char *const ours[] = {"localhost",      "localhost:7777", "LOCALHOST:80",
+                                       "127.0.0.1:7777", "127.0.0.1",      "[::1]:7777",
+                                       "[::1]",          "127.0.0.5:1"};
+    static const char *const others[] = {
+        "evil.example",  "evil.example:7777",   "localhost.evil", "127.0.0.1.evil.example",
+        "10.0.0.1:7777", "localhost:7777:7777", "localhost:x",    "",
+        "[::2]:7777",    "localhost@evil",      "127.evil"};
+    struct cli_address address;
+    size_t i;
+
+    ck_assert_int_eq(cli_address_parse("127.0.0.1:7777", &address), 0);
+    for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+        ck_assert_msg(cli_address_answers(&address, ours[i]), "%s", ours[i]);
+    }
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        ck_assert_msg(!cli_address_answers(&address, others[i]), "%s", others[i]);
+    }
+    ck_assert(!cli_address_answers(&address, NULL));
+}
+END_TEST
+
+START_TEST(elsewhere_every_host_is_answered)
+{
+    struct cli_address address;
+
+    ck_assert_int_eq(cli_address_parse("0.0.0.0:7777", &address), 0);
+    ck_assert(cli_address_answers(&address, "web.example:7777"));
+    ck_assert(cli_address_answers(&address, NULL));
+}
+END_TEST
+
+START_TEST(only_our_own_origin_is_answered)
+{
+    ck_assert(cli_address_is_origin("localhost:7777", NULL));
+    ck_assert(cli_address_is_origin("localhost:7777", "http://localhost:7777"));
+    ck_assert(cli_address_is_origin("locks.example", "https://locks.example"));
+    ck_assert(!cli_address_is_origin("localhost:7777", "http://localhost:8888"));
+    ck_assert(!cli_address_is_origin("localhost:7777", "http://evil.example"));
+    ck_assert(!cli_address_is_origin("localhost:7777", "null"));
+    ck_assert(!cli_address_is_origin("localhost:7777", ""));
+    ck_assert(!cli_address_is_origin(NULL, "http://localhost:7777"));
+}
+END_TEST
+
+static Suite *address_suite(void)
+{
+    Suite *suite = suite_create("address");
+    TCase *tests = tcase_create("address");
+
+    tcase_add_test(tests, an_address_is_read);
+    tcase_add_test(tests, what_is_no_address_is_refused);
+    tcase_add_test(tests, on_loopback_only_names_of_loopback_are_answered);
+    tcase_add_test(tests, elsewhere_every_host_is_answered);
+    tcase_add_test(tests, only_our_own_origin_is_answered);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {address_suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
