@@ -115,6 +115,17 @@ struct rlk_batch *rlk_batches_take(struct rlk_batches *b)
     return NULL;
 }
 
+struct rlk_batch *rlk_batch_copy(const struct rlk_batch *batch, uint64_t nodes)
+{
+    struct rlk_batch *copy = make(batch->pool, batch->claims[0], nodes, batch->ttl_ms);
+    unsigned i;
+
+    for (i = 0; copy && i < batch->n; i++) {
+        push(copy, batch->claims[i]);
+    }
+    return copy;
+}
+
 void rlk_batch_ref(void *batch)
 {
     ((struct rlk_batch *)batch)->refs++;

@@ -59,6 +59,9 @@ bool rlk_batches_add(struct rlk_batches *b, struct rlk_claim *claim, uint64_t no
 /* Take out an open batch; NULL: no batch is open. */
 struct rlk_batch *rlk_batches_take(struct rlk_batches *b);
 
+/* A batch of its own, of the same claims (at least one), for these nodes; NULL: out of memory. */
+struct rlk_batch *rlk_batch_copy(const struct rlk_batch *batch, uint64_t nodes);
+
 void rlk_batch_ref(void *batch);
 void rlk_batch_unref(void *batch);
 

@@ -14,16 +14,6 @@
 
 /* ---- replies ---- */
 
-/* A node gets the text of the script until it has run it once. */
-static void note_script(struct rlk_node *n, const struct rlk_reply *reply)
-{
-    if (reply->type != RLK_REPLY_ERROR) {
-        n->scripts |= rlk_script_keep_all.bit;
-    } else if (rlk_classify_no_script(reply)) {
-        n->scripts &= ~rlk_script_keep_all.bit;
-    }
-}
-
 /* What was said of each claim; all 0 when the reply is no answer. A copy: what follows from the
  * first of them may end the connection, and its replies with it. */
 static void read_answers(const struct rlk_batch *batch, const struct rlk_reply *reply,
@@ -42,15 +32,18 @@ static void ask_alone(struct rlk_node *n, struct rlk_claim *claim, uint32_t ttl_
     }
 }
 
-static void on_answers(struct rlk_node *n, const struct rlk_exchange *r,
-                       const struct rlk_reply *reply, uint64_t now_us)
+/* A node gets the text of the script until it has run it once. */
+static void on_text_answers(struct rlk_node *n, const struct rlk_exchange *r,
+                            const struct rlk_reply *reply, uint64_t now_us)
 {
     static const struct rlk_reply yes = {RLK_REPLY_INTEGER, 1, "", 0};
     const struct rlk_batch *batch = r->context;
     char answers[RLK_BATCH_MOST];
     unsigned i;
 
-    note_script(n, reply);
+    if (reply->type != RLK_REPLY_ERROR) {
+        n->scripts |= rlk_script_keep_all.bit;
+    }
     read_answers(batch, reply, answers);
     for (i = 0; i < batch->n; i++) {
         if (answers[i] == '1') {
@@ -59,6 +52,21 @@ static void on_answers(struct rlk_node *n, const struct rlk_exchange *r,
             ask_alone(n, batch->claims[i], batch->ttl_ms, now_us);
         }
     }
+}
+
+static bool send_again(struct rlk_node *n, const struct rlk_batch *batch, uint64_t now_us);
+
+/* The reply to the script by its SHA-1. */
+static void on_answers(struct rlk_node *n, const struct rlk_exchange *r,
+                       const struct rlk_reply *reply, uint64_t now_us)
+{
+    if (rlk_classify_no_script(reply)) {
+        n->scripts &= ~rlk_script_keep_all.bit;
+        if (send_again(n, r->context, now_us)) {
+            return;
+        }
+    }
+    on_text_answers(n, r, reply, now_us);
 }
 
 static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
@@ -87,8 +95,9 @@ static void leave_out_unwanted(struct rlk_batch *batch)
 /* Returns the nodes to which the command could not be sent. */
 static uint64_t send_to_nodes(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {on_answers, on_broken, rlk_batch_ref,
-                                                  rlk_batch_unref};
+    static const struct rlk_exchange_kind kind[2] = {
+        {on_answers, on_broken, rlk_batch_ref, rlk_batch_unref},
+        {on_text_answers, on_broken, rlk_batch_ref, rlk_batch_unref}};
     struct rlk_command form[2]; /* by SHA-1, as text */
     uint64_t left = batch->nodes, unsent = 0;
     unsigned node;
@@ -102,7 +111,7 @@ static uint64_t send_to_nodes(struct redlock *rl, struct rlk_batch *batch, uint6
         if (form[text].bytes == NULL) {
             rlk_command_keep_all(&form[text], batch->claims, batch->n, batch->ttl_ms, text);
         }
-        if (!rlk_node_send(n, &form[text], &kind, batch, now_us)) {
+        if (!rlk_node_send(n, &form[text], &kind[text], batch, now_us)) {
             unsent |= rlk_mask_bit(node);
         }
     }
@@ -129,6 +138,19 @@ static void send_batch(struct redlock *rl, struct rlk_batch *batch, uint64_t now
         send_all(rl, batch, now_us);
     }
     rlk_batch_unref(batch);
+}
+
+/* The node has forgotten the script, and has done nothing: it gets the text. The batch itself may
+ * still be in flight to others, so that whoever ended meanwhile is left out of a copy. False: out
+ * of memory. */
+static bool send_again(struct rlk_node *n, const struct rlk_batch *batch, uint64_t now_us)
+{
+    struct rlk_batch *again = rlk_batch_copy(batch, rlk_mask_bit(n->index));
+
+    if (again) {
+        send_batch(n->owner, again, now_us);
+    }
+    return again != NULL;
 }
 
 void rlk_renewals_send(struct rlk_call *call)

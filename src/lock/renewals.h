@@ -9,10 +9,11 @@
  * (RLK_ASK_KEEP):
  *
  *   - A yes is the answer for this claim. Its lease began before the claim joined the batch [S2].
- *   - Anything else, a no or any error, is not yet an answer: the node is asked for this lock
+ *   - A server that has forgotten the script (NOSCRIPT) gets its text, once, in the same question.
+ *   - Anything else, a no or any other error, is not yet an answer: the node is asked for this lock
  *     alone, by keep.lua, and what it says then counts. So a lock that is in trouble, or that our
- *     user may not touch, is no trouble for the others; and a server that has forgotten the script,
- *     or refuses it, renews one by one.
+ *     user may not touch, is no trouble for the others; and a server that refuses the script renews
+ *     one by one.
  *   - When the connection breaks, the answer is unknown for each claim [S5].
  *
  * A lock that is released, lost or forgotten while its claim waits in an open batch is left out.

@@ -150,24 +150,52 @@ START_TEST(each_lock_has_its_own_answer)
 }
 END_TEST
 
-/* Each of them is asked for alone, and counts once. The next time the text is sent. */
-START_TEST(a_server_that_has_forgotten_the_script_renews_all_the_same)
+static bool is_last_a_text(size_t node)
 {
-    size_t node;
+    return scripts_is_text(scripts_last(&f, node, &rlk_script_keep_all));
+}
+
+/* It gets the text at once, for all of them; and the SHA-1 from the next time on. The other masters
+ * are not asked again. _i: how many have forgotten it. */
+START_TEST(a_server_that_has_forgotten_the_script_gets_its_text_once)
+{
+    size_t node, forgot = (size_t)_i;
 
     start(4);
     be_due();
-    for (node = 0; node < 5; node++) {
+    for (node = 0; node < forgot; node++) {
         model_forget_scripts(fake_model(f.nodes[node]));
     }
     be_due();
     must_be_renewed(0, 4);
-    must_have_run(0, 5, 2, 4);
+    must_have_run(0, forgot, 3, 0);
+    must_have_run(forgot, 5, 2, 0);
+    ck_assert(is_last_a_text(0));
     be_due();
     must_be_renewed(0, 4);
-    must_have_run(0, 5, 3, 4);
-    ck_assert(scripts_is_text(scripts_last(&f, 0, &rlk_script_keep_all)));
+    must_have_run(0, forgot, 4, 0);
+    must_have_run(forgot, 5, 3, 0);
+    ck_assert(!is_last_a_text(0));
     end(4);
+}
+END_TEST
+
+/* No Redis replies so to a text. Each lock is asked for alone. */
+START_TEST(a_server_that_forgets_even_the_text_is_not_asked_for_ever)
+{
+    static const char forgotten[] = "-NOSCRIPT No matching script.\r\n";
+    size_t node;
+
+    start(2);
+    be_due();
+    for (node = 0; node < 5; node++) {
+        fake_on_next(f.nodes[node], 1, "EVALSHA", FAKE_REPLY, forgotten, strlen(forgotten));
+        fake_on_next(f.nodes[node], 1, "EVAL", FAKE_REPLY, forgotten, strlen(forgotten));
+    }
+    be_due();
+    must_be_renewed(0, 2);
+    must_have_run(0, 5, 3, 2);
+    end(2);
 }
 END_TEST
 
@@ -314,19 +342,24 @@ START_TEST(a_lock_that_ends_before_its_batch_is_sent_is_left_out)
 }
 END_TEST
 
-/* [S5] Its release is behind the renewal, so nothing stays. _i: the batch is refused, and only the
- * lock that is still held is asked for again. */
+/* [S5] Its release is behind the renewal, so nothing stays. _i: the batch is refused, or the server
+ * has forgotten the script; then only those that are still held are asked for again. */
 START_TEST(a_lock_is_released_behind_the_batch_that_renews_it)
 {
     size_t node;
 
     start(2);
-    for (node = 0; _i && node < 5; node++) {
-        fake_on_next(f.nodes[node], 1, "EVAL", FAKE_REPLY, "-ERR x\r\n", 8);
+    be_due();
+    for (node = 0; node < 5; node++) {
+        if (_i == 1) {
+            fake_on_next(f.nodes[node], 1, "EVALSHA", FAKE_REPLY, "-ERR x\r\n", 8);
+        } else if (_i == 2) {
+            model_forget_scripts(fake_model(f.nodes[node]));
+        }
     }
     held_pause(&f, 0, 5);
     be_due();
-    must_have_run(0, 5, 1, 0);
+    must_have_run(0, 5, 2, 0);
     ck_assert_int_eq(held_release(&locks[0]), 0);
     loop_settle(f.base);
     held_resume(&f, 0, 5);
@@ -335,7 +368,7 @@ START_TEST(a_lock_is_released_behind_the_batch_that_renews_it)
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k0", locks[0].token), 0);
     must_be_renewed(1, 2);
-    must_have_run(0, 5, 1, (size_t)_i);
+    must_have_run(0, 5, 2, _i > 0);
     end(2);
 }
 END_TEST
@@ -404,13 +437,14 @@ Suite *renewals_suite(void)
     tcase_add_test(tcase, locks_that_are_due_together_are_renewed_by_one_command);
     tcase_add_test(tcase, the_last_of_many_is_renewed_alone_when_its_batch_has_no_other);
     tcase_add_loop_test(tcase, each_lock_has_its_own_answer, 0, 2);
-    tcase_add_test(tcase, a_server_that_has_forgotten_the_script_renews_all_the_same);
+    tcase_add_loop_test(tcase, a_server_that_has_forgotten_the_script_gets_its_text_once, 1, 6);
+    tcase_add_test(tcase, a_server_that_forgets_even_the_text_is_not_asked_for_ever);
     tcase_add_loop_test(tcase, locks_are_renewed_one_by_one_where_many_are_refused, 0, 7);
     tcase_add_test(tcase, whoever_is_asked_alone_is_asked_for_the_ttl_of_the_batch);
     tcase_add_test(tcase, an_error_for_all_is_unknown_for_each);
     tcase_add_test(tcase, a_connection_that_breaks_is_unknown_for_each);
     tcase_add_loop_test(tcase, a_lock_that_ends_before_its_batch_is_sent_is_left_out, 0, 2);
-    tcase_add_loop_test(tcase, a_lock_is_released_behind_the_batch_that_renews_it, 0, 2);
+    tcase_add_loop_test(tcase, a_lock_is_released_behind_the_batch_that_renews_it, 0, 3);
     tcase_add_test(tcase, locks_that_differ_are_not_in_one_batch);
     tcase_add_test(tcase, long_keys_make_smaller_batches);
     suite_add_tcase(suite, tcase);
