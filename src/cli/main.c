@@ -10,6 +10,7 @@
 #include "base/wipe.h"
 #include "cli/elect/elect.h"
 #include "cli/lock/lock.h"
+#include "cli/metrics/exporter.h"
 #include "cli/show/doctor.h"
 #include "cli/show/nodes.h"
 #include "cli/show/status.h"
@@ -27,9 +28,10 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"lock", cli_lock_main},       {"acquire", cli_acquire_main}, {"extend", cli_extend_main},
-    {"release", cli_release_main}, {"status", cli_status_main},   {"nodes", cli_nodes_main},
-    {"doctor", cli_doctor_main},   {"sandbox", cli_sandbox_main}, {"elect", cli_elect_main},
+    {"lock", cli_lock_main},         {"acquire", cli_acquire_main}, {"extend", cli_extend_main},
+    {"release", cli_release_main},   {"status", cli_status_main},   {"nodes", cli_nodes_main},
+    {"doctor", cli_doctor_main},     {"sandbox", cli_sandbox_main}, {"elect", cli_elect_main},
+    {"exporter", cli_exporter_main},
 };
 
 static const char help[] =
@@ -46,6 +48,7 @@ static const char help[] =
     "  redlock status KEY...                show who holds the lock, where, and for how long\n"
     "  redlock nodes                        show the state of each master\n"
     "  redlock doctor                       find what is wrong with the masters, and the fix\n"
+    "  redlock exporter [KEY...]            serve metrics for Prometheus\n"
     "  redlock sandbox [-- CMD [ARG...]]    start private masters, to try things out\n"
     "\n"
     "Several KEYs are one lock: all of them or none.\n"
@@ -134,7 +137,8 @@ int main(int argc, char **argv)
     cli_signals_init();
     if (first == NULL) {
         return cli_say_usage(NULL, "the command is missing: lock, elect, acquire, extend, "
-                                   "release, status, nodes, doctor or sandbox");
+                                   "release, status, nodes, doctor, exporter or "
+                                   "sandbox");
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         return print_version();

@@ -14,6 +14,7 @@
 #include "cli/elect/candidate.h"
 #include "cli/elect/observe.h"
 #include "cli/elect/plan.h"
+#include "cli/metrics/serve.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -36,7 +37,8 @@ enum {
     OPTION_ON_ELECTED,
     OPTION_ON_DEMOTED,
     OPTION_OBSERVE,
-    OPTION_JSON
+    OPTION_JSON,
+    OPTION_METRICS
 };
 
 static const char help[] =
@@ -70,7 +72,7 @@ static const char help[] =
     "  --on-elected LINE     a line for the shell, run before CMD; if it fails, redlock exits\n"
     "  --on-demoted LINE     a line for the shell, run after CMD if there is time left\n"
     "  --observe             be no candidate: print who leads, a line for each change\n"
-    "  --json                print these lines as JSON objects\n" CLI_HELP_CONNECT;
+    "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP CLI_HELP_CONNECT;
 
 static const char help_end[] =
     "\n"
@@ -102,6 +104,7 @@ static const struct option options[] = {
     {"on-demoted", required_argument, NULL, OPTION_ON_DEMOTED},
     {"observe", no_argument, NULL, OPTION_OBSERVE},
     {"json", no_argument, NULL, OPTION_JSON},
+    {"metrics", required_argument, NULL, OPTION_METRICS},
     CLI_ARGS_CONNECT,
     CLI_ARGS_ALWAYS,
     {NULL, 0, NULL, 0}};
@@ -163,6 +166,9 @@ static int take_option(void *arg, int option, const char *value)
     case OPTION_JSON:
         plan->json = true;
         return CLI_GO_ON;
+    case OPTION_METRICS:
+        plan->metrics = value;
+        return CLI_GO_ON;
     default:
         return take_time(plan, option, value);
     }
@@ -221,19 +227,35 @@ static int read_args(struct cli_args *args, struct cli_plan *plan, int argc, cha
 
 /* ---- the whole ---- */
 
+static void write_lead(struct evbuffer *out, const void *arg)
+{
+    const struct cli_candidate *c = arg;
+    uint64_t now_us = redlock_clock_us();
+    uint64_t until_us = c->lead.election ? redlock_election_deadline_us(c->lead.election) : 0;
+
+    cli_metrics_held(out, c->lead.plan->name.name,
+                     until_us > now_us ? (until_us - now_us) / 1000 : 0);
+}
+
 /* The end of the session gives up the lead, and so calls back into the candidate. */
 static int run(struct cli_plan *plan, struct cli_session *session, struct cli_signals *signals)
 {
     struct cli_candidate candidate = {
         .lead = {.plan = plan, .session = session, .signals = signals}};
-    int code = cli_signals_start(signals, &session->loop);
+    struct cli_metrics metrics = {
+        .address = plan->metrics, .more = plan->observe ? NULL : write_lead, .arg = &candidate};
+    int code = cli_metrics_open(&metrics, session, "elect", "--metrics");
 
     plan->ttl_ms = cli_session_ttl(session, plan->ttl_ms);
+    if (code == CLI_OK) {
+        code = cli_signals_start(signals, &session->loop);
+    }
     if (code == CLI_OK) {
         code =
             plan->observe ? cli_observe_run(plan, session, signals) : cli_candidate_run(&candidate);
         cli_signals_stop(signals);
     }
+    cli_metrics_close(&metrics);
     cli_session_close(session);
     return code;
 }

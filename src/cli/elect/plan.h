@@ -23,6 +23,7 @@ struct cli_plan {
     bool once;         /* do not campaign again */
     bool observe;      /* do not campaign at all */
     bool json;
+    const char *metrics; /* where to serve metrics; NULL: nowhere */
 };
 
 #endif

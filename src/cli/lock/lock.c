@@ -14,6 +14,7 @@
 #include "cli/args/help.h"
 #include "cli/lock/hold.h"
 #include "cli/lock/lease.h"
+#include "cli/metrics/serve.h"
 #include "cli/run/guard.h"
 #include "cli/run/variables.h"
 #include "cli/say/duration.h"
@@ -29,7 +30,8 @@ enum {
     OPTION_GRACE = CLI_TAKE_OWN,
     OPTION_NO_RENEW,
     OPTION_MAX_HOLD,
-    OPTION_AT_LEAST
+    OPTION_AT_LEAST,
+    OPTION_METRICS
 };
 
 static const char help[] =
@@ -59,7 +61,7 @@ static const char help[] =
     "  --owner TEXT        the name of the holder, for people (default: host:pid)\n"
     "  --fence             set REDLOCK_FENCE for CMD: a number that grows with each\n"
     "                      acquisition, by which a resource refuses a late "
-    "holder\n" CLI_HELP_CONNECT;
+    "holder\n" CLI_METRICS_HELP CLI_HELP_CONNECT;
 
 static const char help_end[] =
     "\n"
@@ -84,6 +86,7 @@ static const struct option options[] = {CLI_TAKE_OPTIONS,
                                         {"no-renew", no_argument, NULL, OPTION_NO_RENEW},
                                         {"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
                                         {"at-least", required_argument, NULL, OPTION_AT_LEAST},
+                                        {"metrics", required_argument, NULL, OPTION_METRICS},
                                         CLI_ARGS_CONNECT,
                                         CLI_ARGS_ALWAYS,
                                         {NULL, 0, NULL, 0}};
@@ -92,6 +95,8 @@ struct lock_args {
     struct cli_take take;
     struct cli_lock_lease lease;
     struct cli_guard guard;
+    struct cli_metrics metrics;
+    const struct redlock_lock *held; /* while CMD runs; NULL: not now */
 };
 
 static int take_option(void *arg, int option, const char *value)
@@ -111,6 +116,9 @@ static int take_option(void *arg, int option, const char *value)
     case OPTION_AT_LEAST:
         return cli_args_duration("lock", "--at-least", value, REDLOCK_MIN_TTL_MS,
                                  REDLOCK_MAX_TTL_MS, &lock->take.at_least_ms);
+    case OPTION_METRICS:
+        lock->metrics.address = value;
+        return CLI_GO_ON;
     default:
         return cli_take_option(&lock->take, option, value);
     }
@@ -178,7 +186,9 @@ static int run_held(struct lock_args *lock, struct cli_session *session,
     cli_lock_lease_begin(&lock->lease, session->rl, held);
     cli_hold_begin(&hold, lock->take.ttl_ms, lock->take.at_least_ms);
     if (code == CLI_OK) {
+        lock->held = held;
         code = cli_guard_run(&lock->guard, session, signals);
+        lock->held = NULL;
     }
     if (lock->guard.began) {
         cli_hold_end(&hold, code > CLI_SIGNALED);
@@ -186,6 +196,14 @@ static int run_held(struct lock_args *lock, struct cli_session *session,
         cli_hold_cancel(&hold);
     }
     return code;
+}
+
+static void write_held(struct evbuffer *out, const void *arg)
+{
+    const struct lock_args *lock = arg;
+
+    cli_metrics_held(out, lock->take.keys.name,
+                     lock->held ? redlock_lock_validity_ms(lock->held) : 0);
 }
 
 static int run_locked(struct lock_args *lock, struct cli_session *session,
@@ -205,6 +223,18 @@ static int run_locked(struct lock_args *lock, struct cli_session *session,
     return code;
 }
 
+static int run_served(struct lock_args *lock, struct cli_session *session,
+                      struct cli_signals *signals)
+{
+    int code = cli_metrics_open(&lock->metrics, session, "lock", "--metrics");
+
+    if (code == CLI_OK) {
+        code = run_locked(lock, session, signals);
+        cli_metrics_close(&lock->metrics);
+    }
+    return code;
+}
+
 /* Fill in the guard, when all options are known. */
 static void prepare(struct lock_args *lock, char *const *argv)
 {
@@ -219,6 +249,8 @@ static void prepare(struct lock_args *lock, char *const *argv)
     lock->lease.lease.terms.renew = lock->take.renew;
     lock->lease.lease.terms.max_hold_ms = lock->take.max_hold_ms;
     lock->guard.argv = argv;
+    lock->metrics.more = write_held;
+    lock->metrics.arg = lock;
 }
 
 int cli_lock_main(int argc, char **argv)
@@ -243,7 +275,7 @@ int cli_lock_main(int argc, char **argv)
         if (code == CLI_OK) {
             lock.take.ttl_ms = cli_session_ttl(&session, lock.take.ttl_ms);
             prepare(&lock, argv + optind);
-            code = run_locked(&lock, &session, &signals);
+            code = run_served(&lock, &session, &signals);
             cli_session_close(&session);
         }
     }

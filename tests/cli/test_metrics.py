@@ -1,0 +1,237 @@
+"""redlock exporter, and --metrics of lock and elect: what Prometheus reads there.
+
+Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP.
+"""
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
+from prometheus import Page  # noqa: E402
+from tap import Tap  # noqa: E402
+
+EXAMPLES = os.path.join(HERE, '..', '..', 'docs', 'examples')
+REDLOCK = os.environ['REDLOCK']
+PATIENT = ['--node-timeout', '20s']
+PATIENCE_S = 60
+ODD = 'a"b\\c\x1b\xe4'
+GOOD = ('# HELP h_seconds x\n# TYPE h_seconds histogram\nh_seconds_bucket{le="1"} 1\n'
+        'h_seconds_bucket{le="+Inf"} 2\nh_seconds_sum 3.5\nh_seconds_count 2\n'
+        '# HELP c_total x\n# TYPE c_total counter\nc_total{a="\\"\\\\"} 1\n')
+
+
+class Served:
+    """A command that serves metrics; its standard input is open until it ends."""
+
+    def __init__(self, *words):
+        self.process = subprocess.Popen([REDLOCK, *words], text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.url = None
+        for line in self.process.stderr:
+            found = re.search(r'serves (http://\S+)', line)
+            if found:
+                self.url = found.group(1)
+                break
+        assert self.url, f'{words} serves nothing'
+
+    def page(self):
+        with urllib.request.urlopen(self.url, timeout=PATIENCE_S) as answer:
+            return answer.headers, Page(answer.read().decode())
+
+    def until(self, name, value, /, **labels):
+        """The page once it has this sample; the last page when that never comes."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            page = self.page()[1]
+            if page.value(name, **labels) == value or time.monotonic() > end:
+                return page
+            time.sleep(0.02)
+
+    def end(self):
+        """Its end by a signal, or because its CMD has ended; returns the status and stdout."""
+        out, _ = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, out
+
+
+def has(page, wanted):
+    yield from page.mistakes
+    for name, labels, value in wanted:
+        if page.value(name, **labels) != value:
+            yield f'{name}{labels} is {page.value(name, **labels)}, not {value}'
+
+
+def an_exporter(tap):
+    it = Served('exporter', 'k', ODD, '-v', '--listen', '127.0.0.1:0', *PATIENT)
+    odd = {'key': 'a"b\\c\\x1b\xe4'}
+    tap.claim('it listens on the loopback interface',
+              [] if it.url.startswith('http://127.0.0.1:') else [it.url])
+    it.until('redlock_lock_held', 0, **odd)
+    page = it.until('redlock_lock_held', 0, key='k')
+    masters = [dict(key)['master'] for name, key in page.samples if name == 'redlock_master_votes']
+    tap.claim('the state of each master and of each key is there', has(page, [
+        ('redlock_masters', {}, 5), ('redlock_quorum', {}, 3),
+        ('redlock_lock_held', {'key': 'k'}, 0), ('redlock_lock_held', odd, 0),
+        *[('redlock_master_votes', {'master': master}, 1) for master in masters],
+        *[('redlock_master_state', {'master': master, 'state': 'up'}, 1) for master in masters]]))
+    tap.claim('all five masters are there', [] if len(set(masters)) == 5 else masters)
+    tap.claim('their round trips are counted',
+              [m for m in masters if not page.value('redlock_master_round_trip_seconds_count', master=m)])
+    tap.claim('the version of the format is said',
+              [] if 'version=0.0.4' in it.page()[0]['Content-Type'] else [str(it.page()[0])])
+    other_requests(tap, it)
+    promtool(tap, it)
+    held_by_another(tap, it)
+    it.process.send_signal(signal.SIGTERM)
+    status, _ = it.end()
+    tap.claim('a signal ends it', [] if status == 128 + signal.SIGTERM else [str(status)])
+
+
+def status_of(url, method='GET'):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, method=method),
+                                    timeout=PATIENCE_S) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def other_requests(tap, it):
+    wrong = []
+    for path, method, wanted in [('/metrics', 'HEAD', 200), ('/', 'GET', 404), ('/metrics/x', 'GET', 404),
+                                 ('/metrics', 'POST', 405)]:
+        got = status_of(it.url.replace('/metrics', path), method)
+        wrong += [] if got == wanted else [f'{method} {path}: {got}']
+    host = it.url.split('/')[2]
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE_S)
+    connection.request('GET', '/metrics', headers={'X-Long': 'x' * 20000})
+    got = connection.getresponse().status
+    wrong += [] if got >= 400 else [f'headers without an end: {got}']
+    tap.claim('other requests are refused', wrong)
+
+
+def promtool(tap, it):
+    tool = shutil.which('promtool')
+    if tool is None:
+        tap.claim('promtool finds nothing wrong # SKIP there is no promtool', [])
+        return
+    with urllib.request.urlopen(it.url, timeout=PATIENCE_S) as answer:
+        run = subprocess.run([tool, 'check', 'metrics'], input=answer.read(), check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    tap.claim('promtool finds nothing wrong', [run.stdout.decode()] if run.stdout or run.returncode else [])
+
+
+def examples(tap, page):
+    """Alerts and dashboard ask for metrics that there are, with labels that these have."""
+    labels = {}
+    for name, key in page.samples:
+        labels.setdefault(name, set()).update(label for label, _ in key)
+    for name in ['alerts.yml', 'grafana.json']:
+        with open(os.path.join(EXAMPLES, name), encoding='utf-8') as file:
+            text = file.read()
+        used = set(re.findall(r'\bredlock_[a-z_]+', text))
+        tap.claim(f'each metric of {name} is served', [f'{metric} is not' for metric in sorted(used - labels.keys())])
+    with open(os.path.join(EXAMPLES, 'grafana.json'), encoding='utf-8') as file:
+        panels = json.load(file)['panels']
+    exprs = [target['expr'] for panel in panels for target in panel['targets']]
+    wrong = [f'{metric} has no label {label}' for expr in exprs
+             for metric, selector in re.findall(r'(redlock_\w+)\{([^}]*)\}', expr)
+             for label in re.findall(r'(\w+)(?:=|!=)', selector)
+             if label not in labels.get(metric, set()) | {'instance', 'job'}]
+    tap.claim('and each label of its queries', wrong if exprs else ['there is no query'])
+    tool = shutil.which('promtool')
+    if tool is None:
+        tap.claim('promtool accepts the alerts # SKIP there is no promtool', [])
+        return
+    run = subprocess.run([tool, 'check', 'rules', os.path.join(EXAMPLES, 'alerts.yml')], check=False,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    tap.claim('promtool accepts the alerts', [run.stdout] if run.returncode else [])
+
+
+def held_by_another(tap, it):
+    lock = Served('lock', 'k', '-v', '--metrics', '127.0.0.1:0', *PATIENT, '--',
+                  'sh', '-c', 'ls -l /proc/self/fd; read -r end')
+    page = lock.until('redlock_held', 1, name='k')
+    tap.claim('lock --metrics tells what it holds and has done', has(page, [
+        ('redlock_held', {'name': 'k'}, 1), ('redlock_acquires_total', {'outcome': 'acquired'}, 1),
+        ('redlock_acquire_wait_seconds_count', {}, 1)]))
+    tap.claim('and for how long', [] if 0 < page.value('redlock_held_validity_seconds', name='k') <= 10
+              else [str(page.value('redlock_held_validity_seconds', name='k'))])
+    held = page
+    page = it.until('redlock_lock_held', 1, key='k')
+    held.samples.update(page.samples)
+    examples(tap, held)
+    tap.claim('an exporter sees the key that is held', has(page, [('redlock_lock_held', {'key': 'k'}, 1)]))
+    lock.process.stdin.close()
+    lock.process.stdin = None
+    _, out = lock.end()
+    tap.claim('CMD inherits no socket', [out] if 'socket:' in out or 'pipe:' not in out else [])
+
+
+def a_leader(tap):
+    it = Served('elect', 'e', '-v', '--metrics', '127.0.0.1:0', *PATIENT, '--', 'sh', '-c', 'read -r end')
+    page = it.until('redlock_held', 1, name='e')
+    tap.claim('elect --metrics tells that it leads', has(page, [('redlock_held', {'name': 'e'}, 1)]))
+    it.process.stdin.close()
+    it.process.stdin = None
+    it.end()
+
+
+def refused(tap):
+    it = Served('exporter', '-v', '--listen', '127.0.0.1:0', *PATIENT)
+    port = it.url.split(':')[2].split('/')[0]
+    wrong = []
+    for words, wanted in [(['--listen', 'x'], 64), (['--listen', '127.0.0.1'], 64), (['--listen', '1'], 64),
+                          (['--listen', '127.0.0.1:65536'], 64), (['--listen', 'somewhere:1'], 64),
+                          (['k', 'k'], 64), (['--listen', '127.0.0.1:' + port], 70)]:
+        run = subprocess.run([REDLOCK, 'exporter', *words, *PATIENT], check=False, stdin=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
+        wrong += [] if run.returncode == wanted else [f'{words}: {run.returncode}: {run.stderr}']
+    tap.claim('addresses that are wrong or in use are refused', wrong)
+    it.process.send_signal(signal.SIGINT)
+    it.end()
+
+
+def finds(tap, what, text, says):
+    mistakes = Page(text).mistakes
+    tap.claim(f'fires: {what}', [] if any(says in mistake for mistake in mistakes) else [f'{says!r}: {mistakes}'])
+
+
+def reader_fires(tap):
+    tap.claim('the reader accepts a good page', Page(GOOD).mistakes)
+    for what, before, after, says in [
+            ('a bucket that is too small', '"+Inf"} 2', '"+Inf"} 0', 'do not grow'),
+            ('no last bucket', '"+Inf"', '"5"', '+Inf'),
+            ('no sum', 'h_seconds_sum 3.5\n', '', 'no sum'),
+            ('a counter without _total', 'c_total', 'c', '_total'),
+            ('a quote in a label', '\\"', '"', 'not the format'),
+            ('a sample of another family', 'c_total{', 'd_total{', 'outside'),
+            ('no number', '} 1\n', '} one\n', 'no number'),
+            ('an empty line', '# HELP c', '\n# HELP c', 'not the format')]:
+        finds(tap, what, GOOD.replace(before, after), says)
+    finds(tap, 'no end of the last line', GOOD[:-1], 'has no end')
+    finds(tap, 'a sample that is there twice', GOOD + GOOD.splitlines()[-1] + '\n', 'twice')
+
+
+def main():
+    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
+        os.environ['CLI_TEST_SANDBOX'] = 'yes'
+        os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', os.path.abspath(__file__)])
+    tap = Tap()
+    reader_fires(tap)
+    an_exporter(tap)
+    a_leader(tap)
+    refused(tap)
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
