@@ -2,10 +2,9 @@
  *
  *     fence_redis fence.lua redis-data 6379 counter redis://a redis://b redis://c
  *
- * Reads the number at `counter`, adds one, and writes it. The data are in a Redis of their own; it
- * does not have to be one of the masters of the lock. The script compares our fence with the
- * largest that was seen, and stores it, in one step. The exit status is 76 when a later holder was
- * there.
+ * Reads the number at `counter`, adds one, and writes it. The data are in a Redis of their own, not
+ * on one of the masters: there this key is the lock. The script compares our fence with the largest
+ * that was seen, and stores it, in one step. The exit status is 76 when a later holder was there.
  */
 #include <hiredis/hiredis.h>
 #include <redlock/redlock.h>
