@@ -178,16 +178,16 @@ class Build:
         return run_tap(test['cmd'], env, test['timeout'])
 
 
-    def run_all(self, killers, seeds=None):
-        """Pairs of a test and its result; the result of a test that could not run is a Broken."""
-        def one(killer):
-            try:
-                return killer, self.run(killer, seeds)
-            except Broken as problem:
-                return killer, problem
+def run_all(build, killers, seeds=None):
+    """Pairs of a test and its result; the result of a test that could not run is a Broken."""
+    def one(killer):
+        try:
+            return killer, build.run(killer, seeds) if seeds else build.run(killer)
+        except Broken as problem:
+            return killer, problem
 
-        with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-            return list(pool.map(one, killers))
+    with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
+        return list(pool.map(one, killers))
 
 
 # ---- judging ----
@@ -205,14 +205,14 @@ def judge(build, row, with_sim):
     try:
         with build.changed(row):
             build.make(killers)
-            results = build.run_all(killers)
+            results = run_all(build, killers)
     except mutate.Problem as problem:
         return False, str(problem)
     except Broken as problem:
         return False, f'does not build: {problem}'
     for killer, result in results:
         if isinstance(result, Broken):
-            return False, f'{killer} does not run: {result}'
+            return False, f'does not run: {killer}: {result}'
     killed = [killer + (f', {result.detail}' if result.detail else '')
               for killer, result in results if result.failed]
     alive = [killer + (f' ({result.detail})' if result.detail else '')
@@ -291,7 +291,7 @@ def sound(builds, rows):
     wrong = []
 
     def check(build, killers):
-        for killer, result in build.run_all(killers, SOUND_SEEDS):
+        for killer, result in run_all(build, killers, SOUND_SEEDS):
             if isinstance(result, Broken):
                 wrong.append(str(result))
             elif result.failed:
