@@ -23,6 +23,7 @@
 #include "cli/system/secret.h"
 #include "cli/system/signals.h"
 #include "cli/system/title.h"
+#include "cli/web/web.h"
 
 static const struct command {
     const char *name;
@@ -31,7 +32,7 @@ static const struct command {
     {"lock", cli_lock_main},         {"acquire", cli_acquire_main}, {"extend", cli_extend_main},
     {"release", cli_release_main},   {"status", cli_status_main},   {"nodes", cli_nodes_main},
     {"doctor", cli_doctor_main},     {"sandbox", cli_sandbox_main}, {"elect", cli_elect_main},
-    {"exporter", cli_exporter_main},
+    {"exporter", cli_exporter_main}, {"web", cli_web_main},
 };
 
 static const char help[] =
@@ -49,6 +50,7 @@ static const char help[] =
     "  redlock nodes                        show the state of each master\n"
     "  redlock doctor                       find what is wrong with the masters, and the fix\n"
     "  redlock exporter [KEY...]            serve metrics for Prometheus\n"
+    "  redlock web [KEY...]                 serve a page that shows masters, locks and leaders\n"
     "  redlock sandbox [-- CMD [ARG...]]    start private masters, to try things out\n"
     "\n"
     "Several KEYs are one lock: all of them or none.\n"
@@ -137,7 +139,7 @@ int main(int argc, char **argv)
     cli_signals_init();
     if (first == NULL) {
         return cli_say_usage(NULL, "the command is missing: lock, elect, acquire, extend, "
-                                   "release, status, nodes, doctor, exporter or "
+                                   "release, status, nodes, doctor, exporter, web or "
                                    "sandbox");
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {

@@ -65,6 +65,7 @@ LAYERS = {
     'src/cli/elect': [cli('elect|metrics|http|run|take|session|system|args|say'), *OF_USERS],
     'src/cli/script': [cli('script|take|session|system|args|say'), *OF_USERS],
     'src/cli/show': [cli('show|session|system|args|say'), *OF_USERS],
+    'src/cli/web': [cli('web|http|show|session|system|args|say'), *OF_USERS],
     'src/cli/sandbox': [cli('sandbox|system|args|say'), *OF_USERS],
     'src/cli': [r'cli/.*', r'base/wipe\.h', *OF_USERS],
     # The simulator links everything above the network, and replaces the network.
@@ -153,7 +154,7 @@ BAD = [
     ('src/cli/say', 'cli/args/args.h'), ('src/cli/say', 'redlock/lock.h'),
     ('src/cli/args', 'cli/session/session.h'), ('src/cli/args', 'event2/event.h'),
     ('src/cli/system', 'cli/session/session.h'), ('src/cli/system', 'redlock/redlock.h'),
-    ('src/cli/http', 'redlock/redlock.h'), ('src/cli/http', 'cli/session/session.h'),
+    ('src/cli/http', 'redlock/redlock.h'), ('src/cli/web', 'cli/take/take.h'), ('src/cli/http', 'cli/session/session.h'),
     ('src/cli/session', 'cli/take/take.h'), ('src/cli/take', 'cli/run/guard.h'),
     ('src/cli/run', 'cli/take/take.h'), ('src/cli/run', 'cli/lock/lease.h'),
     ('src/cli/lock', 'cli/script/acquire.h'), ('src/cli/elect', 'cli/lock/lock.h'), ('src/cli/lock', 'node/node.h'),

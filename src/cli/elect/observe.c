@@ -12,8 +12,8 @@
 #include "cli/elect/plan.h"
 #include "cli/elect/text.h"
 #include "cli/say/exit.h"
-#include "cli/say/json.h"
 #include "cli/say/say.h"
+#include "cli/session/leader_json.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
@@ -28,19 +28,6 @@ struct observer {
     bool done;
     int code;
 };
-
-static void print_json(const struct observer *o, const struct redlock_leader *leader)
-{
-    bool leads = leader->known && leader->id[0];
-
-    printf("{\"key\": ");
-    cli_json_string(stdout, o->plan->name.keys[0]);
-    cli_json_flag(stdout, "known", leader->known);
-    cli_json_text(stdout, "leader", leads ? leader->id : NULL);
-    cli_json_text(stdout, "value", leads && leader->value[0] ? leader->value : NULL);
-    cli_json_number(stdout, "term", leads && leader->term, (int64_t)leader->term);
-    printf("}\n");
-}
 
 static void print_text(const struct observer *o, const struct redlock_leader *leader)
 {
@@ -58,7 +45,8 @@ static void print_text(const struct observer *o, const struct redlock_leader *le
 static void print(struct observer *o, const struct redlock_leader *leader)
 {
     if (o->plan->json) {
-        print_json(o, leader);
+        cli_leader_json(stdout, o->plan->name.keys[0], leader);
+        printf("\n");
     } else {
         print_text(o, leader);
     }

@@ -1,0 +1,96 @@
+/* masters.c - reads the state of the masters, which sends nothing to them. */
+#include "cli/web/masters.h"
+
+#include <stdint.h>
+
+#include "cli/say/duration.h"
+#include "cli/say/json.h"
+#include "cli/session/node_state.h"
+
+static void describe(const struct redlock_node_info *info, char *text, size_t size)
+{
+    char span[CLI_DURATION_TEXT];
+
+    if (info->quarantine_ms == 0) {
+        snprintf(text, size, "%s%s%s", cli_node_state((int)info->state), info->error[0] ? ": " : "",
+                 info->error);
+    } else if (info->quarantine_ms == UINT64_MAX) {
+        snprintf(text, size, "%s, its votes do not count%s%s", cli_node_state((int)info->state),
+                 info->error[0] ? ": " : "", info->error);
+    } else {
+        snprintf(text, size, "%s, in quarantine for %s", cli_node_state((int)info->state),
+                 cli_duration_print(info->quarantine_ms, span));
+    }
+}
+
+/* A master that is down is connecting now and then: that is no change. */
+static bool is_news(enum redlock_node_state before, enum redlock_node_state now)
+{
+    return before != now && now != REDLOCK_NODE_CONNECTING &&
+           !(before == REDLOCK_NODE_CONNECTING && now == REDLOCK_NODE_DOWN);
+}
+
+static void look_at(struct cli_masters *masters, size_t i, const struct redlock_node_info *info,
+                    cli_masters_cb *on_change, void *arg)
+{
+    enum redlock_node_state before = masters->seen[i].state;
+    bool quarantined = info->quarantine_ms > 0;
+    bool keeps = info->state == REDLOCK_NODE_CONNECTING && before == REDLOCK_NODE_DOWN;
+    char text[512];
+
+    if (!masters->begun || is_news(before, info->state) ||
+        quarantined != masters->seen[i].quarantined) {
+        describe(info, text, sizeof(text));
+        on_change(arg, info->name, text);
+    }
+    masters->seen[i].state = keeps ? before : info->state;
+    masters->seen[i].quarantined = quarantined;
+}
+
+void cli_masters_look(struct cli_masters *masters, const struct redlock *rl,
+                      cli_masters_cb *on_change, void *arg)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i;
+
+    for (i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_node_info(rl, i, &info) == 0) {
+            look_at(masters, i, &info, on_change, arg);
+        }
+    }
+    masters->begun = true;
+}
+
+static void write_master(FILE *out, const struct redlock_node_info *info)
+{
+    bool up = info->state == REDLOCK_NODE_UP;
+
+    fprintf(out, "{\"node\": ");
+    cli_json_string(out, info->name);
+    cli_json_text(out, "state", cli_node_state((int)info->state));
+    cli_json_number(out, "down_ms", !up, (int64_t)info->down_ms);
+    cli_json_number(out, "quarantine_ms", true,
+                    info->quarantine_ms == UINT64_MAX ? -1 : (int64_t)info->quarantine_ms);
+    cli_json_number(out, "rtt_us", info->rtt_us > 0, (int64_t)info->rtt_us);
+    cli_json_text(out, "server", info->server[0] ? info->server : NULL);
+    cli_json_text(out, "tls", info->tls[0] ? info->tls : NULL);
+    cli_json_text(out, "error", info->error);
+    fprintf(out, "}");
+}
+
+void cli_masters_json(FILE *out, const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    const char *between = "";
+    size_t i;
+
+    fprintf(out, "[");
+    for (i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_node_info(rl, i, &info) == 0) {
+            fprintf(out, "%s\n ", between);
+            write_master(out, &info);
+            between = ",";
+        }
+    }
+    fprintf(out, "]");
+}

@@ -1,0 +1,147 @@
+// Shows the state that /events sends. All that comes from elsewhere is set as text, never as HTML.
+'use strict';
+
+const byId = (id) => document.getElementById(id);
+
+let paused = false;
+let newest = null;
+
+function span(ms) {
+  if (ms === null || ms === undefined) { return '\u2013'; }
+  if (ms < 0) { return 'without end'; }
+  if (ms < 120000) { return (ms / 1000).toFixed(1) + ' s'; }
+  const minutes = Math.floor(ms / 60000);
+  if (minutes < 120) { return minutes + ' min ' + Math.floor(ms % 60000 / 1000) + ' s'; }
+  return Math.floor(minutes / 60) + ' h ' + minutes % 60 + ' min';
+}
+
+function setText(element, text) {
+  if (element.textContent !== text) { element.textContent = text; }
+}
+
+// Each row is a list of texts; one that begins with "!" is a problem. Cells are kept, so that a
+// screen reader is not thrown out of the table.
+function fill(table, rows, empty) {
+  const body = byId(table).tBodies[0];
+  const columns = byId(table).tHead.rows[0].cells.length;
+  const single = rows.length === 0;
+  const wanted = single ? [[empty]] : rows;
+
+  while (body.rows.length > wanted.length) { body.deleteRow(-1); }
+  wanted.forEach((texts, i) => {
+    let row = body.rows[i];
+    if (row && row.cells.length !== texts.length) { row.remove(); row = null; }
+    if (!row || row.parentNode !== body) {
+      row = body.insertRow(i);
+      texts.forEach((text, j) => {
+        const cell = document.createElement(j === 0 && !single ? 'th' : 'td');
+        if (j === 0 && !single) { cell.scope = 'row'; }
+        if (single) { cell.colSpan = columns; cell.className = 'empty'; }
+        row.append(cell);
+      });
+    }
+    texts.forEach((text, j) => {
+      const bad = j > 0 && typeof text === 'object';
+      setText(row.cells[j], bad ? text.bad : String(text));
+      if (!single) { row.cells[j].className = bad ? 'bad' : ''; }
+    });
+  });
+}
+
+const bad = (text) => ({bad: '\u26a0 ' + text});
+
+function votes(master) {
+  if (master.state === 'down' || master.state === 'connecting') { return bad('no'); }
+  if (master.quarantine_ms < 0) { return bad('no: in quarantine'); }
+  if (master.quarantine_ms > 0) { return bad('in quarantine for ' + span(master.quarantine_ms)); }
+  return 'count';
+}
+
+function stateOf(master) {
+  if (master.state === 'up') { return 'up'; }
+  return bad(master.state + ' for ' + span(master.down_ms));
+}
+
+function masterRow(master) {
+  return [master.node, stateOf(master), votes(master),
+    master.rtt_us === null ? '\u2013' : (master.rtt_us / 1000).toFixed(3) + ' ms',
+    [master.server, master.tls].filter(Boolean).join(', ') || '\u2013', master.error || '\u2013'];
+}
+
+const key = (entry) => entry.status ? entry.status.key : entry.observed ? entry.observed.key : '?';
+
+function lockRow(entry, masters) {
+  const status = entry.status;
+  if (!status) { return [key(entry), 'not asked yet', '\u2013', '\u2013', '\u2013', '\u2013', '\u2013']; }
+  const where = masters.map((master, i) => status.nodes[i].answer === 'held' ? i + 1 : 0).filter(Boolean);
+  const left = status.ttl_ms > 0 ? Math.max(0, status.ttl_ms - entry.asked_ms) : status.ttl_ms;
+  return [status.key, status.held === null ? bad('not known') : status.held ? 'held' : 'free',
+    status.held ? status.owner || status.token : '\u2013', status.held ? span(entry.seen_ms) : '\u2013',
+    status.held ? span(left) : '\u2013',
+    where.length + ' of ' + masters.length + (where.length ? ' (' + where.join(', ') + ')' : ''),
+    status.waiters === null ? '\u2013' : status.waiters];
+}
+
+function electionRow(entry) {
+  const known = entry.observed && entry.observed.known;
+  return [key(entry), !known ? bad('not known') : entry.observed.leader || 'nobody',
+    known && entry.observed.value || '\u2013', known && entry.observed.term || '\u2013'];
+}
+
+function showEvents(events) {
+  const list = byId('events');
+  const last = list.firstChild ? Number(list.firstChild.dataset.id) : 0;
+  const known = new Set(events.map((event) => event.id));
+  if (last && !known.has(last)) { list.replaceChildren(); }
+  for (const event of events.filter((one) => !list.firstChild || one.id > Number(list.firstChild.dataset.id))) {
+    const item = document.createElement('li');
+    const when = document.createElement('time');
+    const time = new Date(event.time_ms);
+    item.dataset.id = event.id;
+    when.dateTime = time.toISOString();
+    when.textContent = time.toLocaleTimeString('en-GB');
+    item.append(when);
+    for (const text of [event.kind, event.name, event.text]) {
+      const part = document.createElement('span');
+      part.textContent = text;
+      item.append(part);
+    }
+    list.prepend(item);
+  }
+  while (list.children.length > 50) { list.lastChild.remove(); }
+}
+
+function show(state) {
+  const voting = state.masters.filter((master) => master.state === 'up' && master.quarantine_ms === 0).length;
+  setText(byId('summary'), voting + ' of ' + state.masters.length + ' masters vote; a majority is ' +
+    state.quorum + (voting < state.quorum ? ': \u26a0 no lock can be acquired' : ''));
+  fill('masters', state.masters.map((master, i) => {
+    const row = masterRow(master);
+    row[0] = (i + 1) + '. ' + row[0];
+    return row;
+  }), 'None.');
+  fill('locks', state.keys.map((entry) => lockRow(entry, state.masters)),
+    'No keys were given: redlock web KEY...');
+  fill('elections', state.keys.filter((entry) => entry.election).map(electionRow),
+    'Nobody has led one of the keys since this began.');
+  showEvents(state.events);
+}
+
+function pause() {
+  paused = !paused;
+  byId('pause').setAttribute('aria-pressed', String(paused));
+  setText(byId('pause'), paused ? 'Go on' : 'Pause');
+  setText(byId('link'), paused ? 'Paused.' : 'Connected.');
+  if (!paused && newest) { show(newest); }
+}
+
+const source = new EventSource('events');
+source.addEventListener('state', (message) => {
+  newest = JSON.parse(message.data);
+  if (!paused) {
+    setText(byId('link'), 'Connected.');
+    show(newest);
+  }
+});
+source.addEventListener('error', () => setText(byId('link'), '\u26a0 Not connected: what is shown is old.'));
+byId('pause').addEventListener('click', pause);

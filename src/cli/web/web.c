@@ -1,0 +1,393 @@
+/* web.c - redlock web: serves a page that shows masters, locks and elections.
+ *
+ * The masters are asked once a second, and only while somebody looks: while a stream is open, or
+ * shortly after /state was read. Changes are reported by the library, and sent at once.
+ */
+#include "cli/web/web.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/buffer.h>
+#include <event2/event.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args/args.h"
+#include "cli/args/help.h"
+#include "cli/http/server.h"
+#include "cli/say/exit.h"
+#include "cli/say/json.h"
+#include "cli/say/say.h"
+#include "cli/session/session.h"
+#include "cli/system/clock.h"
+#include "cli/system/signals.h"
+#include "cli/web/events.h"
+#include "cli/web/masters.h"
+#include "cli/web/pages.h"
+#include "cli/web/watched.h"
+
+#define MAX_KEYS 100
+#define INTEREST_US UINT64_C(10000000) /* how long /state keeps us asking */
+
+enum {
+    OPTION_LISTEN = CLI_OPTION_OWN
+};
+
+static const char help[] =
+    "usage: redlock web [KEY...] [--listen HOST:PORT] [OPTION...]\n"
+    "\n"
+    "Serve a page that shows the masters, who holds each KEY and who leads it, and what happens,\n"
+    "as it happens. It changes nothing. Open it in a browser: http://127.0.0.1:7777/\n"
+    "\n"
+    "  --listen HOST:PORT  an IP address (IPv6 in brackets) or localhost, and a port; 0: any\n"
+    "                      (default 127.0.0.1:7777). Whoever can reach it can read the page\n"
+    "\n"
+    "  /state              the same as JSON\n"
+    "  /events             the same as server-sent events, at each change and each second\n"
+    "\n" CLI_HELP_CONNECT "\n"
+    "example:\n"
+    "  redlock web nightly cron\n"
+    "\n"
+    "exit status: 128+N when signal N ended it, 64 wrong usage, 70 it cannot listen there, or an\n"
+    "internal error\n";
+
+static const struct option options[] = {{"listen", required_argument, NULL, OPTION_LISTEN},
+                                        CLI_ARGS_CONNECT,
+                                        CLI_ARGS_ALWAYS,
+                                        {NULL, 0, NULL, 0}};
+
+struct web {
+    struct cli_session session;
+    struct cli_http *http;
+    struct cli_masters masters;
+    struct cli_events events;
+    struct cli_watched keys[MAX_KEYS];
+    size_t n_keys;
+    struct event *tick;
+    uint64_t wanted_us; /* until when somebody looks */
+    bool done;
+    int code;
+};
+
+/* ---- the state as JSON ---- */
+
+static void write_state(FILE *out, const struct web *web)
+{
+    uint64_t now = cli_clock_us();
+    size_t n = redlock_node_count(web->session.rl), i;
+
+    fprintf(out, "{\"version\": ");
+    cli_json_string(out, redlock_version());
+    cli_json_number(out, "quorum", true, (int64_t)(n / 2 + 1));
+    fprintf(out, ",\n\"masters\": ");
+    cli_masters_json(out, web->session.rl);
+    fprintf(out, ",\n\"keys\": [");
+    for (i = 0; i < web->n_keys; i++) {
+        fprintf(out, i ? ",\n" : "\n");
+        cli_watched_json(out, &web->keys[i], now);
+    }
+    fprintf(out, "],\n\"events\": ");
+    cli_events_json(out, &web->events);
+    fprintf(out, "}\n");
+}
+
+/* The caller frees the text; NULL when out of memory. */
+static char *state_text(const struct web *web, size_t *ret_length)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, ret_length);
+
+    if (out) {
+        write_state(out, web);
+        if (fclose(out) == 0) {
+            return text;
+        }
+    }
+    free(text);
+    return NULL;
+}
+
+static int add_state(struct evbuffer *body, const struct web *web)
+{
+    size_t length;
+    char *text = state_text(web, &length);
+    int result = text ? evbuffer_add(body, text, length) : -1;
+
+    free(text);
+    return result;
+}
+
+/* A message is on one line: JSON has newlines between values only. */
+static int add_message(struct evbuffer *body, const struct web *web)
+{
+    size_t length, i;
+    char *text = state_text(web, &length);
+    int result = -1;
+
+    for (i = 0; text && i < length; i++) {
+        text[i] = text[i] == '\n' ? ' ' : text[i];
+    }
+    if (text) {
+        result = evbuffer_add_printf(body, "event: state\ndata: %s\n\n", text) < 0 ? -1 : 0;
+    }
+    free(text);
+    return result;
+}
+
+/* ---- pages ---- */
+
+/* Run on_tick() from the loop, and a second later again. As a timeout it would put the next one off
+ * by a second each time. */
+static void run_tick(struct web *web)
+{
+    event_active(web->tick, EV_READ, 0);
+}
+
+static void look(struct web *web)
+{
+    if (web->wanted_us < cli_clock_us()) {
+        run_tick(web);
+    }
+    web->wanted_us = cli_clock_us() + INTEREST_US;
+}
+
+static int write_json(struct evbuffer *body, void *arg)
+{
+    look(arg);
+    return add_state(body, arg);
+}
+
+static int write_first(struct evbuffer *body, void *arg)
+{
+    look(arg);
+    return add_message(body, arg);
+}
+
+static const struct cli_http_route routes[] = {
+    {"/", "text/html; charset=utf-8", cli_page_html, NULL, false},
+    {"/page.css", "text/css; charset=utf-8", cli_page_css, NULL, false},
+    {"/page.js", "text/javascript; charset=utf-8", cli_page_js, NULL, false},
+    {"/state", "application/json", NULL, write_json, false},
+    {"/events", "text/event-stream", NULL, write_first, true},
+};
+
+static void send_state(struct web *web)
+{
+    struct evbuffer *body = evbuffer_new();
+
+    if (body && add_message(body, web) == 0) {
+        cli_http_send(web->http, (const char *)evbuffer_pullup(body, -1),
+                      evbuffer_get_length(body));
+    }
+    if (body) {
+        evbuffer_free(body);
+    }
+}
+
+/* ---- what happens ---- */
+
+/* Sent from the loop: the library is in a callback now. */
+static void on_change(void *arg, const char *kind, const char *name, const char *text)
+{
+    struct web *web = arg;
+
+    cli_events_add(&web->events, kind, name, text);
+    if (web->http) {
+        run_tick(web);
+    }
+}
+
+static void on_master(void *arg, const char *name, const char *text)
+{
+    struct web *web = arg;
+
+    cli_events_add(&web->events, "master", name, text);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct web *web = arg;
+    bool watched = cli_http_streams(web->http) > 0 || cli_clock_us() < web->wanted_us;
+    size_t i;
+
+    (void)fd;
+    (void)what;
+    cli_masters_look(&web->masters, web->session.rl, on_master, web);
+    for (i = 0; watched && i < web->n_keys; i++) {
+        cli_watched_ask(&web->keys[i]);
+    }
+    if (cli_http_streams(web->http) > 0) {
+        send_state(web);
+    }
+}
+
+static void on_signal(void *arg, int signo)
+{
+    struct web *web = arg;
+
+    if (cli_signals_ends(signo) && !web->done) {
+        web->code = CLI_SIGNALED + signo;
+        web->done = true;
+    }
+}
+
+/* ---- begin and end ---- */
+
+static int observe(struct web *web, char **keys, size_t n)
+{
+    for (; web->n_keys < n; web->n_keys++) {
+        struct cli_watched *watched = &web->keys[web->n_keys];
+        int status;
+
+        *watched = (struct cli_watched){
+            .rl = web->session.rl, .key = keys[web->n_keys], .on_change = on_change, .arg = web};
+        status = cli_watched_begin(watched);
+        if (status == REDLOCK_EINVAL) {
+            return cli_session_refuse(&web->session, "web");
+        }
+        if (status != 0) {
+            cli_say("cannot observe '%s': %s", watched->key, redlock_strerror(status));
+            return CLI_INTERNAL;
+        }
+    }
+    return CLI_OK;
+}
+
+static int start_tick(struct web *web)
+{
+    static const struct timeval second = {1, 0};
+
+    web->tick = event_new(web->session.loop.base, -1, EV_PERSIST, on_tick, web);
+    if (web->tick == NULL || event_priority_set(web->tick, CLI_LOOP_LAST) != 0 ||
+        event_add(web->tick, &second) != 0) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    return CLI_OK;
+}
+
+static int announce(const struct web *web)
+{
+    const struct cli_address *address = cli_http_address(web->http);
+
+    cli_say_out("listening on http://%s%s%s:%d/\n", address->v6 ? "[" : "", address->ip,
+                address->v6 ? "]" : "", address->port);
+    if (!cli_address_is_loopback(address)) {
+        cli_say("whoever can reach this address can read the page: there is no password");
+    }
+    return cli_say_flush();
+}
+
+static int begin(struct web *web, const struct cli_address *address, char **keys, size_t n)
+{
+    struct cli_http_options http = {*address, routes, sizeof(routes) / sizeof(routes[0]), web};
+    int code = start_tick(web);
+
+    if (code == CLI_OK) {
+        code = observe(web, keys, n);
+    }
+    if (code == CLI_OK) {
+        code = cli_http_open(web->session.loop.base, &http, &web->http);
+    }
+    return code == CLI_OK ? announce(web) : code;
+}
+
+static int serve(struct web *web, const struct cli_address *address, char **keys, size_t n)
+{
+    struct cli_signals signals;
+    int code = cli_signals_start(&signals, &web->session.loop);
+
+    if (code == CLI_OK) {
+        signals.on = on_signal;
+        signals.arg = web;
+        code = begin(web, address, keys, n);
+    }
+    if (code == CLI_OK) {
+        code = cli_loop_run(&web->session.loop, &web->done);
+        code = code == CLI_GO_ON ? web->code : code;
+    }
+    cli_http_close(web->http);
+    web->http = NULL;
+    if (web->tick) {
+        event_free(web->tick);
+    }
+    cli_signals_stop(&signals);
+    cli_session_close(&web->session);
+    cli_signals_die(&signals, code);
+    return code;
+}
+
+static int run(const struct cli_args *args, const struct cli_address *address, char **keys,
+               size_t n)
+{
+    struct web *web = calloc(1, sizeof(*web));
+    int code = CLI_INTERNAL;
+    size_t i;
+
+    if (web == NULL) {
+        cli_say("out of memory");
+        return code;
+    }
+    code = cli_session_open(args->command, &args->connect, &web->session);
+    if (code == CLI_OK) {
+        code = serve(web, address, keys, n);
+    }
+    for (i = 0; i < web->n_keys; i++) {
+        cli_watched_free(&web->keys[i]);
+    }
+    cli_events_free(&web->events);
+    free(web);
+    return code;
+}
+
+/* ---- the command line ---- */
+
+static int take_option(void *arg, int option, const char *value)
+{
+    (void)option;
+    if (cli_address_parse(value, arg) != 0) {
+        return cli_say_usage("web",
+                             "--listen '%s' must be an IP address or localhost, a colon and a "
+                             "port: 127.0.0.1:7777 or [::1]:7777",
+                             value);
+    }
+    return CLI_GO_ON;
+}
+
+static int check_keys(int argc, char **argv)
+{
+    int first = optind, code = CLI_GO_ON;
+    const char *key;
+
+    if (argc - first > MAX_KEYS) {
+        return cli_say_usage("web", "there are more than %d KEYs", MAX_KEYS);
+    }
+    while (code == CLI_GO_ON && optind < argc) {
+        code = cli_args_key("web", argc, argv, &key);
+    }
+    optind = first;
+    return code;
+}
+
+int cli_web_main(int argc, char **argv)
+{
+    struct cli_address address = {.ip = "127.0.0.1", .port = 7777};
+    struct cli_args args = {.command = "web",
+                            .help = help,
+                            .short_options = ":hv",
+                            .options = options,
+                            .own = take_option,
+                            .arg = &address};
+    int code = cli_args_read(&args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = check_keys(argc, argv);
+    }
+    if (code == CLI_GO_ON) {
+        code = run(&args, &address, argv + optind, (size_t)(argc - optind));
+    }
+    return code;
+}

@@ -1,0 +1,230 @@
+"""redlock web: what it serves, what it refuses, and that no client harms it or another one.
+
+Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP.
+"""
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
+from tap import Tap  # noqa: E402
+
+REDLOCK = os.environ['REDLOCK']
+BOUND_S = 90
+NASTY = '<script>alert(1)</script>"\'&'
+
+
+def until(holds, what):
+    end = time.monotonic() + BOUND_S
+    while True:
+        value = holds()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        time.sleep(0.02)
+
+
+class Web:
+    """A `redlock web` and the commands beside it."""
+
+    def __init__(self, *words, listen='127.0.0.1:0'):
+        self.others = []
+        self.process = subprocess.Popen([REDLOCK, 'web', '--listen', listen, *words], text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.url = self.process.stdout.readline().removeprefix('listening on http://').strip('/\n')
+        self.port = int(self.url.rpartition(':')[2] or 0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in [*self.others, self.process]:
+            if process.poll() is None:
+                process.terminate()
+            process.communicate(timeout=BOUND_S)
+
+    def start(self, *words):
+        self.others.append(subprocess.Popen([REDLOCK, *words], stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.DEVNULL))
+
+    def ask(self, path, method='GET', **headers):
+        connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=BOUND_S)
+        connection.request(method, path, headers={'Host': f'localhost:{self.port}', **headers})
+        reply = connection.getresponse()
+        body = reply.read().decode()
+        connection.close()
+        return reply, body
+
+    def state(self):
+        return json.loads(self.ask('/state')[1])
+
+    def key(self, name):
+        found = [entry for entry in self.state()['keys'] if (entry['status'] or {}).get('key') == name]
+        return found[0] if found else None
+
+    def until_key(self, name, holds):
+        def check():
+            entry = self.key(name)
+            return entry if entry and holds(entry) else None
+        return until(check, f'what is wanted of {name}')
+
+    def raw(self, data):
+        peer = socket.create_connection(('127.0.0.1', self.port), timeout=BOUND_S)
+        peer.sendall(data)
+        return peer
+
+    def works(self):
+        return [] if self.process.poll() is None and self.ask('/state')[0].status == 200 else ['it is gone']
+
+
+def equal(what, got, wanted):
+    return [] if got == wanted else [f'{what}: {got!r}, not {wanted!r}']
+
+
+def pages(tap, web):
+    types = {'/': 'text/html; charset=utf-8', '/page.css': 'text/css; charset=utf-8',
+             '/page.js': 'text/javascript; charset=utf-8', '/state': 'application/json'}
+    for path, kind in types.items():
+        reply, body = web.ask(path)
+        tap.claim(f'{path} has its content type', equal(path, (reply.status, reply.getheader('Content-Type')), (200, kind)))
+        tap.claim(f'{path} allows nothing from elsewhere',
+                  [name for name, word in [('Content-Security-Policy', "default-src 'none'"),
+                                           ('X-Content-Type-Options', 'nosniff'),
+                                           ('Cross-Origin-Resource-Policy', 'same-origin')]
+                   if word not in (reply.getheader(name) or '')])
+        reply, nothing = web.ask(path, 'HEAD')
+        tap.claim(f'HEAD {path} has headers only', equal(path, (reply.status, nothing), (200, '')))
+        if path != '/state':
+            tap.claim(f'{path} has no line cut', [] if body.endswith('\n') else [body[-40:]])
+
+
+def refusals(tap, web):
+    rows = [('another host', ('/state',), {'Host': 'evil.example'}, 421),
+            ('a host that only begins as ours', ('/state',), {'Host': '127.0.0.1.evil.example:80'}, 421),
+            ('another origin', ('/events',), {'Origin': 'http://evil.example'}, 403),
+            ('a POST', ('/state', 'POST'), {}, 405),
+            ('a DELETE', ('/state', 'DELETE'), {}, 405),
+            ('an unknown page', ('/../etc/passwd',), {}, 404),
+            ('a large header', ('/',), {'X-Large': 'x' * 40000}, 400)]
+    for name, words, headers, status in rows:
+        reply, body = web.ask(*words, **headers)
+        tap.claim(f'{name} is refused', equal(name, reply.status, status))
+        tap.claim(f'{name} is told nothing', [body] if 'masters' in body else [])
+    tap.claim('it goes on after these', web.works())
+
+
+def states(tap, web):
+    web.start('lock', 'nightly', '--owner', 'db-1', '--', 'sleep', '1000')
+    web.until_key('nightly', lambda entry: entry['status']['owner'] == 'db-1')
+    web.start('lock', 'nightly', '--', 'true')
+    entry = web.until_key('nightly', lambda entry: entry['status']['waiters'] == 1)
+    tap.claim('a lock has a holder, and who waits',
+              equal('holding', entry['status']['holding'] >= 2, True) +
+              equal('seen_ms', entry['seen_ms'] >= 0, True) + equal('election', entry['election'], False))
+    web.start('elect', 'cron', '--id', 'web-1', '--value', 'v', '--', 'sleep', '1000')
+    entry = web.until_key('cron', lambda entry: entry['election'] and entry['observed']
+                          and entry['observed']['leader'] == 'web-1')
+    tap.claim('an election has a leader and a term',
+              equal('term', entry['observed']['term'] == entry['status']['term'] > 0, True))
+    web.start('lock', NASTY, '--owner', NASTY, '--', 'sleep', '1000')
+    entry = web.until_key(NASTY, lambda entry: entry['status']['held'])
+    tap.claim('a key and an owner may have any characters', equal('owner', entry['status']['owner'], NASTY))
+    state = web.state()
+    tap.claim('all masters are listed', equal('masters', [m['state'] for m in state['masters']], ['up'] * 3))
+    tap.claim('what happened is listed',
+              [] if any(e['name'] == 'nightly' and 'db-1' in e['text'] for e in state['events']) else
+              [state['events']])
+
+
+def messages(peer):
+    """The states of a stream."""
+    with peer.makefile('r', encoding='utf-8', newline='') as lines:
+        for line in lines:
+            if line.startswith('data: '):
+                yield json.loads(line[6:])
+
+
+def streams(tap, web):
+    peer = web.raw(b'GET /events HTTP/1.0\r\nHost: localhost\r\n\r\n')
+    stream = messages(peer)
+    first = next(stream)
+    web.start('lock', 'late', '--owner', 'later', '--', 'sleep', '1000')
+    end = time.monotonic() + BOUND_S
+    seen = next(state for state in stream if time.monotonic() > end or any(
+        event['id'] > first['events'][-1]['id'] and event['name'] == 'late' and 'later' in event['text']
+        for event in state['events']))
+    tap.claim('a stream hears of a new holder', [] if time.monotonic() < end else [seen['events']])
+    peers = [web.raw(b'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n') for _ in range(15)]
+    for one in peers:
+        one.recv(10)
+    tap.claim('one stream too many is refused', equal('status', web.ask('/events')[0].status, 503))
+    for one in peers:
+        one.close()
+    tap.claim('the places are free again', equal('status', until(
+        lambda: b' 200 ' in web.raw(b'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n').recv(30), 'a place'), True))
+    peer.close()
+
+
+def hostile(tap, web):
+    asleep = [web.raw(data) for data in [b'', b'GET', b'GET /state HTTP/1.1\r\nHost: local',
+                                         b'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n',
+                                         b'\x16\x03\x01\x02\x00\x01\x00', b'\0' * 1000]]
+    tap.claim('clients that send half a request stop nobody', web.works())
+    for data in [b'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n', b'GET /state HTTP/1.1\r\nHost: localhost\r\n\r\n' * 50]:
+        for _ in range(20):
+            web.raw(data).close()
+    tap.claim('clients that go away in the middle stop nobody', web.works())
+    flood = web.raw(b'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    flood.setblocking(False)
+    try:
+        while flood.send(b'x' * 65536):
+            pass
+    except (BlockingIOError, ConnectionError):
+        pass
+    with open(f'/proc/{web.process.pid}/status', encoding='utf-8') as file:
+        size = next(int(line.split()[1]) for line in file if line.startswith('VmRSS'))
+    tap.claim('bytes after a request are not kept', [] if size < 100000 else [f'{size} kB'])
+    many = [web.raw(b'') for _ in range(300)]
+    for one in many + asleep + [flood]:
+        one.close()
+    tap.claim('it goes on after 300 connections', web.works())
+
+
+def ends(tap):
+    with Web('k') as web:
+        peer = web.raw(b'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+        peer.recv(10)
+        taken = subprocess.run([REDLOCK, 'web', '--listen', f'127.0.0.1:{web.port}'], text=True,
+                               capture_output=True, timeout=BOUND_S, check=False)
+        tap.claim('a port that is taken gives 70', equal('status', taken.returncode, 70))
+        tap.claim('and says what to do', [] if '--listen' in taken.stderr and 'in use' in taken.stderr else [taken.stderr])
+        web.process.send_signal(signal.SIGTERM)
+        tap.claim('SIGTERM ends it, with a stream open', equal('status', web.process.wait(BOUND_S), 143))
+        peer.close()
+    for listen in ['7777', 'example.com:80', '127.0.0.1:99999', '::1:80']:
+        run = subprocess.run([REDLOCK, 'web', '--listen', listen], text=True, capture_output=True,
+                             timeout=BOUND_S, check=False)
+        tap.claim(f'--listen {listen} is refused', equal('status', run.returncode, 64))
+
+
+def main():
+    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
+        os.environ['CLI_TEST_SANDBOX'] = 'yes'
+        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', __file__])
+    tap = Tap()
+    with Web('nightly', 'cron', NASTY, 'late') as web:
+        for test in [pages, refusals, states, streams, hostile]:
+            test(tap, web)
+    ends(tap)
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
