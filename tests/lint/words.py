@@ -49,6 +49,8 @@ HELD = [
     'README.md',
     'docs/compatibility.md',
     'docs/tutorial.md',
+    'docs/operations.md',
+    'tests/docs',
     'docs/examples',
     'docs/man',
     'docs/guarantees.md',
