@@ -50,6 +50,7 @@ HELD = [
     'docs/compatibility.md',
     'docs/tutorial.md',
     'docs/operations.md',
+    'docs/migrating.md',
     'tests/docs',
     'docs/examples',
     'docs/man',
