@@ -2,6 +2,7 @@
 
 Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP.
 """
+import atexit
 import http.client
 import json
 import os
@@ -35,6 +36,7 @@ class Served:
     def __init__(self, *words):
         self.process = subprocess.Popen([REDLOCK, *words], text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        atexit.register(self.process.kill)  # does nothing once it was waited for
         self.url = None
         for line in self.process.stderr:
             found = re.search(r'serves (http://\S+)', line)
