@@ -42,6 +42,10 @@ def main(meson, build, prefix):
         tap.claim('the installed command finds its library', complaints(root, prefix))
         tap.claim('the manual is installed', [] if glob.glob(f'{root}{prefix}/share/man/man1/*')
                   else ['there is no man page'])
+        for name in ('bash-completion/completions/redlock', 'zsh/site-functions/_redlock',
+                     'fish/vendor_completions.d/redlock.fish', 'doc/libredlock/LICENSE'):
+            there = os.path.exists(f'{root}{prefix}/share/{name}')
+            tap.claim(f'share/{name} is installed', [] if there else ['it is not there'])
         for pattern in ('*.h', '*.hpp', 'hpp/*.hpp'):
             headers = glob.glob(f'{root}{prefix}/include/redlock/{pattern}')
             tap.claim(f'headers are installed: {pattern}', [] if headers else ['not one'])

@@ -1,0 +1,59 @@
+#!/bin/bash
+# What TAB offers in bash. zsh and fish get their files read, where they are installed.
+. "$(dirname "$0")/lib.sh"
+
+files=$(dirname "$0")/../../completions
+PATH=$(dirname "$REDLOCK"):$PATH
+# shellcheck source=../../completions/redlock.bash
+. "$files/redlock.bash"
+
+# offers WORD... : sets $offered to what there is for the last word, a line each.
+offers() {
+    COMP_WORDS=(redlock "$@")
+    COMP_CWORD=$#
+    _redlock
+    offered=$(printf '%s\n' "${COMPREPLY[@]}")
+}
+
+has() {
+    printf '%s\n' "$offered" | grep -qxe "$1"
+}
+
+lacks() {
+    ! has "$1"
+}
+
+offers ''
+for command in lock elect acquire extend release status nodes doctor sandbox web exporter --version; do
+    check "a command: $command" has "$command"
+done
+offers el
+check "commands that begin with a word" [ "$offered" = elect ]
+offers lock k --
+for option in --wait --ttl --fence --at-least --cacert --sni --help; do
+    check "an option of lock: $option" has "$option"
+done
+check "no option of another command" lacks --observe
+offers elect e --obs
+check "an option of elect" [ "$offered" = --observe ]
+offers lock k -- --wa
+check "no option of ours behind --" lacks --wait
+offers lock k -- ech
+check "a command behind --" has echo
+
+# Each option that a command has is offered.
+for command in lock elect acquire extend release status nodes doctor sandbox web exporter; do
+    offers "$command" x --
+    missing=$("$REDLOCK" "$command" --help | grep -oE '^  (-., )?--[a-z-]+' | grep -oE -- '--.*' |
+        grep -vxFf <(printf '%s\n' "$offered"))
+    check "all options of $command" [ -z "$missing" ]
+done
+
+for shell in zsh fish; do
+    if command -v "$shell" >/dev/null; then
+        check "$shell can read its file" "$shell" -n "$files/redlock.$shell"
+    else
+        skip "$shell can read its file" "$shell is not installed"
+    fi
+done
+finish
