@@ -72,7 +72,7 @@ await "$locker"
 until_true is_dead "$(cat "$work/pid")"
 check "when redlock is killed the lock stays" stays killed 20000
 
-run "$REDLOCK" lock long -v --ttl 9s --at-least 60s -- sleep 3.5
+run "$REDLOCK" lock long -v --ttl 5s --at-least 15s -- sleep 5.5
 says "kept 'long'" "renewals do not prolong the stay"
 check "a command that ends before the lock may be released is waited for" \
     lasts 1 "$REDLOCK" lock short --at-least 1s -- true
