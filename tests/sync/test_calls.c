@@ -266,9 +266,10 @@ START_TEST(what_was_done_is_counted)
 {
     struct redlock_stats stats = {.size = sizeof(stats)};
     struct redlock_node_stats node = {.size = sizeof(node)};
+    struct redlock_sync_lock *lock;
 
     rig_start(&r);
-    rig_acquire_everywhere(&r, "k");
+    lock = rig_acquire_everywhere(&r, "k");
     ck_assert_int_eq(redlock_sync_stats(r.s, &stats), REDLOCK_OK);
     ck_assert_uint_eq(stats.acquired, 1);
     ck_assert_int_eq(redlock_sync_node_stats(r.s, 2, &node), REDLOCK_OK);
@@ -277,6 +278,7 @@ START_TEST(what_was_done_is_counted)
     ck_assert_int_eq(redlock_sync_node_stats(r.s, 0, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_stats(r.s, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_stats(NULL, &stats), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
 END_TEST
