@@ -2,8 +2,9 @@
  *
  * One search goes through all processes and takes those whose parent is known. Process ids grow, so
  * parents usually come before their children; but the ids start again at some point. So the search
- * is repeated until it finds no new process. A process gets its signal before its children are
- * searched for: if it dies, it starts no others.
+ * is repeated until it finds no new process. A process gets SIGKILL before its children are
+ * searched for: it starts no others. A signal that a process may catch is sent when all have been
+ * found.
  */
 #include "cli/system/descendants.h"
 
@@ -190,13 +191,34 @@ static bool search_once(struct search *search)
     return found;
 }
 
+/* A signal that a process may catch: what it starts then is to clean up. */
+static bool may_be_caught(int signo)
+{
+    return signo != 0 && signo != SIGKILL && signo != SIGSTOP;
+}
+
+static void signal_found(struct search *search, int signo)
+{
+    size_t i;
+
+    search->signo = signo;
+    search->result = (struct cli_descendants){0};
+    for (i = 0; i < search->n; i++) {
+        signal_one(search, &search->found[i]);
+    }
+}
+
 struct cli_descendants cli_descendants_signal(pid_t root, pid_t group, int signo)
 {
-    struct search search = {.root = root, .group = group, .signo = signo};
+    struct search search = {
+        .root = root, .group = group, .signo = may_be_caught(signo) ? 0 : signo};
     int searches = 0;
 
     while (root > 0 && searches < SEARCHES_MAX && search_once(&search)) {
         searches++;
+    }
+    if (may_be_caught(signo)) {
+        signal_found(&search, signo);
     }
     free(search.found);
     return search.result;
