@@ -15,20 +15,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
 from tap import Tap  # noqa: E402
 
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from until import BOUND_S, until  # noqa: E402
+
 REDLOCK = os.environ['REDLOCK']
-BOUND_S = 90
 NASTY = '<script>alert(1)</script>"\'&'
-
-
-def until(holds, what):
-    end = time.monotonic() + BOUND_S
-    while True:
-        value = holds()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise TimeoutError(what)
-        time.sleep(0.02)
 
 
 class Web:

@@ -12,30 +12,19 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 from lib import HERE
 
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from until import BOUND_S, until  # noqa: E402
+
 EXAMPLES = os.path.normpath(os.path.join(HERE, '..', '..', 'docs', 'examples'))
 REDLOCK = os.environ.get('REDLOCK', '')
-BOUND_S = 90
 
 # A process that one thread starts has for a moment the files that another thread writes, and what is
 # open for writing cannot be executed: so one of both at a time.
 WRITES_OR_STARTS = threading.Lock()
-
-
-def until(holds, what):
-    """Waits for a condition, and returns its value."""
-    end = time.monotonic() + BOUND_S
-    while True:
-        value = holds()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise TimeoutError(what)
-        time.sleep(0.02)
 
 
 def nodes():
