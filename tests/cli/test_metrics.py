@@ -198,6 +198,10 @@ def refused(tap):
                              stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
         wrong += [] if run.returncode == wanted else [f'{words}: {run.returncode}: {run.stderr}']
     tap.claim('addresses that are wrong or in use are refused', wrong)
+    run = subprocess.run([REDLOCK, 'lock', 'k', '--metrics', '127.0.0.1:' + port, *PATIENT, '--', 'true'], check=False,
+                         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
+    tap.claim('and the option is named that gives another port',
+              [] if 'another port with --metrics' in run.stderr else [run.stderr])
     it.process.send_signal(signal.SIGINT)
     it.end()
 

@@ -215,16 +215,19 @@ static int start(struct cli_http *http, struct event_base *base)
     return 0;
 }
 
-static void complain(const struct cli_address *address, int error)
+static void complain(const struct cli_http_options *options, int error)
 {
+    const struct cli_address *address = &options->address;
+
     cli_say("cannot listen on %s%s%s:%d: %s", address->v6 ? "[" : "", address->ip,
             address->v6 ? "]" : "", address->port, strerror(error ? error : ENOMEM));
     if (error == EADDRINUSE) {
-        cli_say_more("Another program listens there: end it, or give another port with --listen.");
+        cli_say_more("Another program listens there: end it, or give another port with %s.",
+                     options->option);
     } else if (error == EADDRNOTAVAIL) {
         cli_say_more("This machine does not have this address: see `ip address`.");
     } else if (error == EACCES) {
-        cli_say_more("Ports below 1024 need rights: give a larger one with --listen.");
+        cli_say_more("Ports below 1024 need rights: give a larger one with %s.", options->option);
     }
 }
 
@@ -237,7 +240,7 @@ int cli_http_open(struct event_base *base, const struct cli_http_options *option
         http->options = *options;
     }
     if (http == NULL || start(http, base) != 0) {
-        complain(&options->address, errno);
+        complain(options, errno);
         cli_http_close(http);
         return CLI_INTERNAL;
     }

@@ -27,7 +27,8 @@ static const struct cli_http_route route = {
 
 static int serve(struct cli_metrics *metrics, const char *command, const char *option)
 {
-    struct cli_http_options options = {.routes = &route, .n_routes = 1, .arg = metrics};
+    struct cli_http_options options = {
+        .option = option, .routes = &route, .n_routes = 1, .arg = metrics};
     const struct cli_address *address;
     int code;
 

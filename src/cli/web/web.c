@@ -283,7 +283,11 @@ static int announce(const struct web *web)
 
 static int begin(struct web *web, const struct cli_address *address, char **keys, size_t n)
 {
-    struct cli_http_options http = {*address, routes, sizeof(routes) / sizeof(routes[0]), web};
+    struct cli_http_options http = {.address = *address,
+                                    .option = "--listen",
+                                    .routes = routes,
+                                    .n_routes = sizeof(routes) / sizeof(routes[0]),
+                                    .arg = web};
     int code = start_tick(web);
 
     if (code == CLI_OK) {
