@@ -22,7 +22,7 @@
 /* A master that is more requests behind than this is given up, and the run with it. */
 #define MAX_BEHIND (1u << 20)
 
-/* The release script of libredlock, so that the masters have the same work. */
+/* What every release has to do: compare and delete. That of libredlock also looks who waits. */
 static const char script[] = "local v = redis.call('GET', KEYS[1])\n"
                              "if v == ARGV[1] then\n"
                              "  return redis.call('DEL', KEYS[1])\n"
