@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What `meson install` puts into a folder: `test_install.py MESON BUILD PREFIX`.
+"""What `meson install` puts into a folder: `test_install.py MESON BUILD PREFIX CC...`.
 
-The command has to find its library without ldconfig and without LD_LIBRARY_PATH."""
+The command has to find its library without ldconfig and without LD_LIBRARY_PATH. A program finds the
+library through pkg-config, the shared one and the static one."""
 import glob
 import os
 import re
@@ -12,6 +13,9 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
 
 from tap import Tap  # noqa: E402
+
+EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'examples',
+                       'acquire.c')
 
 
 def run_path(program):
@@ -34,7 +38,41 @@ def complaints(root, prefix):
             yield f'{folder} has no libredlock.so.0: {glob.glob(root + folder + "/*")}'
 
 
-def main(meson, build, prefix):
+def flags(root, prefix, *options):
+    """What pkg-config says of the library below the root."""
+    pc = glob.glob(f'{root}{prefix}/lib*/**/libredlock.pc', recursive=True)[0]
+    said = subprocess.run(['pkg-config', f'--define-variable=prefix={root}{prefix}', '--cflags',
+                           '--libs', *options, pc], check=True, stdout=subprocess.PIPE, text=True)
+    return said.stdout.split()
+
+
+def compiled(root, prefix, compiler, static):
+    """Compile the example of the README, without masters; its libraries' names, and what it says."""
+    words = flags(root, prefix, *(['--static'] if static else []))
+    if static:
+        words = [word.replace('-lredlock', '-l:libredlock.a') for word in words]
+    program = f'{root}/program'
+    subprocess.run([*compiler, EXAMPLE, '-o', program, *words], check=True)
+    folder = os.path.dirname(glob.glob(f'{root}{prefix}/lib*/**/libredlock.so', recursive=True)[0])
+    # Without masters it ends before it has freed all.
+    ran = subprocess.run([program], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env={**os.environ, 'LD_LIBRARY_PATH': folder,
+                              'ASAN_OPTIONS': 'detect_leaks=0'})
+    needs = subprocess.run(['readelf', '-d', program], check=True, stdout=subprocess.PIPE,
+                           text=True).stdout
+    return 'libredlock.so.0' in needs, ran
+
+
+def programs(root, prefix, compiler):
+    for static in False, True:
+        is_shared, ran = compiled(root, prefix, compiler, static)
+        if is_shared == static:
+            yield f'static: {static}, but it needs libredlock.so.0: {is_shared}'
+        if ran.returncode != 1 or 'out of range' not in ran.stderr:
+            yield f'static: {static}: {ran}'
+
+
+def main(meson, build, prefix, *compiler):
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as root:
         subprocess.run([meson, 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', root],
@@ -49,6 +87,8 @@ def main(meson, build, prefix):
         for pattern in ('*.h', '*.hpp', 'hpp/*.hpp'):
             headers = glob.glob(f'{root}{prefix}/include/redlock/{pattern}')
             tap.claim(f'headers are installed: {pattern}', [] if headers else ['not one'])
+        tap.claim('a program builds with the shared library and with the static one',
+                  programs(root, prefix, compiler))
     return tap.finish()
 
 
