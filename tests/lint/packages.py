@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""What the Debian package says twice: `packages.py ROOT`.
+
+The version of debian/changelog is that of meson.build, the symbols of the package are those of
+src/libredlock.map, and each file that the package takes from the tree is there.
+"""
+import glob
+import os
+import re
+import sys
+
+from symbols import mapped
+from tap import Tap
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding='utf-8') as text:
+        return text.read()
+
+
+def versions(meson, changelog):
+    ours = re.search(r"^  version: '([^']+)'", meson, re.MULTILINE)[1]
+    theirs = re.match(r'libredlock \(([^)]+)-\d+\)', changelog)
+    if theirs is None or theirs[1] != ours:
+        yield f'debian/changelog begins with {changelog.splitlines()[0]}, meson.build says {ours}'
+
+
+def symbols(names, package):
+    theirs = set(re.findall(r'^ (redlock_\w+)@', package, re.MULTILINE))
+    for name in sorted(names - theirs):
+        yield f'debian/libredlock0.symbols lacks {name}: add " {name}@REDLOCK_0.1 VERSION"'
+    for name in sorted(theirs - names):
+        yield f'debian/libredlock0.symbols has {name}, and src/libredlock.map has not'
+
+
+def from_the_tree(root, name, listed):
+    for pattern in listed.split():
+        if not glob.glob(os.path.join(root, pattern)):
+            yield f'debian/{name}: there is no {pattern}'
+
+
+def main(root):
+    tap = Tap()
+    names = mapped(os.path.join(root, 'src', 'libredlock.map'))
+    package = read(root, 'debian', 'libredlock0.symbols')
+    tap.claim('the version of the package is that of the library',
+              versions(read(root, 'meson.build'), read(root, 'debian', 'changelog')))
+    tap.fires('another version', versions("  version: '1.2.3',\n", 'libredlock (1.2.2-1) x'), '1.2.3')
+    tap.claim('the symbols of the package are those of the library', symbols(names, package))
+    tap.fires('a new symbol', symbols(names | {'redlock_fly'}, package), 'redlock_fly')
+    tap.fires('a symbol that is gone', symbols(names - {'redlock_new'}, package), 'redlock_new')
+    for name in 'libredlock-dev.docs', 'libredlock-dev.examples':
+        tap.claim(f'the files of debian/{name} are there',
+                  from_the_tree(root, name, read(root, 'debian', name)))
+    tap.fires('a file that is not there', from_the_tree(root, 'x', 'README.md lost.md'), 'lost.md')
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
