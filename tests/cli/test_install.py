@@ -38,19 +38,26 @@ def complaints(root, prefix):
             yield f'{folder} has no libredlock.so.0: {glob.glob(root + folder + "/*")}'
 
 
-def flags(root, prefix, *options):
-    """What pkg-config says of the library below the root."""
+def pkg_config(root, prefix, *words):
+    said = subprocess.run(['pkg-config', f'--define-variable=prefix={root}{prefix}', *words],
+                          check=True, stdout=subprocess.PIPE, text=True)
+    return said.stdout
+
+
+def flags(root, prefix, static):
+    """What pkg-config says of the library below the root. Only that is linked statically: what
+    --static adds is for a program that links everything so."""
     pc = glob.glob(f'{root}{prefix}/lib*/**/libredlock.pc', recursive=True)[0]
-    said = subprocess.run(['pkg-config', f'--define-variable=prefix={root}{prefix}', '--cflags',
-                           '--libs', *options, pc], check=True, stdout=subprocess.PIPE, text=True)
-    return said.stdout.split()
+    if not static:
+        return pkg_config(root, prefix, '--cflags', '--libs', pc).split()
+    needed = pkg_config(root, prefix, '--print-requires-private', pc).splitlines()
+    said = pkg_config(root, prefix, '--cflags', '--libs', pc, *(one.split()[0] for one in needed))
+    return said.replace('-lredlock', '-l:libredlock.a').split()
 
 
 def compiled(root, prefix, compiler, static):
     """Compile the example of the README, without masters; its libraries' names, and what it says."""
-    words = flags(root, prefix, *(['--static'] if static else []))
-    if static:
-        words = [word.replace('-lredlock', '-l:libredlock.a') for word in words]
+    words = flags(root, prefix, static) + ['-pthread']
     program = f'{root}/program'
     subprocess.run([*compiler, EXAMPLE, '-o', program, *words], check=True)
     folder = os.path.dirname(glob.glob(f'{root}{prefix}/lib*/**/libredlock.so', recursive=True)[0])
