@@ -1,10 +1,9 @@
 /* redlock/loop.h - a libevent loop inside another event loop: epoll, libuv, GLib and others.
  *
- *     fd = redlock_loop_fd(base);                  once; watch it for reading in the other loop
- *
- *     redlock_loop_timeout_ms(base)                before the other loop sleeps: no longer than
- * this event_base_loop(base, EVLOOP_NONBLOCK);      after it has slept: when fd is readable, or
- * when that time is over. A call too many does no harm
+ * - Once: watch redlock_loop_fd() for reading in the other loop.
+ * - Before the other loop sleeps: no longer than redlock_loop_timeout_ms() says.
+ * - After it has slept, when the fd is readable or that time is over:
+ *   event_base_loop(base, EVLOOP_NONBLOCK). A call too many does no harm.
  *
  * Both functions are about the event_base alone, and so about everything on it: managers, and
  * events of the application. docs/examples/epoll.c and docs/examples/uv.c are two complete
