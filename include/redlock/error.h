@@ -17,6 +17,7 @@
 extern "C" {
 #endif
 
+/* What a call returns, and what a callback gets. */
 enum redlock_status {
     /* Success. From a release: our key was there and was deleted. */
     REDLOCK_OK = 0,

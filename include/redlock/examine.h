@@ -88,6 +88,7 @@ enum redlock_finding_kind {
     REDLOCK_FOUND_SAME_SERVERS = 58 /* a server is listed twice: no lock can be acquired */
 };
 
+/* What was found, and what to do about it. */
 struct redlock_finding {
     /* sizeof(struct redlock_finding) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;

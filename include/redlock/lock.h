@@ -70,9 +70,11 @@ enum redlock_request_flag {
     REDLOCK_NOTIFY_MOVES = 1
 };
 
+/* What has happened to a held lock. */
 struct redlock_notice {
     /* sizeof(struct redlock_notice) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
+    /* What it is. */
     enum redlock_notice_kind kind;
     /* Why; 0 with MOVED.
      * REDLOCK_EUNRENEWED: the lock is not renewed (request.renew is 0, max_hold_ms or max_renewals
@@ -450,9 +452,11 @@ enum redlock_said {
     REDLOCK_SAID_ERROR = 5
 };
 
+/* What one master said about a lock. */
 struct redlock_node_detail {
     /* sizeof(struct redlock_node_detail), set by the caller. */
     size_t size;
+    /* Its vote. */
     enum redlock_vote vote;
     /* For REDLOCK_VOTE_NO: the value of the key there, which is the token of its holder (written as
      * in redlock/query.h, some 250 characters of it); "" when there is no key, or the server does

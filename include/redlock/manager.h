@@ -232,6 +232,7 @@ enum redlock_node_state {
     REDLOCK_NODE_STUCK = 3
 };
 
+/* One master, as the manager sees it. */
 struct redlock_node_info {
     /* sizeof(struct redlock_node_info), set by the caller. */
     size_t size;

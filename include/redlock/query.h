@@ -24,9 +24,11 @@ enum redlock_query_answer {
     REDLOCK_ANSWER_HELD = 2
 };
 
+/* What one master said about a key. */
 struct redlock_query_node {
     /* sizeof(struct redlock_query_node) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
+    /* Its answer. */
     enum redlock_query_answer answer;
     /* The value, for people: printable ASCII as it is, "\xHH" for every other byte, and "..." at
      * the end of a value that is longer than some 500 characters. "" when the key is free or its

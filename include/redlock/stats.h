@@ -32,6 +32,7 @@ struct redlock;
 
 /* How often something took how long. */
 struct redlock_histogram {
+    /* How many times, and all of them together. */
     uint64_t count;
     uint64_t sum_us;
     /* buckets[i]: how often it took REDLOCK_HISTOGRAM_BOUND_US(i) or less, and more than the bound
@@ -39,6 +40,7 @@ struct redlock_histogram {
     uint64_t buckets[REDLOCK_HISTOGRAM_BUCKETS];
 };
 
+/* Of a manager. */
 struct redlock_stats {
     /* sizeof(struct redlock_stats), set by the caller; see rule 10 in redlock/redlock.h. */
     size_t size;

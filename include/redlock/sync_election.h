@@ -126,6 +126,7 @@ REDLOCK_EXPORT int redlock_sync_election_fd(const struct redlock_sync_election *
 struct redlock_sync_leader {
     /* sizeof(struct redlock_sync_leader), set by the caller. */
     size_t size;
+    /* As the fields of these names there. */
     uint64_t term;
     int known;
     int is_me;

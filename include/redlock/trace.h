@@ -109,8 +109,8 @@ enum redlock_question {
 
 /* What the master says. */
 enum redlock_trace_answer {
-    REDLOCK_SAYS_NOTHING = 0, /* an error, or no answer: it may have done what was asked */
-    REDLOCK_SAYS_YES = 1,
+    REDLOCK_SAYS_NOTHING = 0,     /* an error, or no answer: it may have done what was asked */
+    REDLOCK_SAYS_YES = 1,         /* it did what was asked */
     REDLOCK_SAYS_NO = 2,          /* somebody else has the key */
     REDLOCK_SAYS_OURS = 3,        /* it already had our token: one server at two addresses */
     REDLOCK_SAYS_QUARANTINED = 4, /* yes, but its vote does not count: it is in quarantine */
@@ -121,10 +121,12 @@ enum redlock_trace_answer {
     REDLOCK_SAYS_FULL = 9         /* too many wait already */
 };
 
+/* An event. */
 struct redlock_trace {
     /* sizeof(struct redlock_trace) of the library; see rule 10 in redlock/redlock.h. In a copy, set
      * it to yours. */
     size_t size;
+    /* What it is. */
     enum redlock_trace_kind kind;
     /* When, by redlock_clock_us(). */
     uint64_t time_us;

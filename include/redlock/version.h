@@ -3,6 +3,7 @@
 #ifndef REDLOCK_VERSION_H
 #define REDLOCK_VERSION_H
 
+/* As text, and its three numbers. */
 #define REDLOCK_VERSION "0.1.0"
 #define REDLOCK_VERSION_MAJOR 0
 #define REDLOCK_VERSION_MINOR 1

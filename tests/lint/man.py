@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The man pages: `man.py ROOT PAGES MANDOC`; PAGES is the folder of those that are made from headers.
 
-mandoc has nothing to warn of, and each function of the library has a page.
+Each function of the library has a page, each declaration a comment, and mandoc has nothing to warn of.
 """
 import glob
 import os
@@ -11,6 +11,10 @@ import tempfile
 
 from symbols import mapped
 from tap import Tap, skip_all
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'man'))
+import declarations  # noqa: E402  (what makes the pages)
+from headers import HEADERS  # noqa: E402
 
 
 def warnings(mandoc, *pages):
@@ -39,10 +43,34 @@ def lost_links(links, pages):
             yield f'{link}: there is no {page}'
 
 
+def without_a_comment(item):
+    for code in item.codes:
+        if not item.comment:
+            yield f'no comment: {code}'
+        if code.startswith('struct'): # the values of an enum may speak for themselves
+            for _, entries, text in declarations.members(code):
+                if not text:
+                    yield f'no comment: {entries[0]} of {item.title()}'
+
+
+def commented(tap, folder):
+    for header in HEADERS:
+        _, items = declarations.read(os.path.join(folder, header + '.h'))
+        tap.claim(f'each declaration of redlock/{header}.h has a comment',
+                  [complaint for item in items if isinstance(item, declarations.Item)
+                   for complaint in without_a_comment(item)])
+    bad = declarations.Item('', 'int redlock_fly(void);')
+    tap.fires('a function without a comment', without_a_comment(bad), 'redlock_fly')
+    bad = declarations.Item('A bird.', 'struct bird {\n    /* Its size. */\n    size_t size;\n'
+                            '    /* It. */\n    int a; /* one */\n    int wings;\n};')
+    tap.fires('a field without a comment', without_a_comment(bad), 'wings')
+
+
 def main(root, folder, mandoc=None):
     if not mandoc:
         skip_all('there is no mandoc')
     tap = Tap()
+    commented(tap, os.path.join(root, 'include', 'redlock'))
     made = sorted(glob.glob(os.path.join(folder, '*.3')))
     links = [page for page in made if is_link(page)]
     whole = [page for page in made if page not in links]
