@@ -57,6 +57,7 @@ have_package() {
     check) pkg-config --exists check ;;
     systemtap-sdt-dev) find /usr/include -path '*/sys/sdt.h' | grep -q . ;;
     musl-tools) command -v musl-gcc ;;
+    python3-yaml) python3 -c 'import yaml' ;;
     redis-server) command -v redis-server || command -v valkey-server ;;
     iproute2) PATH=$PATH:/usr/sbin:/sbin command -v ip ;;
     nftables) PATH=$PATH:/usr/sbin:/sbin command -v nft ;;

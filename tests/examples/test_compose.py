@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""compose.yaml: its masters are fit for locks. $REDLOCK: the command.
+
+What a container would run is run here, on another port and in another folder.
+"""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+
+from servers import become_server, free_port, until_true  # noqa: E402
+from tap import Tap, skip_all  # noqa: E402
+
+FILE = os.path.join(HERE, '..', '..', 'docs', 'examples', 'compose.yaml')
+PASSWORD = 'a secret, of course'
+VARIABLE = re.compile(r'\$\{REDLOCK_PASSWORD:\?[^}]*\}')
+
+
+def command_of(service):
+    """The words that compose makes of the command, with its variable put in."""
+    words = shlex.split(VARIABLE.sub('PASSWORD', service['command']))
+    return [word.replace('PASSWORD', PASSWORD) for word in words]
+
+
+class Masters:
+    def __init__(self, services):
+        self.services = services
+        self.running = []
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix='redlock-test-')
+        try:
+            for name, service in self.services.items():
+                self.start(name, command_of(service))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def start(self, name, words):
+        folder = os.path.join(self.folder, name)
+        os.mkdir(folder)
+        port = free_port()
+        process = subprocess.Popen([*words, '--bind', '127.0.0.1', '--port', str(port), '--dir', folder],
+                                   stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                                   preexec_fn=become_server)
+        self.running.append((process, port))
+
+    def healthy(self, test, port):
+        """The service's own health check, on our port."""
+        shell = test[1].replace('redis-cli', f'redis-cli -p {port}')
+        return subprocess.run(['sh', '-c', shell], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL).returncode == 0
+
+    def __exit__(self, *_):
+        for process, _ in self.running:
+            process.kill()
+            process.wait()
+        shutil.rmtree(self.folder)
+
+    def redlock(self, *words):
+        nodes = ','.join(f'redis://127.0.0.1:{port}' for _, port in self.running)
+        env = {**os.environ, 'REDLOCK_NODES': nodes, 'REDLOCK_PASSWORD': PASSWORD}
+        done = subprocess.run([os.environ['REDLOCK'], *words], env=env, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        return done.returncode, done.stdout
+
+
+def as_it_says():
+    """The commands of the head of the file."""
+    with open(FILE, encoding='utf-8') as text:
+        return [shlex.split(line)[1:] for line in re.findall(r'^# +(redlock .*)$', text.read(), re.M)]
+
+
+def complaints(services):
+    with Masters(services) as masters:
+        for (_, port), service in zip(masters.running, services.values()):
+            until_true(lambda: masters.healthy(service['healthcheck']['test'], port),
+                       f'the master on {port} is not healthy')
+        doctor, lock = as_it_says()
+        status, said = masters.redlock(*doctor)
+        good = re.findall(r'^redis://\S+ +fine .* aof (\w+),', said, re.MULTILINE)
+        if status != 0 or good != ['always'] * 5:
+            yield f'{doctor}: {status}: {said}'
+        status, said = masters.redlock(*lock)
+        if (status, said) != (0, 'mine\n'):
+            yield f'{lock}: {status}: {said}'
+
+
+def places(services, volumes):
+    ports = [port for service in services.values() for port in service['ports']]
+    if len(set(ports)) != 5 or not all(re.fullmatch(r'127\.0\.0\.1:\d+:6379', port) for port in ports):
+        yield f'ports: {ports}'
+    data = [volume for service in services.values() for volume in service['volumes']]
+    if sorted(data) != sorted(f'{name}:/data' for name in volumes) or len(data) != 5:
+        yield f'volumes: {data}'
+
+
+def without(services, words):
+    return {name: {**service, 'command': service['command'].replace(words, '')}
+            for name, service in services.items()}
+
+
+def main():
+    try:
+        import yaml
+    except ImportError:
+        skip_all('there is no python3-yaml')
+    if not shutil.which('redis-server') or not shutil.which('redis-cli'):
+        skip_all('there is no redis-server')
+    with open(FILE, encoding='utf-8') as text:
+        whole = yaml.safe_load(text)
+    services = whole['services']
+    tap = Tap()
+    tap.claim('five masters, each with a port and a volume of its own', places(services, whole['volumes']))
+    tap.claim('the masters are fit for locks, and the user has all rights for them', complaints(services))
+    tap.fires('masters that may forget locks',
+              complaints(without(services, '--appendfsync always')), 'aof everysec')
+    tap.fires('a right that is missing', complaints(without(services, '+pexpire ')), 'unusable')
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
