@@ -173,11 +173,4 @@ kill "$manager"
 check "when the manager does not listen, redlock works as without one" "$REDLOCK" elect e2 -- true
 unset NOTIFY_SOCKET
 
-unit=$(dirname "$0")/../../docs/examples/redlock-elect.service
-words=$(sed -n 's|^ExecStart=/usr/bin/redlock \(.*-- \).*|\1|p' "$unit" | sed 's/%H/host/g')
-# shellcheck disable=SC2086
-run "$REDLOCK" $words sh -c 'echo "id $REDLOCK_ID value $REDLOCK_VALUE"'
-status_is 0 "the command line of the example unit is right"
-prints "id host value host" "its command runs, with an id and a value"
-
 finish

@@ -21,7 +21,7 @@ ENDINGS = 'c|h|cpp|hpp|py|sh|lua|md|toml|map|build|txt|sql'
 # Not a part of a path outside the tree: /usr/include/x.h, <event.h>, build/src/x.lua.
 BEFORE = r'(?<![\w/<.~$>*-])'
 FILE = re.compile(BEFORE + rf'((?:[\w.*-]+/)*[\w.*-]+\.(?:{ENDINGS}))(?![\w/])')
-PLACE = re.compile(BEFORE + r'((?:src|tests|docs|scripts|include|bench)/[\w/.*-]*\w)')
+PLACE = re.compile(BEFORE + r'((?:src|tests|docs|scripts|include|bench)/[\w/.*@-]*\w)')
 
 
 def read(*path):

@@ -49,7 +49,7 @@ def main(root):
     tap.claim('the symbols of the package are those of the library', symbols(names, package))
     tap.fires('a new symbol', symbols(names | {'redlock_fly'}, package), 'redlock_fly')
     tap.fires('a symbol that is gone', symbols(names - {'redlock_new'}, package), 'redlock_new')
-    for name in 'libredlock-dev.docs', 'libredlock-dev.examples':
+    for name in 'libredlock-dev.docs', 'libredlock-dev.examples', 'redlock.examples':
         tap.claim(f'the files of debian/{name} are there',
                   from_the_tree(root, name, read(root, 'debian', name)))
     tap.fires('a file that is not there', from_the_tree(root, 'x', 'README.md lost.md'), 'lost.md')

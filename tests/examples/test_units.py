@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""The units of systemd among the examples: systemd reads them, and redlock runs their command lines.
+$REDLOCK: the command."""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
+
+from tap import Tap  # noqa: E402
+
+EXAMPLES = os.path.join(HERE, '..', '..', 'docs', 'examples')
+UNITS = ['redlock-elect@.service', 'cron/redlock-nightly.service', 'cron/redlock-nightly.timer']
+REDLOCK = os.environ['REDLOCK']
+
+
+def read(unit):
+    with open(os.path.join(EXAMPLES, unit), encoding='utf-8') as text:
+        return text.read()
+
+
+def verified(change=lambda text: text):
+    """What systemd-analyze says of them: as if their programs were there."""
+    with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
+        for unit in UNITS:
+            text = change(read(unit)).replace('/usr/bin/redlock', '/bin/true')
+            with open(os.path.join(folder, os.path.basename(unit)), 'w', encoding='utf-8') as file:
+                file.write(text.replace('/etc/redlock/elect-%i', '/dev/null'))
+        names = [os.path.join(folder, os.path.basename(unit).replace('@', '@daemon')) for unit in UNITS]
+        shutil.copy(os.path.join(folder, 'redlock-elect@.service'), names[0])
+        done = subprocess.run(['systemd-analyze', 'verify', '--man=no', *names], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = [said for said in done.stdout.splitlines() if folder in said or 'redlock' in said]
+    return said + ([] if done.returncode == 0 or said else [f'status {done.returncode}: {done.stdout}'])
+
+
+def command_line(unit, **variables):
+    """The words that systemd makes of it."""
+    command = re.search(r'^ExecStart=(.*)$', read(unit), re.MULTILINE)[1]
+    command = command.replace('%i', 'daemon').replace('%H', 'host')
+    return [part for word in command.split()
+            for part in (shlex.split(variables[word[1:]]) if word.startswith('$') else [word])]
+
+
+def runs(words, wanted):
+    words = [REDLOCK if word == '/usr/bin/redlock' else word for word in words]
+    done = subprocess.run([REDLOCK, 'sandbox', '-n', '1', '--', *words], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0 or wanted not in done.stdout.splitlines():
+        yield f'{words}: {done.returncode}: {done.stdout}'
+
+
+def elect(command, options='--ttl 5s'):
+    return command_line(UNITS[0], OPTIONS=options, COMMAND=command)
+
+
+def nightly(report):
+    words = command_line(UNITS[1])
+    assert words[-1] == '/usr/local/bin/report' and words[4:6] == ['5m', '--wait'], words
+    # The test does not wait for five minutes.
+    return words[:4] + ['10ms'] + words[5:-1] + report
+
+
+def main():
+    tap = Tap()
+    tap.claim('the elected daemon runs', runs(elect('printenv REDLOCK_VALUE'), 'host'))
+    tap.claim('without options, too', runs(elect('printenv REDLOCK_ID', ''), 'host'))
+    tap.fires('an option that is not there', runs(elect('true', '--no-such-option'), 'host'), 'such-option')
+    tap.claim('the nightly job runs', runs(nightly(['echo', 'report']), 'report'))
+    tap.claim('it is the job of nightly.cron',
+              [] if ' '.join(command_line(UNITS[1])[1:]) in read('cron/nightly.cron') else ['it is not'])
+    if shutil.which('systemd-analyze'):
+        tap.claim('systemd reads the units', verified())
+        tap.fires('a unit with a mistake', verified(lambda text: text.replace('WatchdogSec=', 'WatchDog=')),
+                  'WatchDog')
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
