@@ -116,6 +116,43 @@ says 'one\x1b[31m' "the output of a server that does not start is shown escaped"
 says "two" "the output of a server is shown line by line"
 check "the output of a server contains no control characters" no_controls "$work/err"
 
+# --- again and again ---
+
+# shown NUMBER PATTERN: so many lines of the watch match, at least.
+shown() {
+    [ "$(grep -c "$2" "$work/watched")" -ge "$1" ]
+}
+
+# watch ARGUMENT...
+watch() {
+    "$REDLOCK" status "$@" >"$work/watched" 2>"$work/err" &
+    watched=$!
+}
+
+watch seen --watch=100ms --node-timeout 500ms
+check "--watch shows a key again and again" until_late shown 3 '^seen: free (5 of 5'
+check "with the time above it" shown 3 '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9], every 100 ms$'
+master 1 set seen x >/dev/null
+check "what changes is seen" until_late shown 1 '^seen: held by nobody'
+halt 3 4 5
+check "it goes on without a majority" until_late shown 2 '^seen: not known: only 2 of 5'
+resume 3 4 5
+check "and shows the key again after that" \
+    until_late shown $(($(grep -c 'seen: held by nobody' "$work/watched") + 1)) 'seen: held by nobody'
+kill -TERM $watched
+await $watched
+status_is 143 "the exit status is that of the signal"
+check "nothing that controls a terminal is in a file" no_controls "$work/watched"
+watch seen --watch --json
+check "JSON is an array for each state" until_late shown 2 '^\[$'
+kill -TERM $watched
+await $watched
+status_is 143 "a signal ends that, too"
+run "$REDLOCK" status seen --watch=99ms
+status_is 64 "a shorter pause is refused"
+run sh -c '"$REDLOCK" status seen --watch >/dev/full'
+status_is 70 "a full stdout ends it"
+
 # --- a holder that is unknown ---
 
 for number in 1 2; do master "$number" set part x px 600000 >/dev/null; done

@@ -339,6 +339,20 @@ def ctrl_c_ends_the_wait_for_a_lead():
     assert terminal.end() == -signal.SIGINT
 
 
+def a_watched_key_is_shown_in_place_until_ctrl_c():
+    watch = shlex.join([REDLOCK, "status", "watched", "--watch=100ms", "--node-timeout", "20s"])
+    terminal = Terminal("bash", "-c", f"{watch}; exit 5")
+    for _ in range(3):
+        terminal.expect(r"\x1b\[H\x1b\[J\d\d:\d\d:\d\d, every 100 ms\r\nwatched: free ")
+    holder = Terminal(*LOCK, "watched", "--", "sh", "-c", "echo ready; read x")
+    holder.expect("ready")
+    terminal.expect(r"\x1b\[J[^\x1b]*watched: held by ")
+    terminal.type("\x03")
+    assert terminal.end() == -signal.SIGINT
+    holder.type("\n")
+    assert holder.end() == 0
+
+
 TESTS = [
     the_command_reads_from_the_terminal,
     ctrl_c_ends_the_command_and_the_lock_is_released,
@@ -360,6 +374,7 @@ TESTS = [
     the_command_of_each_lead_reads_from_the_terminal,
     ctrl_c_ends_the_command_of_a_leader_and_the_lead_is_given_up,
     ctrl_c_ends_the_wait_for_a_lead,
+    a_watched_key_is_shown_in_place_until_ctrl_c,
 ]
 
 

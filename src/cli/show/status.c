@@ -15,34 +15,55 @@
 #include "cli/args/help.h"
 #include "cli/show/status_json.h"
 #include "cli/show/status_text.h"
+#include "cli/show/watch.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
+#include "cli/system/signals.h"
 
 enum {
-    OPTION_JSON = CLI_OPTION_OWN
+    OPTION_JSON = CLI_OPTION_OWN,
+    OPTION_WATCH
 };
 
+/* How often --watch asks: when it does not say, and the limits. */
+#define WATCH_MS 1000
+#define WATCH_MIN_MS 100
+#define WATCH_MAX_MS 86400000
+
 static const char help[] =
-    "usage: redlock status KEY... [--json] [OPTION...]\n"
+    "usage: redlock status KEY... [--json] [--watch[=TIME]] [OPTION...]\n"
     "\n"
     "Show who holds each KEY, on which masters, for how long, and how many wait for it. This\n"
     "changes nothing. A lock may end or change hands while you read: to do something while\n"
     "nobody else does it, use `redlock lock`.\n"
     "\n"
-    "  --json              print a JSON array with an object for each KEY\n" CLI_HELP_CONNECT "\n"
+    "  --json              print a JSON array with an object for each KEY\n"
+    "  --watch[=TIME]      ask again after each TIME (default 1s) until Ctrl-C; on a terminal the\n"
+    "                      new state takes the place of the last one\n" CLI_HELP_CONNECT "\n"
     "examples:\n"
+    "  redlock status nightly report --watch\n"
     "  redlock status nightly\n"
     "  redlock status nightly --json | jq -r '.[0].owner'\n"
     "\n"
     "exit status: 0 a majority of the masters answered (whether or not the lock is held), 69\n"
-    "no majority can be reached, 64 wrong usage, 70 internal error\n";
+    "no majority can be reached, 64 wrong usage, 70 internal error; with --watch 128+N: signal\n"
+    "N ended it\n";
 
 static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON},
+                                        {"watch", optional_argument, NULL, OPTION_WATCH},
                                         CLI_ARGS_CONNECT,
                                         CLI_ARGS_ALWAYS,
                                         {NULL, 0, NULL, 0}};
+
+/* What to show, and how. */
+struct show {
+    char **keys;
+    int n;
+    bool json;
+    uint32_t watch_ms; /* 0: once */
+};
 
 /* A query. */
 struct query {
@@ -94,37 +115,48 @@ static int ask(struct cli_session *session, const char *key, bool json)
 }
 
 /* Check all keys before anything is printed. */
-static int check_lengths(const struct cli_session *session, char **keys, int n)
+static int check_lengths(const struct cli_session *session, const struct show *show)
 {
     int i;
 
-    for (i = 0; i < n; i++) {
-        if (strlen(keys[i]) + session->prefix_len > REDLOCK_MAX_KEY) {
+    for (i = 0; i < show->n; i++) {
+        if (strlen(show->keys[i]) + session->prefix_len > REDLOCK_MAX_KEY) {
             return cli_args_key_refused("status");
         }
     }
     return CLI_OK;
 }
 
-static int ask_all(struct cli_session *session, char **keys, int n, bool json)
+/* Returns the code of the worst key; CLI_UNREACHABLE when some are not known. */
+static int ask_all(struct cli_session *session, void *arg)
 {
-    int worst = check_lengths(session, keys, n), i;
+    const struct show *show = arg;
+    int worst = CLI_OK, i;
 
-    if (worst != CLI_OK) {
-        return worst;
-    }
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < show->n; i++) {
         int code;
 
-        printf("%s", !json ? "" : i == 0 ? "[\n" : ",\n");
-        code = ask(session, keys[i], json);
+        printf("%s", !show->json ? "" : i == 0 ? "[\n" : ",\n");
+        code = ask(session, show->keys[i], show->json);
         worst = code == CLI_OK ? worst : code;
         if (code != CLI_OK && code != CLI_UNREACHABLE) {
             return code;
         }
     }
-    printf("%s", json ? "\n]\n" : "");
+    printf("%s", show->json ? "\n]\n" : "");
     return cli_say_flush() == CLI_OK ? worst : CLI_INTERNAL;
+}
+
+static int run(struct cli_session *session, struct show *show, struct cli_signals *signals)
+{
+    int code = check_lengths(session, show);
+
+    if (code == CLI_OK && show->watch_ms == 0) {
+        return ask_all(session, show);
+    }
+    return code == CLI_OK
+               ? cli_watch_run(session, signals, show->watch_ms, !show->json, ask_all, show)
+               : code;
 }
 
 /* Check that each operand is a key. */
@@ -141,15 +173,30 @@ static int check_keys(int argc, char **argv)
     return code;
 }
 
+static int take_option(void *arg, int option, const char *value)
+{
+    struct show *show = arg;
+
+    if (option == OPTION_JSON) {
+        show->json = true;
+        return CLI_GO_ON;
+    }
+    show->watch_ms = WATCH_MS;
+    return value ? cli_args_duration("status", "--watch", value, WATCH_MIN_MS, WATCH_MAX_MS,
+                                     &show->watch_ms)
+                 : CLI_GO_ON;
+}
+
 int cli_status_main(int argc, char **argv)
 {
-    bool json = false;
+    struct show show = {.json = false};
     struct cli_args args = {.command = "status",
                             .help = help,
                             .short_options = ":hv",
                             .options = options,
-                            .own = cli_args_flag,
-                            .arg = &json};
+                            .own = take_option,
+                            .arg = &show};
+    struct cli_signals signals = {.fd = -1};
     struct cli_session session;
     int code = cli_args_read(&args, argc, argv);
 
@@ -157,11 +204,14 @@ int cli_status_main(int argc, char **argv)
         code = check_keys(argc, argv);
     }
     if (code == CLI_GO_ON) {
+        show.keys = argv + optind;
+        show.n = argc - optind;
         code = cli_session_open(args.command, &args.connect, &session);
         if (code == CLI_OK) {
-            code = ask_all(&session, argv + optind, argc - optind, json);
+            code = run(&session, &show, &signals);
             cli_session_close(&session);
         }
     }
+    cli_signals_die(&signals, code);
     return code;
 }
