@@ -65,6 +65,21 @@ enum redlock_quarantine {
     REDLOCK_QUARANTINE_OFF = 2
 };
 
+struct redlock_node_info;
+
+/* options.node_cb: a master has changed its state, or whether its votes count: `info` differs from
+ * the last one in `state`, or in whether `quarantine_ms` is 0. All masters begin as
+ * REDLOCK_NODE_CONNECTING, without quarantine. Called from the loop, never inside a library call,
+ * at most once in a turn for each master; it may call every function, redlock_close() included, and
+ * is not called after that. That the manager tries again to connect to a master that is down is not
+ * reported. A state that ended within a few milliseconds may not be reported. That a master
+ * is stuck, or that its votes count again, is noticed within a quarter of node_timeout_ms.
+ *
+ * index   the master, in the order of options.nodes.
+ * info    as from redlock_node_info(); borrowed: it lives until the callback returns. */
+typedef void redlock_node_cb(struct redlock *rl, size_t index, const struct redlock_node_info *info,
+                             void *arg);
+
 /* The options of a manager. Call redlock_options_init() first, then change what you need.
  * redlock_new() copies everything. */
 struct redlock_options {
@@ -168,6 +183,10 @@ struct redlock_options {
     const char *tls_key;
     const char *tls_sni;
     int tls_verify;
+    /* Called when a master has changed its state, with node_arg; NULL (default): no callback.
+     * Since 0.1. */
+    redlock_node_cb *node_cb;
+    void *node_arg;
 };
 
 /* Like redlock_options_init(), for languages that cannot use a C header: writes no more than `size`

@@ -25,10 +25,10 @@
  *  3. Each struct redlock_sync has one thread of its own, the I/O thread, which runs an event loop
  *     and a manager. It blocks all signals but those that report a fault of a thread (SIGSEGV,
  *     SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS).
- *  4. Callbacks (request.notice_cb, options.trace_cb, the function of redlock_sync_run()) run on
- *     the I/O thread. Keep them short: no lock is renewed, and no call of another thread goes on,
- *     until they return. A call that would wait returns REDLOCK_ESTATE there, and does nothing. The
- *     accessors, redlock_sync_lock_fd() and redlock_sync_cancel() work there.
+ *  4. Callbacks (request.notice_cb, options.trace_cb and node_cb, the function of
+ * redlock_sync_run()) run on the I/O thread. Keep them short: no lock is renewed, and no call of
+ * another thread goes on, until they return. A call that would wait returns REDLOCK_ESTATE there,
+ * and does nothing. The accessors, redlock_sync_lock_fd() and redlock_sync_cancel() work there.
  *  5. After fork() the child gets REDLOCK_EFORK from every call on what the parent made, at once;
  *     accessors return 0 or "". The locks stay the parent's. The child must make its own struct
  *     redlock_sync; what it has inherited stays allocated until exec or exit. A child may be forked

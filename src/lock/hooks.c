@@ -17,6 +17,7 @@ static void notify_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_
     rlk_manager_notify(rl, &ev);
     rlk_queue_wake(&rl->queue);
     rlk_manager_check_close(rl);
+    rlk_node_report_check(&rl->node_report);
 }
 
 /* [S5] Pending releases are sent before anything else. */
@@ -42,6 +43,7 @@ static void on_node_capacity_freed(struct rlk_node *n, uint64_t now_us)
     if (n->inflight.ring.count == 0) {
         rlk_manager_check_close(rl);
     }
+    rlk_node_report_check(&rl->node_report);
 }
 
 static void trace_clock(const struct rlk_node *n, const struct rlk_steps_actions *out)
@@ -88,8 +90,10 @@ static void on_node_quarantined(struct rlk_node *n, uint64_t now_us)
                            .node = n->index,
                            .now_us = now_us,
                            .data_replaced = rlk_quarantine_take_data_replaced(&n->quarantine)};
+    struct redlock *rl = n->owner;
 
-    rlk_manager_notify(n->owner, &ev);
+    rlk_manager_notify(rl, &ev);
+    rlk_node_report_check(&rl->node_report);
 }
 
 static void on_node_restarted(struct rlk_node *n)

@@ -11,6 +11,7 @@
 #include "core/event.h"
 #include "lock/batch.h"
 #include "lock/contention.h"
+#include "lock/node_report.h"
 #include "lock/observed.h"
 #include "lock/queue.h"
 #include "lock/stats.h"
@@ -73,6 +74,7 @@ struct redlock {
     unsigned pending; /* acquires, releases, extensions and queries that were not reported yet */
     unsigned counts[RLK_OPERATIONS];
     struct rlk_stats stats;
+    struct rlk_node_report node_report;
 
     char error_text[192]; /* why the last call was refused; "": it was not */
 

@@ -129,6 +129,7 @@ REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_opt
         explain(&public, status);
         return status;
     }
+    rlk_node_report_begin(&rl->node_report, rl, &rl->loop, &public);
     for (i = 0; i < rl->options.n_nodes; i++) {
         rlk_node_start(&rl->nodes[i], rlk_clock_us());
     }

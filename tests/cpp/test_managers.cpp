@@ -70,18 +70,22 @@ START_TEST(the_options_arrive)
 {
     rig r;
     redlockpp::options o = r.options();
-    std::atomic<int> events{0};
+    std::atomic<int> events{0}, ups{0};
     std::error_code ec;
 
     o.key_prefix = "p:";
     o.max_ttl = 20s;
     o.client_name = "tester";
     o.on_trace = [&](const redlock_trace &) { ++events; };
+    o.on_node = [&](std::size_t index, const struct redlock_node_info &info) {
+        ups += index == 0 && info.state == REDLOCK_NODE_UP;
+    };
     manager m(o);
     held_lock lock = m.lock("k");
     ck_assert(lock.key() == "p:k");
     ck_assert(!m.try_lock(once("z"), ec) && ec == errc::bad_ttl);
     ck_assert_int_gt(events, 0);
+    wait_until([&] { return ups == 1; });
     o.client_name = "not a name";
     ck_assert(thrown_by([&] { manager{o}; }) == errc::invalid_argument);
     o = r.options();

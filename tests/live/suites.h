@@ -11,6 +11,7 @@ Suite *faults_suite(void);
 Suite *fence_suite(void);
 Suite *hold_suite(void);
 Suite *many_suite(void);
+Suite *node_report_suite(void);
 Suite *refusals_suite(void);
 Suite *renew_suite(void);
 Suite *roles_suite(void);

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_HPP_MANAGER_HPP
 #define REDLOCK_HPP_MANAGER_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -43,6 +44,9 @@ struct options {
     bool tls_verify = true;
     /* Gets everything that happens, as it happens, on the I/O thread: see redlock/trace.h. */
     std::function<void(const redlock_trace &)> on_trace{};
+    /* Called on the I/O thread when a master, by its place in `nodes`, has changed its state:
+     * redlock_node_cb in redlock/manager.h. It must not throw. */
+    std::function<void(std::size_t, const struct redlock_node_info &)> on_node{};
 };
 
 namespace detail
@@ -51,6 +55,14 @@ namespace detail
 inline void on_trace(const redlock_trace *event, void *arg) noexcept
 {
     (*static_cast<const std::function<void(const redlock_trace &)> *>(arg))(*event);
+}
+
+inline void on_node(redlock *, std::size_t index, const struct redlock_node_info *info,
+                    void *arg) noexcept
+{
+    using call = std::function<void(std::size_t, const struct redlock_node_info &)>;
+
+    (*static_cast<const call *>(arg))(index, *info);
 }
 
 inline const char *text_or_null(const std::string &text) noexcept
@@ -97,6 +109,11 @@ public:
     {
         c_.trace_cb = on_trace;
         c_.trace_arg = call;
+    }
+    void put_node(std::function<void(std::size_t, const struct redlock_node_info &)> *call) noexcept
+    {
+        c_.node_cb = on_node;
+        c_.node_arg = call;
     }
 
     const redlock_options *get() const noexcept
@@ -158,7 +175,8 @@ public:
     }
 
     manager(manager &&other) noexcept
-        : s_(std::exchange(other.s_, nullptr)), trace_(std::move(other.trace_))
+        : s_(std::exchange(other.s_, nullptr)), trace_(std::move(other.trace_)),
+          node_(std::move(other.node_))
     {
     }
     manager &operator=(manager &&other) noexcept
@@ -167,6 +185,7 @@ public:
             end();
             s_ = std::exchange(other.s_, nullptr);
             trace_ = std::move(other.trace_);
+            node_ = std::move(other.node_);
         }
         return *this;
     }
@@ -404,6 +423,11 @@ private:
             trace_ = std::make_unique<std::function<void(const redlock_trace &)>>(o.on_trace);
             c.put_trace(trace_.get());
         }
+        if (o.on_node) {
+            node_ = std::make_unique<
+                std::function<void(std::size_t, const struct redlock_node_info &)>>(o.on_node);
+            c.put_node(node_.get());
+        }
         return redlock_sync_new(c.get(), &s_);
     }
 
@@ -414,6 +438,7 @@ private:
         if (status == 0) {
             s_ = nullptr;
             trace_.reset();
+            node_.reset();
         }
         return status;
     }
@@ -450,6 +475,7 @@ private:
 
     redlock_sync *s_ = nullptr;
     std::unique_ptr<std::function<void(const redlock_trace &)>> trace_;
+    std::unique_ptr<std::function<void(std::size_t, const struct redlock_node_info &)>> node_;
 };
 
 /* Ends calls of other threads that wait: struct redlock_sync_canceler. For request.cancel and

@@ -1,0 +1,85 @@
+/* node_report.c - tells the user when a master changes its state.
+ *
+ * Connections come and end with events; time alone makes a master stuck, or ends a quarantine. So
+ * all masters are looked at after each such event, and now and then. */
+#include "lock/node_report.h"
+
+#include "base/list.h"
+#include "base/time.h"
+#include "net/clock.h"
+
+static void set_timer(struct rlk_node_report *r)
+{
+    rlk_timer_set(&r->loop->timers, &r->timer, rlk_time_add(rlk_clock_us(), r->pause_us));
+}
+
+/* Whether the user has not heard this yet; notes it. That the manager tries again to connect to a
+ * master that is down is no news. */
+static bool is_news(struct rlk_node_known *known, const struct redlock_node_info *info)
+{
+    bool quarantined = info->quarantine_ms > 0;
+    bool tries_again = known->state == REDLOCK_NODE_DOWN && info->state == REDLOCK_NODE_CONNECTING;
+
+    if ((known->state == info->state || tries_again) && known->quarantined == quarantined) {
+        return false;
+    }
+    *known = (struct rlk_node_known){info->state, quarantined};
+    return true;
+}
+
+/* The user may close the manager meanwhile: that ends the reports. */
+static void on_report(struct rlk_call *call)
+{
+    struct rlk_node_report *r = RLK_CONTAINER(call, struct rlk_node_report, call);
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i;
+
+    for (i = 0; i < redlock_node_count(r->rl) && r->cb; i++) {
+        if (redlock_node_info(r->rl, i, &info) == 0 && is_news(&r->known[i], &info)) {
+            r->cb(r->rl, i, &info, r->arg);
+        }
+    }
+}
+
+static void on_timer(struct rlk_timer *timer, uint64_t now_us)
+{
+    struct rlk_node_report *r = RLK_CONTAINER(timer, struct rlk_node_report, timer);
+
+    (void)now_us;
+    rlk_node_report_check(r);
+    set_timer(r);
+}
+
+void rlk_node_report_begin(struct rlk_node_report *r, struct redlock *rl, struct rlk_loop *loop,
+                           const struct redlock_options *options)
+{
+    size_t i;
+
+    r->cb = options->node_cb;
+    r->arg = options->node_arg;
+    r->rl = rl;
+    r->loop = loop;
+    r->pause_us = rlk_time_max(rlk_time_from_ms(options->node_timeout_ms) / 4, rlk_time_from_ms(1));
+    rlk_call_init(&r->call, on_report);
+    rlk_timer_init(&r->timer, on_timer);
+    for (i = 0; i < REDLOCK_MAX_NODES; i++) {
+        r->known[i] = (struct rlk_node_known){REDLOCK_NODE_CONNECTING, false};
+    }
+    if (r->cb) {
+        set_timer(r);
+    }
+}
+
+void rlk_node_report_check(struct rlk_node_report *r)
+{
+    if (r->cb) {
+        rlk_turn_report(&r->loop->turn, &r->call);
+    }
+}
+
+void rlk_node_report_end(struct rlk_node_report *r)
+{
+    r->cb = NULL;
+    rlk_timer_cancel(&r->loop->timers, &r->timer);
+    rlk_list_remove(&r->call.link);
+}
