@@ -277,6 +277,11 @@ struct redlock_node_info {
     /* The TLS of the last connection, as "TLSv1.3, verified" or "TLSv1.2, not verified" (tls_verify
      * is 0); "" without TLS, and before the first connection. Since 0.1. */
     const char *tls;
+    /* How far its clock is ahead of the median of all masters, and the largest error of that
+     * number, as the last inspections have shown; the error is UINT64_MAX when the clock is not
+     * known. Since 0.1. */
+    int64_t clock_us;
+    uint64_t clock_error_us;
 };
 
 /* The number of masters that are configured. 0 for NULL. Since 0.1. */

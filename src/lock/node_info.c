@@ -64,6 +64,9 @@ REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
                                       .rtt_us = n->rtt_us,
                                       .login_refused = n->login_refused,
                                       .tls = n->tls};
+    if (!rlk_clocks_offset(&rl->clocks, n->index, &info.clock_us, &info.clock_error_us)) {
+        info.clock_error_us = UINT64_MAX;
+    }
     rlk_sized_write(ret_info, &info, sizeof(info));
     return 0;
 }

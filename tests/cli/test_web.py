@@ -129,6 +129,9 @@ def states(tap, web):
     tap.claim('a key and an owner may have any characters', equal('owner', entry['status']['owner'], NASTY))
     state = web.state()
     tap.claim('all masters are listed', equal('masters', [m['state'] for m in state['masters']], ['up'] * 3))
+    until(lambda: all(isinstance(m['clock_us'], int) and m['clock_error_us'] > 0
+                      for m in web.state()['masters']), 'the clock of each master')
+    tap.claim('the clock of each master is known', [])
     tap.claim('what happened is listed',
               [] if any(e['name'] == 'nightly' and 'db-1' in e['text'] for e in state['events']) else
               [state['events']])

@@ -154,6 +154,32 @@ static void step(void)
 
 /* Managers that are made after the step, and to which the master says that it has been up for a
  * day. */
+static bool knows_the_clock(void *arg)
+{
+    (void)arg;
+    return info_of(1).clock_error_us != UINT64_MAX && info_of(2).clock_error_us != UINT64_MAX &&
+           info_of(0).clock_error_us != UINT64_MAX;
+}
+
+START_TEST(the_clock_of_each_master_is_described)
+{
+    struct redlock_node_info info;
+    size_t i;
+
+    begin();
+    *off_us[1] += HOUR_US;
+    ck_assert_int_eq(redlock_new(s.base, &s.options, &s.rl[0]), REDLOCK_OK);
+    ck_assert_uint_eq(info_of(1).clock_error_us, UINT64_MAX);
+    loop_must_true(s.base, knows_the_clock, NULL);
+    for (i = 0; i < 3; i++) {
+        info = info_of(i);
+        ck_assert_int_le(llabs(info.clock_us - (i == 1 ? HOUR_US : 0)),
+                         (int64_t)info.clock_error_us);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(a_step_is_known_to_clients_that_come_after_it)
 {
     long long other_us;
@@ -229,6 +255,7 @@ Suite *steps_suite(void)
     Suite *suite = suite_create("steps");
     TCase *tcase = tcase_create("steps");
 
+    tcase_add_test(tcase, the_clock_of_each_master_is_described);
     tcase_add_test(tcase, a_step_is_known_to_clients_that_come_after_it);
     tcase_add_test(tcase, a_clock_step_stays_recorded_when_the_clock_is_set_back);
     tcase_add_test(tcase, a_step_is_recorded_as_soon_as_there_is_memory);

@@ -5,6 +5,7 @@ The output is TAP.
 """
 import base64
 import os
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -44,6 +45,9 @@ def shown(tap, web, page):
     tap.claim('no script came from a name', equal('scripts', page.value('document.scripts.length'), 1))
     masters = rows(page, 'masters')
     tap.claim('each master has its state in words', equal('states', [row[1:3] for row in masters], [['up', 'count']] * 5))
+    clocks = [row[4] for row in masters]
+    tap.claim('and its clock', [] if all(re.fullmatch(r'[+-]\d+\.\d ms \(\u00b1\d+\.\d\)', clock) for clock in clocks)
+              else [clocks])
 
 
 def accessible(tap, page):

@@ -62,10 +62,18 @@ function stateOf(master) {
   return bad(master.state + ' for ' + span(master.down_ms));
 }
 
+/* Against the median of all masters. */
+function clock(master) {
+  if (master.clock_us === null) { return '\u2013'; }
+  const ms = (us) => (us / 1000).toFixed(1);
+  return (master.clock_us >= 0 ? '+' : '') + ms(master.clock_us) + ' ms (\u00b1' +
+    ms(master.clock_error_us) + ')';
+}
+
 function masterRow(master) {
   return [master.node, stateOf(master), votes(master),
     master.rtt_us === null ? '\u2013' : (master.rtt_us / 1000).toFixed(3) + ' ms',
-    [master.server, master.tls].filter(Boolean).join(', ') || '\u2013', master.error || '\u2013'];
+    clock(master), [master.server, master.tls].filter(Boolean).join(', ') || '\u2013', master.error || '\u2013'];
 }
 
 const key = (entry) => entry.status ? entry.status.key : entry.observed ? entry.observed.key : '?';
