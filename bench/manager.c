@@ -33,7 +33,7 @@ void bench_manager_wait(struct event_base *base, struct redlock *rl)
     unsigned i = 0;
 
     while (i < redlock_node_count(rl)) {
-        if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
+        if (redlock_get_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
             i++;
         } else if (bench_now_ns() > until_ns) {
             bench_die("%s: %s", info.name, info.error);

@@ -54,7 +54,7 @@ static void count_up(struct redlock *rl, void *arg)
     size_t i;
 
     for (i = 0; i < redlock_node_count(rl); i++) {
-        *(size_t *)arg += redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP;
+        *(size_t *)arg += redlock_get_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP;
     }
 }
 

@@ -80,8 +80,8 @@ enum redlock_status {
     /* The operating system refused random bytes, a timer or a file descriptor. */
     REDLOCK_ESYSTEM = -303,
     /* Two of the masters are one server at two addresses. That server has one vote only.
-     * redlock_node_info() names both addresses. No lock is acquired until the list is fixed; locks
-     * that are already held go on. */
+     * redlock_get_node_info() names both addresses. No lock is acquired until the list is fixed;
+     * locks that are already held go on. */
     REDLOCK_ECONFIG = -304
 };
 

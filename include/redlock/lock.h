@@ -89,7 +89,7 @@ struct redlock_notice {
      * REDLOCK_ELOST (with LOST only): so many masters said that they do not have our key that no
      * majority can have had it all the time; or so many masters have a clock that went forward, or
      * other data than before, that the lock cannot be relied on. redlock_lock_node() says which
-     * masters do not have the key, redlock_node_info() whose clock it was. */
+     * masters do not have the key, redlock_get_node_info() whose clock it was. */
     int reason;
     /* How long the lock is still valid, in milliseconds; 0 with LOST. */
     uint64_t left_ms;

@@ -47,8 +47,8 @@ enum redlock_quarantine {
      *     library asks for this from time to time.
      *
      * This needs INFO, and EVAL with GET, SET and TIME. When one of them is denied, the library
-     * cannot see what it would show, and redlock_node_info() says so. When INFO was allowed and is
-     * denied later, that counts as a restart. CONFIG GET is needed to see appendfsync (see
+     * cannot see what it would show, and redlock_get_node_info() says so. When INFO was allowed and
+     * is denied later, that counts as a restart. CONFIG GET is needed to see appendfsync (see
      * REDLOCK_QUARANTINE_OFF). A replica never votes, whatever the policy: the library asks for the
      * role every health_ms, by INFO or HELLO. */
     REDLOCK_QUARANTINE_STRICT = 0,
@@ -76,7 +76,7 @@ struct redlock_node_info;
  * is stuck, or that its votes count again, is noticed within a quarter of node_timeout_ms.
  *
  * index   the master, in the order of options.nodes.
- * info    as from redlock_node_info(); borrowed: it lives until the callback returns. */
+ * info    as from redlock_get_node_info(); borrowed: it lives until the callback returns. */
 typedef void redlock_node_cb(struct redlock *rl, size_t index, const struct redlock_node_info *info,
                              void *arg);
 
@@ -169,7 +169,7 @@ struct redlock_options {
     /* TLS for masters whose URI begins with rediss:// and does not say otherwise; others do not use
      * it. The files are in PEM form. They are read by redlock_new(), and again before a connection
      * is made when they have changed; a new file that cannot be used is reported by
-     * redlock_node_info(), and the former one stays in use. Always TLS 1.2 or newer.
+     * redlock_get_node_info(), and the former one stays in use. Always TLS 1.2 or newer.
      *
      * tls_cacert: the CAs that may sign the certificate of a master. NULL: those of the system.
      * tls_cert, tls_key: our certificate (with its chain) and its key, which has no passphrase.
@@ -293,8 +293,8 @@ REDLOCK_EXPORT size_t redlock_node_count(const struct redlock *rl);
  *
  * Returns 0; REDLOCK_EINVAL for a NULL, an index or a size out of range; REDLOCK_EFORK.
  * From: the loop's thread. Since 0.1. */
-REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
-                                     struct redlock_node_info *ret_info);
+REDLOCK_EXPORT int redlock_get_node_info(const struct redlock *rl, size_t index,
+                                         struct redlock_node_info *ret_info);
 
 /* What was wrong with the last call, in a sentence. The last call is that of redlock_acquire(),
  * redlock_adopt(), redlock_extend(), redlock_release_token(), redlock_query() or redlock_examine()

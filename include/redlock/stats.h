@@ -5,7 +5,7 @@
  *
  *     struct redlock_stats stats = {.size = sizeof(stats)};
  *
- *     redlock_stats(rl, &stats);
+ *     redlock_get_stats(rl, &stats);
  *     printf("%llu locks acquired\n", (unsigned long long)stats.acquired);
  *
  * `redlock exporter` and the option --metrics of `redlock lock` and `redlock elect` give them to
@@ -113,11 +113,11 @@ struct redlock_node_stats {
  *
  * Returns 0; REDLOCK_EINVAL for a NULL or a size out of range; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
-REDLOCK_EXPORT int redlock_stats(const struct redlock *rl, struct redlock_stats *ret_stats);
+REDLOCK_EXPORT int redlock_get_stats(const struct redlock *rl, struct redlock_stats *ret_stats);
 
 /* The same for master `index`, in the order of options.nodes. Since 0.1. */
-REDLOCK_EXPORT int redlock_node_stats(const struct redlock *rl, size_t index,
-                                      struct redlock_node_stats *ret_stats);
+REDLOCK_EXPORT int redlock_get_node_stats(const struct redlock *rl, size_t index,
+                                          struct redlock_node_stats *ret_stats);
 
 #ifdef __cplusplus
 }

@@ -229,10 +229,11 @@ REDLOCK_EXPORT int redlock_sync_query(struct redlock_sync *s, const char *key,
 /* Free a result. NULL is fine. Since 0.1. */
 REDLOCK_EXPORT void redlock_sync_query_free(struct redlock_query_result *result);
 
-/* As redlock_stats() and redlock_node_stats(): what the manager has done so far. Since 0.1. */
-REDLOCK_EXPORT int redlock_sync_stats(struct redlock_sync *s, struct redlock_stats *ret_stats);
-REDLOCK_EXPORT int redlock_sync_node_stats(struct redlock_sync *s, size_t index,
-                                           struct redlock_node_stats *ret_stats);
+/* As redlock_get_stats() and redlock_get_node_stats(): what the manager has done so far. Since 0.1.
+ */
+REDLOCK_EXPORT int redlock_sync_get_stats(struct redlock_sync *s, struct redlock_stats *ret_stats);
+REDLOCK_EXPORT int redlock_sync_get_node_stats(struct redlock_sync *s, size_t index,
+                                               struct redlock_node_stats *ret_stats);
 
 /* Examine whether the masters are fit for locks, as redlock_examine() does.
  *
@@ -244,7 +245,7 @@ REDLOCK_EXPORT int redlock_sync_examine(struct redlock_sync *s, redlock_examine_
 
 /* Call a function on the I/O thread, and wait until it has returned. There it may use the manager
  * and call everything that redlock/redlock.h lists, as the thread of the loop: for example
- * redlock_node_info(). It must not close the manager.
+ * redlock_get_node_info(). It must not close the manager.
  *
  * Returns 0; REDLOCK_EINVAL for NULL; REDLOCK_ESTATE (closing, or on an I/O thread) or
  * REDLOCK_EFORK: the function was not called. Since 0.1. */

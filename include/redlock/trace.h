@@ -20,11 +20,11 @@
  *
  * trace_cb is the exception to rules 4 and 5 of redlock/redlock.h. It runs at once, on the loop's
  * thread: inside the calls of this library too, and before redlock_new() has returned. It never
- * runs inside itself. It may call the accessors (redlock_node_info(), redlock_lock_validity_ms(),
- * redlock_strerror() and so on). A call that would begin, change or end something of the same
- * manager returns REDLOCK_ESTATE there, and does nothing: note what you want to do, and do it from
- * the loop. Keep the callback short, because the manager waits for it. If it forks, the child must
- * not return from it.
+ * runs inside itself. It may call the accessors (redlock_get_node_info(),
+ * redlock_lock_validity_ms(), redlock_strerror() and so on). A call that would begin, change or end
+ * something of the same manager returns REDLOCK_ESTATE there, and does nothing: note what you want
+ * to do, and do it from the loop. Keep the callback short, because the manager waits for it. If it
+ * forks, the child must not return from it.
  *
  * If <sys/sdt.h> was present when the library was built, each kind of event is also a USDT probe of
  * the provider "redlock", with its name in lower case: redlock:sent, redlock:lost. Its arguments

@@ -87,7 +87,7 @@ static void describe_node(struct rlk_report *r, struct redlock *rl, unsigned nod
     struct rlk_report_node *part = &r->parts[node];
     struct redlock_examined *x = &r->nodes[node];
 
-    redlock_node_info(rl, node, &info);
+    redlock_get_node_info(rl, node, &info);
     explain_trouble(part, &rl->nodes[node], info.error);
     *x = (struct redlock_examined){.size = sizeof(*x),
                                    .name = info.name,

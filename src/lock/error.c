@@ -35,7 +35,7 @@ static const struct {
     {REDLOCK_ECANCELED, "cancelled; nothing is held"},
     {REDLOCK_ENOQUORUM, "no majority of the masters gave the answer that was needed; see what is "
                         "wrong with each master "
-                        "(redlock doctor, redlock_node_info())"},
+                        "(redlock doctor, redlock_get_node_info())"},
     {REDLOCK_ENOMEM, "out of memory; nothing is held"},
     {REDLOCK_ECONFIG,
      "two of the masters are one server, which has one vote only; list each master once"},

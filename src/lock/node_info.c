@@ -39,8 +39,8 @@ static uint64_t quarantine_ms(const struct rlk_node *n, uint64_t now_us)
     return until_us == RLK_NEVER ? UINT64_MAX : (until_us - now_us + 999) / 1000;
 }
 
-REDLOCK_EXPORT int redlock_node_info(const struct redlock *rl, size_t index,
-                                     struct redlock_node_info *ret_info)
+REDLOCK_EXPORT int redlock_get_node_info(const struct redlock *rl, size_t index,
+                                         struct redlock_node_info *ret_info)
 {
     const size_t least = RLK_SIZED_UP_TO(struct redlock_node_info, down_ms);
     uint64_t now_us = rlk_clock_us();

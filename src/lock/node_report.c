@@ -35,7 +35,7 @@ static void on_report(struct rlk_call *call)
     size_t i;
 
     for (i = 0; i < redlock_node_count(r->rl) && r->cb; i++) {
-        if (redlock_node_info(r->rl, i, &info) == 0 && is_news(&r->known[i], &info)) {
+        if (redlock_get_node_info(r->rl, i, &info) == 0 && is_news(&r->known[i], &info)) {
             r->cb(r->rl, i, &info, r->arg);
         }
     }

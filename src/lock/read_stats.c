@@ -42,7 +42,7 @@ static void add_nodes(const struct redlock *rl, struct redlock_stats *stats)
     }
 }
 
-REDLOCK_EXPORT int redlock_stats(const struct redlock *rl, struct redlock_stats *ret_stats)
+REDLOCK_EXPORT int redlock_get_stats(const struct redlock *rl, struct redlock_stats *ret_stats)
 {
     const size_t least = RLK_SIZED_UP_TO(struct redlock_stats, margin);
     struct redlock_stats stats;
@@ -85,8 +85,8 @@ static uint64_t up_us(const struct rlk_node *n)
     return n->stats.up_us + (up ? rlk_time_sub(rlk_clock_us(), n->since_us) : 0);
 }
 
-REDLOCK_EXPORT int redlock_node_stats(const struct redlock *rl, size_t index,
-                                      struct redlock_node_stats *ret_stats)
+REDLOCK_EXPORT int redlock_get_node_stats(const struct redlock *rl, size_t index,
+                                          struct redlock_node_stats *ret_stats)
 {
     const size_t least = RLK_SIZED_UP_TO(struct redlock_node_stats, round_trip);
     struct redlock_node_stats stats;

@@ -1,8 +1,8 @@
 /* refusal.h - the errors with which a server refuses commands because of its state: what each
  * means, and what to do about it.
  *
- * One table for every place that says so: redlock_node_info(), the details of a lock, the doctor.
- * docs/operations.md has the same for people. */
+ * One table for every place that says so: redlock_get_node_info(), the details of a lock, the
+ * doctor. docs/operations.md has the same for people. */
 #ifndef RLK_NODE_REFUSAL_H
 #define RLK_NODE_REFUSAL_H
 

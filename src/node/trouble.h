@@ -1,7 +1,7 @@
 /* trouble.h - what is wrong with a node: a code with its details; trouble.c has the sentences.
  *
  * A node keeps the last thing that went wrong. Decisions use the code. The texts are for people:
- * redlock_node_info(), the details of a lock, the findings of the doctor.
+ * redlock_get_node_info(), the details of a lock, the findings of the doctor.
  *
  * The comment of a code names the details that come with it. */
 #ifndef RLK_NODE_TROUBLE_H

@@ -43,7 +43,7 @@ void rlk_sync_explain(struct rlk_sync_failure *f, const struct redlock *rl,
     }
     rlk_sync_failure_add(f, "%zu of %zu masters granted the lock", count_yes(rl, lock), n);
     for (i = 0; i < n; i++) {
-        if (redlock_node_info(rl, i, &info) == 0 && redlock_lock_node(lock, i, &d) == 0) {
+        if (redlock_get_node_info(rl, i, &info) == 0 && redlock_lock_node(lock, i, &d) == 0) {
             explain_node(f, info.name, &d);
         }
     }

@@ -15,11 +15,11 @@ static void begin(struct rlk_sync_call *call)
     struct reading *r = RLK_CONTAINER(call, struct reading, call);
     struct redlock *rl = call->s->rl;
 
-    rlk_sync_finish(call, r->node_stats ? redlock_node_stats(rl, r->index, r->node_stats)
-                                        : redlock_stats(rl, r->stats));
+    rlk_sync_finish(call, r->node_stats ? redlock_get_node_stats(rl, r->index, r->node_stats)
+                                        : redlock_get_stats(rl, r->stats));
 }
 
-REDLOCK_EXPORT int redlock_sync_stats(struct redlock_sync *s, struct redlock_stats *ret_stats)
+REDLOCK_EXPORT int redlock_sync_get_stats(struct redlock_sync *s, struct redlock_stats *ret_stats)
 {
     struct reading r = {.call = {.begin = begin, .when_closed = REDLOCK_ESTATE},
                         .stats = ret_stats};
@@ -28,8 +28,8 @@ REDLOCK_EXPORT int redlock_sync_stats(struct redlock_sync *s, struct redlock_sta
                      : rlk_sync_refuse(REDLOCK_EINVAL, "ret_stats is NULL");
 }
 
-REDLOCK_EXPORT int redlock_sync_node_stats(struct redlock_sync *s, size_t index,
-                                           struct redlock_node_stats *ret_stats)
+REDLOCK_EXPORT int redlock_sync_get_node_stats(struct redlock_sync *s, size_t index,
+                                               struct redlock_node_stats *ret_stats)
 {
     struct reading r = {.call = {.begin = begin, .when_closed = REDLOCK_ESTATE},
                         .index = index,

@@ -200,7 +200,7 @@ static bool is_up(const struct redlock *rl)
     size_t i;
 
     for (i = 0; i < RIG_MASTERS; i++) {
-        if (redlock_node_info(rl, i, &info) || info.state != REDLOCK_NODE_UP ||
+        if (redlock_get_node_info(rl, i, &info) || info.state != REDLOCK_NODE_UP ||
             info.quarantine_ms != 0) {
             return false;
         }
@@ -212,7 +212,7 @@ static _Noreturn void die_of_masters(const struct redlock *rl)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    redlock_node_info(rl, 0, &info);
+    redlock_get_node_info(rl, 0, &info);
     rig_die("%s: %s", info.name, info.error);
 }
 

@@ -468,7 +468,7 @@ static void check_node(const struct world *w)
     struct redlock_node_info info = {.size = sizeof(info)};
 
     if (w->rl) {
-        FUZZ_CHECK(redlock_node_info(w->rl, 0, &info) == 0, "a node can be asked for");
+        FUZZ_CHECK(redlock_get_node_info(w->rl, 0, &info) == 0, "a node can be asked for");
         check_text(info.error, 256);
         check_text(info.server, 48);
     }

@@ -68,7 +68,7 @@ uint64_t rig_quarantine_ms(size_t node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    ck_assert_int_eq(redlock_node_info(rig.rl, node, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_info(rig.rl, node, &info), REDLOCK_OK);
     return info.quarantine_ms;
 }
 
@@ -76,7 +76,7 @@ const char *rig_name(size_t node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    ck_assert_int_eq(redlock_node_info(rig.rl, node, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_info(rig.rl, node, &info), REDLOCK_OK);
     return info.name;
 }
 

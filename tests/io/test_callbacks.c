@@ -793,7 +793,7 @@ static int refusals_in_child(void)
     count_refusal(
         &n, redlock_release_token(f.rl, &(const char *){"k"}, 1, "t", must_not_be_called, NULL));
     count_refusal(&n, redlock_query(f.rl, "k", query_must_not_be_called, NULL));
-    count_refusal(&n, redlock_node_info(f.rl, 0, &info));
+    count_refusal(&n, redlock_get_node_info(f.rl, 0, &info));
     count_refusal(&n, redlock_lock_node(held.lock, 0, &detail));
     count_refusal(&n, redlock_close(f.rl, on_closed, NULL));
     return n;

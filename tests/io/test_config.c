@@ -140,7 +140,7 @@ START_TEST(good_uri_is_understood)
 
     ck_assert_msg(redlock_new(base, &options, &rl) == REDLOCK_OK, "%s", text);
     ck_assert_uint_eq(redlock_node_count(rl), 1);
-    ck_assert_int_eq(redlock_node_info(rl, 0, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_info(rl, 0, &info), REDLOCK_OK);
     ck_assert_str_eq(info.name, good_uris[_i].name);
     redlock_close(rl, NULL, NULL);
     event_base_loop(base, 0);
@@ -469,8 +469,8 @@ START_TEST(null_is_refused_everywhere)
                      REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_query(f.rl, "k", NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_close(NULL, NULL, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_node_info(NULL, 0, &info), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_node_info(f.rl, 0, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_node_info(NULL, 0, &info), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_node_info(f.rl, 0, NULL), REDLOCK_EINVAL);
     ck_assert_uint_eq(redlock_node_count(NULL), 0);
 }
 END_TEST
@@ -589,12 +589,12 @@ START_TEST(index_and_size_are_checked)
     struct redlock_request request = good_request();
     struct outcome got = farm_acquire_as(&f, &request);
 
-    ck_assert_int_eq(redlock_node_info(f.rl, 3, &info), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_node_info(f.rl, 3, &info), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_lock_node(got.lock, 3, &detail), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_lock_node(got.lock, 0, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_lock_node(NULL, 0, &detail), REDLOCK_EINVAL);
     info.size = 0;
-    ck_assert_int_eq(redlock_node_info(f.rl, 0, &info), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), REDLOCK_EINVAL);
     detail.size = 0;
     ck_assert_int_eq(redlock_lock_node(got.lock, 0, &detail), REDLOCK_EINVAL);
 }

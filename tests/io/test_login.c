@@ -50,7 +50,7 @@ static int is_refused(size_t node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    ck_assert_int_eq(redlock_node_info(f.rl, node, &info), 0);
+    ck_assert_int_eq(redlock_get_node_info(f.rl, node, &info), 0);
     return info.login_refused;
 }
 

@@ -1,4 +1,5 @@
-/* io/test_stats.c - redlock_stats() and redlock_node_stats(): each counter counts what it says. */
+/* io/test_stats.c - redlock_get_stats() and redlock_get_node_stats(): each counter counts what it
+ * says. */
 #include "io/held.h"
 #include "io/suites.h"
 #include "io/suspend.h"
@@ -10,7 +11,7 @@ static struct redlock_stats stats(void)
 {
     struct redlock_stats s = {.size = sizeof(s)};
 
-    ck_assert_int_eq(redlock_stats(f.rl, &s), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_stats(f.rl, &s), REDLOCK_OK);
     return s;
 }
 
@@ -18,7 +19,7 @@ static struct redlock_node_stats node_stats(size_t node)
 {
     struct redlock_node_stats s = {.size = sizeof(s)};
 
-    ck_assert_int_eq(redlock_node_stats(f.rl, node, &s), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_stats(f.rl, node, &s), REDLOCK_OK);
     return s;
 }
 
@@ -233,16 +234,16 @@ START_TEST(wrong_calls_are_refused_and_a_larger_struct_ends_with_zeros)
     struct redlock_node_stats node = {.size = sizeof(node)}, unset = {.size = 0};
 
     held_start(&f);
-    ck_assert_int_eq(redlock_stats(f.rl, &larger.ours), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_stats(f.rl, &larger.ours), REDLOCK_OK);
     ck_assert_uint_eq(larger.newer, 0);
     ck_assert_uint_eq(larger.ours.size, sizeof(larger));
-    ck_assert_int_eq(redlock_stats(f.rl, &small), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_stats(f.rl, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_stats(NULL, &larger.ours), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_node_stats(f.rl, 5, &node), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_node_stats(f.rl, 0, &unset), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_node_stats(f.rl, 0, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_node_stats(NULL, 0, &node), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_stats(f.rl, &small), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_stats(f.rl, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_stats(NULL, &larger.ours), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_node_stats(f.rl, 5, &node), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_node_stats(f.rl, 0, &unset), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_node_stats(f.rl, 0, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_get_node_stats(NULL, 0, &node), REDLOCK_EINVAL);
     farm_end(&f);
 }
 END_TEST

@@ -273,8 +273,8 @@ static void must_not_quote(size_t node, const char *secret)
     must_be_nowhere(secret);
 }
 
-/* In answers of which nobody expects it; nor in what redlock_node_info() says. A part of a token is
- * what is left when the server, or we, cut its text. */
+/* In answers of which nobody expects it; nor in what redlock_get_node_info() says. A part of a
+ * token is what is left when the server, or we, cut its text. */
 START_TEST(what_a_server_repeats_is_in_no_text)
 {
     char says[512], some[10];
@@ -372,7 +372,7 @@ static void on_event_try(const struct redlock_trace *ev, void *arg)
     is_inside = true;
     if (f.rl) {
         try_all(f.rl);
-        ck_assert_int_eq(redlock_node_info(f.rl, 0, &info), REDLOCK_OK);
+        ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), REDLOCK_OK);
         refused++;
     }
     if (h.lock) {

@@ -345,7 +345,7 @@ START_TEST(a_master_is_described_in_as_much_room_as_the_caller_has)
 
     farm_open(&f);
     info->size = sizes[_i];
-    ck_assert_int_eq(redlock_node_info(f.rl, 1, info), 0);
+    ck_assert_int_eq(redlock_get_node_info(f.rl, 1, info), 0);
     ck_assert_uint_eq(info->size, sizes[_i]);
     ck_assert_int_eq(info->state, REDLOCK_NODE_UP);
     ck_assert_uint_eq(info->down_ms, 0);

@@ -271,7 +271,7 @@ START_TEST(name_of_a_node_has_no_login)
     fake_model(f.nodes[0])->password = "sesame";
     open_with_login("ann:sesame");
     snprintf(name, sizeof(name), "redis://127.0.0.1:%d/0", fake_port(f.nodes[0]));
-    ck_assert_int_eq(redlock_node_info(f.rl, 0, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), REDLOCK_OK);
     ck_assert_str_eq(info.name, name);
     farm_end(&f);
 }
@@ -328,7 +328,7 @@ START_TEST(version_of_a_server_is_reported)
 
     farm_start(&f, 3, FAKE_UNIX);
     farm_open(&f);
-    ck_assert_int_eq(redlock_node_info(f.rl, 0, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), REDLOCK_OK);
     ck_assert_str_eq(info.server, "redis 7.0.15");
     farm_end(&f);
 }
@@ -458,7 +458,7 @@ START_TEST(server_that_denies_hello_is_greeted_without_it)
 
     start_without_right_to_hello();
     farm_open(&f);
-    ck_assert_int_eq(redlock_node_info(f.rl, 0, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), REDLOCK_OK);
     ck_assert_str_eq(info.server, "redis 6.0.15");
     acquire_and_release(&request);
     farm_end(&f);

@@ -18,7 +18,7 @@ static struct redlock_node_info info_of(struct redlock *rl, size_t node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    ck_assert_int_eq(redlock_node_info(rl, node, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_info(rl, node, &info), REDLOCK_OK);
     return info;
 }
 

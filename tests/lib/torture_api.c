@@ -40,7 +40,7 @@ static void read_texts_of(struct torture_manager *m)
     size_t i;
 
     for (i = 0; i < redlock_node_count(m->rl); i++) {
-        if (redlock_node_info(m->rl, i, &info) == 0 && strstr(info.error, "memory")) {
+        if (redlock_get_node_info(m->rl, i, &info) == 0 && strstr(info.error, "memory")) {
             torture_reported("node %zu: %s", i, info.error);
         }
     }

@@ -76,7 +76,8 @@ size_t redlock_node_count(const struct redlock *rl)
     return 1;
 }
 
-int redlock_node_info(const struct redlock *rl, size_t index, struct redlock_node_info *ret_info)
+int redlock_get_node_info(const struct redlock *rl, size_t index,
+                          struct redlock_node_info *ret_info)
 {
     (void)rl;
     (void)index;

@@ -11,7 +11,7 @@ from tap import Tap
 STRICT = ['-Wall', '-Wextra', '-pedantic', '-Werror', '-fsyntax-only']
 C99 = ['-x', 'c', '-std=c99'] + STRICT
 CXX = ['-x', 'c++', '-std=c++98', '-Wno-long-long', '-Wno-variadic-macros'] + STRICT
-CXX11 = ['-x', 'c++', '-std=c++11'] + STRICT
+CXX11 = ['-x', 'c++', '-std=c++11', '-Wshadow'] + STRICT
 STRICTER = STRICT + ['-Wshadow', '-Wconversion', '-Wsign-conversion', '-Wold-style-cast', '-Wnon-virtual-dtor',
                      '-Woverloaded-virtual']
 MODERN = {f'C++{year}': ['-x', 'c++', f'-std=c++{name}'] + STRICTER
@@ -73,6 +73,8 @@ def main(root, c, *compilers):
     if cxx:
         fires(tap, 'a header that C++ cannot read', cxx.split(), CXX,
               '#ifndef B\n#define B\nint f(int class);\n#endif\n')
+        fires(tap, 'a function that has the name of a struct', cxx.split(), CXX11,
+              '#ifndef B\n#define B\nstruct s {\n    int x;\n};\nint s(struct s *arg);\n#endif\n')
         fires(tap, 'a header of C++ that shadows', cxx.split(), MODERN['C++17'],
               '#ifndef B\n#define B\nstruct s {\n    void f(int x) { (void)x; { int x = 1; (void)x; } }\n};\n#endif\n')
     return tap.finish()

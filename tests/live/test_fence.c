@@ -236,7 +236,7 @@ static bool do_all_vote(void *arg)
     for (i = 0; i < s.n; i++) {
         struct redlock_node_info info = {.size = sizeof(info)};
 
-        redlock_node_info(s.rl[0], i, &info);
+        redlock_get_node_info(s.rl[0], i, &info);
         if (info.state != REDLOCK_NODE_UP || info.quarantine_ms > 0) {
             return false;
         }
@@ -255,7 +255,7 @@ static bool is_cut_off(void *arg)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    redlock_node_info(s.rl[0], *(const size_t *)arg, &info);
+    redlock_get_node_info(s.rl[0], *(const size_t *)arg, &info);
     return info.state != REDLOCK_NODE_UP;
 }
 

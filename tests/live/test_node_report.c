@@ -31,7 +31,7 @@ static void on_node(struct redlock *rl, size_t index, const struct redlock_node_
     if (rl != s.rl[0] || index != about) {
         return;
     }
-    ck_assert_int_eq(redlock_node_info(rl, index, &now), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_info(rl, index, &now), REDLOCK_OK);
     ck_assert_int_eq(now.state, info->state);
     ck_assert_str_eq(now.name, info->name);
     note(words[info->state]);

@@ -29,7 +29,7 @@ static struct redlock_node_info info_of(size_t manager, size_t node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    ck_assert_int_eq(redlock_node_info(s.rl[manager], node, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_info(s.rl[manager], node, &info), REDLOCK_OK);
     return info;
 }
 

@@ -82,7 +82,7 @@ static struct redlock_node_info info_of(size_t node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    ck_assert_int_eq(redlock_node_info(s.rl[0], node, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_get_node_info(s.rl[0], node, &info), REDLOCK_OK);
     return info;
 }
 

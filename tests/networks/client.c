@@ -103,7 +103,7 @@ static void print_nodes(void)
     size_t i;
 
     for (i = 0; i < redlock_node_count(rl); i++) {
-        redlock_node_info(rl, i, &info);
+        redlock_get_node_info(rl, i, &info);
         printf("%zu %s %s\n", i, states[info.state], info.error);
     }
     puts(".");

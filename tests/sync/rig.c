@@ -32,7 +32,8 @@ static void look(struct redlock *rl, void *arg)
 
     *all_up = true;
     for (i = 0; i < redlock_node_count(rl); i++) {
-        *all_up &= redlock_node_info(rl, i, &info) == REDLOCK_OK && info.state == REDLOCK_NODE_UP;
+        *all_up &=
+            redlock_get_node_info(rl, i, &info) == REDLOCK_OK && info.state == REDLOCK_NODE_UP;
     }
 }
 

@@ -239,7 +239,7 @@ static void look(struct redlock *rl, void *arg)
     struct seen *seen = arg;
 
     seen->nodes = redlock_node_count(rl);
-    seen->status = redlock_node_info(rl, 0, &info);
+    seen->status = redlock_get_node_info(rl, 0, &info);
     seen->from_inside = redlock_sync_run(seen->s, look, seen);
 }
 
@@ -270,14 +270,14 @@ START_TEST(what_was_done_is_counted)
 
     rig_start(&r);
     lock = rig_acquire_everywhere(&r, "k");
-    ck_assert_int_eq(redlock_sync_stats(r.s, &stats), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_get_stats(r.s, &stats), REDLOCK_OK);
     ck_assert_uint_eq(stats.acquired, 1);
-    ck_assert_int_eq(redlock_sync_node_stats(r.s, 2, &node), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_get_node_stats(r.s, 2, &node), REDLOCK_OK);
     ck_assert_uint_eq(node.connections, 1);
-    ck_assert_int_eq(redlock_sync_node_stats(r.s, 99, &node), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_sync_node_stats(r.s, 0, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_sync_stats(r.s, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_sync_stats(NULL, &stats), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_get_node_stats(r.s, 99, &node), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_get_node_stats(r.s, 0, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_get_stats(r.s, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_get_stats(NULL, &stats), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include <redlock/hpp/c.hpp>
+#include <redlock/redlock.h>
 #include <redlock/hpp/error.hpp>
 #include <redlock/hpp/manager.hpp>
 #include <redlock/hpp/time.hpp>

@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-#include <redlock/hpp/c.hpp>
+#include <redlock/redlock.h>
 
 namespace redlockpp
 {

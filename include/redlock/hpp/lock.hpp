@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include <redlock/hpp/c.hpp>
+#include <redlock/redlock.h>
 #include <redlock/hpp/error.hpp>
 #include <redlock/hpp/request.hpp>
 #include <redlock/hpp/time.hpp>

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <redlock/hpp/c.hpp>
+#include <redlock/redlock.h>
 #include <redlock/hpp/error.hpp>
 #include <redlock/hpp/lock.hpp>
 #include <redlock/hpp/request.hpp>
@@ -309,13 +309,13 @@ public:
         return query_result(got);
     }
 
-    /* What was done so far, in numbers: redlock_sync_stats() and redlock_sync_node_stats(). */
+    /* In numbers, what was done so far: redlock_sync_get_stats(), redlock_sync_get_node_stats(). */
     [[nodiscard]] struct redlock_stats stats() const
     {
         struct redlock_stats got = {};
 
         got.size = sizeof(got);
-        detail::check(redlock_sync_stats(s_, &got));
+        detail::check(redlock_sync_get_stats(s_, &got));
         return got;
     }
     [[nodiscard]] struct redlock_stats stats(std::error_code &ec) const noexcept
@@ -323,7 +323,7 @@ public:
         struct redlock_stats got = {};
 
         got.size = sizeof(got);
-        ec = detail::code(redlock_sync_stats(s_, &got));
+        ec = detail::code(redlock_sync_get_stats(s_, &got));
         return got;
     }
 
@@ -332,7 +332,7 @@ public:
         struct redlock_node_stats got = {};
 
         got.size = sizeof(got);
-        detail::check(redlock_sync_node_stats(s_, index, &got));
+        detail::check(redlock_sync_get_node_stats(s_, index, &got));
         return got;
     }
     [[nodiscard]] struct redlock_node_stats node_stats(std::size_t index,
@@ -341,7 +341,7 @@ public:
         struct redlock_node_stats got = {};
 
         got.size = sizeof(got);
-        ec = detail::code(redlock_sync_node_stats(s_, index, &got));
+        ec = detail::code(redlock_sync_get_node_stats(s_, index, &got));
         return got;
     }
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <redlock/hpp/c.hpp>
+#include <redlock/redlock.h>
 #include <redlock/hpp/error.hpp>
 #include <redlock/hpp/time.hpp>
 

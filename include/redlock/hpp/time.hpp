@@ -8,7 +8,7 @@
 #include <limits>
 #include <optional>
 
-#include <redlock/hpp/c.hpp>
+#include <redlock/redlock.h>
 
 namespace redlockpp
 {

@@ -57,7 +57,7 @@ void cli_metrics_manager(struct evbuffer *out, const struct redlock *rl)
 {
     struct redlock_stats s = {.size = sizeof(s)};
 
-    if (redlock_stats(rl, &s) != 0) {
+    if (redlock_get_stats(rl, &s) != 0) {
         return;
     }
     cli_metrics_family(out, "redlock_build_info", "gauge", "The version of the library.");
@@ -94,7 +94,8 @@ struct master {
 static bool read_master(const struct redlock *rl, size_t i, struct master *m)
 {
     *m = (struct master){.info.size = sizeof(m->info), .stats.size = sizeof(m->stats)};
-    return redlock_node_info(rl, i, &m->info) == 0 && redlock_node_stats(rl, i, &m->stats) == 0;
+    return redlock_get_node_info(rl, i, &m->info) == 0 &&
+           redlock_get_node_stats(rl, i, &m->stats) == 0;
 }
 
 static uint64_t votes(const struct master *m)

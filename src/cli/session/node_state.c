@@ -25,14 +25,14 @@ const char *cli_node_name(const struct redlock *rl, size_t index)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    return redlock_node_info(rl, index, &info) == 0 ? info.name : "";
+    return redlock_get_node_info(rl, index, &info) == 0 ? info.name : "";
 }
 
 void cli_node_say(const struct redlock *rl, size_t index)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    if (redlock_node_info(rl, index, &info) != 0) {
+    if (redlock_get_node_info(rl, index, &info) != 0) {
         return;
     }
     cli_say_more("%s  %s%s%s", info.name, cli_node_state((int)info.state),
@@ -48,7 +48,7 @@ static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret
 
     *ret_voting = *ret_unfit = 0;
     for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
+        if (redlock_get_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
             up++;
             *ret_voting += info.quarantine_ms == 0;
             *ret_unfit += info.quarantine_ms == UINT64_MAX;

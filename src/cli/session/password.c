@@ -165,7 +165,7 @@ static bool is_refused(const struct redlock *rl)
     size_t i;
 
     for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_node_info(rl, i, &info) == 0 && info.login_refused) {
+        if (redlock_get_node_info(rl, i, &info) == 0 && info.login_refused) {
             return true;
         }
     }

@@ -59,7 +59,7 @@ static bool is_over(void *arg)
     size_t n = redlock_node_count(start->rl), i;
 
     for (i = 0; i < n; i++) {
-        if (redlock_node_info(start->rl, i, &info) == 0) {
+        if (redlock_get_node_info(start->rl, i, &info) == 0) {
             note_state(start, UINT64_C(1) << i, info.state);
         }
     }
@@ -87,7 +87,7 @@ static int print_masters(const struct start *start)
     size_t n = redlock_node_count(rl), up = 0, i;
 
     for (i = 0; i < n; i++) {
-        if (redlock_node_info(rl, i, &info) == 0) {
+        if (redlock_get_node_info(rl, i, &info) == 0) {
             if (info.state == REDLOCK_NODE_CONNECTING && (start->failed >> i & 1) != 0) {
                 info.state = REDLOCK_NODE_DOWN;
             }

@@ -89,7 +89,7 @@ static int explain_config(const struct redlock *rl, const char *key, int status)
 
     cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
     for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_node_info(rl, i, &info) == 0 && info.state != REDLOCK_NODE_UP) {
+        if (redlock_get_node_info(rl, i, &info) == 0 && info.state != REDLOCK_NODE_UP) {
             cli_node_say(rl, i);
         }
     }

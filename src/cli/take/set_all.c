@@ -54,7 +54,7 @@ static uint64_t wait_until_us(const struct job *job, size_t index, bool *ret_up)
     struct redlock_node_detail detail = {.size = sizeof(detail)};
 
     *ret_up = false;
-    if (redlock_node_info(job->rl, index, &info) != 0 ||
+    if (redlock_get_node_info(job->rl, index, &info) != 0 ||
         redlock_lock_node(job->lock, index, &detail) != 0 || has_key(&detail)) {
         return 0;
     }

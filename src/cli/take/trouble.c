@@ -104,7 +104,7 @@ static size_t list(const struct redlock *rl, const struct redlock_lock *lock, is
     size_t listed = 0, i;
 
     for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_lock_node(lock, i, &detail) == 0 && redlock_node_info(rl, i, &info) == 0 &&
+        if (redlock_lock_node(lock, i, &detail) == 0 && redlock_get_node_info(rl, i, &info) == 0 &&
             which(&info, &detail)) {
             append_master(line, &info, &detail, which != is_doubted);
             listed++;

@@ -54,7 +54,7 @@ void cli_masters_look(struct cli_masters *masters, const struct redlock *rl,
     size_t i;
 
     for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_node_info(rl, i, &info) == 0) {
+        if (redlock_get_node_info(rl, i, &info) == 0) {
             look_at(masters, i, &info, on_change, arg);
         }
     }
@@ -89,7 +89,7 @@ void cli_masters_json(FILE *out, const struct redlock *rl)
 
     fprintf(out, "[");
     for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_node_info(rl, i, &info) == 0) {
+        if (redlock_get_node_info(rl, i, &info) == 0) {
             fprintf(out, "%s\n ", between);
             write_master(out, &info);
             between = ",";
