@@ -5,6 +5,7 @@ Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP.
 import atexit
 import http.client
 import json
+import math
 import os
 import re
 import shutil
@@ -16,8 +17,10 @@ import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
+for folder in ['lint', 'lib']:
+    sys.path.insert(0, os.path.join(HERE, '..', folder))
 from prometheus import Page  # noqa: E402
+from servers import Client  # noqa: E402
 from tap import Tap  # noqa: E402
 
 EXAMPLES = os.path.join(HERE, '..', '..', 'docs', 'examples')
@@ -158,6 +161,23 @@ def examples(tap, page):
     tap.claim('promtool accepts the alerts', [run.stdout] if run.returncode else [])
 
 
+def without_a_ttl(tap):
+    """Keys that another program has set: one that never expires, one in 292 million years."""
+    for number in range(1, 6):
+        master = Client(f"{os.environ['REDLOCK_SANDBOX']}/{number}.sock")
+        for words in [('SET', 'never', 'x'), ('SET', 'late', 'x', 'PX', 2 ** 62)]:
+            master.send(*words)
+            assert master.reply() == 'OK'
+        master.close()
+    it = Served('exporter', 'never', 'late', '-v', '--listen', '127.0.0.1:0', *PATIENT)
+    it.until('redlock_lock_held', 1, key='never')
+    page = it.until('redlock_lock_held', 1, key='late')
+    tap.claim('a ttl without an end is +Inf', has(page, [
+        ('redlock_lock_ttl_seconds', {'key': key}, math.inf) for key in ('never', 'late')]))
+    it.process.send_signal(signal.SIGTERM)
+    it.end()
+
+
 def held_by_another(tap, it):
     lock = Served('lock', 'k', '-v', '--metrics', '127.0.0.1:0', *PATIENT, '--',
                   'sh', '-c', 'ls -l /proc/self/fd; read -r end')
@@ -234,6 +254,7 @@ def main():
     tap = Tap()
     reader_fires(tap)
     an_exporter(tap)
+    without_a_ttl(tap)
     a_leader(tap)
     refused(tap)
     return tap.finish()

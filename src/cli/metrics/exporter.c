@@ -149,12 +149,11 @@ static void write_locks(struct evbuffer *out, const void *arg)
     write_keys(out, e, "redlock_lock_masters", "Masters that have the key for that holder.",
                holding_of);
     cli_metrics_family(out, "redlock_lock_ttl_seconds", "gauge",
-                       "For how long a majority will have the key.");
+                       "For how long a majority will have the key; +Inf: it has no ttl.");
     for (i = 0; i < e->n; i++) {
         if (e->keys[i].known) {
-            cli_metrics_seconds(out, "redlock_lock_ttl_seconds",
-                                (struct cli_label){"key", e->keys[i].name},
-                                e->keys[i].ttl_ms * 1000);
+            cli_metrics_from_ms(out, "redlock_lock_ttl_seconds",
+                                (struct cli_label){"key", e->keys[i].name}, e->keys[i].ttl_ms);
         }
     }
 }

@@ -68,5 +68,5 @@ void cli_metrics_held(struct evbuffer *out, const char *name, uint64_t validity_
     cli_metrics_number(out, "redlock_held", label, none, validity_ms > 0);
     cli_metrics_family(out, "redlock_held_validity_seconds", "gauge",
                        "For how long, if no renewal is confirmed.");
-    cli_metrics_seconds(out, "redlock_held_validity_seconds", label, validity_ms * 1000);
+    cli_metrics_from_ms(out, "redlock_held_validity_seconds", label, validity_ms);
 }

@@ -82,6 +82,12 @@ void cli_metrics_seconds(struct evbuffer *out, const char *name, struct cli_labe
     add_seconds(out, us);
 }
 
+void cli_metrics_from_ms(struct evbuffer *out, const char *name, struct cli_label label,
+                         uint64_t ms)
+{
+    cli_metrics_seconds(out, name, label, ms > UINT64_MAX / 1000 ? UINT64_MAX : ms * 1000);
+}
+
 /* The bucket without a bound is the last one: "+Inf". */
 void cli_metrics_histogram(struct evbuffer *out, const char *name, struct cli_label label,
                            const struct redlock_histogram *h)

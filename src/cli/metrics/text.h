@@ -22,9 +22,11 @@ void cli_metrics_family(struct evbuffer *out, const char *name, const char *type
 void cli_metrics_number(struct evbuffer *out, const char *name, struct cli_label a,
                         struct cli_label b, uint64_t value);
 
-/* The same in seconds; UINT64_MAX: for ever. */
+/* A duration in microseconds or milliseconds, as seconds; UINT64_MAX: it has no end. */
 void cli_metrics_seconds(struct evbuffer *out, const char *name, struct cli_label label,
                          uint64_t us);
+void cli_metrics_from_ms(struct evbuffer *out, const char *name, struct cli_label label,
+                         uint64_t ms);
 
 /* The samples of a histogram with up to one label, in seconds. */
 void cli_metrics_histogram(struct evbuffer *out, const char *name, struct cli_label label,
