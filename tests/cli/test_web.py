@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -186,9 +187,48 @@ def hostile(tap, web):
         size = next(int(line.split()[1]) for line in file if line.startswith('VmRSS'))
     tap.claim('bytes after a request are not kept', [] if size < 100000 else [f'{size} kB'])
     many = [web.raw(b'') for _ in range(300)]
+    tap.claim('300 clients that say nothing keep nobody out', web.works())
     for one in many + asleep + [flood]:
         one.close()
     tap.claim('it goes on after 300 connections', web.works())
+
+
+class Trickle(threading.Thread):
+    """A client that sends a header, a byte at a time, until it is disconnected."""
+
+    def __init__(self, web):
+        super().__init__(daemon=True)
+        self.peer = web.raw(b'GET /state HTTP/1.1\r\nHost: localhost\r\nX: ')
+        self.peer.settimeout(0.2)
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                if self.peer.recv(1) == b'':
+                    return
+            except TimeoutError:
+                pass
+            except OSError:
+                return
+            try:
+                self.peer.send(b'x')
+            except OSError:
+                return
+
+
+def names(tap):
+    with Web('k', '--host', 'locks.example', listen='127.0.0.1:0') as web:
+        got = [web.ask('/state', Host=host)[0].status for host in
+               ['locks.example', 'LOCKS.example:80', '10.9.8.7:1', socket.gethostname(), 'evil.example']]
+        tap.claim('names that were given are answered, and no others', equal('statuses', got, [200] * 4 + [421]))
+        tap.claim('who used another name is told what to do', [] if '--host' in web.ask(
+            '/state', Host='evil.example')[1] else ['nothing'])
+    with Web('k', listen='0.0.0.0:0') as web:
+        tap.claim('so it is on all addresses', equal('status', web.ask('/state', Host='evil.example')[0].status, 421))
+    for words in [['--host', ''], ['--host', 'http://x'], ['--host', 'x'] * 17]:
+        run = subprocess.run([REDLOCK, 'web', *words], text=True, capture_output=True, timeout=BOUND_S, check=False)
+        tap.claim(f'{words[:2]} {len(words) // 2} times is refused', equal('status', run.returncode, 64))
 
 
 def ends(tap):
@@ -214,8 +254,12 @@ def main():
         os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', __file__])
     tap = Tap()
     with Web('nightly', 'cron', NASTY, 'late') as web:
+        slow = Trickle(web)
         for test in [pages, refusals, states, streams, hostile]:
             test(tap, web)
+        slow.join(BOUND_S)
+        tap.claim('a client that sends a byte now and then is disconnected', ['it is not'] if slow.is_alive() else [])
+    names(tap)
     ends(tap)
     return tap.finish()
 

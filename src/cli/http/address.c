@@ -6,9 +6,12 @@
 #include <strings.h>
 
 #include <arpa/inet.h>
+#include <unistd.h>
 
 /* Enough for every host that is accepted, with its port. */
 #define HOST_TEXT 64
+
+#define NAME_MAX_LENGTH 253
 
 static int parse_port(const char *text, uint16_t *ret_port)
 {
@@ -83,19 +86,46 @@ bool cli_address_is_loopback(const struct cli_address *address)
     return address->v6 ? strcmp(address->ip, "::1") == 0 : strncmp(address->ip, "127.", 4) == 0;
 }
 
-bool cli_address_answers(const struct cli_address *address, const char *host)
+bool cli_address_is_name(const char *name)
 {
-    struct cli_address named;
-    const char *colon = host ? find_port(host) : NULL;
+    size_t length = strlen(name);
 
-    if (!cli_address_is_loopback(address)) {
+    return length > 0 && length <= NAME_MAX_LENGTH &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") ==
+               length;
+}
+
+/* Whether the `length` characters of host are this name. */
+static bool is_name(const char *host, size_t length, const char *name)
+{
+    return strlen(name) == length && strncasecmp(host, name, length) == 0;
+}
+
+static bool is_this_machine(const char *host, size_t length)
+{
+    char name[NAME_MAX_LENGTH + 1] = "";
+
+    return gethostname(name, sizeof(name) - 1) == 0 && name[0] && is_name(host, length, name);
+}
+
+bool cli_address_answers(const struct cli_address_names *names, const char *host)
+{
+    struct cli_address address;
+    const char *colon = host ? find_port(host) : NULL;
+    size_t length = colon ? (size_t)(colon - host) : host ? strlen(host) : 0, i;
+
+    if (names->any) {
         return true;
     }
-    if (host == NULL || (colon && parse_port(colon + 1, &named.port) != 0)) {
+    if (host == NULL || (colon && parse_port(colon + 1, &address.port) != 0)) {
         return false;
     }
-    return parse_host(host, colon ? (size_t)(colon - host) : strlen(host), &named) == 0 &&
-           cli_address_is_loopback(&named);
+    for (i = 0; i < names->n; i++) {
+        if (is_name(host, length, names->names[i])) {
+            return true;
+        }
+    }
+    return parse_host(host, length, &address) == 0 || is_this_machine(host, length);
 }
 
 bool cli_address_is_origin(const char *host, const char *origin)

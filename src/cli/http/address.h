@@ -4,6 +4,7 @@
 #define CLI_HTTP_ADDRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Enough for every IP address as text. */
@@ -24,13 +25,23 @@ int cli_address_parse(const char *text, struct cli_address *ret_address);
 /* Whether only this machine can reach it. */
 bool cli_address_is_loopback(const struct cli_address *address);
 
+/* The names by which browsers may address a server, besides its addresses and localhost. */
+struct cli_address_names {
+    bool any;           /* every name: nothing that is served is a secret */
+    const char **names; /* borrowed */
+    size_t n;
+};
+
+/* Whether `name` can be the name of a host: letters, digits, '-', '_' and '.', 1 to 253 of them. */
+bool cli_address_is_name(const char *name);
+
 /* Whether a request with this header "Host" (NULL: without one) may be answered.
  *
  * A page from elsewhere can give its own name our address, and a browser then takes us for a part
- * of that page (DNS rebinding). The name is still in the header. So on loopback the host must be
- * "localhost" or an address of loopback; the port may be another one, as behind `ssh -L`. On
- * other addresses every host passes: machines have names that we cannot know. */
-bool cli_address_answers(const struct cli_address *address, const char *host);
+ * of that page (DNS rebinding). The name is still in the header. So the host must be an IP address,
+ * which no page can borrow, "localhost", the name of this machine, or one of `names`. The port may
+ * be another one, as behind `ssh -L`. */
+bool cli_address_answers(const struct cli_address_names *names, const char *host);
 
 /* Whether a request with this header "Origin" (NULL: without one) comes from our own page: the
  * origin must be http or https with the host of `host`. */

@@ -1,8 +1,9 @@
 /* server.c - libevent's evhttp, with limits.
  *
- * evhttp limits the size of a request and how long a client may be silent. The number of clients is
- * limited here: files have the lowest free number, so when a new one would get a high number, no
- * connection is accepted for a moment. Without files the masters could not be connected again.
+ * evhttp limits the size of a request and how long a client may be silent; clients.c, how long a
+ * request may take, and how many clients there are. Many may be accepted in one turn of the loop.
+ * Files have the lowest free number, so when a new one would get a high number, no connection is
+ * accepted for a moment. Without files the masters could not be connected again.
  */
 #include "cli/http/server.h"
 
@@ -20,6 +21,7 @@
 #include <event2/http.h>
 #include <event2/listener.h>
 
+#include "cli/http/clients.h"
 #include "cli/http/reply.h"
 #include "cli/http/streams.h"
 #include "cli/say/exit.h"
@@ -44,6 +46,7 @@ struct cli_http {
     struct evhttp *evhttp;
     struct evconnlistener *listener;
     struct event *again;
+    struct cli_clients clients;
     struct cli_streams streams;
 };
 
@@ -79,6 +82,8 @@ static void answer(struct cli_http *http, struct evhttp_request *request,
         cli_reply_send(request, route->type, body);
     } else if (cli_streams_begin(&http->streams, request, route->type, body) != 0) {
         cli_reply_refuse(request, HTTP_SERVUNAVAIL, "too many streams are open: close some");
+    } else {
+        cli_clients_release(&http->clients, request);
     }
     if (body) {
         evbuffer_free(body);
@@ -91,8 +96,10 @@ static bool refuse(const struct cli_http *http, struct evhttp_request *request)
     struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
     const char *host = evhttp_find_header(headers, "Host");
 
-    if (!cli_address_answers(&http->options.address, host)) {
-        cli_reply_refuse(request, 421, "this is not the host that was asked for: use localhost");
+    if (!cli_address_answers(&http->options.names, host)) {
+        cli_reply_refuse(request, 421,
+                         "this server has no such name: use localhost or its IP address, "
+                         "or start it with --host NAME");
     } else if (!cli_address_is_origin(host, evhttp_find_header(headers, "Origin"))) {
         cli_reply_refuse(request, 403, "pages of other sites may not read this");
     } else if (!(evhttp_request_get_command(request) & (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD))) {
@@ -110,6 +117,7 @@ static void on_request(struct evhttp_request *request, void *arg)
     const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
     const struct cli_http_route *route;
 
+    cli_clients_asked(&http->clients, request);
     if (refuse(http, request)) {
         return;
     }
@@ -163,13 +171,15 @@ static void on_accept_failed(struct evconnlistener *listener, void *arg)
  */
 static struct bufferevent *on_connection(struct event_base *base, void *arg)
 {
+    struct cli_http *http = arg;
     struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
 
     if (bev) {
         bufferevent_setwatermark(bev, EV_READ, 0, MAX_UNPARSED);
         bufferevent_priority_set(bev, CLI_LOOP_LAST);
+        cli_clients_add(&http->clients, bev);
     }
-    pause_if_full(arg);
+    pause_if_full(http);
     return bev;
 }
 
@@ -194,7 +204,8 @@ static int start(struct cli_http *http, struct event_base *base)
 
     http->evhttp = evhttp_new(base);
     http->again = event_new(base, -1, 0, on_again, http);
-    if (http->evhttp == NULL || http->again == NULL) {
+    if (cli_clients_begin(&http->clients, base) != 0 || http->evhttp == NULL ||
+        http->again == NULL) {
         return -1;
     }
     evhttp_set_allowed_methods(http->evhttp, ALL_METHODS);
@@ -269,6 +280,7 @@ void cli_http_close(struct cli_http *http)
         return;
     }
     cli_streams_end(&http->streams);
+    cli_clients_end(&http->clients);
     if (http->evhttp) {
         evhttp_free(http->evhttp);
     }

@@ -25,10 +25,11 @@ static int write_page(struct evbuffer *out, void *arg)
 static const struct cli_http_route route = {
     .path = "/metrics", .type = CLI_METRICS_TYPE, .write = write_page};
 
+/* Prometheus asks by any name that the machine has. No token and no password is served. */
 static int serve(struct cli_metrics *metrics, const char *command, const char *option)
 {
     struct cli_http_options options = {
-        .option = option, .routes = &route, .n_routes = 1, .arg = metrics};
+        .names = {.any = true}, .option = option, .routes = &route, .n_routes = 1, .arg = metrics};
     const struct cli_address *address;
     int code;
 

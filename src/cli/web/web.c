@@ -30,20 +30,31 @@
 #include "cli/web/watched.h"
 
 #define MAX_KEYS 100
+#define MAX_HOSTS 16
 #define INTEREST_US UINT64_C(10000000) /* how long /state keeps us asking */
 
 enum {
-    OPTION_LISTEN = CLI_OPTION_OWN
+    OPTION_LISTEN = CLI_OPTION_OWN,
+    OPTION_HOST
+};
+
+/* Where the page is, and by which names browsers may ask for it. */
+struct place {
+    struct cli_address address;
+    const char *hosts[MAX_HOSTS];
+    size_t n_hosts;
 };
 
 static const char help[] =
-    "usage: redlock web [KEY...] [--listen HOST:PORT] [OPTION...]\n"
+    "usage: redlock web [KEY...] [--listen HOST:PORT] [--host NAME] [OPTION...]\n"
     "\n"
     "Serve a page that shows the masters, who holds each KEY and who leads it, and what happens,\n"
     "as it happens. It changes nothing. Open it in a browser: http://127.0.0.1:7777/\n"
     "\n"
     "  --listen HOST:PORT  an IP address (IPv6 in brackets) or localhost, and a port; 0: any\n"
     "                      (default 127.0.0.1:7777). Whoever can reach it can read the page\n"
+    "  --host NAME         answer requests for this host, too; can be repeated. Answered anyway:\n"
+    "                      IP addresses, localhost and the name of this machine\n"
     "\n"
     "  /state              the same as JSON\n"
     "  /events             the same as server-sent events, at each change and each second\n"
@@ -55,6 +66,7 @@ static const char help[] =
     "internal error\n";
 
 static const struct option options[] = {{"listen", required_argument, NULL, OPTION_LISTEN},
+                                        {"host", required_argument, NULL, OPTION_HOST},
                                         CLI_ARGS_CONNECT,
                                         CLI_ARGS_ALWAYS,
                                         {NULL, 0, NULL, 0}};
@@ -281,9 +293,10 @@ static int announce(const struct web *web)
     return cli_say_flush();
 }
 
-static int begin(struct web *web, const struct cli_address *address, char **keys, size_t n)
+static int begin(struct web *web, struct place *place, char **keys, size_t n)
 {
-    struct cli_http_options http = {.address = *address,
+    struct cli_http_options http = {.address = place->address,
+                                    .names = {.names = place->hosts, .n = place->n_hosts},
                                     .option = "--listen",
                                     .routes = routes,
                                     .n_routes = sizeof(routes) / sizeof(routes[0]),
@@ -299,7 +312,7 @@ static int begin(struct web *web, const struct cli_address *address, char **keys
     return code == CLI_OK ? announce(web) : code;
 }
 
-static int serve(struct web *web, const struct cli_address *address, char **keys, size_t n)
+static int serve(struct web *web, struct place *place, char **keys, size_t n)
 {
     struct cli_signals signals;
     int code = cli_signals_start(&signals, &web->session.loop);
@@ -307,7 +320,7 @@ static int serve(struct web *web, const struct cli_address *address, char **keys
     if (code == CLI_OK) {
         signals.on = on_signal;
         signals.arg = web;
-        code = begin(web, address, keys, n);
+        code = begin(web, place, keys, n);
     }
     if (code == CLI_OK) {
         code = cli_loop_run(&web->session.loop, &web->done);
@@ -324,8 +337,7 @@ static int serve(struct web *web, const struct cli_address *address, char **keys
     return code;
 }
 
-static int run(const struct cli_args *args, const struct cli_address *address, char **keys,
-               size_t n)
+static int run(const struct cli_args *args, struct place *place, char **keys, size_t n)
 {
     struct web *web = calloc(1, sizeof(*web));
     int code = CLI_INTERNAL;
@@ -337,7 +349,7 @@ static int run(const struct cli_args *args, const struct cli_address *address, c
     }
     code = cli_session_open(args->command, &args->connect, &web->session);
     if (code == CLI_OK) {
-        code = serve(web, address, keys, n);
+        code = serve(web, place, keys, n);
     }
     for (i = 0; i < web->n_keys; i++) {
         cli_watched_free(&web->keys[i]);
@@ -349,10 +361,27 @@ static int run(const struct cli_args *args, const struct cli_address *address, c
 
 /* ---- the command line ---- */
 
+static int take_host(struct place *place, const char *name)
+{
+    if (!cli_address_is_name(name)) {
+        return cli_say_usage("web", "--host '%s' is not the name of a host, such as web.example",
+                             name);
+    }
+    if (place->n_hosts == MAX_HOSTS) {
+        return cli_say_usage("web", "--host can be given %d times at most", MAX_HOSTS);
+    }
+    place->hosts[place->n_hosts++] = name;
+    return CLI_GO_ON;
+}
+
 static int take_option(void *arg, int option, const char *value)
 {
-    (void)option;
-    if (cli_address_parse(value, arg) != 0) {
+    struct place *place = arg;
+
+    if (option == OPTION_HOST) {
+        return take_host(place, value);
+    }
+    if (cli_address_parse(value, &place->address) != 0) {
         return cli_say_usage("web",
                              "--listen '%s' must be an IP address or localhost, a colon and a "
                              "port: 127.0.0.1:7777 or [::1]:7777",
@@ -378,20 +407,20 @@ static int check_keys(int argc, char **argv)
 
 int cli_web_main(int argc, char **argv)
 {
-    struct cli_address address = {.ip = "127.0.0.1", .port = 7777};
+    struct place place = {.address = {.ip = "127.0.0.1", .port = 7777}};
     struct cli_args args = {.command = "web",
                             .help = help,
                             .short_options = ":hv",
                             .options = options,
                             .own = take_option,
-                            .arg = &address};
+                            .arg = &place};
     int code = cli_args_read(&args, argc, argv);
 
     if (code == CLI_GO_ON) {
         code = check_keys(argc, argv);
     }
     if (code == CLI_GO_ON) {
-        code = run(&args, &address, argv + optind, (size_t)(argc - optind));
+        code = run(&args, &place, argv + optind, (size_t)(argc - optind));
     }
     return code;
 }
