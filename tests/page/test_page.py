@@ -9,13 +9,15 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-for folder in ['lint', 'cli']:
+for folder in ['lint', 'cli', 'lib']:
     sys.path.insert(0, os.path.join(HERE, '..', folder))
 from browser import Browser, find  # noqa: E402
+from servers import Client  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 from test_web import NASTY, Web, equal, until  # noqa: E402
 
 REDLOCK = os.environ['REDLOCK']
+TURNED = 'a\u202eb\u200bc'
 TABLE = '[...document.querySelectorAll("#%s tbody tr")].map(r => [...r.cells].map(c => c.textContent))'
 FOCUS = '(e => e.id || e.getAttribute("aria-label") || e.textContent)(document.activeElement)'
 
@@ -60,7 +62,7 @@ def accessible(tap, page):
                not node.get('name', {}).get('value')]
     tap.claim('everything of a role has a name', unnamed)
     tap.claim('it has a language and a title', equal('both', page.value('[document.documentElement.lang, document.title]'),
-                                                     ['en', 'redlock']))
+                                                     ['en', '5 of 5 masters vote \u2013 redlock']))
 
 
 def keyboard(tap, page):
@@ -95,10 +97,54 @@ def picture(page):
             file.write(base64.b64decode(data))
 
 
+LINK = 'document.getElementById("link").textContent'
+DIM = 'Number(getComputedStyle(document.querySelector("main")).opacity) < 1'
+
+
+def until_said(page, words):
+    return until(lambda: words in page.value(LINK), words)
+
+
+def one_too_many(tap, web, page):
+    """The page lets go of its stream, others take all, and it comes back when one of them goes."""
+    page.call('Page.navigate', url='about:blank')
+    peers = []
+
+    def full():
+        peer = web.raw(b'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+        peers.append(peer)
+        return b' 503 ' in peer.recv(30)
+    until(full, 'all streams')
+    page.call('Page.navigate', url=f'http://localhost:{web.port}/')
+    until_said(page, 'trying again')
+    tap.claim('one page too many says that it is not connected', [])
+    for peer in peers:
+        peer.close()
+    until_said(page, 'Connected.')
+    tap.claim('and connects when another one is closed', [])
+    page.errors[:] = [error for error in page.errors if '503' not in str(error)]
+
+
+def hidden(tap, page):
+    for number in range(1, 6):
+        master = Client(f"{os.environ['REDLOCK_SANDBOX']}/{number}.sock")
+        master.send('SET', TURNED, 'theirs')
+        assert master.reply() == 'OK'
+        master.close()
+    row = until_row(page, 'locks', 'a\\u202e', 'held')
+    tap.claim('characters that turn or hide text are numbers', equal('key', row[0], 'a\\u202eb\\u200bc'))
+
+
 def gone(tap, web, page):
+    tap.claim('what is new is not dimmed', equal('dim', page.value(DIM), False))
     web.process.terminate()
-    until(lambda: 'Not connected' in page.value('document.getElementById("link").textContent'), 'a word about it')
+    until_said(page, 'Not connected')
     tap.claim('it says when it is not connected any more', [])
+    tap.claim('and in its title', [] if 'not connected' in page.value('document.title') else [page.value('document.title')])
+    tap.claim('and dims what is old', equal('dim', page.value(DIM), True))
+    for words in ['Paused. \u26a0 Not connected', '\u26a0 Not connected']:
+        page.value('document.getElementById("pause").click()')
+        tap.claim(f'the button says no other: {words}', [] if page.value(LINK).startswith(words) else [page.value(LINK)])
 
 
 def main():
@@ -109,7 +155,7 @@ def main():
         os.environ['PAGE_TEST_SANDBOX'] = 'yes'
         os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '5', '--', sys.executable, '-B', __file__])
     tap = Tap()
-    with Web('nightly', 'cron', NASTY, 'free') as web, Browser(program) as page:
+    with Web('nightly', 'cron', NASTY, TURNED, 'free') as web, Browser(program) as page:
         page.call('Page.navigate', url=f'http://localhost:{web.port}/')
         until(lambda: len(rows(page, 'masters')) == 5, 'the masters')
         shown(tap, web, page)
@@ -117,7 +163,9 @@ def main():
         keyboard(tap, page)
         without_colour(tap, page)
         picture(page)
+        hidden(tap, page)
         tap.claim('the browser has nothing to complain about', page.errors)
+        one_too_many(tap, web, page)
         gone(tap, web, page)
     return tap.finish()
 

@@ -3,8 +3,17 @@
 
 const byId = (id) => document.getElementById(id);
 
+const OLD_MS = 5000; // a state comes every second
+
 let paused = false;
 let newest = null;
+let source = null;
+let heard = null; // when the last state came
+let summary = 'redlock';
+
+// Characters that show nothing, or turn the text after them, are shown as their numbers.
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb]/g;
+const visible = (text) => text.replace(HIDDEN, (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 
 function span(ms) {
   if (ms === null || ms === undefined) { return '\u2013'; }
@@ -15,7 +24,8 @@ function span(ms) {
   return Math.floor(minutes / 60) + ' h ' + minutes % 60 + ' min';
 }
 
-function setText(element, text) {
+function setText(element, raw) {
+  const text = visible(raw);
   if (element.textContent !== text) { element.textContent = text; }
 }
 
@@ -111,7 +121,7 @@ function showEvents(events) {
     item.append(when);
     for (const text of [event.kind, event.name, event.text]) {
       const part = document.createElement('span');
-      part.textContent = text;
+      setText(part, text);
       item.append(part);
     }
     list.prepend(item);
@@ -121,8 +131,10 @@ function showEvents(events) {
 
 function show(state) {
   const voting = state.masters.filter((master) => master.state === 'up' && master.quarantine_ms === 0).length;
-  setText(byId('summary'), voting + ' of ' + state.masters.length + ' masters vote; a majority is ' +
-    state.quorum + (voting < state.quorum ? ': \u26a0 no lock can be acquired' : ''));
+  const votes = voting + ' of ' + state.masters.length + ' masters vote';
+  summary = (voting < state.masters.length ? '\u26a0 ' : '') + votes + ' \u2013 redlock';
+  setText(byId('summary'), votes + '; a majority is ' + state.quorum +
+    (voting < state.quorum ? ': \u26a0 no lock can be acquired' : ''));
   fill('masters', state.masters.map((master, i) => {
     const row = masterRow(master);
     row[0] = (i + 1) + '. ' + row[0];
@@ -135,21 +147,47 @@ function show(state) {
   showEvents(state.events);
 }
 
+// What is said of the connection is what was heard over it, and nothing else.
+function showLink() {
+  const old = heard !== null && Date.now() - heard > OLD_MS;
+  const lost = source.readyState !== EventSource.OPEN || old;
+  let text = paused ? 'Paused.' : 'Connected.';
+  if (lost && heard === null) {
+    text = source.readyState === EventSource.CLOSED ? '\u26a0 Not connected: trying again.' : 'Connecting.';
+  } else if (lost) {
+    text = (paused ? 'Paused. ' : '') + '\u26a0 Not connected: what is shown is old.';
+  }
+  setText(byId('link'), text);
+  document.body.classList.toggle('old', lost || paused);
+  document.title = lost && heard !== null ? '\u26a0 not connected \u2013 redlock' : summary;
+}
+
 function pause() {
   paused = !paused;
   byId('pause').setAttribute('aria-pressed', String(paused));
   setText(byId('pause'), paused ? 'Go on' : 'Pause');
-  setText(byId('link'), paused ? 'Paused.' : 'Connected.');
   if (!paused && newest) { show(newest); }
+  showLink();
 }
 
-const source = new EventSource('events');
-source.addEventListener('state', (message) => {
-  newest = JSON.parse(message.data);
-  if (!paused) {
-    setText(byId('link'), 'Connected.');
-    show(newest);
-  }
-});
-source.addEventListener('error', () => setText(byId('link'), '\u26a0 Not connected: what is shown is old.'));
+function connect() {
+  source = new EventSource('events');
+  source.addEventListener('state', (message) => {
+    newest = JSON.parse(message.data);
+    heard = Date.now();
+    if (!paused) { show(newest); }
+    showLink();
+  });
+  source.addEventListener('error', showLink);
+}
+
+// A browser gives up when it is refused, as one page too many is.
+function check() {
+  if (source.readyState === EventSource.CLOSED) { connect(); }
+  showLink();
+}
+
 byId('pause').addEventListener('click', pause);
+connect();
+showLink();
+setInterval(check, 1000);
