@@ -1,4 +1,4 @@
-/* result.c - finds the value that a majority of the masters has, and reports it. */
+/* result.c - finds the value that a majority of the masters has, reports it, and copies it. */
 #include "lock/result.h"
 
 #include <stdbool.h>
@@ -9,6 +9,7 @@
 #include <redlock/election.h>
 #include <redlock/error.h>
 
+#include "base/alloc.h"
 #include "base/mask.h"
 #include "core/holder.h"
 #include "net/clock.h"
@@ -151,4 +152,85 @@ void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, u
     find_holder(found, &r);
     find_leader(&r, leader);
     cb(&r, r.answered >= rlk_validity_quorum(n_nodes) ? 0 : REDLOCK_ENOQUORUM, arg);
+}
+
+/* ---- the copy ----
+ *
+ * One block of memory: the struct, the nodes, the list of pointers to them, the texts. The texts
+ * are counted first, and then copied, by the same functions. */
+
+struct block {
+    struct redlock_query_result result;
+    struct redlock_query_node nodes[];
+};
+
+struct texts {
+    char *room; /* NULL: they are only counted */
+    size_t size;
+};
+
+static void keep(struct texts *t, const char **text)
+{
+    size_t size = strlen(*text) + 1;
+
+    if (t->room) {
+        memcpy(t->room + t->size, *text, size);
+        *text = t->room + t->size;
+    }
+    t->size += size;
+}
+
+/* These two name every pointer of their struct, but `nodes`. */
+
+static void keep_result(struct texts *t, struct redlock_query_result *r)
+{
+    keep(t, &r->token);
+    keep(t, &r->owner);
+    keep(t, &r->leader);
+    keep(t, &r->value);
+}
+
+static void keep_node(struct texts *t, struct redlock_query_node *node)
+{
+    keep(t, &node->token);
+    keep(t, &node->error);
+}
+
+static size_t size_of_texts(const struct redlock_query_result *r)
+{
+    struct redlock_query_result result = *r;
+    struct texts counted = {0};
+    size_t i;
+
+    keep_result(&counted, &result);
+    for (i = 0; i < r->n_nodes; i++) {
+        struct redlock_query_node node = *r->nodes[i];
+
+        keep_node(&counted, &node);
+    }
+    return counted.size;
+}
+
+struct redlock_query_result *rlk_result_copy(const struct redlock_query_result *r)
+{
+    size_t n = r->n_nodes, i;
+    size_t of_list = n * sizeof(struct redlock_query_node *);
+    struct block *b = rlk_alloc(sizeof(*b) + n * sizeof(b->nodes[0]) + of_list + size_of_texts(r));
+    const struct redlock_query_node **list;
+    struct texts texts = {0};
+
+    if (b == NULL) {
+        return NULL;
+    }
+    list = (const struct redlock_query_node **)(void *)(b->nodes + n);
+    texts.room = (char *)(list + n);
+    b->result = *r;
+    b->result.nodes = list;
+    keep_result(&texts, &b->result);
+    for (i = 0; i < n; i++) {
+        b->nodes[i] = *r->nodes[i];
+        keep_node(&texts, &b->nodes[i]);
+        list[i] = &b->nodes[i];
+    }
+    return &b->result;
 }

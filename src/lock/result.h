@@ -1,4 +1,4 @@
-/* result.h - decides who holds a key, from what was found on each master. */
+/* result.h - decides who holds a key, from what was found on each master; and copies the answer. */
 #ifndef RLK_LOCK_RESULT_H
 #define RLK_LOCK_RESULT_H
 
@@ -11,5 +11,8 @@ struct rlk_node;
 /* Decide, and run the callback. The arrays are by node. */
 void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, unsigned n_nodes,
                        redlock_query_cb *cb, void *arg);
+
+/* A copy of a result with all that it points to: one block, for rlk_free(). NULL: out of memory. */
+struct redlock_query_result *rlk_result_copy(const struct redlock_query_result *r);
 
 #endif

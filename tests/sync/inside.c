@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv)
 {
-    Suite *(*const suites[])(void) = {memory_suite, parts_suite, NULL};
+    Suite *(*const suites[])(void) = {copy_suite, memory_suite, parts_suite, NULL};
 
     return rlk_test_main(argc, argv, suites);
 }

@@ -7,6 +7,7 @@
 Suite *calls_suite(void);
 Suite *cancel_suite(void);
 Suite *close_suite(void);
+Suite *copy_suite(void);
 Suite *election_suite(void);
 Suite *fork_suite(void);
 Suite *lost_suite(void);

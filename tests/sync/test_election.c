@@ -142,6 +142,26 @@ START_TEST(everybody_sees_the_leader)
 }
 END_TEST
 
+START_TEST(a_query_keeps_the_leader_and_its_value)
+{
+    struct redlock_query_result *led, *free_key;
+    struct redlock_sync_election *ann;
+
+    start();
+    ann = make(r.s, "ann");
+    elect(ann);
+    ck_assert_int_eq(redlock_sync_query(r.s, "boss", &led), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_query(r.s, "free", &free_key), REDLOCK_OK);
+    ck_assert_str_eq(led->leader, "ann");
+    ck_assert_str_eq(led->value, "10.0.0.1:80");
+    ck_assert_str_eq(free_key->leader, "");
+    redlock_sync_query_free(led);
+    redlock_sync_query_free(free_key);
+    free_one(ann);
+    end();
+}
+END_TEST
+
 /* It does not wait for redlock_sync_election_stopped(), although the ttl is long. */
 START_TEST(a_leader_that_is_freed_has_stopped)
 {
@@ -609,6 +629,7 @@ Suite *election_suite(void)
 
     tcase_add_test(tcase, a_lead_begins_and_ends);
     tcase_add_test(tcase, everybody_sees_the_leader);
+    tcase_add_test(tcase, a_query_keeps_the_leader_and_its_value);
     tcase_add_test(tcase, the_next_candidate_leads_when_the_leader_has_stopped);
     tcase_add_test(tcase, a_leader_that_is_freed_has_stopped);
     tcase_add_loop_test(tcase, a_campaign_is_cancelled, 0, 3);
