@@ -34,6 +34,11 @@
  *     redlock_sync; what it has inherited stays allocated until exec or exit. A child may be forked
  *     at any time, from any thread. One that is forked in a callback must not return from it: there
  *     it would end, as by _exit(0).
+ *  6. No function is a cancellation point of pthread_cancel(): a thread that is cancelled in a call
+ *     returns from it first, with the lock if it got one. Release it in a handler of
+ *     pthread_cleanup_push(). To end the wait, use redlock_sync_cancel(). Do not leave a call in
+ *     another way, by siglongjmp() or pthread_exit() in a signal handler: the I/O thread goes on to
+ *     write to the stack of the call, and a lock that is acquired has no handle.
  *
  * A lock can be lost while threads work under it. There are three ways to notice that:
  *

@@ -2,43 +2,26 @@
 #include "sync/election.h"
 
 #include <stdio.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <redlock/redlock.h>
 
 #include "base/alloc.h"
 #include "base/sized.h"
+#include "sync/eventfd.h"
 
 /* ---- what other threads see ---- */
-
-static void make_readable(const struct redlock_sync_election *e)
-{
-    const uint64_t most = UINT64_MAX - 1;
-    ssize_t n = write(e->fd, &most, sizeof(most)); /* EAGAIN: it is so already */
-
-    (void)n;
-}
-
-static void make_writable(const struct redlock_sync_election *e)
-{
-    uint64_t number;
-    ssize_t n = read(e->fd, &number, sizeof(number));
-
-    (void)n;
-}
 
 static void begin_lead(struct redlock_sync_election *e, uint64_t term, uint64_t deadline_us)
 {
     atomic_store(&e->term, term);
     atomic_store(&e->deadline_us, deadline_us);
-    make_writable(e);
+    rlk_sync_eventfd_clear(e->fd);
 }
 
 static void end_lead(struct redlock_sync_election *e)
 {
     atomic_store(&e->deadline_us, 0);
-    make_readable(e);
+    rlk_sync_eventfd_add(e->fd, RLK_SYNC_EVENTFD_MOST);
 }
 
 /* ---- the manager's callbacks ---- */
@@ -151,9 +134,7 @@ static void run_stopped(struct rlk_sync_task *task)
 
 static void release(struct redlock_sync_election *e)
 {
-    if (e->fd >= 0) {
-        close(e->fd);
-    }
+    rlk_sync_eventfd_close(e->fd);
     rlk_sync_unref(e->s);
     rlk_free(e);
 }
@@ -164,7 +145,7 @@ static struct redlock_sync_election *allocate(struct redlock_sync *s)
 
     if (e) {
         e->s = rlk_sync_ref(s);
-        e->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        e->fd = rlk_sync_eventfd_make();
         e->stopped.run = run_stopped;
         rlk_list_init(&e->link);
         rlk_list_init(&e->waits);
@@ -199,7 +180,7 @@ static int make(struct make *m)
     if (m->e->fd < 0) {
         return rlk_sync_refuse(REDLOCK_ESYSTEM, "no file descriptor is left");
     }
-    make_readable(m->e);
+    rlk_sync_eventfd_add(m->e->fd, RLK_SYNC_EVENTFD_MOST);
     status = read_options(m, &own);
     return status ? status : rlk_sync_call(m->e->s, &m->call);
 }

@@ -4,11 +4,9 @@
  * looks at the flag. At least one of them sees the other, and both may write. */
 #include "sync/flag.h"
 
-#include <stdint.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <redlock/error.h>
+
+#include "sync/eventfd.h"
 
 void rlk_sync_flag_init(struct rlk_sync_flag *f)
 {
@@ -18,19 +16,7 @@ void rlk_sync_flag_init(struct rlk_sync_flag *f)
 
 void rlk_sync_flag_end(struct rlk_sync_flag *f)
 {
-    int fd = atomic_load(&f->fd);
-
-    if (fd >= 0) {
-        close(fd);
-    }
-}
-
-static void make_readable(int fd)
-{
-    const uint64_t one = 1;
-    ssize_t n = write(fd, &one, sizeof(one));
-
-    (void)n;
+    rlk_sync_eventfd_close(atomic_load(&f->fd));
 }
 
 void rlk_sync_flag_raise(struct rlk_sync_flag *f)
@@ -40,7 +26,7 @@ void rlk_sync_flag_raise(struct rlk_sync_flag *f)
     atomic_store(&f->raised, true);
     fd = atomic_load(&f->fd);
     if (fd >= 0) {
-        make_readable(fd);
+        rlk_sync_eventfd_add(fd, 1);
     }
 }
 
@@ -51,16 +37,16 @@ int rlk_sync_flag_fd(struct rlk_sync_flag *f)
     if (fd >= 0) {
         return fd;
     }
-    made = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    made = rlk_sync_eventfd_make();
     if (made < 0) {
         return REDLOCK_ESYSTEM;
     }
     if (!atomic_compare_exchange_strong(&f->fd, &fd, made)) {
-        close(made); /* another thread was faster */
+        rlk_sync_eventfd_close(made); /* another thread was faster */
         return fd;
     }
     if (atomic_load(&f->raised)) {
-        make_readable(made);
+        rlk_sync_eventfd_add(made, 1);
     }
     return made;
 }

@@ -1,11 +1,11 @@
 /* inbox.c - a stack of tasks that is reversed when it is taken, and an eventfd. */
 #include "sync/inbox.h"
 
-#include <stdint.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <stddef.h>
 
 #include <redlock/error.h>
+
+#include "sync/eventfd.h"
 
 /* The newest task of an inbox that is closed. */
 static struct rlk_sync_task closed;
@@ -14,24 +14,13 @@ int rlk_sync_inbox_init(struct rlk_sync_inbox *b)
 {
     atomic_init(&b->newest, NULL);
     atomic_init(&b->asleep, false);
-    b->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    b->fd = rlk_sync_eventfd_make();
     return b->fd < 0 ? REDLOCK_ESYSTEM : 0;
 }
 
 void rlk_sync_inbox_end(struct rlk_sync_inbox *b)
 {
-    if (b->fd >= 0) {
-        close(b->fd);
-    }
-}
-
-/* It cannot fail: the number in an eventfd does not become so large. */
-static void wake(const struct rlk_sync_inbox *b)
-{
-    const uint64_t one = 1;
-    ssize_t n = write(b->fd, &one, sizeof(one));
-
-    (void)n;
+    rlk_sync_eventfd_close(b->fd);
 }
 
 bool rlk_sync_inbox_push(struct rlk_sync_inbox *b, struct rlk_sync_task *task)
@@ -45,7 +34,7 @@ bool rlk_sync_inbox_push(struct rlk_sync_inbox *b, struct rlk_sync_task *task)
         task->next = newest;
     } while (!atomic_compare_exchange_weak(&b->newest, &newest, task));
     if (atomic_load(&b->asleep) && atomic_exchange(&b->asleep, false)) {
-        wake(b);
+        rlk_sync_eventfd_add(b->fd, 1);
     }
     return true;
 }

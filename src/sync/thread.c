@@ -249,29 +249,45 @@ static void free_loop(struct redlock_sync *s)
     }
 }
 
-int rlk_sync_thread_start(struct redlock_sync **ret_s)
+static int start(struct redlock_sync *s)
 {
-    struct redlock_sync *s = rlk_alloc(sizeof(*s));
-    int status;
+    int status = prepare(s);
 
-    if (s == NULL) {
-        return REDLOCK_ENOMEM;
-    }
-    status = prepare(s);
     if (status == 0) {
         status = create(s);
     }
     if (status) {
         free_loop(s);
         rlk_sync_unref(s);
-        return status;
     }
-    *ret_s = s;
-    return 0;
+    return status;
+}
+
+/* libevent opens and closes file descriptors, which is a cancellation point as pthread_join() is.
+ */
+int rlk_sync_thread_start(struct redlock_sync **ret_s)
+{
+    struct redlock_sync *s = rlk_alloc(sizeof(*s));
+    int status, before;
+
+    if (s == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    status = start(s);
+    pthread_setcancelstate(before, NULL);
+    if (status == 0) {
+        *ret_s = s;
+    }
+    return status;
 }
 
 void rlk_sync_thread_join(struct redlock_sync *s)
 {
+    int before;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     pthread_join(s->thread, NULL);
     free_loop(s);
+    pthread_setcancelstate(before, NULL);
 }

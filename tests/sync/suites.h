@@ -14,5 +14,6 @@ Suite *lost_suite(void);
 Suite *memory_suite(void);
 Suite *parts_suite(void);
 Suite *threads_suite(void);
+Suite *uncancelled_suite(void);
 
 #endif
