@@ -59,6 +59,8 @@ have_package() {
     musl-tools) command -v musl-gcc ;;
     python3-yaml) python3 -c 'import yaml' ;;
     redis-server) command -v redis-server || command -v valkey-server ;;
+    chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    prometheus) command -v promtool ;;
     iproute2) PATH=$PATH:/usr/sbin:/sbin command -v ip ;;
     nftables) PATH=$PATH:/usr/sbin:/sbin command -v nft ;;
     etcd-server) command -v etcd >/dev/null ;;
@@ -76,8 +78,8 @@ as_root() {
     fi
 }
 
-# Debian's redis-server and etcd-server contain services that start at once and at every boot. The
-# scripts need only the programs. Where systemd runs, a unit is masked until the next boot and
+# Debian's redis-server, prometheus and etcd-server contain services that start at once and at every
+# boot. The scripts need only the programs. Where systemd runs, a unit is masked until the next boot and
 # disabled for those after it; RUNLEVEL=1 keeps invoke-rc.d from starting it anywhere else.
 install_packages() {
     local apt=(env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get)
@@ -85,6 +87,7 @@ install_packages() {
 
     if [ -d /run/systemd/system ]; then
         case " $* " in *' redis-server '*) unwanted+=(redis-server.service) ;; esac
+        case " $* " in *' prometheus '*) unwanted+=(prometheus.service) ;; esac
         case " $* " in *' etcd-server '*) unwanted+=(etcd.service) ;; esac
     fi
     if ! as_root "${apt[@]}" install -qq --no-install-recommends --dry-run "$@" \
