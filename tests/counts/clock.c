@@ -28,7 +28,7 @@ static uint64_t due_ns[MOST_FDS];
 
 EXPORTED int clock_gettime(clockid_t clock, struct timespec *ret)
 {
-    ret->tv_sec = (time_t)(now_ns / NS_PER_S) + (clock == CLOCK_REALTIME ? EPOCH_S : 0);
+    ret->tv_sec = (time_t)(now_ns / NS_PER_S + (clock == CLOCK_REALTIME ? EPOCH_S : 0));
     ret->tv_nsec = (long)(now_ns % NS_PER_S);
     return 0;
 }

@@ -411,7 +411,7 @@ static TCase *meanwhile_case(void)
     TCase *tcase = tcase_create("meanwhile");
 
     tcase_add_loop_test(tcase, calls_inside_a_callback_do_not_mind_a_master_that_is_being_connected,
-                        0, N_CALLS * N_MEANWHILE);
+                        0, (int)N_CALLS * (int)N_MEANWHILE);
     tcase_add_test(tcase, a_fork_during_the_handshake_does_not_harm_the_parent);
     return tcase;
 }

@@ -236,7 +236,7 @@ static void run_keep(const struct model_call *c, const struct model_keys *k)
 static void pick_lock(const struct model_call *c, const struct model_keys *k, size_t lock,
                       struct resp_request *ret_one)
 {
-    size_t each = number(c, k, 2), locks = k->n / each, i;
+    size_t each = (size_t)number(c, k, 2), locks = k->n / each, i;
     bool fenced = k->n_args > locks + 2;
 
     ret_one->argc = 0;
@@ -270,7 +270,7 @@ static void run_keep_all(const struct model_call *c, const struct model_keys *k)
 {
     char *words[MOST_KEYS + 6], answers[256];
     struct resp_request one = {.argv = words};
-    size_t locks = k->n / number(c, k, 2), i;
+    size_t locks = k->n / (size_t)number(c, k, 2), i;
 
     for (i = 0; i < locks; i++) {
         pick_lock(c, k, i, &one);
