@@ -45,7 +45,7 @@ enum redlock_status {
     REDLOCK_ELIMIT = -106,
 
     /* So many masters refused that no majority was possible: somebody else holds the key, or
-     * several clients split the votes. */
+     * several clients split the votes (redlock_lock_may_be_held() tells). */
     REDLOCK_EHELD = -201,
     /* The masters were too slow for the ttl: a majority granted the lock so late that less than
      * min_validity_ms was left of it, or no majority had answered by the time when so little would

@@ -399,6 +399,14 @@ REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock);
  * Since 0.1. */
 REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock);
 
+/* Whether somebody else may hold the lock, by what the masters said in the last try: 1 when those
+ * that refused us for one and the same holder, and those whose key is not known (they did not
+ * answer, do not name the holder, or are in quarantine), can be a majority; 0 when they cannot. A
+ * request that fails with REDLOCK_EHELD while this is 0 has met others that compete for the lock,
+ * or what they left: nobody holds it, so do not take the work for done. Only while the acquire is
+ * pending and in its callback; 0 at other times. Since 0.1. */
+REDLOCK_EXPORT int redlock_lock_may_be_held(const struct redlock_lock *lock);
+
 /* Our place in the waiting lists of the masters while the acquire waits for a lock that somebody
  * else holds: 1: nobody is before us; 2: one manager is; and so on. It is what a master said last:
  * who waits learns it on entering the list, when everybody before it has gone, and every two

@@ -355,12 +355,22 @@ static void step_round_if_asking(struct rlk_attempt *a, const struct rlk_event *
     }
 }
 
-/* An answer to an earlier round needs nothing: the release was sent after that question [S6]. */
+static bool is_between_rounds(const struct rlk_attempt *a)
+{
+    return a->state == RLK_ATTEMPT_WAITING || a->state == RLK_ATTEMPT_BEHIND ||
+           a->state == RLK_ATTEMPT_QUEUED || a->state == RLK_ATTEMPT_FAILED;
+}
+
+/* An answer to an earlier round needs nothing: the release was sent after that question [S6]. One
+ * that comes after the end of its round decides nothing, but says who refused us. */
 static void answer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    if (ev->round == a->tries && a->state != RLK_ATTEMPT_WAITING &&
-        a->state != RLK_ATTEMPT_BEHIND && a->state != RLK_ATTEMPT_QUEUED &&
-        a->state != RLK_ATTEMPT_FAILED) {
+    if (ev->round != a->tries) {
+        return;
+    }
+    if (is_between_rounds(a)) {
+        rlk_round_step(&a->round, &a->config.terms, RLK_NEVER, ev, out);
+    } else {
         step_round(a, ev, out);
     }
 }

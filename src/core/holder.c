@@ -35,7 +35,8 @@ void rlk_holder_find(const struct rlk_holder_view *v, struct rlk_holder *ret_hol
     unsigned holding = rlk_mask_count(h.nodes), unanswered = v->nodes - answered;
 
     h.held = holding >= quorum;
-    h.unknown = !h.held && (answered < quorum || holding + unanswered >= quorum);
+    h.possible = holding + unanswered >= quorum;
+    h.unknown = !h.held && (answered < quorum || h.possible);
     h.end = rlk_validity_until(v->end, h.nodes, quorum);
     h.fence = rlk_validity_until(v->counter, rlk_mask_all(v->nodes), quorum);
     *ret_holder = h;

@@ -6,6 +6,7 @@
 #include "base/rare.h"
 #include "base/mask.h"
 #include "base/time.h"
+#include "core/holder.h"
 #include "core/split.h"
 
 /* How many times the nodes that refused may be asked again. */
@@ -45,6 +46,27 @@ static unsigned spare_nodes(unsigned nodes)
 bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes)
 {
     return rlk_mask_count(r->no) > spare_nodes(nodes);
+}
+
+uint64_t rlk_round_refused_by(const struct rlk_round *r)
+{
+    return (r->no | r->held_by_others) & ~(r->yes | r->unknown);
+}
+
+bool rlk_round_may_be_held(const struct rlk_round *r, unsigned nodes, bool one_key)
+{
+    struct rlk_holder_view view = {.nodes = nodes};
+    uint64_t left = one_key ? rlk_round_refused_by(r) : 0;
+    struct rlk_holder holder;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        view.value[node] = r->holder[node];
+        view.held |= r->holder[node] ? rlk_mask_bit(node) : 0;
+    }
+    view.answered = view.held | (r->yes & ~r->quarantined);
+    rlk_holder_find(&view, &holder);
+    return holder.possible;
 }
 
 bool rlk_round_is_split(const struct rlk_round *r)

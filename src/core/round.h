@@ -11,8 +11,8 @@
  *
  * With a fence a majority must also agree on it, which may take a second question [S12]. A node has
  * one vote in a round; a second one is ignored. Late votes are recorded. A late yes makes a win
- * stronger. After a loss a late vote needs nothing: the release was sent after the SET, on the same
- * connection [S5, S6].
+ * stronger. After a loss a late vote only tells a person more: the release was sent after the SET,
+ * on the same connection [S5, S6].
  *
  * A split vote: refusals made the majority impossible, but we lead (core/split.h). Then the round
  * keeps its votes, and asks the nodes that refused again, while the others release theirs. Only
@@ -77,5 +77,15 @@ bool rlk_round_is_split(const struct rlk_round *r);
 
 /* Whether so many nodes have refused that no majority is possible. */
 bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes);
+
+/* Whether somebody else may hold the lock: the nodes that refused us for one holder, and those
+ * whose holder nobody knows, can be a majority. Unknown is the holder at a node that has not
+ * answered, is in quarantine (it may have forgotten another lock) or does not name the holder; and
+ * with several keys (one_key: false) at one that refused, as the key that it named may hide
+ * another. */
+bool rlk_round_may_be_held(const struct rlk_round *r, unsigned nodes, bool one_key);
+
+/* The nodes that refused, and have not said anything else since; nor may they by now. */
+uint64_t rlk_round_refused_by(const struct rlk_round *r);
 
 #endif

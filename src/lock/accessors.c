@@ -79,6 +79,13 @@ REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_
     }
 }
 
+REDLOCK_EXPORT int redlock_lock_may_be_held(const struct redlock_lock *lock)
+{
+    return lock && lock->acquiring && !is_child(lock) &&
+           rlk_round_may_be_held(&lock->acquiring->attempt.round, lock->rl->options.n_nodes,
+                                 lock->first_claim->n_keys == 1);
+}
+
 /* ---- redlock_lock_node() ---- */
 
 static enum redlock_vote vote_in_round(const struct rlk_round *r, uint64_t bit)
@@ -89,7 +96,7 @@ static enum redlock_vote vote_in_round(const struct rlk_round *r, uint64_t bit)
     if (r->yes & bit) {
         return REDLOCK_VOTE_YES;
     }
-    if (r->no & bit) {
+    if (rlk_round_refused_by(r) & bit) {
         return REDLOCK_VOTE_NO;
     }
     return r->asked & bit ? REDLOCK_VOTE_UNKNOWN : REDLOCK_VOTE_NONE;
@@ -154,20 +161,49 @@ static const char *holder_at(const struct redlock_lock *lock, unsigned node)
     return lock->holders ? lock->holders[node] : "";
 }
 
+/* A master is late when it had node_timeout_ms; a round may end before. */
+static enum rlk_trouble_kind trouble_in_round(const struct redlock_lock *lock, unsigned node,
+                                              uint64_t now_us)
+{
+    const struct rlk_round *r = &lock->acquiring->attempt.round;
+    const struct rlk_detail *d = &lock->details[node];
+    uint64_t bit = rlk_mask_bit(node);
+
+    if (!(r->asked & bit)) {
+        return RLK_TROUBLE_NOT_ASKED;
+    }
+    if (d->said != REDLOCK_SAID_NOTHING && !d->waiting) {
+        return r->quarantined & bit            ? RLK_TROUBLE_DID_NOT_COUNT
+               : d->said == REDLOCK_SAID_ERROR ? RLK_TROUBLE_ERROR
+                                               : RLK_TROUBLE_UNCONFIRMED;
+    }
+    if (r->unknown & bit) {
+        return RLK_TROUBLE_ANSWER_BROKEN;
+    }
+    return rlk_time_sub(now_us, d->asked_us) < lock->rl->options.node_timeout_us
+               ? RLK_TROUBLE_UNANSWERED_YET
+               : RLK_TROUBLE_UNANSWERED;
+}
+
+/* For a lock that is held, or was. */
+static enum rlk_trouble_kind trouble_in_hold(const struct rlk_detail *d)
+{
+    if (d->waiting || d->said == REDLOCK_SAID_NOTHING) {
+        return RLK_TROUBLE_UNANSWERED;
+    }
+    return d->said == REDLOCK_SAID_ERROR ? RLK_TROUBLE_ERROR : RLK_TROUBLE_NOT_ASKED_AGAIN;
+}
+
 /* Why the node has not voted yes. */
 static const char *error_at(const struct redlock_lock *lock, unsigned node, uint64_t now_us)
 {
-    const struct rlk_detail *d = &lock->details[node];
     const char *text = rlk_node_explain(&lock->rl->nodes[node], now_us);
 
     if (text[0]) {
         return text;
     }
-    if (d->waiting || d->said == REDLOCK_SAID_NOTHING) {
-        return rlk_trouble_plain(RLK_TROUBLE_UNANSWERED);
-    }
-    return rlk_trouble_plain(d->said == REDLOCK_SAID_ERROR ? RLK_TROUBLE_ERROR
-                                                           : RLK_TROUBLE_NOT_ASKED_AGAIN);
+    return rlk_trouble_plain(lock->acquiring ? trouble_in_round(lock, node, now_us)
+                                             : trouble_in_hold(&lock->details[node]));
 }
 
 static uint64_t ago_ms(uint64_t then_us, uint64_t now_us)

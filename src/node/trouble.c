@@ -83,6 +83,11 @@ static const char *const sentences[RLK_TROUBLES] = {
         "sent something that we did not expect over the connection that wakes waiters: $",
 
     [RLK_TROUBLE_UNANSWERED] = "has not answered in time",
+    [RLK_TROUBLE_UNANSWERED_YET] = "has not answered yet",
+    [RLK_TROUBLE_ANSWER_BROKEN] = "the connection broke before it answered",
+    [RLK_TROUBLE_NOT_ASKED] = "was not asked, as it was not connected when the try was decided",
+    [RLK_TROUBLE_DID_NOT_COUNT] = "granted the lock while its vote did not count (quarantine)",
+    [RLK_TROUBLE_UNCONFIRMED] = "granted the lock, but did not confirm the fence",
     [RLK_TROUBLE_ERROR] = "answered with an error",
     [RLK_TROUBLE_NOT_ASKED_AGAIN] = "was not asked again before our key expired there",
     [RLK_TROUBLE_QUERY_REFUSED] = "refused the query: $",

@@ -1,15 +1,35 @@
 /* explain.c - "1 of 3 masters granted the lock; redis://a:6379/0: held by ...; ...". */
 #include "sync/explain.h"
 
+#include <string.h>
+
 #include <redlock/redlock.h>
 
 #include "sync/failure.h"
+
+/* A token of ours has so many digits, then perhaps a ':' and the owner. */
+#define TOKEN_DIGITS 40
+
+/* A lock can be released by its token, so a text has 8 digits of it; and the owner, if there is
+ * one.
+ */
+static void explain_holder(struct rlk_sync_failure *f, const char *name, const char *holder)
+{
+    size_t len = strcspn(holder, ":");
+
+    if (holder[0] == '(') { /* not a value */
+        rlk_sync_failure_add(f, "; %s: held by %s", name, holder);
+    } else {
+        rlk_sync_failure_add(f, "; %s: held by %.8s%s%s", name, holder, len > 8 ? "..." : "",
+                             len == TOKEN_DIGITS ? holder + len : "");
+    }
+}
 
 static void explain_node(struct rlk_sync_failure *f, const char *name,
                          const struct redlock_node_detail *d)
 {
     if (d->vote == REDLOCK_VOTE_NO && d->holder[0]) {
-        rlk_sync_failure_add(f, "; %s: held by %s", name, d->holder);
+        explain_holder(f, name, d->holder);
     } else if (d->vote == REDLOCK_VOTE_NO) {
         rlk_sync_failure_add(f, "; %s: held by somebody else", name);
     } else if (d->vote != REDLOCK_VOTE_YES) {
@@ -42,6 +62,9 @@ void rlk_sync_explain(struct rlk_sync_failure *f, const struct redlock *rl,
         return; /* no master was asked */
     }
     rlk_sync_failure_add(f, "%zu of %zu masters granted the lock", count_yes(rl, lock), n);
+    if (f->reason == REDLOCK_EHELD && !redlock_lock_may_be_held(lock)) {
+        rlk_sync_failure_add(f, "; nobody can hold it, but others compete for it");
+    }
     for (i = 0; i < n; i++) {
         if (redlock_get_node_info(rl, i, &info) == 0 && redlock_lock_node(lock, i, &d) == 0) {
             explain_node(f, info.name, &d);

@@ -53,6 +53,27 @@ run "$REDLOCK" acquire k --no-wait -qE 7
 status_is 7 "acquire accepts --conflict-exit-code and --quiet"
 check "acquire --quiet prints nothing" [ ! -s "$work/err" ]
 
+# --- nobody holds it ---
+
+# Three clients had the votes of two, two and one master, and are gone: so far nobody has the lock.
+# The wait ends after the answers of all.
+for number in 1 2 3 4 5; do
+    master "$number" set split "$((number / 2))" px 3600000 >/dev/null
+done
+run "$REDLOCK" lock split --wait 1s -qE 0 -- true
+if names_holders; then
+    status_is 69 "when no client can have a majority that is no conflict, and no reason to be quiet"
+    says "nobody can hold 'split' now" "redlock says that nobody can hold the lock"
+fi
+for number in 4 5; do
+    master "$number" set split 1 px 3600000 >/dev/null
+done
+run "$REDLOCK" lock split --wait 1s -qE 0 -- true
+status_is 0 "when one client may have a majority that is a conflict"
+run "$REDLOCK" lock split --wait 1s -- true
+says_if_named "'split' is held by somebody else (according to" "the holder is the one that most name"
+each_master del split
+
 # --- how it ends ---
 
 run "$REDLOCK" lock fails --at-least 60s -- sh -c 'exit 3'

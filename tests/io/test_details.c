@@ -1,5 +1,6 @@
 /* io/test_details.c - redlock_lock_node(): what each master last answered about a lock, and
  * when. */
+#include <stdio.h>
 #include <string.h>
 
 #include "io/held.h"
@@ -213,6 +214,119 @@ START_TEST(a_failed_acquire_reports_the_answers_of_its_last_round)
 }
 END_TEST
 
+/* A request that waits, until it is cancelled. */
+static struct refusal {
+    struct redlock_lock *lock;
+    int reported, may_be_held;
+    char holders[5][32];
+} r;
+
+static void on_cancelled(struct redlock_lock *lock, int status, void *arg)
+{
+    size_t i;
+
+    r.may_be_held = redlock_lock_may_be_held(lock);
+    on_refused(lock, status, arg);
+    for (i = 0; i < 5; i++) {
+        snprintf(r.holders[i], sizeof(r.holders[i]), "%s", refused[i].holder);
+    }
+}
+
+static bool has_failed(void *arg)
+{
+    (void)arg;
+    return redlock_lock_reason(r.lock) == REDLOCK_EHELD;
+}
+
+/* Until the first try has failed. */
+static void try_once(void)
+{
+    struct redlock_request request = outcome_request("k");
+
+    r = (struct refusal){0};
+    request.wait_ms = REDLOCK_FOREVER;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, on_cancelled, &r.reported, &r.lock),
+                     REDLOCK_OK);
+    loop_must_true(f.base, has_failed, NULL);
+}
+
+static void stop_waiting(void)
+{
+    ck_assert_int_eq(redlock_cancel(r.lock), REDLOCK_OK);
+    loop_must(f.base, &r.reported);
+}
+
+static void must_be_refused(size_t first, size_t last, const char *holder)
+{
+    for (; first < last; first++) {
+        ck_assert_int_eq(refused[first].vote, REDLOCK_VOTE_NO);
+        ck_assert_str_eq(r.holders[first], holder);
+        ck_assert_str_eq(refused[first].error, "");
+    }
+}
+
+/* All masters are well. */
+START_TEST(a_refusal_after_the_decision_names_its_holder_and_no_answer_is_called_late)
+{
+    held_start(&f);
+    farm_give_away(&f, 0, 5);
+    fake_on(f.nodes[3], "SET", FAKE_STALL, NULL);
+    fake_on(f.nodes[4], "SET", FAKE_STALL, NULL);
+    try_once();
+    fake_go_on(f.nodes[3]);
+    loop_settle(f.base);
+    stop_waiting();
+    must_be_refused(0, 4, FARM_OTHER);
+    ck_assert_int_eq(refused[4].vote, REDLOCK_VOTE_UNKNOWN);
+    ck_assert_str_eq(refused[4].error, "has not answered yet");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_master_that_broke_the_connection_on_our_question_is_said_to_have_done_so)
+{
+    struct redlock_request request = outcome_request("k");
+    size_t i;
+
+    held_start(&f);
+    farm_give_away(&f, 0, 4);
+    for (i = 1; i < 4; i++) {
+        fake_on(f.nodes[i], "SET", FAKE_STALL, NULL);
+    }
+    fake_on(f.nodes[4], "SET", FAKE_DO_CLOSE, NULL);
+    r = (struct refusal){0};
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, on_cancelled, &r.reported, &r.lock),
+                     REDLOCK_OK);
+    farm_wait(&f, 4, REDLOCK_NODE_CONNECTING);
+    farm_wait(&f, 4, REDLOCK_NODE_UP);
+    fake_go_on(f.nodes[1]);
+    loop_must(f.base, &r.reported);
+    must_be_refused(0, 2, FARM_OTHER);
+    ck_assert_str_eq(refused[4].error, "the connection broke before it answered");
+    farm_end(&f);
+}
+END_TEST
+
+/* Two masters of five refuse for one holder, two for another. */
+START_TEST(after_a_split_vote_nobody_holds_the_lock_once_all_have_answered)
+{
+    size_t i;
+
+    held_start(&f);
+    for (i = 0; i < 4; i++) {
+        model_set(fake_model(f.nodes[i]), "k", i < 2 ? "one" : "another", OUTCOME_TTL_MS);
+    }
+    fake_on_next(f.nodes[4], 1, "SET", FAKE_STALL, NULL, 0);
+    try_once();
+    ck_assert_int_eq(redlock_lock_may_be_held(r.lock), 1);
+    fake_go_on(f.nodes[4]);
+    loop_settle(f.base);
+    stop_waiting();
+    ck_assert_int_eq(r.may_be_held, 0);
+    farm_end(&f);
+}
+END_TEST
+
 /* Nobody can adopt a lock whose key is missing, or somebody else's. */
 START_TEST(a_failed_adoption_reports_missing_keys_and_other_holders)
 {
@@ -245,6 +359,9 @@ Suite *details_suite(void)
     tcase_add_test(c, once_the_release_has_begun_the_last_answers_are_reported);
     tcase_add_test(c, a_healed_master_is_reported_as_set);
     tcase_add_test(c, a_failed_acquire_reports_the_answers_of_its_last_round);
+    tcase_add_test(c, a_refusal_after_the_decision_names_its_holder_and_no_answer_is_called_late);
+    tcase_add_test(c, a_master_that_broke_the_connection_on_our_question_is_said_to_have_done_so);
+    tcase_add_test(c, after_a_split_vote_nobody_holds_the_lock_once_all_have_answered);
     tcase_add_test(c, a_failed_adoption_reports_missing_keys_and_other_holders);
     suite_add_tcase(s, c);
     return s;

@@ -68,6 +68,15 @@ static const struct story stories[] = {
      {AGAIN, TRY, LOSE(10), VOTE_IN(1, 11, 0x4, YES), WAITING, WAKE, VOTE_IN(1, 300000, 0x7, YES),
       ASKING, IS(a.round.yes, 0)}},
 
+    /* They are for a person who reads the votes. */
+    {"votes_after_the_decision_are_recorded_and_decide_nothing",
+     {TRY, LOSE(10), FAILED(EHELD), VOTE_IN(1, 11, 0x4, NO), IS(a.round.no, 0x7),
+      IS(out.release, 0), IS(out.report, false), IS(a.reason, REDLOCK_EHELD)}},
+
+    {"a_vote_in_the_wait_after_its_round_is_recorded_and_ends_no_wait",
+     {AGAIN, TRY, LOSE(10), WAITING, VOTE_IN(1, 11, 0x4, NO), IS(a.round.no, 0x7), WAITING,
+      IS(a.tries, 1)}},
+
     {"the_wait_ends_with_edeadline_and_the_reason",
      {CONFIG(wait_us, 50), CONFIG(retry_min_us, 1000000), CONFIG(retry_max_us, 1000000), TRY,
       LOSE(10), DUE(50), TIMER(50), FAILED(EDEADLINE), REASON(EHELD)}},

@@ -208,6 +208,75 @@ START_TEST(the_status_says_what_made_the_majority_impossible)
 }
 END_TEST
 
+/* ---- whether somebody else may hold the lock ---- */
+
+#define MOST 5
+
+/* How a master may answer: NO for the holder 1, for 2, or for one that it does not name. */
+static const struct {
+    enum rlk_vote vote;
+    uint64_t holder;
+    bool silent;
+} answers[] = {
+    {.vote = RLK_VOTE_YES}, {.vote = RLK_VOTE_NO, .holder = 1}, {.vote = RLK_VOTE_NO, .holder = 2},
+    {.vote = RLK_VOTE_NO},  {.vote = RLK_VOTE_QUARANTINED},     {.vote = RLK_VOTE_UNKNOWN},
+    {.silent = true}};
+
+/* All that n masters may answer, one after the other. */
+static unsigned answer_all(struct world *w, unsigned n, unsigned number, unsigned *answer)
+{
+    unsigned i;
+
+    round_start(w, n);
+    for (i = 0; i < n; i++, number /= N_ROWS(answers)) {
+        answer[i] = number % N_ROWS(answers);
+        if (!answers[answer[i]].silent) {
+            struct rlk_event ev = {.kind = RLK_EVENT_VOTE,
+                                   .node = i,
+                                   .now_us = T0 + 100,
+                                   .vote = answers[answer[i]].vote,
+                                   .holder = answers[answer[i]].holder};
+
+            w->out = (struct rlk_actions){0};
+            rlk_round_step(&w->round, &w->terms, RLK_NEVER, &ev, &w->out);
+        }
+    }
+    return number;
+}
+
+/* Whether the masters have keys with which this holder has a majority: those that said so, and all
+ * whose key can be anything. Where we got the vote there was no key. */
+static bool may_hold(uint64_t holder, unsigned n, const unsigned *answer, bool one_key)
+{
+    unsigned i, has = 0;
+
+    for (i = 0; i < n; i++) {
+        bool refused = answers[answer[i]].vote == RLK_VOTE_NO && !answers[answer[i]].silent;
+        bool named = refused && one_key && answers[answer[i]].holder != 0;
+
+        has += named ? answers[answer[i]].holder == holder
+                     : answers[answer[i]].silent || answers[answer[i]].vote != RLK_VOTE_YES;
+    }
+    return 2 * has > n;
+}
+
+START_TEST(another_may_hold_the_lock_exactly_when_one_value_may_have_a_majority)
+{
+    unsigned n = (unsigned)_i, answer[MOST], number, keys;
+    struct world w;
+
+    for (number = 0; answer_all(&w, n, number, answer) == 0; number++) {
+        for (keys = 0; keys < 2; keys++) {
+            bool expected = may_hold(1, n, answer, keys) || may_hold(2, n, answer, keys) ||
+                            may_hold(3, n, answer, keys);
+
+            ck_assert_msg(rlk_round_may_be_held(&w.round, n, keys) == expected,
+                          "world %u of %u masters, one key: %u", number, n, keys);
+        }
+    }
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("round");
@@ -215,6 +284,8 @@ static Suite *suite(void)
 
     tcase_add_loop_test(c, every_vote_vector_in_every_order_is_decided_at_once_and_right, 1, 6);
     tcase_add_rows(c, a_story, stories);
+    tcase_add_loop_test(c, another_may_hold_the_lock_exactly_when_one_value_may_have_a_majority, 1,
+                        MOST + 1);
     tcase_add_loop_test(c, the_status_says_what_made_the_majority_impossible, 0, N_ROWS(blames));
     suite_add_tcase(s, c);
     return s;

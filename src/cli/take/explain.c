@@ -13,39 +13,48 @@
 #include "cli/session/node_state.h"
 #include "cli/take/holder.h"
 
-/* What the library says of a key that another program uses. */
-static bool is_text(const char *token)
+/* Several masters refused, and no client can have a majority. */
+static void say_nobody(const struct cli_holder *holder, size_t n, const char *key)
 {
-    return strcmp(token, "(not a string)") != 0;
+    cli_say("nobody can hold '%s' now, but several clients compete for it: %zu of %zu masters "
+            "refused, at most %zu of them for the same client",
+            key, holder->refusals, n, holder->masters);
+}
+
+/* Some masters refused, and of others it is not known who has the key there. */
+static void say_doubt(const struct cli_holder *holder, size_t n, const char *key, const char *who)
+{
+    cli_say(
+        "'%s' may be held by %s: %zu of %zu masters say so, and it is not known what the others "
+        "have",
+        key, who, holder->masters ? holder->masters : holder->refusals, n);
 }
 
 static void say_holder(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
     struct cli_holder holder = cli_holder_find(rl, lock);
-    const char *owner = cli_holder_owner(holder.token);
+    const char *owner = cli_holder_owner(holder.token), *who = owner ? owner : "somebody else";
+    char token[CLI_HOLDER_TEXT];
     size_t n = redlock_node_count(rl);
 
     if (!holder.refusals) { /* the wait ended during the last try */
         cli_say("'%s' is held by somebody else", key);
-    } else if (!holder.token[0]) {
+    } else if (!holder.token[0] && holder.refusals > n / 2) {
         cli_say("'%s' is held by somebody else (%zu of %zu masters refused; these servers do not "
                 "say who it is)",
                 key, holder.refusals, n);
-    } else if (!is_text(holder.token)) {
+    } else if (cli_holder_is_no_string(holder.token)) {
         cli_say(
             "cannot acquire '%s': another program has a key of this name that is not a string (on "
             "%zu of %zu masters); use another key, or delete that one",
             key, holder.masters, n);
-    } else if (holder.masters <= n / 2 && holder.refusals > holder.masters) {
-        cli_say("several clients compete for '%s': %zu of %zu masters refused, and no client has a "
-                "majority yet",
-                key, holder.refusals, n);
-    } else if (owner) {
-        cli_say("'%s' is held by %s (according to %zu of %zu masters; token %s)", key, owner,
-                holder.masters, n, holder.token);
+    } else if (!redlock_lock_may_be_held(lock)) {
+        say_nobody(&holder, n, key);
+    } else if (holder.masters <= n / 2) {
+        say_doubt(&holder, n, key, who);
     } else {
-        cli_say("'%s' is held by somebody else (according to %zu of %zu masters; token %s)", key,
-                holder.masters, n, holder.token);
+        cli_say("'%s' is held by %s (according to %zu of %zu masters; token %s)", key, who,
+                holder.masters, n, cli_holder_short(holder.token, token));
     }
 }
 
@@ -57,7 +66,7 @@ static int explain_held(struct redlock *rl, const struct redlock_lock *lock, con
                  waited
                      ? "To wait longer, use a larger --wait, or no --wait to wait without a limit."
                      : "To wait for the lock, use --wait 30s instead of --no-wait.");
-    return CLI_HELD;
+    return redlock_lock_may_be_held(lock) ? CLI_HELD : CLI_UNREACHABLE;
 }
 
 int cli_explain_slow(const char *done, const char *key)
@@ -136,11 +145,11 @@ void cli_explain_waiting(const struct redlock *rl, const char *key)
 
 void cli_explain_holder(const char *key, const struct redlock_query_result *result)
 {
-    char left[CLI_DURATION_TEXT];
+    char left[CLI_DURATION_TEXT], token[CLI_HOLDER_TEXT];
     bool ends = result->ttl_ms != UINT64_MAX;
 
     cli_say("waiting for '%s', held by %s (%s%s, on %zu of %zu masters)", key,
-            result->owner[0] ? result->owner : result->token,
+            result->owner[0] ? result->owner : cli_holder_short(result->token, token),
             ends ? cli_duration_print(result->ttl_ms, left) : "never expires", ends ? " left" : "",
             result->holding, result->n_nodes);
 }

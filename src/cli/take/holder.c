@@ -1,6 +1,7 @@
 /* holder.c - finds the holder that most masters name. */
 #include "cli/take/holder.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
@@ -57,4 +58,16 @@ const char *cli_holder_owner(const char *token)
                    token[TOKEN_DIGITS + 1]
                ? token + TOKEN_DIGITS + 1
                : NULL;
+}
+
+const char *cli_holder_short(const char *token, char *buf)
+{
+    snprintf(buf, CLI_HOLDER_TEXT, "%.8s%s", token, strlen(token) > 8 ? "..." : "");
+    return buf;
+}
+
+/* So the library writes it (redlock/query.h). */
+bool cli_holder_is_no_string(const char *token)
+{
+    return strcmp(token, "(not a string)") == 0;
 }

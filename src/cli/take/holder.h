@@ -2,6 +2,7 @@
 #ifndef CLI_TAKE_HOLDER_H
 #define CLI_TAKE_HOLDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct redlock;
@@ -19,5 +20,16 @@ struct cli_holder cli_holder_find(const struct redlock *rl, const struct redlock
 
 /* The owner in a token; NULL when it has no owner. */
 const char *cli_holder_owner(const char *token);
+
+/* Enough for every text of cli_holder_short(). */
+#define CLI_HOLDER_TEXT 16
+
+/* What a message may show of a token, with which its lock could be released: the first 8 digits, by
+ * which two can be told apart. The text is in buf, of CLI_HOLDER_TEXT bytes. */
+const char *cli_holder_short(const char *token, char *buf);
+
+/* Whether the masters show no lock but a key of another program, which is no string; then `token`
+ * is no value. */
+bool cli_holder_is_no_string(const char *token);
 
 #endif

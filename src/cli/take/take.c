@@ -20,6 +20,7 @@
 #include "cli/say/say.h"
 #include "cli/system/identity.h"
 #include "cli/take/explain.h"
+#include "cli/take/holder.h"
 #include "cli/take/wait.h"
 
 /* A pending acquire. */
@@ -102,7 +103,7 @@ int cli_take_option(struct cli_take *take, int option, const char *value)
 
 static void say_held(const struct cli_take *take, const struct redlock_lock *lock)
 {
-    char left[CLI_DURATION_TEXT];
+    char left[CLI_DURATION_TEXT], token[CLI_HOLDER_TEXT];
     uint32_t tries;
     uint64_t took_us;
 
@@ -111,15 +112,17 @@ static void say_held(const struct cli_take *take, const struct redlock_lock *loc
                    "), valid for %s, token %s",
                    take->keys.name, took_us / 1000, took_us % 1000, tries,
                    cli_duration_print(redlock_lock_validity_ms(lock), left),
-                   redlock_lock_token(lock));
+                   cli_holder_short(redlock_lock_token(lock), token));
 }
 
-/* Whether it failed because somebody else holds the lock, and not because masters were slow or
- * could not be reached. */
+/* Whether it failed because somebody else holds the lock, as far as the masters know, and not
+ * because masters were slow, could not be reached, or granted it to nobody. */
 static bool is_conflict(const struct redlock_lock *lock, int status)
 {
-    return status == REDLOCK_EHELD ||
-           (status == REDLOCK_EDEADLINE && redlock_lock_reason(lock) == REDLOCK_EHELD);
+    bool refused = status == REDLOCK_EHELD ||
+                   (status == REDLOCK_EDEADLINE && redlock_lock_reason(lock) == REDLOCK_EHELD);
+
+    return refused && redlock_lock_may_be_held(lock);
 }
 
 static int fail(const struct attempt *attempt, const struct redlock_lock *lock, int status)

@@ -61,13 +61,14 @@ static void append_master(struct line *line, const struct redlock_node_info *inf
                           const struct redlock_node_detail *detail, bool relied_on)
 {
     const char *owner = cli_holder_owner(detail->holder);
+    char token[CLI_HOLDER_TEXT];
 
     append(line, "%s%s (", line->used > 0 ? ", " : "", info->name);
     if (detail->vote != REDLOCK_VOTE_NO) {
         append_state(line, info, relied_on);
         append_last(line, detail);
     } else if (detail->holder[0]) {
-        append(line, "held by %s)", owner ? owner : detail->holder);
+        append(line, "held by %s)", owner ? owner : cli_holder_short(detail->holder, token));
     } else {
         append(line, "does not have the key: did it restart, or was the key deleted?)");
     }
