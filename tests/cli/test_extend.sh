@@ -31,7 +31,8 @@ check "an extension by less does not shorten the lock" on_a_majority 90000 k
 run "$REDLOCK" extend k --token "$wrong" --ttl 4m
 status_is 75 "a wrong token gives 75"
 says "'k' is held by somebody else" "with a wrong token extend says why"
-says "$token" "with a wrong token extend says whose lock it is"
+says "token $(printf %.8s "$token")..." "with a wrong token extend says whose lock it is"
+says_not "$token" "but not the whole token, with which anybody could release it"
 check "with a wrong token extend prints nothing on stdout" [ ! -s "$work/out" ]
 check "with a wrong token extend changes nothing" nowhere 120000 k
 
@@ -77,6 +78,17 @@ status_is 0 "extend accepts the token of redlock lock"
 
 run "$REDLOCK" extend k
 status_is 64 "extend needs --token"
+run "$REDLOCK" extend k --token "$token" --token-file /dev/null
+status_is 64 "extend accepts only one token"
+run "$REDLOCK" extend k --token-file /dev/null
+status_is 64 "extend refuses an empty file"
+says "cannot read the token from the first line of /dev/null" "and names it"
+"$REDLOCK" acquire filed --fence --ttl 30s >"$work/token"
+run "$REDLOCK" extend filed --token-file "$work/token" --ttl 60s
+status_is 0 "extend reads the token from the first line of a file"
+run "$REDLOCK" release filed --token-file - <"$work/token"
+status_is 0 "release reads the token from standard input"
+says "released 'filed'" "and releases the lock"
 run "$REDLOCK" extend --token "$token"
 status_is 64 "extend needs KEY"
 run "$REDLOCK" extend k --token "$token" --ttl 6m

@@ -85,15 +85,6 @@ int cli_args_key_refused(const char *command)
                          REDLOCK_MAX_KEY);
 }
 
-int cli_args_token(const char *command, const char *token)
-{
-    if (token == NULL || !token[0]) {
-        return cli_say_usage(command,
-                             "--token is missing: give the token that redlock acquire printed");
-    }
-    return CLI_GO_ON;
-}
-
 int cli_args_end(const char *command, int argc, char **argv)
 {
     if (optind < argc) {

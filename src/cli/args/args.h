@@ -112,9 +112,6 @@ int cli_args_name(const char *command, int argc, char **argv, const char **ret_n
 /* Report that a KEY and its prefix are too long together. Returns CLI_USAGE. */
 int cli_args_key_refused(const char *command);
 
-/* Check that --token was given; NULL or "": it was not. Returns CLI_GO_ON or CLI_USAGE. */
-int cli_args_token(const char *command, const char *token);
-
 /* Check that no operand follows. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_end(const char *command, int argc, char **argv);
 

@@ -17,6 +17,7 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/script/token.h"
 #include "cli/session/session.h"
 #include "cli/take/explain.h"
 #include "cli/take/holder.h"
@@ -24,18 +25,16 @@
 #include "cli/take/trouble.h"
 
 enum {
-    OPTION_TOKEN = CLI_OPTION_OWN,
-    OPTION_TTL
+    OPTION_TTL = CLI_TOKEN_OWN
 };
 
 static const char help[] =
-    "usage: redlock extend KEY... --token TOKEN [--ttl TIME] [OPTION...]\n"
+    "usage: redlock extend KEY... --token TOKEN|--token-file FILE [--ttl TIME] [OPTION...]\n"
     "\n"
     "Make a lock that `redlock acquire` has acquired live longer, and print how long it is\n"
     "valid now, such as 9888ms. Name all KEYs of the lock, in any order. This never makes a\n"
     "lock live shorter, and never brings back a lock that is gone.\n"
-    "\n"
-    "  --token TOKEN       the token that `redlock acquire` printed\n"
+    "\n" CLI_TOKEN_HELP
     "  --ttl TIME          how long the lock lives from now on (default 10s, or --max-ttl if\n"
     "                      that is less)\n" CLI_HELP_CONNECT "\n"
     "example:\n"
@@ -45,7 +44,7 @@ static const char help[] =
     "too late for the ttl), 69 no majority of the masters can be reached, 64 wrong usage,\n"
     "70 internal error\n";
 
-static const struct option options[] = {{"token", required_argument, NULL, OPTION_TOKEN},
+static const struct option options[] = {CLI_TOKEN_OPTIONS,
                                         {"ttl", required_argument, NULL, OPTION_TTL},
                                         CLI_ARGS_CONNECT,
                                         CLI_ARGS_ALWAYS,
@@ -53,7 +52,7 @@ static const struct option options[] = {{"token", required_argument, NULL, OPTIO
 
 struct extension {
     struct cli_keys keys;
-    const char *token;
+    struct cli_token token;
     uint32_t ttl_ms;
     struct cli_session session;
     struct redlock_lock *lock;
@@ -69,21 +68,20 @@ static int take_option(void *arg, int option, const char *value)
         return cli_args_duration("extend", "--ttl", value, REDLOCK_MIN_TTL_MS, REDLOCK_MAX_TTL_MS,
                                  &extension->ttl_ms);
     }
-    extension->token = value;
-    return CLI_GO_ON;
+    return cli_token_take(&extension->token, option, value);
 }
 
 /* Report that the lock is lost: too many masters do not have our key. */
 static int explain_lost(const struct extension *extension, const struct redlock_lock *lock)
 {
     struct cli_holder holder = cli_holder_find(extension->session.rl, lock);
+    char token[CLI_HOLDER_TEXT];
 
     if (holder.token[0]) {
         cli_say("'%s' is held by somebody else (according to %zu of %zu masters; token %s): "
-                "nothing was "
-                "extended",
+                "nothing was extended",
                 extension->keys.name, holder.masters, redlock_node_count(extension->session.rl),
-                holder.token);
+                cli_holder_short(holder.token, token));
     } else {
         cli_say("'%s' is gone: its ttl has passed, or it was released", extension->keys.name);
     }
@@ -164,8 +162,8 @@ static int extend(struct extension *extension)
     cli_keys_set(&extension->keys, &request);
     request.ttl_ms = extension->ttl_ms;
     request.renew = false;
-    status = redlock_adopt(extension->session.rl, &request, extension->token, on_adopted, extension,
-                           NULL);
+    status = redlock_adopt(extension->session.rl, &request, extension->token.text, on_adopted,
+                           extension, NULL);
     if (status != 0) {
         return refuse(extension, status);
     }
@@ -184,7 +182,7 @@ static int read_args(struct cli_args *args, int argc, char **argv)
     if (code == CLI_GO_ON) {
         code = cli_keys_read(&extension->keys, args->command, argc, argv);
     }
-    return code == CLI_GO_ON ? cli_args_token(args->command, extension->token) : code;
+    return code == CLI_GO_ON ? cli_token_find(&extension->token, args->command) : code;
 }
 
 int cli_extend_main(int argc, char **argv)
@@ -205,6 +203,7 @@ int cli_extend_main(int argc, char **argv)
             cli_session_close(&extension.session);
         }
     }
+    cli_token_free(&extension.token);
     cli_keys_free(&extension.keys);
     return code;
 }

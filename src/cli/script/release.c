@@ -10,32 +10,27 @@
 #include "cli/args/keys.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/script/token.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
 
-enum {
-    OPTION_TOKEN = CLI_OPTION_OWN
-};
-
 static const char help[] =
-    "usage: redlock release KEY... --token TOKEN [OPTION...]\n"
+    "usage: redlock release KEY... --token TOKEN|--token-file FILE [OPTION...]\n"
     "\n"
     "Release a lock that `redlock acquire` has acquired. Name all KEYs of the lock, in any\n"
     "order. This never releases a lock that somebody else has acquired meanwhile. A message on\n"
     "stderr says what happened. It is no error when the lock is already gone because its ttl\n"
     "has passed.\n"
-    "\n"
-    "  --token TOKEN       the token that `redlock acquire` printed\n" CLI_HELP_CONNECT "\n"
+    "\n" CLI_TOKEN_HELP CLI_HELP_CONNECT "\n"
     "example:\n"
     "  redlock release backup --token \"$token\"\n"
+    "  redlock acquire backup >token; redlock release backup --token-file token\n"
     "\n"
     "exit status: 0 released or already gone, 75 somebody else holds the lock, 69 no majority\n"
     "of the masters can be reached, 64 wrong usage, 70 internal error\n";
 
-static const struct option options[] = {{"token", required_argument, NULL, OPTION_TOKEN},
-                                        CLI_ARGS_CONNECT,
-                                        CLI_ARGS_ALWAYS,
-                                        {NULL, 0, NULL, 0}};
+static const struct option options[] = {
+    CLI_TOKEN_OPTIONS, CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
 
 /* A release. */
 struct release {
@@ -45,11 +40,7 @@ struct release {
 
 static int take_option(void *arg, int option, const char *value)
 {
-    const char **token = arg;
-
-    (void)option;
-    *token = value;
-    return CLI_GO_ON;
+    return cli_token_take(arg, option, value);
 }
 
 static void on_released(struct redlock_lock *lock, int status, void *arg)
@@ -110,19 +101,18 @@ static int release_token(struct cli_session *session, const struct cli_keys *key
 
 static int read_args(struct cli_args *args, int argc, char **argv, struct cli_keys *keys)
 {
-    const char **token = args->arg;
     int code = cli_args_read(args, argc, argv);
 
     if (code == CLI_GO_ON) {
         code = cli_keys_read(keys, args->command, argc, argv);
     }
-    return code == CLI_GO_ON ? cli_args_token(args->command, *token) : code;
+    return code == CLI_GO_ON ? cli_token_find(args->arg, args->command) : code;
 }
 
 int cli_release_main(int argc, char **argv)
 {
     struct cli_keys keys = {.n = 0};
-    const char *token = NULL;
+    struct cli_token token = {.text = NULL};
     struct cli_args args = {.command = "release",
                             .help = help,
                             .short_options = ":hv",
@@ -135,10 +125,11 @@ int cli_release_main(int argc, char **argv)
     if (code == CLI_GO_ON) {
         code = cli_session_open(args.command, &args.connect, &session);
         if (code == CLI_OK) {
-            code = release_token(&session, &keys, token);
+            code = release_token(&session, &keys, token.text);
             cli_session_close(&session);
         }
     }
+    cli_token_free(&token);
     cli_keys_free(&keys);
     return code;
 }

@@ -11,8 +11,8 @@
 
 #include "cli/system/secret.h"
 
-/* A file with a longer text is not a password file. */
-#define MAX_PASSWORD 4096
+/* A file with a longer text is not one that holds a password or a token. */
+#define MAX_LINE 4096
 
 /* How long to wait until a process opens a FIFO for writing. */
 #define WRITER_MS 2000
@@ -116,12 +116,12 @@ int cli_file_read(const char *path, size_t max, char **ret_text)
     return result;
 }
 
-int cli_file_password(const char *path, char **ret_password)
+int cli_file_line(const char *path, char **ret_line)
 {
     char *text;
     size_t end;
 
-    if (cli_file_read(path, MAX_PASSWORD, &text) != 0) {
+    if (cli_file_read(path, MAX_LINE, &text) != 0) {
         return -1;
     }
     for (end = strcspn(text, "\r\n"); text[end]; end++) {
@@ -132,7 +132,7 @@ int cli_file_password(const char *path, char **ret_password)
         errno = EINVAL;
         return -1;
     }
-    *ret_password = text;
+    *ret_line = text;
     return 0;
 }
 

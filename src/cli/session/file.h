@@ -11,9 +11,9 @@
  * when it is a FIFO that no process writes to. */
 int cli_file_read(const char *path, size_t max, char **ret_text);
 
-/* Read a password: the first line of a file, without the end of the line. The caller calls
- * cli_secret_free(). Returns as cli_file_read(); EINVAL also when the line is empty. */
-int cli_file_password(const char *path, char **ret_password);
+/* Read a password or a token: the first line of a file, without the end of the line. The caller
+ * calls cli_secret_free(). Returns as cli_file_read(); EINVAL also when the line is empty. */
+int cli_file_line(const char *path, char **ret_line);
 
 /* Why a file could not be read, by errno. */
 const char *cli_file_why(int error);

@@ -39,7 +39,7 @@ static bool is_regular(const char *path)
 /* A pipe can be read once only: then the library gets its text, and otherwise the name. */
 static int use_file(struct cli_password *password, struct redlock_options *options)
 {
-    if (cli_file_password(password->file, &password->text) != 0) {
+    if (cli_file_line(password->file, &password->text) != 0) {
         cli_say("cannot read the password from the first line of %s: %s", password->file,
                 cli_file_why(errno));
         return CLI_USAGE;

@@ -1,0 +1,49 @@
+/* token.c - reads the token from an argument, a file or standard input. */
+#include "cli/script/token.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/file.h"
+#include "cli/system/secret.h"
+
+int cli_token_take(struct cli_token *token, int option, const char *value)
+{
+    *(option == CLI_TOKEN_FILE ? &token->file : &token->text) = value;
+    return CLI_GO_ON;
+}
+
+static int read_file(struct cli_token *token)
+{
+    bool is_stdin = strcmp(token->file, "-") == 0;
+
+    if (cli_file_line(is_stdin ? "/dev/stdin" : token->file, &token->read) != 0) {
+        cli_say("cannot read the token from the first line of %s: %s",
+                is_stdin ? "standard input" : token->file, cli_file_why(errno));
+        return CLI_USAGE;
+    }
+    token->text = token->read;
+    return CLI_GO_ON;
+}
+
+int cli_token_find(struct cli_token *token, const char *command)
+{
+    if (token->text && token->file) {
+        return cli_say_usage(command, "--token and --token-file are both given: give one of them");
+    }
+    if (token->file) {
+        return read_file(token);
+    }
+    if (token->text == NULL || !token->text[0]) {
+        return cli_say_usage(command, "--token or --token-file is missing: give the token that "
+                                      "redlock acquire printed");
+    }
+    return CLI_GO_ON;
+}
+
+void cli_token_free(struct cli_token *token)
+{
+    cli_secret_free(token->read);
+}
