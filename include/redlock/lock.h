@@ -384,12 +384,13 @@ REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, siz
 
 /* The fence of a lock that is held and was acquired with request.fence; 0 otherwise.
  *
- * A fence is a number from 1 to below 2^52 that grows with every acquisition of the lock, over all
- * clients; it is about the time in microseconds since 1970. Send it to the resource with each
- * write, and let the resource refuse a number smaller than the largest that it has seen. Then a
- * holder that was suspended beyond its deadline does no harm, however late it wakes. The fence of a
- * lock of several keys has grown for each of them. docs/algorithm.md S12 has the proof and its
- * assumptions; docs/guarantees.md says how to use a fence. Since 0.1. */
+ * A fence is a number from 1 to 2^53 - 1 that grows with every acquisition of the lock, over all
+ * clients: exact in an int64_t, a double and JSON. It is about the time in microseconds since 1970,
+ * at most a minute ahead of the masters' clocks, whatever the clock of a client shows. Send it to
+ * the resource with each write, and let the resource refuse a number smaller than the largest that
+ * it has seen. Then a holder that was suspended beyond its deadline does no harm, however late it
+ * wakes. The fence of a lock of several keys has grown for each of them. docs/algorithm.md S12 has
+ * the proof and its assumptions; docs/guarantees.md says how to use a fence. Since 0.1. */
 REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock);
 
 /* Why the last try that failed did so: REDLOCK_EHELD, REDLOCK_ENOQUORUM or REDLOCK_ETOOSLOW;

@@ -22,9 +22,9 @@
 
 #include "core/validity.h"
 
-/* Fences stay below this. Lua counts exactly up to 2^53, and a wall clock in µs stays below 2^52
- * until 2112. */
-#define RLK_FENCE_LIMIT (UINT64_C(1) << 52)
+/* Fences stay below this: Lua counts exactly up to here, and so does JSON. Masters take hints up to
+ * half of it, so counters that grow by one never arrive here. */
+#define RLK_FENCE_LIMIT (UINT64_C(1) << 53)
 
 struct rlk_fence {
     uint64_t value;                  /* the fence; 0 while too few have voted */

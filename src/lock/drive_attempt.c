@@ -24,12 +24,10 @@ static bool is_adoption(const struct redlock_lock *lock)
 /* ---- carrying out actions ---- */
 
 /* [S12] The wall clock makes masters with different counters answer the same number. Correctness
- * does not depend on the clock. */
+ * does not depend on the clock, and masters cut what is too far ahead of theirs. */
 static uint64_t fence_hint(const struct redlock_lock *lock)
 {
-    uint64_t wanted = rlk_time_max(lock->acquiring->seen_fence + 1, rlk_clock_wall_us());
-
-    return rlk_time_min(wanted, RLK_FENCE_LIMIT - 1);
+    return rlk_time_max(lock->acquiring->seen_fence + 1, rlk_clock_wall_us());
 }
 
 /* Each round has its own token [S4]. The claim of the first round was made with the handle. */

@@ -11,7 +11,7 @@ from test_redis import CLIENT, COMPARE, SERVER, Server
 
 EXAMPLE = os.environ['EXAMPLE']
 PROCESSES = 6
-LATER = (1 << 52) - 1
+LATER = (1 << 53) - 1
 
 
 def start(it):

@@ -61,7 +61,7 @@ def it_says_why(it):
     """412 with both fences, 428 without a fence, 400 for an invalid one; nothing is changed."""
     it.put(NEW, 'new')
     refused = it.put(OLD, 'old')
-    odd = ['', '-1', '1.5', 'new', '0x10', '9' * 15 + '_9', str(1 << 52), '9' * 30]
+    odd = ['', '-1', '1.5', 'new', '0x10', '9' * 15 + '_9', str(1 << 53), '9' * 30]
     return (wrong('stale', refused[:2], (412, str(NEW))) +
             ([] if str(OLD) in refused[2] and str(NEW) in refused[2] else [refused[2]]) +
             wrong('none', it.ask('PUT', 'n', 'x')[0], 428) +
@@ -211,7 +211,7 @@ def main():
     breaks(lib.reading_announces, 'reading does not announce', SAVE, 'if body is not None:')
     breaks(lib.equal_is_allowed, 'equal is refused', COMPARE, 'if fence <= seen:')
     breaks(it_says_why, 'a writer without a fence is let in', 'if writes:',
-           'if writes and store.use(name, 1 << 52, body) is None:')
+           'if writes and store.use(name, 1 << 53, body) is None:')
     breaks(it_says_why, 'anything is a fence', "not (re.fullmatch('[0-9]{1,16}', text) and",
            'not (text and')
     breaks(documents_are_apart, 'one fence for all', "name = name.group(1)", "name = 'n'")

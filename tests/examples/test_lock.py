@@ -49,7 +49,7 @@ def fences_grow(it):
     keys = [['n'], ['n'], ['n', 'm'], ['m'], ['m', 'n'], ['n']]
     fences = [int(it.lock('echo $REDLOCK_FENCE', *each)[1]) for each in keys]
     return (wrong('in order', fences, sorted(set(fences))) +
-            wrong('below 2^52', all(0 < fence < 1 << 52 for fence in fences), True))
+            wrong('below 2^53', all(0 < fence < 1 << 53 for fence in fences), True))
 
 
 def main():

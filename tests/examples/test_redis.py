@@ -62,7 +62,7 @@ def the_fence_is_kept_exactly(it):
 def what_is_no_fence_is_refused(it):
     """Also texts that tonumber() accepts."""
     it.run('n=1; {write}', OLD)
-    odd = ['nan', '-nan', 'inf', '-1', '1e15', '0x7fffffffffffff', ' 1', '1.5', 'new', str(1 << 52),
+    odd = ['nan', '-nan', 'inf', '-1', '1e15', '0x7fffffffffffff', ' 1', '1.5', 'new', str(1 << 53),
            str(1 << 53), '9' * 40]
     return (wrong('odd ones', [it.run('n=6; {write}', fence)[0] for fence in odd], [1] * len(odd)) +
             wrong('none', it.run('n=6; {write}', '')[0] == 0, False) +
@@ -119,7 +119,7 @@ def main():
     breaks(lib.equal_is_allowed, 'tostring()', STORE,
            STORE.replace("string.format('%.0f', fence)", 'tostring(fence)'))
     breaks(what_is_no_fence_is_refused, 'tonumber() decides', DIGITS, 'tonumber(ARGV[1])')
-    breaks(what_is_no_fence_is_refused, 'no bound', 'or fence >= 2 ^ 52', '')
+    breaks(what_is_no_fence_is_refused, 'no bound', 'or fence >= 2 ^ 53', '')
     breaks(it_says_why, 'not the one that was seen', ', fence, seen))', ', fence, fence))')
     breaks(killed_and_remembers, 'the fence is not stored', STORE, '')
     lib.broken(tap, Server, a_server_that_is_away_is_no_refusal, 'any failure is a lost lock',

@@ -19,7 +19,8 @@ enum {
     EARLY_HEAL,
     TWO_VOTES,
     MINORITY,
-    TWO_COMMANDS_NOT_ABOVE
+    TWO_COMMANDS_NOT_ABOVE,
+    ANY_HINT
 };
 
 const struct scheme schemes[] = {
@@ -87,6 +88,11 @@ const struct scheme schemes[] = {
                   .needs_key = true,
                   .guard = GUARD_BELOW,
                   .minority = true},
+    [ANY_HINT] = {.name = "any-hint",
+                  .writes_back = true,
+                  .needs_key = true,
+                  .guard = GUARD_BELOW,
+                  .any_hint = true},
 };
 const unsigned n_schemes = sizeof(schemes) / sizeof(schemes[0]);
 
@@ -187,6 +193,8 @@ const struct config configs[] = {
     {CONFIG("two-commands-not-above", "SET and INCR, CONFIRM where F <= m", TWO_COMMANDS_NOT_ABOVE,
             3, 2),
      BOTH, .losers = 2, .plain = true, .expect = WRONG_DUPLICATE, .runs = RUN_SUITE},
+    {CONFIG("any-hint", "a hint is any number, and masters take it as it is", ANY_HINT, 3, 3), BOTH,
+     FINDS(WRONG_USED_UP)},
     {CONFIG("minority", "one less than a majority", MINORITY, 3, 3), BOTH, FINDS(WRONG_DUPLICATE)},
     {CONFIG("per-node-incr-plain", "per-node INCR, max over the voters, plain", PER_NODE, 3, 3),
      .plain = true, FINDS(WRONG_DUPLICATE)},

@@ -43,6 +43,7 @@ struct scheme {
     bool votes_twice;  /* a VOTE may be carried out twice: the token of a try is used once more */
     bool two_commands; /* a VOTE is two commands: set the key, and count; losers count, too. Only
                           searched with `plain` */
+    bool any_hint;     /* a hint may be any number, and the master takes it as it is */
     bool minority;     /* one less than a majority is enough */
 };
 
@@ -57,7 +58,8 @@ enum forgetting {
 enum wrong {
     WRONG_NOTHING = 0,
     WRONG_DUPLICATE = 1,
-    WRONG_ORDER = 2
+    WRONG_ORDER = 2,
+    WRONG_USED_UP = 4 /* no number is left for a VOTE */
 };
 
 enum run {
@@ -73,7 +75,8 @@ struct config {
     bool extend, heal;
     enum forgetting forgetting;
     unsigned losers; /* whoever did not get the key counts, at any time, up to this */
-    unsigned hints;  /* a VOTE may carry any hint up to this; 0: none */
+    unsigned hints;  /* a VOTE carries any hint, which the master cuts to any number up to this by
+                        its  own clock; 0: none */
     bool plain;      /* each step by itself (plain.c), not the merged steps (merged.c) */
     bool numbers; /* counters keep their numbers, so that the fences of two searches can be compared
                    */

@@ -220,7 +220,7 @@ void merged_settle(struct world *w, const struct config *c)
             settle_keys(w, c, n);
         }
     }
-    if (!c->numbers && c->hints == 0 && c->forgetting != FORGETS_COUNTED &&
+    if (!c->numbers && c->hints == 0 && !s->any_hint && c->forgetting != FORGETS_COUNTED &&
         s->decision != DECIDE_CLOCK) {
         settle_numbers(w, c);
     }

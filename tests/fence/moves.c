@@ -105,6 +105,9 @@ unsigned moves_last_value(const struct world *w, const struct config *c, unsigne
         return CLOCKS;
     }
     *ret_first = w->nodes[n].counter + 1;
+    if (c->scheme->any_hint) {
+        return *ret_first < MAX_VALUE ? MAX_VALUE : *ret_first;
+    }
     return c->hints > *ret_first ? c->hints : *ret_first;
 }
 

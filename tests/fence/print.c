@@ -40,6 +40,10 @@ static void print_vote(const struct world *before, const struct world *after,
     if (was->owner && was->owner != a + 1) {
         printf("%c's key at master %u is gone; ", name(was->owner - 1u), n + 1);
     }
+    if (after->wrong & WRONG_USED_UP) {
+        printf("master %u has no number left for %c's VOTE", n + 1, name(a));
+        return;
+    }
     printf("master %u grants %c's VOTE%s", n + 1, name(a),
            before->cells[a][n] == CELL_UNDER_WAY ? "" : " once more");
     if (c->scheme->vote != VOTE_PLAIN) {
@@ -208,6 +212,9 @@ const char *print_wrong(unsigned wrong)
 {
     if (wrong & WRONG_DUPLICATE) {
         return "DUPLICATE: two locks with one fence";
+    }
+    if (wrong & WRONG_USED_UP) {
+        return "USED UP: no number is left for a VOTE";
     }
     return wrong ? "ORDER: a later lock with a smaller fence" : "nothing";
 }

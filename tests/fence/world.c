@@ -7,6 +7,10 @@ unsigned world_vote(struct world *w, const struct config *c, unsigned a, unsigne
 {
     struct node *node = &w->nodes[n];
 
+    if (c->scheme->any_hint && node->counter == MAX_VALUE) {
+        w->wrong |= WRONG_USED_UP;
+        return MAX_VALUE;
+    }
     node->owner = (uint8_t)(a + 1);
     if (c->scheme->vote == VOTE_INCREMENT) {
         node->counter++;

@@ -11,9 +11,13 @@
 #include "io/suspend.h"
 #include "io/watch.h"
 
-/* Counters that are greater than every wall clock; the last number that a counter can have. */
+/* Counters that are greater than every wall clock; the largest hint that a master takes; the last
+ * number that a counter can have. */
 #define AHEAD UINT64_C(3000000000000000)
-#define LAST_NUMBER ((UINT64_C(1) << 52) - 1)
+#define LAST_HINT ((UINT64_C(1) << 52) - 1)
+#define LAST_NUMBER ((UINT64_C(1) << 53) - 1)
+
+#define A_CENTURY_AGO_US UINT64_C(1000000000)
 
 #define COUNTER ":redlock-fence"
 #define WAITING ":redlock-waiting"
@@ -185,6 +189,40 @@ START_TEST(a_hint_below_the_counters_is_not_used)
     ck_assert_uint_eq(one_fence("k"), AHEAD + 1);
     ck_assert_uint_eq(one_fence("k"), AHEAD + 2);
     ck_assert_uint_eq(confirms(0) + confirms(1) + confirms(2), 0);
+    farm_end(&f);
+}
+END_TEST
+
+static uint64_t stopped_us(void)
+{
+    return 7;
+}
+
+/* The clock of the client is a century ahead of those of the masters: its hint is cut, on all
+ * masters to the same number, and then the counters go on from there. */
+START_TEST(a_client_from_another_century_uses_up_no_numbers)
+{
+    size_t i;
+
+    start(3);
+    for (i = 0; i < 3; i++) {
+        model(i)->steady_us = stopped_us;
+        model(i)->clock_us = A_CENTURY_AGO_US + 1000 * i;
+    }
+    ck_assert_uint_eq(one_fence("k"), A_CENTURY_AGO_US + 60000000);
+    ck_assert_uint_eq(one_fence("k"), A_CENTURY_AGO_US + 60000001);
+    ck_assert_uint_eq(confirms(0) + confirms(1) + confirms(2), 0);
+    farm_end(&f);
+}
+END_TEST
+
+/* The largest hint that any client can have sent leaves as many numbers again. */
+START_TEST(a_counter_at_the_last_hint_goes_on)
+{
+    start(3);
+    set_counters(0, 3, "k", LAST_HINT);
+    ck_assert_uint_eq(one_fence("k"), LAST_HINT + 1);
+    ck_assert_uint_eq(one_fence("k"), LAST_HINT + 2);
     farm_end(&f);
 }
 END_TEST
@@ -381,16 +419,19 @@ START_TEST(a_late_vote_that_is_greater_does_not_change_the_fence)
 }
 END_TEST
 
-/* Node 1 has granted with a greater number, and the others refuse: the next round asks all
- * masters for more than that, so that all agree at once. */
+/* Node 1 has granted with a greater number, as another client's clock is half a minute ahead, and
+ * the others refuse: the next round asks all masters for more than that, so that all agree at once.
+ */
 START_TEST(a_lost_round_raises_the_hint_of_the_next_one)
 {
     struct redlock_request request = outcome_fenced_request("k");
     static const char refusal[] = "$8\r\nsomebody\r\n";
+    uint64_t ahead;
     size_t i;
 
     start(3);
-    set_counter(1, "k", AHEAD);
+    ahead = model_now_us(model(1)) + 30000000;
+    set_counter(1, "k", ahead);
     fake_on_next(f.nodes[0], 1, "EVAL", FAKE_REPLY, refusal, strlen(refusal));
     fake_on_next(f.nodes[2], 1, "EVAL", FAKE_REPLY, refusal, strlen(refusal));
     fake_pause(f.nodes[0]);
@@ -403,11 +444,11 @@ START_TEST(a_lost_round_raises_the_hint_of_the_next_one)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_uint_eq(got.tries, 2);
-    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 2);
+    ck_assert_uint_eq(redlock_lock_fence(got.lock), ahead + 2);
     loop_settle(f.base);
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(confirms(i), 0);
-        ck_assert_uint_eq(counter_of(i, "k"), AHEAD + 2);
+        ck_assert_uint_eq(counter_of(i, "k"), ahead + 2);
     }
     must_release(&got);
     farm_end(&f);
@@ -644,7 +685,7 @@ END_TEST
 static const char *const nonsense[] = {
     "*2\r\n:0\r\n:1\r\n",
     "*2\r\n:-1\r\n:1\r\n",
-    "*2\r\n:4503599627370496\r\n:1\r\n",
+    "*2\r\n:9007199254740992\r\n:1\r\n",
     "*2\r\n:9223372036854775807\r\n:1\r\n",
     "*2\r\n$1\r\n5\r\n:1\r\n",
     "*2\r\n*0\r\n*0\r\n",
@@ -768,6 +809,8 @@ Suite *fence_suite(void)
     tcase_add_test(tcase, a_fence_costs_no_more_with_a_quarantine);
     tcase_add_test(tcase, fences_grow);
     tcase_add_test(tcase, a_hint_below_the_counters_is_not_used);
+    tcase_add_test(tcase, a_client_from_another_century_uses_up_no_numbers);
+    tcase_add_test(tcase, a_counter_at_the_last_hint_goes_on);
     tcase_add_test(tcase, only_masters_that_voted_lower_are_asked_to_confirm);
     tcase_add_test(tcase, a_majority_agrees_on_the_largest);
     tcase_add_test(tcase, the_next_fence_is_greater_with_any_majority);

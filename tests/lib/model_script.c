@@ -10,7 +10,8 @@
 
 #define COUNTER ":redlock-fence"
 #define COUNTER_TTL_MS 604800000
-#define COUNTER_LIMIT (UINT64_C(1) << 52)
+#define COUNTER_LIMIT (UINT64_C(1) << 53)
+#define HINT_LIMIT (COUNTER_LIMIT / 2)
 #define MOST_KEYS 16 /* of one lock */
 
 enum model_script_kind {
@@ -45,11 +46,11 @@ static enum model_script_kind kind_of(const char *text, size_t len)
     static const struct {
         const char *word;
         enum model_script_kind kind;
-    } signs[] = {{"'DEL'", MODEL_SCRIPT_RELEASE}, {"'ZADD'", MODEL_SCRIPT_WAIT},
-                 {"'ZREM'", MODEL_SCRIPT_LEAVE},  {"non deterministic", MODEL_SCRIPT_MAY_WRITE},
-                 {"'GT'", MODEL_SCRIPT_KEEP_ALL}, {"'PEXPIRE'", MODEL_SCRIPT_KEEP},
-                 {"'TIME'", MODEL_SCRIPT_MARK},   {"error_reply", MODEL_SCRIPT_VOTE},
-                 {"'PTTL'", MODEL_SCRIPT_TAKE},   {COUNTER, MODEL_SCRIPT_CONFIRM}};
+    } signs[] = {{"'DEL'", MODEL_SCRIPT_RELEASE},    {"'ZADD'", MODEL_SCRIPT_WAIT},
+                 {"'ZREM'", MODEL_SCRIPT_LEAVE},     {"non deterministic", MODEL_SCRIPT_MAY_WRITE},
+                 {"'GT'", MODEL_SCRIPT_KEEP_ALL},    {"'PEXPIRE'", MODEL_SCRIPT_KEEP},
+                 {"error_reply", MODEL_SCRIPT_VOTE}, {"'TIME'", MODEL_SCRIPT_MARK},
+                 {"'PTTL'", MODEL_SCRIPT_TAKE},      {COUNTER, MODEL_SCRIPT_CONFIRM}};
     size_t i;
 
     for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
@@ -300,9 +301,18 @@ static bool is_as_expected(const struct model_call *c, const struct model_keys *
     return *start == '\0' || (key && strncmp(key->value, start, strlen(start)) == 0);
 }
 
+/* The hint, at most a minute ahead of this master's clock, in whole seconds. */
+static uint64_t hint(const struct model_call *c, const struct model_keys *k)
+{
+    uint64_t most = (model_now_us(c->m) / 1000000 + 60) * 1000000, wanted = number(c, k, 3);
+
+    most = most < HINT_LIMIT ? most : HINT_LIMIT - 1;
+    return wanted < most ? wanted : most;
+}
+
 static uint64_t next_fence(const struct model_call *c, const struct model_keys *k)
 {
-    uint64_t fence = number(c, k, 3);
+    uint64_t fence = hint(c, k);
     size_t i;
 
     for (i = 0; i < k->n; i++) {
@@ -325,8 +335,8 @@ static void run_vote(const struct model_call *c, const struct model_keys *k)
         return;
     }
     if (fence >= COUNTER_LIMIT) {
-        resp_put_error(c->out, "FENCE the counter has no numbers left: delete it when nothing "
-                               "remembers its fences");
+        resp_put_error(c->out, "FENCE the counter has no numbers left: delete "
+                               "KEY:redlock-fence when nothing remembers its fences");
         return;
     }
     resp_put_array(c->out, 2);

@@ -15,6 +15,8 @@
 #include "sim/user.h"
 #include "sim/wire.h"
 
+#define CENTURY_US INT64_C(3155760000000000)
+
 static uint64_t draw_until_us(struct world *w)
 {
     return rlk_time_min(w->now_us + draw_scale(&w->prng, 1000, w->o.longest_us), w->o.until_us);
@@ -69,13 +71,15 @@ static void freeze(struct world *w, unsigned client)
     pause_until(w, client, until_us);
 }
 
+/* Now and then by a century. */
 static void set_wall(struct world *w, unsigned client)
 {
     uint64_t us = draw_upto(&w->prng, 4 * options_max_ttl_us(&w->o));
+    int64_t by_us = (int64_t)us - (int64_t)(2 * options_max_ttl_us(&w->o));
 
-    trace(w, "c%u    its wall clock is set back or forward by up to %.1f ms", client,
-          (double)us / 1e3);
-    w->clients[client].skew_us += (int64_t)us - (int64_t)(2 * options_max_ttl_us(&w->o));
+    by_us += us % 5 == 0 ? CENTURY_US : 0;
+    trace(w, "c%u    its wall clock is set by %.1f ms", client, (double)by_us / 1e3);
+    w->clients[client].skew_us += by_us;
 }
 
 /* The process dies, or closes in order unless it is paused. */

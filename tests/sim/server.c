@@ -251,10 +251,17 @@ static void keep(struct world *w, unsigned server, struct message *m)
                           : "kept");
 }
 
+uint64_t server_hint(const struct world *w, unsigned server, uint64_t hint)
+{
+    uint64_t s = clock_wall(&w->servers[server].clock, w->now_us) / 1000000;
+
+    return rlk_time_min(hint, (s + 60) * 1000000);
+}
+
 /* Greater than every fence that it gave before, and at least the hint. */
 static uint64_t next_fence(const struct world *w, unsigned server, const struct message *m)
 {
-    uint64_t left = w->claims[m->claim].keys, fence = m->fence;
+    uint64_t left = w->claims[m->claim].keys, fence = server_hint(w, server, m->fence);
     unsigned key;
 
     RLK_MASK_EACH (key, left) {

@@ -23,6 +23,9 @@ unsigned server_value(const struct world *w, unsigned server, unsigned key);
 /* The same, as a command sees it: a key that has ended is removed permanently. */
 unsigned server_look_up(struct world *w, unsigned server, unsigned key);
 
+/* What it takes a hint for [S12]: at most a minute ahead of its clock, in whole seconds. */
+uint64_t server_hint(const struct world *w, unsigned server, uint64_t hint);
+
 /* Stop answering, and go on at that time. */
 void server_stop(struct world *w, unsigned server, uint64_t until_us);
 

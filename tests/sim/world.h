@@ -69,7 +69,8 @@ struct claim {
     uint64_t voted;              /* nodes that gave a counter, and have not refused to confirm */
     uint64_t confirming;         /* nodes that were asked to confirm it */
     uint64_t confirmed;          /* that did */
-    bool ahead;                  /* the hint was above every counter when it was sent first */
+    bool ahead;                  /* the hint was above every counter when it was sent first, and no
+                                    server would have cut it */
     uint64_t asked_us;           /* true time: of the first vote */
 };
 

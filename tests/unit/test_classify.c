@@ -279,7 +279,7 @@ static enum rlk_vote fenced(enum rlk_reply_type type, int64_t first, int64_t sec
 
 START_TEST(a_vote_with_a_counter_is_a_yes_that_may_not_count)
 {
-    static const int64_t good[] = {1, 2, INT64_C(1763000000123456), (INT64_C(1) << 52) - 1};
+    static const int64_t good[] = {1, 2, INT64_C(1763000000123456), (INT64_C(1) << 53) - 1};
     uint64_t fence;
     unsigned i;
 
@@ -295,7 +295,7 @@ END_TEST
 
 START_TEST(a_counter_that_no_master_gives_is_unknown)
 {
-    static const int64_t bad[] = {0, -1, INT64_C(1) << 52, INT64_MAX, INT64_MIN};
+    static const int64_t bad[] = {0, -1, INT64_C(1) << 53, INT64_MAX, INT64_MIN};
     uint64_t fence;
     unsigned i;
 

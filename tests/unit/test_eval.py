@@ -95,7 +95,7 @@ CASES = {
          r'1\) \(integer\) 5\n2\) \(integer\) 0', {'GET a': 'me'}),
         ('2', [SET_A], 'a b , me 60000 5  ', r'\(integer\) 2', {'EXISTS b': '0'}),
         ('a value', [TAKEN_B], 'a b , me 60000 5  ', OTHERS, {'EXISTS a': '0'}),
-        ('-FENCE', [f'SET a:redlock-fence {2 ** 52 - 1}'], 'a , me 60000 5  ',
+        ('-FENCE', [f'SET a:redlock-fence {2 ** 53 - 1}'], 'a , me 60000 5  ',
          r'\(error\) FENCE .*', {'EXISTS a': '0'}),
         ('-FENCE', ['LPUSH a:redlock-fence x'], 'a , me 60000 5  ',
          r'\(error\) FENCE the counter .*', {'EXISTS a': '0', 'LLEN a:redlock-fence': '1'}),

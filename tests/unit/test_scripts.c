@@ -14,7 +14,9 @@
 
 #define MINE "0123456789abcdef0123456789abcdef01234567"
 #define TTL_MS 3000000
-#define LIMIT (INT64_C(1) << 52)
+#define LIMIT (INT64_C(1) << 53)
+#define HINT_LIMIT (LIMIT / 2)
+#define HINT_AHEAD_US INT64_C(60000000)
 #define MARK "run mark "
 
 /* How long a key or counter lives: far enough from each other for any machine. */
@@ -520,6 +522,68 @@ START_TEST(counters_stay_exact_up_to_the_limit)
 }
 END_TEST
 
+/* By the clock of the server, in whole seconds. */
+static int64_t server_time_us(void)
+{
+    redisReply *reply = ask("TIME");
+    int64_t s = strtoll(reply->element[0]->str, NULL, 10);
+
+    freeReplyObject(reply);
+    return s * 1000000;
+}
+
+static int64_t fence_of_hint(int64_t hint)
+{
+    struct rlk_claim *c = claim(1, hint, 0);
+    redisReply *reply;
+    int64_t fence;
+
+    number(ask("FLUSHDB"));
+    rlk_command_vote(&command, c, true);
+    rlk_command_mark(&command, "", "");
+    reply = run(c);
+    ck_assert_int_eq(reply->type, REDIS_REPLY_ARRAY);
+    fence = reply->element[0]->integer;
+    freeReplyObject(reply);
+    ck_assert_int_eq(number(ask("GET p:a:redlock-fence")), fence);
+    return fence;
+}
+
+/* The years 2112, 2126, 2255 and 294247, and what no clock shows. */
+static const int64_t far_hints[] = {
+    HINT_LIMIT - 1, INT64_C(4922899200000000), LIMIT - 1, LIMIT + 1, INT64_MAX, -1};
+#define N_FAR_HINTS ((int)(sizeof(far_hints) / sizeof(far_hints[0])))
+
+/* [S12] A client whose clock is wrong uses up no numbers. */
+START_TEST(a_hint_is_cut_to_a_minute_after_the_clock_of_the_master)
+{
+    int64_t before_us = server_time_us(), fence = fence_of_hint(far_hints[_i]);
+
+    ck_assert_int_ge(fence, before_us + HINT_AHEAD_US);
+    ck_assert_int_le(fence, server_time_us() + HINT_AHEAD_US);
+    ck_assert_int_eq(fence % 1000000, 0);
+}
+END_TEST
+
+/* Clocks that somebody looks after differ by less. */
+START_TEST(a_hint_that_is_a_little_ahead_is_taken)
+{
+    static const int64_t ahead_us[] = {-HINT_AHEAD_US, -1, 0, 1, 1234567, HINT_AHEAD_US - 1000000};
+    int64_t hint = server_time_us() + ahead_us[_i];
+
+    ck_assert_int_eq(fence_of_hint(hint), hint);
+}
+END_TEST
+
+/* Where our user may not ask for the time, half of all numbers are left all the same. */
+START_TEST(without_the_time_a_hint_leaves_half_of_the_numbers)
+{
+    freeReplyObject(ask("ACL SETUSER default -time"));
+    ck_assert_int_eq(fence_of_hint(far_hints[_i]), HINT_LIMIT - 1);
+    freeReplyObject(ask("ACL SETUSER default +time"));
+}
+END_TEST
+
 static const struct {
     const char *value, *start;
     bool same;
@@ -661,6 +725,9 @@ static Suite *suite(void)
     tcase_add_loop_test(c, a_confirmation_raises_where_the_key_is_ours_and_never_lowers, 1, 3);
     tcase_add_loop_test(c, a_release_deletes_what_is_ours_and_no_counter, 1, 3);
     tcase_add_loop_test(c, counters_stay_exact_up_to_the_limit, 0, 3);
+    tcase_add_loop_test(c, a_hint_is_cut_to_a_minute_after_the_clock_of_the_master, 0, N_FAR_HINTS);
+    tcase_add_loop_test(c, a_hint_that_is_a_little_ahead_is_taken, 0, 6);
+    tcase_add_loop_test(c, without_the_time_a_hint_leaves_half_of_the_numbers, 0, N_FAR_HINTS);
     tcase_add_loop_test(c, a_vote_tells_whether_the_data_are_those_that_we_knew, 0,
                         sizeof(marks) / sizeof(marks[0]));
     tcase_add_loop_test(c, a_counter_of_somebody_else_does_no_harm, 0, 2);

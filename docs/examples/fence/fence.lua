@@ -9,8 +9,8 @@
 
 -- tonumber() also accepts "nan", and nothing is smaller than that.
 local fence = string.match(ARGV[1] or '', '^%d+$') and tonumber(ARGV[1])
-if not fence or fence >= 2 ^ 52 then
-    return redis.error_reply('NOFENCE a fence is a number below 2^52')
+if not fence or fence >= 2 ^ 53 then
+    return redis.error_reply('NOFENCE a fence is a number below 2^53')
 end
 
 -- Lua's numbers are exact up to 2^53, so a comparison is exact. tostring() is not: it rounds to 14

@@ -81,8 +81,8 @@ class Handler(BaseHTTPRequestHandler):
     def fence(self):
         """None without the header; ValueError when it is no fence."""
         text = self.headers.get('Redlock-Fence')
-        if text is not None and not (re.fullmatch('[0-9]{1,16}', text) and int(text) < 1 << 52):
-            raise ValueError('Redlock-Fence is a number below 2^52\n')
+        if text is not None and not (re.fullmatch('[0-9]{1,16}', text) and int(text) < 1 << 53):
+            raise ValueError('Redlock-Fence is a number below 2^53\n')
         return None if text is None else int(text)
 
     def body(self):
