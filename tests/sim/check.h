@@ -182,9 +182,14 @@ void check_lead_released(struct world *w, unsigned claim);
 void check_lead_renewed(struct world *w, unsigned client, unsigned worker);
 void check_vacancies(struct world *w);
 
-/* A server has set a key of a claim; that is let go. */
+/* A server has set a key of a claim; that is let go; a server is about to say that a key is held.
+ */
 void check_key_set(struct world *w, unsigned claim, unsigned server);
 void check_key_let_go(struct world *w, unsigned claim);
+void check_key_seen(struct world *w, unsigned server, unsigned key);
+
+/* A client has died, and its claims are orphans: what it has left. */
+void check_keys_left(struct world *w, unsigned client);
 
 /* [L5] Somebody leads, is elected, is demoted. How soon everybody has heard of a change. */
 void check_not_outranked(struct world *w, unsigned client, unsigned worker);

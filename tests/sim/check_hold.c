@@ -48,11 +48,26 @@ static void recompute_validity(const struct world *w, unsigned client, struct he
     }
 }
 
+/* [S11] What happened to the data of a node before the faults ended is found by the first
+ * inspection after that; and what the node has confirmed before that inspection counts no more. */
+static bool is_inspected(const struct world *w, unsigned client)
+{
+    unsigned node;
+
+    for (node = 0; node < w->clients[client].nodes && w->o.health_us > 0; node++) {
+        if (node != w->o.dead && w->clients[client].peers[node].role_us < w->healed_us) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Nothing fails now or later, and the network is fast compared with the ttl. */
 static bool is_safe(const struct world *w, const struct worker *k)
 {
     uint64_t way_us = w->o.delay_us + 128 * w->o.jitter_us, ttl_us = rlk_time_from_ms(k->ttl_ms);
-    bool quiet = w->o.calm || (w->healed && w->now_us >= w->linger_us);
+    bool quiet =
+        w->o.calm || (w->healed && w->now_us >= w->linger_us && is_inspected(w, k->client));
 
     return quiet && k->renew && !k->gated && k->max_hold_us == RLK_NEVER &&
            k->max_renewals == UINT32_MAX && 8 * way_us < w->o.timeout_us &&
@@ -64,7 +79,7 @@ static bool is_safe(const struct world *w, const struct worker *k)
 static void drop_lease(struct held *h, unsigned node)
 {
     h->clock_suspect |= rlk_mask_bit(node);
-    h->lease_us[node] = h->ask_us[node] = h->ask_ttl_ms[node] = 0;
+    h->lease_us[node] = h->next_us[node] = 0;
 }
 
 void check_held(struct world *w, unsigned client, unsigned worker)
@@ -87,9 +102,8 @@ void check_held(struct world *w, unsigned client, unsigned worker)
     h->due_us = RLK_NEVER;
     h->least_us = rlk_time_from_ms(k->ttl_ms);
     for (node = 0; node < w->clients[client].nodes; node++) {
-        h->ask_us[node] = c->sent_us[node];
-        h->ask_ttl_ms[node] = k->ttl_ms;
-        h->lease_us[node] = c->sent_us[node] + lease_us(w, k->ttl_ms);
+        h->next_us[node] = c->sent_us[node] + lease_us(w, k->ttl_ms);
+        h->lease_us[node] = h->next_us[node];
         if (c->clock_suspect & rlk_mask_bit(node)) {
             drop_lease(h, node);
         }
@@ -140,8 +154,7 @@ void check_healed_again(struct world *w, unsigned node, const struct message *m)
         return;
     }
     check_heal_time(w, &k->held, m->claim, m->ttl_ms, m->sent_us);
-    k->held.ask_us[node] = m->sent_us;
-    k->held.ask_ttl_ms[node] = m->ttl_ms;
+    k->held.next_us[node] = m->sent_us + lease_us(w, m->ttl_ms);
 }
 
 /* [S7] A node is not asked again when the lock is no longer held. */
@@ -176,20 +189,19 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
     h->open |= rlk_mask_bit(node);
     h->asked |= m->heal || h->begun_us[node] != h->round_us ? 0 : rlk_mask_bit(node);
     h->healed |= m->heal ? rlk_mask_bit(node) : 0;
-    h->ask_us[node] =
-        m->heal ? m->sent_us : h->begun_us[node]; /* one that is asked late gets no longer lease */
-    h->ask_ttl_ms[node] = m->ttl_ms;
+    /* one that is asked late gets no longer lease */
+    h->next_us[node] = (m->heal ? m->sent_us : h->begun_us[node]) + lease_us(w, m->ttl_ms);
 }
 
 /* ---- what is answered ---- */
 
 static void confirmed(const struct world *w, unsigned client, struct held *h, unsigned node)
 {
-    uint64_t until_us = h->ask_us[node] + lease_us(w, h->ask_ttl_ms[node]);
     bool fresh = !(h->present & rlk_mask_bit(node));
 
     h->present |= rlk_mask_bit(node);
-    h->lease_us[node] = fresh ? until_us : rlk_time_max(h->lease_us[node], until_us);
+    h->lease_us[node] =
+        fresh ? h->next_us[node] : rlk_time_max(h->lease_us[node], h->next_us[node]);
     recompute_validity(w, client, h);
 }
 
@@ -236,7 +248,7 @@ void check_held_clock(struct world *w, unsigned client, unsigned worker, const s
     }
     for (node = 0; node < w->clients[client].nodes; node++) {
         h->lease_us[node] = rlk_time_sub(h->lease_us[node], ev->by_us);
-        h->ask_us[node] = rlk_time_sub(h->ask_us[node], ev->by_us);
+        h->next_us[node] = rlk_time_sub(h->next_us[node], ev->by_us);
         h->begun_us[node] = rlk_time_sub(h->begun_us[node], ev->by_us);
     }
     h->suspended_us += ev->by_us;

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/process.h"
+#include "sim/server.h"
 #include "sim/trace.h"
 
 /* The masters report a change, the observer looks, and is sure after 5 ms [O5]. A key that expires
@@ -42,30 +43,82 @@ static bool has_majority(const struct world *w, const struct claim *c)
     return rlk_mask_count(c->set_on) > w->clients[c->client].nodes / 2;
 }
 
-/* Nobody deletes the key of one who has died. */
-static uint64_t end_us(const struct world *w, const struct claim *c)
+static struct candidacy *candidacy_of(struct world *w, const struct claim *c)
 {
-    return w->now_us + (c->orphan ? options_max_ttl_us(&w->o) : 0);
+    return &world_worker(w, c->client, c->worker)->candidacy;
 }
 
 void check_key_set(struct world *w, unsigned claim, unsigned server)
 {
     struct claim *c = world_claim(w, claim);
+    struct candidacy *y = candidacy_of(w, c);
 
     c->set_on |= rlk_mask_bit(server);
     if (has_majority(w, c)) {
-        world_worker(w, c->client, c->worker)->candidacy.had_us =
-            c->orphan ? end_us(w, c) : RLK_NEVER;
+        y->had_us = c->let_go ? rlk_time_max(y->had_us, w->now_us) : RLK_NEVER;
     }
 }
 
 void check_key_let_go(struct world *w, unsigned claim)
 {
     const struct claim *c = world_claim(w, claim);
-    struct candidacy *y = &world_worker(w, c->client, c->worker)->candidacy;
+    struct candidacy *y = candidacy_of(w, c);
 
     if (has_majority(w, c) && y->had_us == RLK_NEVER) {
-        y->had_us = end_us(w, c);
+        y->had_us = w->now_us;
+    }
+}
+
+/* How long a majority will have the key of a claim that nobody deletes; 0: none has it now. */
+static uint64_t left_us(const struct world *w, unsigned claim, unsigned key)
+{
+    const struct claim *c = &w->claims[claim];
+    uint64_t left_us[SIM_NODES] = {0}, most_us = 0;
+    unsigned i, j;
+
+    for (i = 0; i < w->o.nodes; i++) {
+        left_us[i] = server_value(w, i, key) == claim ? server_left_us(w, i, key) : 0;
+    }
+    for (i = 0; i < w->o.nodes; i++) {
+        unsigned n = 0;
+
+        for (j = 0; j < w->o.nodes; j++) {
+            n += left_us[j] >= left_us[i];
+        }
+        if (n > w->clients[c->client].nodes / 2) {
+            most_us = rlk_time_max(most_us, left_us[i]);
+        }
+    }
+    return most_us;
+}
+
+/* Whoever died may have left its key on a majority, also when its release was under way. The clocks
+ * of the masters say for how long; they may be set back. */
+void check_key_seen(struct world *w, unsigned server, unsigned key)
+{
+    unsigned claim = server_value(w, server, key);
+    const struct claim *c = world_claim(w, claim);
+    struct candidacy *y = candidacy_of(w, c);
+    uint64_t kept_us = left_us(w, claim, key);
+
+    w->seen_us[key] = w->now_us;
+    if (kept_us > 0) {
+        y->had_us = rlk_time_max(y->had_us, w->now_us + (c->orphan ? kept_us : 0));
+    }
+}
+
+void check_keys_left(struct world *w, unsigned client)
+{
+    unsigned server, key;
+
+    for (server = 0; server < w->o.nodes; server++) {
+        for (key = 0; key < SIM_STORED; key++) {
+            unsigned claim = server_value(w, server, key);
+
+            if (claim != NONE && world_claim(w, claim)->client == client) {
+                check_key_seen(w, server, key);
+            }
+        }
     }
 }
 
@@ -162,9 +215,10 @@ void check_lead_known(struct world *w, unsigned client, unsigned worker)
 
 /* ---- in the end ---- */
 
+/* A key that a dead leader has left is right to be believed in. */
 static uint64_t last_change_us(const struct world *w, unsigned key)
 {
-    uint64_t us = w->healed_us;
+    uint64_t us = rlk_time_max(w->healed_us, w->seen_us[key]);
     unsigned i, j;
 
     for (i = 0; i < w->o.clients; i++) {

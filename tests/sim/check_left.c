@@ -71,6 +71,7 @@ void check_died(struct world *w, unsigned client)
             check_let_go(w, (unsigned)i);
         }
     }
+    check_keys_left(w, client);
 }
 
 void check_may_outlive(struct world *w, unsigned claim)

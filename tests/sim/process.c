@@ -153,6 +153,7 @@ void process_end(struct world *w, unsigned client)
     process_leave(w);
     w->ending = false;
     c->rl = NULL;
+    c->closing = false; /* it died, and finishes nothing that it had begun */
     process_ended(w, client);
 }
 

@@ -83,6 +83,13 @@ unsigned server_value(const struct world *w, unsigned server, unsigned key)
     return v->claim != NONE && server_ms(w, s) <= v->expires_ms ? v->claim : NONE;
 }
 
+uint64_t server_left_us(const struct world *w, unsigned server, unsigned key)
+{
+    const struct server *s = &w->servers[server];
+
+    return rlk_time_sub((s->keys[key].expires_ms + 1) * 1000, clock_wall(&s->clock, w->now_us));
+}
+
 /* The copy replaces what the replica stored by itself. The key of a lock that both had has been
  * there all the time: its holder could not see a gap (docs/guarantees.md). */
 static void copy_to(struct world *w, unsigned server, unsigned key, struct value v)
@@ -602,6 +609,9 @@ static void get(struct world *w, unsigned server, struct message *m)
     unsigned key = (unsigned)__builtin_ctz(m->keys);
 
     m->answer = ANSWER_NIL;
+    if (key < SIM_STORED && server_value(w, server, key) != NONE) {
+        check_key_seen(w, server, key);
+    }
     if (is_stored(w, server, key)) {
         m->answer = key < SIM_STORED ? ANSWER_STRING : ANSWER_NUMBER;
         m->integer = key < SIM_STORED ? (int64_t)w->servers[server].keys[key].claim

@@ -26,6 +26,9 @@ unsigned server_look_up(struct world *w, unsigned server, unsigned key);
 /* What it takes a hint for [S12]: at most a minute ahead of its clock, in whole seconds. */
 uint64_t server_hint(const struct world *w, unsigned server, uint64_t hint);
 
+/* How long it has that key yet, by its clock. */
+uint64_t server_left_us(const struct world *w, unsigned server, unsigned key);
+
 /* Stop answering, and go on at that time. */
 void server_stop(struct world *w, unsigned server, uint64_t until_us);
 

@@ -26,9 +26,8 @@ static bool is_asked_again(const struct world *w, const struct message *m)
 {
     const struct message *h = world_reading(w, m->claim);
 
-    if (h && h->many) {
-        return m->kind == MESSAGE_KEEP && !m->many &&
-               !(h->answer == ANSWER_INTEGER && h->integer == 1);
+    if (h && h->many && !m->many) {
+        return m->kind == MESSAGE_KEEP && !(h->answer == ANSWER_INTEGER && h->integer == 1);
     }
     return h && m->text && h->kind == m->kind && is_no_script(h);
 }

@@ -301,9 +301,8 @@ struct held {
     uint64_t open;                /* asked, and not answered */
     uint64_t asked, confirmed;    /* in the round under way */
     uint64_t healed;              /* asked since the last success */
-    uint64_t ask_us[SIM_NODES];   /* when, by the client's clock */
+    uint64_t next_us[SIM_NODES];  /* the lease that a yes to the open question brings */
     uint64_t begun_us[SIM_NODES]; /* when the round began that asked it last */
-    uint32_t ask_ttl_ms[SIM_NODES];
     uint64_t lease_us[SIM_NODES]; /* the longest that was confirmed */
     uint64_t since_us[SIM_NODES]; /* true time: since when the key is there without a gap */
     uint64_t won_us, round_us;    /* the client's clock */
@@ -350,7 +349,7 @@ struct candidacy {
     uint64_t elected_us;    /* true time; of a bidder: its bid was held */
     uint64_t made_us;       /* true time: the election was made */
     uint64_t had_us; /* true time: until when it had the key on a majority, or was asking for it
-                        with that; 0: never */
+                        with that, or a master said so later; 0: never */
     bool sick;       /* healthy_cb has said no last */
     bool told, told_known; /* who leads: check_leader.c */
     uint64_t told_term;
@@ -447,12 +446,13 @@ struct world {
     unsigned acquired, renewed, lost, leads, faults; /* for the figures at the end */
     struct effort effort;
     uint64_t
-        vacant_us[SIM_KEYS];     /* true time: in a quiet election, since when nobody has the key */
-    unsigned deaths;             /* of clients that had a lock, or waited for one */
-    unsigned ghosts;             /* candidates that died while they waited */
-    bool moved;                  /* a clock was set forward, or is outside of the bounds */
-    bool harmed;                 /* a server has forgotten something, or a clock was set forward */
-    uint64_t fences[SIM_STORED]; /* the largest that was reported to any user */
+        vacant_us[SIM_KEYS]; /* true time: in a quiet election, since when nobody has the key */
+    uint64_t seen_us[SIM_STORED]; /* true time: a master has said last that somebody has the key */
+    unsigned deaths;              /* of clients that had a lock, or waited for one */
+    unsigned ghosts;              /* candidates that died while they waited */
+    bool moved;                   /* a clock was set forward, or is outside of the bounds */
+    bool harmed;                  /* a server has forgotten something, or a clock was set forward */
+    uint64_t fences[SIM_STORED];  /* the largest that was reported to any user */
     unsigned fenced, confirms, quarantined; /* for the figures, too */
     unsigned running;                       /* the client whose code runs now, or SIM_CLIENTS */
     const struct message *reading;          /* the message that it has just read; NULL: none */
