@@ -15,6 +15,7 @@
 
 static const char usage_text[] =
     "usage: redlock-sim [--seeds N] [--from S] [--seconds T] [--jobs J] [--break ASSUMPTION]\n"
+    "                   [--violations FILE]\n"
     "       redlock-sim --seed S [--trace] [--break ASSUMPTION]\n"
     "       redlock-sim --hunt N [--from S] [--break ASSUMPTION]\n"
     "       redlock-sim --file SEEDS\n"
@@ -24,6 +25,7 @@ static const char usage_text[] =
     "  --seconds T    instead, as many as fit in T seconds\n"
     "  --from S       the first seed (1)\n"
     "  --jobs J       processes (1)\n"
+    "  --violations FILE  write each violation there, in the form of a file of seeds\n"
     "  --seed S       this history only\n"
     "  --trace        print everything that happens in it\n"
     "  --hunt N       stop at the first violation within N histories\n"
@@ -75,6 +77,7 @@ enum {
     FROM,
     SECONDS,
     JOBS,
+    VIOLATIONS,
     SEED,
     TRACE,
     HUNT,
@@ -89,6 +92,7 @@ static const struct option long_options[] = {
     {"from", required_argument, NULL, FROM},
     {"seconds", required_argument, NULL, SECONDS},
     {"jobs", required_argument, NULL, JOBS},
+    {"violations", required_argument, NULL, VIOLATIONS},
     {"seed", required_argument, NULL, SEED},
     {"trace", no_argument, NULL, TRACE},
     {"hunt", required_argument, NULL, HUNT},
@@ -125,6 +129,9 @@ static bool take(struct command *c, int option)
         return number(optarg, &c->run.seconds) && c->run.seconds > 0;
     case JOBS:
         return number(optarg, &c->run.jobs) && c->run.jobs >= 1 && c->run.jobs <= 256;
+    case VIOLATIONS:
+        c->run.violations = optarg;
+        return true;
     case SEED:
         c->what = ONE;
         return number(optarg, &c->seed);

@@ -12,9 +12,11 @@
 
 #include "lib/place.h"
 #include "sim/history.h"
+#include "sim/tally.h"
 
-/* So many violations are printed in full. */
+/* So many violations of each job are printed in full, as soon as they are found. */
 #define SHOWN 3
+#define MOST_JOBS 256
 
 struct figures {
     uint64_t histories, events, violations, acquired, fenced, renewed, lost, faults;
@@ -68,7 +70,7 @@ static void show(const struct world *w)
 }
 
 /* Every jobs-th seed from the job-th on. */
-static struct figures work(const struct run *r, uint64_t job, double until)
+static struct figures work(const struct run *r, uint64_t job, double until, FILE *violations)
 {
     struct figures f = {0};
     uint64_t i;
@@ -79,39 +81,52 @@ static struct figures work(const struct run *r, uint64_t job, double until)
         if (world.violated && f.violations <= SHOWN) {
             show(&world);
         }
+        if (world.violated) {
+            tally_write(violations, world.o.seed, r->broken, world.violation);
+        }
     }
     history_free(&world);
     return f;
 }
 
-static pid_t start_job(const struct run *r, uint64_t job, double until, int *ret_fd)
+struct job {
+    pid_t pid;
+    int fd;           /* sends its figures */
+    FILE *violations; /* that it has found */
+};
+
+static void start_job(const struct run *r, uint64_t number, double until, struct job *ret_job)
 {
     int ends[2];
-    pid_t pid;
     struct figures f;
 
-    if (pipe(ends) < 0 || (pid = fork()) < 0) {
+    ret_job->violations = tmpfile();
+    if (!ret_job->violations || pipe(ends) < 0 || (ret_job->pid = fork()) < 0) {
         perror("redlock-sim");
         exit(71);
     }
-    if (pid == 0) {
+    if (ret_job->pid == 0) {
         close(ends[0]);
-        f = work(r, job, until);
-        _exit(write(ends[1], &f, sizeof(f)) == (ssize_t)sizeof(f) ? 0 : 71);
+        f = work(r, number, until, ret_job->violations);
+        _exit(fflush(ret_job->violations) == 0 &&
+                      write(ends[1], &f, sizeof(f)) == (ssize_t)sizeof(f)
+                  ? 0
+                  : 71);
     }
     close(ends[1]);
-    *ret_fd = ends[0];
-    return pid;
+    ret_job->fd = ends[0];
 }
 
 /* A job that crashed sends no figures: the whole run has failed. */
-static bool gather(int fd, pid_t pid, struct figures *sum)
+static bool gather(const struct job *job, struct figures *sum, struct tally *violations)
 {
     struct figures f;
-    bool good = read(fd, &f, sizeof(f)) == (ssize_t)sizeof(f);
+    bool good = read(job->fd, &f, sizeof(f)) == (ssize_t)sizeof(f);
 
-    close(fd);
-    waitpid(pid, NULL, 0);
+    close(job->fd);
+    waitpid(job->pid, NULL, 0);
+    tally_read(violations, job->violations);
+    fclose(job->violations);
     if (good) {
         sum->histories += f.histories;
         sum->events += f.events;
@@ -125,23 +140,38 @@ static bool gather(int fd, pid_t pid, struct figures *sum)
     return good;
 }
 
+/* Returns whether all was written that was asked for. */
+static bool report_violations(const struct run *r, struct tally *violations)
+{
+    bool good;
+
+    tally_print(violations);
+    good = r->violations == NULL || tally_save(violations, r->violations) == 0;
+    if (!good) {
+        printf("redlock-sim: %s cannot be written\n", r->violations);
+    }
+    tally_free(violations);
+    return good;
+}
+
 int run_many(const struct run *r)
 {
     double began = seconds(), until = began + (double)r->seconds, took;
     struct figures sum = {0};
-    int fds[256];
-    pid_t pids[256];
+    struct tally violations = {0};
+    struct job jobs[MOST_JOBS];
     bool good = true;
     uint64_t i;
 
     fflush(stdout);
     for (i = 0; i < r->jobs; i++) {
-        pids[i] = start_job(r, i, until, &fds[i]);
+        start_job(r, i, until, &jobs[i]);
     }
     for (i = 0; i < r->jobs; i++) {
-        good &= gather(fds[i], pids[i], &sum);
+        good &= gather(&jobs[i], &sum, &violations);
     }
     took = seconds() - began;
+    good &= report_violations(r, &violations);
     printf("seeds from %" PRIu64 ": %" PRIu64 " locks acquired, %" PRIu64
            " of them fenced, %" PRIu64 " renewals, %" PRIu64 " lost, %" PRIu64
            " faults; %.1f s, %.0f histories a minute\n",
@@ -150,7 +180,7 @@ int run_many(const struct run *r)
     printf("%" PRIu64 " histories, %" PRIu64 " events, %" PRIu64 " violations\n", sum.histories,
            sum.events, sum.violations);
     if (!good) {
-        printf("redlock-sim: a process ended early\n");
+        printf("redlock-sim: a process ended early, or a file could not be written\n");
     }
     return good && sum.violations == 0 ? 0 : 1;
 }

@@ -12,9 +12,11 @@ struct run {
     uint64_t seconds; /* 0: that many histories; else as many as fit in the time */
     uint64_t jobs;
     enum assumption broken;
+    const char *violations; /* a file for all violations, or NULL */
 };
 
-/* Each prints its violations and a line with the figures, and returns the exit status. */
+/* Prints its violations by their kinds, with their seeds, and a line with the figures. Returns the
+ * exit status, as the next ones do. */
 int run_many(const struct run *r);
 
 /* Stop at the first violation: "caught by seed S: checker: text". */

@@ -84,6 +84,26 @@ def jobs_agree(sim):
         yield f'{one!r} and {three!r}'
 
 
+def every_violation(sim, folder):
+    """All are counted by their kind, whatever the number of jobs, and their seeds are named."""
+    path = os.path.join(folder, 'violations')
+    words = ['--seeds', '60', '--from', '700000000', '--break', 'truth']
+    one, three = (sim(*words, '--violations', path, '--jobs', jobs)[1] for jobs in '13')
+    kinds = [line for line in one.splitlines() if re.match(r'\d+ x \w+: ', line)]
+    counted = sum(int(line.split()[0]) for line in kinds)
+    named = re.findall(r'(?<= )\d+', ''.join(re.findall(r'^    seeds.*$', one, re.MULTILINE)))
+    total = re.search(r'(\d+) violations$', one)
+    if total is None or not 3 < int(total[1]) == counted == len(named) or len(kinds) < 2:
+        yield f'{total} violations, {counted} of {kinds}, seeds {named}'
+    if kinds != [line for line in three.splitlines() if re.match(r'\d+ x \w+: ', line)]:
+        yield f'three jobs find others: {three}'
+    status, out = sim('--file', path)
+    if status != 0 or out.splitlines()[-1] != f'1..{counted}':
+        yield f'the file of violations: {status}, {out}'
+    if sim(*words, '--violations', os.path.join(folder, 'no', 'such'))[0] != 1:
+        yield 'a file that cannot be written is no error'
+
+
 # What happens to a client without its knowledge: only the simulator can print these lines.
 OF_THE_WORLD = ['stalls for', 'is paused for', 'is suspended for', 'and its clock freeze for',
                 'its wall clock is set', 'dies', 'is started again', 'its clock is off by',
@@ -140,6 +160,8 @@ def main(program, seconds):
     tap.claim('wrong usage is rejected', usage(sim))
     with tempfile.TemporaryDirectory() as folder:
         tap.claim('a wrong file of seeds is rejected', bad_seed_files(sim, folder))
+        tap.claim('every violation is counted by its kind, and its seed is named',
+                  every_violation(sim, folder))
     for assumption in ASSUMPTIONS:
         what = 'fences go back' if assumption == 'wall-clocks' else 'two clients can hold a lock'
         tap.claim(f'without the assumption "{assumption}" {what}',
