@@ -270,9 +270,10 @@ static bool is_over(const struct rlk_question *q, const struct rlk_claim *claim)
     return claim->release && q->event != RLK_EVENT_PLACE;
 }
 
-/* Whether the lock still wants this done. A lock that is lost or forgotten does not. A place
- * in a waiting list is given up even when there is no lock any more. */
-static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *claim)
+/* Whether the lock still wants this done. A lock that is lost or forgotten does not; nor does one
+ * whose time is over, also before its timer has fired [S3]. A place in a waiting list is given up
+ * even when there is no lock any more. */
+static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *claim, uint64_t now_us)
 {
     const struct redlock_lock *lock = claim->lock;
 
@@ -280,12 +281,12 @@ static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *clai
         return true;
     }
     return !is_over(q, claim) && lock && (q->phases & 1u << lock->phase) != 0 &&
-           (lock->phase != RLK_LOCK_HELD || lock->hold.state == RLK_HOLD_HELD);
+           (lock->phase != RLK_LOCK_HELD || rlk_hold_valid_until_us(&lock->hold) > now_us);
 }
 
-bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what)
+bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what, uint64_t now_us)
 {
-    return is_wanted(&rlk_questions[what], claim);
+    return is_wanted(&rlk_questions[what], claim, now_us);
 }
 
 /* The ttl for sending a script again. It is at least as long as the lease that was computed from
@@ -293,7 +294,7 @@ bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what)
 static uint32_t resend_ttl_ms(const struct rlk_question *q, const struct rlk_node *n,
                               const struct rlk_claim *claim, uint64_t now_us)
 {
-    if (!is_wanted(q, claim)) {
+    if (!is_wanted(q, claim, now_us)) {
         return 0;
     }
     return q == &rlk_questions[RLK_ASK_HEAL]

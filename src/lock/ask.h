@@ -32,8 +32,9 @@ void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask
 
 /* For a question that is sent together with those of other locks (lock/renewals.h). */
 
-/* Whether the lock of the claim still wants this asked. One that is lost or forgotten does not. */
-bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what);
+/* Whether the lock of the claim still wants this asked. One that is lost or forgotten, or whose
+ * time is over, does not. */
+bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what, uint64_t now_us);
 
 /* It was sent to these nodes, but for the unsent ones: for these the lock may be stepped. */
 void rlk_ask_sent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t nodes,

@@ -27,7 +27,7 @@ static void read_answers(const struct rlk_batch *batch, const struct rlk_reply *
 
 static void ask_alone(struct rlk_node *n, struct rlk_claim *claim, uint32_t ttl_ms, uint64_t now_us)
 {
-    if (rlk_ask_is_wanted(claim, RLK_ASK_KEEP)) {
+    if (rlk_ask_is_wanted(claim, RLK_ASK_KEEP, now_us)) {
         rlk_ask_for_claim(n->owner, claim, RLK_ASK_KEEP, rlk_mask_bit(n->index), ttl_ms, now_us);
     }
 }
@@ -81,12 +81,12 @@ static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t
 
 /* ---- sending ---- */
 
-static void leave_out_unwanted(struct rlk_batch *batch)
+static void leave_out_unwanted(struct rlk_batch *batch, uint64_t now_us)
 {
     unsigned i;
 
     for (i = batch->n; i-- > 0;) {
-        if (!rlk_ask_is_wanted(batch->claims[i], RLK_ASK_KEEP)) {
+        if (!rlk_ask_is_wanted(batch->claims[i], RLK_ASK_KEEP, now_us)) {
             rlk_batch_drop(batch, i);
         }
     }
@@ -131,7 +131,7 @@ static void send_all(struct redlock *rl, struct rlk_batch *batch, uint64_t now_u
 
 static void send_batch(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)
 {
-    leave_out_unwanted(batch);
+    leave_out_unwanted(batch, now_us);
     if (batch->n == 1) {
         rlk_ask_for_claim(rl, batch->claims[0], RLK_ASK_KEEP, batch->nodes, batch->ttl_ms, now_us);
     } else if (batch->n > 1) {

@@ -148,6 +148,22 @@ START_TEST(a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock)
 }
 END_TEST
 
+/* The master has replied that it does not know the script. When we read that, the time of the lock
+ * is over, and its timer has not called us yet [S3]. */
+START_TEST(a_late_vote_is_not_asked_for_again_when_the_time_of_the_lock_is_over)
+{
+    vote_by_hash();
+    model_forget_scripts(fake_model(f.nodes[NODE]));
+    held_resume(&f, NODE, NODE + 1);
+    suspend_ms(OUTCOME_TTL_MS);
+    held_wait(&h, &h.lost, 1);
+    loop_settle(f.base);
+    ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_vote), 2);
+    ck_assert_uint_eq(farm_count(&f, "k", h.token), 4);
+    farm_end(&f);
+}
+END_TEST
+
 Suite *noscript_suite(void)
 {
     Suite *suite = suite_create("noscript");
@@ -158,6 +174,7 @@ Suite *noscript_suite(void)
     tcase_add_loop_test(tcase, an_extension_is_not_sent_again_when_nobody_holds_the_lock, 0, 2);
     tcase_add_test(tcase, a_late_vote_is_asked_for_again_while_the_lock_is_held);
     tcase_add_loop_test(tcase, a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock, 0, 2);
+    tcase_add_test(tcase, a_late_vote_is_not_asked_for_again_when_the_time_of_the_lock_is_over);
     suite_add_tcase(suite, tcase);
     return suite;
 }
