@@ -1,8 +1,8 @@
 /* common.c - the shared part of the clients: reading arguments, timing, counting, printing. */
 #include "common.h"
 
+#include <err.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +23,6 @@ static _Noreturn void usage(void)
             "  N     cycles to measure, however long they take\n",
             program_invocation_short_name, BENCH_MAX_NODES, BENCH_MAX_IN_FLIGHT);
     exit(64);
-}
-
-void bench_die(const char *format, ...)
-{
-    va_list args;
-
-    fprintf(stderr, "%s: ", program_invocation_short_name);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    exit(1);
 }
 
 /* The number that text consists of, if it lies in low to high. */
@@ -201,7 +189,7 @@ void bench_meter_print(const struct bench_meter *m, const struct bench_args *arg
                        const char *client)
 {
     if (m->cycles == 0 || m->seconds <= 0) {
-        bench_die("no cycle ended within the measured time");
+        errx(1, "no cycle ended within the measured time");
     }
     printf("{\"client\": \"%s\", \"in_flight\": %u, \"cycles\": %llu, \"seconds\": %.4f, "
            "\"cycles_per_s\": %.1f, \"cpu_s_per_100k\": %.4f, \"acquire_p50_us\": %.1f, "

@@ -34,9 +34,6 @@ struct bench_args {
  * that hangs, unless it is to make a number of cycles. */
 void bench_args_parse(struct bench_args *args, int argc, char **argv);
 
-/* Print "PROGRAM: text" on stderr and exit with 1. */
-_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* Nanoseconds of a clock that only goes forward. */
 uint64_t bench_now_ns(void);
 

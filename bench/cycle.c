@@ -8,6 +8,7 @@
  * Two options of its own come before those of all clients: --fenced, each lock with a fence; and
  * --held K, so many other locks are held meanwhile, with a ttl so long that none is renewed. Their
  * keys are left to the masters. */
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static void rest(struct bench *b)
     }
     status = redlock_close(b->rl, NULL, NULL);
     if (status) {
-        bench_die("redlock_close: %s", redlock_strerror(status));
+        errx(1, "redlock_close: %s", redlock_strerror(status));
     }
 }
 
@@ -89,7 +90,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     bench_meter_acquired(&s->bench->meter, bench_now_ns() - s->began_ns);
     status = redlock_release(lock, on_released, s);
     if (status) {
-        bench_die("redlock_release: %s", redlock_strerror(status));
+        errx(1, "redlock_release: %s", redlock_strerror(status));
     }
 }
 
@@ -100,7 +101,7 @@ static void begin_acquire(struct slot *s, uint64_t now_ns)
     s->began_ns = now_ns;
     status = redlock_acquire(s->bench->rl, &s->request, on_acquired, s, NULL);
     if (status) {
-        bench_die("redlock_acquire: %s", redlock_strerror(status));
+        errx(1, "redlock_acquire: %s", redlock_strerror(status));
     }
 }
 
@@ -150,7 +151,7 @@ static void set_up(struct bench *b, int argc, char **argv)
     b->base = event_base_new();
     b->slots = calloc(b->args.in_flight, sizeof(*b->slots));
     if (b->base == NULL || b->slots == NULL) {
-        bench_die("out of memory");
+        errx(1, "out of memory");
     }
     bench_options_init(&options, b->args.nodes, b->args.n_nodes);
     options.max_ttl_ms = b->held > 0 ? HELD_TTL_MS : options.max_ttl_ms;

@@ -12,6 +12,7 @@
  * a key travel on the same connections in the same order, a SET finds its key free on every
  * master; any answer but the expected one ends the program. At the end every answer is waited
  * for, and as many keys must have been deleted as were set. */
+#include <err.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,8 +94,8 @@ static _Noreturn void unexpected(const struct wire_node *n, const char *at, size
 {
     const char *end = memchr(at, '\r', len);
 
-    bench_die("%s: expected %.*s, got %.*s", n->uri, (int)strcspn(wanted, "\r"), wanted,
-              (int)(end ? (size_t)(end - at) : len), at);
+    errx(1, "%s: expected %.*s, got %.*s", n->uri, (int)strcspn(wanted, "\r"), wanted,
+         (int)(end ? (size_t)(end - at) : len), at);
 }
 
 /* Whether the whole of the wanted answer is there; ends the program if it is another one. */
@@ -178,8 +179,8 @@ static void run(struct floor *f)
         turn(f);
     }
     if (f->granted != f->begun * f->args.n_nodes || f->deleted != f->granted) {
-        bench_die("%llu keys set, %llu deleted", (unsigned long long)f->granted,
-                  (unsigned long long)f->deleted);
+        errx(1, "%llu keys set, %llu deleted", (unsigned long long)f->granted,
+             (unsigned long long)f->deleted);
     }
 }
 
@@ -192,7 +193,7 @@ static void set_up(struct floor *f, int argc, char **argv)
     f->slots = calloc(f->args.in_flight, sizeof(*f->slots));
     f->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (f->slots == NULL || f->epoll < 0) {
-        bench_die("%s", strerror(errno));
+        errx(1, "%s", strerror(errno));
     }
     for (i = 0; i < f->args.n_nodes; i++) {
         wire_open(&f->nodes[i], f->args.nodes[i], f->epoll, f->sha);

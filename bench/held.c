@@ -12,6 +12,7 @@
  * line of JSON: the resident memory for each lock while K are held, what of that is still there
  * after their release, the seconds and the CPU time of this process, and how many locks were lost
  * or had expired. */
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static size_t resident_bytes(void)
     FILE *f = fopen("/proc/self/statm", "r");
 
     if (f == NULL || fscanf(f, "%*u %lu", &pages) != 1) {
-        bench_die("cannot read /proc/self/statm");
+        errx(1, "cannot read /proc/self/statm");
     }
     fclose(f);
     return pages * (size_t)sysconf(_SC_PAGESIZE);
@@ -52,7 +53,7 @@ static void open_manager(struct bench *b)
 
     b->base = event_base_new();
     if (b->base == NULL) {
-        bench_die("out of memory");
+        errx(1, "out of memory");
     }
     bench_options_init(&options, b->nodes, b->n_nodes);
     options.max_ttl_ms = LONG_TTL_MS;
@@ -63,7 +64,7 @@ static void open_manager(struct bench *b)
 static void close_manager(struct bench *b)
 {
     if (redlock_close(b->rl, NULL, NULL)) {
-        bench_die("redlock_close failed");
+        errx(1, "redlock_close failed");
     }
     event_base_dispatch(b->base);
     event_base_free(b->base);
@@ -146,7 +147,7 @@ static void parse(struct bench *b, int argc, char **argv)
     }
     b->k = i + 1 < argc ? (unsigned)strtoul(argv[i], NULL, 10) : 0;
     if (b->k == 0) {
-        bench_die("usage: bench-held [--ttl-ms N] [--settle S] [--seconds S] K NODE...");
+        errx(1, "usage: bench-held [--ttl-ms N] [--settle S] [--seconds S] K NODE...");
     }
     b->nodes = (const char *const *)argv + i + 1;
     b->n_nodes = (unsigned)(argc - i - 1);

@@ -1,6 +1,7 @@
 /* holding.c - acquires locks and keeps them, and releases them in the end. */
 #include "holding.h"
 
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     struct bench_holding *h = arg;
 
     if (status) {
-        bench_die("an acquire failed: %s", redlock_strerror(status));
+        errx(1, "an acquire failed: %s", redlock_strerror(status));
     }
     h->locks[h->held++] = lock;
     if (h->held == h->wanted) {
@@ -51,7 +52,7 @@ static void begin_acquire(struct bench_holding *h)
     request.notice_arg = h;
     status = redlock_acquire(h->rl, &request, on_acquired, h, NULL);
     if (status) {
-        bench_die("redlock_acquire: %s", redlock_strerror(status));
+        errx(1, "redlock_acquire: %s", redlock_strerror(status));
     }
 }
 
@@ -76,7 +77,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
 
     (void)lock;
     if (status) {
-        bench_die("a release failed: %s", redlock_strerror(status));
+        errx(1, "a release failed: %s", redlock_strerror(status));
     }
     if (++h->released == h->wanted) {
         event_base_loopbreak(h->base);
@@ -90,7 +91,7 @@ static void begin_release(struct bench_holding *h)
     int status = redlock_release(h->locks[--h->held], on_released, h);
 
     if (status) {
-        bench_die("redlock_release: %s", redlock_strerror(status));
+        errx(1, "redlock_release: %s", redlock_strerror(status));
     }
 }
 
@@ -112,7 +113,7 @@ void bench_holding_init(struct bench_holding *h, struct event_base *base, struct
     *h = (struct bench_holding){.base = base, .rl = rl, .ttl_ms = ttl_ms};
     h->locks = malloc(most * sizeof(struct redlock_lock *));
     if (h->locks == NULL) {
-        bench_die("out of memory");
+        errx(1, "out of memory");
     }
     memset(h->locks, 0xff, most * sizeof(struct redlock_lock *));
 }

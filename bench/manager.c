@@ -3,6 +3,8 @@
 
 #include "common.h"
 
+#include <err.h>
+
 void bench_options_init(struct redlock_options *options, const char *const *nodes, unsigned n_nodes)
 {
     redlock_options_init(options);
@@ -20,7 +22,7 @@ struct redlock *bench_manager_open(struct event_base *base, struct redlock_optio
     options->error_text = why;
     options->error_text_size = sizeof(why);
     if (redlock_new(base, options, &rl)) {
-        bench_die("redlock_new: %s", why);
+        errx(1, "redlock_new: %s", why);
     }
     return rl;
 }
@@ -36,7 +38,7 @@ void bench_manager_wait(struct event_base *base, struct redlock *rl)
         if (redlock_get_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
             i++;
         } else if (bench_now_ns() > until_ns) {
-            bench_die("%s: %s", info.name, info.error);
+            errx(1, "%s: %s", info.name, info.error);
         } else {
             event_base_loopexit(base, &soon);
             event_base_dispatch(base);

@@ -1,6 +1,7 @@
 /* wire.c - connecting to the masters, building commands, sending and reading bytes. */
 #include "wire.h"
 
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -39,7 +40,7 @@ static int dial(const char *uri, const struct sockaddr *addr, socklen_t len)
     int one = 1, fd = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0 || connect(fd, addr, len)) {
-        bench_die("%s: %s", uri, strerror(errno));
+        errx(1, "%s: %s", uri, strerror(errno));
     }
     if (addr->sa_family != AF_UNIX) {
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
@@ -52,7 +53,7 @@ static int dial_unix(const char *uri, const char *path)
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
     if (strlen(path) >= sizeof(addr.sun_path)) {
-        bench_die("%s: the path is too long", uri);
+        errx(1, "%s: the path is too long", uri);
     }
     strcpy(addr.sun_path, path);
     return dial(uri, (struct sockaddr *)&addr, sizeof(addr));
@@ -66,12 +67,12 @@ static int dial_tcp(const char *uri, const char *host_port)
     int error, fd;
 
     if (colon == NULL || (size_t)(colon - host_port) >= sizeof(host)) {
-        bench_die("%s: expected redis://host:port", uri);
+        errx(1, "%s: expected redis://host:port", uri);
     }
     snprintf(host, sizeof(host), "%.*s", (int)(colon - host_port), host_port);
     error = getaddrinfo(host, colon + 1, &hints, &found);
     if (error) {
-        bench_die("%s: %s", uri, gai_strerror(error));
+        errx(1, "%s: %s", uri, gai_strerror(error));
     }
     fd = dial(uri, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
@@ -89,14 +90,14 @@ static void load_script(const struct wire_node *n, char ret_sha[WIRE_SHA_SIZE])
         (size_t)snprintf(bytes, sizeof(bytes), "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$%zu\r\n%s\r\n",
                          strlen(script), script);
     if (send(n->fd, bytes, len, MSG_NOSIGNAL) != (ssize_t)len) {
-        bench_die("%s: %s", n->uri, strerror(errno));
+        errx(1, "%s: %s", n->uri, strerror(errno));
     }
     while (have < 47 && got > 0) {
         got = read(n->fd, answer + have, 47 - have);
         have += got > 0 ? (size_t)got : 0;
     }
     if (have < 47 || memcmp(answer, "$40\r\n", 5) != 0) {
-        bench_die("%s: did not take the script: %.*s", n->uri, (int)have, answer);
+        errx(1, "%s: did not take the script: %.*s", n->uri, (int)have, answer);
     }
     snprintf(ret_sha, 41, "%.40s", answer + 5);
 }
@@ -108,7 +109,7 @@ static void set_up_buffers(struct wire_node *n)
     n->out_cap = 65536;
     n->out = malloc(n->out_cap);
     if (n->ring == NULL || n->out == NULL) {
-        bench_die("out of memory");
+        errx(1, "out of memory");
     }
 }
 
@@ -123,12 +124,12 @@ void wire_open(struct wire_node *n, const char *uri, int epoll, char ret_sha[WIR
     } else if (strncmp(uri, "redis://", 8) == 0) {
         n->fd = dial_tcp(uri, uri + 8);
     } else {
-        bench_die("%s: expected unix:///path or redis://host:port", uri);
+        errx(1, "%s: expected unix:///path or redis://host:port", uri);
     }
     load_script(n, ret_sha);
     set_up_buffers(n);
     if (fcntl(n->fd, F_SETFL, O_NONBLOCK) || epoll_ctl(epoll, EPOLL_CTL_ADD, n->fd, &wanted)) {
-        bench_die("%s: %s", uri, strerror(errno));
+        errx(1, "%s: %s", uri, strerror(errno));
     }
 }
 
@@ -149,7 +150,7 @@ static const unsigned char *fresh_entropy(void)
 
     if (used == ENTROPY_SIZE) {
         if (getrandom(entropy, ENTROPY_SIZE, 0) != ENTROPY_SIZE) {
-            bench_die("no random bytes: %s", strerror(errno));
+            errx(1, "no random bytes: %s", strerror(errno));
         }
         used = 0;
     }
@@ -178,7 +179,7 @@ static void command_init(struct wire_command *c, const char *before, const char 
     c->len =
         (size_t)snprintf(c->bytes, sizeof(c->bytes), "%s%0*d%s", before, WIRE_TOKEN_HEX, 0, behind);
     if (c->len >= sizeof(c->bytes)) {
-        bench_die("a command is longer than %d bytes", WIRE_COMMAND_SIZE);
+        errx(1, "a command is longer than %d bytes", WIRE_COMMAND_SIZE);
     }
 }
 
@@ -212,10 +213,10 @@ static void grow_ring(struct wire_node *n)
     struct wire_request *grown = malloc(2 * (size_t)size * sizeof(*grown));
 
     if (size >= MAX_BEHIND) {
-        bench_die("%s: %u requests behind", n->uri, size);
+        errx(1, "%s: %u requests behind", n->uri, size);
     }
     if (grown == NULL) {
-        bench_die("out of memory");
+        errx(1, "out of memory");
     }
     for (i = n->head; i != n->tail; i++) {
         grown[i & (2 * size - 1)] = n->ring[i & n->mask];
@@ -239,7 +240,7 @@ void wire_append(struct wire_node *n, const struct wire_command *c, struct wire_
         n->out_cap *= 2;
         n->out = realloc(n->out, n->out_cap);
         if (n->out == NULL) {
-            bench_die("out of memory");
+            errx(1, "out of memory");
         }
     }
     n->ring[n->tail++ & n->mask] = r;
@@ -252,7 +253,7 @@ static void watch_writable(struct wire_node *n, bool on)
     struct epoll_event wanted = {.events = EPOLLIN | (on ? EPOLLOUT : 0u), .data.ptr = n};
 
     if (n->blocked != on && epoll_ctl(n->epoll, EPOLL_CTL_MOD, n->fd, &wanted)) {
-        bench_die("%s: %s", n->uri, strerror(errno));
+        errx(1, "%s: %s", n->uri, strerror(errno));
     }
     n->blocked = on;
 }
@@ -262,7 +263,7 @@ void wire_flush(struct wire_node *n)
     ssize_t sent = send(n->fd, n->out, n->out_len, MSG_NOSIGNAL);
 
     if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-        bench_die("%s: %s", n->uri, strerror(errno));
+        errx(1, "%s: %s", n->uri, strerror(errno));
     }
     if (sent > 0) {
         n->out_len -= (size_t)sent;
@@ -280,14 +281,14 @@ void wire_fill(struct wire_node *n)
     if (got > 0) {
         n->in_len += (size_t)got;
     } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-        bench_die("%s: %s", n->uri, got < 0 ? strerror(errno) : "it closed the connection");
+        errx(1, "%s: %s", n->uri, got < 0 ? strerror(errno) : "it closed the connection");
     }
 }
 
 struct wire_request wire_oldest(const struct wire_node *n)
 {
     if (n->head == n->tail) {
-        bench_die("%s: an answer that nobody asked for", n->uri);
+        errx(1, "%s: an answer that nobody asked for", n->uri);
     }
     return n->ring[n->head & n->mask];
 }

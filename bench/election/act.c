@@ -10,6 +10,7 @@
  * so it does not outlive the benchmark, however that ends. With --input it begins at the first line
  * of its standard input, and ends with that.
  */
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -62,7 +63,7 @@ static void act(int fd, struct record record, struct pollfd *input)
     do {
         record.ns = bench_now_ns();
         if (write(fd, &record, sizeof(record)) != sizeof(record)) {
-            bench_die("write: %s", strerror(errno));
+            errx(1, "write: %s", strerror(errno));
         }
     } while (!input_ends(input) && !benchmark_ended(fd));
 }
@@ -76,12 +77,12 @@ int main(int argc, char **argv)
     int fd;
 
     if (argc != 3 && !reads) {
-        bench_die("usage: election-act RECORDS CANDIDATE [--input]");
+        errx(1, "usage: election-act RECORDS CANDIDATE [--input]");
     }
     record.candidate = (uint32_t)strtoul(argv[2], NULL, 10);
     fd = open(argv[1], O_WRONLY | O_APPEND | O_CLOEXEC);
     if (fd < 0) {
-        bench_die("%s: %s", argv[1], strerror(errno));
+        errx(1, "%s: %s", argv[1], strerror(errno));
     }
     if (!reads || read(STDIN_FILENO, &first, 1) == 1) {
         act(fd, record, &input);

@@ -1,6 +1,7 @@
 /* contend.c - arguments, records, letters and timers of the programs that contend. */
 #include "contend.h"
 
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -105,7 +106,7 @@ void contend_args_parse(struct contend_args *args, int argc, char **argv)
 void contend_record(const struct contend_record *record)
 {
     if (write(records, record, sizeof(*record)) != sizeof(*record)) {
-        bench_die("the file of records: %s", strerror(errno));
+        errx(1, "the file of records: %s", strerror(errno));
     }
 }
 
@@ -127,7 +128,7 @@ int contend_timer(void)
     int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
     if (fd < 0) {
-        bench_die("a timer: %s", strerror(errno));
+        errx(1, "a timer: %s", strerror(errno));
     }
     return fd;
 }
@@ -142,7 +143,7 @@ void contend_timer_set(int fd, uint64_t at_ns)
         at.it_value.tv_nsec = (long)(at_ns % 1000000000);
     }
     if (timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL)) {
-        bench_die("a timer: %s", strerror(errno));
+        errx(1, "a timer: %s", strerror(errno));
     }
 }
 

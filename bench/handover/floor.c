@@ -10,6 +10,7 @@
  * up after a while. A master that still has to answer many requests is not asked. Each connection
  * has a queue of the requests that await their answers, each with the phase that its contender was
  * in: an answer counts as a vote only while the contender is still in that phase. */
+#include <err.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +228,7 @@ static void on_readable(struct floor *f, struct wire_node *n)
         struct wire_request r = wire_oldest(n);
 
         if (n->in[at] == '-') {
-            bench_die("%s: %.*s", n->uri, (int)(end - n->in - at), n->in + at);
+            errx(1, "%s: %.*s", n->uri, (int)(end - n->in - at), n->in + at);
         }
         wire_answered(n);
         on_answer(f, c, (unsigned)(n - c->nodes), r.phase, n->in[at] == '+');
@@ -311,7 +312,7 @@ static void join(struct floor *f, int fd, void *tag)
     struct epoll_event wanted = {.events = EPOLLIN, .data.ptr = tag};
 
     if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &wanted)) {
-        bench_die("epoll_ctl: %s", strerror(errno));
+        errx(1, "epoll_ctl: %s", strerror(errno));
     }
 }
 
@@ -325,7 +326,7 @@ static void contender_init(struct floor *f, unsigned index)
     c->record.contender = f->args.first + index;
     c->nodes = calloc(f->args.n_nodes, sizeof(*c->nodes));
     if (c->nodes == NULL) {
-        bench_die("out of memory");
+        errx(1, "out of memory");
     }
     for (i = 0; i < f->args.n_nodes; i++) {
         wire_open(&c->nodes[i], f->args.nodes[i], f->epoll, sha);
@@ -348,7 +349,7 @@ static void set_up(struct floor *f, int argc, char **argv)
     f->epoll = epoll_create1(EPOLL_CLOEXEC);
     f->timer = contend_timer();
     if (f->list == NULL || f->due == NULL || f->epoll < 0) {
-        bench_die("%s", strerror(errno));
+        errx(1, "%s", strerror(errno));
     }
     join(f, STDIN_FILENO, f);
     join(f, f->timer, &f->timer);

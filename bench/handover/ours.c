@@ -2,6 +2,7 @@
  *
  * A contender that holds the lock has a timer of its own for that, because those of the loop count
  * milliseconds. */
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -55,7 +56,7 @@ static void ask(struct contender *c)
     c->all->busy++;
     status = redlock_acquire(c->rl, &request, on_acquired, c, &c->lock);
     if (status) {
-        bench_die("redlock_acquire: %s", redlock_strerror(status));
+        errx(1, "redlock_acquire: %s", redlock_strerror(status));
     }
 }
 
@@ -96,7 +97,7 @@ static void on_held_enough(evutil_socket_t fd, short what, void *arg)
     c->record.released_ns = bench_now_ns();
     status = redlock_release(c->lock, on_released, c);
     if (status) {
-        bench_die("redlock_release: %s", redlock_strerror(status));
+        errx(1, "redlock_release: %s", redlock_strerror(status));
     }
 }
 
@@ -107,7 +108,7 @@ static void hold(struct contender *c)
         c->timer = contend_timer();
         c->holding = event_new(c->all->base, c->timer, EV_READ | EV_PERSIST, on_held_enough, c);
         if (c->holding == NULL || event_add(c->holding, NULL)) {
-            bench_die("out of memory");
+            errx(1, "out of memory");
         }
     }
     contend_timer_set(c->timer, c->record.held_ns + c->all->args.hold_ns);
@@ -202,7 +203,7 @@ static void set_up(struct contenders *all, int argc, char **argv)
     all->list = calloc(all->args.contenders, sizeof(*all->list));
     all->managers = calloc(all->args.managers, sizeof(struct redlock *));
     if (all->base == NULL || all->list == NULL || all->managers == NULL) {
-        bench_die("out of memory");
+        errx(1, "out of memory");
     }
     open_managers(all);
     for (i = 0; i < all->args.contenders; i++) {
@@ -212,7 +213,7 @@ static void set_up(struct contenders *all, int argc, char **argv)
     }
     all->input = event_new(all->base, STDIN_FILENO, EV_READ | EV_PERSIST, on_input, all);
     if (all->input == NULL || event_add(all->input, NULL)) {
-        bench_die("out of memory");
+        errx(1, "out of memory");
     }
 }
 

@@ -2,6 +2,7 @@
  *
  * Each thread locks its own key, releases it, and begins again, until its meter says that the time
  * is over. All share one struct redlock_sync. The figures of all threads are added up. */
+#include <err.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,14 +68,14 @@ static struct redlock_sync *open_all(const struct bench_args *args)
 
     bench_options_init(&options, args->nodes, args->n_nodes);
     if (redlock_sync_new(&options, &s)) {
-        bench_die("redlock_sync_new failed");
+        errx(1, "redlock_sync_new failed");
     }
     do {
         up = 0;
         redlock_sync_run(s, count_up, &up);
     } while (up < args->n_nodes && bench_now_ns() < until_ns);
     if (up < args->n_nodes) {
-        bench_die("only %zu of %u masters can be reached", up, args->n_nodes);
+        errx(1, "only %zu of %u masters can be reached", up, args->n_nodes);
     }
     return s;
 }
@@ -89,7 +90,7 @@ int main(int argc, char **argv)
     bench_args_parse(&args, argc, argv);
     workers = calloc(args.in_flight, sizeof(*workers));
     if (workers == NULL) {
-        bench_die("out of memory");
+        errx(1, "out of memory");
     }
     s = open_all(&args);
     for (i = 0; i < args.in_flight; i++) {
@@ -97,7 +98,7 @@ int main(int argc, char **argv)
         snprintf(workers[i].key, sizeof(workers[i].key), BENCH_KEY_FORMAT, i);
         bench_meter_start(&workers[i].meter, &args);
         if (pthread_create(&workers[i].thread, NULL, work, &workers[i])) {
-            bench_die("no thread could be started");
+            errx(1, "no thread could be started");
         }
     }
     for (i = 0; i < args.in_flight; i++) {

@@ -4,6 +4,7 @@
  * each answer MS milliseconds after it has come. With 0 it passes all on at once: a master that is
  * well is measured through it too, so its own cost is on both sides. Writes block: a master never
  * waits for its clients, and our clients never wait for a master. It runs until it is killed. */
+#include <err.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ static struct sockaddr_un address_of(const char *path)
     struct sockaddr_un a = {.sun_family = AF_UNIX};
 
     if (strlen(path) >= sizeof(a.sun_path)) {
-        bench_die("%s: too long", path);
+        errx(1, "%s: too long", path);
     }
     memcpy(a.sun_path, path, strlen(path));
     return a;
@@ -55,7 +56,7 @@ static int new_socket(void)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0) {
-        bench_die("socket: %s", strerror(errno));
+        errx(1, "socket: %s", strerror(errno));
     }
     return fd;
 }
@@ -66,7 +67,7 @@ static void listen_on(struct distance *d, const char *path)
 
     d->listener = new_socket();
     if (bind(d->listener, (struct sockaddr *)&a, sizeof(a)) || listen(d->listener, 16)) {
-        bench_die("%s: %s", path, strerror(errno));
+        errx(1, "%s: %s", path, strerror(errno));
     }
 }
 
@@ -80,7 +81,7 @@ static void accept_client(struct distance *d)
     p->first = NULL;
     if (d->n == MOST_PAIRS || p->client < 0 ||
         connect(p->master, (struct sockaddr *)&a, sizeof(a))) {
-        bench_die("a client could not be connected to %s", d->master);
+        errx(1, "a client could not be connected to %s", d->master);
     }
     d->n++;
 }
@@ -189,7 +190,7 @@ static void turn(struct distance *d)
         events[2 + 2 * i] = (struct pollfd){.fd = d->pairs[i].master, .events = POLLIN};
     }
     if (poll(events, 1 + 2 * d->n, pause_of(d)) < 0 && errno != EINTR) {
-        bench_die("poll: %s", strerror(errno));
+        errx(1, "poll: %s", strerror(errno));
     }
     for (i = d->n; i-- > 0;) {
         if (!serve(d, &d->pairs[i], &events[1 + 2 * i])) {
@@ -206,7 +207,7 @@ int main(int argc, char **argv)
     static struct distance d;
 
     if (argc != 4) {
-        bench_die("usage: bench-distance PATH MASTER MS");
+        errx(1, "usage: bench-distance PATH MASTER MS");
     }
     d.master = argv[2];
     d.delay_ns = strtoull(argv[3], NULL, 10) * 1000000;

@@ -7,6 +7,7 @@
  * --syscalls counts these too, in a process that is traced. --trap ends the program by SIGTRAP when
  * memory is allocated or freed, so that a debugger shows by whom. run.py compares the sums with the
  * bounds; the instructions are counted by valgrind. */
+#include <err.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,7 +78,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (w == NULL || argc > 3) {
-        rig_die("no such workload; --list prints all");
+        errx(1, "no such workload; --list prints all");
     }
     if (argc == 3 && strcmp(argv[1], "--syscalls") == 0) {
         calls_trace();

@@ -1,8 +1,7 @@
 /* counts/rig.c - see rig.h. */
 #include "counts/rig.h"
 
-#include <errno.h>
-#include <stdarg.h>
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,18 +26,6 @@
 
 /* A workload that comes to nothing for so long is broken. */
 #define MOST_IDLE_TURNS 10000
-
-void rig_die(const char *format, ...)
-{
-    va_list args;
-
-    fprintf(stderr, "%s: ", program_invocation_short_name);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    exit(1);
-}
 
 /* ---- turns ---- */
 
@@ -114,8 +101,8 @@ static void run(struct rig *r, uint64_t cycles, void (*one_turn)(struct rig *r))
             clock_pass_until_timer();
         }
         if (idle > MOST_IDLE_TURNS) {
-            rig_die("%llu cycles are missing, and nothing happens any more",
-                    (unsigned long long)(until - r->cycles));
+            errx(1, "%llu cycles are missing, and nothing happens any more",
+                 (unsigned long long)(until - r->cycles));
         }
     }
 }
@@ -161,7 +148,7 @@ static void put_tls_in_front(struct rig *r, size_t i)
 {
     (void)r;
     (void)i;
-    rig_die("built without TLS");
+    errx(1, "built without TLS");
 }
 #endif
 
@@ -189,7 +176,7 @@ static struct redlock *open_manager(struct rig *r)
     options.error_text = why;
     options.error_text_size = sizeof(why);
     if (redlock_new(r->ours, &options, &rl)) {
-        rig_die("redlock_new: %s", why);
+        errx(1, "redlock_new: %s", why);
     }
     return rl;
 }
@@ -213,7 +200,7 @@ static _Noreturn void die_of_masters(const struct redlock *rl)
     struct redlock_node_info info = {.size = sizeof(info)};
 
     redlock_get_node_info(rl, 0, &info);
-    rig_die("%s: %s", info.name, info.error);
+    errx(1, "%s: %s", info.name, info.error);
 }
 
 static void add_manager(struct rig *r)

@@ -51,7 +51,4 @@ void rig_init(struct rig *r, unsigned n_managers, bool tls);
 void rig_run(struct rig *r, uint64_t cycles);
 struct rig_counts rig_count(struct rig *r, uint64_t cycles);
 
-/* Print "PROGRAM: text" on stderr and exit with 1. */
-_Noreturn void rig_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 #endif

@@ -5,6 +5,7 @@
  * refused, and a cycle is that. */
 #include "counts/workload.h"
 
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
 
     (void)lock;
     if (status) {
-        rig_die("release: %s", redlock_strerror(status));
+        errx(1, "release: %s", redlock_strerror(status));
     }
     me->rig->cycles++;
     if (!me->w->hands_over) {
@@ -95,7 +96,7 @@ static void release(struct worker *me, struct redlock_lock *lock)
     int status = redlock_release(lock, on_released, me);
 
     if (status) {
-        rig_die("redlock_release: %s", redlock_strerror(status));
+        errx(1, "redlock_release: %s", redlock_strerror(status));
     }
 }
 
@@ -122,7 +123,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     struct worker *me = arg;
 
     if (status != (me->w->is_taken ? REDLOCK_EHELD : REDLOCK_OK)) {
-        rig_die("acquire: %s", redlock_strerror(status));
+        errx(1, "acquire: %s", redlock_strerror(status));
     }
     if (me->w->is_taken) {
         me->rig->cycles++;
@@ -142,7 +143,7 @@ static void begin(struct worker *me)
     int status = redlock_acquire(me->rl, &me->request, on_acquired, me, NULL);
 
     if (status) {
-        rig_die("redlock_acquire: %s", redlock_strerror(status));
+        errx(1, "redlock_acquire: %s", redlock_strerror(status));
     }
 }
 
