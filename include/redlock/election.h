@@ -217,7 +217,8 @@ REDLOCK_EXPORT int redlock_election_stopped(struct redlock_election *election);
  * cb   called with arg when the election is gone; may be NULL. Meanwhile demoted_cb may be called,
  *      and no other callback of the election.
  *
- * Returns 0; REDLOCK_ESTATE when it is being freed already; REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
+ * Returns 0; REDLOCK_ESTATE when it is being freed already, or is that of a struct
+ * redlock_sync_election; REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_election_free(struct redlock_election *election,
                                          redlock_election_free_cb *cb, void *arg);

@@ -313,8 +313,9 @@ typedef void redlock_release_cb(struct redlock_lock *lock, int status, void *arg
  * lock      held or lost; from this call on the handle belongs to the library.
  * cb, arg   called once, at the end; cb may be NULL.
  *
- * Returns 0; REDLOCK_ESTATE (the lock is not held, was released already, or the manager is closing:
- * then the close releases it); REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
+ * Returns 0; REDLOCK_ESTATE (the lock is not held, was released already, or is that of a struct
+ * redlock_sync_lock; or the manager is closing: then the close releases it); REDLOCK_EINVAL for
+ * NULL; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg);
 
@@ -335,9 +336,9 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
  * they expire, or until somebody calls redlock_release_token(). The lock is no longer renewed;
  * redlock_adopt() can take it over.
  *
- * Returns 0, and the handle is gone; REDLOCK_ESTATE when the lock is not held, or an extension is
- * in flight; REDLOCK_EINVAL for NULL; REDLOCK_EFORK. From: the loop's thread, callbacks included.
- * Since 0.1. */
+ * Returns 0, and the handle is gone; REDLOCK_ESTATE when the lock is not held, is that of a struct
+ * redlock_sync_lock, or an extension is in flight; REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock);
 
 /* How many milliseconds the lock is still valid, rounded down; 0 when the lock is not held, is

@@ -233,7 +233,8 @@ typedef void redlock_close_cb(void *arg);
  *
  * cb   called with arg; may be NULL.
  *
- * Returns 0; REDLOCK_ESTATE when the manager is closing already; REDLOCK_EINVAL for NULL;
+ * Returns 0; REDLOCK_ESTATE when the manager is closing already, or is that of a struct
+ * redlock_sync; REDLOCK_EINVAL for NULL;
  * REDLOCK_EFORK in a forked child: then nothing happens, the memory stays allocated, and exec or
  * exit closes the descriptors.
  * From: the loop's thread, callbacks included. The loop must go on running. Since 0.1. */

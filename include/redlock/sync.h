@@ -137,8 +137,8 @@ REDLOCK_EXPORT void redlock_sync_canceler_free(struct redlock_sync_canceler *can
  *
  * request   as for redlock_acquire(). notice_cb is called on the I/O thread, perhaps before this
  *           call returns, and not after redlock_sync_release() or redlock_sync_lock_forget() has
- *           returned. Its `lock` is good for the accessors of redlock/lock.h, in the callback only:
- *           no other function may be called for it.
+ *           returned. Its `lock` is good for the accessors of redlock/lock.h, in the callback only.
+ *           redlock_release() and redlock_lock_forget() return REDLOCK_ESTATE for it.
  * canceler  of the same `s`; NULL: cannot be cancelled.
  * ret_lock  the handle, written on success only. End it with redlock_sync_release() or
  *           redlock_sync_lock_forget(), also when the lock is lost.
@@ -250,7 +250,7 @@ REDLOCK_EXPORT int redlock_sync_examine(struct redlock_sync *s, redlock_examine_
 
 /* Call a function on the I/O thread, and wait until it has returned. There it may use the manager
  * and call everything that redlock/redlock.h lists, as the thread of the loop: for example
- * redlock_get_node_info(). It must not close the manager.
+ * redlock_get_node_info(). redlock_close() returns REDLOCK_ESTATE there.
  *
  * Returns 0; REDLOCK_EINVAL for NULL; REDLOCK_ESTATE (closing, or on an I/O thread) or
  * REDLOCK_EFORK: the function was not called. Since 0.1. */

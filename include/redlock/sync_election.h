@@ -41,7 +41,7 @@ struct redlock_sync_election;
  * options       as for redlock_election_new(). A candidate needs demoted_cb or stops_later;
  *               every callback may be NULL otherwise. They are called on the I/O thread, with the
  *               manager's struct redlock_election, for which the functions of redlock/election.h
- *               may be called there, but redlock_election_free().
+ *               may be called there; redlock_election_free() returns REDLOCK_ESTATE.
  * ret_election  written on success only. End it with redlock_sync_election_free().
  *
  * Returns as redlock_election_new(); REDLOCK_ESYSTEM: no file descriptor. Since 0.1. */

@@ -4,6 +4,7 @@
 #include <redlock/error.h>
 
 #include "base/alloc.h"
+#include "election/kept.h"
 #include "election/leader.h"
 #include "election/terms.h"
 #include "net/clock.h"
@@ -121,7 +122,7 @@ REDLOCK_EXPORT int redlock_election_free(struct redlock_election *election,
     if (status) {
         return status;
     }
-    if (election->freeing) {
+    if (election->freeing || election->kept) {
         return REDLOCK_ESTATE;
     }
     election->freeing = true;
@@ -131,6 +132,11 @@ REDLOCK_EXPORT int redlock_election_free(struct redlock_election *election,
     rlk_bid_end(election);
     rlk_election_do(election, (struct rlk_election_event){.kind = RLK_ELECTION_RESIGN});
     return 0;
+}
+
+void rlk_kept_election(struct redlock_election *e, bool kept)
+{
+    e->kept = kept;
 }
 
 /* ---- asking ---- */

@@ -39,6 +39,7 @@ struct redlock_election {
     bool scheduled;         /* `report` is queued, and counts as pending in the manager */
     bool reporting;         /* demoted_cb is being called */
     bool freeing;
+    bool kept; /* kept.h */
     redlock_election_free_cb *free_cb;
     void *free_arg;
     /* Read by other threads. */

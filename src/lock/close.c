@@ -176,7 +176,7 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
     if (status) {
         return status;
     }
-    if (rl->closing) {
+    if (rl->closing || rl->kept) {
         return REDLOCK_ESTATE;
     }
     rl->closing = true;

@@ -153,7 +153,7 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
     if (status) {
         return status;
     }
-    if (lock->phase != RLK_LOCK_HELD || lock->rl->closing) {
+    if (lock->phase != RLK_LOCK_HELD || lock->rl->closing || lock->kept) {
         return REDLOCK_ESTATE;
     }
     lock->release_cb = cb;

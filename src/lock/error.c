@@ -13,7 +13,7 @@ static const struct {
     {REDLOCK_EINVAL,
      "an argument is out of range; redlock_error_text() or the header of the function says which"},
     {REDLOCK_ESTATE, "the lock or the manager is not in a state that allows this call (closing, "
-                     "not held, lost or already released)"},
+                     "not held, lost or already released; or the blocking API keeps it)"},
     {REDLOCK_EURI, "the URI of a master is not valid; write "
                    "redis://[user:password@]host[:port][/db] or unix:///path[?db=n]"},
     {REDLOCK_ETTL,

@@ -42,7 +42,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->number = rl->n_locks++;
     lock->phase = RLK_LOCK_PENDING;
     lock->owned_by_user = lock->by_token = false;
-    lock->woke = lock->leads = lock->listed = false;
+    lock->woke = lock->leads = lock->listed = lock->kept = false;
     lock->release_cb = NULL;
     lock->arg = NULL;
     lock->extend_cb = NULL;
@@ -209,7 +209,7 @@ REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
     if (status) {
         return status;
     }
-    if (lock->phase != RLK_LOCK_HELD || lock->extend_cb) {
+    if (lock->phase != RLK_LOCK_HELD || lock->extend_cb || lock->kept) {
         return REDLOCK_ESTATE;
     }
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_FORGOTTEN);

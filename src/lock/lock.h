@@ -70,6 +70,7 @@ struct redlock_lock {
     bool by_token;          /* made by redlock_release_token(): the user has no handle */
     bool leads;             /* of an election, which releases it when the manager closes */
     bool woke;              /* RELEASING: a master has woken somebody who waits for our keys */
+    bool kept;              /* kept.h */
     bool listed;            /* masters have our place in their waiting lists, perhaps */
     bool notifies_moves;    /* the user wants a notice when the deadline moves */
     bool has_news;          /* trouble or the loss is not reported yet */

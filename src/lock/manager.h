@@ -78,6 +78,7 @@ struct redlock {
 
     char error_text[192]; /* why the last call was refused; "": it was not */
 
+    bool kept; /* kept.h */
     bool closing;
     uint64_t close_us;    /* when redlock_close() was called */
     uint64_t reported_us; /* when the last pending operation was reported; 0: not yet */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/sized.h"
+#include "election/kept.h"
 #include "sync/eventfd.h"
 
 /* ---- what other threads see ---- */
@@ -118,6 +119,7 @@ static void begin_make(struct rlk_sync_call *call)
 
     rlk_sync_began(call, status);
     if (status == 0) {
+        rlk_kept_election(m->e->election, true);
         rlk_list_push(&call->s->elections, &m->e->link);
         rlk_sync_finish(call, 0);
     }
@@ -277,6 +279,7 @@ static void begin_free(struct rlk_sync_call *call)
     e->freeing = call;
     rlk_sync_waits_cancel(e, true);
     redlock_election_stopped(e->election); /* ESTATE: not demoted yet */
+    rlk_kept_election(e->election, false);
     redlock_election_free(e->election, on_freed, e);
 }
 

@@ -1,6 +1,7 @@
 /* held.c - the calls about a lock that is held, and the release by token. */
 #include <redlock/redlock.h>
 
+#include "lock/kept.h"
 #include "sync/lock.h"
 #include "sync/thread.h"
 
@@ -40,8 +41,12 @@ static void begin_release(struct rlk_sync_call *call)
 {
     struct held *h = RLK_CONTAINER(call, struct held, call);
     struct redlock_lock *held = rlk_sync_lock_drop(h->lock);
-    int status = held ? redlock_release(held, on_released, call) : REDLOCK_ECANCELED;
+    int status = REDLOCK_ECANCELED;
 
+    if (held) {
+        rlk_kept_lock(held, false);
+        status = redlock_release(held, on_released, call);
+    }
     if (status) {
         rlk_sync_finish(call, status);
     }
@@ -87,10 +92,17 @@ REDLOCK_EXPORT int redlock_sync_release_token(struct redlock_sync *s, const char
 static void begin_forget(struct rlk_sync_call *call)
 {
     struct held *h = RLK_CONTAINER(call, struct held, call);
-    int status = h->lock->lock ? redlock_lock_forget(h->lock->lock) : REDLOCK_ECANCELED;
+    struct redlock_lock *held = h->lock->lock;
+    int status = REDLOCK_ECANCELED;
 
+    if (held) {
+        rlk_kept_lock(held, false);
+        status = redlock_lock_forget(held);
+    }
     if (status == 0) {
         rlk_sync_lock_drop(h->lock);
+    } else if (held) {
+        rlk_kept_lock(held, true);
     }
     rlk_sync_finish(call, status);
 }

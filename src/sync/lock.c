@@ -6,6 +6,7 @@
 #include <redlock/redlock.h>
 
 #include "base/alloc.h"
+#include "lock/kept.h"
 #include "sync/thread.h"
 
 struct redlock_sync_lock *rlk_sync_lock_new(struct redlock_sync *s)
@@ -82,6 +83,7 @@ bool rlk_sync_lock_take(struct redlock_sync_lock *lock, struct redlock_lock *hel
     lock->fence = redlock_lock_fence(held);
     atomic_store(&lock->deadline_us, redlock_lock_deadline_us(held));
     lock->lock = held;
+    rlk_kept_lock(held, true);
     rlk_list_push(&lock->s->locks, &lock->link);
     return true;
 }

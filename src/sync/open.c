@@ -3,6 +3,7 @@
 
 #include <redlock/redlock.h>
 
+#include "lock/kept.h"
 #include "sync/election.h"
 #include "sync/lock.h"
 #include "sync/thread.h"
@@ -22,6 +23,9 @@ static void run_open(struct rlk_sync_task *task)
     int status = redlock_new(s->base, open->options, &s->rl);
 
     s->ends = status != 0;
+    if (status == 0) {
+        rlk_kept_manager(s->rl, true);
+    }
     rlk_sync_finish(&open->call, status);
 }
 
@@ -62,6 +66,7 @@ static void run_close(struct rlk_sync_task *task)
 
     rlk_sync_locks_close(s);
     rlk_sync_elections_close(s);
+    rlk_kept_manager(s->rl, false);
     redlock_close(s->rl, on_closed, s);
 }
 

@@ -50,8 +50,9 @@ LAYERS = {
     'src/lock': [r'lock/.*', r'node/.*', *BELOW_NODE],
     'src/election': [r'election/.*', r'lock/.*', r'node/.*', *BELOW_NODE, r'stdatomic\.h'],
     'src/doctor': [r'doctor/.*', r'lock/.*', r'node/.*', *BELOW_NODE],
-    # The façade is a user of the library, too. It shares the way to notice a fork, and to copy a result.
-    'src/sync': [r'sync/.*', r'net/fork\.h', r'lock/result\.h', r'base/.*', *OF_USERS],
+    # The façade is a user of the library, too. It shares the way to notice a fork, and to
+    # copy a result, and keeps what it lends.
+    'src/sync': [r'sync/.*', r'net/fork\.h', r'(lock/result|(lock|election)/kept)\.h', r'base/.*', *OF_USERS],
     'src/cli/say': [cli('say'), SYSTEM],
     'src/cli/args': [cli('args|say'), r'redlock/.*', SYSTEM],
     'src/cli/system': [cli('system|say'), r'event2/.*', SYSTEM],

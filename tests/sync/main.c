@@ -6,9 +6,9 @@
 
 int main(int argc, char **argv)
 {
-    Suite *(*const suites[])(void) = {calls_suite,    cancel_suite,      close_suite,
-                                      election_suite, fork_suite,        lost_suite,
-                                      threads_suite,  uncancelled_suite, NULL};
+    Suite *(*const suites[])(void) = {calls_suite,       cancel_suite, close_suite, election_suite,
+                                      fork_suite,        kept_suite,   lost_suite,  threads_suite,
+                                      uncancelled_suite, NULL};
 
     return rlk_test_main(argc, argv, suites);
 }

@@ -10,6 +10,7 @@ Suite *close_suite(void);
 Suite *copy_suite(void);
 Suite *election_suite(void);
 Suite *fork_suite(void);
+Suite *kept_suite(void);
 Suite *lost_suite(void);
 Suite *memory_suite(void);
 Suite *parts_suite(void);
