@@ -18,7 +18,8 @@
 -- A list is in the order of the tickets, so the lists of all masters are in the same order. A ticket
 -- that is later than our clock, or more than a second earlier, is moved to that limit: a client
 -- whose clock is wrong gains or loses a second at most. A channel that is in the list keeps its
--- place.
+-- place, unless its ticket is later than our clock: then the clock was set back since, and all who
+-- came later would be before it. It gets the earliest ticket that is allowed now.
 --
 -- `left` is the ttl of the key in milliseconds: -1 when it has none, -2 when it is free. `value` is
 -- its value: '' when it is free, or no string.
@@ -29,7 +30,8 @@ local ours, yields = ARGV[1], ARGV[3] == '1'
 local wake, leave = waiting(waiting_suffix)
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local ticket = math.min(math.max(tonumber(ARGV[2]), now - 1000000), now)
+local earliest = now - 1000000
+local ticket = math.min(math.max(tonumber(ARGV[2]), earliest), now)
 
 -- Returns the key whose list we enter, and its value; nil when it is our turn.
 local function find_key()
@@ -51,14 +53,13 @@ end
 
 -- Returns the place, or -1 when the list is full.
 local function enter(list)
-    local place = redis.call('ZRANK', list, ours)
-    if place then
-        return place + 1
-    end
-    if redis.call('ZCARD', list) >= 1024 then
+    local has = redis.call('ZSCORE', list, ours)
+    if not has and redis.call('ZCARD', list) >= 1024 then
         return -1
     end
-    redis.call('ZADD', list, string.format('%.0f', ticket), ours)
+    if not has or tonumber(has) > now then
+        redis.call('ZADD', list, string.format('%.0f', has and earliest or ticket), ours)
+    end
     return redis.call('ZRANK', list, ours) + 1
 end
 

@@ -192,11 +192,17 @@ static const char *argument(const struct model_call *c, const struct model_keys 
     return model_word(c, 2 + k->n + i);
 }
 
+/* The earliest ticket that is allowed now. */
+static uint64_t earliest(const struct model_call *c)
+{
+    return model_now_us(c->m) - 1000000;
+}
+
 static uint64_t ticket(const struct model_call *c, const struct model_keys *k)
 {
     uint64_t now_us = model_now_us(c->m), us = strtoull(argument(c, k, 2), NULL, 10);
 
-    us = us + 1000000 > now_us ? us : now_us - 1000000;
+    us = us > earliest(c) ? us : earliest(c);
     return us < now_us ? us : now_us;
 }
 
@@ -245,6 +251,9 @@ static long long enter(const struct model_call *c, const char *key, const struct
     }
     if (place == 0) {
         place = insert(list, channel, ticket(c, k));
+    } else if (list->ticket_us[place - 1] > model_now_us(c->m)) {
+        drop(list, place - 1);
+        place = insert(list, channel, earliest(c));
     }
     list->until_ms = model_now_us(c->m) / 1000 + strtoull(argument(c, k, 4), NULL, 10);
     return (long long)place;

@@ -240,12 +240,23 @@ static bool comes_before(const struct list *l, unsigned at, uint64_t ticket_us, 
            (ticket_us == l->tickets_us[at] && channel < l->channels[at]);
 }
 
+static uint64_t time_of(const struct world *w, unsigned server)
+{
+    return clock_wall(&w->servers[server].clock, w->now_us);
+}
+
+/* The earliest ticket that is allowed then. */
+static uint64_t earliest(uint64_t now_us)
+{
+    return rlk_time_sub(now_us, 1000000);
+}
+
 /* At most a second old, and not of the future. */
 static uint64_t ticket_of(const struct world *w, unsigned server, const struct message *m)
 {
-    uint64_t now_us = clock_wall(&w->servers[server].clock, w->now_us);
+    uint64_t now_us = time_of(w, server);
 
-    return rlk_time_min(rlk_time_max(m->ticket_us, rlk_time_sub(now_us, 1000000)), now_us);
+    return rlk_time_min(rlk_time_max(m->ticket_us, earliest(now_us)), now_us);
 }
 
 /* ours: is not woken; 0: there is no such channel. */
@@ -292,19 +303,10 @@ static bool leave(struct world *w, unsigned server, unsigned key, uint64_t chann
     return false;
 }
 
-/* The place, from 1; -1: the list is full. */
-static int64_t enter(struct list *l, unsigned room, uint64_t channel, uint64_t ticket_us)
+static int64_t insert(struct list *l, uint64_t channel, uint64_t ticket_us)
 {
     unsigned i;
 
-    for (i = 0; i < l->n; i++) {
-        if (l->channels[i] == channel) {
-            return i + 1;
-        }
-    }
-    if (l->n == room) {
-        return -1;
-    }
     for (i = l->n++; i > 0 && comes_before(l, i - 1, ticket_us, channel); i--) {
         l->channels[i] = l->channels[i - 1];
         l->tickets_us[i] = l->tickets_us[i - 1];
@@ -312,6 +314,25 @@ static int64_t enter(struct list *l, unsigned room, uint64_t channel, uint64_t t
     l->channels[i] = channel;
     l->tickets_us[i] = ticket_us;
     return i + 1;
+}
+
+/* The place, from 1; -1: the list is full. A ticket of the future was given before the clock was
+ * set back. */
+static int64_t enter(struct list *l, unsigned room, uint64_t channel, uint64_t ticket_us,
+                     uint64_t now_us)
+{
+    unsigned i;
+
+    for (i = 0; i < l->n && l->channels[i] != channel; i++) {
+    }
+    if (i == l->n) {
+        return i == room ? -1 : insert(l, channel, ticket_us);
+    }
+    if (l->tickets_us[i] <= now_us) {
+        return i + 1;
+    }
+    take_out(l, channel);
+    return insert(l, channel, earliest(now_us));
 }
 
 /* The key whose list the client enters; NONE: it is its turn. */
@@ -362,7 +383,7 @@ void wakes_wait(struct world *w, unsigned server, struct message *m)
     if (wanted != NONE) {
         struct list *l = list_of(w, server, wanted);
 
-        m->integer = enter(l, w->o.listed, m->channel, ticket_of(w, server, m));
+        m->integer = enter(l, w->o.listed, m->channel, ticket_of(w, server, m), time_of(w, server));
         if (m->integer > 0) {
             l->ends_ms = clock_wall(&w->servers[server].clock, w->now_us) / 1000 + m->ttl_ms;
         }

@@ -424,6 +424,40 @@ START_TEST(the_model_does_what_the_server_does)
 }
 END_TEST
 
+static void format_wait(unsigned channel)
+{
+    struct rlk_claim *claim = claim_to(1, false);
+
+    claim->ticket_us = wall_clock_us();
+    rlk_command_wait(&command, claim, channels[channel], true);
+    rlk_claim_unref(claim);
+}
+
+/* Two of them have entered when the clock was ahead. */
+START_TEST(the_model_moves_tickets_of_the_future_as_the_server_does)
+{
+    unsigned i;
+
+    begin_model();
+    change_key(0, 1);
+    model.clock_us += 21000000;
+    for (i = 0; i < 2; i++) {
+        DO("ZADD p:a:redlock-waiting %llu %s", (unsigned long long)model_now_us(&model),
+           channels[i]);
+        format_wait(i);
+        freeReplyObject(run_model());
+    }
+    model.clock_us -= 21000000;
+    for (i = 0; i < 5; i++) {
+        format_wait((unsigned[]){2, 1, 3, 0, 2}[i]);
+        compare_answers();
+        compare_lists();
+    }
+    check_list("p:a", "p:w2 p:w1 p:w3 p:w4 ");
+    end_model();
+}
+END_TEST
+
 /* ---- what the model does not have ---- */
 
 /* Whoever is woken is out of the list, and the next one knows that it is the next. */
@@ -470,7 +504,37 @@ START_TEST(a_ticket_is_at_most_a_second_old_and_not_of_the_future)
 }
 END_TEST
 
-/* A list that nobody refreshes ends by itself, and each who enters lets it live. */
+/* [W8] By how much the clock of the master was set since somebody with the ticket of then entered;
+ * and our own clock, which was set with it or not. */
+static const struct {
+    const char *what;
+    int64_t step_s, ours_s;
+    const char *order;
+} clock_steps[] = {
+    {"set back, and the clients' too", -21, -21, "p:w1 p:w2 p:w3 "},
+    {"set back, and the clients' not", -21, 0, "p:w1 p:w2 p:w3 "},
+    {"set forward, and the clients' too", 21, 21, "p:w1 p:w2 p:w3 "},
+    {"set forward, and the clients' not", 21, 0, "p:w1 p:w2 p:w3 "},
+};
+
+/* p:w1 has entered before the step, p:w2 before it looks again, and p:w3 after that. */
+START_TEST(a_clock_that_was_set_delays_nobody_who_entered_before_or_after)
+{
+    int64_t now_us = (int64_t)wall_clock_us(), step_us = clock_steps[_i].step_s * 1000000;
+    uint64_t ours_us = (uint64_t)(now_us - step_us + clock_steps[_i].ours_s * 1000000);
+
+    DO("SET p:a other PX 90000");
+    DO("ZADD p:a:redlock-waiting %lld p:w1", (long long)(now_us - step_us));
+    freeReplyObject(wait_since(1, "p:w2", ours_us));
+    says_place(wait_since(1, "p:w1", (uint64_t)(now_us - step_us)), 1, true, "other");
+    freeReplyObject(wait_since(1, "p:w3", ours_us + 1));
+    check_list("p:a", clock_steps[_i].order);
+    DO("DEL p:a");
+    says_place(wait_since(1, "p:w3", ours_us + 1), 2, false, "");
+    check_heard("p:w1 tp:a\np:w2 np:a\n");
+}
+END_TEST
+
 /* Whoever was woken is out of the list, and looks again before it has asked for the lock. */
 START_TEST(nobody_with_a_later_ticket_is_woken)
 {
@@ -488,6 +552,7 @@ START_TEST(nobody_with_a_later_ticket_is_woken)
 }
 END_TEST
 
+/* A list that nobody refreshes ends by itself, and each who enters lets it live. */
 START_TEST(a_list_ends_ten_seconds_after_it_was_entered)
 {
     int64_t left_ms;
@@ -637,7 +702,9 @@ static Suite *suite(void)
     tcase_add_loop_test(c, the_model_does_what_the_server_does, 0, 8);
     tcase_add_test(c, a_release_wakes_the_first_and_tells_the_next);
     tcase_add_test(c, a_ticket_is_at_most_a_second_old_and_not_of_the_future);
+    tcase_add_test(c, the_model_moves_tickets_of_the_future_as_the_server_does);
     tcase_add_test(c, nobody_with_a_later_ticket_is_woken);
+    tcase_add_loop_test(c, a_clock_that_was_set_delays_nobody_who_entered_before_or_after, 0, 4);
     tcase_add_test(c, a_list_ends_ten_seconds_after_it_was_entered);
     tcase_add_test(c, a_list_has_at_most_1024_channels);
     tcase_add_test(c, a_release_skips_the_dead_but_not_for_ever);
