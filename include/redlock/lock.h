@@ -138,9 +138,11 @@ struct redlock_request {
      * others stand behind it, and send nothing. They get the lock in the order in which they were
      * made. There is no such order between requests for different sets of keys: one that cannot be
      * granted yet does not stop others, so a request for several keys may wait while others use
-     * these keys in turns. A request that only stood behind others until wait_ms passed ends with
-     * REDLOCK_EDEADLINE, the reason REDLOCK_EHELD and no try. A request with wait_ms 0 never stands
-     * behind others. */
+     * these keys in turns. One whose try failed for another reason than a holder goes behind the
+     * others, because it may be the only one that cannot be granted; of several of those one at a
+     * time backs off and tries again. A request that only stood behind others until wait_ms passed
+     * ends with REDLOCK_EDEADLINE, the reason REDLOCK_EHELD and no try. A request with wait_ms 0
+     * never stands behind others. */
     uint32_t wait_ms;
     /* The back-off between tries, for a request that polls or that has split the votes of the
      * masters with others, is a random time from 0 to a bound. The bound starts at retry_min_ms

@@ -76,10 +76,12 @@ static bool is_back_off_needed(const struct rlk_attempt *a)
            (a->waiting.turn & ~a->round.no) != 0 || rlk_waiting_is_vain(&a->waiting);
 }
 
-static void wait_after_round(struct rlk_attempt *a, uint64_t now_us)
+/* [W2] Without a refusal it may be this request that cannot be granted, and others can. */
+static void wait_after_round(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     a->took_us = rlk_time_sub(now_us, a->round.started_us);
-    a->polls = a->round.status != REDLOCK_EHELD || !a->config.watch;
+    out->rest = a->round.status != REDLOCK_EHELD;
+    a->polls = out->rest || !a->config.watch;
     a->split = is_back_off_needed(a);
     wait(a, false, now_us);
 }
@@ -115,7 +117,7 @@ RLK_RARE static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struc
     } else if (now_us >= a->give_up_us) {
         fail(a, REDLOCK_EDEADLINE, now_us, out);
     } else {
-        wait_after_round(a, now_us);
+        wait_after_round(a, now_us, out);
     }
 }
 
@@ -244,6 +246,8 @@ static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
         begin_round(a, ev, out);
     } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->give_up_us) {
         fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
+    } else if (a->state == RLK_ATTEMPT_WAITING && a->polls && ev->behind) {
+        a->state = RLK_ATTEMPT_BEHIND;
     } else if (a->state == RLK_ATTEMPT_WAITING) {
         wait_on(a, ev, out);
     }
@@ -338,11 +342,17 @@ static void start(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
     }
 }
 
+/* [W2] Its place among the requests of this manager is another one. */
 static void contend(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    if (a->state == RLK_ATTEMPT_BEHIND && ev->now_us >= a->give_up_us) {
+    if (a->state == RLK_ATTEMPT_WAITING && a->polls && ev->behind) {
+        a->state = RLK_ATTEMPT_BEHIND;
+    } else if (a->state == RLK_ATTEMPT_BEHIND && ev->now_us >= a->give_up_us) {
         fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
-    } else if (a->state == RLK_ATTEMPT_BEHIND) {
+    } else if (a->state == RLK_ATTEMPT_BEHIND && ev->rests) {
+        a->polls = true;
+        wait(a, false, ev->now_us);
+    } else if (a->state == RLK_ATTEMPT_BEHIND && !ev->behind) {
         begin(a, ev, out);
     }
 }

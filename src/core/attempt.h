@@ -13,7 +13,8 @@
  * a back-off where no master can say that.
  *
  * An attempt that starts `behind` another one of its manager is BEHIND until CONTEND, and asks
- * nobody. One that has to `yield` is WAITING at once.
+ * nobody. It gets there again when others go first during its back-off [W2]. One that has to
+ * `yield` is WAITING at once.
  *
  * (1) [S13] When the nodes have no capacity for a round, the attempt is QUEUED first, until
  * DEQUEUED. Nothing was asked by then, so the deadline and CANCEL end it at once. An attempt that

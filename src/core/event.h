@@ -49,7 +49,8 @@ enum rlk_event_kind {
     RLK_EVENT_CLOCK_SUSPECT, /* a node's clock went ahead: our key may have expired there [S11] */
     RLK_EVENT_SUSPENDED,     /* this client was suspended, and its clock did not count that: every
                                 lease ends by_us sooner [S11] */
-    RLK_EVENT_CONTEND,       /* nobody of this manager is before the attempt any more: it may ask */
+    RLK_EVENT_CONTEND,       /* the place of the attempt among those of its manager has changed: if
+                                it is not behind another one any more, it may ask */
     RLK_EVENT_PLACE,         /* a node has answered a request to wait, or never will */
     RLK_EVENT_TURN,          /* a node says: the keys are free, and it is our turn */
     RLK_EVENT_NEXT,          /* a node says: we are the first in its waiting list now */
@@ -79,7 +80,9 @@ struct rlk_event {
             uint64_t watchable; /* nodes whose watch is up or being connected: they can keep a place
                                    in a waiting list. Of these */
             uint64_t watched;   /* these have it up */
-            bool behind;        /* START: another request of this manager is before this one */
+            bool behind;        /* START, CONTEND, TIMER: another request of this manager is
+                                   before this one */
+            bool rests;         /* CONTEND: a back-off comes first [W2] */
             bool yield;         /* START, CONTEND: this manager has just let somebody else go
                                    first: wait instead of asking */
             bool full;          /* the nodes have no capacity for another round: it has to be
@@ -124,6 +127,7 @@ struct rlk_actions {
     bool report;          /* the machine has decided: report it to the user */
     bool report_extended; /* hold: the user's extension has ended: report that */
     bool fresh;           /* attempt: a round begins: make a new claim, with a fresh token [S4] */
+    bool rest;            /* attempt: others of its manager go first [W2] */
     bool wait_yields;     /* attempt, of `wait`: also when the keys are free it is not our turn */
     uint64_t release;     /* attempt, release: release the claim on these nodes */
     union {

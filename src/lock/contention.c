@@ -108,6 +108,8 @@ static bool init_turn(struct rlk_contention *c, struct rlk_contender *who,
     }
     t->contender = who;
     t->at = NULL;
+    t->has_failed = false;
+    rlk_list_init(&t->failed);
     rlk_list_init(&t->ready);
     who->turn = t;
     return true;
@@ -148,6 +150,15 @@ static void list(struct rlk_contender *who)
 
     for (i = 0; i < who->n_keys; i++) {
         rlk_list_push(&who->keys[i]->contenders, &who->turn->links[i].link);
+    }
+}
+
+static void unlist(struct rlk_contender *who)
+{
+    unsigned i;
+
+    for (i = 0; i < who->n_keys; i++) {
+        rlk_list_remove(&who->turn->links[i].link);
     }
 }
 
@@ -219,6 +230,66 @@ static struct rlk_contender *next_after(const struct rlk_contender *who)
     return first ? RLK_CONTAINER(first, struct rlk_contention_turn, behind)->contender : NULL;
 }
 
+/* ---- those who have failed [W2] ---- */
+
+/* Whoever is started finds out where it is then. */
+static void make_ready(struct rlk_contention *c, struct rlk_contender *who)
+{
+    rlk_list_remove(&who->turn->ready);
+    rlk_list_push(&c->ready, &who->turn->ready);
+}
+
+/* It is the last of them. */
+static void note_failure(struct rlk_contender *who)
+{
+    struct rlk_contention_key *set = who->set;
+
+    who->turn->has_failed = true;
+    if (set->failed) {
+        rlk_list_push(&set->failed->turn->failed, &who->turn->failed);
+    } else {
+        set->failed = who;
+    }
+}
+
+static void forget_failure(struct rlk_contender *who)
+{
+    struct rlk_contention_turn *t = who->turn;
+    struct rlk_list *next = t->failed.next;
+
+    if (t->has_failed && who->set->failed == who) {
+        who->set->failed = next == &t->failed
+                               ? NULL
+                               : RLK_CONTAINER(next, struct rlk_contention_turn, failed)->contender;
+    }
+    rlk_list_remove(&t->failed);
+    t->has_failed = false;
+}
+
+/* The first of them rests next, unless it has: it stands somewhere, or asks. */
+static void rest_next(struct rlk_contention *c, const struct rlk_contention_key *set)
+{
+    struct rlk_contender *first = set ? set->failed : NULL;
+
+    if (first && first->state == RLK_CONTENDER_BEHIND && first->turn->at == NULL) {
+        first->state = RLK_CONTENDER_RESTS;
+        make_ready(c, first);
+    }
+}
+
+/* One of them got the lock. */
+static void line_up_all(struct rlk_contention_key *set)
+{
+    struct rlk_contender *who;
+
+    while ((who = set->failed) != NULL) {
+        forget_failure(who);
+        place(who);
+    }
+}
+
+/* ---- turns end ---- */
+
 static void stop_standing(struct rlk_contention_turn *t)
 {
     rlk_heap_remove(&t->at->behind, &t->behind);
@@ -229,7 +300,6 @@ static void stop_standing(struct rlk_contention_turn *t)
 static void end_turn(const struct rlk_contention *c, struct rlk_contender *who)
 {
     struct rlk_contention_turn *t = who->turn;
-    unsigned i;
 
     if (t == NULL) {
         return;
@@ -237,10 +307,9 @@ static void end_turn(const struct rlk_contention *c, struct rlk_contender *who)
     if (t->at) {
         stop_standing(t);
     }
+    forget_failure(who);
     rlk_list_remove(&t->ready);
-    for (i = 0; i < who->n_keys; i++) {
-        rlk_list_remove(&t->links[i].link);
-    }
+    unlist(who);
     if (t->links != &t->link) {
         rlk_pool_give(c->pool, t->links, who->n_keys * sizeof(*t->links));
     }
@@ -255,7 +324,7 @@ static void pass_turn(struct rlk_contention *c, const struct rlk_contender *who)
         stop_standing(next->turn);
         place(next);
         if (next->state == RLK_CONTENDER_ACTIVE) {
-            rlk_list_push(&c->ready, &next->turn->ready);
+            make_ready(c, next);
         }
     }
 }
@@ -328,12 +397,38 @@ bool rlk_contention_enter(struct rlk_contention *c, struct rlk_contender *who,
     return true;
 }
 
+void rlk_contention_rest(struct rlk_contention *c, struct rlk_contender *who)
+{
+    struct rlk_contention_turn *t = who->turn;
+
+    who->state = RLK_CONTENDER_BEHIND;
+    t->behind.key = c->arrivals++;
+    unlist(who);
+    vacate(who);
+    forget_failure(who);
+    note_failure(who);
+    make_ready(c, who);
+    pass_turn(c, who);
+    rest_next(c, who->set);
+    start_ready(c);
+}
+
+void rlk_contention_line_up(struct rlk_contender *who)
+{
+    place(who);
+}
+
 void rlk_contention_hold(const struct rlk_contention *c, struct rlk_contender *who)
 {
+    bool had_failed = who->turn && who->turn->has_failed;
+
     who->state = RLK_CONTENDER_HOLDS;
     end_turn(c, who);
     if (!who->occupies_keys) {
         occupy_keys(who);
+    }
+    if (had_failed) {
+        line_up_all(who->set);
     }
 }
 
@@ -347,6 +442,7 @@ void rlk_contention_pass(struct rlk_contention *c, struct rlk_contender *who)
     vacate(who);
     if (!c->stopped) {
         pass_turn(c, who);
+        rest_next(c, who->set);
         start_ready(c);
     }
 }

@@ -5,9 +5,11 @@
  *      OUT ------------> ACTIVE ----------> HOLDS -----------> PASSED ----------> OUT
  *       |                 ^  |                                  ^  ^
  *       | not its turn    |  +---------------- _pass -----------+  |
- *       v                 |                                        |
- *     BEHIND -------------+  its turn comes                        |
- *       |                                                          |
+ *       v                 |  |                                     |
+ *     BEHIND -------------+  | _rest                               |
+ *       | ^  its turn comes  v                                     |
+ *       | +--------------- RESTS -------- _pass -------------------+
+ *       |      _line_up                                            |
  *       +----------------------------- _pass ----------------------+
  *
  * The calls have the prefix rlk_contention.
@@ -28,6 +30,14 @@
  * holder of b needs. So a request stands behind another one only where that one needs nothing that
  * the request itself does not need, or holds one of its keys. The price: there is no order between
  * different sets of keys, and a set of several keys may wait while others take its keys in turns.
+ *
+ * A request may fail for a reason of its own: its counter is of another type, its user may not use
+ * the script, its ttl is shorter than a round trip. Then it must not keep others from asking. So
+ * whoever fails without having been refused goes to the end, and is in nobody's way until its
+ * back-off is over. Those who have failed take turns in that: the first of them rests for a
+ * back-off, lines up as if it had arrived when it failed, and asks; the others of them only stand
+ * behind. So a thousand of them ask as often as one would, when the masters are in trouble. When
+ * one of them gets the lock, the trouble is over, and all of them line up.
  *
  * A request that does not wait (wait_ms 0), and an adoption, ask at once, because only the masters
  * know the truth. Others stand behind them while they ask, and while they hold the lock.
@@ -52,6 +62,7 @@ enum rlk_contender_state {
     RLK_CONTENDER_OUT = 0, /* refers to no key */
     RLK_CONTENDER_BEHIND,
     RLK_CONTENDER_ACTIVE, /* asks the masters, or waits for them */
+    RLK_CONTENDER_RESTS,  /* has failed: its back-off is under way */
     RLK_CONTENDER_HOLDS,
     RLK_CONTENDER_PASSED /* is in nobody's way any more; its keys are still known */
 };
@@ -74,12 +85,15 @@ struct rlk_contention_link {
     struct rlk_contender *contender;
 };
 
-/* The places of a contender that is BEHIND, or ACTIVE and may wait. */
+/* The places of a contender that is BEHIND, RESTS, or is ACTIVE and may wait. */
 struct rlk_contention_turn {
     struct rlk_contender *contender;
-    struct rlk_contention_key *at;     /* BEHIND: what it waits for: a key, or its set */
+    struct rlk_contention_key *at;     /* BEHIND: what it waits for: a key, or its set; NULL: for
+                                          others who have failed */
     struct rlk_heap_node behind;       /* BEHIND: its place there; by the order of arrival */
-    struct rlk_list ready;             /* its turn has come, and it was not started yet */
+    bool has_failed;                   /* without having been refused; then: */
+    struct rlk_list failed;            /* the ring of those of its set */
+    struct rlk_list ready;             /* to be started */
     struct rlk_contention_link *links; /* one for each key; `link`, or allocated */
     struct rlk_contention_link link;
 };
@@ -102,9 +116,10 @@ struct rlk_contention {
     struct rlk_contention_woken woken[RLK_CONTENTION_WOKEN]; /* by hash: a later one replaces it */
 };
 
-/* `start` is called when the turn of a contender that stood behind has come; it is ACTIVE then.
- * The call comes from rlk_contention_pass() or _leave() of another contender, and may pass, leave
- * or enter anybody: calls of `start` are never nested. */
+/* `start` is called when the place of a contender has changed by what another one did, or by
+ * rlk_contention_rest(). It is ACTIVE when its turn has come; RESTS when its back-off is to begin;
+ * BEHIND when others go first. The call comes from rlk_contention_pass(), _leave() or _rest(), and
+ * may pass, leave, rest or enter anybody: calls of `start` are never nested. */
 void rlk_contention_init(struct rlk_contention *c, struct rlk_pool *pool,
                          const struct rlk_hash_seed *seed,
                          void (*start)(struct rlk_contender *who));
@@ -122,6 +137,14 @@ void rlk_contender_init(struct rlk_contender *who);
  * contender HOLDS or has PASSED. False: out of memory; it is still OUT. */
 bool rlk_contention_enter(struct rlk_contention *c, struct rlk_contender *who,
                           struct rlk_contention_turn *turn, const struct rlk_claim *claim);
+
+/* An ACTIVE contender, which may wait, has failed without having been refused, and backs off:
+ * others go first. It RESTS now, or is BEHIND others that have failed before. */
+void rlk_contention_rest(struct rlk_contention *c, struct rlk_contender *who);
+
+/* The back-off of a contender that RESTS is over: it is ACTIVE, or BEHIND; `start` is not called.
+ */
+void rlk_contention_line_up(struct rlk_contender *who);
 
 /* An ACTIVE contender holds its lock from now on. */
 void rlk_contention_hold(const struct rlk_contention *c, struct rlk_contender *who);

@@ -23,6 +23,7 @@ static struct rlk_contention_key *make(struct rlk_pool *pool, struct rlk_table *
     key->refs = key->occupied = 0;
     key->contended = false;
     key->behind.root = NULL;
+    key->failed = NULL;
     rlk_list_init(&key->contenders);
     rlk_table_insert(table, &key->entry);
     return key;

@@ -11,14 +11,17 @@
 #include "base/pool.h"
 #include "base/table.h"
 
+struct rlk_contender;
+
 struct rlk_contention_key {
     struct rlk_table_entry entry; /* by the name */
     unsigned refs;                /* contenders that refer to it */
-    unsigned occupied;            /* by so many contenders */
-    bool contended;
-    struct rlk_heap behind;     /* those who stand here, by their arrival */
-    struct rlk_list contenders; /* links of those that are ACTIVE and may wait */
-    char name[];                /* the bytes of a key; of a set its keys, as pointers */
+    unsigned occupied : 31;       /* by so many contenders */
+    unsigned contended : 1;
+    struct rlk_heap behind;       /* those who stand here, by their arrival */
+    struct rlk_contender *failed; /* the first of those who have failed to get this set; or NULL */
+    struct rlk_list contenders;   /* links of those that are ACTIVE and may wait */
+    char name[];                  /* the bytes of a key; of a set its keys, as pointers */
 };
 
 /* The record of this table with this name, made if need be, with one more reference. NULL: out of

@@ -140,6 +140,8 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     act(lock, out, now_us);
     if (lock->acquiring->attempt.state == RLK_ATTEMPT_FAILED) {
         end_contention(lock, now_us);
+    } else if (out->rest) {
+        rlk_contention_rest(&lock->rl->contention, &lock->contender);
     }
 }
 
@@ -217,8 +219,7 @@ static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, boo
     return due && lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING;
 }
 
-static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_event_kind kind,
-                                   uint64_t now_us);
+static struct rlk_event timer_event(struct redlock_lock *lock, uint64_t now_us);
 
 /* Carrying out actions may step the attempt again. Only the outermost step goes on at once, and
  * once; everything else is left to the timer. So no server, however it answers, makes this call
@@ -230,7 +231,7 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 
     lock->acquiring->stepping = true;
     while (step_once(lock, ev, waits)) {
-        timer = with_nodes(lock, RLK_EVENT_TIMER, ev->now_us);
+        timer = timer_event(lock, ev->now_us);
         ev = &timer;
         waits = false;
     }
@@ -246,11 +247,22 @@ static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_eve
 
     rlk_queue_survey(&lock->rl->queue, rank(lock), &ev);
     ev.behind = lock->contender.state == RLK_CONTENDER_BEHIND;
+    ev.rests = lock->contender.state == RLK_CONTENDER_RESTS;
     ev.yield = rlk_contention_is_contended(&lock->rl->contention, &lock->contender, ev.now_us);
     if (lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING) {
         rlk_wait_survey(lock, &ev);
     }
     return ev;
+}
+
+/* [W2] Whoever has rested lines up before it asks. */
+static struct rlk_event timer_event(struct redlock_lock *lock, uint64_t now_us)
+{
+    if (lock->contender.state == RLK_CONTENDER_RESTS &&
+        now_us >= lock->acquiring->attempt.retry_us) {
+        rlk_contention_line_up(&lock->contender);
+    }
+    return with_nodes(lock, RLK_EVENT_TIMER, now_us);
 }
 
 static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind, uint64_t now_us)
@@ -275,7 +287,10 @@ static void on_dequeued(struct rlk_call *call)
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
-    step_with_nodes(RLK_CONTAINER(t, struct redlock_lock, timer), RLK_EVENT_TIMER, now_us);
+    struct redlock_lock *lock = RLK_CONTAINER(t, struct redlock_lock, timer);
+    struct rlk_event ev = timer_event(lock, now_us);
+
+    step(lock, &ev);
 }
 
 void rlk_lock_cancel_attempt(struct redlock_lock *lock)

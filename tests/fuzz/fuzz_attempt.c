@@ -86,21 +86,35 @@ static bool is_for_the_round(const struct moment *m)
     return false;
 }
 
-/* [W2] It stands behind another one of its manager. */
-static bool gets_behind(const struct moment *m)
+/* [W2] It stands behind another one of its manager: from the start on, or in a back-off. */
+static bool gets_behind(const struct world *w, const struct moment *m)
 {
-    return m->before->state == RLK_ATTEMPT_IDLE && m->ev->kind == RLK_EVENT_START &&
-           m->ev->behind && m->before->config.wait_us > 0;
+    enum rlk_event_kind kind = m->ev->kind;
+
+    if (m->before->state == RLK_ATTEMPT_WAITING) {
+        return ((kind == RLK_EVENT_TIMER && w->now_us < w->give_up_us) ||
+                kind == RLK_EVENT_CONTEND) &&
+               m->before->polls && m->ev->behind;
+    }
+    return m->before->state == RLK_ATTEMPT_IDLE && kind == RLK_EVENT_START && m->ev->behind &&
+           m->before->config.wait_us > 0;
+}
+
+/* [W2] It is its turn to back off once more. */
+static bool rests(const struct world *w, const struct moment *m)
+{
+    return m->before->state == RLK_ATTEMPT_BEHIND && m->ev->kind == RLK_EVENT_CONTEND &&
+           m->ev->rests && w->now_us < w->give_up_us;
 }
 
 /* It may ask at once, or comes to it. */
 static bool may_begin(const struct world *w, const struct moment *m)
 {
     if (m->before->state == RLK_ATTEMPT_IDLE) {
-        return m->ev->kind == RLK_EVENT_START && !gets_behind(m);
+        return m->ev->kind == RLK_EVENT_START && !gets_behind(w, m);
     }
     return m->before->state == RLK_ATTEMPT_BEHIND && m->ev->kind == RLK_EVENT_CONTEND &&
-           w->now_us < w->give_up_us;
+           !m->ev->behind && !m->ev->rests && w->now_us < w->give_up_us;
 }
 
 /* [W7] It may ask, but others go first. */
@@ -112,6 +126,9 @@ static bool yields(const struct world *w, const struct moment *m)
 /* [S13] A round is due: it begins, or is queued. wait_model.c says when a waiter goes. */
 static bool is_round_due(const struct world *w, const struct moment *m)
 {
+    if (gets_behind(w, m)) {
+        return false;
+    }
     if (yields(w, m) && m->before->config.watch && m->ev->watched == m->ev->watchable &&
         (m->ev->watched & 1)) {
         return false; /* a node can be asked for a place, and may give it */
@@ -228,10 +245,10 @@ static enum rlk_attempt_state expected(const struct world *w, const struct momen
         w->now_us < queue_limit_us(w, m)) {
         return RLK_ATTEMPT_ASKING;
     }
-    if (gets_behind(m)) {
+    if (gets_behind(w, m)) {
         return RLK_ATTEMPT_BEHIND;
     }
-    if (yields(w, m)) {
+    if (yields(w, m) || rests(w, m)) {
         return RLK_ATTEMPT_WAITING;
     }
     if (m->before->state == RLK_ATTEMPT_IDLE || m->before->state == RLK_ATTEMPT_WAITING ||
@@ -275,6 +292,10 @@ static void check_state(struct world *w, const struct moment *m)
     FUZZ_CHECK(m->out->report == news, "reported when it is decided, once");
     FUZZ_CHECK(m->out->queue == (is == RLK_ATTEMPT_QUEUED && was != is),
                "[S13] an attempt that has to be queued says so, once");
+    FUZZ_CHECK(m->out->rest ==
+                   (is == RLK_ATTEMPT_WAITING && (begins_a_round(m) || is_for_the_round(m)) &&
+                    w->round.status != REDLOCK_EHELD),
+               "[W2] others go first after a failure, and not after a refusal");
     FUZZ_CHECK(is != RLK_ATTEMPT_HELD || was == RLK_ATTEMPT_HELD ||
                    (m->ev->kind == RLK_EVENT_DELIVER && round_model_enough(&w->round, w->now_us)),
                "[S2] held when it is delivered with enough validity left, and not otherwise");
@@ -404,6 +425,9 @@ static const struct fuzz_event events[] = {
     {'U', "n", {.kind = RLK_EVENT_WATCHED}},
     {'W', "n", {.kind = RLK_EVENT_UNWATCHED}},
     {'D', "", {.kind = RLK_EVENT_DELIVER}},
+    {'Z', "", {.kind = RLK_EVENT_CONTEND, .behind = true}},
+    {'z', "", {.kind = RLK_EVENT_TIMER, .behind = true}},
+    {'i', "", {.kind = RLK_EVENT_CONTEND, .rests = true}},
     {0},
 };
 

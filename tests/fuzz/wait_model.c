@@ -240,7 +240,8 @@ static void begin(struct wait_model *m, const struct wait_step *s)
 {
     m->watched = m->listed = m->first = m->turn = m->crossed = 0;
     m->checked = false;
-    m->yields = s->after->tries == 0;
+    m->yields =
+        (s->ev->kind == RLK_EVENT_START || s->ev->kind == RLK_EVENT_CONTEND) && s->ev->yield;
     m->looked_us = s->ev->now_us;
     m->unlisted_us = rlk_time_add(s->ev->now_us, m->yields ? RLK_WAITING_YIELD_US : 0);
     m->hints = 2;

@@ -299,6 +299,192 @@ START_TEST(a_thousand_heads_that_fail_pass_the_turn_on)
 }
 END_TEST
 
+/* ---- those that fail for a reason of their own [W2] ---- */
+
+#define NOPERM "-NOPERM this user has no permissions to run this command\r\n"
+
+static void refuse_all(const char *command, const char *error)
+{
+    size_t i;
+
+    for (i = 0; i < f.n; i++) {
+        fake_on(f.nodes[i], command, FAKE_REPLY, error);
+    }
+}
+
+static void end_trouble(void)
+{
+    size_t i;
+
+    for (i = 0; i < f.n; i++) {
+        fake_behave(f.nodes[i]);
+    }
+}
+
+static void ask_again_soon(struct waiter *w, bool fenced)
+{
+    struct redlock_request request = fenced ? outcome_fenced_request("k") : outcome_request("k");
+
+    request.wait_ms = REDLOCK_FOREVER;
+    request.retry_max_ms = 1;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, on_acquired, w, &w->handle), REDLOCK_OK);
+}
+
+/* The masters deny the script that a fence needs. */
+static void ask_in_vain(struct waiter *w)
+{
+    ask_again_soon(w, true);
+}
+
+static bool all_have_failed(void *arg)
+{
+    const struct waiter *w;
+
+    for (w = arg; w->handle; w++) {
+        if (redlock_lock_reason(w->handle) != REDLOCK_ENOQUORUM) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void must_have_failed(struct waiter *all)
+{
+    loop_must_true(f.base, all_have_failed, all);
+}
+
+START_TEST(one_that_cannot_be_granted_lets_others_ask)
+{
+    struct waiter vain[3] = {{0}}, behind = {0}, newcomer = {0};
+    size_t i;
+
+    start(3);
+    refuse_all("EVAL", NOPERM);
+    ask_in_vain(&vain[0]);
+    ask_in_vain(&vain[1]);
+    ask_to_wait(&behind, "k");
+    must_get(&behind);
+    ck_assert_uint_eq(behind.tries, 1);
+    ck_assert_int_eq(redlock_lock_forget(behind.lock), REDLOCK_OK);
+    for (i = 0; i < 3; i++) {
+        model_del(fake_model(f.nodes[i]), "k");
+    }
+    must_have_failed(vain);
+    ask_to_wait(&newcomer, "k");
+    must_get(&newcomer);
+    ck_assert_uint_eq(newcomer.tries, 1);
+    ck_assert_int_eq(vain[0].calls + vain[1].calls, 0);
+    farm_end(&f);
+}
+END_TEST
+
+/* By now it would have asked again, after a millisecond at most. */
+START_TEST(one_that_failed_does_not_ask_while_another_one_holds_the_lock)
+{
+    struct waiter vain[2] = {{0}}, other = {0};
+    uint32_t tries, later_tries;
+
+    start(3);
+    refuse_all("EVAL", NOPERM);
+    ask_in_vain(&vain[0]);
+    ask_to_wait(&other, "k");
+    must_get(&other);
+    must_have_failed(vain);
+    redlock_lock_effort(vain[0].handle, &tries, NULL);
+    suspend_ms(10);
+    loop_settle(f.base);
+    redlock_lock_effort(vain[0].handle, &later_tries, NULL);
+    ck_assert_uint_eq(later_tries, tries);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(one_that_failed_gets_the_lock_when_its_trouble_is_over)
+{
+    struct waiter vain[2] = {{0}};
+
+    start(3);
+    refuse_all("EVAL", NOPERM);
+    ask_in_vain(&vain[0]);
+    must_have_failed(vain);
+    end_trouble();
+    must_get(&vain[0]);
+    farm_end(&f);
+}
+END_TEST
+
+/* None of them has the lock while the masters refuse everything. */
+START_TEST(all_that_failed_get_their_turn_when_the_trouble_is_over)
+{
+    static struct waiter all[101];
+    int i;
+
+    start(3);
+    refuse_all("SET", "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+    for (i = 0; i < 100; i++) {
+        all[i].releases = true;
+        ask_again_soon(&all[i], false);
+    }
+    must_have_failed(all);
+    ck_assert_int_eq(n_calls, 0);
+    end_trouble();
+    wait_for_calls(100);
+    for (i = 0; i < 100; i++) {
+        ck_assert_int_eq(all[i].status, REDLOCK_OK);
+    }
+    farm_wait_clean(&f);
+    farm_end(&f);
+}
+END_TEST
+
+/* One of them rests, and the others stand behind it. */
+START_TEST(one_that_failed_can_be_cancelled_wherever_it_stands)
+{
+    struct waiter vain[4] = {{0}};
+    int i;
+
+    start(3);
+    refuse_all("EVAL", NOPERM);
+    for (i = 0; i < 3; i++) {
+        ask_in_vain(&vain[i]);
+    }
+    must_have_failed(vain);
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(redlock_cancel(vain[i].handle), REDLOCK_OK);
+        loop_must(f.base, &vain[i].calls);
+        ck_assert_int_eq(vain[i].status, REDLOCK_ECANCELED);
+        ck_assert_int_eq(vain[i].reason, REDLOCK_ENOQUORUM);
+    }
+    end_trouble();
+    must_get(&vain[2]);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(the_wait_of_one_that_failed_ends_in_time)
+{
+    struct redlock_request request = outcome_fenced_request("k");
+    struct waiter vain[3] = {{0}};
+    int i;
+
+    start(3);
+    refuse_all("EVAL", NOPERM);
+    request.wait_ms = 30000;
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(redlock_acquire(f.rl, &request, on_acquired, &vain[i], &vain[i].handle),
+                         REDLOCK_OK);
+    }
+    must_have_failed(vain);
+    suspend_ms(30001);
+    wait_for_calls(2);
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(vain[i].status, REDLOCK_EDEADLINE);
+        ck_assert_int_eq(vain[i].reason, REDLOCK_ENOQUORUM);
+    }
+    farm_end(&f);
+}
+END_TEST
+
 /* ---- the end of a lock ---- */
 
 START_TEST(a_lock_that_is_forgotten_passes_the_turn_on)
@@ -634,6 +820,12 @@ Suite *contention_suite(void)
     tcase_add_test(c, one_whose_time_is_over_has_the_reason_eheld_and_made_no_try);
     tcase_add_test(c, a_head_that_is_cancelled_passes_its_turn_on);
     tcase_add_test(c, a_thousand_heads_that_fail_pass_the_turn_on);
+    tcase_add_test(c, one_that_cannot_be_granted_lets_others_ask);
+    tcase_add_test(c, one_that_failed_does_not_ask_while_another_one_holds_the_lock);
+    tcase_add_test(c, one_that_failed_gets_the_lock_when_its_trouble_is_over);
+    tcase_add_test(c, all_that_failed_get_their_turn_when_the_trouble_is_over);
+    tcase_add_test(c, one_that_failed_can_be_cancelled_wherever_it_stands);
+    tcase_add_test(c, the_wait_of_one_that_failed_ends_in_time);
     tcase_add_test(c, a_lock_that_is_forgotten_passes_the_turn_on);
     tcase_add_test(c, a_lock_that_is_lost_passes_the_turn_on);
     tcase_add_test(c, a_release_that_fails_passes_the_turn_on);

@@ -24,7 +24,7 @@ static void step(struct world *w, struct rlk_event ev)
         ev.full = w->full;
         ev.watchable = w->watchable;
         ev.watched = w->watched;
-        ev.behind = w->behind && ev.kind == RLK_EVENT_START;
+        ev.behind = ev.behind || (w->behind && ev.kind == RLK_EVENT_START);
         ev.yield = w->yield;
     } else if ((ev.kind == RLK_EVENT_VOTE || ev.kind == RLK_EVENT_CONFIRM) && ev.round == 0) {
         ev.round = w->a.tries;

@@ -29,7 +29,8 @@ static struct request requests[MOST];
 
 static struct rlk_contention contention;
 static struct rlk_pool pool;
-static char started[512]; /* the numbers of those whose start() was called, in order */
+static char started[512]; /* the numbers of those whose start() was called, in order; behind it r:
+                             it is to rest, b: it stands behind */
 static bool inside_start;
 
 /* Some keys are too long for the place in their record. */
@@ -37,15 +38,23 @@ static const char *const names[N_KEYS] = {
     "a", "b", "a key of many bytes, which are more than a record of a key has place for: c",
     "another key of many bytes, which are more than a record of a key has place for: d", "e"};
 
+static void log_start(char *log, size_t size, long number, enum rlk_contender_state state)
+{
+    static const char *const where[] = {
+        [RLK_CONTENDER_BEHIND] = "b", [RLK_CONTENDER_ACTIVE] = "", [RLK_CONTENDER_RESTS] = "r"};
+    size_t n = strlen(log);
+
+    ck_assert(state <= RLK_CONTENDER_RESTS && where[state]);
+    snprintf(log + n, size - n, "%ld%s ", number, where[state]);
+}
+
 static void on_start(struct rlk_contender *who)
 {
     struct request *r = RLK_CONTAINER(who, struct request, who);
-    size_t n = strlen(started);
 
     ck_assert_msg(!inside_start, "a start inside a start");
-    ck_assert_int_eq(who->state, RLK_CONTENDER_ACTIVE);
     inside_start = true;
-    snprintf(started + n, sizeof(started) - n, "%d ", (int)(r - requests));
+    log_start(started, sizeof(started), r - requests, who->state);
     if (r->fails) {
         rlk_contention_leave(&contention, who);
     }
@@ -116,7 +125,8 @@ static bool enter(struct request *r, unsigned mask, bool may_wait, unsigned turn
  *   +1ab  request 1 for {a, b} enters      !1ab  the same, and does not wait
  *   x1    it fails when it is started      h1    its lock is held
  *   p1    it passes                        l1    it leaves                    w1  a release woke
- * At the end `states` has a letter for each request: Out, Behind, Active, Holds, Passed. */
+ *   r1    it fails, and rests              u1    it lines up
+ * At the end `states` has a letter for each request: Out, Behind, Active, Rests, Holds, Passed. */
 static const struct {
     const char *claim, *story, *started, *states;
 } stories[] = {
@@ -143,6 +153,24 @@ static const struct {
     {"others_stand_behind_who_does_not_wait", "!0a +1a +2ab p0 p1", "1 2 ", "PPA"},
     {"others_stand_behind_all_who_do_not_wait", "!0a !1a +2a p0", "", "PAB"},
     {"the_turn_comes_when_the_last_of_them_has_passed", "!0a !1a h0 +2a p0 p1", "2 ", "PPA"},
+    {"who_fails_lets_those_behind_ask", "+0a +1a +2a r0 h1 p1", "1 0r 2 ", "RPA"},
+    {"whoever_comes_while_one_rests_asks_at_once", "+0a r0 +1a", "0r ", "RA"},
+    {"who_fails_alone_rests_and_asks_again", "+0a r0 u0", "0r ", "A"},
+    {"who_has_rested_lines_up_as_if_it_had_come_when_it_failed", "+0a r0 +1a h1 +2a u0 p1", "0r 0 ",
+     "APB"},
+    {"of_those_who_fail_one_rests", "+0a +1a +2a r0 r1 r2", "1 0r 1b 2 2b ", "RBB"},
+    {"they_rest_in_the_order_in_which_they_failed", "+0a +1a +2a r0 r1 r2 u0 r0 u1 r1",
+     "1 0r 1b 2 2b 0b 1r 1b 2r ", "BBR"},
+    {"the_next_one_does_not_rest_before_the_first_has_asked", "+0a +1a r0 r1 +2a u0", "1 0r 1b ",
+     "BBA"},
+    {"one_that_gives_up_lets_the_next_one_rest", "+0a +1a r0 r1 l0", "1 0r 1b 1r ", "OR"},
+    {"when_one_that_had_failed_gets_the_lock_all_of_them_line_up",
+     "+0a +1a +2a r0 r1 r2 u0 h0 p0 h1 p1", "1 0r 1b 2 2b 1 2 ", "PPA"},
+    {"a_lock_of_one_that_had_not_failed_changes_nothing", "+0a +1a r0 r1 +2a h2", "1 0r 1b ",
+     "RBH"},
+    {"a_set_that_rests_is_not_in_the_way_of_its_keys", "+0ab +1ab r0 h1 p1 +2a h2 u0", "1 0r ",
+     "BPH"},
+    {"one_that_rests_for_a_key_is_not_in_the_way_of_a_set", "+0a +1ab r0", "1 0r ", "RA"},
     {"a_record_lives_until_the_last_has_left", "+0a h0 w0 p0 +1a l0", "", "OA"},
 };
 
@@ -169,6 +197,12 @@ static void tell(const char *word)
     case 'l':
         rlk_contention_leave(&contention, &r->who);
         break;
+    case 'r':
+        rlk_contention_rest(&contention, &r->who);
+        break;
+    case 'u':
+        rlk_contention_line_up(&r->who);
+        break;
     case 'w':
         rlk_contention_note_woken(&contention, &r->who, UNTIL);
         break;
@@ -179,7 +213,7 @@ static void tell(const char *word)
 
 START_TEST(a_story)
 {
-    static const char letters[] = "OBAHP";
+    static const char letters[] = "OBARHP";
     char states[MOST + 1] = "";
     const char *word;
     size_t i;
@@ -202,7 +236,9 @@ END_TEST
 struct model_request {
     enum rlk_contender_state state;
     unsigned keys, arrival;
+    unsigned failed; /* when, if it has */
     bool may_wait, fails;
+    bool dormant; /* BEHIND, and stands nowhere: it has failed, and does not rest */
 };
 
 static struct model_request model[MOST];
@@ -239,32 +275,108 @@ static struct model_request *model_next(void)
     int i;
 
     for (i = 0; i < MOST; i++) {
-        if (model[i].state == RLK_CONTENDER_BEHIND && model_may_start(&model[i]) &&
-            (next == NULL || model[i].arrival < next->arrival)) {
+        if (model[i].state == RLK_CONTENDER_BEHIND && !model[i].dormant &&
+            model_may_start(&model[i]) && (next == NULL || model[i].arrival < next->arrival)) {
             next = &model[i];
         }
     }
     return next;
 }
 
-static void model_pass_turns(void)
-{
-    struct model_request *ready[MOST], *next;
-    int n = 0, at;
+static struct model_request *model_ready[10 * MOST];
+static size_t n_model_ready;
 
-    for (at = 0;; at++) {
-        while ((next = model_next()) != NULL) {
-            next->state = RLK_CONTENDER_ACTIVE;
-            ready[n++] = next;
+static void model_make_ready(struct model_request *m)
+{
+    size_t i;
+
+    for (i = 0; i < n_model_ready; i++) {
+        model_ready[i] = model_ready[i] == m ? NULL : model_ready[i];
+    }
+    model_ready[n_model_ready++] = m;
+}
+
+static struct model_request *model_first_failed(unsigned keys)
+{
+    struct model_request *first = NULL;
+    int i;
+
+    for (i = 0; i < MOST; i++) {
+        if (model[i].failed && model[i].keys == keys &&
+            (first == NULL || model[i].failed < first->failed)) {
+            first = &model[i];
         }
-        if (at == n) {
-            return;
+    }
+    return first;
+}
+
+/* What follows when `m` is no longer where it was. */
+static void model_pass_turn(const struct model_request *m)
+{
+    struct model_request *next;
+
+    while ((next = model_next()) != NULL) {
+        next->state = RLK_CONTENDER_ACTIVE;
+        model_make_ready(next);
+    }
+    next = model_first_failed(m->keys);
+    if (next && next->dormant) {
+        next->dormant = false;
+        next->state = RLK_CONTENDER_RESTS;
+        model_make_ready(next);
+    }
+}
+
+static void model_leave(struct model_request *m, enum rlk_contender_state state)
+{
+    m->state = state;
+    m->failed = 0;
+    m->dormant = false;
+    model_pass_turn(m);
+}
+
+static void model_start_ready(void)
+{
+    size_t i;
+
+    for (i = 0; i < n_model_ready; i++) {
+        struct model_request *m = model_ready[i];
+
+        if (m && m->state != RLK_CONTENDER_OUT) {
+            log_start(model_started, sizeof(model_started), m - model, m->state);
+            if (m->fails) {
+                model_leave(m, RLK_CONTENDER_OUT);
+            }
         }
-        snprintf(model_started + strlen(model_started),
-                 sizeof(model_started) - strlen(model_started), "%d ", (int)(ready[at] - model));
-        if (ready[at]->fails) {
-            ready[at]->state = RLK_CONTENDER_OUT;
-        }
+    }
+    n_model_ready = 0;
+}
+
+static void model_rest(struct model_request *m, unsigned arrival)
+{
+    m->state = RLK_CONTENDER_BEHIND;
+    m->dormant = true;
+    m->arrival = m->failed = arrival + 1;
+    model_make_ready(m);
+    model_pass_turn(m);
+}
+
+static void model_line_up(struct model_request *m)
+{
+    m->state = model_may_start(m) ? RLK_CONTENDER_ACTIVE : RLK_CONTENDER_BEHIND;
+}
+
+/* When it had failed itself, the others no longer rest. */
+static void model_hold(struct model_request *m)
+{
+    bool had_failed = m->failed != 0;
+    struct model_request *other;
+
+    m->state = RLK_CONTENDER_HOLDS;
+    m->failed = 0;
+    while (had_failed && (other = model_first_failed(m->keys)) != NULL) {
+        other->failed = 0;
+        other->dormant = false;
     }
 }
 
@@ -283,6 +395,18 @@ static void walk_enter(int i, struct rlk_prng *prng, unsigned arrival)
     ck_assert(enter(&requests[i], keys, may_wait, arrival));
 }
 
+static void walk_active(struct rlk_prng *prng, int i, unsigned arrival)
+{
+    if (model[i].may_wait && rlk_prng_upto(prng, 2) == 0) {
+        model_rest(&model[i], arrival);
+        model_start_ready();
+        rlk_contention_rest(&contention, &requests[i].who);
+    } else {
+        model_hold(&model[i]);
+        rlk_contention_hold(&contention, &requests[i].who);
+    }
+}
+
 static void walk_step(struct rlk_prng *prng, unsigned arrival)
 {
     int i = (int)rlk_prng_upto(prng, MOST - 1);
@@ -291,15 +415,17 @@ static void walk_step(struct rlk_prng *prng, unsigned arrival)
     if (m->state == RLK_CONTENDER_OUT) {
         walk_enter(i, prng, arrival);
     } else if (m->state == RLK_CONTENDER_ACTIVE && rlk_prng_upto(prng, 2)) {
-        m->state = RLK_CONTENDER_HOLDS;
-        rlk_contention_hold(&contention, &requests[i].who);
+        walk_active(prng, i, arrival);
+    } else if (m->state == RLK_CONTENDER_RESTS && rlk_prng_upto(prng, 3)) {
+        model_line_up(m);
+        rlk_contention_line_up(&requests[i].who);
     } else if (rlk_prng_upto(prng, 1)) {
-        m->state = RLK_CONTENDER_PASSED;
-        model_pass_turns();
+        model_leave(m, RLK_CONTENDER_PASSED);
+        model_start_ready();
         rlk_contention_pass(&contention, &requests[i].who);
     } else {
-        m->state = RLK_CONTENDER_OUT;
-        model_pass_turns();
+        model_leave(m, RLK_CONTENDER_OUT);
+        model_start_ready();
         rlk_contention_leave(&contention, &requests[i].who);
     }
 }

@@ -36,6 +36,8 @@
 #define UP(time, mask, all) SET(watched, all), EVENT_OF_EACH(time, mask, WATCHED, .by_us = 0)
 #define DOWN(time, mask, all) SET(watched, all), EVENT_OF_EACH(time, mask, UNWATCHED, .by_us = 0)
 #define CONTEND(time) EVENT(time, CONTEND, .ready = 0)
+#define BEHIND(time, k) EVENT(time, k, .behind = true), IS(a.state, RLK_ATTEMPT_BEHIND)
+#define RESTS(time) EVENT(time, CONTEND, .rests = true)
 
 /* All hosts have listed us behind others. */
 #define WAIT_LISTED WAIT, LISTED(20, 0x7, 4, RLK_NEVER), IS(a.waiting.listed, 0x7)
@@ -365,6 +367,7 @@ END_TEST
 /* ---- [W2, W7] standing behind others, and yielding ---- */
 
 #define FIVE_SECONDS CONFIG(wait_us, 5000000)
+#define FAIL TRY, VOTE(10, 0x7, UNKNOWN), REASON(ENOQUORUM)
 
 static const struct story of_manners[] = {
     {"behind_another_one_it_asks_nobody",
@@ -375,6 +378,20 @@ static const struct story of_manners[] = {
     {"behind_another_one_hints_do_not_matter",
      {NODES(5, 0), SET(behind, true), TRY, TURN(LATER, 0x7), FREE(LATER, 0x7),
       IS(a.state, RLK_ATTEMPT_BEHIND), IS(out.wait, 0), IS(out.deadline_us, RLK_NEVER)}},
+    {"after_a_failure_others_go_first",
+     {NODES(5, 0), FIVE_SECONDS, FAIL, IS(out.rest, true), WAITING, BEHIND(LATER, CONTEND),
+      DUE(5000000), IS(out.acquire, 0), CONTEND(LATER + 10), ROUND(2)}},
+    {"after_a_refusal_they_do_not",
+     {NODES(5, 0), TRY, VOTE(10, 0x7, NO), IS(out.rest, false), WAITING}},
+    {"others_may_have_come_before_the_back_off_is_over",
+     {NODES(5, 0), SLOW, FAIL, BEHIND(LATER, TIMER), RESTS(LATER), WAITING, IS(out.acquire, 0),
+      WAKE, ROUND(2)}},
+    {"a_rest_is_a_back_off_and_others_may_come_in_it",
+     {NODES(5, 0), SLOW, FIVE_SECONDS, FAIL, BEHIND(LATER, CONTEND), RESTS(LATER), RESTS(LATER + 1),
+      WAITING, BEHIND(LATER + 2, TIMER), BEHIND(LATER + 3, CONTEND), WAKE, FAILED(EDEADLINE),
+      REASON(ENOQUORUM)}},
+    {"a_rest_does_not_begin_when_the_wait_has_ended",
+     {NODES(5, 0), FIVE_SECONDS, FAIL, BEHIND(LATER, CONTEND), RESTS(5000000), FAILED(EDEADLINE)}},
     {"an_attempt_that_does_not_wait_is_never_behind",
      {NODES(5, 0), CONFIG(wait_us, 0), SET(behind, true), TRY, ROUND(1)}},
     {"the_wait_may_end_behind_another_one",
