@@ -38,7 +38,7 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
     atomic_store(&tried->done, 1);
 }
 
-/* The extension has ended when its notice comes, or it would be the reason for the refusal. */
+/* Of a renewal: while an extension is in flight, that would be a reason to refuse, too. */
 START_TEST(a_notice_cannot_end_the_lock)
 {
     struct redlock_request request = rig_request("k");
@@ -49,13 +49,13 @@ START_TEST(a_notice_cannot_end_the_lock)
     request.notice_cb = on_notice;
     request.notice_arg = &tried;
     request.flags = REDLOCK_NOTIFY_MOVES;
+    request.ttl_ms = 1000;
+    request.renew = 1;
     ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_OK);
-    ck_assert_int_eq(redlock_sync_extend(lock, 2 * RIG_TTL_MS), REDLOCK_OK);
     rig_wait_for(&tried.done);
     ck_assert_int_eq(tried.release, REDLOCK_ESTATE);
     ck_assert_int_eq(tried.forget, REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_sync_extend(lock, 0), REDLOCK_OK);
-    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
+    ck_assert_int_ge(redlock_sync_release(lock), REDLOCK_OK);
     rig_expect_clean(&r);
     rig_end(&r);
 }
