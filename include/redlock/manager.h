@@ -224,7 +224,8 @@ typedef void redlock_close_cb(void *arg);
  * Pending acquires end with REDLOCK_ECANCELED, or with the failure that was decided just before.
  * Locks that are still held are released; to keep a lock, call redlock_lock_forget() before.
  *
- * The close waits for the answers to these releases. It waits for a master as long as that master
+ * The close waits for the answers to these releases, and to commands that may have set a key; not
+ * for those of queries and inspections. It waits for a master as long as that master
  * goes on answering, and gives it up after node_timeout_ms without an answer (after 250 ms when a
  * majority has answered everything). It waits 100 ms for a master that is still being connected and
  * has releases pending. Then the connections are closed and cb is called; the manager and all its

@@ -124,7 +124,7 @@ static void on_time(struct rlk_node *n, const struct rlk_exchange *r, const stru
 
 static void ask_time(struct entry *x, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {on_time, on_broken, ref_entry, unref_entry};
+    static const struct rlk_exchange_kind kind = {on_time, on_broken, ref_entry, unref_entry, true};
     static const char *const words[] = {"TIME", NULL};
 
     x->sent_us = now_us;
@@ -159,7 +159,8 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
 
 static void begin_checkup(struct entry *x, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {on_answer, on_broken, ref_entry, unref_entry};
+    static const struct rlk_exchange_kind kind = {on_answer, on_broken, ref_entry, unref_entry,
+                                                  false};
     struct rlk_exam *e = x->exam;
     struct rlk_checkup_words words;
     unsigned at;

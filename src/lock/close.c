@@ -85,10 +85,16 @@ static void on_end(struct rlk_loop *loop)
 /* How long to wait for a node that is being connected and has pending releases. */
 #define CONNECTING_US 100000
 
-/* Wait for every node with commands in flight, unless it is stuck: each reply makes room for its
- * pending releases. It is not enough that the releases were sent: a server that reads a SET and
- * cannot send its reply, because we are gone, drops the connection and never reads the release
- * after the SET. A node that keeps replying is waited for as long as that takes. */
+/* Whether our keys may stay on a node. It is not enough that the releases were sent: a server that
+ * reads a SET and cannot send its reply, because we are gone, drops the connection and never reads
+ * the release after the SET. Any reply makes room for a pending release. */
+static bool may_keep_keys(const struct rlk_node *n)
+{
+    return n->inflight.lasting > 0 || (n->inflight.ring.count > 0 && n->pending.ring.count > 0);
+}
+
+/* Wait for every node that may keep our keys, unless it is stuck. A node that keeps replying is
+ * waited for as long as that takes. */
 static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, uint64_t patience_us,
                           uint64_t now_us)
 {
@@ -97,7 +103,7 @@ static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, ui
     if (rlk_node_connecting(n) && n->pending.ring.count > 0) {
         return now_us < rlk_time_add(rl->close_us, CONNECTING_US);
     }
-    return n->inflight.ring.count > 0 && rlk_node_ready(n, now_us) &&
+    return may_keep_keys(n) && rlk_node_ready(n, now_us) &&
            now_us < rlk_time_add(since_us, patience_us);
 }
 
@@ -107,7 +113,7 @@ static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
     unsigned i, idle = 0, waited = 0;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
-        idle += rl->nodes[i].inflight.ring.count == 0;
+        idle += !may_keep_keys(&rl->nodes[i]);
     }
     if (idle >= rlk_validity_quorum(rl->options.n_nodes)) {
         patience_us = rlk_time_min(patience_us, MINORITY_US);

@@ -156,7 +156,7 @@ static void unref_look(void *look)
 
 #define KIND                                                                                       \
     {                                                                                              \
-        on_answer, on_broken, ref_look, unref_look                                                 \
+        on_answer, on_broken, ref_look, unref_look, true                                           \
     }
 
 static const struct part parts[] = {

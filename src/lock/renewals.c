@@ -96,8 +96,8 @@ static void leave_out_unwanted(struct rlk_batch *batch, uint64_t now_us)
 static uint64_t send_to_nodes(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind[2] = {
-        {on_answers, on_broken, rlk_batch_ref, rlk_batch_unref},
-        {on_text_answers, on_broken, rlk_batch_ref, rlk_batch_unref}};
+        {on_answers, on_broken, rlk_batch_ref, rlk_batch_unref, false},
+        {on_text_answers, on_broken, rlk_batch_ref, rlk_batch_unref, false}};
     struct rlk_command form[2]; /* by SHA-1, as text */
     uint64_t left = batch->nodes, unsent = 0;
     unsigned node;

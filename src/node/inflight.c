@@ -10,10 +10,15 @@ static const struct rlk_exchange *oldest(const struct rlk_inflight *q)
     return rlk_ring_at(&q->ring, sizeof(struct rlk_exchange), 0);
 }
 
+static bool may_last(const struct rlk_exchange *r)
+{
+    return r->context && !r->kind->reads;
+}
+
 void rlk_inflight_end(struct rlk_inflight *q)
 {
     rlk_ring_end(&q->ring);
-    q->bytes = 0;
+    q->bytes = q->lasting = 0;
 }
 
 bool rlk_inflight_reserve(struct rlk_inflight *q)
@@ -25,6 +30,7 @@ void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_exchange *r)
 {
     *(struct rlk_exchange *)rlk_ring_push(&q->ring, sizeof(*r)) = *r;
     q->bytes += r->len;
+    q->lasting += may_last(r);
 }
 
 bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_exchange *ret)
@@ -35,6 +41,7 @@ bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_exchange *ret)
     *ret = *oldest(q);
     rlk_ring_drop(&q->ring);
     q->bytes -= ret->len;
+    q->lasting -= may_last(ret);
     return true;
 }
 

@@ -29,12 +29,14 @@ struct rlk_exchange_kind {
      * the connection. Both NULL: the context is not counted. */
     void (*ref)(void *context);
     void (*unref)(void *context);
+    /* It only reads, so nothing has to be sent after it. */
+    bool reads;
 };
 
 /* One command in flight. */
 struct rlk_exchange {
     const struct rlk_exchange_kind *kind;
-    void *context; /* passed to nobody but the functions of `kind` */
+    void *context; /* passed to nobody but the functions of `kind`; NULL: it is about no lock */
     uint64_t sent_us;
     size_t len; /* the bytes of the command */
 };
@@ -45,6 +47,7 @@ extern const struct rlk_exchange_kind rlk_exchange_ignored;
 struct rlk_inflight {
     struct rlk_ring ring; /* of struct rlk_exchange */
     size_t bytes;         /* the bytes of all of them */
+    size_t lasting;       /* how many of them may leave a key of a lock */
 };
 
 void rlk_inflight_end(struct rlk_inflight *q);

@@ -2,6 +2,33 @@
 #include "io/suites.h"
 #include "io/rig.h"
 
+static void note(void *arg)
+{
+    *(int *)arg = 1;
+}
+
+/* A majority is silent, so the close would wait for the timeout, which does not pass here. */
+START_TEST(a_close_waits_for_no_inspection)
+{
+    size_t before, i;
+    int closed = 0;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    before = fake_count(rig.nodes[0], "EVAL");
+    for (i = 0; i < 3; i++) {
+        fake_on(rig.nodes[i], "EVAL", FAKE_STALL, NULL);
+    }
+    rig_pass_ms(RIG_HEALTH_MS);
+    for (i = 0; i < 3; i++) {
+        farm_wait_count(&rig, i, "EVAL", before + 1);
+    }
+    ck_assert_int_eq(redlock_close(rig.rl, note, &closed), REDLOCK_OK);
+    rig.rl = NULL;
+    loop_must(rig.base, &closed);
+    farm_end(&rig);
+}
+END_TEST
+
 /* ---- commands that are denied ---- */
 
 #define NOPERM "-NOPERM this user has no permissions to run the '%s' command\r\n"
@@ -382,6 +409,7 @@ Suite *health_suite(void)
     Suite *suite = suite_create("health");
     TCase *tcase = tcase_create("health");
 
+    tcase_add_test(tcase, a_close_waits_for_no_inspection);
     tcase_add_test(tcase, a_master_that_denies_scripts_is_asked_for_the_time);
     tcase_add_test(tcase, a_master_that_denies_scripts_later_is_asked_for_the_time);
     tcase_add_test(tcase, a_master_that_is_out_of_memory_is_asked_again);

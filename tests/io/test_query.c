@@ -208,6 +208,33 @@ START_TEST(query_of_a_closed_manager_is_cancelled)
 }
 END_TEST
 
+static void note_close(void *arg)
+{
+    *(int *)arg = 1;
+}
+
+/* The timeout does not pass. */
+START_TEST(a_close_waits_for_no_look_at_a_silent_master)
+{
+    int closed = 0;
+    size_t i;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    for (i = 0; i < 3; i++) {
+        fake_on(f.nodes[i], "GET", FAKE_STALL, NULL);
+    }
+    farm_open(&f);
+    memset(&seen, 0, sizeof(seen));
+    ck_assert_int_eq(redlock_query(f.rl, "k", on_queried, NULL), REDLOCK_OK);
+    farm_wait_count(&f, 0, "GET", 1);
+    ck_assert_int_eq(redlock_close(f.rl, note_close, &closed), REDLOCK_OK);
+    f.rl = NULL;
+    loop_must(f.base, &closed);
+    ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(query_changes_nothing)
 {
     static const char *const writes[] = {"SET", "EVAL", "EVALSHA", "DEL", "PEXPIRE"};
@@ -458,6 +485,7 @@ Suite *query_suite(void)
     tcase_add_test(tcase, minority_that_is_away_is_reported);
     tcase_add_test(tcase, silent_majority_is_no_quorum);
     tcase_add_test(tcase, query_of_a_closed_manager_is_cancelled);
+    tcase_add_test(tcase, a_close_waits_for_no_look_at_a_silent_master);
     tcase_add_test(tcase, query_changes_nothing);
     tcase_add_test(tcase, values_are_compared_whole);
     tcase_add_test(tcase, values_that_are_cut_differ_by_their_length);
