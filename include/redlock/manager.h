@@ -40,9 +40,10 @@ enum redlock_quarantine {
      *   - while it cannot show that it still has its data, and for max_ttl_ms after that if it
      *     could never show it before (for example because it was out of memory when it was
      *     connected);
-     *   - when this manager has never seen the master before: until the master says that it has
-     *     run, and has had its data, for max_ttl_ms. So masters that were all started just now
-     *     have no majority for that time;
+     *   - when this manager has never seen the master before: until max_ttl_ms have passed since
+     *     some client first found it with these data, by its incarnation key. How long it has run
+     *     does not matter, as it may have run elsewhere, or empty. So masters that are all new to
+     *     locks have no majority for that time. It begins when the first client connects;
      *   - as long as it evicts keys (maxmemory is set, with another policy than noeviction). The
      *     library asks for this from time to time.
      *

@@ -49,14 +49,11 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
                                                   const struct rlk_quarantine *q,
                                                   const struct rlk_server *server, uint64_t now_us)
 {
-    bool known = rlk_quarantine_knows(q, server->run_id);
-
     i->asked = true;
     i->sent_us = now_us;
     return (struct rlk_inspection_question){
         .role = role_question(i, server),
         .mark = rlk_inspection_reads_mark(i, q, server),
-        .believed_age_us = rlk_server_believed_age_us(server, known),
         .keeps_data = rlk_server_keeps_data(server),
         .step_us = i->records_step ? rlk_quarantine_step_to_record(q, now_us) : 0};
 }

@@ -39,10 +39,9 @@ enum rlk_inspection_role {
 
 struct rlk_inspection_question {
     enum rlk_inspection_role role;
-    bool mark;                /* run the script; otherwise ask for the TIME only */
-    uint64_t believed_age_us; /* the script, without a key: how old the data are */
-    bool keeps_data;          /* the script: a key that another run wrote holds for this run, too */
-    uint64_t step_us;         /* the script: the earliest birth that it may keep; 0: any */
+    bool mark;        /* run the script; otherwise ask for the TIME only */
+    bool keeps_data;  /* the script: a key that another run wrote holds for this run, too */
+    uint64_t step_us; /* the script: the earliest birth that it may keep; 0: any */
 };
 
 /* What kind of reply it was. */

@@ -45,11 +45,6 @@ static bool is_another_run(const struct rlk_quarantine *q, const char *run)
     return q->greeted && strncmp(q->run, run, RLK_RUN_MAX) != 0;
 }
 
-bool rlk_quarantine_knows(const struct rlk_quarantine *q, const char *run)
-{
-    return q->greeted && !is_another_run(q, run);
-}
-
 static void remember_run(struct rlk_quarantine *q, const char *run)
 {
     size_t len = 0;
@@ -67,7 +62,9 @@ static void remember_run(struct rlk_quarantine *q, const char *run)
  * could be any server. */
 static void judge_age(struct rlk_quarantine *q, uint64_t age_us, uint64_t now_us)
 {
-    if (age_us < q->old_enough_us) {
+    bool met = q->policy == RLK_QUARANTINE_STRICT && q->run[0] == '\0';
+
+    if (met && age_us < q->old_enough_us) {
         quarantine(q, RLK_QUARANTINED_YOUNG, rlk_time_add(now_us, q->old_enough_us - age_us));
     }
 }
@@ -77,18 +74,6 @@ static void judge_age(struct rlk_quarantine *q, uint64_t age_us, uint64_t now_us
 static bool keeps_data(const struct rlk_facts *facts)
 {
     return facts->durable && (facts->birth.mark != 0 || facts->unread);
-}
-
-/* The age of the run does not matter when it kept its data. The age of the data always does. */
-static void judge_ages(struct rlk_quarantine *q, const struct rlk_facts *facts, uint64_t now_us)
-{
-    if (q->policy != RLK_QUARANTINE_STRICT || q->run[0] != '\0') {
-        return;
-    }
-    if (!keeps_data(facts)) {
-        judge_age(q, facts->age_us, now_us);
-    }
-    judge_age(q, facts->data_age_us, now_us);
 }
 
 /* The quarantine has no end while the server may evict. After that the locks that it may have
@@ -271,7 +256,7 @@ bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *fact
     } else {
         rlk_quarantine_check_birth(q, &facts->birth, now_us);
     }
-    judge_ages(q, facts, now_us);
+    judge_age(q, facts->age_us, now_us);
     judge_promotion(q, facts, now_us);
     rlk_quarantine_set_evicts(q, facts->evicts, now_us);
     if (restarted) {

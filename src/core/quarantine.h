@@ -4,9 +4,9 @@
  * votes are asked for, but do not count until every lock that it may have forgotten has expired.
  * A server can forget in other ways, too. It is in quarantine for these reasons:
  *
- *     YOUNG       we see the server for the first time, and its data are     until they are old
- *                 younger than the longest ttl; or another client put a      enough
- *                 step of its clock on record
+ *     YOUNG       we see the server for the first time, and its mark is      until they are old
+ *                 younger than the longest ttl: so its data may be, too;     enough
+ *                 or another client put a step of its clock on record
  *     RESTARTED   it has another run than the one that we knew, and is       for the longest ttl
  *                 not durable
  *     FORGOT      it has another mark than the one that we knew, or none     for the longest ttl,
@@ -65,12 +65,12 @@ struct rlk_birth {
 struct rlk_facts {
     const char *run; /* run_id, of which RLK_RUN_MAX bytes count; "": it could not be read */
     struct rlk_birth birth;
-    bool unread;          /* the incarnation key could not be read for the moment */
-    uint64_t promotion;   /* which promotion made it a master; 0: none, or unknown */
-    uint64_t age_us;      /* of the run, by its own account; RLK_NEVER: unknown, taken for old */
-    uint64_t data_age_us; /* of the data, likewise */
-    bool durable;         /* every write is on disk before the reply: a restart loses nothing */
-    bool evicts;          /* it has a maxmemory, and another policy than noeviction */
+    bool unread;        /* the incarnation key could not be read for the moment */
+    uint64_t promotion; /* which promotion made it a master; 0: none, or unknown */
+    uint64_t age_us;    /* of the data, or of the run where there is no mark; by its own account;
+                           RLK_NEVER: unknown, taken for old */
+    bool durable;       /* every write is on disk before the reply: a restart loses nothing */
+    bool evicts;        /* it has a maxmemory, and another policy than noeviction */
 };
 
 struct rlk_quarantine {
@@ -108,9 +108,6 @@ void rlk_quarantine_init(struct rlk_quarantine *q, enum rlk_quarantine_policy po
  * has to be forgotten. The clock of a server that kept its keys over a restart is compared further:
  * that clock decides when these keys expire, whatever machine it runs on. */
 bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *facts, uint64_t now_us);
-
-/* Whether this is the run that was greeted last. */
-bool rlk_quarantine_knows(const struct rlk_quarantine *q, const char *run);
 
 /* The mark of the data was read, by the health check or along with a vote. 0: it is missing, which
  * counts as another one. As long as there is no mark, nobody would see it if the data were lost

@@ -78,27 +78,18 @@ static uint64_t uptime_us(const struct rlk_server *s)
     return up_s > RLK_NEVER / 1000000 ? RLK_NEVER : up_s * 1000000;
 }
 
-/* A client that sees a run for the first time, and finds no key, has only the uptime to go by;
- * unless the server says that its data were deleted since. That holds for durable masters, too:
- * one that has its data has its key, so without a key its data are no older than the run. */
-uint64_t rlk_server_believed_age_us(const struct rlk_server *s, bool known)
-{
-    return known || is_suspect(s) ? 0 : uptime_us(s);
-}
-
-/* A server that tells us nothing votes all the same. */
-static uint64_t run_age_us(const struct rlk_server *s)
-{
-    return s->run_id[0] == '\0' ? RLK_NEVER : uptime_us(s);
-}
-
-/* Without a mark, only its command statistics and its promotion tell. */
-static uint64_t data_age_us(const struct rlk_server *s, const struct rlk_birth *birth)
+/* [S11] The uptime is that of a process, which may have run elsewhere, or empty: it says nothing
+ * about the data. So it counts only where no mark can be read; and not where the server says that
+ * its data were deleted since. A server that tells us nothing votes all the same. */
+static uint64_t age_us(const struct rlk_server *s, const struct rlk_birth *birth)
 {
     if (birth->mark != 0) {
         return rlk_time_sub(birth->server_us, birth->born_us);
     }
-    return is_suspect(s) ? 0 : RLK_NEVER;
+    if (is_suspect(s)) {
+        return 0;
+    }
+    return s->run_id[0] == '\0' ? RLK_NEVER : uptime_us(s);
 }
 
 struct rlk_facts rlk_server_facts(const struct rlk_server *s, const struct rlk_birth *birth,
@@ -108,8 +99,7 @@ struct rlk_facts rlk_server_facts(const struct rlk_server *s, const struct rlk_b
                               .birth = *birth,
                               .unread = unread,
                               .promotion = s->promotion,
-                              .age_us = run_age_us(s),
-                              .data_age_us = data_age_us(s, birth),
+                              .age_us = age_us(s, birth),
                               .durable = rlk_server_is_durable(s),
                               .evicts = rlk_server_evicts(s)};
 }

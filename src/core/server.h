@@ -2,8 +2,8 @@
  *
  * node/info.h and node/hello.h fill in struct rlk_server from INFO, CONFIG GET and HELLO. The rules
  * here tell from it whether the server may vote at all, whether it is a duplicate of another node,
- * whether it loses locks when it restarts or runs out of memory, and how old its data are believed
- * to be. How long its votes do not count is core/quarantine.h. */
+ * whether it loses locks when it restarts or runs out of memory, and how old its data are. How long
+ * its votes do not count is core/quarantine.h. */
 #ifndef RLK_CORE_SERVER_H
 #define RLK_CORE_SERVER_H
 
@@ -58,11 +58,6 @@ bool rlk_server_evicts(const struct rlk_server *s);
 
 /* Whether an incarnation key that another run wrote still holds: the data survived the restart. */
 bool rlk_server_keeps_data(const struct rlk_server *s);
-
-/* How old the data are believed to be when there is no incarnation key: the script writes that into
- * the new key, for clients that see the server for the first time. `known`: we knew this run
- * before, so the key was lost under it, and the data with it: 0. */
-uint64_t rlk_server_believed_age_us(const struct rlk_server *s, bool known);
 
 /* What a greeting has found out, for rlk_quarantine_greet(). The run is borrowed from `s`. `birth`:
  * what the incarnation key says; `unread`: it could not be read for the moment. */

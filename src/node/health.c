@@ -42,14 +42,12 @@ static void write_mark(uint64_t mark, char out[MARK_DIGITS + 1])
 static bool send_mark(struct rlk_node *n, const struct rlk_exchange_kind *kind,
                       const struct rlk_inspection_question *q, uint64_t now_us)
 {
-    char mark[MARK_DIGITS + 1], age[24], note[24], key[RLK_COMMAND_INCARNATION_SIZE];
-    const char *const words[] = {
-        "EVAL", rlk_script_incarnation.text, "1",  key, n->info.run_id, mark,
-        age,    q->keeps_data ? "1" : "0",   note, NULL};
+    char mark[MARK_DIGITS + 1], note[24], key[RLK_COMMAND_INCARNATION_SIZE];
+    const char *const words[] = {"EVAL", rlk_script_incarnation.text, "1",  key, n->info.run_id,
+                                 mark,   q->keeps_data ? "1" : "0",   note, NULL};
 
     write_key(n, key);
     write_mark(rlk_prng_next(&n->prng) | 1, mark);
-    snprintf(age, sizeof(age), "%" PRIu64, q->believed_age_us);
     snprintf(note, sizeof(note), "%" PRIu64, q->step_us);
     return rlk_node_send_words(n, kind, words, now_us);
 }

@@ -189,7 +189,7 @@ static const char *words_of_reason(enum rlk_quarantine_reason reason, bool perma
 {
     switch (reason) {
     case RLK_QUARANTINED_YOUNG:
-        return "it started, lost its data or had its clock set a short time ago";
+        return "it was first used for locks, lost its data or had its clock set a short time ago";
     case RLK_QUARANTINED_RESTARTED:
         return "it restarted, or does not say whether it did";
     case RLK_QUARANTINED_FORGOT:

@@ -7,9 +7,8 @@
 -- KEYS[1]  the incarnation key
 -- ARGV[1]  the run of this server
 -- ARGV[2]  a fresh mark, for a server without one
--- ARGV[3]  how old the data are when the key does not tell, in microseconds
--- ARGV[4]  1 when data survive a restart of this server, 0 when not
--- ARGV[5]  the earliest birth that the key may have, in microseconds: records a clock step
+-- ARGV[3]  1 when data survive a restart of this server, 0 when not
+-- ARGV[4]  the earliest birth that the key may have, in microseconds: records a clock step
 --
 -- Answers  {value, now}  the value of the key, and the time of this server in microseconds
 -- Uses: effects
@@ -18,12 +17,13 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local value = redis.call('GET', KEYS[1])
 local run, mark, born = string.match(value or '', '^(%S+) (%x+) (%d+)$')
-local from = now - tonumber(ARGV[3])
+local from = now
 
--- The birth of data that were kept never becomes earlier, and is never later than now. So after the
--- clock was set back it is now, and clients that do not know this server wait from now on.
-if born and (run == ARGV[1] or ARGV[4] == '1') then
-    from = math.min(math.max(tonumber(born), tonumber(ARGV[5])), now)
+-- Only the key proves since when the data are there. The birth of data that were kept never becomes
+-- earlier, and is never later than now. So after the clock was set back it is now, and clients that
+-- do not know this server wait from now on.
+if born and (run == ARGV[1] or ARGV[3] == '1') then
+    from = math.min(math.max(tonumber(born), tonumber(ARGV[4])), now)
 end
 local wanted = string.format('%s %s %.0f', ARGV[1], mark or ARGV[2], from)
 

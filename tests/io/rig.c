@@ -12,7 +12,12 @@ struct farm rig;
 
 void rig_set_up(enum redlock_quarantine policy, uint32_t health_ms)
 {
+    size_t i;
+
     farm_start(&rig, 3, FAKE_UNIX);
+    for (i = 0; i < rig.n && policy != REDLOCK_QUARANTINE_OFF; i++) {
+        model_make_old(rig_model(i));
+    }
     rig.options.quarantine = policy;
     rig.options.health_ms = health_ms;
 }

@@ -68,6 +68,8 @@ START_TEST(a_clock_set_back_or_off_from_the_beginning_votes)
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     rig_set_clock_forward(0, 86400000);
     rig_model(1)->clock_us -= UINT64_C(86400000000);
+    model_make_old(rig_model(0));
+    model_make_old(rig_model(1));
     farm_open(&rig);
     rig_inspect_all();
     rig_model(2)->clock_us -= 60000000;

@@ -101,11 +101,15 @@ END_TEST
 /* Three masters have its key, and the vote of one of them does not count. */
 START_TEST(before_it_leads_it_is_not_told_that_it_does)
 {
+    size_t i;
+
     suspend_freeze();
     farm_start(&f, MASTERS, FAKE_UNIX);
     f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
     f.options.watch = 1;
-    fake_model(f.nodes[0])->uptime_s = 0;
+    for (i = 1; i < MASTERS; i++) {
+        model_make_old(fake_model(f.nodes[i]));
+    }
     farm_open(&f);
     o = candidate_options(&c, &f);
     o.leader_cb = candidate_on_leader;

@@ -136,6 +136,9 @@ START_TEST(a_fence_costs_no_more_with_a_quarantine)
     farm_start(&f, 3, FAKE_UNIX);
     f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
     f.options.health_ms = FARM_NEVER_MS;
+    for (i = 0; i < 3; i++) {
+        model_make_old(fake_model(f.nodes[i]));
+    }
     farm_open(&f);
     one_fence("k");
     for (i = 0; i < 3; i++) {

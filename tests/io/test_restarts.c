@@ -115,23 +115,35 @@ END_TEST
 
 /* ---- masters that are new to the client ---- */
 
+static void make_durable(size_t node)
+{
+    rig_model(node)->aof = true;
+    rig_model(node)->fsync = "always";
+}
+
+/* All have run for a day: that says nothing about their data. */
 static const struct {
     enum redlock_quarantine policy;
-    long long uptime_s;
-    unsigned least_ms, most_ms;
+    bool has_mark;
+    unsigned mark_age_s, least_ms, most_ms;
 } newcomers[] = {
-    {REDLOCK_QUARANTINE_STRICT, 0, 240000, RIG_QUARANTINE_MS + 1000},
-    {REDLOCK_QUARANTINE_STRICT, 200, 40000, RIG_QUARANTINE_MS - 199000},
-    {REDLOCK_QUARANTINE_STRICT, 400, 0, 0},
-    {REDLOCK_QUARANTINE_OBSERVED, 0, 0, 0},
-    {REDLOCK_QUARANTINE_OFF, 0, 0, 0},
+    {REDLOCK_QUARANTINE_STRICT, false, 0, 240000, RIG_QUARANTINE_MS + 1000},
+    {REDLOCK_QUARANTINE_STRICT, true, 0, 240000, RIG_QUARANTINE_MS + 1000},
+    {REDLOCK_QUARANTINE_STRICT, true, 200, 40000, RIG_QUARANTINE_MS - 199000},
+    {REDLOCK_QUARANTINE_STRICT, true, 400, 0, 0},
+    {REDLOCK_QUARANTINE_OBSERVED, false, 0, 0, 0},
+    {REDLOCK_QUARANTINE_OFF, false, 0, 0, 0},
 };
 #define N_NEWCOMERS ((int)(sizeof(newcomers) / sizeof(newcomers[0])))
 
-START_TEST(a_master_never_seen_before_counts_by_its_age)
+START_TEST(a_master_never_seen_before_counts_by_its_mark)
 {
     rig_set_up(newcomers[_i].policy, RIG_NO_HEALTH_MS);
-    rig_model(0)->uptime_s = newcomers[_i].uptime_s;
+    model_del(rig_model(0), "redlock:incarnation");
+    if (newcomers[_i].has_mark) {
+        rig_set_mark(0, rig_model(0)->run_id,
+                     model_now_us(rig_model(0)) - newcomers[_i].mark_age_s * UINT64_C(1000000));
+    }
     farm_open(&rig);
     ck_assert_uint_ge(rig_quarantine_ms(0), newcomers[_i].least_ms);
     ck_assert_uint_le(rig_quarantine_ms(0), newcomers[_i].most_ms);
@@ -140,6 +152,30 @@ START_TEST(a_master_never_seen_before_counts_by_its_age)
         rig_pass_ms(newcomers[_i].most_ms);
         rig_must_count(0);
     }
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
+}
+END_TEST
+
+/* An empty server that has run for long gets the address of a master, which may have granted a lock
+ * just before. No client that is new may count its vote, also when it says that it is durable. */
+START_TEST(a_server_that_already_ran_does_not_vote_in_a_masters_place)
+{
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    model_restart(rig_model(0));
+    rig_model(0)->uptime_s = 1000000;
+    if (_i) {
+        make_durable(0);
+    }
+    farm_open(&rig);
+    rig_vote_must_not_count("k", 0, "first used for locks");
+    farm_close(&rig);
+
+    farm_open(&rig); /* another client, a moment later */
+    rig_must_be_quarantined(0, "first used for locks");
+    farm_close(&rig);
+    rig_pass_ms(RIG_QUARANTINE_MS + 1000);
+    farm_open(&rig); /* and one when the quarantine is over */
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
@@ -162,7 +198,7 @@ START_TEST(a_new_master_with_a_long_uptime_may_have_lost_its_data)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     model_flush(rig_model(0));
-    rig_model(2)->promoted = true;
+    model_promote(rig_model(2));
     farm_open(&rig);
     rig_must_be_quarantined(0, "lost its data");
     rig_must_be_quarantined(2, "lost its data");
@@ -178,7 +214,7 @@ START_TEST(one_master_may_have_a_policy_of_its_own)
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     snprintf(uri, sizeof(uri), "%s?quarantine=off", rig.uris[0]);
     rig.uris[0] = uri;
-    rig_model(0)->uptime_s = rig_model(2)->uptime_s = 0;
+    model_del(rig_model(2), "redlock:incarnation");
     farm_open(&rig);
     rig_must_count(0);
     rig_must_be_quarantined(2, "a short time ago");
@@ -196,7 +232,6 @@ START_TEST(one_master_may_have_a_quarantine_where_no_other_has)
     rig_set_up(REDLOCK_QUARANTINE_OFF, RIG_NO_HEALTH_MS);
     snprintf(uri, sizeof(uri), "%s?quarantine=strict", rig.uris[0]);
     rig.uris[0] = uri;
-    rig_model(0)->uptime_s = rig_model(2)->uptime_s = 0;
     farm_open(&rig);
     rig_must_be_quarantined(0, "a short time ago");
     rig_must_count(2);
@@ -205,12 +240,6 @@ START_TEST(one_master_may_have_a_quarantine_where_no_other_has)
 END_TEST
 
 /* ---- masters that keep their data, and those that do not ---- */
-
-static void make_durable(size_t node)
-{
-    rig_model(node)->aof = true;
-    rig_model(node)->fsync = "always";
-}
 
 START_TEST(a_durable_master_may_restart)
 {
@@ -303,8 +332,8 @@ static const struct {
     {.restarted = true, .has_mark = true, .mark_age_us = 100000},
     {.restarted = true, .has_mark = true, .mark_age_us = DAY_US, .votes = true},
     {.has_mark = true, .mark_age_us = DAY_US, .votes = true},
-    {.votes = true},     /* up for a day, and never used for locks before */
-    {.restarted = true}, /* it may have come back empty */
+    {.restarted = false}, /* up for a day, and empty */
+    {.restarted = true},  /* it may have come back empty */
     {.restarted = true, .promoted = true, .has_mark = true, .mark_age_us = DAY_US},
 };
 #define N_DURABLES ((int)(sizeof(durables) / sizeof(durables[0])))
@@ -313,6 +342,7 @@ START_TEST(a_new_durable_master_counts_by_the_age_of_its_data)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     make_durable(0);
+    model_del(rig_model(0), "redlock:incarnation");
     if (durables[_i].has_mark) {
         rig_set_mark(0, durables[_i].restarted ? ANOTHER_RUN : rig_model(0)->run_id,
                      model_now_us(rig_model(0)) - durables[_i].mark_age_us);
@@ -485,7 +515,8 @@ Suite *restarts_suite(void)
     tcase_add_test(tcase, two_of_three_that_restarted_are_no_majority_until_max_ttl);
     tcase_add_test(tcase, a_second_restart_begins_the_quarantine_again);
     tcase_add_test(tcase, a_master_of_the_same_run_votes_after_a_reconnect);
-    tcase_add_loop_test(tcase, a_master_never_seen_before_counts_by_its_age, 0, N_NEWCOMERS);
+    tcase_add_loop_test(tcase, a_master_never_seen_before_counts_by_its_mark, 0, N_NEWCOMERS);
+    tcase_add_loop_test(tcase, a_server_that_already_ran_does_not_vote_in_a_masters_place, 0, 2);
     tcase_add_test(tcase, a_false_uptime_does_not_help_a_known_master);
     tcase_add_test(tcase, a_new_master_with_a_long_uptime_may_have_lost_its_data);
     tcase_add_test(tcase, one_master_may_have_a_policy_of_its_own);

@@ -1,6 +1,7 @@
 /* lib/model.c - see model.h. A table of commands, a function for each. */
 #include "lib/model.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -429,6 +430,15 @@ void model_init(struct model *m)
     m->steady_us = steady_us;
     m->clock_us = read_us(CLOCK_REALTIME) - steady_us();
     new_run_id(m);
+}
+
+void model_make_old(struct model *m)
+{
+    char value[128];
+
+    snprintf(value, sizeof(value), "%s 000000000000feed %" PRIu64, m->run_id,
+             model_now_us(m) - UINT64_C(86400000000));
+    model_set(m, "redlock:incarnation", value, 0);
 }
 
 void model_restart(struct model *m)

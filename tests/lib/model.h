@@ -83,6 +83,9 @@ struct model_session {
 
 void model_init(struct model *m);
 
+/* Clients have used it for locks for a day: write their incarnation key. */
+void model_make_old(struct model *m);
+
 /* Forget keys and scripts and take a new run_id, as a restart does. Its uptime is 0 then. */
 void model_restart(struct model *m);
 

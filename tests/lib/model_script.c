@@ -363,8 +363,8 @@ static void run_confirm(const struct model_call *c, const struct model_keys *k)
     resp_put_int(c->out, agrees);
 }
 
-/* The incarnation key: "run mark born". Its value afterwards: data that are kept (argument 4, or
- * the same run) get no older, begin at least when argument 5 says, and never later than now. */
+/* The incarnation key: "run mark born". Its value afterwards: data that are kept (argument 3, or
+ * the same run) get no older, begin at least when argument 4 says, and never later than now. */
 static const char *mark(const struct model_call *c, const struct model_keys *k, uint64_t now_us)
 {
     const struct model_key *key = *key_at(c, 0);
@@ -374,11 +374,11 @@ static const char *mark(const struct model_call *c, const struct model_keys *k, 
     bool known = key && sscanf(key->value, "%63s %31s %" SCNu64, old_run, old_mark, &born_us) == 3;
     bool same = known && strcmp(old_run, run) == 0;
 
-    if (same || (known && strcmp(argument(c, k, 4), "1") == 0)) {
-        born_us = born_us > number(c, k, 5) ? born_us : number(c, k, 5);
+    if (same || (known && strcmp(argument(c, k, 3), "1") == 0)) {
+        born_us = born_us > number(c, k, 4) ? born_us : number(c, k, 4);
         born_us = born_us < now_us ? born_us : now_us;
     } else {
-        born_us = now_us - number(c, k, 3);
+        born_us = now_us;
     }
     snprintf(value, sizeof(value), "%s %s %" PRIu64, run, known ? old_mark : argument(c, k, 2),
              born_us);
@@ -414,7 +414,7 @@ static void run_script(const struct model_call *c, const struct model_script *sc
                 [MODEL_SCRIPT_TAKE] = {run_take, 2, 3},
                 [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
                 [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2},
-                [MODEL_SCRIPT_MARK] = {run_mark, 5, 5},
+                [MODEL_SCRIPT_MARK] = {run_mark, 4, 4},
                 [MODEL_SCRIPT_WAIT] = {model_run_wait, 4, 4},
                 [MODEL_SCRIPT_LEAVE] = {model_run_leave, 1, 1},
                 [MODEL_SCRIPT_MAY_WRITE] = {run_may_write, 0, 0}};

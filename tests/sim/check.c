@@ -27,9 +27,7 @@ void check_violated(struct world *w, const char *checker, const char *format, ..
 
 /* What the guarantee leaves open. With FLUSHALL: a client that has not inspected the server
  * since, when the vote did not read the mark or the data were copied back and forth and still
- * carry the old mark; and a client that meets the server for the first time after another one
- * wrote its key with an age read before the FLUSHALL. With `observed`: every client that meets
- * the server for the first time. */
+ * carry the old mark. With `observed`: every client that meets the server for the first time. */
 static bool is_exposed(const struct world *w, unsigned client, unsigned node,
                        const struct message *m)
 {
@@ -37,9 +35,6 @@ static bool is_exposed(const struct world *w, unsigned client, unsigned node,
     bool looks = m->kind == MESSAGE_VOTE && m->mark.mark != 0 && !m->disguised;
 
     if (m->flushed_us && p->inspected_us < m->flushed_us && !looks) {
-        return true;
-    }
-    if (m->misleading && p->first_inspected_us >= m->flushed_us) {
         return true;
     }
     return w->o.policy == RLK_QUARANTINE_OBSERVED &&

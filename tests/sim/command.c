@@ -197,16 +197,15 @@ static void read_expected(const struct word *w, struct mark *mark)
 
 /* ---- commands ---- */
 
-/* EVAL script 1 key run mark age keeps note */
+/* EVAL script 1 key run mark keeps note */
 static bool read_mark(const struct word *arg, struct message *m)
 {
     if (!is(&arg[0], RLK_COMMAND_INCARNATION) || arg[1].len != 40 || arg[2].len != 16) {
         return false;
     }
     m->mark = (struct mark){.run = read_run(arg[1].text), .mark = hex(arg[2].text, 16)};
-    m->age_us = number(&arg[3]);
-    m->keeps = is(&arg[4], "1");
-    m->note_us = number(&arg[5]);
+    m->keeps = is(&arg[3], "1");
+    m->note_us = number(&arg[4]);
     return true;
 }
 
@@ -259,7 +258,7 @@ static bool read_script(const struct world *w, const struct words *words, struct
         return false;
     }
     if (m->kind == MESSAGE_MARK) {
-        return words->n == 9 && n == 1 && read_mark(&word[3], m);
+        return words->n == 8 && n == 1 && read_mark(&word[3], m);
     }
     if (m->kind == MESSAGE_WAIT || m->kind == MESSAGE_LEAVE) {
         m->keys = read_keys(&word[3], n);

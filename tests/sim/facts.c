@@ -38,14 +38,19 @@ void facts_time(const struct world *w, unsigned server, struct message *m)
     m->server_us = wall_us(w, server);
 }
 
+void facts_old_mark(struct world *w, unsigned server, uint64_t ago_us)
+{
+    struct server *s = &w->servers[server];
+
+    s->mark =
+        (struct mark){.run = s->run, .mark = server + 1, .born_us = wall_us(w, server) - ago_us};
+}
+
 /* As in src/scripts/incarnation.lua: data that are kept do not get older, and do not begin later
  * than now. */
-void facts_mark(struct world *w, unsigned wire, struct message *m)
+void facts_mark(struct world *w, unsigned server, struct message *m)
 {
-    unsigned server = w->wires[wire].server;
-    struct server *s = &w->servers[server];
-    struct mark *there = &s->mark;
-    uint64_t lost_us = s->flushed_us; /* after a restart INFO describes the new run */
+    struct mark *there = &w->servers[server].mark;
 
     facts_time(w, server, m);
     if (there->mark != 0 && (there->run == m->mark.run || m->keeps)) {
@@ -54,9 +59,7 @@ void facts_mark(struct world *w, unsigned wire, struct message *m)
         }
         there->born_us = rlk_time_min(rlk_time_max(there->born_us, m->note_us), m->server_us);
     } else {
-        there->born_us = rlk_time_sub(m->server_us, m->age_us);
-        s->misleading =
-            lost_us > 0 && !w->wires[wire].suspect && m->age_us > w->now_us - lost_us + 1000000;
+        there->born_us = m->server_us;
     }
     there->mark = there->mark ? there->mark : m->mark.mark;
     there->run = m->mark.run;

@@ -7,10 +7,13 @@
 /* It has started now, or `ago_us` earlier, by its own wall clock. */
 void facts_started(struct world *w, unsigned server, uint64_t ago_us);
 
+/* A client has written its incarnation key so long ago. */
+void facts_old_mark(struct world *w, unsigned server, uint64_t ago_us);
+
 /* What it reports in INFO; its answers to the script that reads the incarnation key
  * (src/scripts/incarnation.lua), and to TIME. */
 void facts_of(const struct world *w, unsigned server, struct facts *out);
-void facts_mark(struct world *w, unsigned wire, struct message *m);
+void facts_mark(struct world *w, unsigned server, struct message *m);
 void facts_time(const struct world *w, unsigned server, struct message *m);
 
 /* The incarnation key has the expected content. */

@@ -190,6 +190,23 @@ static void fail_over(struct world *w, unsigned server)
     }
 }
 
+/* A durable master must not come back from a copy that has its incarnation key. */
+static void swap(struct world *w, unsigned server)
+{
+    static const char *const names[] = {[SWAP_EMPTY] = "is empty",
+                                        [SWAP_UNMARKED] =
+                                            "has older data without the incarnation key",
+                                        [SWAP_MARKED] = "has older data"};
+    enum swap_data data =
+        (enum swap_data)draw_upto(&w->prng, w->o.durable ? SWAP_UNMARKED : SWAP_MARKED);
+
+    if (w->servers[server].state == SERVER_RUNS && w->servers[server].master == NONE) {
+        trace(w, "n%u    is another server now, which has run for long and %s", server,
+              names[data]);
+        server_swapped(w, server, data);
+    }
+}
+
 static bool has_replica(const struct world *w, unsigned server)
 {
     unsigned other;
@@ -419,6 +436,9 @@ static void strike(struct world *w, enum fault kind)
         break;
     case FAULT_REPLICA:
         demote(w, server);
+        break;
+    case FAULT_SWAP:
+        swap(w, server);
         break;
     case FAULT_REFUSE:
         refuse(w, server);

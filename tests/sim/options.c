@@ -14,7 +14,7 @@ static const char *const assumptions[ASSUME_KINDS] = {
 static const char *const faults[FAULT_ALL_KINDS] = {
     "pause",    "suspend", "crash",   "wall",  "stop",      "restart", "away",    "back",
     "rate",     "refuse",  "scripts", "break", "partition", "one-way", "slow",    "forget",
-    "failover", "flush",   "forward", "evict", "freeze",    "replica", "foreign",
+    "failover", "flush",   "forward", "evict", "freeze",    "replica", "foreign", "swap",
 };
 
 static const char *const elections[] = {"", "and nothing fails but clients", "with any faults"};
@@ -128,7 +128,7 @@ static void draw_lives(struct options *o, struct rlk_prng *p)
 
 #define LOSES                                                                                      \
     ((uint64_t)1 << FAULT_AWAY | (uint64_t)1 << FAULT_FORGET | (uint64_t)1 << FAULT_FAILOVER |     \
-     (uint64_t)1 << FAULT_FLUSH | (uint64_t)1 << FAULT_EVICT)
+     (uint64_t)1 << FAULT_FLUSH | (uint64_t)1 << FAULT_EVICT | (uint64_t)1 << FAULT_SWAP)
 
 static void draw_kind(struct options *o, struct rlk_prng *p, enum fault kind, uint32_t ppm)
 {
@@ -318,10 +318,8 @@ static void draw_newcomers(struct options *o)
 }
 
 /* Only these losses, one soon after the other, of locks that are not renewed. */
-static void draw_quick_losses(struct options *o, struct rlk_prng *p)
+static void draw_quick_losses(struct options *o, enum fault kind)
 {
-    enum fault kind = draw_chance(p, 500000) ? FAULT_FAILOVER : FAULT_FORGET;
-
     o->kinds = (uint64_t)1 << kind | (uint64_t)1 << FAULT_CRASH;
     o->nodes = 3;
     o->replica = o->duplicate = o->dead = SIM_NODES;
@@ -351,9 +349,29 @@ static void draw_lost_disks(struct options *o)
         o->kinds &= ~((uint64_t)1 << FAULT_RESTART);
     }
     if (draw_chance(&p, 500000)) {
-        draw_quick_losses(o, &p);
+        draw_quick_losses(o, draw_chance(&p, 500000) ? FAULT_FAILOVER : FAULT_FORGET);
     }
     if (o->kinds & LOSES && o->fence_ppm > 0) {
+        keep_wall_clocks(o);
+        o->no_wall = false;
+    }
+}
+
+/* Masters are replaced by servers that have run for long, and processes are started that did not
+ * know the former ones. Drawn from numbers of its own. */
+static void draw_swaps(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - 21);
+    if (o->policy == RLK_QUARANTINE_OFF || o->forgetful || !draw_chance(&p, 150000)) {
+        return;
+    }
+    o->kinds |= (uint64_t)1 << FAULT_SWAP | (uint64_t)1 << FAULT_CRASH;
+    if (draw_chance(&p, 500000)) {
+        draw_quick_losses(o, FAULT_SWAP);
+    }
+    if (o->fence_ppm > 0) {
         keep_wall_clocks(o);
         o->no_wall = false;
     }
@@ -579,6 +597,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
         draw_replicas(o);
         draw_newcomers(o);
         draw_lost_disks(o);
+        draw_swaps(o);
     }
     draw_watches(o);
     draw_crowd(o);

@@ -52,6 +52,7 @@ enum fault {
     FAULT_FREEZE,  /* a client's machine freezes, and its boot clock too */
     FAULT_REPLICA, /* a server becomes a writable replica of another, and a master again */
     FAULT_FOREIGN, /* a client with another library holds the keys that are free */
+    FAULT_SWAP,    /* another server takes its place, which has run for long */
     FAULT_ALL_KINDS
 };
 

@@ -65,6 +65,9 @@ void server_init(struct world *w, unsigned server)
                (int64_t)(WORLD_EPOCH_US - (has_good_clock(w) ? boot_us : 0)));
     facts_started(w, server,
                   w->o.young ? draw_upto(&w->prng, options_max_ttl_us(&w->o)) : TEN_DAYS_US);
+    if (!w->o.young) {
+        facts_old_mark(w, server, TEN_DAYS_US);
+    }
     for (key = 0; key < SIM_STORED; key++) {
         s->keys[key] = s->before[key] = no_value;
     }
@@ -578,14 +581,6 @@ static void kill_wire(struct world *w, unsigned server, struct message *m)
     }
 }
 
-/* The answer says that the data may be gone, or another server's. */
-static bool reports_loss(const struct message *m)
-{
-    return m->kind == MESSAGE_INFO &&
-           ((m->section == SECTION_COMMANDSTATS && m->facts.flushed) ||
-            (m->section == SECTION_REPLICATION && m->facts.promotion != 0));
-}
-
 static bool is_stored(struct world *w, unsigned server, unsigned key)
 {
     return key < SIM_STORED ? server_look_up(w, server, key) != NONE
@@ -669,11 +664,11 @@ static void answer_facts(struct world *w, unsigned wire, struct message *m)
 
     m->answer = ANSWER_FACTS;
     if (m->kind == MESSAGE_INFO || m->kind == MESSAGE_CONFIG) {
-        w->wires[wire].suspect |= !refuses_facts(w, server, m) && reports_loss(m);
+        refuses_facts(w, server, m);
     } else if (m->kind == MESSAGE_TIME) {
         facts_time(w, server, m);
     } else if (m->kind == MESSAGE_MARK && !refuses(w, server, m)) {
-        facts_mark(w, wire, m);
+        facts_mark(w, server, m);
     } else if (m->kind == MESSAGE_NAME) {
         m->answer = ANSWER_OK;
     } else if (m->kind == MESSAGE_ID) {
@@ -696,7 +691,6 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     m->flushed_us = w->servers[server].flushed_us;
     m->forgot_us = w->servers[server].forgot_us;
     m->steps_us = w->servers[server].steps_us;
-    m->misleading = w->servers[server].misleading;
     m->disguised = w->servers[server].disguised;
     m->replica = w->servers[server].master != NONE;
     facts_of(w, server, &m->facts);
@@ -777,8 +771,8 @@ void server_promote(struct world *w, unsigned server)
     }
 }
 
-/* The replica that answers from now on has another run and another start. */
-void server_replaced(struct world *w, unsigned server)
+/* Another server answers from now on, with the data of before the last write. */
+static void take_place(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
     unsigned key;
@@ -789,12 +783,34 @@ void server_replaced(struct world *w, unsigned server)
     }
     s->run += SIM_NODES;
     s->master = server == w->o.replica ? s->master : NONE;
-    s->promotion++;
     s->forgot_us = w->now_us;
     w->harmed = true;
     check_record_lost(w, server);
     check_resurrected(w, server);
     wire_server_ended(w, server);
+}
+
+/* The replica has another start, too. */
+void server_replaced(struct world *w, unsigned server)
+{
+    w->servers[server].promotion++;
+    take_place(w, server);
+}
+
+void server_swapped(struct world *w, unsigned server, enum swap_data data)
+{
+    struct server *s = &w->servers[server];
+
+    take_place(w, server);
+    s->promotion = 0;
+    s->flushed = false;
+    s->scripts = 0;
+    facts_started(w, server, TEN_DAYS_US);
+    if (data == SWAP_EMPTY) {
+        server_empty(w, server);
+    } else if (data == SWAP_UNMARKED) {
+        s->mark = (struct mark){0};
+    }
 }
 
 /* A lock that it had may still be valid. */

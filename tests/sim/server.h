@@ -41,6 +41,15 @@ void server_empty(struct world *w, unsigned server);
 void server_flush(struct world *w, unsigned server);
 void server_replaced(struct world *w, unsigned server);
 
+/* Its address leads to another server, which has run for long: without data; or with a copy of the
+ * data that lacks the last write, from which the incarnation key was deleted, or was not. */
+enum swap_data {
+    SWAP_EMPTY = 0,
+    SWAP_UNMARKED,
+    SWAP_MARKED
+};
+void server_swapped(struct world *w, unsigned server, enum swap_data data);
+
 /* It becomes a writable replica of `master` (REPLICAOF), without closing its connections; and a
  * master again. */
 void server_demote(struct world *w, unsigned server, unsigned master);

@@ -178,7 +178,6 @@ struct message {
     bool same;
     uint64_t fence;      /* VOTE: the hint; CONFIRM, TAKE, KEEP: the fence */
     struct mark mark;    /* VOTE, MARK: the mark expected or to be written; then the mark found */
-    uint64_t age_us;     /* MARK: the age of the data when there is no key yet */
     uint64_t note_us;    /* MARK: a clock step to put on record, by the server's clock; 0: none */
     struct facts facts;  /* of the server that carried it out */
     bool replica;        /* it was carried out by a replica */
@@ -187,8 +186,7 @@ struct message {
     uint64_t flushed_us; /* and when the server's data had last been thrown away by then */
     uint64_t forgot_us;
     int64_t steps_us;
-    bool misleading; /* its incarnation key claimed that the data were older than they are */
-    bool disguised;  /* it claimed that the data are the same, though they were replaced */
+    bool disguised; /* it claimed that the data are the same, though they were replaced */
 };
 
 /* One connection: its messages in order, and how far server and client have got. */
@@ -196,7 +194,6 @@ struct wire {
     unsigned client, node, server;
     bool client_open; /* the client still reads from it */
     bool server_open; /* the server still reads from it */
-    bool suspect;     /* over it the client learned that data may have been lost */
     bool cut;         /* broken in the network: nothing sent from now on arrives */
     unsigned unsent;  /* appended in a turn that has not ended yet */
     unsigned unexecuted, unanswered, last; /* messages, or NONE */
@@ -248,7 +245,6 @@ struct server {
     uint64_t stepped_us; /* true time: forward, last */
     uint64_t back_us;    /* true time: set back, last */
     uint64_t witnesses;  /* clients that see that step and put it on record */
-    bool misleading;     /* its key was written with too great an age */
     bool disguised;      /* the data that it copied have the mark that its own had */
     uint64_t ended_us, forgot_us, flushed_us; /* true time */
     unsigned scripts;         /* those that it knows, as bits of enum message_kind */

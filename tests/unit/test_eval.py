@@ -107,9 +107,10 @@ CASES = {
          {'GET a:redlock-fence': '8'}),
     ],
     'incarnation': [
-        ('{value, now}', [], 'i , run 7f 0 0 0', rf'1\) "run 7f \d+"\n2\) {NOW}', {'EXISTS i': '1'}),
-        ('{value, now}', ['SET i "run aa 5"'], 'i , run 7f 0 0 0', rf'1\) "run aa 5"\n2\) {NOW}', {}),
-        ('{value, now}', ['SET i "old aa 5"'], 'i , run 7f 0 1 9', rf'1\) "run aa 9"\n2\) {NOW}',
+        ('{value, now}', [], 'i , run 7f 0 0', rf'1\) "run 7f \d+"\n2\) {NOW}', {'EXISTS i': '1'}),
+        ('{value, now}', ['SET i "run aa 5"'], 'i , run 7f 0 0', rf'1\) "run aa 5"\n2\) {NOW}', {}),
+        ('{value, now}', ['SET i "old aa 5"'], 'i , run 7f 0 0', rf'1\) "run aa \d{{16}}"\n2\) {NOW}', {}),
+        ('{value, now}', ['SET i "old aa 5"'], 'i , run 7f 1 9', rf'1\) "run aa 9"\n2\) {NOW}',
          {'GET i': 'run aa 9'}),
     ],
     'may_write': [

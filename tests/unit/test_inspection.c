@@ -36,7 +36,6 @@ static void set_up(enum rlk_quarantine_policy policy)
     rlk_server_init(&server);
     strcpy(server.role, "master");
     strcpy(server.run_id, "abc");
-    server.uptime_s = 86400;
     rlk_inspection_begin(&inspection);
 }
 
@@ -91,17 +90,6 @@ START_TEST(the_mark_is_read_where_the_policy_and_the_master_allow_it)
     step(RLK_INSPECTION_GREETED, denied ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
     ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), expected);
     ck_assert_int_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).mark, expected);
-}
-END_TEST
-
-START_TEST(the_age_counts_only_of_an_unknown_run)
-{
-    set_up(RLK_QUARANTINE_STRICT);
-    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).believed_age_us,
-                      86400 * S);
-    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
-    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).believed_age_us,
-                      0);
 }
 END_TEST
 
@@ -354,7 +342,6 @@ static Suite *suite(void)
     tcase_add_loop_test(questions, the_role_is_asked_by_the_command_that_tells_it, 0, 8);
     tcase_add_loop_test(questions, the_mark_is_read_where_the_policy_and_the_master_allow_it, 0,
                         12);
-    tcase_add_test(questions, the_age_counts_only_of_an_unknown_run);
     tcase_add_loop_test(questions, there_is_one_inspection_at_a_time_and_not_too_often, 0, 6);
     tcase_add_test(questions, a_new_connection_has_nothing_outstanding_and_nothing_denied);
     tcase_add_loop_test(questions, whether_it_evicts_is_asked_more_often_while_it_does, 0, 6);

@@ -89,7 +89,7 @@ static void describe(const struct world *w, struct rlk_server *s)
 /* scripts/incarnation.lua */
 static struct rlk_birth run_script(struct world *w, const struct rlk_inspection_question *q)
 {
-    uint64_t from_us = w->now_us - rlk_time_min(q->believed_age_us, w->now_us);
+    uint64_t from_us = w->now_us;
 
     if (w->key.run != 0 && (w->key.run == w->run || q->keeps_data)) {
         from_us = rlk_time_min(rlk_time_max(w->key.born_us, q->step_us), w->now_us);

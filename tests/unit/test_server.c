@@ -113,13 +113,13 @@ static const struct {
     uint64_t us;
 } uptimes[] = {{INT64_MIN, 0}, {-1, 0}, {0, 0}, {1, S}, {86400, 86400 * S}, {INT64_MAX, RLK_NEVER}};
 
-/* A negative uptime: the clock was set back, so nothing says when the run began. */
-START_TEST(a_run_is_as_old_as_its_uptime_or_new_if_that_is_negative)
+/* Where no mark can be read. A negative uptime: the clock was set back, so nothing says when the
+ * run began. */
+START_TEST(a_run_without_a_mark_is_as_old_as_its_uptime_or_new_if_that_is_negative)
 {
     struct rlk_server s = started(uptimes[_i].uptime_s);
 
-    ck_assert_uint_eq(facts_of(&s, 1, 0).age_us, uptimes[_i].us);
-    ck_assert_uint_eq(rlk_server_believed_age_us(&s, false), uptimes[_i].us);
+    ck_assert_uint_eq(facts_of(&s, 0, 0).age_us, uptimes[_i].us);
 }
 END_TEST
 
@@ -129,24 +129,28 @@ START_TEST(a_server_that_tells_nothing_counts_as_old)
 
     s.run_id[0] = '\0';
     ck_assert_uint_eq(facts_of(&s, 0, 0).age_us, RLK_NEVER);
-    ck_assert_uint_eq(facts_of(&s, 0, 0).data_age_us, RLK_NEVER);
 }
 END_TEST
 
-/* With a mark, the key says how old the data are. Without one the statistics count: data that were
- * deleted may be new. */
-START_TEST(data_are_as_old_as_their_key_says_or_new_when_suspect)
+/* With a mark, the uptime counts for nothing: another process may have had the data, or none. Nor
+ * do the statistics. */
+START_TEST(data_are_as_old_as_their_mark_says_whatever_the_uptime)
+{
+    struct rlk_server s = started(_i % 2 ? 86400 : -1);
+
+    s.flushed = _i & 2;
+    ck_assert_uint_eq(facts_of(&s, 5, 3 * S).age_us, 3 * S);
+}
+END_TEST
+
+/* The bits of _i. */
+START_TEST(data_without_a_mark_are_new_when_suspect)
 {
     struct rlk_server s = started(7);
-    bool suspect = _i % 4 != 0;
 
     s.flushed = _i & 1;
     s.promotion = _i & 2 ? 77 : 0;
-    if (_i / 4) {
-        ck_assert_uint_eq(facts_of(&s, 5, 3 * S).data_age_us, 3 * S);
-    } else {
-        ck_assert_uint_eq(facts_of(&s, 0, 3 * S).data_age_us, suspect ? 0 : RLK_NEVER);
-    }
+    ck_assert_uint_eq(facts_of(&s, 0, 0).age_us, _i == 0 ? 7 * S : 0);
 }
 END_TEST
 
@@ -156,18 +160,7 @@ START_TEST(data_that_were_born_later_than_now_are_new)
     struct rlk_server s = started(7);
     struct rlk_birth birth = {.mark = 5, .born_us = 9 * S, .server_us = 8 * S};
 
-    ck_assert_uint_eq(rlk_server_facts(&s, &birth, false).data_age_us, 0);
-}
-END_TEST
-
-/* The bits of _i: the run is known, its data were deleted, it was promoted. */
-START_TEST(without_a_key_only_an_unknown_run_that_is_not_suspect_is_believed)
-{
-    struct rlk_server s = started(7);
-
-    s.flushed = _i & 2;
-    s.promotion = _i & 4 ? 77 : 0;
-    ck_assert_uint_eq(rlk_server_believed_age_us(&s, _i & 1), _i == 0 ? 7 * S : 0);
+    ck_assert_uint_eq(rlk_server_facts(&s, &birth, false).age_us, 0);
 }
 END_TEST
 
@@ -213,12 +206,12 @@ static Suite *suite(void)
                         sizeof(versions) / sizeof(versions[0]));
     tcase_add_loop_test(c, a_server_that_syncs_its_log_before_each_reply_is_durable, 0, 16);
     tcase_add_loop_test(c, evicts_with_a_limit_and_a_policy_only, 0, 6);
-    tcase_add_loop_test(c, a_run_is_as_old_as_its_uptime_or_new_if_that_is_negative, 0,
-                        sizeof(uptimes) / sizeof(uptimes[0]));
+    tcase_add_loop_test(c, a_run_without_a_mark_is_as_old_as_its_uptime_or_new_if_that_is_negative,
+                        0, sizeof(uptimes) / sizeof(uptimes[0]));
     tcase_add_test(c, a_server_that_tells_nothing_counts_as_old);
-    tcase_add_loop_test(c, data_are_as_old_as_their_key_says_or_new_when_suspect, 0, 8);
+    tcase_add_loop_test(c, data_are_as_old_as_their_mark_says_whatever_the_uptime, 0, 4);
+    tcase_add_loop_test(c, data_without_a_mark_are_new_when_suspect, 0, 4);
     tcase_add_test(c, data_that_were_born_later_than_now_are_new);
-    tcase_add_loop_test(c, without_a_key_only_an_unknown_run_that_is_not_suspect_is_believed, 0, 8);
     tcase_add_loop_test(c, the_key_of_another_run_holds_for_a_durable_server_that_is_not_suspect, 0,
                         8);
     tcase_add_loop_test(c, the_facts_have_all_that_a_greeting_found, 0, 2);

@@ -24,8 +24,7 @@ static void greet(struct rlk_quarantine *s, enum rlk_quarantine_policy policy)
 {
     struct rlk_facts facts = {.run = "abc",
                               .birth = {.mark = 77, .born_us = EPOCH, .server_us = EPOCH},
-                              .age_us = RLK_NEVER,
-                              .data_age_us = RLK_NEVER};
+                              .age_us = RLK_NEVER};
 
     rlk_quarantine_init(s, policy, TTL, 10000);
     rlk_quarantine_greet(s, &facts, now_us);

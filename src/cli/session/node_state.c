@@ -106,12 +106,13 @@ bool cli_nodes_advise(const struct redlock *rl)
         break;
     case OBSTACLE_QUARANTINE:
         cli_say_more(
-            "A master that has just started may have forgotten locks, and does not vote until "
-            "--max-ttl has passed: wait that long.");
+            "A master that is new to locks, or restarted, may have forgotten some. It votes when "
+            "--max-ttl has passed since a client first asked it: wait that long, once.");
         cli_say_more(
             "To try things out, use redlock sandbox or --quarantine=off, which is also right for "
-            "masters that keep their data when they restart. A smaller --max-ttl, the same for "
-            "all clients, makes the wait shorter.");
+            "masters that keep their data when they restart. When nobody can have held a lock "
+            "there for --max-ttl, --quarantine=observed skips the wait. A smaller --max-ttl, the "
+            "same for all clients, makes it shorter.");
         break;
     case OBSTACLE_CONFIG:
         cli_say_more("Fix what these lines say (see redlock doctor).");
