@@ -181,7 +181,7 @@ static bool has_room_for_hint(const struct rlk_node *n)
 /* A kind whose replies go to this function. */
 #define HANDLED_BY(answered)                                                                       \
     {                                                                                              \
-        answered, rlk_ask_on_broken, rlk_ask_ref, rlk_ask_unref                                    \
+        answered, rlk_ask_on_broken, rlk_ask_ref, rlk_ask_unref, false                             \
     }
 
 const struct rlk_question rlk_questions[RLK_ASKS] = {
@@ -272,7 +272,7 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                          .read = read_remains,
                          .event = RLK_EVENT_ANSWER,
                          .phases = RLK_WHILE_RELEASING},
-    [RLK_ASK_LISTED] = {.kind = {rlk_ask_on_listed, NULL, rlk_ask_ref, rlk_ask_unref},
+    [RLK_ASK_LISTED] = {.kind = {rlk_ask_on_listed, NULL, rlk_ask_ref, rlk_ask_unref, false},
                         .left = RLK_LEFTOVER_NOTHING,
                         .event = RLK_EVENT_ANSWER},
 };
