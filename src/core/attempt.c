@@ -259,6 +259,9 @@ static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_a
 {
     bool polled = may_poll(a);
 
+    if (a->state != RLK_ATTEMPT_IDLE && a->state != RLK_ATTEMPT_FAILED) {
+        rlk_waiting_hear(&a->waiting, ev);
+    }
     if (a->state == RLK_ATTEMPT_WAITING && !a->polls) {
         end_back_off(a, ev->now_us);
         rlk_waiting_step(&a->waiting, ev, &a->prng, out);

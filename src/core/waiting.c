@@ -70,6 +70,7 @@ static void ask(struct rlk_waiting *w, uint64_t nodes, struct rlk_actions *out)
     }
     w->asked |= nodes;
     w->places |= nodes;
+    w->lists |= nodes;
     out->wait = nodes;
     out->wait_yields = w->yields;
     out->track = nodes & w->next;
@@ -381,6 +382,18 @@ static void on_watched(struct rlk_waiting *w, const struct rlk_event *ev, struct
         ask(w, bit, out);
     } else if (rlk_mask_count(w->hosts) < RLK_WAITING_HOSTS) {
         look_before(w, ev->now_us);
+    }
+}
+
+/* [W7] Whoever is woken is in no list, unless a question that was under way then lists it again. */
+void rlk_waiting_hear(struct rlk_waiting *w, const struct rlk_event *ev)
+{
+    uint64_t bit = rlk_mask_bit(ev->node);
+
+    if (ev->kind == RLK_EVENT_TURN) {
+        w->lists &= ~bit | w->asked;
+    } else if (ev->kind == RLK_EVENT_PLACE) {
+        w->lists = ev->listed ? w->lists | bit : w->lists & ~bit;
     }
 }
 

@@ -62,6 +62,7 @@ struct rlk_waiting {
     uint64_t unable_until_us;
     uint64_t places;   /* nodes that list us or have let us go first: to be told when we leave,
                           hosts or not */
+    uint64_t lists;    /* of these: may have us in their lists, by what they said last [W7] */
     uint32_t place;    /* what a host said last; 0: unknown */
     bool checked;      /* we have looked at all hosts, and none has had news since */
     bool yields;       /* no host has listed us yet since others were to go first [W7] */
@@ -87,6 +88,9 @@ void rlk_waiting_stop(struct rlk_waiting *w);
 
 /* Our place in a waiting list, for people; 0: unknown. */
 uint32_t rlk_waiting_place(const struct rlk_waiting *w);
+
+/* PLACE or TURN, also while the attempt does not wait. */
+void rlk_waiting_hear(struct rlk_waiting *w, const struct rlk_event *ev);
 
 /* PLACE, TURN, NEXT, CHANGED, WATCHED or UNWATCHED. */
 void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,

@@ -119,8 +119,11 @@ RLK_RARE static void act(struct redlock_lock *lock, const struct rlk_actions *ou
  * not list us any more. */
 static void end_contention(struct redlock_lock *lock, uint64_t now_us)
 {
+    uint64_t places = lock->acquiring->attempt.waiting.places;
+
+    lock->acquiring->attempt.waiting.places = 0;
     rlk_contention_pass(&lock->rl->contention, &lock->contender);
-    rlk_wait_end(lock, !rlk_contention_is_shared(&lock->contender), now_us);
+    rlk_wait_end(lock, places, now_us);
 }
 
 /* Most answers decide nothing, and leave nothing to do. Whoever waits may have other hosts after
@@ -359,7 +362,7 @@ static void report_held(struct redlock_lock *lock, uint64_t now_us)
     redlock_acquire_cb *cb = lock->acquiring->cb;
 
     lock->claim->fence = lock->acquiring->attempt.round.fence.value;
-    rlk_wait_end(lock, false, now_us);
+    rlk_wait_end(lock, lock->acquiring->attempt.waiting.lists, now_us); /* [W7] */
     rlk_lock_begin_hold(lock, now_us);
     rlk_stats_acquired(&lock->rl->stats, rlk_time_sub(now_us, lock->acquiring->attempt.started_us));
     rlk_lock_end_acquiring(lock);

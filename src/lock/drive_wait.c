@@ -118,15 +118,12 @@ void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out
     }
 }
 
-void rlk_wait_end(struct redlock_lock *lock, bool leaves, uint64_t now_us)
+void rlk_wait_end(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 {
-    uint64_t places = lock->acquiring->attempt.waiting.places;
-
     watch(lock, 0, now_us);
-    if (leaves && places) {
-        lock->acquiring->attempt.waiting.places = 0;
+    if (nodes && !rlk_contention_is_shared(&lock->contender)) {
         lock->claim->wait_channel = lock->rl->options.wake_channel;
-        rlk_ask(lock, RLK_ASK_LEAVE, places, 0, now_us);
+        rlk_ask(lock, RLK_ASK_LEAVE, nodes, 0, now_us);
     }
 }
 

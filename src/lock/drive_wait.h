@@ -24,9 +24,9 @@ void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev);
  * that could not be asked step the attempt again. */
 void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us);
 
-/* The attempt has ended: watch nothing for it any more. leaves: it did not get the lock, and nobody
- * else of this manager waits in its place: leave the waiting lists. */
-void rlk_wait_end(struct redlock_lock *lock, bool leaves, uint64_t now_us);
+/* The attempt has ended: watch nothing for it any more, and leave the waiting lists of these nodes,
+ * unless somebody else of this manager waits in its place. */
+void rlk_wait_end(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us);
 
 /* For rlk_node_hooks.woken. */
 void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,

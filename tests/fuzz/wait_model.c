@@ -273,11 +273,30 @@ static void follow_wait(struct wait_model *m, const struct wait_step *s)
     }
 }
 
+/* [W7] Who was asked enters the list. It leaves with an answer that says so, or with a wake that is
+ * not older than a question. */
+static void follow_lists(struct wait_model *m, const struct wait_step *s)
+{
+    uint64_t bit = UINT64_C(1) << s->ev->node;
+    bool turn = s->ev->kind == RLK_EVENT_TURN && !(s->before->waiting.asked & bit);
+
+    if (turn || (s->ev->kind == RLK_EVENT_PLACE && !s->ev->listed)) {
+        m->entered &= ~bit;
+    } else if (s->ev->kind == RLK_EVENT_PLACE) {
+        m->entered |= bit;
+    }
+    m->entered |= s->out->wait;
+    FUZZ_CHECK((m->entered & ~s->after->waiting.lists) == 0, "[W7] who wins leaves every list");
+}
+
 void wait_model_follow(struct wait_model *m, const struct wait_step *s)
 {
     bool waited = wait_model_applies(s->before);
     bool begins = !waited && wait_model_applies(s->after);
 
+    if (s->before->state != RLK_ATTEMPT_IDLE && s->before->state != RLK_ATTEMPT_FAILED) {
+        follow_lists(m, s);
+    }
     if (begins) {
         begin(m, s);
         FUZZ_CHECK(m->yields || s->out->deadline_us == s->ev->now_us,

@@ -12,6 +12,7 @@ struct wait_model {
     uint64_t crossed; /* hosts that announced the turn while a question was under way */
     uint64_t first;   /* hosts whose last word was that nobody is before us */
     uint64_t turn;    /* hosts whose last word was that it is our turn */
+    uint64_t entered; /* nodes whose list has us, unless an answer on its way says otherwise */
     uint64_t failed;  /* nodes that could not list us, at failed_us or before */
     uint64_t failed_us;
     uint64_t unlisted_us; /* since when too few hosts list us */

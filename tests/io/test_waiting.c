@@ -219,7 +219,44 @@ START_TEST(two_turns_begin_a_round_at_once)
     must_get();
     ck_assert_uint_eq(got.tries, 2);
     ck_assert_uint_eq(count_script(&rlk_script_wait), asked);
-    ck_assert_uint_eq(count_script(&rlk_script_leave), 0);
+    end();
+}
+END_TEST
+
+/* [W7] Otherwise nobody would be next there while it holds the lock, and look after it when it
+ * dies. A host that lets it go first has no place of it any more. */
+START_TEST(a_winner_leaves_the_lists_that_still_have_it)
+{
+    start_to_wait();
+    farm_end_other(&f);
+    tell(waiter_hosts[0], "tk");
+    tell(waiter_hosts[2], "tk");
+    must_get();
+    scripts_wait(&f, waiter_hosts[1], &rlk_script_leave, 1);
+    ck_assert_uint_eq(count_script(&rlk_script_leave), 1);
+    ck_assert_ptr_null(model_waiter(fake_model(f.nodes[waiter_hosts[1]]), "k", 1));
+    end();
+}
+END_TEST
+
+/* Its look has crossed the turn, and what it leads to is unknown. */
+START_TEST(a_winner_whose_look_was_not_answered_leaves_all_lists)
+{
+    size_t i;
+
+    start_to_wait();
+    farm_end_other(&f);
+    pause_all();
+    suspend_ms(NEXT_MS);
+    wait_on_hosts("EVALSHA", 1);
+    tell(waiter_hosts[0], "tk");
+    tell(waiter_hosts[1], "tk");
+    waiter_go_on(&f);
+    must_get();
+    for (i = 0; i < WAITER_HOSTS; i++) {
+        scripts_wait(&f, waiter_hosts[i], &rlk_script_leave, 1);
+    }
+    ck_assert(!are_listed(NULL));
     end();
 }
 END_TEST
@@ -625,6 +662,8 @@ Suite *waiting_suite(void)
     tcase_add_rows(c, the_key_says_which_masters_are_asked, orders);
     tcase_add_test(c, a_host_is_watched_and_asked_for_a_place);
     tcase_add_test(c, two_turns_begin_a_round_at_once);
+    tcase_add_test(c, a_winner_leaves_the_lists_that_still_have_it);
+    tcase_add_test(c, a_winner_whose_look_was_not_answered_leaves_all_lists);
     tcase_add_rows(c, one_turn_alone, alone);
     tcase_add_test(c, whoever_is_next_hears_of_a_key_that_a_foreign_client_deletes);
     tcase_add_test(c, whoever_is_not_next_does_not_track);
