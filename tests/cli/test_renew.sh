@@ -42,7 +42,7 @@ halt 1 2 3
 check "trouble is reported when a majority does not answer" until_late said "cannot renew 'k', "
 resume 1 2 3
 says "3 of 5 masters do not confirm it: unix://" "redlock says how many masters do not confirm"
-says "/1.sock (" "redlock names the masters that do not confirm"
+says "/1.sock" "redlock names the masters that do not confirm"
 check "redlock reports that the lock is renewed again" until_late said "renewed 'k' again"
 touch "$work/stop"
 await "$locker"

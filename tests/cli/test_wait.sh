@@ -94,6 +94,79 @@ lock_once_more --quarantine strict
 status_is 69 "a wait ends at once when a majority evicts keys"
 each_master config set maxmemory-policy noeviction
 
+# --- keys of other programs ---
+
+# waits_for TEXT COMMAND...: the command says so while it waits, once, and ends by SIGTERM.
+waits_for() {
+    text=$1
+    shift
+    "$@" 2>"$work/err" &
+    waiter=$!
+    until_late grep -qF -e "$text" "$work/err" && kill -TERM "$waiter"
+    await "$waiter"
+    [ "$status" -eq 143 ]
+}
+if names_holders; then
+    for number in 1 2 3; do master "$number" lpush list x >/dev/null; done
+    each_master set foreign abcdefghijkl >/dev/null
+    check "lock says while it waits that the key is not a string" \
+        waits_for "another program has a key of this name that is not a string (on 3 of 5 masters)" \
+        "$REDLOCK" lock list -q -- true
+    check "elect says so, too" \
+        waits_for "another program has a key of this name that is not a string (on 3 of 5 masters)" \
+        "$REDLOCK" elect list -- true
+    check "elect says it once" [ "$(grep -c 'another program' "$work/err")" -eq 1 ]
+    check "elect says that the value is not one of redlock, and shows little of it" \
+        waits_for "its value (abcdefgh...) is not one that redlock writes" "$REDLOCK" elect foreign -- true
+    check "lock says so, too" \
+        waits_for "its value (abcdefgh...) is not one that redlock writes" "$REDLOCK" lock foreign -- true
+    each_master del list foreign
+fi
+
+# --- a master that ends the connection on our question ---
+
+# What is up again by then is said to have broken it.
+if "$server" --version | grep -qi redis; then
+    cat >"$work/breaks.py" <<'SCRIPT'
+"""As the master at the first path, at the second one; but a SET ends the connection."""
+import os, socket, sys, threading
+
+def pump(source, to, ends_at):
+    while data := source.recv(65536):
+        if ends_at in data:
+            break
+        to.sendall(data)
+    for end in source, to:
+        try:
+            end.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[2])
+listener.listen()
+while True:
+    client, _ = listener.accept()
+    master = socket.socket(socket.AF_UNIX)
+    master.connect(sys.argv[1])
+    threading.Thread(target=pump, args=(client, master, b'\r\nSET\r\n$5\r\nbreak'), daemon=True).start()
+    threading.Thread(target=pump, args=(master, client, b'\0no such text'), daemon=True).start()
+SCRIPT
+    breakers=
+    for number in 1 2 3; do
+        python3 "$work/breaks.py" "$REDLOCK_SANDBOX/$number.sock" "$work/$number.breaks" &
+        breakers="$breakers $!"
+        until_true [ -S "$work/$number.breaks" ]
+    done
+    run env REDLOCK_NODES="$(for number in 1 2 3; do printf 'unix://%s ' "$work/$number.breaks"; done)" \
+        "$REDLOCK" lock "break" --wait 1s -- true
+    status_is 69 "masters that end the connection on each SET leave no majority"
+    check "none of them is only said to be up" [ "$(grep -c 'breaks  up$' "$work/err")" -eq 0 ]
+    check "that they break the connection is said" grep -q 'the connection broke' "$work/err"
+    # shellcheck disable=SC2086
+    kill -KILL $breakers
+fi
+
 # --- masters that were started just now ---
 
 "$REDLOCK" lock k --quarantine=strict -- true 2>"$work/err" &

@@ -23,8 +23,9 @@
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
 #include "cli/take/explain.h"
+#include "cli/take/holder.h"
 
-/* After how many seconds without a majority redlock says so. */
+/* After how many seconds without a majority redlock says so, or with another program's key. */
 #define EXPLAIN_SECONDS 3
 
 static const struct timeval second = {1, 0};
@@ -135,18 +136,18 @@ static bool is_troubled(const struct cli_candidate *c, const struct redlock_lock
     return failed || !has_majority(c);
 }
 
-static void explain(const struct cli_candidate *c)
+static void explain(const struct cli_candidate *c, const struct redlock_lock *lock)
 {
     struct redlock *rl = c->lead.session->rl;
 
     if (redlock_election_failure(c->lead.election) == REDLOCK_ECONFIG) {
         cli_explain_failure(rl, NULL, name_of(c), REDLOCK_ECONFIG);
     } else {
-        cli_explain_waiting(rl, name_of(c));
+        cli_explain_waiting(rl, lock, name_of(c));
     }
 }
 
-static void note_trouble(struct cli_candidate *c, bool troubled)
+static void note_trouble(struct cli_candidate *c, const struct redlock_lock *lock, bool troubled)
 {
     if (!troubled && c->troubled >= EXPLAIN_SECONDS) {
         cli_say("a majority of the masters answers again: waiting for the lead of '%s'",
@@ -154,7 +155,21 @@ static void note_trouble(struct cli_candidate *c, bool troubled)
     }
     c->troubled = troubled ? c->troubled + 1 : 0;
     if (c->troubled == EXPLAIN_SECONDS) {
-        explain(c);
+        explain(c, lock);
+    }
+}
+
+/* A key of another program never names a leader. Said once; during a try nothing is known. */
+static void note_foreign(struct cli_candidate *c, const struct redlock_lock *lock)
+{
+    const struct redlock *rl = c->lead.session->rl;
+
+    if (lock == NULL || !cli_holder_is_foreign(rl, lock)) {
+        return;
+    }
+    c->foreign++;
+    if (c->foreign == EXPLAIN_SECONDS) {
+        cli_explain_foreign(rl, lock, name_of(c));
     }
 }
 
@@ -181,7 +196,8 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
     if (c->elected) {
         return;
     }
-    note_trouble(c, is_troubled(c, lock));
+    note_trouble(c, lock, is_troubled(c, lock));
+    note_foreign(c, lock);
     if (c->troubled >= EXPLAIN_SECONDS) {
         cli_service_status(&c->service, "candidate; no majority of the masters answers");
     } else {
@@ -221,7 +237,7 @@ static int start_again(struct cli_candidate *c)
     int code = cli_lead_await_end(&c->lead);
 
     c->elected = false;
-    c->troubled = c->place = 0;
+    c->troubled = c->foreign = c->place = 0;
     redlock_election_stopped(election);
     if (code == CLI_GO_ON && redlock_election_campaign(election) != 0) {
         cli_say("cannot campaign for '%s' again", name_of(c));

@@ -21,6 +21,7 @@ struct cli_candidate {
     struct cli_service service;
     struct event *tick; /* each second of a wait */
     unsigned troubled;  /* for how many seconds no majority has answered, as far as we know */
+    unsigned foreign;   /* in how many seconds a majority had the key of another program */
     uint32_t place;     /* the place in the waiting list that redlock has said */
     char leader[256];   /* who leads, for messages; "": not known */
     bool elected;

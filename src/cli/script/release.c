@@ -69,7 +69,7 @@ static int explain(struct redlock *rl, const char *key, int status)
         cli_say_more("See redlock status '%s'.", key);
         return CLI_HELD;
     case REDLOCK_ENOQUORUM:
-        cli_nodes_explain(rl);
+        cli_nodes_explain(rl, NULL);
         cli_say_more("Masters that did not release '%s' keep it until its ttl ends.", key);
         return CLI_UNREACHABLE;
     default:

@@ -28,15 +28,27 @@ const char *cli_node_name(const struct redlock *rl, size_t index)
     return redlock_get_node_info(rl, index, &info) == 0 ? info.name : "";
 }
 
-void cli_node_say(const struct redlock *rl, size_t index)
+/* A master that breaks the connection on each of our commands may be up again by now. */
+static const char *error_of(const struct redlock_node_info *info, const struct redlock_lock *lock,
+                            size_t index)
+{
+    struct redlock_node_detail detail = {.size = sizeof(detail)};
+    bool is_about_lock = lock && !info->error[0] && redlock_lock_node(lock, index, &detail) == 0;
+
+    return is_about_lock ? detail.error : info->error;
+}
+
+void cli_node_say(const struct redlock *rl, const struct redlock_lock *lock, size_t index)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
+    const char *error;
 
     if (redlock_get_node_info(rl, index, &info) != 0) {
         return;
     }
-    cli_say_more("%s  %s%s%s", info.name, cli_node_state((int)info.state),
-                 info.error[0] ? ": " : "", info.error);
+    error = error_of(&info, lock, index);
+    cli_say_more("%s  %s%s%s", info.name, cli_node_state((int)info.state), error[0] ? ": " : "",
+                 error);
 }
 
 /* The number of masters that are up. *ret_voting: how many of them vote; *ret_unfit: how many do
@@ -72,7 +84,7 @@ enum obstacle {
     OBSTACLE_REPLIES         /* enough may vote, but too few did what was asked */
 };
 
-static enum obstacle say_masters(const struct redlock *rl)
+static enum obstacle say_masters(const struct redlock *rl, const struct redlock_lock *lock)
 {
     static const char *const texts[] = {"can be reached", "may vote yet", "may vote",
                                         "carried out the command"};
@@ -89,14 +101,14 @@ static enum obstacle say_masters(const struct redlock *rl)
     cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[obstacle],
             held_back ? voting : up, n, held_back ? "may" : "are up", n / 2 + 1);
     for (i = 0; i < n; i++) {
-        cli_node_say(rl, i);
+        cli_node_say(rl, lock, i);
     }
     return obstacle;
 }
 
-bool cli_nodes_advise(const struct redlock *rl)
+bool cli_nodes_advise(const struct redlock *rl, const struct redlock_lock *lock)
 {
-    enum obstacle obstacle = say_masters(rl);
+    enum obstacle obstacle = say_masters(rl, lock);
 
     switch (obstacle) {
     case OBSTACLE_CONNECTION:
@@ -126,8 +138,8 @@ bool cli_nodes_advise(const struct redlock *rl)
     return obstacle != OBSTACLE_CONNECTION;
 }
 
-int cli_nodes_explain(const struct redlock *rl)
+int cli_nodes_explain(const struct redlock *rl, const struct redlock_lock *lock)
 {
-    cli_nodes_advise(rl);
+    cli_nodes_advise(rl, lock);
     return CLI_UNREACHABLE;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 struct redlock;
+struct redlock_lock;
 
 /* "down", "up" and so on, for an enum redlock_node_state. */
 const char *cli_node_state(int state);
@@ -16,14 +17,15 @@ const char *cli_node_name(const struct redlock *rl, size_t index);
 /* How many masters are up. */
 size_t cli_nodes_up(const struct redlock *rl);
 
-/* Print one line about a master: its name, its state, and its error. */
-void cli_node_say(const struct redlock *rl, size_t index);
+/* Print one line about a master: its name, its state, and its error; or, if it has none now, what
+ * failed there in the last try of `lock` (NULL: none). */
+void cli_node_say(const struct redlock *rl, const struct redlock_lock *lock, size_t index);
 
-/* Say that no majority of the masters did what was asked, what is wrong with each, and what to do.
- * Returns whether a majority can be reached. */
-bool cli_nodes_advise(const struct redlock *rl);
+/* Say that no majority of the masters did what was asked, what is wrong with each as in
+ * cli_node_say(), and what to do. Returns whether a majority can be reached. */
+bool cli_nodes_advise(const struct redlock *rl, const struct redlock_lock *lock);
 
 /* The same, for a command that exits then. Returns CLI_UNREACHABLE. */
-int cli_nodes_explain(const struct redlock *rl);
+int cli_nodes_explain(const struct redlock *rl, const struct redlock_lock *lock);
 
 #endif

@@ -96,7 +96,7 @@ static int finish(const struct query *query)
         return CLI_OK;
     }
     if (query->status == REDLOCK_ENOQUORUM) {
-        return cli_nodes_explain(query->rl);
+        return cli_nodes_explain(query->rl, NULL);
     }
     cli_say("cannot query '%s': %s", query->key, redlock_strerror(query->status));
     return CLI_INTERNAL;

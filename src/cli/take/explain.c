@@ -11,62 +11,102 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/take/found.h"
 #include "cli/take/holder.h"
 
-/* Several masters refused, and no client can have a majority. */
+/* With another Redlock library it is a lock all the same. */
+static void say_foreign(const struct cli_holder *holder, size_t n, const char *key)
+{
+    char value[CLI_HOLDER_TEXT];
+
+    if (cli_holder_is_no_string(holder->token)) {
+        cli_say(
+            "cannot acquire '%s': another program has a key of this name that is not a string (on "
+            "%zu of %zu masters); use another key, or delete that one",
+            key, holder->masters, n);
+    } else {
+        cli_say("'%s' is held by another program: on %zu of %zu masters its value (%s) is not one "
+                "that redlock writes; if it is no lock, use another key, or delete that one",
+                key, holder->masters, n, cli_holder_short(holder->token, value));
+    }
+}
+
+static void say_held(const struct cli_holder *holder, size_t n, const char *key)
+{
+    const char *owner = cli_holder_owner(holder->token);
+    char token[CLI_HOLDER_TEXT];
+
+    if (cli_holder_is_no_string(holder->token)) {
+        say_foreign(holder, n, key);
+    } else {
+        cli_say("'%s' is held by %s (according to %zu of %zu masters; token %s)", key,
+                owner ? owner : "somebody else", holder->masters, n,
+                cli_holder_short(holder->token, token));
+    }
+}
+
+/* Of the other masters nobody knows who has the key there. */
+static void say_doubt(const struct cli_holder *holder, size_t n, const char *key)
+{
+    const char *owner = cli_holder_owner(holder->token);
+
+    cli_say("'%s' may be held by %s: %zu of %zu masters say so, and %zu are needed to be certain",
+            key, owner ? owner : "somebody else",
+            holder->token[0] ? holder->masters : holder->refusals, n, n / 2 + 1);
+}
+
 static void say_nobody(const struct cli_holder *holder, size_t n, const char *key)
 {
-    cli_say("nobody can hold '%s' now, but several clients compete for it: %zu of %zu masters "
-            "refused, at most %zu of them for the same client",
-            key, holder->refusals, n, holder->masters);
+    cli_say("nobody can hold '%s' now: at most %zu of %zu masters have it for the same client; "
+            "several compete for it, or it was released just now",
+            key, holder->masters, n);
 }
 
-/* Some masters refused, and of others it is not known who has the key there. */
-static void say_doubt(const struct cli_holder *holder, size_t n, const char *key, const char *who)
-{
-    cli_say(
-        "'%s' may be held by %s: %zu of %zu masters say so, and it is not known what the others "
-        "have",
-        key, who, holder->masters ? holder->masters : holder->refusals, n);
-}
-
+/* By the votes. */
 static void say_holder(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
     struct cli_holder holder = cli_holder_find(rl, lock);
-    const char *owner = cli_holder_owner(holder.token), *who = owner ? owner : "somebody else";
-    char token[CLI_HOLDER_TEXT];
     size_t n = redlock_node_count(rl);
 
     if (!holder.refusals) { /* the wait ended during the last try */
         cli_say("'%s' is held by somebody else", key);
-    } else if (!holder.token[0] && holder.refusals > n / 2) {
-        cli_say("'%s' is held by somebody else (%zu of %zu masters refused; these servers do not "
-                "say who it is)",
-                key, holder.refusals, n);
-    } else if (cli_holder_is_no_string(holder.token)) {
-        cli_say(
-            "cannot acquire '%s': another program has a key of this name that is not a string (on "
-            "%zu of %zu masters); use another key, or delete that one",
-            key, holder.masters, n);
-    } else if (!redlock_lock_may_be_held(lock)) {
-        say_nobody(&holder, n, key);
-    } else if (holder.masters <= n / 2) {
-        say_doubt(&holder, n, key, who);
+    } else if (holder.masters > n / 2) {
+        say_held(&holder, n, key);
     } else {
-        cli_say("'%s' is held by %s (according to %zu of %zu masters; token %s)", key, who,
-                holder.masters, n, cli_holder_short(holder.token, token));
+        say_doubt(&holder, n, key);
     }
+}
+
+static void advise(const char *key, bool waited)
+{
+    cli_say_more("See redlock status '%s'. %s", key,
+                 waited
+                     ? "To wait longer, use a larger --wait, or no --wait to wait without a limit."
+                     : "To wait for the lock, use --wait 30s instead of --no-wait.");
 }
 
 static int explain_held(struct redlock *rl, const struct redlock_lock *lock, const char *key,
                         bool waited)
 {
     say_holder(rl, lock, key);
-    cli_say_more("See redlock status '%s'. %s", key,
-                 waited
-                     ? "To wait longer, use a larger --wait, or no --wait to wait without a limit."
-                     : "To wait for the lock, use --wait 30s instead of --no-wait.");
-    return redlock_lock_may_be_held(lock) ? CLI_HELD : CLI_UNREACHABLE;
+    advise(key, waited);
+    return CLI_HELD;
+}
+
+void cli_explain_found(const struct redlock *rl, const struct cli_found *found, const char *key,
+                       bool waited)
+{
+    const struct cli_holder holder = {found->token, found->masters, found->masters};
+    size_t n = redlock_node_count(rl);
+
+    if (found->held) {
+        say_held(&holder, n, key);
+    } else if (found->unknown) {
+        say_doubt(&holder, n, key);
+    } else {
+        say_nobody(&holder, n, key);
+    }
+    advise(key, waited);
 }
 
 int cli_explain_slow(const char *done, const char *key)
@@ -82,7 +122,7 @@ static int explain_reason(struct redlock *rl, const struct redlock_lock *lock, c
 {
     switch (reason) {
     case REDLOCK_ENOQUORUM:
-        return cli_nodes_explain(rl);
+        return cli_nodes_explain(rl, lock);
     case REDLOCK_ETOOSLOW:
         return cli_explain_slow("granted", key);
     default:
@@ -99,7 +139,7 @@ static int explain_config(const struct redlock *rl, const char *key, int status)
     cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
     for (i = 0; i < redlock_node_count(rl); i++) {
         if (redlock_get_node_info(rl, i, &info) == 0 && info.state != REDLOCK_NODE_UP) {
-            cli_node_say(rl, i);
+            cli_node_say(rl, NULL, i);
         }
     }
     return CLI_USAGE;
@@ -127,7 +167,7 @@ void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, con
 {
     switch (redlock_lock_reason(lock)) {
     case REDLOCK_ENOQUORUM:
-        cli_nodes_explain(rl);
+        cli_nodes_explain(rl, lock);
         return;
     case REDLOCK_EHELD:
         say_holder(rl, lock, key);
@@ -137,10 +177,17 @@ void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, con
     }
 }
 
-void cli_explain_waiting(const struct redlock *rl, const char *key)
+void cli_explain_waiting(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
     cli_say_more("Waiting for '%s' until enough masters %s.", key,
-                 cli_nodes_advise(rl) ? "grant it" : "can be reached");
+                 cli_nodes_advise(rl, lock) ? "grant it" : "can be reached");
+}
+
+void cli_explain_foreign(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
+{
+    struct cli_holder holder = cli_holder_find(rl, lock);
+
+    say_foreign(&holder, redlock_node_count(rl), key);
 }
 
 void cli_explain_holder(const char *key, const struct redlock_query_result *result)
@@ -168,7 +215,7 @@ void cli_explain_hopeless(const struct redlock *rl, const char *key, size_t lost
             "%zu are needed",
             key, lost, n, n / 2 + 1);
     for (i = 0; i < n; i++) {
-        cli_node_say(rl, i);
+        cli_node_say(rl, NULL, i);
     }
     cli_say_more("Fix this (redlock doctor says how), or use --wait TIME to wait until somebody "
                  "has fixed it.");

@@ -2,9 +2,11 @@
 #ifndef CLI_TAKE_EXPLAIN_H
 #define CLI_TAKE_EXPLAIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct cli_found;
 struct redlock;
 struct redlock_lock;
 struct redlock_query_result;
@@ -14,11 +16,20 @@ struct redlock_query_result;
 int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, const char *key,
                         int status);
 
+/* Say who holds a lock that was refused, or may hold it, or that nobody can. waited: for it. */
+void cli_explain_found(const struct redlock *rl, const struct cli_found *found, const char *key,
+                       bool waited);
+
 /* Say why an acquire that was cancelled had not succeeded. Call this from its callback. */
 void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, const char *key);
 
-/* Say that a pending acquire waits for masters. */
-void cli_explain_waiting(const struct redlock *rl, const char *key);
+/* Say that a pending acquire waits for masters. `lock` may be NULL. */
+void cli_explain_waiting(const struct redlock *rl, const struct redlock_lock *lock,
+                         const char *key);
+
+/* Say that a pending acquire waits for a key of another program (cli_holder_is_foreign()). */
+void cli_explain_foreign(const struct redlock *rl, const struct redlock_lock *lock,
+                         const char *key);
 
 /* Say that a pending acquire waits for a lock that is held, by whom and for how long. */
 void cli_explain_holder(const char *key, const struct redlock_query_result *result);

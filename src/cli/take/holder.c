@@ -52,12 +52,24 @@ struct cli_holder cli_holder_find(const struct redlock *rl, const struct redlock
     return holder;
 }
 
+static bool is_ours(const char *token)
+{
+    return strspn(token, "0123456789abcdef") == TOKEN_DIGITS &&
+           (token[TOKEN_DIGITS] == ':' || !token[TOKEN_DIGITS]);
+}
+
 const char *cli_holder_owner(const char *token)
 {
-    return strspn(token, "0123456789abcdef") == TOKEN_DIGITS && token[TOKEN_DIGITS] == ':' &&
-                   token[TOKEN_DIGITS + 1]
+    return is_ours(token) && token[TOKEN_DIGITS] && token[TOKEN_DIGITS + 1]
                ? token + TOKEN_DIGITS + 1
                : NULL;
+}
+
+bool cli_holder_is_foreign(const struct redlock *rl, const struct redlock_lock *lock)
+{
+    struct cli_holder holder = cli_holder_find(rl, lock);
+
+    return holder.masters > redlock_node_count(rl) / 2 && !is_ours(holder.token);
 }
 
 const char *cli_holder_short(const char *token, char *buf)

@@ -28,8 +28,11 @@ const char *cli_holder_owner(const char *token);
  * which two can be told apart. The text is in buf, of CLI_HOLDER_TEXT bytes. */
 const char *cli_holder_short(const char *token, char *buf);
 
-/* Whether the masters show no lock but a key of another program, which is no string; then `token`
- * is no value. */
+/* Whether the key there is no string; then `token` is no value. */
 bool cli_holder_is_no_string(const char *token);
+
+/* Whether a majority of the masters refused us for a value that this library does not write: the
+ * key is that of another program, which may not mean this lock. */
+bool cli_holder_is_foreign(const struct redlock *rl, const struct redlock_lock *lock);
 
 #endif

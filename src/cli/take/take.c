@@ -20,6 +20,7 @@
 #include "cli/say/say.h"
 #include "cli/system/identity.h"
 #include "cli/take/explain.h"
+#include "cli/take/found.h"
 #include "cli/take/holder.h"
 #include "cli/take/wait.h"
 
@@ -29,7 +30,9 @@ struct attempt {
     struct cli_session *session;
     struct redlock_lock *lock;
     struct cli_wait *wait;
+    struct cli_found found; /* who holds the lock, if the votes do not prove it */
     int signo;
+    bool ended; /* the callback of the acquire was called */
     bool done;
     int code;
 };
@@ -115,26 +118,61 @@ static void say_held(const struct cli_take *take, const struct redlock_lock *loc
                    cli_holder_short(redlock_lock_token(lock), token));
 }
 
-/* Whether it failed because somebody else holds the lock, as far as the masters know, and not
- * because masters were slow, could not be reached, or granted it to nobody. */
-static bool is_conflict(const struct redlock_lock *lock, int status)
+/* Whether it failed because masters refused, and not because they were slow or could not be
+ * reached. */
+static bool is_refused(const struct redlock_lock *lock, int status)
 {
-    bool refused = status == REDLOCK_EHELD ||
-                   (status == REDLOCK_EDEADLINE && redlock_lock_reason(lock) == REDLOCK_EHELD);
-
-    return refused && redlock_lock_may_be_held(lock);
+    return status == REDLOCK_EHELD ||
+           (status == REDLOCK_EDEADLINE && redlock_lock_reason(lock) == REDLOCK_EHELD);
 }
 
-static int fail(const struct attempt *attempt, const struct redlock_lock *lock, int status)
+/* Whether a majority of the masters named the same holder. */
+static bool is_proven(const struct attempt *attempt, const struct redlock_lock *lock)
 {
+    const struct redlock *rl = attempt->session->rl;
+
+    return cli_holder_find(rl, lock).masters > redlock_node_count(rl) / 2;
+}
+
+/* A conflict is that somebody else holds the lock, or may hold it. When the masters say that nobody
+ * can, whoever starts this again should not believe that the work was done. */
+static void on_found(void *arg)
+{
+    struct attempt *attempt = arg;
     const struct cli_take *take = attempt->take;
-    bool conflict = is_conflict(lock, status);
-    int code = CLI_OK;
+    bool conflict = attempt->found.held || attempt->found.unknown;
 
     if (!conflict || !take->quiet) {
+        cli_explain_found(attempt->session->rl, &attempt->found, take->keys.name,
+                          take->wait_ms > 0);
+    }
+    attempt->code = attempt->signo ? CLI_SIGNALED + attempt->signo
+                    : conflict     ? take->conflict_code
+                                   : CLI_UNREACHABLE;
+    attempt->done = true;
+}
+
+static bool ask_who_holds_it(struct attempt *attempt)
+{
+    attempt->found.cb = on_found;
+    attempt->found.arg = attempt;
+    return cli_found_ask(&attempt->found, attempt->session->rl, &attempt->take->keys);
+}
+
+static void fail(struct attempt *attempt, const struct redlock_lock *lock, int status)
+{
+    const struct cli_take *take = attempt->take;
+    bool refused = is_refused(lock, status);
+    int code = CLI_OK;
+
+    if (refused && !is_proven(attempt, lock) && ask_who_holds_it(attempt)) {
+        attempt->done = false;
+        return;
+    }
+    if (!refused || !take->quiet) {
         code = cli_explain_failure(attempt->session->rl, lock, take->keys.name, status);
     }
-    return conflict ? take->conflict_code : code;
+    attempt->code = refused ? take->conflict_code : code;
 }
 
 static void say_gave_up(const struct attempt *attempt)
@@ -151,7 +189,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct attempt *attempt = arg;
 
-    attempt->done = true;
+    attempt->ended = attempt->done = true;
     if (attempt->signo) {
         say_gave_up(attempt);
     }
@@ -163,7 +201,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
         say_held(attempt->take, lock);
         attempt->code = CLI_GO_ON;
     } else {
-        attempt->code = fail(attempt, lock, status);
+        fail(attempt, lock, status);
     }
 }
 
@@ -171,8 +209,11 @@ static void on_signal(void *arg, int signo)
 {
     struct attempt *attempt = arg;
 
-    if (cli_signals_ends(signo) && !attempt->signo && !attempt->done) {
-        attempt->signo = signo;
+    if (!cli_signals_ends(signo) || attempt->signo || attempt->done) {
+        return;
+    }
+    attempt->signo = signo;
+    if (!attempt->ended) {
         redlock_cancel(attempt->lock);
     }
 }
@@ -221,6 +262,7 @@ static void begin_wait(struct attempt *attempt)
     struct cli_wait_options options = {
         .keys = &take->keys,
         .tell = cli_say_is_verbose() || (!take->quiet && isatty(STDERR_FILENO)),
+        .quiet = take->quiet,
         .give_up = take->wait_ms == REDLOCK_FOREVER,
     };
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <redlock/redlock.h>
 
@@ -36,41 +37,116 @@ static void append(struct line *line, const char *format, ...)
     }
 }
 
-/* Append when the master had our key, if its last reply said so. */
-static void append_last(struct line *line, const struct redlock_node_detail *detail)
-{
-    char ago[CLI_DURATION_TEXT];
+/* What is wrong with some masters, in the order of the first of each. */
+struct group {
+    char reason[512];
+    char names[1024];
+    uint64_t had_ms; /* how long ago each of them had the key at the latest; UINT64_MAX: unknown */
+};
 
-    if (detail->said == REDLOCK_SAID_SET || detail->said == REDLOCK_SAID_KEPT) {
-        append(line, "; had the key %s ago", cli_duration_print(detail->said_ms, ago));
-    }
-    append(line, ")");
-}
+#define MAX_GROUPS 8
+
+struct groups {
+    struct group of[MAX_GROUPS];
+    size_t n;
+};
 
 /* A master that is up has not answered; or, if it is not relied on, its error is the reason. */
-static void append_state(struct line *line, const struct redlock_node_info *info, bool relied_on)
+static void write_state(struct group *g, const struct redlock_node_info *info, bool relied_on)
 {
     bool up = info->state == REDLOCK_NODE_UP, alone = up && !relied_on && info->error[0];
     const char *state = up ? "no answer" : cli_node_state((int)info->state);
 
-    append(line, "%s%s%s", alone ? "" : state, alone || !info->error[0] ? "" : ": ", info->error);
+    snprintf(g->reason, sizeof(g->reason), "%s%s%s", alone ? "" : state,
+             alone || !info->error[0] ? "" : ": ", info->error);
 }
 
-/* "a (down: refused; had it 9.2 s ago)", "b (held by alice)", "c (does not have the key: ...)". */
-static void append_master(struct line *line, const struct redlock_node_info *info,
-                          const struct redlock_node_detail *detail, bool relied_on)
+/* "down: refused", "held by alice", "does not have the key: ...". */
+static void describe(struct group *g, const struct redlock_node_info *info,
+                     const struct redlock_node_detail *detail, bool relied_on)
 {
     const char *owner = cli_holder_owner(detail->holder);
+    bool had = detail->said == REDLOCK_SAID_SET || detail->said == REDLOCK_SAID_KEPT;
     char token[CLI_HOLDER_TEXT];
 
-    append(line, "%s%s (", line->used > 0 ? ", " : "", info->name);
+    snprintf(g->names, sizeof(g->names), "%s", info->name);
+    g->had_ms = UINT64_MAX;
     if (detail->vote != REDLOCK_VOTE_NO) {
-        append_state(line, info, relied_on);
-        append_last(line, detail);
+        write_state(g, info, relied_on);
+        g->had_ms = had ? detail->said_ms : UINT64_MAX;
     } else if (detail->holder[0]) {
-        append(line, "held by %s)", owner ? owner : cli_holder_short(detail->holder, token));
+        snprintf(g->reason, sizeof(g->reason), "held by %s",
+                 owner ? owner : cli_holder_short(detail->holder, token));
     } else {
-        append(line, "does not have the key: did it restart, or was the key deleted?)");
+        snprintf(g->reason, sizeof(g->reason),
+                 "does not have the key: did it restart, or was the key deleted?");
+    }
+}
+
+/* The length of a number with " ms" behind it; 0: this is not such a number. */
+static size_t milliseconds(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    return digits && strncmp(text + digits, " ms", 3) == 0 ? digits : 0;
+}
+
+/* Two masters that are silent for the same reason are so for some ms more or less. */
+static bool is_same_reason(const char *a, const char *b)
+{
+    while (*a && *b) {
+        size_t of_a = milliseconds(a), of_b = milliseconds(b);
+
+        if ((of_a == 0 || of_b == 0) && *a != *b) {
+            return false;
+        }
+        a += of_a && of_b ? of_a : 1;
+        b += of_a && of_b ? of_b : 1;
+    }
+    return *a == *b;
+}
+
+static void join(struct group *g, const struct group *more)
+{
+    size_t used = strlen(g->names);
+
+    snprintf(g->names + used, sizeof(g->names) - used, ", %s", more->names);
+    g->had_ms = more->had_ms > g->had_ms ? more->had_ms : g->had_ms;
+}
+
+/* What does not fit is left out. */
+static void add(struct groups *groups, const struct group *more)
+{
+    size_t i;
+
+    for (i = 0; i < groups->n; i++) {
+        struct group *g = &groups->of[i];
+
+        if (is_same_reason(g->reason, more->reason) &&
+            (g->had_ms == UINT64_MAX) == (more->had_ms == UINT64_MAX)) {
+            join(g, more);
+            return;
+        }
+    }
+    if (groups->n < MAX_GROUPS) {
+        groups->of[groups->n++] = *more;
+    }
+}
+
+/* "a, b (down: refused; had the key 9.2 s ago), c (held by alice)". */
+static void append_groups(struct line *line, const struct groups *groups)
+{
+    char ago[CLI_DURATION_TEXT];
+    size_t i;
+
+    for (i = 0; i < groups->n; i++) {
+        const struct group *g = &groups->of[i];
+
+        append(line, "%s%s (%s", line->used > 0 ? ", " : "", g->names, g->reason);
+        if (g->had_ms != UINT64_MAX) {
+            append(line, "; had the key %s ago", cli_duration_print(g->had_ms, ago));
+        }
+        append(line, ")");
     }
 }
 
@@ -102,15 +178,19 @@ static size_t list(const struct redlock *rl, const struct redlock_lock *lock, is
 {
     struct redlock_node_detail detail = {.size = sizeof(detail)};
     struct redlock_node_info info = {.size = sizeof(info)};
+    struct groups groups = {.n = 0};
     size_t listed = 0, i;
+    struct group one;
 
     for (i = 0; i < redlock_node_count(rl); i++) {
         if (redlock_lock_node(lock, i, &detail) == 0 && redlock_get_node_info(rl, i, &info) == 0 &&
             which(&info, &detail)) {
-            append_master(line, &info, &detail, which != is_doubted);
+            describe(&one, &info, &detail, which != is_doubted);
+            add(&groups, &one);
             listed++;
         }
     }
+    append_groups(line, &groups);
     return listed;
 }
 
@@ -165,7 +245,7 @@ int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, cons
         }
     }
     if (denied == 0) {
-        return cli_nodes_explain(rl);
+        return cli_nodes_explain(rl, lock);
     }
     list(rl, lock, is_wrong, &line);
     cli_say("cannot extend '%s': %zu of %zu masters confirm it, %zu are needed: %s", key, confirmed,

@@ -15,6 +15,7 @@
 #include "cli/say/say.h"
 #include "cli/session/session.h"
 #include "cli/take/explain.h"
+#include "cli/take/holder.h"
 
 /* Every how many seconds the masters are examined again; and after how many seconds redlock says
  * once that it waits for masters. */
@@ -32,6 +33,7 @@ struct cli_wait {
     unsigned asked; /* queries and examinations without a result yet */
     uint32_t place; /* the place in the waiting list that redlock has said */
     bool named;     /* redlock has said who holds the lock */
+    bool foreign;   /* it has said that the key is another program's */
     bool examined;  /* the masters were examined within the last EXAMINE_SECONDS */
     bool gave_up;
 };
@@ -166,6 +168,19 @@ static void on_turn(void *arg)
     }
 }
 
+/* A key that is not a string is no lock, so --quiet does not concern it. */
+static void note_foreign(struct cli_wait *wait)
+{
+    const struct redlock *rl = wait->session->rl;
+
+    if (!wait->foreign && wait->seconds >= EXPLAIN_SECONDS &&
+        cli_holder_is_foreign(rl, wait->lock) &&
+        (!wait->options.quiet || cli_holder_is_no_string(cli_holder_find(rl, wait->lock).token))) {
+        wait->foreign = true;
+        cli_explain_foreign(rl, wait->lock, wait->options.keys->name);
+    }
+}
+
 static void on_second(evutil_socket_t fd, short what, void *arg)
 {
     struct cli_wait *wait = arg;
@@ -177,11 +192,12 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
         wait->examined = false;
     }
     if (redlock_lock_reason(wait->lock) != REDLOCK_ENOQUORUM) {
+        note_foreign(wait);
         if (wait->options.tell && (!wait->named || is_place_news(wait))) {
             ask_for_holder(wait);
         }
     } else if (wait->seconds == EXPLAIN_SECONDS) {
-        cli_explain_waiting(wait->session->rl, wait->options.keys->name);
+        cli_explain_waiting(wait->session->rl, wait->lock, wait->options.keys->name);
     }
 }
 

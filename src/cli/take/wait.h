@@ -19,6 +19,7 @@ struct redlock_lock;
 struct cli_wait_options {
     const struct cli_keys *keys; /* the keys to query, and their name for messages */
     bool tell;    /* say after a second who holds the lock; with --verbose also our place */
+    bool quiet;   /* do not say that somebody else holds the lock */
     bool give_up; /* give up when waiting cannot succeed */
 };
 
