@@ -238,7 +238,7 @@ static const char *text_of_fault(const struct rlk_trouble *t)
     case RLK_FAULT_UNANSWERED:
         break;
     }
-    return t->words ? t->words : "";
+    return t->words && t->words[strspn(t->words, " ")] ? t->words : "it does not say why";
 }
 
 /* A quarantine has words only when they are the reason. */

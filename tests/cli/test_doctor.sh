@@ -183,6 +183,36 @@ master 3 replicaof no one >/dev/null
 doctor 1 2 3 -- --quarantine observed
 prints "was a replica and was promoted to master" "a replica that was promoted is reported"
 
+# --- files that others can read ---
+
+chmod o+x "$REDLOCK_SANDBOX" "$work"
+echo wrong >"$work/password"
+chmod 644 "$work/password"
+doctor 1 2 3 -- --quarantine observed --password-file "$work/password"
+prints "Every user of this machine can read the passwords in $work/password." \
+    "a password file that every user can read is found"
+prints "Run chmod o= $work/password." "and doctor says what to do"
+doctor 1 2 3 -- --quarantine observed --password-file "$work/password" --json
+json 'd["findings"][-1]["code"] == "readable" and d["findings"][-1]["severity"] == "warning"' \
+    "so it does with --json"
+chmod 640 "$work/password"
+doctor 1 2 3 -- --quarantine observed --password-file "$work/password"
+says_not "Every user of this machine" "one that others cannot read is no finding"
+chmod 644 "$work/password"
+chmod o-x "$work"
+doctor 1 2 3 -- --quarantine observed --password-file "$work/password"
+says_not "Every user of this machine" "nor is one in a folder that others cannot enter"
+chmod o+x "$work"
+for number in 1 2 3; do printf 'unix://%s/%s.sock\n' "$REDLOCK_SANDBOX" "$number"; done >"$work/nodes"
+chmod 644 "$work/nodes"
+run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/nodes" "$REDLOCK" doctor --quarantine observed
+says_not "Every user of this machine" "a list of masters without a password is no finding"
+echo 'redis://me:secret@127.0.0.1:1' >>"$work/nodes"
+run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/nodes" "$REDLOCK" doctor --quarantine observed
+prints "can read the passwords in $work/nodes." "one with a password is found"
+says_not "secret" "the password is not shown"
+chmod o-x "$REDLOCK_SANDBOX"
+
 # --- stopped and dead masters ---
 
 halt 4

@@ -46,4 +46,13 @@ says "--ttl needs a value" "the option whose value is missing is named"
 run "$REDLOCK" lock k --no-wait=3 -- true
 says "--no-wait takes no value" "an option with an unexpected value is named"
 
+# --- a process without file descriptors ---
+
+if prlimit --nofile=64 true 2>/dev/null; then
+    run prlimit --nofile=5 "$REDLOCK" nodes --nodes unix:///none
+    status_is 70 "with too few file descriptors redlock exits with 70"
+    says "(ulimit -n)" "and says what to raise"
+    says_not "[err]" "not in libevent's words"
+fi
+
 finish

@@ -153,4 +153,16 @@ done
 run "$REDLOCK" lock k --owner "$(printf 'a\tb')" -- true
 status_is 64 "an owner that cannot be printed is refused"
 
+# --- a system without /proc ---
+
+# shellcheck disable=SC2016
+without_proc() {
+    unshare --mount --map-root-user sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@"
+}
+if without_proc "$REDLOCK" --version >"$work/out" 2>&1; then
+    run without_proc "$REDLOCK" lock k -- true
+    status_is 0 "without /proc a command runs under a lock"
+    check "and redlock says once what that means" [ "$(grep -c '/proc is not mounted' "$work/err")" -eq 1 ]
+fi
+
 finish

@@ -103,6 +103,14 @@ check "every byte of a key is escaped correctly" every_byte
 run "$REDLOCK" release "$bad" --token x -v
 check "a key on stderr contains no control characters" no_controls "$work/err"
 says 'k\x1b[31m' "the message names the key, escaped"
+hidden=$(printf 'a\342\200\213b\357\273\277c\342\200\256d\363\240\201\201e\303\251')
+run "$REDLOCK" status "$hidden"
+prints 'a\xe2\x80\x8bb\xef\xbb\xbfc\xe2\x80\xaed\xf3\xa0\x81\x81e'"$(printf '\303\251')"': free' \
+    "what cannot be seen is shown escaped, and a letter is not"
+run "$REDLOCK" status "$hidden" --json
+check "JSON has the whole of such a key" \
+    json "keys[0]['key'] == 'a\\u200bb\\ufeffc\\u202ed\\U000e0041e\\xe9'"
+check "and escapes it" grep -qF '"a\u200bb\ufeffc\u202ed\udb40\udc41e' "$work/out"
 run "$REDLOCK" nodes --nodes "unix:///no${esc}[31m%1b%9bsuch"
 status_is 69 "a master with such a path is down"
 prints 'x1b[31m' "a master that is down is named"

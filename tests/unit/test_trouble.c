@@ -48,6 +48,8 @@ static const struct {
      "speaks TLS at this port; write rediss:// for it"},
     {{.kind = RLK_TROUBLE_TLS_BROKEN, .fault = RLK_FAULT_HANDSHAKE, .words = "reset"},
      "the connection broke during the TLS handshake: reset; check that this port is its tls-port"},
+    {{.kind = RLK_TROUBLE_SET_REFUSED, .words = " "},
+     "refused to set the key: it does not say why"},
     {{.kind = RLK_TROUBLE_BROKEN, .fault = RLK_FAULT_CLOSED, .words = ""},
      "the connection broke: the server closed it"},
     {{.kind = RLK_TROUBLE_LOGIN, .words = "WRONGPASS"},

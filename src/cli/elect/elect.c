@@ -19,6 +19,7 @@
 #include "cli/say/say.h"
 #include "cli/session/session.h"
 #include "cli/system/identity.h"
+#include "cli/system/proc.h"
 #include "cli/system/signals.h"
 
 #define MAX_DELAY_MS 86400000
@@ -249,6 +250,9 @@ static int run(struct cli_plan *plan, struct cli_session *session, struct cli_si
     plan->ttl_ms = cli_session_ttl(session, plan->ttl_ms);
     if (code == CLI_OK) {
         code = cli_signals_start(signals, &session->loop);
+    }
+    if (code == CLI_OK && !plan->observe) {
+        cli_proc_check();
     }
     if (code == CLI_OK) {
         code =

@@ -21,6 +21,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
+#include "cli/system/proc.h"
 #include "cli/system/signals.h"
 #include "cli/take/take.h"
 
@@ -215,6 +216,7 @@ static int run_locked(struct lock_args *lock, struct cli_session *session,
     if (code != CLI_OK) {
         return code;
     }
+    cli_proc_check();
     code = cli_take_run(&lock->take, session, signals, &held);
     if (code == CLI_GO_ON) {
         code = run_held(lock, session, signals, held);

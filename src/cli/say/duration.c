@@ -131,6 +131,17 @@ int cli_duration_parse(const char *text, uint64_t *ret_ms)
     return 0;
 }
 
+/* "2 min 5 s", or "5 min". */
+static void print_two(char *buf, uint64_t whole, const char *unit, uint64_t rest,
+                      const char *smaller)
+{
+    int n = snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 " %s", whole, unit);
+
+    if (rest > 0) {
+        snprintf(buf + n, CLI_DURATION_TEXT - (size_t)n, " %" PRIu64 " %s", rest, smaller);
+    }
+}
+
 const char *cli_duration_print(uint64_t ms, char *buf)
 {
     uint64_t s = ms / 1000;
@@ -140,12 +151,11 @@ const char *cli_duration_print(uint64_t ms, char *buf)
     } else if (s < 120) {
         snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 ".%" PRIu64 " s", s, ms % 1000 / 100);
     } else if (s < 7200) {
-        snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+        print_two(buf, s / 60, "min", s % 60, "s");
     } else if (s < 48 * 3600) {
-        snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+        print_two(buf, s / 3600, "h", s % 3600 / 60, "min");
     } else {
-        snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 " d %" PRIu64 " h", s / 86400,
-                 s % 86400 / 3600);
+        print_two(buf, s / 86400, "d", s % 86400 / 3600, "h");
     }
     return buf;
 }

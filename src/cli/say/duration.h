@@ -15,7 +15,7 @@
  * Returns 0; -1 when `text` is not a duration, or does not fit into *ret_ms. */
 int cli_duration_parse(const char *text, uint64_t *ret_ms);
 
-/* Write a duration for people to read: "500 ms", "9.2 s", "2 min 5 s", "2 h 0 min", "3 d 4 h".
+/* Write a duration for people to read: "500 ms", "9.2 s", "2 min 5 s", "2 h", "3 d 4 h".
  *
  * Returns buf, which has CLI_DURATION_TEXT bytes. */
 const char *cli_duration_print(uint64_t ms, char *buf);

@@ -39,21 +39,39 @@ size_t cli_escape_character(const char *text)
     return length > 1 && is_out_of_range(s[0], s[1]) ? 0 : length;
 }
 
+uint32_t cli_escape_number(const char *text, size_t length)
+{
+    static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    const unsigned char *s = (const unsigned char *)text;
+    uint32_t number = s[0] & first_bits[length];
+    size_t i;
+
+    for (i = 1; i < length; i++) {
+        number = number << 6 | (s[i] & 0x3fU);
+    }
+    return number;
+}
+
 bool cli_escape_is_control(const char *text, size_t length)
 {
-    const unsigned char *s = (const unsigned char *)text;
+    /* Controls, what changes the direction of text, and what takes no room, so that two names that
+     * look the same may differ. */
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0x00, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},      {0x34f, 0x34f},
+                  {0x61c, 0x61c},     {0x115f, 0x1160},   {0x17b4, 0x17b5},  {0x180b, 0x180f},
+                  {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},  {0x3164, 0x3164},
+                  {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},  {0xfff0, 0xfffb},
+                  {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+    uint32_t number = cli_escape_number(text, length);
+    size_t i;
 
-    switch (length) {
-    case 1:
-        return s[0] < 0x20 || s[0] == 0x7f;
-    case 2: /* U+0080 to U+009F */
-        return s[0] == 0xc2 && s[1] < 0xa0;
-    case 3: /* U+2028 to U+202E, U+2066 to U+2069 */
-        return s[0] == 0xe2 && ((s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xae) ||
-                                (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9));
-    default:
-        return false;
+    for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (number >= ranges[i].first && number <= ranges[i].last) {
+            return true;
+        }
     }
+    return false;
 }
 
 size_t cli_escape_text(const char *text, char *buf, size_t size)

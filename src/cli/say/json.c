@@ -7,19 +7,14 @@
 
 #include "cli/say/escape.h"
 
-/* The number of a control character. */
-static unsigned number(const char *text, size_t length)
+/* As JSON writes it: above U+FFFF in two halves. */
+static void escape(FILE *out, uint32_t number)
 {
-    const unsigned char *s = (const unsigned char *)text;
-
-    switch (length) {
-    case 1:
-        return s[0];
-    case 2:
-        return (s[0] & 0x1fU) << 6 | (s[1] & 0x3fU);
-    default:
-        return (s[0] & 0xfU) << 12 | (s[1] & 0x3fU) << 6 | (s[2] & 0x3fU);
+    if (number > 0xffff) {
+        fprintf(out, "\\u%04x", (unsigned)(0xd800 + ((number - 0x10000) >> 10)));
+        number = 0xdc00 + (number & 0x3ff);
     }
+    fprintf(out, "\\u%04x", (unsigned)number);
 }
 
 void cli_json_string(FILE *out, const char *text)
@@ -33,7 +28,7 @@ void cli_json_string(FILE *out, const char *text)
         } else if (length == 0) {
             fputs("\\ufffd", out);
         } else if (cli_escape_is_control(text, length)) {
-            fprintf(out, "\\u%04x", number(text, length));
+            escape(out, cli_escape_number(text, length));
         } else {
             fwrite(text, 1, length, out);
         }

@@ -1,6 +1,7 @@
 /* session.c - makes a manager on a loop from the options, and closes it. */
 #include "cli/session/session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
@@ -10,6 +11,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/environment.h"
+#include "cli/session/readable.h"
 #include "cli/session/settings.h"
 
 #define DEFAULT_TTL_MS 10000
@@ -70,6 +72,9 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
     if (code == CLI_OK) {
         code = make_manager(command, &settings, ret_session);
     }
+    if (code == CLI_OK) {
+        ret_session->readable = cli_readable_find(&settings);
+    }
     cli_settings_free(&settings);
     rlk_wipe_stack();
     return code;
@@ -113,5 +118,6 @@ void cli_session_close(struct cli_session *session)
     if (redlock_close(session->rl, on_closed, session) == 0) {
         cli_loop_run(&session->loop, &session->closed);
     }
+    free(session->readable);
     cli_loop_close(&session->loop);
 }

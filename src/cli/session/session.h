@@ -20,6 +20,7 @@ struct cli_session {
     uint32_t max_ttl_ms;      /* the longest ttl that the manager takes */
     uint32_t node_timeout_ms; /* how long a master may take to answer */
     size_t prefix_len;        /* the length of the key prefix */
+    char *readable;           /* files with passwords that every user can read; NULL: none */
 };
 
 /* Find the masters and begin to connect to them. Sets the environment that CMD will inherit,

@@ -2,6 +2,9 @@
 #include "cli/show/doctor.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <redlock/redlock.h>
 
@@ -40,11 +43,50 @@ static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON}
 
 /* An examination. */
 struct visit {
+    const char *readable; /* files with passwords that every user can read; NULL: none */
     bool json;
     bool done;
     int status;
     enum redlock_severity verdict;
 };
+
+static void print(const struct visit *visit, const struct redlock_report *report)
+{
+    if (visit->json) {
+        cli_doctor_json_print(report);
+    } else {
+        cli_doctor_text_print(report, visit->status);
+    }
+}
+
+/* The library knows nothing of our files: add their finding to its own. */
+static void print_with_files(struct visit *visit, const struct redlock_report *report)
+{
+    size_t n = report->n_findings;
+    const struct redlock_finding **findings = malloc((n + 1) * sizeof(*findings));
+    char text[4096], fix[4096];
+    const struct redlock_finding files = {.size = sizeof(files),
+                                          .node = -1,
+                                          .severity = REDLOCK_WARNING,
+                                          .code = "readable",
+                                          .text = text,
+                                          .fix = fix};
+    struct redlock_report all = *report;
+
+    snprintf(text, sizeof(text), "Every user of this machine can read the passwords in %s.",
+             visit->readable);
+    snprintf(fix, sizeof(fix), "Run chmod o= %s.", visit->readable);
+    if (findings) {
+        memcpy(findings, report->findings, n * sizeof(*findings));
+        findings[n] = &files;
+        all.findings = findings;
+        all.n_findings = n + 1;
+    }
+    all.verdict = report->verdict == REDLOCK_FINE ? REDLOCK_WARNING : report->verdict;
+    visit->verdict = all.verdict;
+    print(visit, &all);
+    free(findings);
+}
 
 static void on_examined(const struct redlock_report *report, int status, void *arg)
 {
@@ -56,10 +98,10 @@ static void on_examined(const struct redlock_report *report, int status, void *a
         return;
     }
     visit->verdict = report->verdict;
-    if (visit->json) {
-        cli_doctor_json_print(report);
+    if (visit->readable) {
+        print_with_files(visit, report);
     } else {
-        cli_doctor_text_print(report, status);
+        print(visit, report);
     }
 }
 
@@ -83,7 +125,7 @@ static int finish(const struct visit *visit)
 
 static int examine(struct cli_session *session, bool json)
 {
-    struct visit visit = {.json = json};
+    struct visit visit = {.readable = session->readable, .json = json};
     int code = CLI_GO_ON;
 
     visit.status = redlock_examine(session->rl, on_examined, &visit);

@@ -2,7 +2,9 @@
 #include "cli/system/loop.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <event2/event.h>
 
@@ -20,19 +22,35 @@ struct watch {
     bool done;
 };
 
+/* What libevent said last of an error after which it cannot go on. */
+static char last_error[256];
+
 /* libevent says on stderr when a name server does not answer. The state of the master says it, too,
  * and says what it means. */
-static void ignore(int severity, const char *text)
+static void keep_error(int severity, const char *text)
 {
-    (void)severity;
-    (void)text;
+    if (severity == EVENT_LOG_ERR) {
+        snprintf(last_error, sizeof(last_error), "%s", text);
+    }
+}
+
+/* libevent would exit with 1. */
+static void on_fatal(int status)
+{
+    (void)status;
+    cli_say(
+        "the event loop failed: %s; if it lacks file descriptors, raise their limit (ulimit -n)",
+        last_error);
+    _exit(CLI_INTERNAL);
 }
 
 int cli_loop_open(struct cli_loop *ret_loop)
 {
-    struct event_base *base = event_base_new();
+    struct event_base *base;
 
-    event_set_log_callback(ignore);
+    event_set_log_callback(keep_error);
+    event_set_fatal_callback(on_fatal);
+    base = event_base_new();
     if (base == NULL || event_base_priority_init(base, PRIORITIES) != 0) {
         cli_say("cannot make an event loop: %s", strerror(errno));
         if (base) {

@@ -2,18 +2,23 @@
 #include "cli/system/proc.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-DIR *cli_proc_open(void)
+#include "cli/say/say.h"
+
+static bool is_ours(void)
 {
     char self[32] = "";
 
-    if (readlink("/proc/self", self, sizeof(self) - 1) <= 0 ||
-        strtol(self, NULL, 10) != (long)getpid()) {
-        return NULL;
-    }
-    return opendir("/proc");
+    return readlink("/proc/self", self, sizeof(self) - 1) > 0 &&
+           strtol(self, NULL, 10) == (long)getpid();
+}
+
+DIR *cli_proc_open(void)
+{
+    return is_ours() ? opendir("/proc") : NULL;
 }
 
 pid_t cli_proc_next(DIR *processes)
@@ -29,4 +34,13 @@ pid_t cli_proc_next(DIR *processes)
         closedir(processes);
     }
     return 0;
+}
+
+void cli_proc_check(void)
+{
+    if (!is_ours()) {
+        cli_say(
+            "/proc is not mounted, or belongs to another PID namespace: what CMD starts outside "
+            "its process group cannot be found, and may outlive the lock");
+    }
 }

@@ -9,6 +9,9 @@
 #include <dirent.h>
 #include <sys/types.h>
 
+/* Say what that means for CMD, when its ids cannot be had. */
+void cli_proc_check(void);
+
 /* Begin a walk. NULL when /proc is not mounted; cli_proc_next() takes that. */
 DIR *cli_proc_open(void);
 

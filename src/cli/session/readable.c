@@ -1,0 +1,79 @@
+/* readable.c - who can read the list of masters and the password file, by their modes. A folder
+ * that others cannot enter protects what is in it. */
+#include "cli/session/readable.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/session/settings.h"
+
+/* Cut the last part of a path without symbolic links; "/" becomes "". */
+static bool go_up(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (slash == NULL || !path[1]) {
+        return false;
+    }
+    slash[slash == path] = '\0';
+    return true;
+}
+
+static bool can_others(const char *path, mode_t how)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && (info.st_mode & how) != 0;
+}
+
+static bool is_regular(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static bool is_readable(const char *path)
+{
+    char *real = realpath(path, NULL);
+    bool readable = real && is_regular(real) && can_others(real, S_IROTH);
+
+    while (readable && go_up(real)) {
+        readable = can_others(real, S_IXOTH);
+    }
+    free(real);
+    return readable;
+}
+
+/* A user alone is no secret. */
+static bool has_password(const struct cli_node_list *nodes)
+{
+    bool found = false;
+    size_t i;
+
+    for (i = 0; i < nodes->config.n; i++) {
+        const char *uri = nodes->config.uris[i], *login = cli_node_list_find_login(uri);
+        const char *rest = login ? strstr(uri, "://") + 3 : NULL;
+
+        found |= login && memchr(rest, ':', (size_t)(login - rest)) != NULL;
+    }
+    return found;
+}
+
+char *cli_readable_find(const struct cli_settings *settings)
+{
+    const char *list = settings->nodes.path, *password = settings->password.file;
+    bool has_list = list && has_password(&settings->nodes) && is_readable(list);
+    bool has_file = password && is_readable(password);
+    char *names;
+
+    if ((!has_list && !has_file) ||
+        asprintf(&names, "%s%s%s", has_list ? list : "", has_list && has_file ? " " : "",
+                 has_file ? password : "") < 0) {
+        return NULL;
+    }
+    return names;
+}
