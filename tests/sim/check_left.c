@@ -76,7 +76,7 @@ void check_died(struct world *w, unsigned client)
 
 void check_may_outlive(struct world *w, unsigned claim)
 {
-    if (!w->o.kills) {
+    if (!w->o.kills || w->o.no_client || w->o.no_info) {
         world_claim(w, claim)->orphan = true;
     }
 }

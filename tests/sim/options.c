@@ -5,6 +5,7 @@
 
 #include "base/time.h"
 #include "sim/draw.h"
+#include "sim/worlds.h"
 
 static const char *const assumptions[ASSUME_KINDS] = {
     NULL,         "quarantine", "steps",      "rates",       "memory",
@@ -42,9 +43,9 @@ const char *options_fault_name(enum fault kind)
 
 bool options_candidate(const struct options *o, unsigned client, unsigned worker)
 {
-    unsigned i = client * SIM_WORKERS + worker;
+    unsigned i = client * 2 + worker;
 
-    return i < 64 && (o->candidates >> i & 1);
+    return worker < 2 && i < 64 && (o->candidates >> i & 1);
 }
 
 uint64_t options_max_ttl_us(const struct options *o)
@@ -603,6 +604,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
     draw_crowd(o);
     draw_elections(o);
     draw_native(o);
+    worlds_draw(o);
     round_times(o);
 }
 
@@ -668,6 +670,7 @@ void options_print(const struct options *o, FILE *f)
         fprintf(f, "candidates of elections%s, %s\n", o->bids ? " with priorities" : "",
                 elections[o->elections]);
     }
+    worlds_print(o, f);
     if (o->split) {
         fprintf(f, "c0 knows only the first %u nodes\n", o->split);
     }

@@ -16,7 +16,7 @@
 #define SIM_NODES 7
 #define SIM_CLIENTS 50
 #define SIM_FEW_CLIENTS 5 /* in histories that are not about a crowd */
-#define SIM_WORKERS 2
+#define SIM_WORKERS 6
 #define SIM_KEYS 3
 #define SIM_STORED (2 * SIM_KEYS) /* behind the keys: those of the bids in elections for them */
 #define SIM_SHORT_LIST 16         /* a waiting list is often so short that it can be full */
@@ -85,6 +85,14 @@ enum elections {
     ELECTIONS_FAULTY /* any faults */
 };
 
+/* Why nobody can grant what some users ask for. */
+enum hopeless {
+    HOPELESS_NONE = 0,
+    HOPELESS_COUNTER, /* the counter of the key is no string */
+    HOPELESS_RIGHT,   /* our user may not use the counter */
+    HOPELESS_TTL      /* the ttl is shorter than a round trip */
+};
+
 struct options {
     uint64_t seed;
     enum assumption broken;
@@ -142,7 +150,9 @@ struct options {
     unsigned split;     /* the first client knows only so many nodes; 0: it knows all */
     bool forgetful;     /* servers lose data: only the promises of S7 are checked */
     bool calm;          /* one after the other, and no two clients want one lock: none is lost */
-    bool steps;         /* little happens but steps of the masters' clocks, and each is noticed */
+    uint64_t no_info, no_client; /* servers where our user may not use these commands */
+    enum hopeless hopeless;
+    bool steps; /* little happens but steps of the masters' clocks, and each is noticed */
 };
 
 /* Draw them; the history goes on drawing from `p`. */

@@ -284,15 +284,31 @@ static uint64_t next_fence(const struct world *w, unsigned server, const struct 
  * ones; 2: some were ours already; or the value of another claim. */
 static void vote(struct world *w, unsigned server, struct message *m)
 {
-    struct found f = look_for(w, server, m->claim);
+    struct found f;
     uint64_t left = world_claim(w, m->claim)->keys, fence;
     unsigned key;
+
+    if (w->o.hopeless == HOPELESS_RIGHT) {
+        m->answer = ANSWER_ERROR;
+        m->error =
+            "NOPERM this user has no permissions to access one of the keys used as arguments";
+        trace(w, "n%u    vote %s t%08x: denied", server, trace_keys(w, m->claim), m->claim);
+        return;
+    }
+    f = look_for(w, server, m->claim);
 
     if ((f.other != NONE || f.ours > 0) && server != w->o.liar) {
         m->answer = f.other != NONE ? ANSWER_STRING : ANSWER_INTEGER;
         m->integer = f.other != NONE ? f.other : 2;
         trace(w, "n%u    vote %s t%08x: refused, t%08x has one", server, trace_keys(w, m->claim),
               m->claim, f.other != NONE ? f.other : m->claim);
+        return;
+    }
+    if (w->o.hopeless == HOPELESS_COUNTER) {
+        m->answer = ANSWER_ERROR;
+        m->error = "FENCE the counter of the key is not a string: delete KEY:redlock-fence";
+        trace(w, "n%u    vote %s t%08x: the counter is no string", server, trace_keys(w, m->claim),
+              m->claim);
         return;
     }
     fence = next_fence(w, server, m);
@@ -657,13 +673,28 @@ static void answer_waiting(struct world *w, unsigned wire, struct message *m)
     }
 }
 
+/* Our user may not use this command there. */
+static bool is_denied(const struct world *w, unsigned server, struct message *m)
+{
+    uint64_t bit = rlk_mask_bit(server);
+
+    m->error = "NOPERM this user has no permissions to run this command or its subcommand";
+    if (m->kind == MESSAGE_INFO || m->kind == MESSAGE_CONFIG) {
+        return (w->o.no_info & bit) != 0;
+    }
+    return (w->o.no_client & bit) != 0 &&
+           (m->kind == MESSAGE_NAME || m->kind == MESSAGE_ID || m->kind == MESSAGE_KILL);
+}
+
 /* Commands that touch no lock. */
 static void answer_facts(struct world *w, unsigned wire, struct message *m)
 {
     unsigned server = w->wires[wire].server;
 
     m->answer = ANSWER_FACTS;
-    if (m->kind == MESSAGE_INFO || m->kind == MESSAGE_CONFIG) {
+    if (is_denied(w, server, m)) {
+        m->answer = ANSWER_ERROR;
+    } else if (m->kind == MESSAGE_INFO || m->kind == MESSAGE_CONFIG) {
         refuses_facts(w, server, m);
     } else if (m->kind == MESSAGE_TIME) {
         facts_time(w, server, m);

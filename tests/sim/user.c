@@ -11,6 +11,7 @@
 #include "sim/draw.h"
 #include "sim/process.h"
 #include "sim/trace.h"
+#include "sim/worlds.h"
 
 static redlock_acquire_cb on_acquired;
 static redlock_release_cb on_released;
@@ -41,13 +42,19 @@ void user_start(struct world *w, unsigned client, unsigned worker)
          rlk_time_sub(w->o.start_us, w->now_us) + draw_upto(&w->prng, w->o.think_us));
 }
 
+static bool waits_in_vain(struct world *w, unsigned client, unsigned worker)
+{
+    return worlds_is_hopeless(&w->o, worker) &&
+           world_worker(w, client, worker)->phase == WORKER_PENDING;
+}
+
 void user_finish(struct world *w, unsigned client, unsigned worker)
 {
     if (client == 0 && worker == 0) {
         world_worker(w, client, worker)->lingers = draw_chance(&w->prng, 100000);
     }
     plan(w, client, worker, draw_upto(&w->prng, 1000));
-    if (world_worker(w, client, worker)->is_bidder) {
+    if (world_worker(w, client, worker)->is_bidder || waits_in_vain(w, client, worker)) {
         user_done(w, client, worker);
     }
 }
@@ -184,6 +191,15 @@ static void extend_by(struct world *w, struct worker *k, uint32_t ttl_ms)
     user_accepted(w, k, "an extension", redlock_extend(k->lock, ttl_ms, on_extended, k));
 }
 
+/* Nobody can grant it. After the faults it is there all the time, until the others are done. */
+static void make_hopeless(const struct world *w, struct redlock_request *q)
+{
+    q->fence = w->o.hopeless != HOPELESS_TTL;
+    if (w->o.hopeless == HOPELESS_TTL) {
+        q->ttl_ms = (uint32_t)rlk_time_max(REDLOCK_MIN_TTL_MS, 2 * w->o.delay_us / 1000);
+    }
+}
+
 /* One draw a statement: the order inside an initialiser is the compiler's choice. */
 static void ask(struct world *w, unsigned client, unsigned worker)
 {
@@ -203,12 +219,18 @@ static void ask(struct world *w, unsigned client, unsigned worker)
     }
     q.fence = draw_chance(&w->prng, w->o.fence_ppm);
     draw_life(w, &q);
+    if (worlds_is_hopeless(&w->o, worker)) {
+        make_hopeless(w, &q);
+    }
     if (w->healed || w->o.crowd == CROWD_HEALTHY) {
         world_worker(w, client, worker)->last = w->healed;
         q.wait_ms = REDLOCK_FOREVER;
         q.max_retries = REDLOCK_FOREVER;
     }
     acquire(w, world_worker(w, client, worker), &q, keys);
+    if (w->healed && worlds_is_hopeless(&w->o, worker)) {
+        user_done(w, client, worker);
+    }
     if (!w->healed && w->o.crowd != CROWD_HEALTHY && draw_chance(&w->prng, 80000)) {
         schedule_push(&w->schedule, w->now_us + draw_scale(&w->prng, 50, w->o.hold_us + 100),
                       EVENT_CANCEL, client, worker, world_worker(w, client, worker)->op);
@@ -323,11 +345,22 @@ static void user_lost(struct world *w, unsigned client, unsigned worker)
     }
 }
 
+/* Those who ask for what nobody can grant go on until all others are done. */
+static void cancel_hopeless(struct world *w)
+{
+    unsigned i, last = w->o.workers - 1;
+
+    for (i = 0; i < w->o.clients && worlds_is_hopeless(&w->o, last); i++) {
+        schedule_push(&w->schedule, w->now_us, EVENT_CANCEL, i, last, world_worker(w, i, last)->op);
+    }
+}
+
 void user_done(struct world *w, unsigned client, unsigned worker)
 {
     world_worker(w, client, worker)->done = true;
     w->done++;
     if (w->done == w->o.clients * w->o.workers) {
+        cancel_hopeless(w);
         schedule_push(&w->schedule, w->now_us + CHECK_SETTLE_US, EVENT_END, 0, 0, 0);
     }
 }
