@@ -45,7 +45,9 @@ enum redlock_quarantine {
      *     does not matter, as it may have run elsewhere, or empty. So masters that are all new to
      *     locks have no majority for that time. It begins when the first client connects;
      *   - as long as it evicts keys (maxmemory is set, with another policy than noeviction). The
-     *     library asks for this from time to time.
+     *     library asks for this from time to time;
+     *   - while it has appendfsync always, and a rewrite of its append-only file may be the first
+     * one since that was switched on: until it has ended, a restart would load an older log.
      *
      * This needs INFO, and EVAL with GET, SET and TIME. When one of them is denied, the library
      * cannot see what it would show, and redlock_get_node_info() says so. When INFO was allowed and

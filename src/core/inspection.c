@@ -8,9 +8,10 @@
 /* Renewals begin an inspection, but not each of many: at most one in this time. */
 #define AGAIN_AFTER_US 20000
 
-/* One of so many regular inspections asks whether the master evicts; while it does, of so many. */
-#define MEMORY_TURN 30
-#define MEMORY_TURN_EVICTING 2
+/* One of so many regular inspections asks whether the master evicts, and whether its log is
+ * complete; while it does not vote for one of these, of so many. */
+#define STATE_TURN 30
+#define STATE_TURN_WITHOUT_VOTE 2
 
 /* ---- questions ---- */
 
@@ -58,12 +59,13 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
         .step_us = i->records_step ? rlk_quarantine_step_to_record(q, now_us) : 0};
 }
 
-/* The policy may be changed at any time. While it evicts we ask more often, so that a master that
- * was corrected votes again soon. */
+/* Both may change at any time. While it has no vote we ask more often, so that a master that was
+ * corrected votes again soon. */
 bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine *q,
                           const struct rlk_server *server)
 {
-    unsigned turn = rlk_server_evicts(server) ? MEMORY_TURN_EVICTING : MEMORY_TURN;
+    bool waits = rlk_server_evicts(server) || rlk_server_may_lack_log(server);
+    unsigned turn = waits ? STATE_TURN_WITHOUT_VOTE : STATE_TURN;
 
     i->regular++;
     return q->policy == RLK_QUARANTINE_STRICT && i->regular % turn == 0;
@@ -172,8 +174,9 @@ static void dispatch(struct rlk_inspection *i, struct rlk_quarantine *q,
     case RLK_INSPECTION_ROLE:
         judge_role(q, ev->unfit, 0, ev->now_us, out);
         break;
-    case RLK_INSPECTION_MEMORY:
+    case RLK_INSPECTION_STATE:
         rlk_quarantine_set_evicts(q, rlk_server_evicts(server), ev->now_us);
+        rlk_quarantine_set_log(q, rlk_server_is_durable(server), rlk_server_may_lack_log(server));
         break;
     case RLK_INSPECTION_MARK_MISSED:
         rlk_quarantine_check_mark(q, 0, ev->now_us);

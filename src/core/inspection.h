@@ -9,8 +9,8 @@
  * An inspection asks for the role (INFO, or HELLO where INFO is denied), and runs a script that
  * reads the incarnation key and tells the time. It asks for the TIME only where the policy is off,
  * the run is unknown, or the master does not run the script for us. Some inspections also ask
- * whether the master may evict keys. core/quarantine.h decides what the replies mean for its votes;
- * node/health.h sends the questions. */
+ * whether the master may evict keys, and about its log. core/quarantine.h decides what the replies
+ * mean for its votes; node/health.h sends the questions. */
 #ifndef RLK_CORE_INSPECTION_H
 #define RLK_CORE_INSPECTION_H
 
@@ -58,7 +58,7 @@ enum rlk_inspection_event_kind {
     RLK_INSPECTION_BROKEN,      /* the connection ended before the reply */
     RLK_INSPECTION_INFO,        /* INFO replication was read into the server, or failed */
     RLK_INSPECTION_ROLE,        /* HELLO told the role */
-    RLK_INSPECTION_MEMORY,      /* INFO memory was read into the server: it tells who evicts */
+    RLK_INSPECTION_STATE,       /* INFO memory, persistence or commandstats was read */
     RLK_INSPECTION_MARK_MISSED  /* a vote did not find the mark that we know */
 };
 
@@ -103,7 +103,8 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
                                                   const struct rlk_quarantine *q,
                                                   const struct rlk_server *server, uint64_t now_us);
 
-/* Count a regular inspection that is due. True when it asks whether the master evicts, too. */
+/* Count a regular inspection that is due. True when it asks whether the master evicts, and whether
+ * its log is complete, too. */
 bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine *q,
                           const struct rlk_server *server);
 

@@ -87,6 +87,16 @@ void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t n
     }
 }
 
+/* When the log is complete, it has every lock that was granted: there is nothing to wait for. */
+void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_log)
+{
+    q->durable = q->durable && durable;
+    q->until_us[RLK_QUARANTINED_UNLOGGED] = 0;
+    if (q->policy == RLK_QUARANTINE_STRICT && lacks_log) {
+        quarantine(q, RLK_QUARANTINED_UNLOGGED, RLK_NEVER);
+    }
+}
+
 /* While the mark is missing, data can be lost again and nobody sees it: so the quarantine has no
  * end before a mark is found, or can never be read. From then on it lasts as any other. */
 static void end_missing(struct rlk_quarantine *q, uint64_t now_us)
@@ -270,12 +280,14 @@ bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *fact
     remember_run(q, facts->run);
     q->greeted = true;
     q->durable = facts->durable;
+    rlk_quarantine_set_log(q, facts->durable, facts->lacks_log);
     return restarted;
 }
 
-bool rlk_quarantine_lacks_mark(const struct rlk_quarantine *q)
+bool rlk_quarantine_needs_inspection(const struct rlk_quarantine *q)
 {
-    return q->mark_lost || q->until_us[RLK_QUARANTINED_UNREAD] == RLK_NEVER;
+    return q->mark_lost || q->until_us[RLK_QUARANTINED_UNREAD] == RLK_NEVER ||
+           q->until_us[RLK_QUARANTINED_UNLOGGED] == RLK_NEVER;
 }
 
 bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *q)

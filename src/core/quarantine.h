@@ -16,6 +16,8 @@
  *     EVICTS      it may evict keys                                          as long as it may, and
  *                                                                            for the longest ttl
  *     UNREAD      its mark cannot be read for the moment                     until it is read
+ *     UNLOGGED    a restart may load a log of before, with its mark          until its log is
+ *                                                                            complete
  *
  * Two rules decide what counts as a change:
  *
@@ -36,7 +38,7 @@
 /* How much of this applies: enum redlock_quarantine, of the manager or in a master's URI. */
 enum rlk_quarantine_policy {
     RLK_QUARANTINE_STRICT = 0, /* all reasons */
-    RLK_QUARANTINE_OBSERVED,   /* only what this process saw happen: neither ages nor EVICTS */
+    RLK_QUARANTINE_OBSERVED,   /* only what this process saw happen: no ages, EVICTS, UNLOGGED */
     RLK_QUARANTINE_OFF         /* none: the user says that the masters keep their data */
 };
 
@@ -49,6 +51,7 @@ enum rlk_quarantine_reason {
     RLK_QUARANTINED_CLOCK,
     RLK_QUARANTINED_EVICTS,
     RLK_QUARANTINED_UNREAD,
+    RLK_QUARANTINED_UNLOGGED,
     RLK_QUARANTINE_REASONS
 };
 
@@ -70,6 +73,7 @@ struct rlk_facts {
     uint64_t age_us;    /* of the data, or of the run where there is no mark; by its own account;
                            RLK_NEVER: unknown, taken for old */
     bool durable;       /* every write is on disk before the reply: a restart loses nothing */
+    bool lacks_log;     /* it would be durable, but its log may not be complete yet */
     bool evicts;        /* it has a maxmemory, and another policy than noeviction */
 };
 
@@ -90,7 +94,7 @@ struct rlk_quarantine {
     bool replica;       /* it was no master when its role was read last */
     bool data_replaced; /* it has other data than before, and that was not reported yet */
     uint64_t promotion; /* the last that was read */
-    bool durable;       /* as of the last greeting */
+    bool durable;       /* as of the last greeting, and whenever it was read since */
     bool clock_suspect; /* its clock moved, and has not kept time for a second since */
     uint64_t moved_us;  /* when we saw that */
     uint64_t until_us[RLK_QUARANTINE_REASONS]; /* 0: no quarantine for this reason; RLK_NEVER: no
@@ -122,8 +126,9 @@ bool rlk_quarantine_check_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t
  * after the longest ttl. */
 void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread, uint64_t now_us);
 
-/* Whether the votes do not count before a mark is read. */
-bool rlk_quarantine_lacks_mark(const struct rlk_quarantine *q);
+/* Whether the votes do not count before an inspection has read a mark, or that the log is complete.
+ */
+bool rlk_quarantine_needs_inspection(const struct rlk_quarantine *q);
 
 /* The role was read. True when the server is no master, or was a replica since it was greeted: it
  * has to be greeted again. Its data are a copy of another master's then, so it is in quarantine,
@@ -137,6 +142,9 @@ bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *q);
 
 /* Whether the server may evict keys was read again. */
 void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t now_us);
+
+/* Whether the server is durable, and whether its log may not be complete, was read again. */
+void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_log);
 
 /* The clock kept time, as far as the last sample shows. */
 void rlk_quarantine_clock_steady(struct rlk_quarantine *q, uint64_t now_us);

@@ -9,6 +9,7 @@ void rlk_server_init(struct rlk_server *s)
 {
     memset(s, 0, sizeof(*s));
     s->uptime_s = -1;
+    s->config_set = true;
 }
 
 enum rlk_unfit rlk_server_unfit(const char *role, const char *mode)
@@ -47,9 +48,22 @@ bool rlk_server_returns_holder(const char *name, const char *version)
     return strcmp(name, "valkey") == 0 || (strcmp(name, "redis") == 0 && major(version) >= 7);
 }
 
-bool rlk_server_is_durable(const struct rlk_server *s)
+static bool syncs_each_write(const struct rlk_server *s)
 {
     return s->aof && !s->aof_fails && !s->fsync_pauses && strcmp(s->fsync, "always") == 0;
+}
+
+/* After CONFIG SET appendonly yes, INFO says at once that the file is enabled. It shows the rewrite
+ * that begins the file like any other: so an ordinary one is known only where nobody has called
+ * CONFIG SET since the start. */
+bool rlk_server_may_lack_log(const struct rlk_server *s)
+{
+    return syncs_each_write(s) && s->aof_rewrites && s->config_set;
+}
+
+bool rlk_server_is_durable(const struct rlk_server *s)
+{
+    return syncs_each_write(s) && !rlk_server_may_lack_log(s);
 }
 
 bool rlk_server_evicts(const struct rlk_server *s)
@@ -101,5 +115,6 @@ struct rlk_facts rlk_server_facts(const struct rlk_server *s, const struct rlk_b
                               .promotion = s->promotion,
                               .age_us = age_us(s, birth),
                               .durable = rlk_server_is_durable(s),
+                              .lacks_log = rlk_server_may_lack_log(s),
                               .evicts = rlk_server_evicts(s)};
 }

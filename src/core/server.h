@@ -32,6 +32,8 @@ struct rlk_server {
     bool aof, aof_fails; /* it has an append-only file; and its last write to that failed */
     char fsync[16];      /* appendfsync: "always", "everysec" or "no" */
     bool fsync_pauses;   /* it does not fsync while it rewrites the append-only file */
+    bool aof_rewrites;   /* it rewrites the append-only file now, or is about to */
+    bool config_set;     /* CONFIG SET was called, or may have been, since it started */
     unsigned replicas;
     uint64_t promotion; /* a number for the promotion that made it a master; 0: it was no replica */
     bool flushed;       /* its data were, or may have been, deleted or replaced since it started */
@@ -49,6 +51,10 @@ bool rlk_server_is_same(const struct rlk_server *a, const struct rlk_server *b);
 /* [S10] Whether SET ... NX GET works with a server of this name and version: when it refuses, it
  * returns the value of the key, which may be our own token. */
 bool rlk_server_returns_holder(const char *name, const char *version);
+
+/* Whether the log that a restart loads may be an old one, with an old mark: the append-only file
+ * may have been off until now, and the first rewrite has not ended. */
+bool rlk_server_may_lack_log(const struct rlk_server *s);
 
 /* Whether every write is on disk before its reply, and so survives a restart. */
 bool rlk_server_is_durable(const struct rlk_server *s);

@@ -194,12 +194,12 @@ static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
     }
 }
 
-static void on_memory(struct rlk_node *n, const struct rlk_exchange *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
+static void on_state(struct rlk_node *n, const struct rlk_exchange *r,
+                     const struct rlk_reply *reply, uint64_t now_us)
 {
     (void)r;
     rlk_info_read(&n->info, reply);
-    step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_MEMORY, .now_us = now_us});
+    step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_STATE, .now_us = now_us});
 }
 
 static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
@@ -228,15 +228,15 @@ static bool send_role(struct rlk_node *n, enum rlk_inspection_role role, uint64_
     return true;
 }
 
-/* Without regular inspections (health_ms is 0) a node is inspected while its votes wait for its
- * mark, so often. */
+/* Without regular inspections (health_ms is 0) a node is inspected while its votes wait for one, so
+ * often. */
 #define MARK_AGAIN_US 1000000
 
 static void schedule_next(struct rlk_node *n, uint64_t now_us)
 {
     uint64_t pause_us = n->options->health_us;
 
-    if (pause_us == 0 && rlk_quarantine_lacks_mark(&n->quarantine)) {
+    if (pause_us == 0 && rlk_quarantine_needs_inspection(&n->quarantine)) {
         pause_us = MARK_AGAIN_US;
     }
     if (pause_us > 0) {
@@ -277,12 +277,15 @@ void rlk_health_record_step(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-static void ask_memory(struct rlk_node *n, uint64_t now_us)
+static void ask_state(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_memory};
-    static const char *const words[] = {"INFO", "memory", NULL};
+    static const struct rlk_exchange_kind kind = {.answered = on_state};
+    static const char *const sections[] = {"memory", "persistence", "commandstats"};
+    size_t i;
 
-    if (rlk_node_ready(n, now_us)) {
+    for (i = 0; i < sizeof(sections) / sizeof(sections[0]) && rlk_node_ready(n, now_us); i++) {
+        const char *const words[] = {"INFO", sections[i], NULL};
+
         rlk_node_send_words(n, &kind, words, now_us);
     }
 }
@@ -292,7 +295,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, inspection_timer);
 
     if (rlk_inspection_count(&n->inspection, &n->quarantine, &n->info)) {
-        ask_memory(n, now_us);
+        ask_state(n, now_us);
     }
     if (rlk_inspection_is_due(&n->inspection, now_us)) {
         rlk_health_ask_now(n, now_us);

@@ -63,13 +63,17 @@ static void read_memory(struct rlk_server *s, const char *text)
 static void read_persistence(struct rlk_server *s, const char *text)
 {
     char status[8] = "";
-    long long n;
+    long long n, scheduled;
 
     if (rlk_info_number(text, "loading", &n)) {
         s->loading = n != 0;
     }
     if (rlk_info_number(text, "aof_enabled", &n)) {
         s->aof = n != 0;
+    }
+    if (rlk_info_number(text, "aof_rewrite_in_progress", &n) &&
+        rlk_info_number(text, "aof_rewrite_scheduled", &scheduled)) {
+        s->aof_rewrites = n != 0 || scheduled != 0;
     }
     rlk_info_text(text, "aof_last_write_status", status, sizeof(status));
     if (status[0]) {
@@ -99,20 +103,32 @@ static void read_replication(struct rlk_server *s, const char *text)
     }
 }
 
-/* Whether a command was run that can throw the data away under the same run. Statistics that were
- * cut prove nothing, so they count as if one was. */
+/* Whether one of these commands was run under this run. Statistics that were cut prove nothing, so
+ * they count as if one was. */
+static bool has_run(const char *text, size_t len, const char *const *names)
+{
+    bool found = len + 1 >= RLK_REPLY_TEXT;
+
+    for (; *names; names++) {
+        found = found || find(text, *names) != NULL;
+    }
+    return found;
+}
+
+/* The first can throw the data away under the same run; the others change the configuration, or
+ * hide that it was changed. Before Redis 7.0 one number counts all of CONFIG, our own CONFIG GET
+ * included. */
 static void read_commands(struct rlk_server *s, const char *text, size_t len)
 {
-    static const char *const names[] = {"cmdstat_flushall", "cmdstat_flushdb", "cmdstat_swapdb",
-                                        "cmdstat_replicaof", "cmdstat_slaveof"};
-    unsigned i;
+    static const char *const deletes[] = {"cmdstat_flushall",  "cmdstat_flushdb", "cmdstat_swapdb",
+                                          "cmdstat_replicaof", "cmdstat_slaveof", NULL},
+                             *const configures[] = {"cmdstat_config|set",
+                                                    "cmdstat_config|resetstat", "cmdstat_config",
+                                                    NULL};
 
-    if (strstr(text, "cmdstat_") == NULL) {
-        return;
-    }
-    s->flushed = len + 1 >= RLK_REPLY_TEXT;
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        s->flushed = s->flushed || find(text, names[i]) != NULL;
+    if (strstr(text, "cmdstat_") != NULL) {
+        s->flushed = has_run(text, len, deletes);
+        s->config_set = has_run(text, len, configures);
     }
 }
 

@@ -201,6 +201,9 @@ static const char *words_of_reason(enum rlk_quarantine_reason reason, bool perma
                          : "it may have evicted keys until just now";
     case RLK_QUARANTINED_UNREAD:
         return "it cannot show for now whether it still has its data";
+    case RLK_QUARANTINED_UNLOGGED:
+        return "a restart could load an old log until the rewrite of its append-only file has "
+               "ended";
     case RLK_QUARANTINED_NOT:
     case RLK_QUARANTINE_REASONS:
         break;

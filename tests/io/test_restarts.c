@@ -410,6 +410,49 @@ START_TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
 }
 END_TEST
 
+static bool does_it_count(void *arg)
+{
+    (void)arg;
+    return rig_quarantine_ms(0) == 0;
+}
+
+/* CONFIG SET appendonly no, then yes: it says that it is durable, and a kill -9 would bring the log
+ * of before back, with its mark. So its votes do not count until the first rewrite has ended,
+ * whether that began before the greeting or after it. */
+START_TEST(a_master_without_its_log_does_not_vote)
+{
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    make_durable(0);
+    rig_model(0)->aof_rewrites = rig_model(0)->config_set = _i == 0;
+    farm_open(&rig);
+    if (_i) {
+        rig_must_count(0);
+        rig_model(0)->aof_rewrites = rig_model(0)->config_set = true;
+        inspect_until(is_quarantined_permanently);
+    }
+    rig_vote_must_not_count("k", 0, "old log");
+    rig_model(0)->aof_rewrites = false;
+    inspect_until(does_it_count);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
+}
+END_TEST
+
+/* Nobody has configured it since it started: its log goes on while it is rewritten. */
+START_TEST(an_ordinary_rewrite_costs_no_vote)
+{
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    make_durable(0);
+    rig_model(0)->aof_rewrites = true;
+    farm_open(&rig);
+    rig_vote_must_count("k", 0);
+    model_restart_durably(rig_model(0));
+    rig_reconnect(0);
+    rig_must_count(0);
+    farm_end(&rig);
+}
+END_TEST
+
 /* ---- waiting ---- */
 
 static bool a_watch_failed;
@@ -525,6 +568,8 @@ Suite *restarts_suite(void)
     tcase_add_loop_test(tcase, a_master_that_is_not_quite_durable_may_not_restart, 0, 4);
     tcase_add_test(tcase, a_master_that_evicts_does_not_vote);
     tcase_add_test(tcase, a_master_that_evicts_votes_when_only_observed);
+    tcase_add_loop_test(tcase, a_master_without_its_log_does_not_vote, 0, 2);
+    tcase_add_test(tcase, an_ordinary_rewrite_costs_no_vote);
     tcase_add_loop_test(tcase, a_new_durable_master_counts_by_the_age_of_its_data, 0, N_DURABLES);
     tcase_add_test(tcase, an_eviction_that_is_switched_on_and_off_is_noticed);
     tcase_add_loop_test(tcase, a_master_in_quarantine_is_no_host_while_two_others_are, 0, 3);

@@ -42,7 +42,8 @@ struct model {
     long long uptime_s;
     uint64_t maxmemory;
     const char *policy;
-    bool aof, aof_fails;
+    bool aof, aof_fails, aof_rewrites;
+    bool config_set; /* CONFIG SET was called */
     const char *fsync;
     bool fsync_pauses;
     bool loading;

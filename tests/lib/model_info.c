@@ -23,10 +23,11 @@ static void tell_memory(const struct model *m, char *out)
 
 static void tell_persistence(const struct model *m, char *out)
 {
-    snprintf(out, DEQUEUED,
-             "# Persistence\r\nloading:%d\r\nasync_loading:0\r\naof_enabled:%d\r\n"
-             "aof_last_write_status:%s\r\n",
-             m->loading, m->aof, m->aof_fails ? "err" : "ok");
+    snprintf(
+        out, DEQUEUED,
+        "# Persistence\r\nloading:%d\r\nasync_loading:0\r\naof_enabled:%d\r\n"
+        "aof_rewrite_in_progress:%d\r\naof_rewrite_scheduled:0\r\naof_last_write_status:%s\r\n",
+        m->loading, m->aof, m->aof_rewrites, m->aof_fails ? "err" : "ok");
 }
 
 static void tell_replication(const struct model *m, char *out)
@@ -43,7 +44,8 @@ static void tell_commandstats(const struct model *m, char *out)
     if (m->flushes) {
         snprintf(flushed, sizeof(flushed), "cmdstat_flushall:calls=%u,usec=9\r\n", m->flushes);
     }
-    snprintf(out, DEQUEUED, "# Commandstats\r\ncmdstat_hello:calls=1,usec=9\r\n%s", flushed);
+    snprintf(out, DEQUEUED, "# Commandstats\r\ncmdstat_hello:calls=1,usec=9\r\n%s%s", flushed,
+             m->config_set ? "cmdstat_config|set:calls=1,usec=9\r\n" : "");
 }
 
 static const struct {

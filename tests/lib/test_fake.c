@@ -221,35 +221,35 @@ START_TEST(model_marks_its_data)
     struct model *m = fake_model(server);
     char mark[64];
 
-    say("EVAL 'TIME' 1 i run1 abc 1000000 0 0");
+    say("EVAL 'TIME' 1 i run1 abc 0 0");
     loop_settle(base);
     read_more();
     snprintf(mark, sizeof(mark), "%s", model_get(m, "i"));
     ck_assert_int_eq(strncmp(mark, "run1 abc ", 9), 0);
-    say("EVAL 'TIME' 1 i run1 def 0 0 0");
+    say("EVAL 'TIME' 1 i run1 def 0 0");
     loop_settle(base);
     ck_assert_str_eq(model_get(m, "i"), mark);
-    say("EVAL 'TIME' 1 i run2 def 0 1 0");
+    say("EVAL 'TIME' 1 i run2 def 1 0");
     loop_settle(base);
     ck_assert_str_eq(model_get(m, "i") + 4, mark + 4);
     m->clock_us += 1000000;
-    say("EVAL 'TIME' 1 i run3 def 0 0 0");
+    say("EVAL 'TIME' 1 i run3 def 0 0");
     loop_settle(base);
     ck_assert_int_eq(strncmp(model_get(m, "i"), "run3 abc ", 9), 0);
     ck_assert_str_gt(model_get(m, "i") + 9, mark + 9);
     model_set(m, "i", "run3 abc 10", 0);
-    say("EVAL 'TIME' 1 i run3 def 0 0 9");
+    say("EVAL 'TIME' 1 i run3 def 0 9");
     loop_settle(base);
     ck_assert_str_eq(model_get(m, "i"), "run3 abc 10");
-    say("EVAL 'TIME' 1 i run3 def 0 0 11");
+    say("EVAL 'TIME' 1 i run3 def 0 11");
     loop_settle(base);
     ck_assert_str_eq(model_get(m, "i"), "run3 abc 11");
     snprintf(mark, sizeof(mark), "run3 abc %llu", (unsigned long long)model_now_us(m));
-    say("EVAL 'TIME' 1 i run3 def 1000000 0 9000000000000000"); /* not later than now */
+    say("EVAL 'TIME' 1 i run3 def 0 9000000000000000"); /* not later than now */
     loop_settle(base);
     ck_assert_int_eq(strncmp(model_get(m, "i"), mark, 16), 0);
     model_set(m, "i", "run3 abc 9000000000000000", 0);
-    say("EVAL 'TIME' 1 i run3 def 1000000 0 0");
+    say("EVAL 'TIME' 1 i run3 def 0 0");
     loop_settle(base);
     ck_assert_int_eq(strncmp(model_get(m, "i"), mark, 16), 0);
     n_got = 0;

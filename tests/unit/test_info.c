@@ -150,6 +150,38 @@ START_TEST(not_durable_while_the_log_is_rewritten)
 }
 END_TEST
 
+/* Until the statistics say otherwise, somebody may have called CONFIG SET. Before Redis 7.0 they do
+ * not tell our CONFIG GET from it. */
+static const struct {
+    const char *stats;
+    bool set;
+} configured[] = {{"", true},
+                  {"# Commandstats\r\n", true},
+                  {"cmdstat_info:calls=1\r\n", false},
+                  {"cmdstat_config|get:calls=1\r\n", false},
+                  {"cmdstat_config|set:calls=1\r\n", true},
+                  {"cmdstat_config|resetstat:calls=1\r\n", true},
+                  {"cmdstat_config:calls=1\r\n", true}};
+
+START_TEST(a_rewrite_is_ordinary_only_where_nothing_was_configured)
+{
+    static const char *const rewrites[] = {
+        "aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0\r\n",
+        "aof_rewrite_in_progress:1\r\naof_rewrite_scheduled:0\r\n",
+        "aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:1\r\n"};
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        begin();
+        learn("aof_enabled:1\r\naof_last_write_status:ok\r\n");
+        strcpy(info.fsync, "always");
+        learn(rewrites[i]);
+        learn(configured[_i].stats);
+        ck_assert_int_eq(rlk_server_may_lack_log(&info), i > 0 && configured[_i].set);
+    }
+}
+END_TEST
+
 /* CONFIG may be denied or renamed, or may not have that parameter. */
 START_TEST(not_durable_when_the_sync_policy_cannot_be_read)
 {
@@ -320,6 +352,8 @@ static Suite *suite(void)
     tcase_add_test(c, the_last_line_needs_no_end);
     tcase_add_test(c, durable_with_a_log_that_is_always_synced);
     tcase_add_loop_test(c, not_durable_while_the_log_is_rewritten, 0, 8);
+    tcase_add_loop_test(c, a_rewrite_is_ordinary_only_where_nothing_was_configured, 0,
+                        sizeof(configured) / sizeof(configured[0]));
     tcase_add_test(c, not_durable_when_the_sync_policy_cannot_be_read);
     tcase_add_test(c, evicts_with_a_limit_and_a_policy_only);
     tcase_add_loop_test(c, deleted_data_show_in_the_statistics, 0,

@@ -177,7 +177,7 @@ START_TEST(a_master_that_has_not_changed_keeps_its_votes)
 {
     static const enum rlk_inspection_event_kind kinds[] = {
         RLK_INSPECTION_GREETED, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN,
-        RLK_INSPECTION_INFO,    RLK_INSPECTION_ROLE,  RLK_INSPECTION_MEMORY};
+        RLK_INSPECTION_INFO,    RLK_INSPECTION_ROLE,  RLK_INSPECTION_STATE};
 
     set_up_known(RLK_QUARANTINE_STRICT);
     ck_assert(votes() && !out.quarantined);
@@ -237,13 +237,34 @@ START_TEST(votes_are_retracted_once)
     set_up_known(RLK_QUARANTINE_STRICT);
     server.maxmemory = 1;
     strcpy(server.policy, "allkeys-lru");
-    step(RLK_INSPECTION_MEMORY, RLK_INSPECTION_ANSWERED, 0);
+    step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(out.quarantined && !votes());
-    step(RLK_INSPECTION_MEMORY, RLK_INSPECTION_ANSWERED, 0);
+    step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(!out.quarantined && !votes());
     quarantine.data_replaced = true;
-    step(RLK_INSPECTION_MEMORY, RLK_INSPECTION_ANSWERED, 0);
+    step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(out.quarantined);
+}
+END_TEST
+
+/* [S11] The append-only file was switched off and on: the rewrite that begins it still runs. From
+ * its end on the master votes at once, and counts as one that was not durable until it is greeted.
+ */
+START_TEST(votes_wait_until_the_log_is_complete)
+{
+    bool strict = _i == RLK_QUARANTINE_STRICT;
+
+    set_up_known((enum rlk_quarantine_policy)_i);
+    quarantine.durable = server.aof = server.aof_rewrites = server.config_set = true;
+    strcpy(server.fsync, "always");
+    step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert(out.quarantined == strict && votes() == !strict && !quarantine.durable);
+    ck_assert_int_eq(rlk_quarantine_needs_inspection(&quarantine), strict);
+    rlk_inspection_count(&inspection, &quarantine, &server);
+    ck_assert_int_eq(rlk_inspection_count(&inspection, &quarantine, &server), strict);
+    server.aof_rewrites = false;
+    step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert(votes() && !rlk_quarantine_needs_inspection(&quarantine) && !quarantine.durable);
 }
 END_TEST
 
@@ -354,6 +375,7 @@ static Suite *suite(void)
     tcase_add_test(replies, a_reply_without_a_mark_changes_nothing);
     tcase_add_test(replies, a_vote_that_misses_the_mark_retracts_the_votes);
     tcase_add_test(replies, votes_are_retracted_once);
+    tcase_add_loop_test(replies, votes_wait_until_the_log_is_complete, 0, 3);
     tcase_add_loop_test(replies, a_replica_and_a_former_replica_need_a_new_greeting, 0, 12);
     tcase_add_test(replies, hello_tells_the_role_as_info_does);
     tcase_add_loop_test(replies, after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0,

@@ -64,6 +64,21 @@ START_TEST(a_server_that_syncs_its_log_before_each_reply_is_durable)
 }
 END_TEST
 
+/* The bits of _i: it rewrites the log, CONFIG SET was called, the log is synced with each write. */
+START_TEST(a_server_may_lack_its_log_while_it_rewrites_one_that_was_switched_on)
+{
+    struct rlk_server s = started(7);
+
+    s.aof = true;
+    s.aof_rewrites = _i & 1;
+    s.config_set = _i & 2;
+    strcpy(s.fsync, _i & 4 ? "always" : "everysec");
+    ck_assert_int_eq(rlk_server_may_lack_log(&s), _i == 7);
+    ck_assert_int_eq(rlk_server_is_durable(&s), _i >= 4 && _i != 7);
+    ck_assert_int_eq(facts_of(&s, 1, 0).lacks_log, _i == 7);
+}
+END_TEST
+
 /* By limit and policy; a server that does not tell its policy evicts nothing. */
 START_TEST(evicts_with_a_limit_and_a_policy_only)
 {
@@ -205,6 +220,8 @@ static Suite *suite(void)
     tcase_add_loop_test(c, set_get_is_used_only_where_it_is_known_to_work, 0,
                         sizeof(versions) / sizeof(versions[0]));
     tcase_add_loop_test(c, a_server_that_syncs_its_log_before_each_reply_is_durable, 0, 16);
+    tcase_add_loop_test(c, a_server_may_lack_its_log_while_it_rewrites_one_that_was_switched_on, 0,
+                        8);
     tcase_add_loop_test(c, evicts_with_a_limit_and_a_policy_only, 0, 6);
     tcase_add_loop_test(c, a_run_without_a_mark_is_as_old_as_its_uptime_or_new_if_that_is_negative,
                         0, sizeof(uptimes) / sizeof(uptimes[0]));

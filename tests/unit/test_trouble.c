@@ -101,6 +101,9 @@ static const struct {
     {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_EVICTS, .number = 299},
      "does not vote for another 299 s (quarantine; see max_ttl): it may have evicted keys until "
      "just now"},
+    {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_UNLOGGED, .number = RLK_NEVER},
+     "does not vote: a restart could load an old log until the rewrite of its append-only file has "
+     "ended"},
     {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_EVICTS, .number = RLK_NEVER},
      "does not vote: it may evict keys when memory is short; set its maxmemory-policy to "
      "noeviction"},
