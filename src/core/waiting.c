@@ -369,15 +369,27 @@ static void on_unwatched(struct rlk_waiting *w, const struct rlk_event *ev)
     }
 }
 
+/* [W5] There are no lists any more: everybody who looks before the lock is taken again finds that
+ * it is its turn. Several hosts may say so. */
+static void look_after_flush(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
+{
+    if (w->look_us > rlk_time_add(now_us, RLK_WAITING_FLUSHED_US)) {
+        w->look_us = rlk_time_add(now_us, rlk_prng_upto(prng, RLK_WAITING_FLUSHED_US));
+    }
+}
+
 /* A node whose watch comes up may be wanted, if there are too few hosts. What made it unable to
- * list us may be over. */
-static void on_watched(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_actions *out)
+ * list us may be over. When its watch is up already, all keys there may have changed. */
+static void on_watched(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
+                       struct rlk_actions *out)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
     w->unable &= ~bit;
     on_news(w);
-    if (w->hosts & bit) {
+    if (w->watched & bit) {
+        look_after_flush(w, prng, ev->now_us);
+    } else if (w->hosts & bit) {
         w->watched |= bit;
         ask(w, bit, out);
     } else if (rlk_mask_count(w->hosts) < RLK_WAITING_HOSTS) {
@@ -410,7 +422,7 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
     } else if (ev->kind == RLK_EVENT_CHANGED) {
         on_changed(w, ev);
     } else if (ev->kind == RLK_EVENT_WATCHED) {
-        on_watched(w, ev, out);
+        on_watched(w, ev, prng, out);
     } else if (ev->kind == RLK_EVENT_UNWATCHED) {
         on_unwatched(w, ev);
     }

@@ -38,6 +38,10 @@
 #define RLK_WAITING_ALONE_US 1000
 #define RLK_WAITING_CHECK_US 10000
 
+/* [W5] All keys of a host may have changed (FLUSHALL), which all waiters hear at once: each of them
+ * looks within this time. A thousand of them make ten looks in a millisecond. */
+#define RLK_WAITING_FLUSHED_US 100000
+
 /* [W6] How long hosts may take to answer before a poll. A poll ends the wait for their answers: so
  * with less than a round trip, a waiter far from its masters would always poll. */
 #define RLK_WAITING_ANSWER_US 100000

@@ -87,7 +87,7 @@ story() {
         so "each place was said once" told_one_place_each
 }
 
-# For each try another key: who missed its turn may stay in a list of the former one.
+# For each try another key: who missed its turn may still have the former one.
 in_turn() {
     key=k$((${key#k} + 1)) two=
     rm -f "$work/order" "$work/end-one" "$work/end-two" "$work/err"
@@ -105,8 +105,7 @@ in_turn() {
     return "$in_turn"
 }
 
-# Whoever does not run for some ms while the lock is handed over misses its turn, or stays in the
-# list of one master.
+# Whoever does not run for 20 ms while the lock is handed over misses its turn [W7].
 key=k0
 check "commands that wait get the lock in turn, and their places are told" some_time in_turn
 status_is 0 "the second ends well"

@@ -327,6 +327,28 @@ START_TEST(a_poll)
 }
 END_TEST
 
+/* [W5] All hosts say at once that every key may have changed. */
+START_TEST(after_a_flush_a_thousand_waiters_look_one_after_the_other)
+{
+    unsigned seed, looks[10] = {0};
+
+    for (seed = 0; seed < 1000; seed++) {
+        struct world w = {.c = attempt_config()};
+        uint64_t due_us;
+
+        PLAY(&w, CONFIG(seed, seed), WAIT_LISTED, UP(LATER, 0x7, 0x1f), LOOKS(0));
+        due_us = w.out.deadline_us - T0 - LATER;
+        ck_assert_uint_le(due_us, RLK_WAITING_FLUSHED_US);
+        looks[due_us * 10 / (RLK_WAITING_FLUSHED_US + 1)]++;
+        PLAY(&w, WAKE, LOOKS(0x7));
+    }
+    for (seed = 0; seed < 10; seed++) {
+        ck_assert_uint_ge(looks[seed], 70);
+        ck_assert_uint_le(looks[seed], 130);
+    }
+}
+END_TEST
+
 /* For some seconds, hosts whose places are always refused. */
 START_TEST(nodes_that_cannot_list_us_are_not_asked_again_at_once)
 {
@@ -615,6 +637,7 @@ static Suite *suite(void)
     tcase_add_test(c, whoever_is_next_looks_when_another_host_says_so);
     tcase_add_loop_test(c, every_waiter_looks_every_2_seconds, 0, 5);
     tcase_add_rows(c, a_poll, of_polls);
+    tcase_add_test(c, after_a_flush_a_thousand_waiters_look_one_after_the_other);
     tcase_add_test(c, nodes_that_cannot_list_us_are_not_asked_again_at_once);
     tcase_add_test(c, polling_begins_with_a_back_off);
     tcase_add_rows(c, manners, of_manners);
