@@ -40,7 +40,12 @@
  *  8. Inputs are copied before a call returns. What a callback or an accessor hands out is
  *     borrowed; its declaration says how long it lives.
  *  9. After fork() the child gets REDLOCK_EFORK from every call on the parent's manager, and never
- *     touches the parent's sockets. The child must make its own manager.
+ *     touches the parent's sockets. The child must make its own manager, on an event_base of its
+ *     own. A child that runs or frees the inherited event_base must call event_reinit() for it
+ *     first. Otherwise parent and child share one epoll set, in which libevent removes the
+ *     parent's sockets and timers when the child removes its copies. The parent then hears nothing
+ *     more: its locks end without a notice, and neither process can tell. Until event_reinit() a
+ *     child may only use other things, exec, or _exit().
  * 10. A struct that begins with its `size` may be longer in a later version: fields are only
  *     appended, never moved. So a program runs with an older and with a newer library than it was
  *     built for. The library reads no more than `size` bytes of a struct that the program passes;
