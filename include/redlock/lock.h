@@ -325,14 +325,16 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
  * it. Waits for masters that are not connected yet, at most node_timeout_ms.
  *
  * keys      all keys of the lock, 1 to 16, as in struct redlock_request.
+ * key_lens  their lengths in bytes, 0 for a key that is NUL terminated; NULL: all are.
  * token     from redlock_lock_token(), owner text included.
  * cb, arg   called once, at the end, with lock NULL; cb may be NULL.
  *
  * Returns 0; REDLOCK_EINVAL (redlock_error_text() says why); REDLOCK_ESTATE (the manager is
  * closing); REDLOCK_ELIMIT (65536 releases by token are pending); REDLOCK_ENOMEM; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
-REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
-                                         const char *token, redlock_release_cb *cb, void *arg);
+REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *keys,
+                                         const size_t *key_lens, size_t n_keys, const char *token,
+                                         redlock_release_cb *cb, void *arg);
 
 /* Give up the handle of a held lock and leave the lock as it is: the keys stay on the masters until
  * they expire, or until somebody calls redlock_release_token(). The lock is no longer renewed;

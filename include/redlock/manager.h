@@ -302,9 +302,9 @@ REDLOCK_EXPORT int redlock_get_node_info(const struct redlock *rl, size_t index,
                                          struct redlock_node_info *ret_info);
 
 /* What was wrong with the last call, in a sentence. The last call is that of redlock_acquire(),
- * redlock_adopt(), redlock_extend(), redlock_release_token(), redlock_query() or redlock_examine()
- * that was made last on this manager. "" when that call returned 0, or when redlock_strerror() says
- * everything. Never NULL; "" for NULL. Lives until the next of these calls.
+ * redlock_adopt(), redlock_extend(), redlock_release_token(), redlock_query(), redlock_examine() or
+ * redlock_election_new() that was made last on this manager. "" when that call returned 0, or when
+ * redlock_strerror() says everything. Never NULL; "" for NULL. Lives until the next of these calls.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_error_text(const struct redlock *rl);
 

@@ -99,15 +99,16 @@ typedef void redlock_query_cb(const struct redlock_query_result *result, int sta
 
 /* Ask all masters who holds a key, and how many wait for it.
  *
- * key       NUL terminated, without the manager's key_prefix.
+ * key       without the manager's key_prefix. Copied.
+ * key_len   its length in bytes; 0: the key is NUL terminated.
  * cb, arg   called once, when all masters have answered, or node_timeout_ms after the question was
  *           sent; cb must not be NULL.
  *
  * Returns 0; REDLOCK_EINVAL (redlock_error_text() says why); REDLOCK_ESTATE (closing);
  * REDLOCK_ELIMIT (65536 queries and examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
-REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb,
-                                 void *arg);
+REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, size_t key_len,
+                                 redlock_query_cb *cb, void *arg);
 
 #ifdef __cplusplus
 }

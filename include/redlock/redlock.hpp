@@ -27,7 +27,9 @@
  *     is noexcept, and its last argument is a std::error_code&. The codes are those of enum class
  *     errc, in redlockpp::category(); some compare equal to codes of std::errc, such as timed_out.
  *     The first also throws what the copy of a std::function or a std::string throws; the second
- *     reports std::bad_alloc as errc::no_memory.
+ *     reports std::bad_alloc as errc::no_memory. error_text() and error_reason() say more about
+ *     the last call of this thread. Everything compiles with -fno-exceptions, too; there the
+ *     functions of the first kind end the program when they fail.
  *  3. Times are std::chrono::milliseconds. Deadlines are time points of redlockpp::clock.
  *  4. Callbacks are std::functions. They run on the I/O thread: keep them short, and call nothing
  *     there that waits (errc::bad_state). An exception that leaves a callback ends the program
@@ -36,6 +38,8 @@
  *  5. Objects can be moved and not copied. One that is empty (moved from, closed, released, or not
  *     made) may be used: calls fail with errc::invalid_argument, and a lock that is not there is
  *     valid for 0 ms.
+ *  6. A text with a NUL byte is refused (errc::invalid_argument), and never cut. Only a key may
+ * have some: a single one of a request, that of a query, those of release_token().
  */
 #ifndef REDLOCK_HPP
 #define REDLOCK_HPP

@@ -81,7 +81,8 @@ struct redlock_sync_canceler;
  * ret_s    written on success only. End it with redlock_sync_close().
  *
  * Returns as redlock_new(); REDLOCK_ESYSTEM and REDLOCK_ENOMEM also when the thread could not be
- * started. On an I/O thread, too. Since 0.1. */
+ * started. redlock_sync_error_text() says what options->error_text does. On an I/O thread, too.
+ * Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_new(const struct redlock_options *options,
                                     struct redlock_sync **ret_s);
 
@@ -109,6 +110,12 @@ REDLOCK_EXPORT const char *redlock_sync_error_text(void);
 /* After an acquire or adoption of this thread that failed: redlock_lock_reason(). 0 after other
  * calls. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_error_reason(void);
+
+/* For a layer above, such as the headers for C++, that refuses a call itself: `text`, NUL
+ * terminated and copied, is what redlock_sync_error_text() of this thread says then.
+ *
+ * Returns REDLOCK_EINVAL. Since 0.1. */
+REDLOCK_EXPORT int redlock_sync_refuse(const char *text);
 
 /* ---- cancelling ---- */
 
@@ -187,7 +194,8 @@ REDLOCK_EXPORT int redlock_sync_lock_forget(struct redlock_sync_lock *lock);
  *
  * Returns what redlock_release_token() returns or what its callback gets. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_release_token(struct redlock_sync *s, const char *const *keys,
-                                              size_t n_keys, const char *token);
+                                              const size_t *key_lens, size_t n_keys,
+                                              const char *token);
 
 /* ---- what is known of a lock: from any thread, on an I/O thread too, without waiting ---- */
 
@@ -228,7 +236,7 @@ REDLOCK_EXPORT const char *redlock_sync_lock_key(const struct redlock_sync_lock 
  *             redlock_sync_query_free().
  *
  * Returns what redlock_query() returns or what its callback gets. Since 0.1. */
-REDLOCK_EXPORT int redlock_sync_query(struct redlock_sync *s, const char *key,
+REDLOCK_EXPORT int redlock_sync_query(struct redlock_sync *s, const char *key, size_t key_len,
                                       struct redlock_query_result **ret_result);
 
 /* Free a result. NULL is fine. Since 0.1. */

@@ -162,8 +162,9 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
     return 0;
 }
 
-REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
-                                         const char *token, redlock_release_cb *cb, void *arg)
+REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *keys,
+                                         const size_t *key_lens, size_t n_keys, const char *token,
+                                         redlock_release_cb *cb, void *arg)
 {
     struct redlock_lock *lock;
     struct rlk_terms request;
@@ -172,7 +173,7 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
     if (status) {
         return status;
     }
-    status = rlk_request_keys(rl, keys, n_keys, &request);
+    status = rlk_request_keys(rl, keys, key_lens, n_keys, &request);
     if (status == 0) {
         status = rlk_request_token(rl, token);
     }

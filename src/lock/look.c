@@ -11,10 +11,11 @@
 #include "lock/trace.h"
 #include "node/claim.h"
 
-int rlk_look_claim(struct redlock *rl, const char *key, struct rlk_claim **ret_claim)
+int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len,
+                   struct rlk_claim **ret_claim)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
-    const struct rlk_key only = {key, strlen(key)};
+    const struct rlk_key only = {key, key_len ? key_len : strlen(key)};
     struct rlk_claim *claim;
 
     if (only.len == 0 || only.len > REDLOCK_MAX_KEY - prefix.len) {

@@ -35,8 +35,9 @@ struct rlk_look {
 };
 
 /* Check a key that the user gave, without the key_prefix, and make a claim to it, which has one
- * reference. 0, REDLOCK_EINVAL or REDLOCK_ENOMEM. */
-int rlk_look_claim(struct redlock *rl, const char *key, struct rlk_claim **ret_claim);
+ * reference. key_len 0: the key is NUL terminated. 0, REDLOCK_EINVAL or REDLOCK_ENOMEM. */
+int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len,
+                   struct rlk_claim **ret_claim);
 
 /* Send the questions; `found` is empty then. tracks: the master is to report the next change.
  * False: nothing will be reported, because they could not be sent. The look must not be open. */

@@ -339,9 +339,12 @@ int rlk_observe(struct redlock *rl, const char *key, rlk_observation_cb *cb, voi
         return status;
     }
     if (rl->counts[RLK_OPERATION_OBSERVATION] >= RLK_OBSERVATION_MAX) {
-        return REDLOCK_ELIMIT;
+        return rlk_manager_refuse(
+            rl, REDLOCK_ELIMIT,
+            "the elections of this manager observe %d keys, which is the most; free one first",
+            RLK_OBSERVATION_MAX);
     }
-    status = rlk_look_claim(rl, key, &claim);
+    status = rlk_look_claim(rl, key, 0, &claim);
     if (status) {
         return status;
     }

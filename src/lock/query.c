@@ -199,8 +199,8 @@ static struct rlk_query *make(struct redlock *rl, struct rlk_claim *key)
     return q;
 }
 
-REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb,
-                                 void *arg)
+REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, size_t key_len,
+                                 redlock_query_cb *cb, void *arg)
 {
     struct rlk_claim *claim;
     struct rlk_query *q;
@@ -212,7 +212,7 @@ REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, redlock_qu
     if (key == NULL || cb == NULL) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is NULL", key ? "cb" : "key");
     }
-    status = rlk_look_claim(rl, key, &claim);
+    status = rlk_look_claim(rl, key, key_len, &claim);
     if (status) {
         return status;
     }

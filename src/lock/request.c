@@ -164,25 +164,28 @@ static int add_key(struct redlock *rl, struct rlk_terms *r, const char *bytes, s
     return status;
 }
 
-int rlk_request_keys(struct redlock *rl, const char *const *keys, size_t n_keys,
+int rlk_request_keys(struct redlock *rl, const char *const *keys, const size_t *lens, size_t n_keys,
                      struct rlk_terms *ret_terms)
 {
     size_t i;
+    int status = 0;
 
     ret_terms->n_keys = 0;
-    if (keys == NULL || n_keys < 1 || n_keys > REDLOCK_MAX_KEYS) {
+    if (n_keys < 1 || n_keys > REDLOCK_MAX_KEYS) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%zu keys are given; a lock has 1 to %d",
-                                  keys ? n_keys : 0, REDLOCK_MAX_KEYS);
+                                  n_keys, REDLOCK_MAX_KEYS);
     }
-    for (i = 0; i < n_keys; i++) {
-        int status = keys[i] ? add_key(rl, ret_terms, keys[i], strlen(keys[i]))
-                             : rlk_manager_refuse(rl, REDLOCK_EINVAL, "key %zu is NULL", i + 1);
-
-        if (status) {
-            return status;
+    if (keys == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "keys is NULL, and n_keys is %zu; give that many keys", n_keys);
+    }
+    for (i = 0; i < n_keys && status == 0; i++) {
+        if (keys[i] == NULL) {
+            return rlk_manager_refuse(rl, REDLOCK_EINVAL, "key %zu is NULL", i + 1);
         }
+        status = add_key(rl, ret_terms, keys[i], lens && lens[i] ? lens[i] : strlen(keys[i]));
     }
-    return 0;
+    return status;
 }
 
 static int check_keys(struct redlock *rl, const struct redlock_request *q, struct rlk_terms *r)
@@ -192,7 +195,7 @@ static int check_keys(struct redlock *rl, const struct redlock_request *q, struc
                                   "key and keys are both set; set only one of them");
     }
     if (q->n_keys > 0) {
-        return rlk_request_keys(rl, q->keys, q->n_keys, r);
+        return rlk_request_keys(rl, q->keys, NULL, q->n_keys, r);
     }
     if (q->key == NULL) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL,

@@ -37,8 +37,9 @@ int rlk_request_read(struct redlock *rl, const struct rlk_request_form *form, co
 int rlk_request_check(struct redlock *rl, const struct redlock_request *theirs,
                       struct redlock_request *ret_q, struct rlk_terms *ret_terms);
 
-/* Check 1 to REDLOCK_MAX_KEYS keys alone. 0 or REDLOCK_EINVAL. */
-int rlk_request_keys(struct redlock *rl, const char *const *keys, size_t n_keys,
+/* Check 1 to REDLOCK_MAX_KEYS keys alone. lens may be NULL; no length, or 0: the key is NUL
+ * terminated. 0 or REDLOCK_EINVAL. */
+int rlk_request_keys(struct redlock *rl, const char *const *keys, const size_t *lens, size_t n_keys,
                      struct rlk_terms *ret_terms);
 
 /* Check that a text can be a token. 0 or REDLOCK_EINVAL. */

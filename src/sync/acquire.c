@@ -86,10 +86,10 @@ static void read_request(struct acquire *a)
 static int check(const struct redlock_sync *s, const struct acquire *a,
                  struct redlock_sync_lock *const *ret_lock)
 {
-    int status = rlk_sync_check(s);
+    int status = rlk_sync_admit(s);
 
     if (status) {
-        return rlk_sync_refuse(status, "");
+        return status;
     }
     if (ret_lock == NULL) {
         return rlk_sync_refuse(REDLOCK_EINVAL, "ret_lock is NULL");

@@ -62,8 +62,11 @@ REDLOCK_EXPORT int redlock_sync_canceler_new(struct redlock_sync *s,
 {
     struct redlock_sync_canceler *canceler;
 
-    if (s == NULL || ret_canceler == NULL) {
-        return REDLOCK_EINVAL;
+    if (s == NULL) {
+        return rlk_sync_refuse_null();
+    }
+    if (ret_canceler == NULL) {
+        return rlk_sync_refuse(REDLOCK_EINVAL, "ret_canceler is NULL");
     }
     if (rlk_sync_is_child(s)) {
         return REDLOCK_EFORK;

@@ -193,13 +193,13 @@ REDLOCK_EXPORT int redlock_sync_election_new(struct redlock_sync *s,
 {
     struct make m = {.call = {.begin = begin_make, .when_closed = REDLOCK_ESTATE},
                      .options = options};
-    int status = rlk_sync_check(s);
+    int status = rlk_sync_admit(s);
 
-    if (status == 0 && ret_election == NULL) {
-        status = REDLOCK_EINVAL;
-    }
     if (status) {
-        return rlk_sync_refuse(status, "");
+        return status;
+    }
+    if (ret_election == NULL) {
+        return rlk_sync_refuse(REDLOCK_EINVAL, "ret_election is NULL");
     }
     m.e = allocate(s);
     if (m.e == NULL) {

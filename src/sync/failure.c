@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <redlock/sync.h>
+#include <redlock/redlock.h>
 
 static _Thread_local struct rlk_sync_failure failure;
 
@@ -39,6 +39,12 @@ void rlk_sync_failure_add(struct rlk_sync_failure *f, const char *format, ...)
 REDLOCK_EXPORT const char *redlock_sync_error_text(void)
 {
     return failure.text;
+}
+
+REDLOCK_EXPORT int redlock_sync_refuse(const char *text)
+{
+    rlk_sync_failure_add(rlk_sync_failure_begin(), "%s", text ? text : "");
+    return REDLOCK_EINVAL;
 }
 
 REDLOCK_EXPORT int redlock_sync_error_reason(void)

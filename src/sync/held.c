@@ -64,6 +64,7 @@ REDLOCK_EXPORT int redlock_sync_release(struct redlock_sync_lock *lock)
 struct by_token {
     struct rlk_sync_call call;
     const char *const *keys;
+    const size_t *key_lens;
     size_t n_keys;
     const char *token;
 };
@@ -72,15 +73,17 @@ static void begin_by_token(struct rlk_sync_call *call)
 {
     struct by_token *t = RLK_CONTAINER(call, struct by_token, call);
 
-    rlk_sync_began(
-        call, redlock_release_token(call->s->rl, t->keys, t->n_keys, t->token, on_released, call));
+    rlk_sync_began(call, redlock_release_token(call->s->rl, t->keys, t->key_lens, t->n_keys,
+                                               t->token, on_released, call));
 }
 
 REDLOCK_EXPORT int redlock_sync_release_token(struct redlock_sync *s, const char *const *keys,
-                                              size_t n_keys, const char *token)
+                                              const size_t *key_lens, size_t n_keys,
+                                              const char *token)
 {
     struct by_token t = {.call = {.begin = begin_by_token, .when_closed = REDLOCK_ESTATE},
                          .keys = keys,
+                         .key_lens = key_lens,
                          .n_keys = n_keys,
                          .token = token};
 

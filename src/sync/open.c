@@ -1,8 +1,11 @@
 /* open.c - begins and ends the manager of an I/O thread, and calls functions there. */
 #include <event2/event.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <redlock/redlock.h>
 
+#include "base/sized.h"
 #include "lock/kept.h"
 #include "sync/election.h"
 #include "sync/lock.h"
@@ -13,6 +16,7 @@
 struct open {
     struct rlk_sync_call call;
     const struct redlock_options *options;
+    struct redlock_options own; /* a copy, with the text of the thread that calls */
 };
 
 /* There is no manager yet, so this is no ordinary begin. */
@@ -20,7 +24,13 @@ static void run_open(struct rlk_sync_task *task)
 {
     struct open *open = RLK_CONTAINER(task, struct open, call.task);
     struct redlock_sync *s = open->call.s;
-    int status = redlock_new(s->base, open->options, &s->rl);
+    struct rlk_sync_failure *f = open->call.failure;
+    int status;
+
+    open->own.error_text = f->text;
+    open->own.error_text_size = sizeof(f->text);
+    status = redlock_new(s->base, open->options, &s->rl);
+    f->len = strlen(f->text);
 
     s->ends = status != 0;
     if (status == 0) {
@@ -29,18 +39,48 @@ static void run_open(struct rlk_sync_task *task)
     rlk_sync_finish(&open->call, status);
 }
 
+/* Options that cannot be read go to the manager as they are, which refuses them. */
+static void read_options(struct open *open)
+{
+    const size_t least = RLK_SIZED_UP_TO(struct redlock_options, error_text_size);
+
+    redlock_options_init(&open->own);
+    if (open->options &&
+        rlk_sized_read(open->options, least, &open->own, sizeof(open->own)) == RLK_SIZED_READ) {
+        open->options = &open->own;
+    }
+}
+
+/* The text is the thread's, and the caller's, too. */
+static void explain(const struct open *open, char *text, size_t size)
+{
+    if (open->options == &open->own && text && size > 0) {
+        snprintf(text, size, "%s", open->call.failure->text);
+    }
+}
+
 REDLOCK_EXPORT int redlock_sync_new(const struct redlock_options *options,
                                     struct redlock_sync **ret_s)
 {
     struct open open = {.options = options, .call.task.run = run_open};
     struct redlock_sync *s;
-    int status = ret_s ? rlk_sync_thread_start(&s) : REDLOCK_EINVAL;
+    size_t size;
+    char *text;
+    int status;
 
-    if (status) {
-        return status;
+    if (ret_s == NULL) {
+        return rlk_sync_refuse(REDLOCK_EINVAL, "ret_s is NULL");
     }
+    status = rlk_sync_thread_start(&s);
+    if (status) {
+        return rlk_sync_refuse(status, "");
+    }
+    read_options(&open);
+    text = open.own.error_text;
+    size = open.own.error_text_size;
     status = rlk_sync_submit(s, &open.call);
     if (status) {
+        explain(&open, text, size);
         rlk_sync_thread_join(s);
         rlk_sync_unref(s);
         return status;
@@ -72,7 +112,7 @@ static void run_close(struct rlk_sync_task *task)
 
 REDLOCK_EXPORT int redlock_sync_close(struct redlock_sync *s)
 {
-    int status = rlk_sync_check(s);
+    int status = rlk_sync_admit(s);
 
     if (status) {
         return status;

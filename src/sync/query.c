@@ -8,6 +8,7 @@
 struct query {
     struct rlk_sync_call call;
     const char *key;
+    size_t key_len;
     struct redlock_query_result *result;
 };
 
@@ -31,13 +32,15 @@ static void begin_query(struct rlk_sync_call *call)
 {
     struct query *q = RLK_CONTAINER(call, struct query, call);
 
-    rlk_sync_began(call, redlock_query(call->s->rl, q->key, on_result, q));
+    rlk_sync_began(call, redlock_query(call->s->rl, q->key, q->key_len, on_result, q));
 }
 
-REDLOCK_EXPORT int redlock_sync_query(struct redlock_sync *s, const char *key,
+REDLOCK_EXPORT int redlock_sync_query(struct redlock_sync *s, const char *key, size_t key_len,
                                       struct redlock_query_result **ret_result)
 {
-    struct query q = {.call = {.begin = begin_query, .when_closed = REDLOCK_ESTATE}, .key = key};
+    struct query q = {.call = {.begin = begin_query, .when_closed = REDLOCK_ESTATE},
+                      .key = key,
+                      .key_len = key_len};
     int status;
 
     if (ret_result == NULL) {

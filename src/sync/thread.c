@@ -80,12 +80,28 @@ int rlk_sync_refuse(int status, const char *text)
     return status;
 }
 
-int rlk_sync_call(struct redlock_sync *s, struct rlk_sync_call *call)
+int rlk_sync_refuse_null(void)
+{
+    return redlock_sync_refuse("the handle is NULL, or the object is empty: moved from, ended or "
+                               "never made");
+}
+
+int rlk_sync_admit(const struct redlock_sync *s)
 {
     int status = rlk_sync_check(s);
 
+    if (status == REDLOCK_EINVAL) {
+        return rlk_sync_refuse_null();
+    }
+    return status ? rlk_sync_refuse(status, "") : 0;
+}
+
+int rlk_sync_call(struct redlock_sync *s, struct rlk_sync_call *call)
+{
+    int status = rlk_sync_admit(s);
+
     call->task.run = run_call;
-    return status ? rlk_sync_refuse(status, "") : rlk_sync_submit(s, call);
+    return status ? status : rlk_sync_submit(s, call);
 }
 
 /* The gate is opened later, so that this turn's bytes are sent before other threads compete for

@@ -75,7 +75,10 @@ bool rlk_sync_is_child(const struct redlock_sync *s);
  * I/O thread. */
 int rlk_sync_check(const struct redlock_sync *s);
 
-/* Make a call, and wait for its end. Returns its status, or that of rlk_sync_check(). */
+/* The same, and the thread's text says why not. */
+int rlk_sync_admit(const struct redlock_sync *s);
+
+/* Make a call, and wait for its end. Returns its status, or that of rlk_sync_admit(). */
 int rlk_sync_call(struct redlock_sync *s, struct rlk_sync_call *call);
 
 /* The same without the check; the I/O thread runs call->task.run, also when there is no manager. */
@@ -83,6 +86,9 @@ int rlk_sync_submit(struct redlock_sync *s, struct rlk_sync_call *call);
 
 /* Refuse a call before it begins: returns `status`. text: what is wrong; "": nothing to say. */
 int rlk_sync_refuse(int status, const char *text);
+
+/* The same for a handle that is NULL, which is an empty object in C++. */
+int rlk_sync_refuse_null(void);
 
 /* ---- on the I/O thread ---- */
 

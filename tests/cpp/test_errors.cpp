@@ -59,6 +59,20 @@ START_TEST(another_shared_object_has_the_same_category)
 }
 END_TEST
 
+/* As that of a shared object that was loaded by dlopen(3) has: another object of the same name. */
+START_TEST(codes_are_compared_by_the_name_of_their_category)
+{
+    const redlockpp::detail::error_category another{};
+    const std::error_code theirs(REDLOCK_EHELD, another);
+    const std::error_code foreign(REDLOCK_EHELD, std::generic_category());
+
+    ck_assert(theirs == errc::held && errc::held == theirs);
+    ck_assert(theirs != errc::lost && errc::lost != theirs);
+    ck_assert(foreign != errc::held);
+    ck_assert(theirs == std::errc::device_or_resource_busy);
+}
+END_TEST
+
 START_TEST(the_exception_says_what_is_wrong)
 {
     rig r;
@@ -104,6 +118,7 @@ Suite *errors_suite()
     tcase_add_test(tc, each_code_has_the_text_of_its_status);
     tcase_add_test(tc, codes_equal_those_of_the_standard_that_say_the_same);
     tcase_add_test(tc, another_shared_object_has_the_same_category);
+    tcase_add_test(tc, codes_are_compared_by_the_name_of_their_category);
     tcase_add_test(tc, the_exception_says_what_is_wrong);
     tcase_add_test(tc, a_manager_that_cannot_be_made_says_why);
     suite_add_tcase(s, tc);

@@ -11,6 +11,7 @@ using redlockpp::release_result;
 static_assert(!std::is_copy_constructible_v<held_lock> && !std::is_copy_assignable_v<held_lock>);
 static_assert(std::is_nothrow_move_constructible_v<held_lock>);
 static_assert(std::is_nothrow_move_assignable_v<held_lock>);
+static_assert(!std::is_constructible_v<redlockpp::request, std::nullptr_t>);
 
 START_TEST(a_lock_lives_as_long_as_its_object)
 {
@@ -41,6 +42,9 @@ START_TEST(a_lock_of_somebody_else_is_no_exception)
     ck_assert(!r.m.try_lock_for(once("k"), -1h));
     ck_assert(!r.m.try_lock_for(once("k"), 20ms, ec));
     ck_assert(ec == errc::deadline && ec == std::errc::timed_out);
+    ck_assert(redlockpp::error_reason() == errc::held);
+    ck_assert(r.m.try_lock("other", ec).has_value());
+    ck_assert(!redlockpp::error_reason());
 }
 END_TEST
 
@@ -54,7 +58,14 @@ START_TEST(masters_that_do_not_answer_are_an_exception)
     redlockpp::manager m(o);
     r.stop_masters();
     ck_assert(thrown_by([&] { (void)m.try_lock(once("k")); }) == errc::no_quorum);
-    ck_assert(thrown_by([&] { (void)m.try_lock_for(once("k"), 60ms); }) == errc::deadline);
+    try {
+        (void)m.try_lock_for(once("k"), 60ms);
+        ck_abort_msg("it was not thrown");
+    } catch (const redlockpp::error &e) {
+        ck_assert(e.code() == errc::deadline && e.reason() == errc::no_quorum);
+    }
+    ck_assert(!m.try_lock_for(once("k"), 60ms, ec));
+    ck_assert(ec == errc::deadline && redlockpp::error_reason() == errc::no_quorum);
     ck_assert(!m.try_lock(once("k"), ec));
     ck_assert(ec == errc::no_quorum);
     r.continue_masters();
@@ -190,7 +201,7 @@ START_TEST(several_keys_are_one_lock)
 }
 END_TEST
 
-/* In a single key it is a byte as others are; of several keys it would cut one. */
+/* In a single key it is a byte as others are; of several keys it would cut one of a request. */
 START_TEST(a_key_with_a_nul_is_never_cut)
 {
     rig r;
@@ -202,10 +213,46 @@ START_TEST(a_key_with_a_nul_is_never_cut)
     ck_assert(r.m.try_lock("k").has_value());
     ck_assert(!r.m.try_lock(std::vector<std::string>{"a", key}, ec));
     ck_assert(ec == errc::invalid_argument);
-    ck_assert(r.m.release_token({key}, std::string(lock.token()), ec) == release_result::unknown);
-    ck_assert(ec == errc::invalid_argument);
+    ck_assert(redlockpp::error_text().find("has a NUL byte") != std::string::npos);
+    ck_assert_int_eq(r.m.query(key)->held, 1);
+    ck_assert_int_eq(r.m.query("k")->held, 0);
+    ck_assert(r.m.release_token({key}, std::string(lock.token())) == release_result::released);
+    ck_assert_int_eq(r.m.query(key)->held, 0);
     ck_assert(!r.m.try_lock("", ec) && ec == errc::invalid_argument);
     ck_assert(!r.m.try_lock(std::vector<std::string>{}, ec) && ec == errc::invalid_argument);
+}
+END_TEST
+
+/* Every text that the C functions take up to its first NUL. */
+START_TEST(a_text_with_a_nul_is_refused)
+{
+    rig r;
+    const std::string text("a\0b", 3);
+    redlockpp::request request = once("k");
+    redlockpp::options o = r.options();
+    redlockpp::election_options e;
+    std::error_code ec;
+
+    request.owner = text;
+    ck_assert(!r.m.try_lock(request, ec) && ec == errc::invalid_argument);
+    ck_assert(redlockpp::error_text().find("owner has a NUL byte") != std::string::npos);
+    ck_assert(!r.m.adopt(once("k"), text, ec) && ec == errc::invalid_argument);
+    ck_assert(thrown_by([&] { r.m.release_token({"k"}, text); }) == errc::invalid_argument);
+    o.key_prefix = text;
+    ck_assert(thrown_by([&] { redlockpp::manager{o}; }) == errc::invalid_argument);
+    o = r.options();
+    o.nodes[0] += text;
+    ck_assert(thrown_by([&] { redlockpp::manager{o}; }) == errc::invalid_argument);
+    e.id = "ann";
+    e.stops_later = true;
+    e.name = text;
+    ck_assert(thrown_by([&] { redlockpp::election(r.m, e); }) == errc::invalid_argument);
+    e.name = "boss";
+    e.value = text;
+    ck_assert(thrown_by([&] { redlockpp::election(r.m, e); }) == errc::invalid_argument);
+    e.value.clear();
+    e.id = text;
+    ck_assert(thrown_by([&] { redlockpp::election(r.m, e); }) == errc::invalid_argument);
 }
 END_TEST
 
@@ -243,6 +290,7 @@ Suite *locks_suite()
     tcase_add_test(tc, a_lock_can_be_handed_on_by_its_token);
     tcase_add_test(tc, several_keys_are_one_lock);
     tcase_add_test(tc, a_key_with_a_nul_is_never_cut);
+    tcase_add_test(tc, a_text_with_a_nul_is_refused);
     tcase_add_test(tc, durations_that_do_not_fit_are_not_cut);
     suite_add_tcase(s, tc);
     return s;

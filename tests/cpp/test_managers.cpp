@@ -1,5 +1,6 @@
 /* test_managers.cpp - a manager: its options, its end, and what else it can be asked. */
 #include <atomic>
+#include <cstring>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
@@ -56,6 +57,12 @@ START_TEST(a_manager_can_be_moved_and_closed)
     std::error_code ec = errc::lost;
 
     ck_assert_ptr_null(m.native_handle());
+    try {
+        (void)m.lock("k");
+        ck_abort_msg("it was not thrown");
+    } catch (const redlockpp::error &e) {
+        ck_assert_msg(std::strstr(e.what(), "empty: moved from") != nullptr, "%s", e.what());
+    }
     ck_assert(other.try_lock("k").has_value());
     m = std::move(other);
     ck_assert(m.try_lock("k").has_value());

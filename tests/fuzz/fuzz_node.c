@@ -318,11 +318,11 @@ static void user(struct world *w, int letter)
         forget(w);
         break;
     case 'k':
-        accepted(w, redlock_release_token(w->rl, &(const char *){"key"}, 1, peer_foreign_token,
-                                          on_released, new_call(w, RELEASE)));
+        accepted(w, redlock_release_token(w->rl, &(const char *){"key"}, NULL, 1,
+                                          peer_foreign_token, on_released, new_call(w, RELEASE)));
         break;
     case 'q':
-        accepted(w, redlock_query(w->rl, "key", on_queried, new_call(w, QUERY)));
+        accepted(w, redlock_query(w->rl, "key", 0, on_queried, new_call(w, QUERY)));
         break;
     case 'C':
         close_manager(w);

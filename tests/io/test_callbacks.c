@@ -208,8 +208,9 @@ START_TEST(rule_3_a_release_without_callback_is_fine)
     farm_wait_clean(&f);
     got = farm_acquire(&f, "k");
     redlock_lock_forget(got.lock);
-    ck_assert_int_eq(redlock_release_token(f.rl, &(const char *){"k"}, 1, got.token, NULL, NULL),
-                     REDLOCK_OK);
+    ck_assert_int_eq(
+        redlock_release_token(f.rl, &(const char *){"k"}, NULL, 1, got.token, NULL, NULL),
+        REDLOCK_OK);
     farm_wait_clean(&f);
     ck_assert_int_eq(redlock_close(f.rl, NULL, NULL), REDLOCK_OK);
     f.rl = NULL;
@@ -292,9 +293,9 @@ START_TEST(rule_3_a_closing_manager_refuses_and_does_not_call_back)
                      REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_release(got.lock, must_not_be_called, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(
-        redlock_release_token(f.rl, &(const char *){"k"}, 1, "t", must_not_be_called, NULL),
+        redlock_release_token(f.rl, &(const char *){"k"}, NULL, 1, "t", must_not_be_called, NULL),
         REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_query(f.rl, "k", query_must_not_be_called, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_query(f.rl, "k", 0, query_must_not_be_called, NULL), REDLOCK_ESTATE);
     ck_assert_uint_eq(redlock_node_count(f.rl), 3);
     ck_assert_str_eq(redlock_lock_token(got.lock), got.token);
     fake_go_on(f.nodes[0]);
@@ -365,8 +366,8 @@ START_TEST(rule_4_a_callback_never_runs_inside_a_call)
     ck_assert_int_eq(redlock_acquire(f.rl, &request, acquired_outside, NULL, &lock), 0);
     ck_assert_int_eq(redlock_cancel(lock), REDLOCK_OK);
     ck_assert_int_eq(
-        redlock_release_token(f.rl, &(const char *){"k"}, 1, "t", acquired_outside, NULL), 0);
-    ck_assert_int_eq(redlock_query(f.rl, "k", queried_outside, NULL), 0);
+        redlock_release_token(f.rl, &(const char *){"k"}, NULL, 1, "t", acquired_outside, NULL), 0);
+    ck_assert_int_eq(redlock_query(f.rl, "k", 0, queried_outside, NULL), 0);
     ck_assert_int_eq(redlock_close(f.rl, closed_outside, NULL), REDLOCK_OK);
     inside = false;
     f.rl = NULL;
@@ -403,7 +404,7 @@ static void chain_on_released(struct redlock_lock *lock, int status, void *arg)
     (void)arg;
     ck_assert_int_eq(status, REDLOCK_OK);
     chain++;
-    ck_assert_int_eq(redlock_query(f.rl, "k", chain_on_queried, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(f.rl, "k", 0, chain_on_queried, NULL), REDLOCK_OK);
 }
 
 static void chain_on_acquired(struct redlock_lock *lock, int status, void *arg)
@@ -690,7 +691,7 @@ START_TEST(rule_7_close_is_the_last_to_call_back)
     farm_start(&f, 3, FAKE_UNIX);
     farm_open_at_once(&f);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, note, a, NULL), 0);
-    ck_assert_int_eq(redlock_release_token(f.rl, &(const char *){"k"}, 1, "t", note, b), 0);
+    ck_assert_int_eq(redlock_release_token(f.rl, &(const char *){"k"}, NULL, 1, "t", note, b), 0);
     ck_assert_int_eq(redlock_close(f.rl, note_closed, c), REDLOCK_OK);
     f.rl = NULL;
     while (strlen(order) < 3) {
@@ -755,9 +756,9 @@ START_TEST(rule_8_key_and_token_of_a_release_are_copied)
     got = farm_acquire(&f, "k");
     token = strdup(got.token);
     redlock_lock_forget(got.lock);
-    ck_assert_int_eq(
-        redlock_release_token(f.rl, &(const char *){key}, 1, token, outcome_on_released, &released),
-        0);
+    ck_assert_int_eq(redlock_release_token(f.rl, &(const char *){key}, NULL, 1, token,
+                                           outcome_on_released, &released),
+                     0);
     memset(key, '!', strlen(key));
     memset(token, '!', strlen(token));
     free(key);
@@ -790,9 +791,9 @@ static int refusals_in_child(void)
     count_refusal(&n, redlock_release(held.lock, must_not_be_called, NULL));
     count_refusal(&n, redlock_cancel(held.lock));
     count_refusal(&n, redlock_lock_forget(held.lock));
-    count_refusal(
-        &n, redlock_release_token(f.rl, &(const char *){"k"}, 1, "t", must_not_be_called, NULL));
-    count_refusal(&n, redlock_query(f.rl, "k", query_must_not_be_called, NULL));
+    count_refusal(&n, redlock_release_token(f.rl, &(const char *){"k"}, NULL, 1, "t",
+                                            must_not_be_called, NULL));
+    count_refusal(&n, redlock_query(f.rl, "k", 0, query_must_not_be_called, NULL));
     count_refusal(&n, redlock_get_node_info(f.rl, 0, &info));
     count_refusal(&n, redlock_lock_node(held.lock, 0, &detail));
     count_refusal(&n, redlock_close(f.rl, on_closed, NULL));

@@ -287,7 +287,7 @@ START_TEST(a_query_waits_for_its_turn)
     int queried = 0;
 
     start_filled();
-    ck_assert_int_eq(redlock_query(f.rl, "k", on_queried, &queried), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(f.rl, "k", 0, on_queried, &queried), REDLOCK_OK);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[2], "GET"), 0);
     go_on();
@@ -455,8 +455,8 @@ static void release_by_token(void)
     static const char *const keys[] = {"k"};
     struct outcome_released released = {0, 0};
 
-    ck_assert_int_eq(redlock_release_token(f.rl, keys, 1, "token", outcome_on_released, &released),
-                     0);
+    ck_assert_int_eq(
+        redlock_release_token(f.rl, keys, NULL, 1, "token", outcome_on_released, &released), 0);
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_OK);
 }
@@ -516,7 +516,7 @@ START_TEST(a_minority_with_pending_releases_delays_nobody)
         model_set(fake_model(f.nodes[0]), key, "token", 60000);
         model_set(fake_model(f.nodes[1]), key, "token", 60000);
         ck_assert_int_eq(
-            redlock_release_token(f.rl, keys, 1, "token", outcome_on_released, &released), 0);
+            redlock_release_token(f.rl, keys, NULL, 1, "token", outcome_on_released, &released), 0);
     }
     loop_must(f.base, &released.calls);
     loop_settle(f.base);

@@ -462,12 +462,15 @@ START_TEST(null_is_refused_everywhere)
     ck_assert_int_eq(redlock_cancel(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_release(NULL, never_called, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_lock_forget(NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_release_token(NULL, &(const char *){"k"}, 1, "t", never_called, NULL),
+    ck_assert_int_eq(
+        redlock_release_token(NULL, &(const char *){"k"}, NULL, 1, "t", never_called, NULL),
+        REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_release_token(f.rl, NULL, NULL, 1, "t", never_called, NULL),
                      REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_release_token(f.rl, NULL, 1, "t", never_called, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_release_token(f.rl, &(const char *){"k"}, 1, NULL, never_called, NULL),
-                     REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_query(f.rl, "k", NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(
+        redlock_release_token(f.rl, &(const char *){"k"}, NULL, 1, NULL, never_called, NULL),
+        REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_query(f.rl, "k", 0, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_close(NULL, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_get_node_info(NULL, 0, &info), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_get_node_info(f.rl, 0, NULL), REDLOCK_EINVAL);
@@ -562,11 +565,11 @@ START_TEST(other_calls_say_what_is_wrong_too)
     ck_assert_str_eq(redlock_error_text(NULL), "");
     ck_assert_int_lt(redlock_adopt(f.rl, &request, "", never_called, NULL, NULL), 0);
     must_say("token");
-    ck_assert_int_lt(redlock_release_token(f.rl, &none, 1, "t", NULL, NULL), 0);
+    ck_assert_int_lt(redlock_release_token(f.rl, &none, NULL, 1, "t", NULL, NULL), 0);
     must_say("key 1 is empty");
-    ck_assert_int_lt(redlock_release_token(f.rl, &key, 1, "", NULL, NULL), 0);
+    ck_assert_int_lt(redlock_release_token(f.rl, &key, NULL, 1, "", NULL, NULL), 0);
     must_say("token");
-    ck_assert_int_lt(redlock_query(f.rl, "", never_asked, NULL), 0);
+    ck_assert_int_lt(redlock_query(f.rl, "", 0, never_asked, NULL), 0);
     must_say("0 bytes");
     ck_assert_int_lt(redlock_examine(f.rl, NULL, NULL), 0);
     must_say("cb");
@@ -612,8 +615,8 @@ static void others_are_not_refused(int *reported)
 {
     static const char *const keys[] = {"k"};
 
-    ck_assert_int_eq(redlock_release_token(f.rl, keys, 1, "token", NULL, NULL), REDLOCK_OK);
-    ck_assert_int_eq(redlock_query(f.rl, "k", on_queried, reported), REDLOCK_OK);
+    ck_assert_int_eq(redlock_release_token(f.rl, keys, NULL, 1, "token", NULL, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(f.rl, "k", 0, on_queried, reported), REDLOCK_OK);
 }
 
 /* The limit of the header: 65536 pending acquires. */

@@ -793,7 +793,7 @@ START_TEST(a_reserved_name_is_refused_as_a_key)
         ck_assert_int_eq(with.calls, 0);
     }
     ck_assert_int_eq(redlock_adopt(f.rl, &both, "t", count, &adopted, NULL), status);
-    ck_assert_int_eq(redlock_release_token(f.rl, keys, 2, "t", count, &let_go), status);
+    ck_assert_int_eq(redlock_release_token(f.rl, keys, NULL, 2, "t", count, &let_go), status);
     if (status == REDLOCK_OK) {
         loop_must(f.base, &adopted);
         loop_must(f.base, &let_go);

@@ -198,7 +198,8 @@ START_TEST(a_token_releases_all)
     start_with_lock();
     ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
     ck_assert_int_eq(
-        redlock_release_token(f.rl, two_turned, 2, h.token, outcome_on_released, &released), 0);
+        redlock_release_token(f.rl, two_turned, NULL, 2, h.token, outcome_on_released, &released),
+        0);
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_OK);
     farm_wait_clean(&f);
@@ -241,7 +242,7 @@ static void refuse(struct redlock_request request)
 
 static void refuse_to_release(const char *const *keys, size_t n)
 {
-    ck_assert_int_eq(redlock_release_token(f.rl, keys, n, "t", outcome_on_released, NULL),
+    ck_assert_int_eq(redlock_release_token(f.rl, keys, NULL, n, "t", outcome_on_released, NULL),
                      REDLOCK_EINVAL);
 }
 
@@ -268,7 +269,9 @@ START_TEST(lists_of_keys_are_checked)
     refuse(request_of(same, 3));
     refuse(request_of(hole, 2));
     refuse(request_of(empty, 2));
-    refuse_to_release(NULL, 1);
+    refuse_to_release(NULL, 3);
+    ck_assert_str_eq(redlock_error_text(f.rl),
+                     "keys is NULL, and n_keys is 3; give that many keys");
     refuse_to_release(two, 0);
     refuse_to_release(many, REDLOCK_MAX_KEYS + 1);
     refuse_to_release(same, 3);

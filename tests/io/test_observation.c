@@ -624,6 +624,7 @@ START_TEST(wrong_keys_and_too_many_are_refused)
         ck_assert_int_eq(rlk_observe(f.rl, "k", on_observed, &seen, &many[i]), 0);
     }
     ck_assert_int_eq(rlk_observe(f.rl, "k", on_observed, &seen, &observation), REDLOCK_ELIMIT);
+    ck_assert_ptr_nonnull(strstr(redlock_error_text(f.rl), "free one first"));
     for (i = 0; i < RLK_OBSERVATION_MAX; i++) {
         rlk_observation_end(many[i]);
     }

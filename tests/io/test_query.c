@@ -49,7 +49,7 @@ static void on_queried(const struct redlock_query_result *result, int status, vo
 static void query(const char *key)
 {
     memset(&seen, 0, sizeof(seen));
-    ck_assert_int_eq(redlock_query(f.rl, key, on_queried, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(f.rl, key, 0, on_queried, NULL), REDLOCK_OK);
     loop_must(f.base, &seen.calls);
 }
 
@@ -57,7 +57,7 @@ static void query(const char *key)
 static void query_to_timeout(const char *key)
 {
     memset(&seen, 0, sizeof(seen));
-    ck_assert_int_eq(redlock_query(f.rl, key, on_queried, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(f.rl, key, 0, on_queried, NULL), REDLOCK_OK);
     farm_time_out(&f);
     loop_must(f.base, &seen.calls);
 }
@@ -199,7 +199,7 @@ START_TEST(query_of_a_closed_manager_is_cancelled)
     farm_start(&f, 3, FAKE_UNIX);
     farm_open(&f);
     memset(&seen, 0, sizeof(seen));
-    ck_assert_int_eq(redlock_query(f.rl, "k", on_queried, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(f.rl, "k", 0, on_queried, NULL), REDLOCK_OK);
     farm_close(&f);
     ck_assert_int_eq(seen.calls, 1);
     ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
@@ -225,7 +225,7 @@ START_TEST(a_close_waits_for_no_look_at_a_silent_master)
     }
     farm_open(&f);
     memset(&seen, 0, sizeof(seen));
-    ck_assert_int_eq(redlock_query(f.rl, "k", on_queried, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(f.rl, "k", 0, on_queried, NULL), REDLOCK_OK);
     farm_wait_count(&f, 0, "GET", 1);
     ck_assert_int_eq(redlock_close(f.rl, note_close, &closed), REDLOCK_OK);
     f.rl = NULL;

@@ -215,7 +215,7 @@ START_TEST(a_call_over_a_limit_is_counted)
 
     held_start(&f);
     for (i = 0; i <= 65536 && status == REDLOCK_OK; i++) {
-        status = redlock_release_token(f.rl, keys, 1, "0123", NULL, NULL);
+        status = redlock_release_token(f.rl, keys, NULL, 1, "0123", NULL, NULL);
     }
     ck_assert_int_eq(status, REDLOCK_ELIMIT);
     ck_assert_uint_eq(stats().limited, 1);

@@ -252,7 +252,7 @@ START_TEST(neither_a_password_nor_a_whole_token_is_traced)
     loop_settle(f.base);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     ck_assert_int_eq(
-        redlock_release_token(f.rl, (const char *const[]){"k"}, 1, PASSWORD, NULL, NULL),
+        redlock_release_token(f.rl, (const char *const[]){"k"}, NULL, 1, PASSWORD, NULL, NULL),
         REDLOCK_OK);
     farm_end(&f);
     must_follow("c0.0  asks for \\x1b[31mk\\x0a, ttl");
@@ -343,9 +343,9 @@ static void try_all(struct redlock *rl)
     ck_assert_int_eq(redlock_acquire(rl, &request, never_called, NULL, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_adopt(rl, &request, "token", never_called, NULL, NULL),
                      REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_release_token(rl, keys, 1, "token", never_called, NULL),
+    ck_assert_int_eq(redlock_release_token(rl, keys, NULL, 1, "token", never_called, NULL),
                      REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_query(rl, "other", never_reported, NULL), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_query(rl, "other", 0, never_reported, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_examine(rl, never_examined, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_close(rl, NULL, NULL), REDLOCK_ESTATE);
 }

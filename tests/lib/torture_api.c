@@ -417,8 +417,9 @@ int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, vo
     return torture_api_end(c, __real_redlock_release(lock, cb ? on_lock : NULL, c));
 }
 
-int __wrap_redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
-                                 const char *token, redlock_release_cb *cb, void *arg)
+int __wrap_redlock_release_token(struct redlock *rl, const char *const *keys,
+                                 const size_t *key_lens, size_t n_keys, const char *token,
+                                 redlock_release_cb *cb, void *arg)
 {
     struct torture_call *c = new_call("redlock_release_token", torture_api_manager(rl), arg);
 
@@ -426,16 +427,17 @@ int __wrap_redlock_release_token(struct redlock *rl, const char *const *keys, si
     c->reported = cb == NULL;
     torture_api_begin();
     return torture_api_end(
-        c, __real_redlock_release_token(rl, keys, n_keys, token, cb ? on_lock : NULL, c));
+        c, __real_redlock_release_token(rl, keys, key_lens, n_keys, token, cb ? on_lock : NULL, c));
 }
 
-int __wrap_redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg)
+int __wrap_redlock_query(struct redlock *rl, const char *key, size_t key_len, redlock_query_cb *cb,
+                         void *arg)
 {
     struct torture_call *c = new_call("redlock_query", torture_api_manager(rl), arg);
 
     c->query_cb = cb;
     torture_api_begin();
-    return torture_api_end(c, __real_redlock_query(rl, key, cb ? on_query : NULL, c));
+    return torture_api_end(c, __real_redlock_query(rl, key, key_len, cb ? on_query : NULL, c));
 }
 
 int __wrap_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)

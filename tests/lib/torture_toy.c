@@ -185,11 +185,12 @@ int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg
     return REDLOCK_EINVAL;
 }
 
-int redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_keys,
-                          const char *token, redlock_release_cb *cb, void *arg)
+int redlock_release_token(struct redlock *rl, const char *const *keys, const size_t *key_lens,
+                          size_t n_keys, const char *token, redlock_release_cb *cb, void *arg)
 {
     (void)rl;
     (void)keys;
+    (void)key_lens;
     (void)n_keys;
     (void)token;
     (void)cb;
@@ -197,10 +198,12 @@ int redlock_release_token(struct redlock *rl, const char *const *keys, size_t n_
     return REDLOCK_EINVAL;
 }
 
-int redlock_query(struct redlock *rl, const char *key, redlock_query_cb *cb, void *arg)
+int redlock_query(struct redlock *rl, const char *key, size_t key_len, redlock_query_cb *cb,
+                  void *arg)
 {
     (void)rl;
     (void)key;
+    (void)key_len;
     (void)cb;
     (void)arg;
     return REDLOCK_EINVAL;

@@ -51,6 +51,8 @@ def headers_of_cpp(tap, include_dir, compilers):
         for language, options in MODERN.items():
             tap.claim(f'{WHOLE} as {language} ({os.path.basename(compiler)})',
                       complaints([compiler], options, include_dir, WHOLE))
+        tap.claim(f'{WHOLE} without exceptions ({os.path.basename(compiler)})',
+                  complaints([compiler], MODERN['C++17'] + ['-fno-exceptions'], include_dir, WHOLE))
 
 
 def main(root, c, *compilers):
@@ -75,6 +77,8 @@ def main(root, c, *compilers):
               '#ifndef B\n#define B\nint f(int class);\n#endif\n')
         fires(tap, 'a function that has the name of a struct', cxx.split(), CXX11,
               '#ifndef B\n#define B\nstruct s {\n    int x;\n};\nint s(struct s *arg);\n#endif\n')
+        fires(tap, 'a header that throws where it must not', cxx.split(), MODERN['C++17'] + ['-fno-exceptions'],
+              '#ifndef B\n#define B\ninline void f() {\n    throw 1;\n}\n#endif\n')
         fires(tap, 'a header of C++ that shadows', cxx.split(), MODERN['C++17'],
               '#ifndef B\n#define B\nstruct s {\n    void f(int x) { (void)x; { int x = 1; (void)x; } }\n};\n#endif\n')
     return tap.finish()

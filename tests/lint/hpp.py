@@ -16,6 +16,8 @@ STRUCTS = {'redlock_options': ('manager.h', 'manager.hpp'),
            'redlock_election_options': ('election.h', 'election.hpp')}
 NOT_NEEDED = {
     'size': 'set by the initialiser',
+    'error_text': 'redlock_sync_error_text() says the same',
+    'error_text_size': 'the same',
     'error_node': 'the text of the exception names the master',
     'moved_cb': 'any thread may read the deadline',
 }

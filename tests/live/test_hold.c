@@ -216,14 +216,14 @@ START_TEST(token_releases_from_anywhere)
     site_open(&s);
     got = site_acquire(&s, "k");
     ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_OK);
-    ck_assert_int_eq(redlock_release_token(s.rl[1], &(const char *){"k"}, 1, got.token,
+    ck_assert_int_eq(redlock_release_token(s.rl[1], &(const char *){"k"}, NULL, 1, got.token,
                                            outcome_on_released, &released),
                      0);
     loop_must(s.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_OK);
     site_wait_clean(&s);
     released.calls = 0;
-    ck_assert_int_eq(redlock_release_token(s.rl[1], &(const char *){"k"}, 1, got.token,
+    ck_assert_int_eq(redlock_release_token(s.rl[1], &(const char *){"k"}, NULL, 1, got.token,
                                            outcome_on_released, &released),
                      0);
     loop_must(s.base, &released.calls);
@@ -387,7 +387,7 @@ START_TEST(query_names_the_holder)
     site_open(&s);
     request.owner = "night run";
     got = site_acquire_with(&s, 0, &request);
-    ck_assert_int_eq(redlock_query(s.rl[1], "k", on_queried, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(s.rl[1], "k", 0, on_queried, NULL), REDLOCK_OK);
     loop_must(s.base, &n_asked);
     ck_assert_int_eq(asked.held, 1);
     ck_assert_str_eq(asked_token, got.token);
@@ -397,7 +397,7 @@ START_TEST(query_names_the_holder)
     site_release(&s, got.lock);
     site_wait_clean(&s);
     n_asked = 0;
-    ck_assert_int_eq(redlock_query(s.rl[1], "k", on_queried, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(s.rl[1], "k", 0, on_queried, NULL), REDLOCK_OK);
     loop_must(s.base, &n_asked);
     ck_assert_int_eq(asked.held, 0);
     site_end(&s);

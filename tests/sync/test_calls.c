@@ -182,8 +182,8 @@ START_TEST(a_lock_is_forgotten_adopted_and_released_by_its_token)
     ck_assert_str_eq(redlock_sync_lock_token(lock), token);
     ck_assert_uint_gt(redlock_sync_lock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_sync_lock_forget(lock), REDLOCK_OK);
-    ck_assert_int_eq(redlock_sync_release_token(r.s, keys, 1, token), REDLOCK_OK);
-    ck_assert_int_eq(redlock_sync_release_token(r.s, keys, 1, token), REDLOCK_GONE);
+    ck_assert_int_eq(redlock_sync_release_token(r.s, keys, NULL, 1, token), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_release_token(r.s, keys, NULL, 1, token), REDLOCK_GONE);
     ck_assert_int_eq(redlock_sync_adopt(other, &request, token, NULL, &lock), REDLOCK_ELOST);
     ck_assert_int_eq(redlock_sync_close(other), REDLOCK_OK);
     rig_end(&r);
@@ -200,9 +200,9 @@ START_TEST(a_query_is_copied)
 
     rig_start(&r);
     request.owner = "ann";
-    ck_assert_int_eq(redlock_sync_query(r.s, "k", &free_key), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_query(r.s, "k", 0, &free_key), REDLOCK_OK);
     ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_OK);
-    ck_assert_int_eq(redlock_sync_query(r.s, "k", &held_key), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_query(r.s, "k", 0, &held_key), REDLOCK_OK);
     ck_assert_int_eq(free_key->held, 0);
     ck_assert_str_eq(free_key->token, "");
     ck_assert_int_eq(held_key->held, 1);
@@ -214,10 +214,34 @@ START_TEST(a_query_is_copied)
     redlock_sync_query_free(free_key);
     redlock_sync_query_free(held_key);
     redlock_sync_query_free(NULL);
-    ck_assert_int_eq(redlock_sync_query(r.s, "", &none), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_query(r.s, "", 0, &none), REDLOCK_EINVAL);
     ck_assert_str_ne(redlock_sync_error_text(), "");
     ck_assert_ptr_null(none);
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
+    rig_end(&r);
+}
+END_TEST
+
+START_TEST(a_key_with_a_nul_has_a_length)
+{
+    struct redlock_request request = rig_request("k\0z");
+    const char *const keys[] = {request.key};
+    const size_t lens[] = {3};
+    struct redlock_query_result *whole, *cut;
+    struct redlock_sync_lock *lock;
+
+    rig_start(&r);
+    request.key_len = 3;
+    ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_query(r.s, request.key, 3, &whole), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_query(r.s, request.key, 0, &cut), REDLOCK_OK);
+    ck_assert_int_eq(whole->held, 1);
+    ck_assert_int_eq(cut->held, 0);
+    ck_assert_int_eq(redlock_sync_release_token(r.s, keys, NULL, 1, whole->token), REDLOCK_GONE);
+    ck_assert_int_eq(redlock_sync_release_token(r.s, keys, lens, 1, whole->token), REDLOCK_OK);
+    redlock_sync_query_free(whole);
+    redlock_sync_query_free(cut);
+    ck_assert_int_ge(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
 END_TEST
@@ -230,7 +254,7 @@ START_TEST(a_query_without_a_majority_has_a_result_too)
     ck_assert_int_eq(redlock_sync_release(rig_acquire(&r, "k")), REDLOCK_OK);
     master_kill(r.masters[0]);
     master_kill(r.masters[1]);
-    ck_assert_int_eq(redlock_sync_query(r.s, "k", &result), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(redlock_sync_query(r.s, "k", 0, &result), REDLOCK_ENOQUORUM);
     ck_assert_ptr_nonnull(result);
     ck_assert_uint_eq(result->answered, 1);
     ck_assert_str_ne(result->nodes[0]->error, "");
@@ -321,6 +345,13 @@ START_TEST(options_that_are_wrong_are_refused_with_a_text)
     options.error_text_size = sizeof(text);
     ck_assert_int_eq(redlock_sync_new(&options, &s), REDLOCK_EINVAL);
     ck_assert_str_ne(text, "");
+    ck_assert_str_eq(redlock_sync_error_text(), text);
+    options.error_text = NULL;
+    options.error_text_size = 0;
+    options.nodes = &(const char *){"http://a"};
+    options.n_nodes = 1;
+    ck_assert_int_eq(redlock_sync_new(&options, &s), REDLOCK_EURI);
+    ck_assert_ptr_nonnull(strstr(redlock_sync_error_text(), "redis://"));
     ck_assert_int_eq(redlock_sync_new(NULL, &s), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_new(&options, NULL), REDLOCK_EINVAL);
     ck_assert_ptr_null(s);
@@ -347,9 +378,9 @@ START_TEST(a_request_that_is_wrong_is_refused_with_a_text)
     ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_adopt(r.s, &request, "", NULL, &lock), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_adopt(r.s, &request, NULL, NULL, &lock), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_sync_release_token(r.s, NULL, 0, "x"), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_release_token(r.s, NULL, NULL, 0, "x"), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_run(r.s, NULL, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_sync_query(r.s, "k", NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_query(r.s, "k", 0, NULL), REDLOCK_EINVAL);
     ck_assert_ptr_null(lock);
     rig_expect_clean(&r);
     rig_end(&r);
@@ -372,7 +403,7 @@ START_TEST(null_is_refused_everywhere)
     ck_assert_int_eq(redlock_sync_lock_forget(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_lock_lost(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_lock_fd(NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_sync_query(NULL, "k", &result), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_query(NULL, "k", 0, &result), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_canceler_new(NULL, &canceler), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_cancel(NULL), REDLOCK_EINVAL);
     redlock_sync_canceler_free(NULL);
@@ -399,6 +430,7 @@ Suite *calls_suite(void)
     tcase_add_test(tcase, a_release_without_a_majority_ends_too);
     tcase_add_test(tcase, a_lock_is_forgotten_adopted_and_released_by_its_token);
     tcase_add_test(tcase, a_query_is_copied);
+    tcase_add_test(tcase, a_key_with_a_nul_has_a_length);
     tcase_add_test(tcase, a_query_without_a_majority_has_a_result_too);
     tcase_add_test(tcase, a_function_runs_on_the_io_thread);
     tcase_add_test(tcase, what_was_done_is_counted);

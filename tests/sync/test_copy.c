@@ -62,7 +62,7 @@ static void on_result(const struct redlock_query_result *result, int status, voi
 
 static void ask(struct redlock *rl, void *arg)
 {
-    ck_assert_int_eq(redlock_query(rl, "k", on_result, arg), REDLOCK_OK);
+    ck_assert_int_eq(redlock_query(rl, "k", 0, on_result, arg), REDLOCK_OK);
 }
 
 START_TEST(a_copied_result_shares_no_pointer_with_the_original)

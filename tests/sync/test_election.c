@@ -150,8 +150,8 @@ START_TEST(a_query_keeps_the_leader_and_its_value)
     start();
     ann = make(r.s, "ann");
     elect(ann);
-    ck_assert_int_eq(redlock_sync_query(r.s, "boss", &led), REDLOCK_OK);
-    ck_assert_int_eq(redlock_sync_query(r.s, "free", &free_key), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_query(r.s, "boss", 0, &led), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_query(r.s, "free", 0, &free_key), REDLOCK_OK);
     ck_assert_str_eq(led->leader, "ann");
     ck_assert_str_eq(led->value, "10.0.0.1:80");
     ck_assert_str_eq(free_key->leader, "");
@@ -234,7 +234,7 @@ static void must_be_waited_for(void)
     uint64_t waiters = 0;
 
     while (waiters == 0) {
-        ck_assert_int_eq(redlock_sync_query(r.s, "boss", &result), REDLOCK_OK);
+        ck_assert_int_eq(redlock_sync_query(r.s, "boss", 0, &result), REDLOCK_OK);
         waiters = result->waiters;
         redlock_sync_query_free(result);
     }

@@ -28,7 +28,7 @@ static void lock_and_query(void)
     if (redlock_sync_acquire(r.s, &request, canceler, &lock) == REDLOCK_OK) {
         ck_assert_str_eq(redlock_sync_lock_key(lock, NULL), "k");
         redlock_sync_extend(lock, 0);
-        redlock_sync_query(r.s, "k", &result);
+        redlock_sync_query(r.s, "k", 0, &result);
         redlock_sync_query_free(result);
         ck_assert_int_ge(redlock_sync_release(lock), REDLOCK_OK);
     }

@@ -57,7 +57,7 @@ static void lock_and_release(struct redlock_sync *s)
         NOTE(redlock_sync_lock_forget(lock));
         NOTE(redlock_sync_adopt(s, &request, token, canceler, &lock));
         NOTE(redlock_sync_release(lock));
-        NOTE(redlock_sync_release_token(s, keys, 1, token) < 0);
+        NOTE(redlock_sync_release_token(s, keys, NULL, 1, token) < 0);
     }
     NOTE(redlock_sync_cancel(canceler));
     redlock_sync_canceler_free(canceler);
@@ -69,7 +69,7 @@ static void ask(struct redlock_sync *s)
     struct redlock_node_stats node = {.size = sizeof(node)};
     struct redlock_query_result *result = NULL;
 
-    NOTE(redlock_sync_query(s, "k", &result));
+    NOTE(redlock_sync_query(s, "k", 0, &result));
     redlock_sync_query_free(result);
     NOTE(redlock_sync_get_stats(s, &stats));
     NOTE(redlock_sync_get_node_stats(s, 0, &node));

@@ -322,8 +322,11 @@ private:
     {
         auto own = std::make_unique<election_options>(o);
         redlock_election_options c = detail::to_c(*own);
-        int status = redlock_sync_election_new(m.native_handle(), &c, &election_);
+        int status = detail::check_texts({{"name", o.name}, {"id", o.id}, {"value", o.value}});
 
+        if (status == 0) {
+            status = redlock_sync_election_new(m.native_handle(), &c, &election_);
+        }
         if (status == 0) {
             options_ = std::move(own);
         }

@@ -2,7 +2,10 @@
 #ifndef REDLOCK_HPP_ERROR_HPP
 #define REDLOCK_HPP_ERROR_HPP
 
+#include <cstdio>
+#include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <new>
 #include <string>
 #include <system_error>
@@ -36,13 +39,23 @@ enum class errc {
     config = REDLOCK_ECONFIG
 };
 
+} // namespace redlockpp
+
+template <> struct std::is_error_code_enum<redlockpp::errc> : std::true_type {
+};
+
+namespace redlockpp
+{
+
 namespace detail
 {
 
+inline constexpr char category_name[] = "redlock";
+
 class [[gnu::visibility("default")]] error_category final
     : public std::
-      error_category{public : const char * name() const noexcept override{return "redlock";
-}
+      error_category{public : const char * name() const noexcept override{return category_name;
+} // namespace detail
 
 std::string message(int status) const override
 {
@@ -76,8 +89,8 @@ std::error_condition default_error_condition(int status) const noexcept override
 }
 }; // namespace redlockpp
 
-/* Categories are compared by their address: this is one object, also when several shared objects
- * include this file and hide what they define. */
+/* One object, also when several shared objects include this file and hide what they define; but not
+ * when they were loaded by dlopen(3) without RTLD_GLOBAL, or linked with -Bsymbolic. */
 [[gnu::visibility("default")]] inline const error_category the_category{};
 
 } // namespace detail
@@ -93,12 +106,49 @@ inline std::error_code make_error_code(errc code) noexcept
     return {static_cast<int>(code), category()};
 }
 
+/* By the name of the category: so a code of another shared object compares equal, too, which has a
+ * category of its own. */
+inline bool operator==(const std::error_code &one, errc other) noexcept
+{
+    return one.value() == static_cast<int>(other) &&
+           std::strcmp(one.category().name(), detail::category_name) == 0;
+}
+inline bool operator==(errc one, const std::error_code &other) noexcept
+{
+    return other == one;
+}
+inline bool operator!=(const std::error_code &one, errc other) noexcept
+{
+    return !(one == other);
+}
+inline bool operator!=(errc one, const std::error_code &other) noexcept
+{
+    return !(other == one);
+}
+
 /* What a call throws that has no std::error_code& and fails. what() says which master, which field
- * or which holder, as redlock_sync_error_text() does. */
+ * or which holder, as redlock_sync_error_text() does. Without exceptions (-fno-exceptions) such a
+ * call ends the program by std::terminate(): use those with a std::error_code&. */
 class error : public std::system_error
 {
 public:
     using std::system_error::system_error;
+    error(std::error_code code, std::error_code reason) : std::system_error(code), reason_(reason)
+    {
+    }
+    error(std::error_code code, const char *text, std::error_code reason)
+        : std::system_error(code, text), reason_(reason)
+    {
+    }
+
+    /* After an acquire or a campaign: error_reason() of that call. */
+    std::error_code reason() const noexcept
+    {
+        return reason_;
+    }
+
+private:
+    std::error_code reason_{};
 };
 
 /* What was wrong with the last call of this thread; "" when there is no more to say than
@@ -117,18 +167,39 @@ inline std::error_code code(int status) noexcept
     return status < 0 ? std::error_code{status, category()} : std::error_code{};
 }
 
-[[noreturn]] inline void throw_status(int status, const char *text)
+} // namespace detail
+
+/* After an acquire, adoption or campaign of this thread that failed: why its last try did. So
+ * errc::deadline because somebody has the lock (errc::held) can be told from errc::deadline because
+ * no majority answers (errc::no_quorum). No error after other calls. */
+inline std::error_code error_reason() noexcept
 {
+    return detail::code(redlock_sync_error_reason());
+}
+
+namespace detail
+{
+
+/* Throw what is wrong with the last call of this thread. */
+[[noreturn]] inline void throw_status(int status)
+{
+#ifdef __cpp_exceptions
+    const char *text = redlock_sync_error_text();
+
     if (text[0] != '\0') {
-        throw error(code(status), text);
+        throw error(code(status), text, error_reason());
     }
-    throw error(code(status));
+    throw error(code(status), error_reason());
+#else
+    (void)status;
+    std::terminate();
+#endif
 }
 
 inline void check(int status)
 {
     if (status < 0) {
-        throw_status(status, redlock_sync_error_text());
+        throw_status(status);
     }
 }
 
@@ -143,17 +214,38 @@ inline void must_not_be_a_callback(int status) noexcept
 /* For functions that are noexcept: a status below 0 instead of std::bad_alloc. */
 template <typename Function> int status_of(Function &&function) noexcept
 {
+#ifdef __cpp_exceptions
     try {
         return function();
     } catch (const std::bad_alloc &) {
         return REDLOCK_ENOMEM;
     }
+#else
+    return function();
+#endif
+}
+
+/* A text that the C functions take up to its first NUL. */
+struct named_text {
+    const char *name;
+    const std::string &text;
+};
+
+/* 0, or REDLOCK_EINVAL when one of them would be cut. */
+inline int check_texts(std::initializer_list<named_text> texts) noexcept
+{
+    for (const named_text &one : texts) {
+        if (one.text.find('\0') != std::string::npos) {
+            char said[96];
+
+            std::snprintf(said, sizeof(said), "%s has a NUL byte, where it would be cut", one.name);
+            return redlock_sync_refuse(said);
+        }
+    }
+    return 0;
 }
 
 } // namespace detail
 } // namespace redlockpp
-
-template <> struct std::is_error_code_enum<redlockpp::errc> : std::true_type {
-};
 
 #endif

@@ -70,6 +70,24 @@ inline const char *text_or_null(const std::string &text) noexcept
     return text.empty() ? nullptr : text.c_str();
 }
 
+inline int check_texts(const options &o) noexcept
+{
+    int status = check_texts({{"username", o.username},
+                              {"password", o.password},
+                              {"password_file", o.password_file},
+                              {"key_prefix", o.key_prefix},
+                              {"client_name", o.client_name},
+                              {"tls_cacert", o.tls_cacert},
+                              {"tls_cert", o.tls_cert},
+                              {"tls_key", o.tls_key},
+                              {"tls_sni", o.tls_sni}});
+
+    for (std::size_t i = 0; i < o.nodes.size() && status == 0; i++) {
+        status = check_texts({{"the URI of a master", o.nodes[i]}});
+    }
+    return status;
+}
+
 /* Options as the C functions take them. They point into `o`, which must outlive them. */
 class c_options
 {
@@ -99,8 +117,6 @@ public:
         c_.tls_key = text_or_null(o.tls_key);
         c_.tls_sni = text_or_null(o.tls_sni);
         c_.tls_verify = o.tls_verify;
-        c_.error_text = text_;
-        c_.error_text_size = sizeof(text_);
     }
     c_options(const c_options &) = delete;
     c_options &operator=(const c_options &) = delete;
@@ -121,16 +137,9 @@ public:
         return &c_;
     }
 
-    /* Why redlock_sync_new() failed. */
-    const char *text() const noexcept
-    {
-        return text_;
-    }
-
 private:
     redlock_options c_;
     std::vector<const char *> nodes_;
-    char text_[512] = "";
 };
 
 struct free_query {
@@ -158,20 +167,11 @@ public:
     /* Begins to connect, and does not wait for that: redlock_sync_new(). */
     explicit manager(const options &o)
     {
-        detail::c_options c(o);
-        int status = open(o, c);
-
-        if (status != 0) {
-            detail::throw_status(status, c.text());
-        }
+        detail::check(open(o));
     }
     manager(const options &o, std::error_code &ec) noexcept
     {
-        ec = detail::code(detail::status_of([&] {
-            detail::c_options c(o);
-
-            return open(o, c);
-        }));
+        ec = detail::code(detail::status_of([&] { return open(o); }));
     }
 
     manager(manager &&other) noexcept
@@ -262,13 +262,13 @@ public:
     {
         held_lock got;
 
-        detail::check(acquire(r, 0, token.c_str(), got));
+        detail::check(acquire(r, 0, &token, got));
         return got;
     }
     [[nodiscard]] std::optional<held_lock> adopt(const request &r, const std::string &token,
                                                  std::error_code &ec) noexcept
     {
-        return try_acquire(r, 0, token.c_str(), ec);
+        return try_acquire(r, 0, &token, ec);
     }
 
     /* ---- everything else ---- */
@@ -295,7 +295,7 @@ public:
     [[nodiscard]] query_result query(const std::string &key)
     {
         redlock_query_result *got = nullptr;
-        int status = redlock_sync_query(s_, key.c_str(), &got);
+        int status = redlock_sync_query(s_, key.data(), key.size(), &got);
         query_result result(got);
 
         detail::check(status);
@@ -305,7 +305,7 @@ public:
     {
         redlock_query_result *got = nullptr;
 
-        ec = detail::code(redlock_sync_query(s_, key.c_str(), &got));
+        ec = detail::code(redlock_sync_query(s_, key.data(), key.size(), &got));
         return query_result(got);
     }
 
@@ -381,11 +381,15 @@ private:
 
         void call(Argument argument) noexcept
         {
+#ifdef __cpp_exceptions
             try {
                 function(argument);
             } catch (...) {
                 thrown = std::current_exception();
             }
+#else
+            function(argument);
+#endif
         }
 
         void pass_on() const
@@ -417,8 +421,14 @@ private:
         return status;
     }
 
-    int open(const options &o, detail::c_options &c)
+    int open(const options &o)
     {
+        detail::c_options c(o);
+        int status = detail::check_texts(o);
+
+        if (status != 0) {
+            return status;
+        }
         if (o.on_trace) {
             trace_ = std::make_unique<std::function<void(const redlock_trace &)>>(o.on_trace);
             c.put_trace(trace_.get());
@@ -451,10 +461,10 @@ private:
     }
 
     /* token: NULL: this is no adoption. */
-    int acquire(const request &r, std::uint32_t wait_ms, const char *token, held_lock &got);
+    int acquire(const request &r, std::uint32_t wait_ms, const std::string *token, held_lock &got);
 
-    std::optional<held_lock> try_acquire(const request &r, std::uint32_t wait_ms, const char *token,
-                                         std::error_code &ec) noexcept
+    std::optional<held_lock> try_acquire(const request &r, std::uint32_t wait_ms,
+                                         const std::string *token, std::error_code &ec) noexcept
     {
         held_lock got;
         int status = detail::status_of([&] { return acquire(r, wait_ms, token, got); });
@@ -465,12 +475,17 @@ private:
 
     int do_release_token(const std::vector<std::string> &keys, const std::string &token)
     {
+        int status = detail::check_texts({{"the token", token}});
         std::vector<const char *> pointers;
+        std::vector<std::size_t> lens;
 
         for (const std::string &key : keys) {
-            pointers.push_back(detail::to_key(key));
+            pointers.push_back(key.data());
+            lens.push_back(key.size());
         }
-        return redlock_sync_release_token(s_, pointers.data(), pointers.size(), token.c_str());
+        return status != 0 ? status
+                           : redlock_sync_release_token(s_, pointers.data(), lens.data(),
+                                                        pointers.size(), token.c_str());
     }
 
     redlock_sync *s_ = nullptr;
@@ -514,17 +529,21 @@ private:
     redlock_sync_canceler *canceler_ = nullptr;
 };
 
-inline int manager::acquire(const request &r, std::uint32_t wait_ms, const char *token,
+inline int manager::acquire(const request &r, std::uint32_t wait_ms, const std::string *token,
                             held_lock &got)
 {
     detail::c_request c(r, wait_ms);
+    int status = detail::check_texts(r, token);
     redlock_sync_canceler *cancel = r.cancel ? r.cancel->native_handle() : nullptr;
 
+    if (status != 0) {
+        return status;
+    }
     if (r.on_notice) {
         got.notice_ = std::make_unique<std::function<void(const notice &)>>(r.on_notice);
         c.put_notice(got.notice_.get());
     }
-    return token ? redlock_sync_adopt(s_, c.get(), token, cancel, &got.lock_)
+    return token ? redlock_sync_adopt(s_, c.get(), token->c_str(), cancel, &got.lock_)
                  : redlock_sync_acquire(s_, c.get(), cancel, &got.lock_);
 }
 

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_HPP_REQUEST_HPP
 #define REDLOCK_HPP_REQUEST_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -37,6 +38,7 @@ struct request {
     request(std::string key) : keys{std::move(key)}
     {
     }
+    request(std::nullptr_t) = delete;
     request(std::vector<std::string> all) : keys(std::move(all))
     {
     }
@@ -76,11 +78,18 @@ inline void on_notice(redlock_lock *, const redlock_notice *n, void *arg) noexce
     call(notice{n->kind, code(n->reason), to_ms(n->left_ms), to_time_point(n->deadline_us)});
 }
 
-/* One of several keys ends at its first NUL. A key that goes on behind it would be cut, and is
- * refused as an empty one is. */
-inline const char *to_key(const std::string &key) noexcept
+/* A single key may have NULs. token: NULL for a lock that is not adopted. */
+inline int check_texts(const request &r, const std::string *token) noexcept
 {
-    return key.find('\0') == std::string::npos ? key.c_str() : "";
+    int status = check_texts({{"owner", r.owner}});
+
+    if (status == 0 && token != nullptr) {
+        status = check_texts({{"the token", *token}});
+    }
+    for (std::size_t i = 0; i < r.keys.size() && r.keys.size() > 1 && status == 0; i++) {
+        status = check_texts({{"one of several keys", r.keys[i]}});
+    }
+    return status;
 }
 
 /* A request as the C functions take it. It points into `r`, which must outlive it. */
@@ -122,7 +131,7 @@ private:
             return;
         }
         for (const std::string &key : keys) {
-            pointers_.push_back(to_key(key));
+            pointers_.push_back(key.c_str());
         }
         c_.keys = pointers_.data();
         c_.n_keys = pointers_.size();

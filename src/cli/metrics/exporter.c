@@ -98,7 +98,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
         struct key *key = &e->keys[i];
 
         if (!key->asked) {
-            key->asked = redlock_query(e->session.rl, key->name, on_answer, key) == 0;
+            key->asked = redlock_query(e->session.rl, key->name, 0, on_answer, key) == 0;
             key->known = key->known && key->asked;
         }
     }

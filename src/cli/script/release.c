@@ -83,7 +83,7 @@ static int release_token(struct cli_session *session, const struct cli_keys *key
 {
     struct release release = {.done = false};
     int status =
-        redlock_release_token(session->rl, keys->keys, keys->n, token, on_released, &release);
+        redlock_release_token(session->rl, keys->keys, NULL, keys->n, token, on_released, &release);
     int code;
 
     if (status == REDLOCK_EINVAL) {

@@ -106,7 +106,7 @@ static int finish(const struct query *query)
 static int ask(struct cli_session *session, const char *key, bool json)
 {
     struct query query = {.rl = session->rl, .key = key, .json = json};
-    int status = redlock_query(session->rl, key, on_answered, &query);
+    int status = redlock_query(session->rl, key, 0, on_answered, &query);
     int code;
 
     query.status = status;

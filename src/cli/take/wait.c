@@ -82,7 +82,7 @@ static void ask_for_holder(struct cli_wait *wait)
     size_t i;
 
     for (i = 0; i < keys->n; i++) {
-        wait->asked += redlock_query(wait->session->rl, keys->keys[i], on_holder, wait) == 0;
+        wait->asked += redlock_query(wait->session->rl, keys->keys[i], 0, on_holder, wait) == 0;
     }
 }
 

@@ -68,7 +68,7 @@ static void on_answered(const struct redlock_query_result *result, int status, v
 void cli_watched_ask(struct cli_watched *watched)
 {
     if (!watched->asking) {
-        watched->asking = redlock_query(watched->rl, watched->key, on_answered, watched) == 0;
+        watched->asking = redlock_query(watched->rl, watched->key, 0, on_answered, watched) == 0;
     }
 }
 
