@@ -71,6 +71,8 @@ struct cli_connect {
     const char *quarantine;
     const char *cacert, *cert, *key, *sni, *tls_verify;
     bool trace;
+    bool never_waits; /* no option, but the command's own: it holds a lock, or serves, and so never
+                         waits for stderr */
 };
 
 /* How to read the command line of one command. */

@@ -274,7 +274,8 @@ int cli_elect_main(int argc, char **argv)
                             .short_options = "+:hv",
                             .options = options,
                             .own = take_option,
-                            .arg = &plan};
+                            .arg = &plan,
+                            .connect = {.never_waits = true}};
     struct cli_signals signals = {.fd = -1};
     struct cli_session session;
     int code = read_args(&args, &plan, argc, argv);

@@ -264,7 +264,8 @@ int cli_lock_main(int argc, char **argv)
                             .short_options = "+:hv" CLI_TAKE_SHORT,
                             .options = options,
                             .own = take_option,
-                            .arg = &lock};
+                            .arg = &lock,
+                            .connect = {.never_waits = true}};
     struct cli_signals signals = {.fd = -1};
     struct cli_session session;
     int code;

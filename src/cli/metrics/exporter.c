@@ -279,7 +279,8 @@ int cli_exporter_main(int argc, char **argv)
                             .short_options = ":hv",
                             .options = options,
                             .own = take_option,
-                            .arg = &e};
+                            .arg = &e,
+                            .connect = {.never_waits = true}};
     struct cli_signals signals = {.fd = -1};
     int code;
 

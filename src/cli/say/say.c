@@ -1,17 +1,18 @@
-/* say.c - messages. Each is one line in one write(), so that the lines of several commands that
- * share a terminal or a log do not mix. Many contain text from others, so each message is escaped
- * as a whole.
+/* say.c - messages. Each is one line in one write() (say/writer.h), so that the lines of several
+ * commands that share a terminal or a log do not mix. Many contain text from others, so each
+ * message is escaped as a whole.
  */
 #include "cli/say/say.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/say/escape.h"
 #include "cli/say/exit.h"
+#include "cli/say/writer.h"
 
 static bool verbose;
 
@@ -25,13 +26,28 @@ bool cli_say_is_verbose(void)
     return verbose;
 }
 
+int cli_say_never_wait(void)
+{
+    if (cli_writer_start() != 0) {
+        cli_say("cannot make a thread for messages: %s", strerror(errno));
+        return CLI_INTERNAL;
+    }
+    atexit(cli_writer_end);
+    return CLI_OK;
+}
+
+void cli_say_end(void)
+{
+    cli_writer_end();
+}
+
 static void emit(const char *prefix, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
 static void emit(const char *prefix, const char *format, va_list args)
 {
-    char text[4096];
-    char line[4096];
+    char text[CLI_WRITER_LINE];
+    char line[CLI_WRITER_LINE];
     size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
 
     if (vsnprintf(text, sizeof(text), format, args) < 0) {
@@ -39,8 +55,7 @@ static void emit(const char *prefix, const char *format, va_list args)
     }
     used += cli_escape_text(text, line + used, sizeof(line) - used - 1);
     line[used++] = '\n';
-    while (write(STDERR_FILENO, line, used) < 0 && errno == EINTR) {
-    }
+    cli_writer_put(line, used);
 }
 
 void cli_say(const char *format, ...)

@@ -9,6 +9,14 @@
 void cli_say_verbose(void);
 bool cli_say_is_verbose(void);
 
+/* From now on no message waits until stderr takes it: what cannot be written soon is dropped, and
+ * counted (say/writer.h). For a command that must go on meanwhile: it holds a lock, or serves.
+ * Returns CLI_OK; or says what is wrong and returns CLI_INTERNAL. */
+int cli_say_never_wait(void);
+
+/* Wait a short time for messages that are not written yet. At exit() this is done anyway. */
+void cli_say_end(void);
+
 /* "redlock: ", the text and a newline, in one write. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -112,7 +112,8 @@ int cli_acquire_main(int argc, char **argv)
                             .short_options = ":hv" CLI_TAKE_SHORT,
                             .options = options,
                             .own = take_option,
-                            .arg = &take};
+                            .arg = &take,
+                            .connect = {.never_waits = true}};
     struct cli_session session;
     int code;
 

@@ -193,7 +193,8 @@ int cli_extend_main(int argc, char **argv)
                             .short_options = ":hv",
                             .options = options,
                             .own = take_option,
-                            .arg = &extension};
+                            .arg = &extension,
+                            .connect = {.never_waits = true}};
     int code = read_args(&args, argc, argv);
 
     if (code == CLI_GO_ON) {

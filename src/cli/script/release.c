@@ -118,7 +118,8 @@ int cli_release_main(int argc, char **argv)
                             .short_options = ":hv",
                             .options = options,
                             .own = take_option,
-                            .arg = &token};
+                            .arg = &token,
+                            .connect = {.never_waits = true}};
     struct cli_session session;
     int code = read_args(&args, argc, argv, &keys);
 

@@ -69,6 +69,9 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
         return code;
     }
     code = cli_environment_set(&settings);
+    if (code == CLI_OK && connect->never_waits) {
+        code = cli_say_never_wait();
+    }
     if (code == CLI_OK) {
         code = make_manager(command, &settings, ret_session);
     }

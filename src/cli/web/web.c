@@ -413,7 +413,8 @@ int cli_web_main(int argc, char **argv)
                             .short_options = ":hv",
                             .options = options,
                             .own = take_option,
-                            .arg = &place};
+                            .arg = &place,
+                            .connect = {.never_waits = true}};
     int code = cli_args_read(&args, argc, argv);
 
     if (code == CLI_GO_ON) {

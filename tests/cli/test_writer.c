@@ -1,0 +1,271 @@
+/* test_writer.c - lines reach stderr, and nobody waits for a stderr that takes none. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/say/writer.h"
+#include "lib/runner.h"
+
+/* More than the queue and the pipe take. */
+#define MANY 5000
+
+static void put(const char *line)
+{
+    cli_writer_put(line, strlen(line));
+}
+
+static void become_stderr(int fd)
+{
+    ck_assert_int_eq(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+    close(fd);
+}
+
+static void open_as_stderr(const char *path)
+{
+    int fd = open(path, O_WRONLY);
+
+    ck_assert_int_ge(fd, 0);
+    become_stderr(fd);
+}
+
+/* A stderr that shows each write() by itself. Returns the end to read from. */
+static int packets(void)
+{
+    int fds[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+    become_stderr(fds[1]);
+    return fds[0];
+}
+
+/* A pipe as stderr, of one page. Returns the end to read from. */
+static int small_pipe(void)
+{
+    int fds[2];
+
+    ck_assert_int_eq(pipe(fds), 0);
+    ck_assert_int_eq(fcntl(fds[1], F_SETPIPE_SZ, 4096), 4096);
+    become_stderr(fds[1]);
+    return fds[0];
+}
+
+static void expect(int fd, const char *line)
+{
+    char text[CLI_WRITER_LINE + 1];
+    ssize_t n = read(fd, text, CLI_WRITER_LINE);
+
+    ck_assert_int_gt(n, 0);
+    text[n] = '\0';
+    ck_assert_str_eq(text, line);
+}
+
+/* Without a queue and with one. */
+static void maybe_start(int queued)
+{
+    if (queued) {
+        ck_assert_int_eq(cli_writer_start(), 0);
+    }
+}
+
+START_TEST(each_line_is_one_write_in_order)
+{
+    int fd = packets();
+
+    maybe_start(_i);
+    put("one\n");
+    put("two\n");
+    put("three\n");
+    expect(fd, "one\n");
+    expect(fd, "two\n");
+    expect(fd, "three\n");
+}
+END_TEST
+
+START_TEST(the_longest_line_is_one_write)
+{
+    char line[CLI_WRITER_LINE + 1];
+    int fd = packets();
+
+    memset(line, 'x', sizeof(line));
+    strcpy(line + CLI_WRITER_LINE - 1, "\n");
+    maybe_start(_i);
+    put(line);
+    expect(fd, line);
+}
+END_TEST
+
+START_TEST(lines_that_cannot_be_written_are_counted)
+{
+    int fd;
+
+    open_as_stderr("/dev/full");
+    put("one\n");
+    put("two\n");
+    fd = packets();
+    put("three\n");
+    expect(fd, "redlock: 2 messages were dropped: No space left on device\n");
+    expect(fd, "three\n");
+    put("four\n");
+    expect(fd, "four\n");
+}
+END_TEST
+
+START_TEST(a_stderr_that_was_made_not_blocking_loses_no_line)
+{
+    char text[4096];
+    int fd = small_pipe(), n = 0;
+    pid_t writer;
+
+    ck_assert_int_eq(fcntl(STDERR_FILENO, F_SETFL, O_WRONLY | O_NONBLOCK), 0);
+    writer = fork();
+    if (writer == 0) {
+        for (int i = 0; i < 1000; i++) {
+            put("a line\n");
+        }
+        _exit(0);
+    }
+    open_as_stderr("/dev/null");
+    for (ssize_t got; (got = read(fd, text, sizeof(text))) > 0;) {
+        n += (int)got;
+    }
+    ck_assert_int_eq(n, 1000 * 7);
+    ck_assert_int_eq(waitpid(writer, NULL, 0), writer);
+}
+END_TEST
+
+/* ---- a reader that comes late ---- */
+
+static atomic_ulong read_lines, noted;
+
+static void take(const char *line)
+{
+    unsigned long n;
+
+    if (sscanf(line, "redlock: %lu messages were dropped: standard error was blocked", &n) == 1 ||
+        sscanf(line, "redlock: %lu message was dropped: standard error was blocked", &n) == 1) {
+        atomic_fetch_add(&noted, n);
+    } else {
+        ck_assert_str_eq(line, "a line\n");
+        atomic_fetch_add(&read_lines, 1);
+    }
+}
+
+static void *read_all(void *arg)
+{
+    FILE *file = fdopen(*(int *)arg, "r");
+    char line[CLI_WRITER_LINE + 1];
+
+    while (fgets(line, sizeof(line), file)) {
+        take(line);
+    }
+    fclose(file);
+    return NULL;
+}
+
+/* Whether all n lines are accounted for, perhaps after a while. */
+static bool is_balanced(unsigned long n)
+{
+    for (int i = 0; i < 1000 && atomic_load(&read_lines) + atomic_load(&noted) < n; i++) {
+        usleep(1000);
+    }
+    return atomic_load(&read_lines) + atomic_load(&noted) == n;
+}
+
+START_TEST(a_blocked_stderr_drops_lines_and_the_next_one_says_how_many)
+{
+    int fd = small_pipe();
+    unsigned long n = 0;
+    pthread_t reader;
+
+    maybe_start(1);
+    for (; n < MANY; n++) {
+        put("a line\n");
+    }
+    ck_assert_int_eq(pthread_create(&reader, NULL, read_all, &fd), 0);
+    do {
+        put("a line\n"); /* this, or a later one, brings the note */
+        n++;
+    } while (!is_balanced(n));
+    ck_assert_uint_gt(atomic_load(&noted), 0);
+    ck_assert_uint_gt(atomic_load(&read_lines), 0);
+}
+END_TEST
+
+/* These return although nobody reads. */
+static const int lines[] = {700, MANY}; /* the queue has room for the first */
+
+START_TEST(the_end_does_not_wait_for_a_stderr_that_stays_blocked)
+{
+    small_pipe();
+    maybe_start(1);
+    for (int i = 0; i < lines[_i]; i++) {
+        put("a line\n");
+    }
+    cli_writer_end();
+}
+END_TEST
+
+START_TEST(at_the_end_all_lines_are_written)
+{
+    int fd = packets();
+
+    maybe_start(1);
+    for (int i = 0; i < 50; i++) {
+        put("a line\n");
+    }
+    cli_writer_end();
+    for (int i = 0; i < 50; i++) {
+        char text[64];
+
+        ck_assert_int_eq(recv(fd, text, sizeof(text), MSG_DONTWAIT), 7);
+    }
+}
+END_TEST
+
+START_TEST(a_forked_process_writes_by_itself)
+{
+    int fd = packets();
+    pid_t child;
+
+    maybe_start(1);
+    child = fork();
+    if (child == 0) {
+        put("of the child\n");
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    expect(fd, "of the child\n");
+    put("of the parent\n");
+    expect(fd, "of the parent\n");
+}
+END_TEST
+
+static Suite *writer_suite(void)
+{
+    Suite *suite = suite_create("writer");
+    TCase *tests = tcase_create("writer");
+
+    tcase_add_loop_test(tests, each_line_is_one_write_in_order, 0, 2);
+    tcase_add_loop_test(tests, the_longest_line_is_one_write, 0, 2);
+    tcase_add_test(tests, lines_that_cannot_be_written_are_counted);
+    tcase_add_test(tests, a_stderr_that_was_made_not_blocking_loses_no_line);
+    tcase_add_test(tests, a_blocked_stderr_drops_lines_and_the_next_one_says_how_many);
+    tcase_add_loop_test(tests, the_end_does_not_wait_for_a_stderr_that_stays_blocked, 0, 2);
+    tcase_add_test(tests, at_the_end_all_lines_are_written);
+    tcase_add_test(tests, a_forked_process_writes_by_itself);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {writer_suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
