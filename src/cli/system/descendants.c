@@ -5,6 +5,10 @@
  * is repeated until it finds no new process. A process gets SIGKILL before its children are
  * searched for: it starts no others. A signal that a process may catch is sent when all have been
  * found.
+ *
+ * To read a process from /proc costs some 10 us, so that is counted: one read for each process of
+ * the system and each search, and two more for each new descendant. What is found is in a hash
+ * table.
  */
 #include "cli/system/descendants.h"
 
@@ -40,6 +44,7 @@ struct search {
     struct process *found; /* the processes found so far */
     size_t n;
     size_t room;
+    size_t *index; /* by a hash of the process id: 1 + the place in `found`; 0: free */
     struct cli_descendants result;
 };
 
@@ -77,16 +82,24 @@ static bool read_process(pid_t pid, struct process *ret_process)
     return parse(text, ret_process);
 }
 
+/* Where a process is in the index, or would be. It has twice the room of `found`. */
+static size_t *slot(const struct search *search, pid_t pid)
+{
+    size_t last = 2 * search->room - 1;
+    size_t i = (size_t)pid & last;
+
+    while (search->index[i] && search->found[search->index[i] - 1].pid != pid) {
+        i = (i + 1) & last;
+    }
+    return &search->index[i];
+}
+
+/* The last one found with this id. */
 static const struct process *find(const struct search *search, pid_t pid)
 {
-    size_t i;
+    size_t place = search->n ? *slot(search, pid) : 0;
 
-    for (i = search->n; i-- > 0;) {
-        if (search->found[i].pid == pid) {
-            return &search->found[i];
-        }
-    }
-    return NULL;
+    return place ? &search->found[place - 1] : NULL;
 }
 
 static bool is_same(const struct process *process)
@@ -111,20 +124,19 @@ static bool is_alive(const struct process *process)
     return (process->state != 'Z' && process->state != 'X') || process->threads > 1;
 }
 
-/* The pidfd refers to the process that has the id now. If that is in the tree, the signal goes to
- * it or, if it dies meanwhile, to no process. */
-static int signal_checked(const struct search *search, pid_t pid)
+/* The pidfd refers to the process that has the id now. If that is the one, which is in the tree for
+ * good, the signal goes to it or, if it dies meanwhile, to no process. */
+static int signal_checked(const struct search *search, const struct process *process)
 {
-    struct process now;
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
     int status = -1;
     int error = ESRCH;
 
     if (fd < 0 && errno == ENOSYS) {
-        return kill(pid, search->signo);
+        return kill(process->pid, search->signo);
     }
     if (fd >= 0) {
-        if (read_process(pid, &now) && descends(search, &now)) {
+        if (is_same(process)) {
             status = (int)syscall(SYS_pidfd_send_signal, fd, search->signo, NULL, 0);
             error = errno;
         }
@@ -134,33 +146,53 @@ static int signal_checked(const struct search *search, pid_t pid)
     return status;
 }
 
+static bool is_meant(const struct search *search, const struct process *process)
+{
+    return search->group < 0 ? process->group != -search->group
+                             : search->group == 0 || process->group == search->group;
+}
+
 static void signal_one(struct search *search, const struct process *process)
 {
-    if (!is_alive(process) || (search->group && process->group != search->group)) {
+    if (!is_alive(process) || !is_meant(search, process)) {
         return;
     }
-    if (signal_checked(search, process->pid) == 0) {
+    if (signal_checked(search, process) == 0) {
         search->result.reached++;
     } else {
         search->result.refused += errno == EPERM;
     }
 }
 
+/* Make room for more; room is a power of 2. Returns false when out of memory. */
+static bool grow(struct search *search)
+{
+    size_t room = search->room ? 2 * search->room : 64, i;
+    struct process *found = realloc(search->found, room * sizeof(*found));
+    size_t *index = calloc(2 * room, sizeof(*index));
+
+    search->found = found ? found : search->found;
+    if (found == NULL || index == NULL) {
+        free(index);
+        return false;
+    }
+    free(search->index);
+    search->index = index;
+    search->room = room;
+    for (i = 0; i < search->n; i++) {
+        *slot(search, found[i].pid) = i + 1;
+    }
+    return true;
+}
+
 /* Returns false when out of memory. */
 static bool add(struct search *search, const struct process *process)
 {
-    struct process *found = search->found;
-
-    if (search->n == search->room) {
-        search->room = search->room ? 2 * search->room : 64;
-        found = realloc(found, search->room * sizeof(*found));
-        if (found == NULL) {
-            search->room = search->n;
-            return false;
-        }
-        search->found = found;
+    if (search->n == search->room && !grow(search)) {
+        return false;
     }
-    found[search->n++] = *process;
+    search->found[search->n++] = *process;
+    *slot(search, process->pid) = search->n;
     return true;
 }
 
@@ -221,6 +253,7 @@ struct cli_descendants cli_descendants_signal(pid_t root, pid_t group, int signo
         signal_found(&search, signo);
     }
     free(search.found);
+    free(search.index);
     return search.result;
 }
 

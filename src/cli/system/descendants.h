@@ -18,10 +18,10 @@ struct cli_descendants {
 };
 
 /* Send `signo` (0: send nothing, only count) to each living descendant of `root`, but not to `root`
- * itself; with a `group` other than 0 only to those in this process group. Processes that are
- * started meanwhile get SIGKILL and SIGSTOP, too, but no signal that can be caught: a process that
- * was told to end may start another one to clean up. A process that got the id of a dead descendant
- * gets nothing.
+ * itself; with a `group` above 0 only to those in this process group, with one below 0 only to
+ * those that are not in the process group -group. Processes that are started meanwhile get SIGKILL
+ * and SIGSTOP, too, but no signal that can be caught: a process that was told to end may start
+ * another one to clean up. A process that got the id of a dead descendant gets nothing.
  *
  * `root` is the caller or a child that it has not waited for; 0 has no descendants. */
 struct cli_descendants cli_descendants_signal(pid_t root, pid_t group, int signo);

@@ -1,0 +1,195 @@
+/* test_descendants.c - signals reach all descendants, and nobody else. */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/system/descendants.h"
+#include "lib/runner.h"
+
+#define MANY 300 /* more than the first table has room for, some times over */
+
+static int ready[2];
+
+/* One byte for each process that is where it has to be. Check's assertions are for the test alone.
+ */
+static void say_ready(void)
+{
+    if (write(ready[1], "", 1) != 1) {
+        _exit(1);
+    }
+}
+
+static void await_ready(int n)
+{
+    char byte;
+
+    while (n-- > 0) {
+        if (read(ready[0], &byte, 1) != 1) {
+            abort();
+        }
+    }
+}
+
+/* The runner lets a process die with its parent. These live on, but not for long. */
+static void stay(void)
+{
+    prctl(PR_SET_PDEATHSIG, 0);
+    alarm(60);
+    say_ready();
+    for (;;) {
+        pause();
+    }
+}
+
+/* Each in a session of its own. */
+static void fork_many(int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (fork() == 0) {
+            setsid();
+            stay();
+        }
+    }
+}
+
+/* Each is the child of the one before. */
+static void fork_chain(int n)
+{
+    if (n > 0 && fork() == 0) {
+        fork_chain(n - 1);
+        stay();
+    }
+}
+
+static int count(pid_t root, pid_t group)
+{
+    struct cli_descendants found = cli_descendants_signal(root, group, 0);
+
+    ck_assert_int_eq(found.refused, 0);
+    return found.reached;
+}
+
+/* What is left of a test ends with it: each test is a process of its own, and reaps its orphans. */
+static void setup(void)
+{
+    ck_assert_int_eq(pipe(ready), 0);
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+}
+
+static void reap_all(void)
+{
+    while (wait(NULL) > 0 || errno == EINTR) {
+    }
+}
+
+static void teardown(void)
+{
+    while (cli_descendants_signal(getpid(), 0, SIGKILL).reached > 0) {
+    }
+    reap_all();
+}
+
+START_TEST(all_children_are_found_and_killed)
+{
+    fork_many(MANY);
+    await_ready(MANY);
+    ck_assert_int_eq(count(getpid(), 0), MANY);
+    ck_assert_int_eq(cli_descendants_signal(getpid(), 0, SIGKILL).reached, MANY);
+    reap_all();
+    ck_assert_int_eq(count(getpid(), 0), 0);
+}
+END_TEST
+
+START_TEST(all_generations_are_found)
+{
+    fork_chain(MANY);
+    await_ready(MANY);
+    ck_assert_int_eq(count(getpid(), 0), MANY);
+}
+END_TEST
+
+START_TEST(processes_without_their_parent_are_found)
+{
+    pid_t parent = fork();
+
+    if (parent == 0) {
+        fork_many(10);
+        await_ready(10);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(parent, NULL, 0), parent);
+    ck_assert_int_eq(count(getpid(), 0), 10);
+}
+END_TEST
+
+START_TEST(only_the_descendants_of_the_root_are_meant)
+{
+    pid_t root = fork();
+
+    if (root == 0) {
+        fork_many(10);
+        stay();
+    }
+    fork_many(5);
+    await_ready(16);
+    ck_assert_int_eq(count(root, 0), 10);
+    ck_assert_int_eq(cli_descendants_signal(root, 0, SIGKILL).reached, 10);
+    while (count(root, 0) > 0) { /* they are dying */
+    }
+    ck_assert_int_eq(count(getpid(), 0), 6);
+}
+END_TEST
+
+START_TEST(a_group_may_be_meant_or_spared)
+{
+    fork_many(10);
+    fork_chain(3);
+    await_ready(13);
+    ck_assert_int_eq(count(getpid(), getpgrp()), 3);
+    ck_assert_int_eq(count(getpid(), -getpgrp()), 10);
+    ck_assert_int_eq(cli_descendants_signal(getpid(), -getpgrp(), SIGUSR1).reached, 10);
+    for (int i = 0; i < 10; i++) {
+        ck_assert_int_gt(wait(NULL), 0);
+    }
+    ck_assert_int_eq(count(getpid(), 0), 3);
+}
+END_TEST
+
+START_TEST(a_zombie_is_not_alive)
+{
+    siginfo_t info;
+
+    if (fork() == 0) {
+        _exit(0);
+    }
+    ck_assert_int_eq(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+    ck_assert_int_eq(count(getpid(), 0), 0);
+}
+END_TEST
+
+static Suite *descendants_suite(void)
+{
+    Suite *suite = suite_create("descendants");
+    TCase *tests = tcase_create("descendants");
+
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, all_children_are_found_and_killed);
+    tcase_add_test(tests, all_generations_are_found);
+    tcase_add_test(tests, processes_without_their_parent_are_found);
+    tcase_add_test(tests, only_the_descendants_of_the_root_are_meant);
+    tcase_add_test(tests, a_group_may_be_meant_or_spared);
+    tcase_add_test(tests, a_zombie_is_not_alive);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *(*const suites[])(void) = {descendants_suite, NULL};
+
+    return rlk_test_main(argc, argv, suites);
+}
