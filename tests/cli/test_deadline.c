@@ -143,6 +143,38 @@ START_TEST(the_grace_of_a_stop_does_not_reach_beyond_the_end)
 }
 END_TEST
 
+START_TEST(a_stop_that_may_use_up_the_lock_ends_with_the_lock_as_it_was)
+{
+    uint64_t kill_us = deadline.kill_us;
+
+    cli_deadline_stop(&deadline, NOW + MS, UINT32_MAX);
+    cli_deadline_update(&deadline, NOW + 3300 * MS, 9900, 1);
+    ck_assert_uint_eq(deadline.kill_us, kill_us);
+    ck_assert(cli_deadline_is_given(&deadline));
+}
+END_TEST
+
+START_TEST(renewals_move_the_end_until_the_grace_of_a_stop_is_over)
+{
+    cli_deadline_stop(&deadline, NOW, 15000);
+    ck_assert(!cli_deadline_is_given(&deadline));
+    ck_assert_int_eq(cli_deadline_update(&deadline, NOW + 3300 * MS, 9900, 1),
+                     CLI_DEADLINE_RENEWED);
+    ck_assert_uint_eq(deadline.kill_us, NOW + 13180 * MS);
+    cli_deadline_update(&deadline, NOW + 6600 * MS, 9900, 1);
+    ck_assert_uint_eq(deadline.kill_us, NOW + 15000 * MS);
+    ck_assert(cli_deadline_is_given(&deadline));
+}
+END_TEST
+
+START_TEST(a_lock_that_is_lost_during_a_stop_ends_at_once)
+{
+    cli_deadline_stop(&deadline, NOW, 2000);
+    ck_assert_int_eq(cli_deadline_update(&deadline, NOW + MS, 0, 1), CLI_DEADLINE_DENIED);
+    ck_assert(!cli_deadline_is_given(&deadline));
+}
+END_TEST
+
 START_TEST(no_renewal_moves_a_stop)
 {
     cli_deadline_stop(&deadline, NOW + MS, 2000);
@@ -181,6 +213,9 @@ static Suite *deadline_suite(void)
     tcase_add_test(tests, the_deadline_is_never_later_than_max_hold_allows);
     tcase_add_test(tests, a_command_that_is_stopped_gets_sigterm_now_and_sigkill_after_its_grace);
     tcase_add_test(tests, the_grace_of_a_stop_does_not_reach_beyond_the_end);
+    tcase_add_test(tests, a_stop_that_may_use_up_the_lock_ends_with_the_lock_as_it_was);
+    tcase_add_test(tests, renewals_move_the_end_until_the_grace_of_a_stop_is_over);
+    tcase_add_test(tests, a_lock_that_is_lost_during_a_stop_ends_at_once);
     tcase_add_test(tests, no_renewal_moves_a_stop);
     tcase_add_test(tests, a_stop_does_not_give_time_to_a_denied_lock);
     suite_add_tcase(suite, tests);

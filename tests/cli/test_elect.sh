@@ -29,6 +29,40 @@ status_is 143 "SIGTERM reaches the command of the leader, and its status is ours
 check "the leader says that it has resigned" said a "resigned from the lead of 'e'"
 check "each term is larger than the one before" terms_grow
 
+# --- a command with a worker that takes its time to end ---
+
+# The worker counts as a leader's command, too, once its leader has looked for others (lib_elect.sh).
+cat >"$work/tree" <<'SCRIPT'
+folder=${0%/*}
+sh -c 'trap "while ! [ -e $0/$1.go ]; do sleep 0.02; done; exit" TERM
+    until [ -s "$0/$1.pid" ]; do sleep 0.02; done
+    echo $$ >"$0/$1-worker.pid"
+    while :; do sleep 0.02; done' "$folder" "$REDLOCK_ID" &
+. "$folder/leader"
+SCRIPT
+first=$second
+script=$work/tree
+follow c --ttl 60s
+second=$candidate
+touch "$work/b.stop"
+await "$first"
+check "a leader has a worker" leads c
+until_true filled "$work/c-worker.pid"
+script=$work/leader
+follow b --ttl 60s
+kill -TERM "$second"
+until_true is_dead "$command"
+check "while the worker of a leader tidies up after SIGTERM, nobody else leads" \
+    grep -q ': held by leader c,' <<STATUS
+$("$REDLOCK" status e)
+STATUS
+touch "$work/c.go"
+check "then the next one leads" leads b
+await "$second"
+status_is 143 "and the exit status is that of the command, too"
+check "the worker of a leader never ran beside the next one" missing overlap "$work/log"
+second=$candidate
+
 # --- the command ends by itself ---
 
 touch "$work/b.stop"

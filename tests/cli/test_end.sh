@@ -129,6 +129,95 @@ kill -KILL "$locker" 2>/dev/null
 await "$locker"
 status_is 143 "a stopped command that was ended gives 143"
 
+# --- what the command has started, after a signal ---
+
+# On SIGTERM a worker notes it, and ends when the file "go" is there. The command itself ends at once.
+cat >"$work/worker" <<'SCRIPT'
+folder=${0%/*}
+tidy() {
+    echo term >>"$folder/terms"
+    while ! [ -e "$folder/go" ]; do sleep 0.02; done
+    echo tidied >>"$folder/terms"
+    exit
+}
+trap tidy TERM
+echo $$ >"$folder/worker.part"
+mv "$folder/worker.part" "$folder/worker.pid"
+while :; do sleep 0.02; done
+SCRIPT
+cat >"$work/tree" <<'SCRIPT'
+$1 sh "${0%/*}/worker" &
+echo $$ >"${0%/*}/command.pid"
+wait
+SCRIPT
+
+# start_tree WAY [OPTION...]: sets $locker, $command and $worker.
+start_tree() {
+    way=$1
+    shift
+    rm -f "$work/terms" "$work/go" "$work/worker.pid"
+    "$REDLOCK" lock k --ttl 90s "$@" -- sh "$work/tree" "$way" >"$work/out" 2>"$work/err" &
+    locker=$!
+    until_true filled "$work/worker.pid"
+    command=$(cat "$work/command.pid")
+    worker=$(cat "$work/worker.pid")
+}
+for way in "" setsid; do
+    where=${way:-in its group}
+    start_tree "$way" --grace 40s
+    kill -TERM "$locker"
+    until_true filled "$work/terms"
+    until_true is_dead "$command"
+    check "the lock is kept while a process of the command tidies up after SIGTERM ($where)" is_taken k
+    touch "$work/go"
+    await "$locker"
+    status_is 143 "and the exit status is that of the command ($where)"
+    check "the process has got SIGTERM once, and has had its time ($where)" \
+        [ "$(tr '\n' ' ' <"$work/terms")" = "term tidied " ]
+    check "then the lock is released ($where)" is_free k
+done
+
+start_tree "" --grace 300ms
+kill -TERM "$locker"
+await "$locker"
+check "a process that takes longer than --grace is dead when the lock is released" is_dead "$worker"
+says "killed what the command of 'k' had started (SIGKILL)" "redlock says that it killed it"
+status_is 143 "the exit status is that of the command, all the same"
+check "the lock is released as well" is_free k
+
+start_tree "" --grace 40s
+kill -TERM "$locker"
+check "redlock says what it waits for" \
+    until_true grep -q "the command of 'k' has ended, but not all that it had started" "$work/err"
+each_master del k
+check "when the lock is lost meanwhile, the process is killed" until_late is_dead "$worker"
+await "$locker"
+status_is 76 "and the exit status is that of a lost lock"
+
+start_tree "" --leave-children
+kill -TERM "$locker"
+await "$locker"
+check "--leave-children: a process of the command lives on" kill -0 "$worker"
+check "--leave-children: without the lock" is_free k
+kill -KILL "$worker"
+
+# A signal that was not sent by redlock.
+start_tree "" --grace 40s
+kill -KILL "$command"
+until_true filled "$work/terms"
+touch "$work/go"
+await "$locker"
+status_is 137 "when somebody kills the command its status is that of the signal"
+check "and what it has started gets SIGTERM, and its time" grep -q tidied "$work/terms"
+
+start_tree "" --grace 40s
+kill -TERM "$locker"
+until_true filled "$work/terms"
+kill -KILL "$locker"
+check "when redlock is killed meanwhile, the process is killed" until_true is_dead "$worker"
+await "$locker"
+each_master del k
+
 # --- signals while waiting ---
 
 hold k

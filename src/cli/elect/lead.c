@@ -85,6 +85,7 @@ static int run(struct cli_lead *lead, char *const *argv)
 {
     int code;
 
+    lead->lease.lease.terms.leaves_rest = argv != lead->plan->argv;
     lead->guard = (struct cli_guard){.lease = &lead->lease.lease, .argv = argv};
     code = cli_guard_run(&lead->guard, lead->session, lead->signals);
     lead->signo = lead->signo ? lead->signo : lead->guard.signo;

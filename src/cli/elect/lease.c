@@ -80,10 +80,12 @@ void cli_lead_lease_init(struct cli_lead_lease *lease, const struct cli_plan *pl
                                                .say_ending = say_ending,
                                                .say_killed = say_killed};
 
-    *lease = (struct cli_lead_lease){
-        .lease = {.kind = &kind,
-                  .arg = lease,
-                  .terms = {.key = plan->name.name, .ttl_ms = plan->ttl_ms, .renew = true}},
-        .election = election,
-        .stop_by_us = UINT64_MAX};
+    *lease = (struct cli_lead_lease){.lease = {.kind = &kind,
+                                               .arg = lease,
+                                               .terms = {.key = plan->name.name,
+                                                         .ttl_ms = plan->ttl_ms,
+                                                         .renew = true,
+                                                         .rest_ms = plan->grace_ms}},
+                                     .election = election,
+                                     .stop_by_us = UINT64_MAX};
 }

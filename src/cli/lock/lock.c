@@ -29,6 +29,7 @@
 
 enum {
     OPTION_GRACE = CLI_TAKE_OWN,
+    OPTION_LEAVE_CHILDREN,
     OPTION_NO_RENEW,
     OPTION_MAX_HOLD,
     OPTION_AT_LEAST,
@@ -48,11 +49,13 @@ static const char help[] =
     "fails, a message says why, and redlock tries again. A CMD that still runs near the end of\n"
     "the lock gets SIGTERM --grace before the end, and SIGKILL at the end, together with all\n"
     "processes that it has started, even when redlock itself is stopped. When redlock is\n"
-    "killed, CMD is killed at once.\n"
+    "killed, CMD is killed at once. When a signal has ended CMD, the lock is kept until all that\n"
+    "CMD has started has ended, too, for --grace at most.\n"
     "\n"
     "  --ttl TIME          how long the lock stays when this machine dies (default 10s, or\n"
     "                      --max-ttl if that is less)\n"
     "  --grace TIME        send SIGTERM this long before the end (default 1s; at most ttl/2)\n"
+    "  --leave-children    a signal that ends CMD need not end what CMD has started\n"
     "  --max-hold TIME     end CMD at the latest after this time (default: no limit)\n"
     "  --at-least TIME     keep the lock for this time after it was acquired, also when CMD\n"
     "                      has ended, so that a machine that is late does not run CMD again\n"
@@ -82,15 +85,17 @@ static const char help_end[] =
     "wrong usage, 70 internal error, 126 CMD cannot be run, 127 CMD was not found, 128+N\n"
     "signal N while waiting\n";
 
-static const struct option options[] = {CLI_TAKE_OPTIONS,
-                                        {"grace", required_argument, NULL, OPTION_GRACE},
-                                        {"no-renew", no_argument, NULL, OPTION_NO_RENEW},
-                                        {"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
-                                        {"at-least", required_argument, NULL, OPTION_AT_LEAST},
-                                        {"metrics", required_argument, NULL, OPTION_METRICS},
-                                        CLI_ARGS_CONNECT,
-                                        CLI_ARGS_ALWAYS,
-                                        {NULL, 0, NULL, 0}};
+static const struct option options[] = {
+    CLI_TAKE_OPTIONS,
+    {"grace", required_argument, NULL, OPTION_GRACE},
+    {"leave-children", no_argument, NULL, OPTION_LEAVE_CHILDREN},
+    {"no-renew", no_argument, NULL, OPTION_NO_RENEW},
+    {"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
+    {"at-least", required_argument, NULL, OPTION_AT_LEAST},
+    {"metrics", required_argument, NULL, OPTION_METRICS},
+    CLI_ARGS_CONNECT,
+    CLI_ARGS_ALWAYS,
+    {NULL, 0, NULL, 0}};
 
 struct lock_args {
     struct cli_take take;
@@ -108,6 +113,9 @@ static int take_option(void *arg, int option, const char *value)
     case OPTION_GRACE:
         return cli_args_duration("lock", "--grace", value, 0, REDLOCK_MAX_TTL_MS,
                                  &lock->lease.lease.terms.grace_ms);
+    case OPTION_LEAVE_CHILDREN:
+        lock->lease.lease.terms.leaves_rest = true;
+        return CLI_GO_ON;
     case OPTION_NO_RENEW:
         lock->take.renew = false;
         return CLI_GO_ON;
@@ -241,6 +249,7 @@ static int run_served(struct lock_args *lock, struct cli_session *session,
 static void prepare(struct lock_args *lock, char *const *argv)
 {
     fit_grace(lock);
+    lock->lease.lease.terms.rest_ms = lock->lease.lease.terms.grace_ms;
     lock->take.notice_cb = cli_lock_lease_notice;
     lock->take.notice_arg = &lock->lease;
     lock->lease.guard = &lock->guard;

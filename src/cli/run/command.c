@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/run/lease.h"
+#include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/clock.h"
@@ -63,14 +64,20 @@ static void send_term(struct cli_command *command, uint64_t now_us)
 static void kill_command(struct cli_command *command, uint64_t now_us)
 {
     bool was_asked = command->stage == CLI_COMMAND_ENDING;
-    int refused;
+    int refused, killed;
 
     command->stage = CLI_COMMAND_KILLED;
     command->next_check_us = 0;
     command->check_pause_us = CHECK_FIRST_US;
-    cli_supervisor_kill(&command->supervisor, &refused);
-    command->lease->kind->say_killed(command->lease->arg, &command->deadline,
-                                     now_us >= command->deadline.end_us, was_asked);
+    command->is_rest = command->is_rest && cli_deadline_is_given(&command->deadline);
+    killed = cli_supervisor_kill(&command->supervisor, &refused);
+    if (!command->is_rest) {
+        command->lease->kind->say_killed(command->lease->arg, &command->deadline,
+                                         now_us >= command->deadline.end_us, was_asked);
+    } else if (killed > 0) {
+        cli_say("killed what the command of '%s' had started (SIGKILL): it has not ended in time",
+                command->lease->terms.key);
+    }
 }
 
 static void say_left(const struct cli_command *command, int refused)
@@ -100,6 +107,63 @@ static void on_supervisor_killed(struct cli_command *command)
     kill_remaining(command);
 }
 
+/* ---- its rest ---- */
+
+/* Its process group has received the signal. A signal that was not for redlock has reached only the
+ * command. */
+static void ask_rest(struct cli_command *command)
+{
+    const struct cli_supervisor *supervisor = &command->supervisor;
+
+    if (command->interrupted) {
+        cli_supervisor_signal_others(supervisor, SIGTERM);
+        cli_supervisor_signal_others(supervisor, SIGCONT);
+    } else {
+        cli_supervisor_signal_all(supervisor, SIGTERM);
+        cli_supervisor_signal_all(supervisor, SIGCONT);
+    }
+}
+
+/* The command has ended, in time. */
+static void end_command(struct cli_command *command)
+{
+    const struct cli_terms *terms = &command->lease->terms;
+    bool is_meant = !command->interrupted && !command->supervisor.signalled;
+
+    if (is_meant || terms->leaves_rest || !cli_supervisor_has_any(&command->supervisor)) {
+        cli_supervisor_dismiss(&command->supervisor);
+        command->done = true;
+        return;
+    }
+    command->stage = CLI_COMMAND_ENDING;
+    command->is_rest = true;
+    cli_deadline_stop(&command->deadline, cli_clock_us(), terms->rest_ms);
+    pass_deadline(command);
+    ask_rest(command);
+}
+
+/* Not at once: most processes end soon. */
+static void say_rest(struct cli_command *command, uint64_t now_us)
+{
+    const char *key = command->lease->terms.key;
+    char left[CLI_DURATION_TEXT];
+
+    if (command->is_rest && !command->said_rest && command->check_pause_us >= CHECK_MAX_US) {
+        command->said_rest = true;
+        cli_say(
+            "the command of '%s' has ended, but not all that it had started: '%s' is kept until "
+            "then, for another %s at most",
+            key, key,
+            cli_duration_print(cli_deadline_before(command->deadline.kill_us, now_us) / 1000,
+                               left));
+    }
+}
+
+void cli_command_interrupted(struct cli_command *command)
+{
+    command->interrupted = true;
+}
+
 /* A command has ended by itself if it ended before the deadline and the lock was not lost. */
 void cli_command_take_reports(struct cli_command *command)
 {
@@ -110,8 +174,7 @@ void cli_command_take_reports(struct cli_command *command)
         on_supervisor_killed(command);
     } else if (command->supervisor.ended && !command->supervisor.late &&
                command->stage == CLI_COMMAND_RUNNING && command->deadline.kill_us > 0) {
-        cli_supervisor_dismiss(&command->supervisor);
-        command->done = true;
+        end_command(command);
     }
 }
 
@@ -159,6 +222,7 @@ void cli_command_check_remaining(struct cli_command *command)
             kill_remaining(command);
         } else {
             command->done = !cli_supervisor_has_any(&command->supervisor);
+            say_rest(command, now);
         }
         command->next_check_us = now + command->check_pause_us;
         command->check_pause_us *= command->check_pause_us < CHECK_MAX_US ? 2 : 1;
@@ -232,7 +296,7 @@ int cli_command_result(const struct cli_command *command, int code)
     if (command->supervisor_died) {
         return CLI_INTERNAL;
     }
-    if (command->stage != CLI_COMMAND_RUNNING) {
+    if (command->stage != CLI_COMMAND_RUNNING && !command->is_rest) {
         return CLI_LOST;
     }
     cli_say_detail("the command ended with exit status %d", command->supervisor.code);

@@ -9,7 +9,9 @@
  *                                       KILLED ------------------> done (76)
  *
  * SIGTERM and SIGKILL go to the command and all its descendants, and "no process is left" counts
- * all of them. A command that ends by itself may leave descendants behind.
+ * all of them. A command that ends by itself may leave descendants behind. But one that a signal
+ * has ended did not mean to: its rest is ENDING too, though the command has its own exit status
+ * then.
  *
  * While redlock does not run, the supervisor (cli/run/supervisor.h) kills at the deadline.
  */
@@ -36,6 +38,9 @@ struct cli_command {
     struct cli_deadline deadline;
     int alarm_fd; /* readable when it is time to do something */
     enum cli_command_stage stage;
+    bool interrupted; /* a signal that asks for an end has reached the command */
+    bool is_rest;     /* the command has ended in time; ENDING and KILLED are about its rest */
+    bool said_rest;
     bool supervisor_died;   /* the supervisor was killed; only redlock can kill CMD's descendants */
     uint64_t next_check_us; /* when to check whether all processes have ended */
     uint64_t check_pause_us; /* the pause between the last check and this one */
@@ -52,6 +57,9 @@ int cli_command_start(struct cli_command *command, char *const argv[]);
 /* Do what is due by the clock: SIGTERM or SIGKILL. Call this first whenever redlock wakes up, and
  * again when the deadline may have moved. */
 void cli_command_check_clock(struct cli_command *command);
+
+/* A signal that asks for an end has reached the command, or is about to. */
+void cli_command_interrupted(struct cli_command *command);
 
 /* Read the reports of the supervisor. */
 void cli_command_take_reports(struct cli_command *command);

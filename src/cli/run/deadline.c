@@ -61,6 +61,7 @@ enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint
     uint64_t end_us = now_us + validity_ms * 1000;
 
     end_us = end_us < deadline->latest_us ? end_us : deadline->latest_us;
+    asked = asked && deadline->stop_us == UINT64_MAX;
     if (end_us + SAME_US > old_us && (end_us <= old_us || asked)) {
         return CLI_DEADLINE_SAME;
     }
@@ -76,8 +77,14 @@ enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint
 void cli_deadline_stop(struct cli_deadline *deadline, uint64_t now_us, uint32_t grace_ms)
 {
     deadline->stop_us = now_us;
-    deadline->given_us = now_us + (uint64_t)grace_ms * 1000;
+    deadline->given_us =
+        grace_ms == UINT32_MAX ? deadline->kill_us : now_us + (uint64_t)grace_ms * 1000;
     if (deadline->kill_us > 0) {
         move(deadline, deadline->end_us);
     }
+}
+
+bool cli_deadline_is_given(const struct cli_deadline *deadline)
+{
+    return deadline->kill_us == deadline->given_us;
 }

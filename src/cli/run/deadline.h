@@ -6,7 +6,8 @@
  *
  * The end is computed from the library's validity, by cli/system/clock.h. A renewal moves it; but
  * after SIGTERM the end is fixed, and a deadline that has passed is never moved. A command that is
- * stopped gets SIGTERM at once, and SIGKILL after a grace of its own.
+ * stopped gets SIGTERM at once, and SIGKILL after a grace of its own; until then renewals move the
+ * end.
  */
 #ifndef CLI_RUN_DEADLINE_H
 #define CLI_RUN_DEADLINE_H
@@ -42,9 +43,12 @@ void cli_deadline_init(struct cli_deadline *deadline, const struct cli_terms *te
 enum cli_deadline_change cli_deadline_update(struct cli_deadline *deadline, uint64_t now_us,
                                              uint64_t validity_ms, bool asked);
 
-/* Stop the command: SIGTERM at now_us, and SIGKILL when grace_ms has passed, or at the end of the
- * lock, whichever comes first. */
+/* Stop the command: SIGTERM at now_us, and SIGKILL when grace_ms has passed (UINT32_MAX: at the end
+ * of the lock as it is now), or at the end of the lock, whichever comes first. */
 void cli_deadline_stop(struct cli_deadline *deadline, uint64_t now_us, uint32_t grace_ms);
+
+/* Whether the grace of the stop ends before the lock does. */
+bool cli_deadline_is_given(const struct cli_deadline *deadline);
 
 /* at_us - span_us, but at least 0. */
 uint64_t cli_deadline_before(uint64_t at_us, uint64_t span_us);

@@ -62,14 +62,15 @@ void cli_guard_stop(const struct cli_guard *guard, uint32_t grace_ms)
     }
 }
 
-/* The end of the pipe is always readable. If this urgent event stayed in the loop, no other event
- * would ever run. */
+/* Signals first: one that has ended CMD may wait behind the report of its end. The end of the pipe
+ * is always readable. If this urgent event stayed in the loop, no other event would ever run. */
 static void on_report(evutil_socket_t fd, short what, void *arg)
 {
     struct cli_guard_run *run = arg;
 
     (void)fd;
     (void)what;
+    cli_signals_read(run->signals);
     cli_command_check_clock(&run->command);
     cli_command_take_reports(&run->command);
     if (run->command.supervisor_died) {
@@ -85,12 +86,13 @@ static void on_signal(void *arg, int signo)
     struct cli_guard_run *run = arg;
     const struct cli_supervisor *supervisor = &run->command.supervisor;
 
+    if (cli_signals_ends(signo)) {
+        run->guard->signo = run->guard->signo ? run->guard->signo : signo;
+        cli_command_interrupted(&run->command);
+    }
     cli_command_check_clock(&run->command);
     cli_command_take_reports(&run->command);
-    if (cli_signals_ends(signo) && !run->guard->signo) {
-        run->guard->signo = signo;
-    }
-    if (!cli_signals_pass(signo) || run->command.done ||
+    if (!cli_signals_pass(signo) || run->command.done || supervisor->ended ||
         (run->signals->typed && cli_supervisor_shares_group(supervisor))) {
         return;
     }

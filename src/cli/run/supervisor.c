@@ -159,6 +159,7 @@ static void take_end(struct cli_supervisor *supervisor, int status, bool late)
 {
     supervisor->ended = true;
     supervisor->late = late;
+    supervisor->signalled = WIFSIGNALED(status);
     supervisor->code = cli_exec_code(status);
     if (supervisor->exec_error) {
         cli_exec_explain(supervisor->name, supervisor->exec_error);
@@ -247,6 +248,13 @@ void cli_supervisor_signal_all(const struct cli_supervisor *supervisor, int sign
     if (!cli_descendants_signal(root(supervisor), 0, signo).reached) {
         cli_supervisor_signal_group(supervisor, signo);
     }
+}
+
+void cli_supervisor_signal_others(const struct cli_supervisor *supervisor, int signo)
+{
+    pid_t its_group = root(supervisor) > 0 ? getpgid(supervisor->command) : -1;
+
+    cli_descendants_signal(root(supervisor), its_group > 0 ? -its_group : 0, signo);
 }
 
 int cli_supervisor_kill(const struct cli_supervisor *supervisor, int *ret_refused)

@@ -54,6 +54,7 @@ struct cli_supervisor {
     int exec_error;   /* the errno of CMD's exec; 0: it did not fail */
     bool ended;       /* CMD has ended */
     bool late;        /* the supervisor had begun to kill before CMD ended */
+    bool signalled;   /* a signal has ended CMD */
     int code;         /* the code to exit with, when CMD has ended */
     bool adopts;      /* redlock is a child subreaper, too */
 };
@@ -86,6 +87,9 @@ void cli_supervisor_signal_group(const struct cli_supervisor *supervisor, int si
 
 /* Send a signal to CMD and all its descendants. */
 void cli_supervisor_signal_all(const struct cli_supervisor *supervisor, int signo);
+
+/* Send a signal to the descendants of CMD, which has ended, that are not in its process group. */
+void cli_supervisor_signal_others(const struct cli_supervisor *supervisor, int signo);
 
 /* Send SIGKILL to CMD and all its descendants, and continue a supervisor that is stopped. Returns 0
  * when no process is left, except *ret_refused processes that we may not kill. Call this until it

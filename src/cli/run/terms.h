@@ -11,6 +11,9 @@ struct cli_terms {
     bool renew;           /* the lock is renewed, until max_hold_ms after it was acquired */
     uint32_t max_hold_ms; /* 0: no limit */
     uint32_t grace_ms;    /* how long before the end of the lock the command gets SIGTERM */
+    uint32_t rest_ms;     /* how long the rest of a command may go on that a signal has ended;
+                             UINT32_MAX: until the end of the lock */
+    bool leaves_rest;     /* it may go on for ever, without the lock */
 };
 
 #endif

@@ -63,19 +63,24 @@ static bool is_typed(const struct signalfd_siginfo *info)
     return info->ssi_code == SI_KERNEL && (info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT);
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+void cli_signals_read(struct cli_signals *signals)
 {
-    struct cli_signals *signals = arg;
     struct signalfd_siginfo info;
 
-    (void)what;
-    while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+    while (read(signals->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         signals->typed = is_typed(&info);
         signals->last_typed = signals->typed ? (int)info.ssi_signo : signals->last_typed;
         if (signals->on) {
             signals->on(signals->arg, (int)info.ssi_signo);
         }
     }
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    cli_signals_read(arg);
 }
 
 int cli_signals_start(struct cli_signals *signals, const struct cli_loop *loop)
@@ -107,7 +112,7 @@ void cli_signals_stop(struct cli_signals *signals)
     }
     if (signals->fd >= 0) {
         signals->on = NULL;
-        on_readable(signals->fd, EV_READ, signals);
+        cli_signals_read(signals);
         close(signals->fd);
         signals->fd = -1;
     }

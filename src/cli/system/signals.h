@@ -31,6 +31,9 @@ void cli_signals_init(void);
  * returns CLI_INTERNAL. */
 int cli_signals_start(struct cli_signals *signals, const struct cli_loop *loop);
 
+/* Call `on` now for each signal that has come. */
+void cli_signals_read(struct cli_signals *signals);
+
 /* Stop receiving signals. They stay blocked, so that a late signal does not change the exit status.
  * May be called when cli_signals_start() failed. */
 void cli_signals_stop(struct cli_signals *signals);
