@@ -175,6 +175,32 @@ START_TEST(a_lock_that_is_lost_during_a_stop_ends_at_once)
 }
 END_TEST
 
+/* In milliseconds: a fifth of the ttl, at most two seconds. */
+static const struct {
+    uint32_t ttl_ms;
+    uint64_t before_ms;
+} looks[] = {{10, 2}, {300, 60}, {6000, 1200}, {10000, 2000}, {86400000, 2000}};
+
+START_TEST(a_search_is_timed_when_no_renewal_has_come_for_long)
+{
+    ck_assert_uint_eq(cli_deadline_look_us(NOW, looks[_i].ttl_ms), NOW - looks[_i].before_ms * MS);
+}
+END_TEST
+
+/* The margin of 10 s is 20 ms, that of 200 ms is 2 ms. */
+static const struct {
+    uint32_t ttl_ms;
+    uint64_t search_us, before_us;
+} searches[] = {{10000, 0, 0}, {10000, 6666, 0},   {10000, 7000, 1000}, {10000, 60000, 160000},
+                {200, 666, 0}, {200, 5000, 13000}, {10000, NOW, NOW}};
+
+START_TEST(the_longer_a_search_takes_the_earlier_the_supervisor_begins_to_kill)
+{
+    ck_assert_uint_eq(cli_deadline_begin_us(NOW, searches[_i].ttl_ms, searches[_i].search_us),
+                      NOW - searches[_i].before_us);
+}
+END_TEST
+
 START_TEST(no_renewal_moves_a_stop)
 {
     cli_deadline_stop(&deadline, NOW + MS, 2000);
@@ -216,6 +242,10 @@ static Suite *deadline_suite(void)
     tcase_add_test(tests, a_stop_that_may_use_up_the_lock_ends_with_the_lock_as_it_was);
     tcase_add_test(tests, renewals_move_the_end_until_the_grace_of_a_stop_is_over);
     tcase_add_test(tests, a_lock_that_is_lost_during_a_stop_ends_at_once);
+    tcase_add_loop_test(tests, a_search_is_timed_when_no_renewal_has_come_for_long, 0,
+                        COUNT(looks));
+    tcase_add_loop_test(tests, the_longer_a_search_takes_the_earlier_the_supervisor_begins_to_kill,
+                        0, COUNT(searches));
     tcase_add_test(tests, no_renewal_moves_a_stop);
     tcase_add_test(tests, a_stop_does_not_give_time_to_a_denied_lock);
     suite_add_tcase(suite, tests);

@@ -64,17 +64,17 @@ static void send_term(struct cli_command *command, uint64_t now_us)
 static void kill_command(struct cli_command *command, uint64_t now_us)
 {
     bool was_asked = command->stage == CLI_COMMAND_ENDING;
-    int refused, killed;
+    int refused;
 
     command->stage = CLI_COMMAND_KILLED;
     command->next_check_us = 0;
     command->check_pause_us = CHECK_FIRST_US;
     command->is_rest = command->is_rest && cli_deadline_is_given(&command->deadline);
-    killed = cli_supervisor_kill(&command->supervisor, &refused);
+    cli_supervisor_kill(&command->supervisor, &refused);
     if (!command->is_rest) {
         command->lease->kind->say_killed(command->lease->arg, &command->deadline,
                                          now_us >= command->deadline.end_us, was_asked);
-    } else if (killed > 0) {
+    } else {
         cli_say("killed what the command of '%s' had started (SIGKILL): it has not ended in time",
                 command->lease->terms.key);
     }
@@ -180,9 +180,11 @@ void cli_command_take_reports(struct cli_command *command)
 
 /* ---- the clock ---- */
 
+/* The supervisor may begin to kill before our deadline. */
 void cli_command_check_clock(struct cli_command *command)
 {
     uint64_t now = cli_clock_us();
+    bool over;
 
     if (command->done || command->stage == CLI_COMMAND_KILLED) {
         return;
@@ -190,13 +192,14 @@ void cli_command_check_clock(struct cli_command *command)
     if (now < command->deadline.kill_us) {
         update_deadline(command);
     }
-    if (now >= command->deadline.term_us || now >= command->deadline.kill_us) {
+    over = now >= command->deadline.kill_us || cli_supervisor_has_begun(&command->supervisor);
+    if (over || now >= command->deadline.term_us) {
         cli_command_take_reports(command);
     }
     if (command->done || command->stage == CLI_COMMAND_KILLED) {
         return;
     }
-    if (now >= command->deadline.kill_us) {
+    if (over) {
         kill_command(command, now);
         return;
     }
@@ -257,7 +260,7 @@ int cli_command_open(struct cli_command *command, const struct cli_lease *lease)
     *command =
         (struct cli_command){.lease = lease, .alarm_fd = -1, .check_pause_us = CHECK_FIRST_US};
     cli_deadline_init(&command->deadline, &lease->terms, cli_clock_us());
-    code = cli_supervisor_open(&command->supervisor);
+    code = cli_supervisor_open(&command->supervisor, lease->terms.ttl_ms);
     if (code != CLI_OK) {
         return code;
     }

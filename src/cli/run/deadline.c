@@ -8,6 +8,15 @@
 #define MARGIN_MIN_MS 2
 #define MARGIN_MAX_MS 20
 
+/* To kill takes about this many times as long as to search: the search, the processes' own deaths,
+ * and redlock, which searches at the same time. */
+#define KILL_SEARCHES 3
+
+/* How long before the kill a search is timed: a part of the ttl, so that no renewal in time is
+ * later, and at most this. */
+#define LOOK_PARTS 5
+#define LOOK_MAX_MS 2000
+
 /* Two ends that are closer than this count as the same. It covers the rounding to a millisecond,
  * and is not more than the margin. */
 #define SAME_US 2000
@@ -17,12 +26,26 @@ uint64_t cli_deadline_before(uint64_t at_us, uint64_t span_us)
     return at_us > span_us ? at_us - span_us : 0;
 }
 
-static uint64_t margin_us(const struct cli_terms *terms)
+static uint64_t margin_us(uint32_t ttl_ms)
 {
-    uint64_t margin_ms = terms->ttl_ms / 100;
+    uint64_t margin_ms = ttl_ms / 100;
 
     margin_ms = margin_ms < MARGIN_MIN_MS ? MARGIN_MIN_MS : margin_ms;
     return (margin_ms > MARGIN_MAX_MS ? MARGIN_MAX_MS : margin_ms) * 1000;
+}
+
+uint64_t cli_deadline_look_us(uint64_t kill_us, uint32_t ttl_ms)
+{
+    uint32_t part_ms = ttl_ms / LOOK_PARTS;
+
+    part_ms = part_ms > LOOK_MAX_MS ? LOOK_MAX_MS : part_ms;
+    return cli_deadline_before(kill_us, (uint64_t)part_ms * 1000);
+}
+
+uint64_t cli_deadline_begin_us(uint64_t kill_us, uint32_t ttl_ms, uint64_t search_us)
+{
+    return cli_deadline_before(kill_us,
+                               cli_deadline_before(KILL_SEARCHES * search_us, margin_us(ttl_ms)));
 }
 
 void cli_deadline_init(struct cli_deadline *deadline, const struct cli_terms *terms,
@@ -45,7 +68,7 @@ static void move(struct cli_deadline *deadline, uint64_t end_us)
     const struct cli_terms *terms = deadline->terms;
 
     deadline->end_us = end_us;
-    deadline->kill_us = cli_deadline_before(end_us, margin_us(terms));
+    deadline->kill_us = cli_deadline_before(end_us, margin_us(terms->ttl_ms));
     deadline->term_us = cli_deadline_before(deadline->kill_us, (uint64_t)terms->grace_ms * 1000);
     deadline->kill_us = earlier(deadline->kill_us, deadline->given_us);
     deadline->term_us = earlier(deadline->term_us, deadline->stop_us);

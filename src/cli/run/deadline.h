@@ -8,6 +8,9 @@
  * after SIGTERM the end is fixed, and a deadline that has passed is never moved. A command that is
  * stopped gets SIGTERM at once, and SIGKILL after a grace of its own; until then renewals move the
  * end.
+ *
+ * The margin is enough for some hundred processes. A search for more takes longer, so the
+ * supervisor times one a while before kill_us, and begins to kill before that if it has to.
  */
 #ifndef CLI_RUN_DEADLINE_H
 #define CLI_RUN_DEADLINE_H
@@ -49,6 +52,11 @@ void cli_deadline_stop(struct cli_deadline *deadline, uint64_t now_us, uint32_t 
 
 /* Whether the grace of the stop ends before the lock does. */
 bool cli_deadline_is_given(const struct cli_deadline *deadline);
+
+/* When the supervisor times a search for all processes, and when it begins to kill so that all are
+ * dead before the end, as a search takes search_us. */
+uint64_t cli_deadline_look_us(uint64_t kill_us, uint32_t ttl_ms);
+uint64_t cli_deadline_begin_us(uint64_t kill_us, uint32_t ttl_ms, uint64_t search_us);
 
 /* at_us - span_us, but at least 0. */
 uint64_t cli_deadline_before(uint64_t at_us, uint64_t span_us);

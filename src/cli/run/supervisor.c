@@ -47,7 +47,7 @@ static int make_pipe(int *ret_read_fd, int *ret_write_fd)
     return 0;
 }
 
-int cli_supervisor_open(struct cli_supervisor *ret_supervisor)
+int cli_supervisor_open(struct cli_supervisor *ret_supervisor, uint32_t ttl_ms)
 {
     struct cli_supervisor supervisor = {
         .life_fd = -1, .report_fd = -1, .its_life_fd = -1, .its_report_fd = -1};
@@ -59,6 +59,7 @@ int cli_supervisor_open(struct cli_supervisor *ret_supervisor)
         cli_supervisor_end(&supervisor);
         return CLI_INTERNAL;
     }
+    supervisor.board->ttl_ms = ttl_ms;
     *ret_supervisor = supervisor;
     return CLI_OK;
 }
@@ -201,6 +202,11 @@ int cli_supervisor_move(const struct cli_supervisor *supervisor, uint64_t kill_u
         poke(supervisor);
     }
     return 0;
+}
+
+bool cli_supervisor_has_begun(const struct cli_supervisor *supervisor)
+{
+    return atomic_load(&supervisor->board->kill_us) == CLI_BOARD_OVER;
 }
 
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor)

@@ -13,8 +13,9 @@
  *
  *   redlock's own timer   sends SIGTERM, and SIGKILL at the deadline.
  *   the supervisor        kills at the deadline when redlock is stopped (SIGSTOP, Ctrl-Z, a
- *                         debugger) or hangs. When redlock is dead the supervisor reads the end of
- *                         the pipe, and kills at once.
+ *                         debugger) or hangs; and before it when there are so many processes
+ *                         that redlock would be late. When redlock is dead the supervisor reads
+ *                         the end of the pipe, and kills at once.
  *   PR_SET_PDEATHSIG      the kernel kills CMD when the supervisor is killed. redlock, a child
  *                         subreaper too, kills CMD's descendants; if redlock was killed as well,
  *                         they live on.
@@ -59,9 +60,9 @@ struct cli_supervisor {
     bool adopts;      /* redlock is a child subreaper, too */
 };
 
-/* Make the board and the pipes. Returns CLI_OK, and the caller calls cli_supervisor_end(); or says
- * what is wrong and returns CLI_INTERNAL. */
-int cli_supervisor_open(struct cli_supervisor *ret_supervisor);
+/* Make the board and the pipes, for a lock with this ttl. Returns CLI_OK, and the caller calls
+ * cli_supervisor_end(); or says what is wrong and returns CLI_INTERNAL. */
+int cli_supervisor_open(struct cli_supervisor *ret_supervisor, uint32_t ttl_ms);
 
 /* Fork the supervisor, which forks CMD. Returns CLI_OK when CMD has been forked. Otherwise CMD does
  * not run: CLI_LOST when the deadline came before that; CLI_INTERNAL, when this has said what is
@@ -74,6 +75,9 @@ int cli_supervisor_read(struct cli_supervisor *supervisor);
 
 /* Move the deadline. Returns 0; -1 when the supervisor has acted on the deadline before. */
 int cli_supervisor_move(const struct cli_supervisor *supervisor, uint64_t kill_us);
+
+/* Whether the supervisor has begun to kill. */
+bool cli_supervisor_has_begun(const struct cli_supervisor *supervisor);
 
 /* Tell the supervisor that CMD has ended in time, and nothing must be killed. */
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/run/board.h"
+#include "cli/run/deadline.h"
 #include "cli/say/exit.h"
 #include "cli/system/clock.h"
 #include "cli/system/descendants.h"
@@ -32,8 +33,10 @@ struct service {
     pid_t command; /* CMD. It stays a zombie when it has ended: redlock uses its process id, which
                       no other process may get while the supervisor lives */
     bool ended;
-    bool killing;      /* the deadline has passed, or redlock died before CMD ended */
-    bool redlock_gone; /* redlock is dead, or has closed its end of the pipe */
+    uint64_t looked_us; /* the deadline for which a search was timed */
+    uint64_t search_us; /* how long it took */
+    bool killing;       /* the deadline has passed, or redlock died before CMD ended */
+    bool redlock_gone;  /* redlock is dead, or has closed its end of the pipe */
 };
 
 static void report(int fd, enum cli_report_kind kind, int value)
@@ -111,17 +114,49 @@ static bool is_dismissed(const struct service *service)
     return atomic_load(&service->board->dismissed);
 }
 
+/* Once for each deadline that comes near. */
+static void time_search(struct service *service, uint64_t at_us)
+{
+    uint64_t before_us = cli_clock_us();
+
+    if (service->looked_us != at_us) {
+        service->looked_us = at_us;
+        cli_descendants_signal(getpid(), 0, 0);
+        service->search_us = cli_clock_us() - before_us;
+    }
+}
+
+/* Whether to kill now. Otherwise *ret_next_us is when to ask again. */
+static bool is_due(struct service *service, uint64_t at_us, uint64_t *ret_next_us)
+{
+    uint32_t ttl_ms = service->board->ttl_ms;
+    uint64_t now_us = cli_clock_us();
+
+    *ret_next_us = cli_deadline_look_us(at_us, ttl_ms);
+    if (now_us < *ret_next_us) {
+        return false;
+    }
+    if (now_us < at_us) {
+        time_search(service, at_us);
+        *ret_next_us = cli_deadline_begin_us(at_us, ttl_ms, service->search_us);
+        now_us = cli_clock_us();
+    }
+    return now_us >= *ret_next_us;
+}
+
 /* Take the deadline if it has passed. A deadline that redlock moves at this moment is checked again
  * in the next turn. */
 static void check_deadline(struct service *service)
 {
     uint64_t at_us = atomic_load(&service->board->kill_us);
+    uint64_t next_us = 0;
 
-    if (at_us > 0 && at_us != CLI_BOARD_OVER && cli_clock_us() >= at_us &&
+    if (at_us > 0 && at_us != CLI_BOARD_OVER && is_due(service, at_us, &next_us) &&
         atomic_compare_exchange_strong(&service->board->kill_us, &at_us, CLI_BOARD_OVER)) {
         service->killing = true;
+        next_us = 0;
     }
-    cli_clock_set(service->alarm_fd, at_us == CLI_BOARD_OVER ? 0 : at_us);
+    cli_clock_set(service->alarm_fd, next_us);
 }
 
 /* The whole group first: then no process in it can start another one. */
