@@ -89,6 +89,12 @@ fence=$(cat "$work/out")
 run "$REDLOCK" status missing
 prints "fence $fence" "a lock that stays keeps its fence"
 
+"$REDLOCK" lock drift --at-least 100m --max-ttl 200m -- true
+check "a lock that stays is there at the end of --at-least by the fastest clock, too" stays drift 6010000
+check "what the longest ttl would not keep is waited for" \
+    lasts 1 "$REDLOCK" lock longest --ttl 10s --at-least 100s --max-ttl 100s -- true
+check "and then the lock stays" stays longest 90000
+
 "$REDLOCK" lock killed --ttl 9s --at-least 60s -- sh -c 'echo $$ >"$0/pid"; sleep 600' "$work" &
 locker=$!
 until_true [ -s "$work/pid" ]

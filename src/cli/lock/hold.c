@@ -14,6 +14,7 @@
 #include "cli/system/clock.h"
 #include "cli/system/signals.h"
 #include "cli/take/set_all.h"
+#include "cli/take/take.h"
 
 /* The result of an extension or of a release. */
 static void on_answered(struct redlock_lock *lock, int status, void *arg)
@@ -98,18 +99,19 @@ static void say_left(const struct cli_hold *hold, bool confirmed)
     }
 }
 
-/* The keys expire by themselves. They were set a little before the lock was acquired, so they are
- * extended to the end of --at-least. Masters that were connected late get the key too. */
+/* The keys expire by themselves. They were set a little before the lock was acquired, and a
+ * master's clock may be fast, so they are extended beyond the end of --at-least by the drift.
+ * Masters that were connected late get the key too. */
 static void leave_keys(struct cli_hold *hold)
 {
-    uint64_t left = left_ms(hold);
+    uint32_t ttl = cli_take_ttl_for(hold->session, left_ms(hold));
 
-    extend(hold, left);
+    extend(hold, ttl);
     if (settle(hold) != 0) {
         return;
     }
     if (hold->status == 0) {
-        cli_set_all(hold->session, hold->lock, (uint32_t)left, hold->signals);
+        cli_set_all(hold->session, hold->lock, ttl, hold->signals);
     }
     if (hold->status == REDLOCK_ELOST || redlock_lock_forget(hold->lock) != 0) {
         release(hold, false);
@@ -138,14 +140,14 @@ static void on_signal(void *arg, int signo)
 
 /* The alarm uses the clock of until_us. A timer of the loop could fire a moment too early by that
  * clock, and then the lock would be kept for the rest of its ttl. */
-static void wait_for_end(struct cli_hold *hold)
+static void wait_until(struct cli_hold *hold, uint64_t until_us)
 {
     int fd = cli_clock_alarm();
     struct event *alarm =
         fd < 0 ? NULL : event_new(hold->session->loop.base, fd, EV_READ, on_time, hold);
 
     cli_say_detail("waiting to release '%s' (--at-least)", hold->key);
-    cli_clock_set(fd, hold->until_us);
+    cli_clock_set(fd, until_us);
     hold->signals->on = on_signal;
     hold->signals->arg = hold;
     hold->done = alarm == NULL || event_add(alarm, NULL) != 0;
@@ -179,14 +181,18 @@ void cli_hold_end(struct cli_hold *hold, bool hurry)
     if (settle(hold) != 0) {
         return; /* redlock_close() releases it */
     }
+    if (!hurry && left_ms(hold) > cli_take_lease_of(hold->session->max_ttl_ms)) {
+        wait_until(hold,
+                   hold->until_us - (uint64_t)cli_take_lease_of(hold->session->max_ttl_ms) * 1000);
+    }
     left = left_ms(hold);
     valid = redlock_lock_validity_ms(hold->lock);
-    if (valid > 0 && valid <= left && left >= REDLOCK_MIN_TTL_MS) {
+    if (valid > 0 && valid <= cli_take_ttl_for(hold->session, left) && left >= REDLOCK_MIN_TTL_MS) {
         leave_keys(hold);
         return;
     }
     if (valid > 0 && left > 0 && !hurry) {
-        wait_for_end(hold);
+        wait_until(hold, hold->until_us);
         left = left_ms(hold);
     }
     if (valid > 0 && left > 0 && redlock_lock_forget(hold->lock) == 0) {

@@ -10,6 +10,9 @@
  *    |
  *    +-- no: the keys expire in time by themselves -----------------> kept
  *
+ * A ttl keeps a key for less than itself where a master's clock is fast. What the longest ttl would
+ * not keep is waited for first.
+ *
  * The lock is acquired for --at-least if that is longer than its ttl, so it stays even when redlock
  * is killed. Once it is held, renewals ask only for the ttl, so that they do not make the lock stay
  * longer than necessary.

@@ -246,7 +246,7 @@ static int run_served(struct lock_args *lock, struct cli_session *session,
 }
 
 /* Fill in the guard, when all options are known. */
-static void prepare(struct lock_args *lock, char *const *argv)
+static void prepare(struct lock_args *lock, const struct cli_session *session, char *const *argv)
 {
     fit_grace(lock);
     lock->lease.lease.terms.rest_ms = lock->lease.lease.terms.grace_ms;
@@ -256,7 +256,7 @@ static void prepare(struct lock_args *lock, char *const *argv)
     lock->guard.lease = &lock->lease.lease;
     lock->lease.lease.terms.key = lock->take.keys.name;
     lock->lease.lease.terms.ttl_ms =
-        lock->take.renew ? lock->take.ttl_ms : cli_take_lease_ms(&lock->take);
+        lock->take.renew ? lock->take.ttl_ms : cli_take_lease_ms(&lock->take, session);
     lock->lease.lease.terms.renew = lock->take.renew;
     lock->lease.lease.terms.max_hold_ms = lock->take.max_hold_ms;
     lock->guard.argv = argv;
@@ -286,7 +286,7 @@ int cli_lock_main(int argc, char **argv)
         code = cli_session_open(args.command, &args.connect, &session);
         if (code == CLI_OK) {
             lock.take.ttl_ms = cli_session_ttl(&session, lock.take.ttl_ms);
-            prepare(&lock, argv + optind);
+            prepare(&lock, &session, argv + optind);
             code = run_served(&lock, &session, &signals);
             cli_session_close(&session);
         }

@@ -45,9 +45,30 @@ void cli_take_init(struct cli_take *take, const char *command)
     take->conflict_code = CLI_HELD;
 }
 
-uint32_t cli_take_lease_ms(const struct cli_take *take)
+/* [S3] A lease is the ttl less one part in DRIFT_PARTS and DRIFT_MS: the default of the library. */
+#define DRIFT_PARTS 100
+#define DRIFT_MS 2
+
+uint32_t cli_take_ttl_for(const struct cli_session *session, uint64_t ms)
 {
-    return take->at_least_ms > take->ttl_ms ? take->at_least_ms : take->ttl_ms;
+    uint64_t ttl_ms = (ms + DRIFT_MS) * DRIFT_PARTS / (DRIFT_PARTS - 1) + 1;
+    uint64_t most_ms = ms > session->max_ttl_ms ? ms : session->max_ttl_ms;
+
+    return (uint32_t)(ttl_ms < most_ms ? ttl_ms : most_ms);
+}
+
+uint32_t cli_take_lease_of(uint32_t ttl_ms)
+{
+    uint32_t drift_ms = ttl_ms / DRIFT_PARTS + 1 + DRIFT_MS;
+
+    return ttl_ms > drift_ms ? ttl_ms - drift_ms : 0;
+}
+
+uint32_t cli_take_lease_ms(const struct cli_take *take, const struct cli_session *session)
+{
+    uint32_t least_ms = take->at_least_ms ? cli_take_ttl_for(session, take->at_least_ms) : 0;
+
+    return least_ms > take->ttl_ms ? least_ms : take->ttl_ms;
 }
 
 /* The range is that of flock(1). */
@@ -243,7 +264,7 @@ static int begin(struct attempt *attempt)
 
     redlock_request_init(&request);
     cli_keys_set(&take->keys, &request);
-    request.ttl_ms = cli_take_lease_ms(take);
+    request.ttl_ms = cli_take_lease_ms(take, attempt->session);
     request.wait_ms = take->wait_ms;
     request.fence = take->fence;
     request.renew = take->renew;

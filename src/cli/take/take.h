@@ -61,8 +61,15 @@ struct cli_take {
 /* Fill in the defaults. The caller calls cli_keys_free() for the keys. */
 void cli_take_init(struct cli_take *take, const char *command);
 
-/* The ttl to acquire the lock with: --ttl, or --at-least if that is longer. */
-uint32_t cli_take_lease_ms(const struct cli_take *take);
+/* The ttl with which a key stays for so long by every clock within the bounds of the fault model;
+ * at most that of the session, unless `ms` is longer already. */
+uint32_t cli_take_ttl_for(const struct cli_session *session, uint64_t ms);
+
+/* The opposite: for how long a key with this ttl stays. */
+uint32_t cli_take_lease_of(uint32_t ttl_ms);
+
+/* The ttl to acquire the lock with: --ttl, or what --at-least needs if that is longer. */
+uint32_t cli_take_lease_ms(const struct cli_take *take, const struct cli_session *session);
 
 /* Read the value of an option. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_take_option(struct cli_take *take, int option, const char *value);
