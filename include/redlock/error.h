@@ -21,8 +21,10 @@ extern "C" {
 enum redlock_status {
     /* Success. From a release: our key was there and was deleted. */
     REDLOCK_OK = 0,
-    /* Release only: a majority answered, and our key was no longer there (its ttl had ended, or
-     * somebody had deleted it). Nothing of ours is left. */
+    /* Release only: a majority answered, and none of these masters had our key (its ttl had ended,
+     * or somebody had deleted it). That does not prove that the lock had ended: of a lock that is
+     * valid, a master that did not grant it and one that has lost its data since may answer first.
+     * Ask redlock_lock_validity_ms() before the release. */
     REDLOCK_GONE = 1,
     /* Release only: like REDLOCK_GONE, and somebody else holds the key now. */
     REDLOCK_TAKEN = 2,

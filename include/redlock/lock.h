@@ -297,10 +297,11 @@ REDLOCK_EXPORT int redlock_lock_pet(struct redlock_lock *lock);
 
 /* The end of a release; called once.
  *
- * REDLOCK_OK: our key was there and is deleted. REDLOCK_GONE: our key was no longer there.
- * REDLOCK_TAKEN: our key was no longer there, and somebody else holds the lock. None of these is an
- * error. REDLOCK_ENOQUORUM: no majority answered within node_timeout_ms; the release stays pending,
- * and at the latest the keys expire with their ttl.
+ * REDLOCK_OK: our key was there and is deleted. REDLOCK_GONE: of a majority that answered nobody
+ * had our key. REDLOCK_TAKEN: the same, and somebody else has the key now. None of these is an
+ * error, and none of them says whether the lock was valid: see enum redlock_status.
+ * REDLOCK_ENOQUORUM: no majority answered within node_timeout_ms; the release stays pending, and at
+ * the latest the keys expire with their ttl.
  *
  * `lock` is gone when the callback returns. It is NULL for redlock_release_token(). */
 typedef void redlock_release_cb(struct redlock_lock *lock, int status, void *arg);

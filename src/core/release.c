@@ -16,7 +16,8 @@ void rlk_release_init(struct rlk_release *r, unsigned nodes, uint64_t asked, uin
 }
 
 /* Any two majorities share a node: so the first majority that answers tells whether our key was
- * still on the majority that had it. */
+ * still on a majority. It need not be, for the lock to be valid: a node that has lost its data
+ * counts for nobody until the lock is over [S11]. */
 static int verdict(const struct rlk_release *r, unsigned quorum)
 {
     if (rlk_mask_count(r->deleted | r->gone | r->taken) < quorum) {

@@ -8,7 +8,7 @@ static const struct {
     const char *text;
 } texts[] = {
     {REDLOCK_OK, "done"},
-    {REDLOCK_GONE, "the lock had already ended; nothing was left to release"},
+    {REDLOCK_GONE, "a majority of the masters no longer had the key of the lock"},
     {REDLOCK_TAKEN, "the lock had already ended, and somebody else holds it now"},
     {REDLOCK_EINVAL,
      "an argument is out of range; redlock_error_text() or the header of the function says which"},
