@@ -91,7 +91,8 @@ struct redlock_options {
     size_t size;
     /* The masters, 1 to 63 URIs; required. An even number is allowed, but tolerates no more
      * failures than the odd number below it. All clients must use the same masters.
-     *     redis://[user[:password]@]host[:port][/db]     host: name, IPv4 or [IPv6]
+     *     redis://[user[:password]@]host[:port][/db]     host: name, IPv4, [IPv6] or
+     *                                                    [IPv6%25interface]
      *     rediss://...[?cacert=FILE&cert=FILE&key=FILE&sni=NAME&verify=none]     the same over TLS
      *     unix:///path/to.sock[?db=n]
      * ?quarantine=strict, observed or off at the end (&quarantine=... after db=n) sets the policy

@@ -97,7 +97,7 @@ static int check_callbacks(struct redlock *rl, const struct redlock_election_opt
         return rlk_manager_refuse(rl, REDLOCK_EINVAL,
                                   "leader_cb is NULL; an observer (without id) needs it");
     }
-    return 0;
+    return rlk_request_switch(rl, "stops_later", o->stops_later);
 }
 
 /* The longest owner text: "leader+999 ID VALUE". */

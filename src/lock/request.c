@@ -276,6 +276,24 @@ int rlk_request_read(struct redlock *rl, const struct rlk_request_form *form, co
     return 0;
 }
 
+int rlk_request_switch(struct redlock *rl, const char *name, int value)
+{
+    if (value == 0 || value == 1) {
+        return 0;
+    }
+    return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is %d; it must be 0 or 1", name, value);
+}
+
+static int check_switches(struct redlock *rl, const struct redlock_request *q)
+{
+    int status = rlk_request_switch(rl, "renew", q->renew);
+
+    if (status == 0) {
+        status = rlk_request_switch(rl, "needs_pet", q->needs_pet);
+    }
+    return status ? status : rlk_request_switch(rl, "fence", q->fence);
+}
+
 static int check_flags(struct redlock *rl, const struct redlock_request *q)
 {
     if ((q->flags & ~(uint64_t)REDLOCK_NOTIFY_MOVES) == 0) {
@@ -297,6 +315,9 @@ static int check_fields(struct redlock *rl, const struct redlock_request *q, str
     }
     if (status == 0) {
         status = check_flags(rl, q);
+    }
+    if (status == 0) {
+        status = check_switches(rl, q);
     }
     return status ? status : rlk_request_ttl(rl, q->ttl_ms);
 }

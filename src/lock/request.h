@@ -37,6 +37,9 @@ int rlk_request_read(struct redlock *rl, const struct rlk_request_form *form, co
 int rlk_request_check(struct redlock *rl, const struct redlock_request *theirs,
                       struct redlock_request *ret_q, struct rlk_terms *ret_terms);
 
+/* Check a field that is 0 or 1. 0 or REDLOCK_EINVAL. */
+int rlk_request_switch(struct redlock *rl, const char *name, int value);
+
 /* Check 1 to REDLOCK_MAX_KEYS keys alone. lens may be NULL; no length, or 0: the key is NUL
  * terminated. 0 or REDLOCK_EINVAL. */
 int rlk_request_keys(struct redlock *rl, const char *const *keys, const size_t *lens, size_t n_keys,

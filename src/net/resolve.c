@@ -4,7 +4,10 @@
 #include <arpa/inet.h>
 #include <event2/dns.h>
 #include <event2/util.h>
+#include <net/if.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
@@ -22,6 +25,19 @@ static void add_unix(struct rlk_resolve *r, const char *path)
     rlk_addresses_add(r->addresses, &un, sizeof(un));
 }
 
+/* A zone that is no interface gets an index that no interface has: then connect(2) says so. */
+static uint32_t scope_of(const char *zone)
+{
+    unsigned index = if_nametoindex(zone);
+    char *end;
+
+    if (index == 0) {
+        index = (unsigned)strtoul(zone, &end, 10);
+        index = *end == '\0' && index > 0 ? index : INT32_MAX;
+    }
+    return index;
+}
+
 static bool add_numeric(struct rlk_resolve *r, const struct rlk_uri *uri)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)uri->port)};
@@ -30,6 +46,7 @@ static bool add_numeric(struct rlk_resolve *r, const struct rlk_uri *uri)
     if (inet_pton(AF_INET, uri->host, &v4.sin_addr) == 1) {
         rlk_addresses_add(r->addresses, &v4, sizeof(v4));
     } else if (inet_pton(AF_INET6, uri->host, &v6.sin6_addr) == 1) {
+        v6.sin6_scope_id = uri->zone ? scope_of(uri->zone) : 0;
         rlk_addresses_add(r->addresses, &v6, sizeof(v6));
     } else {
         return false;

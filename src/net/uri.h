@@ -1,6 +1,7 @@
 /* uri.h - reads the URI of a node.
  *
- *     redis://[user[:password]@]host[:port][/db][?quarantine=q]     host: name, IPv4 or [IPv6]
+ *     redis://[user[:password]@]host[:port][/db][?quarantine=q]     host: name, IPv4, [IPv6] or
+ *                                                                   [IPv6%25zone]
  *     rediss://...[?cacert=FILE&cert=FILE&key=FILE&sni=NAME&verify=none]     the same over TLS
  *     unix:///path[?db=n][&quarantine=q]
  */
@@ -12,6 +13,7 @@
 
 struct rlk_uri {
     char *host;     /* NULL for a unix socket */
+    char *zone;     /* of a link-local IPv6 address: the interface; NULL: none */
     char *path;     /* NULL for TCP */
     char *user;     /* NULL: none; likewise the password */
     char *password; /* in net/secret.h */

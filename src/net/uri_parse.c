@@ -3,7 +3,9 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <net/if.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/un.h>
 
 #include <redlock/error.h>
@@ -20,6 +22,7 @@
 void rlk_uri_end(struct rlk_uri *u)
 {
     rlk_free(u->host);
+    rlk_free(u->zone);
     rlk_free(u->path);
     rlk_free(u->user);
     rlk_secret_free(u->password);
@@ -62,12 +65,29 @@ static size_t host_span(const char *text, bool bracket)
                                   "0123456789-_.");
 }
 
-/* host, host:port, [v6] or [v6]:port. */
+/* What stands behind the '%' of an IPv6 address. RFC 6874 wants the '%' itself to be escaped; many
+ * write it as it is. */
+static const char *parse_zone(const char *text, size_t len, struct rlk_uri *u)
+{
+    size_t escape = len > 2 && strncmp(text, "25", 2) == 0 ? 2 : 0;
+
+    text += escape;
+    len -= escape;
+    if (len == 0 || len >= IF_NAMESIZE ||
+        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~") < len) {
+        return "the zone after the '%' of an IPv6 address is not the name of an interface "
+               "(write [fe80::1%25eth0])";
+    }
+    u->zone = rlk_uri_copy(text, len);
+    return u->zone ? NULL : rlk_uri_no_memory;
+}
+
+/* host, host:port, [v6] or [v6]:port, also with a zone. */
 static const char *parse_address(const char *text, size_t len, struct rlk_uri *u)
 {
     bool bracket = len > 0 && text[0] == '[';
     const char *end = bracket ? memchr(text, ']', len) : memchr(text, ':', len);
-    const char *host = bracket ? text + 1 : text;
+    const char *host = bracket ? text + 1 : text, *percent, *why;
     size_t host_len, used;
 
     if (bracket && end == NULL) {
@@ -75,6 +95,14 @@ static const char *parse_address(const char *text, size_t len, struct rlk_uri *u
     }
     host_len = end ? (size_t)(end - host) : len;
     used = host_len + (bracket ? 2 : 0);
+    percent = bracket ? memchr(host, '%', host_len) : NULL;
+    if (percent) {
+        why = parse_zone(percent + 1, (size_t)(host + host_len - percent - 1), u);
+        if (why) {
+            return why;
+        }
+        host_len = (size_t)(percent - host);
+    }
     if (host_len == 0 || host_len > MAX_HOST || host_span(host, bracket) < host_len) {
         return "the host is missing, too long, or has a character that is not allowed";
     }
@@ -139,14 +167,15 @@ static const char *parse_unix(const char *rest, struct rlk_uri *u)
 static char *format_name(const struct rlk_uri *u)
 {
     bool v6 = u->host && strchr(u->host, ':');
-    size_t size = strlen(u->path ? u->path : u->host) + 64;
+    const char *zone = u->zone ? u->zone : "";
+    size_t size = strlen(u->path ? u->path : u->host) + strlen(zone) + 64;
     char *name = rlk_alloc(size);
 
     if (name && u->path) {
         snprintf(name, size, u->db ? "unix://%s?db=%u" : "unix://%s", u->path, u->db);
     } else if (name) {
-        snprintf(name, size, "%s://%s%s%s:%u/%u", u->tls ? "rediss" : "redis", v6 ? "[" : "",
-                 u->host, v6 ? "]" : "", u->port, u->db);
+        snprintf(name, size, "%s://%s%s%s%s%s:%u/%u", u->tls ? "rediss" : "redis", v6 ? "[" : "",
+                 u->host, zone[0] ? "%" : "", zone, v6 ? "]" : "", u->port, u->db);
     }
     return name;
 }
@@ -156,12 +185,13 @@ int rlk_uri_parse(const char *text, struct rlk_uri *ret_uri, const char **ret_wh
     struct rlk_uri u = {.quarantine = -1, .verify = -1};
     const char *why;
 
-    if (strncmp(text, "redis://", 8) == 0) {
+    /* RFC 3986: a scheme in any case */
+    if (strncasecmp(text, "redis://", 8) == 0) {
         why = parse_redis(text + 8, &u);
-    } else if (strncmp(text, "rediss://", 9) == 0) {
+    } else if (strncasecmp(text, "rediss://", 9) == 0) {
         u.tls = true;
         why = parse_redis(text + 9, &u);
-    } else if (strncmp(text, "unix://", 7) == 0) {
+    } else if (strncasecmp(text, "unix://", 7) == 0) {
         why = parse_unix(text + 7, &u);
     } else {
         why = "it must begin with redis://, rediss:// (TLS) or unix://";

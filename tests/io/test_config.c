@@ -538,6 +538,15 @@ START_TEST(each_wrong_field_of_a_request_is_named)
     good.flags = 2;
     must_refuse_and_say(&good, "flags");
     good.flags = 0;
+    good.renew = 2;
+    must_refuse_and_say(&good, "renew is 2; it must be 0 or 1");
+    good.renew = 1;
+    good.needs_pet = -1;
+    must_refuse_and_say(&good, "needs_pet is -1; it must be 0 or 1");
+    good.needs_pet = 0;
+    good.fence = 7;
+    must_refuse_and_say(&good, "fence is 7; it must be 0 or 1");
+    good.fence = 0;
     good.ttl_ms = 9;
     must_refuse_and_say(&good, "the ttl is 9 ms; it must be 10 to ");
 }

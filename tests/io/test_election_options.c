@@ -244,14 +244,19 @@ END_TEST
 START_TEST(a_candidate_needs_its_callbacks)
 {
     redlock_demoted_cb *demoted_cb;
+    redlock_elected_cb *elected_cb;
 
     start();
     demoted_cb = o.demoted_cb;
+    elected_cb = o.elected_cb;
     o.demoted_cb = NULL;
     must_refuse(REDLOCK_EINVAL, "demoted_cb is NULL; a candidate needs elected_cb and demoted_cb");
     o.demoted_cb = demoted_cb;
     o.elected_cb = NULL;
     must_refuse(REDLOCK_EINVAL, "elected_cb is NULL; a candidate needs elected_cb and demoted_cb");
+    o.elected_cb = elected_cb;
+    o.stops_later = 2;
+    must_refuse(REDLOCK_EINVAL, "stops_later is 2; it must be 0 or 1");
     end();
 }
 END_TEST

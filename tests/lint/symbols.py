@@ -90,6 +90,11 @@ def other_names(nm, archive):
             yield f'{words[0]} is global and without prefix'
 
 
+def unloadable(readelf, library):
+    if 'NODELETE' not in run(readelf, '-d', library):
+        yield 'dlclose(3) would take away the code of threads that run in it'
+
+
 def archive_of(cc, folder, name, source):
     path = os.path.join(folder, f'{name}.c')
     with open(path, 'w', encoding='utf-8') as text:
@@ -113,6 +118,7 @@ def show_that_it_fires(tap, nm, cc):
                          ' { return time(0); }')
         tap.fires('time in base', needless(nm, bad, 'base'), 'time')
         tap.fires('a name without prefix', other_names(nm, bad), 'y is')
+    tap.fires('a library that can be unloaded', unloadable('readelf', '/proc/self/exe'), 'dlclose')
     tap.fires('a symbol too many', differences('a', {'x', 'y'}, 'b', {'x'}), 'y is in a')
     tap.fires('a symbol too few', differences('a', {'x'}, 'b', {'x', 'y'}), 'y is in b')
 
@@ -126,6 +132,7 @@ def main(nm, cc, root, library, core, lock):
               differences('libredlock.so', exported(nm, library), 'libredlock.map', in_map))
     tap.claim('the headers declare what the map lists',
               differences('the headers', in_headers, 'libredlock.map', in_map))
+    tap.claim('the library stays loaded', unloadable('readelf', library))
     for layer in NEEDS:
         seen = {m for m, _ in undefined(nm, core) if os.path.basename(m).startswith(f'{layer}_')}
         tap.claim(f'there are objects of {layer}', [] if seen else [f'{core} has none'])
