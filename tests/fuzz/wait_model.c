@@ -47,7 +47,7 @@ static void forget(struct wait_model *m, uint64_t nodes)
 /* Whether this step has looked, or would have if a round had not begun. */
 static bool has_looked(const struct wait_step *s)
 {
-    return event_has_nodes(s->ev) &&
+    return wait_model_applies(s->before) && event_has_nodes(s->ev) &&
            (s->out->wait || s->after->waiting.look_us != s->before->waiting.look_us ||
             s->after->waiting.hosts != s->before->waiting.hosts);
 }
