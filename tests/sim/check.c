@@ -91,8 +91,10 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
         c->clock_suspect |= process_is_clock_suspect(w, c->client, node) ? rlk_mask_bit(node) : 0;
     }
     if (vote == RLK_VOTE_YES && m) {
-        check_vote_counts(w, c->client, node, m);
-        check_newcomer_vote(w, c->client, node);
+        if (!c->adopted) { /* a node that has our key has not forgotten it [S7] */
+            check_vote_counts(w, c->client, node, m);
+            check_newcomer_vote(w, c->client, node);
+        }
         c->granted |= rlk_mask_bit(node);
         c->exposed |= is_exposed(w, c->client, node, m) ? rlk_mask_bit(node) : 0;
         if (c->fenced) {
@@ -102,7 +104,9 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
         c->quarantined |= rlk_mask_bit(node);
         w->quarantined++;
     } else if (vote == RLK_VOTE_NO) {
-        check_split_refused(w, claim, node, m);
+        if (!c->adopted) {
+            check_split_refused(w, claim, node, m);
+        }
         k->refusals += k->op == c->op;
     } else if (vote == RLK_VOTE_UNKNOWN) {
         c->doubt |= rlk_mask_bit(node);

@@ -29,6 +29,13 @@ __attribute__((format(printf, 3, 4))) void check_violated(struct world *w, const
 /* A worker has acquired the lock, or extended its validity; has won, and believes in the lock
  * until some time; goes on asking. */
 void check_exclusion(struct world *w, unsigned client, unsigned worker);
+
+/* A lock is about to be left to its time; its claim is about to be adopted by another worker, whose
+ * call has begun; a node is asked for an adoption, for the first time or again. */
+void check_left_to_its_time(struct world *w, unsigned client, unsigned worker);
+void check_adopts(struct world *w, unsigned client, unsigned worker, unsigned claim);
+void check_adoption_sent(struct world *w, unsigned claim, unsigned node);
+void check_adoption_again(struct world *w, unsigned claim, unsigned node);
 void check_validity(struct world *w, unsigned client, unsigned worker);
 void check_decided(struct world *w, unsigned client, unsigned worker);
 

@@ -62,8 +62,8 @@ void check_vote_reads_mark(struct world *w, unsigned client, unsigned node, cons
 
 void check_voters(struct world *w, unsigned client, unsigned worker)
 {
-    uint64_t left = check_counted(w, world_worker(w, client, worker)->claim);
-    unsigned node;
+    unsigned claim = world_worker(w, client, worker)->claim, node;
+    uint64_t left = world_claim(w, claim)->adopted ? 0 : check_counted(w, claim);
 
     RLK_MASK_EACH (node, left) {
         const struct rlk_quarantine *s = &world_node(w, client, node)->quarantine;

@@ -6,6 +6,8 @@
  *
  * It is enough to check when a client becomes a holder or its validity grows: a clock never goes
  * back, so a validity that has ended does not come back. */
+#include <string.h>
+
 #include "base/mask.h"
 #include "sim/check.h"
 #include "sim/process.h"
@@ -34,9 +36,58 @@ static void check_collision(struct world *w, unsigned client, unsigned worker, u
     }
 }
 
+static void check_left_lock(struct world *w, unsigned client, unsigned worker, struct left_lock *l)
+{
+    const struct worker *k = world_worker(w, client, worker);
+    uint64_t now_us = world_client_us(w, l->client);
+
+    if (l->claim == k->claim) {
+        l->until_us = 0; /* it is adopted: its new owner may release it */
+    } else if ((k->keys & l->keys) && now_us < l->until_us && !is_exposed(w, k) &&
+               w->claims[l->claim].exposed == 0) {
+        check_violated(w, "exclusion",
+                       "%s is held by c%u.%u (t%08x), and was left as t%08x for %.3f ms more",
+                       trace_key_mask(k->keys & l->keys), client, worker, k->claim, l->claim,
+                       trace_ms(now_us, l->until_us));
+    }
+}
+
+void check_left_to_its_time(struct world *w, unsigned client, unsigned worker)
+{
+    const struct worker *k = world_worker(w, client, worker);
+
+    w->left[w->n_left++ % LEFT_LOCKS] =
+        (struct left_lock){client, k->claim, k->keys, process_valid_until_us(k)};
+    world_claim(w, k->claim)->orphan = true; /* its keys stay */
+    check_let_go(w, k->claim);
+}
+
+/* The same token. Whatever was known of the claim its former owner knew: also which of its commands
+ * may still be carried out, so that a key may be left to its ttl. */
+void check_adopts(struct world *w, unsigned client, unsigned worker, unsigned claim)
+{
+    struct worker *k = world_worker(w, client, worker);
+    struct claim *c = world_claim(w, claim), old = *c;
+
+    *c = (struct claim){.client = client,
+                        .worker = worker,
+                        .op = k->op,
+                        .token_len = old.token_len,
+                        .keys = old.keys,
+                        .round = 1,
+                        .ttl_ms = k->ttl_ms,
+                        .adopted = true,
+                        .orphan = true, /* when it fails nothing is released */
+                        .set_on = old.set_on,
+                        .exposed = old.exposed,
+                        .doubt = rlk_mask_all(SIM_NODES)};
+    memcpy(c->token, old.token, sizeof(c->token));
+    k->claim = claim;
+}
+
 void check_exclusion(struct world *w, unsigned client, unsigned worker)
 {
-    unsigned other, other_worker;
+    unsigned other, other_worker, i;
 
     if (w->o.forgetful || !process_holds(w, client, worker)) {
         return;
@@ -45,6 +96,9 @@ void check_exclusion(struct world *w, unsigned client, unsigned worker)
         for (other_worker = 0; other_worker < w->o.workers; other_worker++) {
             check_collision(w, client, worker, other, other_worker);
         }
+    }
+    for (i = 0; i < w->n_left && i < LEFT_LOCKS; i++) {
+        check_left_lock(w, client, worker, &w->left[i]);
     }
 }
 

@@ -65,6 +65,19 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node)
     c->sent_us[node] = world_client_us(w, c->client);
 }
 
+void check_adoption_sent(struct world *w, unsigned claim, unsigned node)
+{
+    struct claim *c = world_claim(w, claim);
+
+    check_pending_releases_first(w, claim, node);
+    check_not_stuck(w, claim, node);
+    if (c->asked & rlk_mask_bit(node)) {
+        check_violated(w, "work", "n%u is asked twice to keep t%08x for its adoption", node, claim);
+    }
+    c->asked |= rlk_mask_bit(node);
+    c->sent_us[node] = world_client_us(w, c->client);
+}
+
 /* Its worker holds it now, or may still win with it. */
 static bool is_in_use(const struct world *w, unsigned claim)
 {
@@ -77,6 +90,14 @@ static bool is_in_use(const struct world *w, unsigned claim)
     }
     return process_holds(w, c->client, c->worker) ||
            (k->phase == WORKER_PENDING && process_may_win(k));
+}
+
+void check_adoption_again(struct world *w, unsigned claim, unsigned node)
+{
+    if (!is_in_use(w, claim)) {
+        check_violated(w, "work", "n%u is asked again to keep t%08x, and nobody adopts it", node,
+                       claim);
+    }
 }
 
 /* The same question with the script's text. It must not come after the release, which could no

@@ -152,6 +152,7 @@ struct options {
     bool calm;          /* one after the other, and no two clients want one lock: none is lost */
     uint64_t no_info, no_client; /* servers where our user may not use these commands */
     enum hopeless hopeless;
+    uint32_t leave_ppm, adopt_ppm; /* how often a lock is left to its time; is one adopted then */
     bool steps; /* little happens but steps of the masters' clocks, and each is noticed */
 };
 

@@ -3,6 +3,7 @@
 
 #include <redlock/error.h>
 #include <redlock/lock.h>
+#include <stdio.h>
 
 #include "base/mask.h"
 #include "base/time.h"
@@ -18,6 +19,8 @@ static redlock_release_cb on_released;
 static redlock_extend_cb on_extended;
 static redlock_notice_cb on_notice;
 static redlock_close_cb on_closed;
+
+static uint64_t draw_think_us(struct world *w);
 
 static void later(struct world *w, unsigned client, unsigned worker, uint64_t us)
 {
@@ -181,6 +184,27 @@ static void release(struct world *w, struct worker *k)
     process_leave(w);
 }
 
+/* `redlock lock --at-least`, after the work: the keys stay until their time is over. */
+static bool may_leave(struct world *w, const struct worker *k)
+{
+    return !w->healed && !k->extending && process_holds(w, k->client, k->index) &&
+           draw_chance(&w->prng, w->o.leave_ppm);
+}
+
+static void leave(struct world *w, struct worker *k)
+{
+    user_lets_go(w, k);
+    check_left_to_its_time(w, k->client, k->index);
+    process_enter(w, k->client);
+    user_accepted(w, k, "a lock that is left", redlock_lock_forget(k->lock));
+    k->phase = WORKER_IDLE;
+    k->lock = NULL;
+    k->reported = true;
+    k->op++;
+    process_leave(w);
+    later(w, k->client, k->index, draw_think_us(w));
+}
+
 /* Not while an extension is in progress, and not when the lock is lost. */
 static void extend_by(struct world *w, struct worker *k, uint32_t ttl_ms)
 {
@@ -198,6 +222,60 @@ static void make_hopeless(const struct world *w, struct redlock_request *q)
     if (w->o.hopeless == HOPELESS_TTL) {
         q->ttl_ms = (uint32_t)rlk_time_max(REDLOCK_MIN_TTL_MS, 2 * w->o.delay_us / 1000);
     }
+}
+
+/* Nothing about the claim is in flight from its former owner. */
+static bool is_settled(const struct world *w, const struct left_lock *l)
+{
+    const struct client *c = &w->clients[l->client];
+    unsigned node, m;
+
+    for (node = 0; node < c->nodes; node++) {
+        unsigned wire = c->peers[node].wire;
+
+        for (m = wire == NONE ? NONE : w->wires[wire].unanswered; m != NONE;
+             m = w->messages[m].next) {
+            if (w->messages[m].claim == l->claim && w->messages[m].kind >= MESSAGE_SET) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Nobody holds it, and nobody who adopted it has released it. */
+static bool is_left(const struct claim *c)
+{
+    return c->let_go && !c->released;
+}
+
+/* The last lock that was left, if it is not too old; its token was passed on. */
+static bool adopt(struct world *w, struct worker *k)
+{
+    const struct left_lock *l = &w->left[(w->n_left - 1) % LEFT_LOCKS];
+    const char *names[SIM_KEYS];
+    struct redlock_request q;
+    char token[TOKEN_ROOM + 1];
+
+    if (w->n_left == 0 || !is_left(world_claim(w, l->claim)) || !is_settled(w, l) ||
+        world_client_us(w, l->client) > l->until_us || !draw_chance(&w->prng, w->o.adopt_ppm)) {
+        return false;
+    }
+    redlock_request_init(&q);
+    q.ttl_ms = w->o.ttl_ms[draw_upto(&w->prng, 1)];
+    draw_life(w, &q);
+    name_keys(l->keys, names, &q);
+    q.notice_cb = on_notice;
+    q.notice_arg = k;
+    user_asks(w, k, &q, l->keys, w->o.timeout_us);
+    check_adopts(w, k->client, k->index, l->claim);
+    snprintf(token, sizeof(token), "%.*s", (int)world_claim(w, l->claim)->token_len,
+             world_claim(w, l->claim)->token);
+    process_enter(w, k->client);
+    user_accepted(w, k, "an adoption",
+                  redlock_adopt(w->clients[k->client].rl, &q, token, on_acquired, k, &k->lock));
+    process_leave(w);
+    return true;
 }
 
 /* One draw a statement: the order inside an initialiser is the compiler's choice. */
@@ -510,11 +588,13 @@ void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned s
     if (k->op != stamp || k->done || w->clients[client].closing) {
         return;
     }
-    if (k->phase == WORKER_HELD) {
+    if (k->phase == WORKER_HELD && w->o.leave_ppm && may_leave(w, k)) {
+        leave(w, k);
+    } else if (k->phase == WORKER_HELD) {
         release(w, k);
     } else if (k->phase == WORKER_IDLE && k->lingers && w->healed && w->now_us < w->linger_us) {
         later(w, client, worker, w->linger_us - w->now_us);
-    } else if (k->phase == WORKER_IDLE) {
+    } else if (k->phase == WORKER_IDLE && (w->healed || !w->o.adopt_ppm || !adopt(w, k))) {
         ask(w, client, worker);
     }
 }

@@ -32,11 +32,21 @@ static bool is_asked_again(const struct world *w, const struct message *m)
     return h && m->text && h->kind == m->kind && is_no_script(h);
 }
 
+/* A pending request that asks to keep a key is an adoption. */
+static bool is_adoption(struct world *w, const struct message *m)
+{
+    const struct worker *k = process_owner(w, m->claim);
+
+    return m->kind == MESSAGE_KEEP && k && k->phase == WORKER_PENDING;
+}
+
 static void note_asked_again(struct world *w, unsigned node, const struct message *m)
 {
     if (m->kind == MESSAGE_RELEASE) {
         world_claim(w, m->claim)->excuses++;
         check_release_sent(w, m->claim, node);
+    } else if (is_adoption(w, m)) {
+        check_adoption_again(w, m->claim, node);
     } else if (m->heal) {
         check_healed_again(w, node, m);
     } else if (m->kind == MESSAGE_KEEP) {
@@ -75,6 +85,8 @@ static void note_asked(struct world *w, unsigned client, unsigned node, const st
         note_release(w, node, m);
     } else if (m->kind == MESSAGE_CONFIRM) {
         check_confirm_sent(w, m->claim, node, m->fence);
+    } else if (is_adoption(w, m)) {
+        check_adoption_sent(w, m->claim, node);
     } else if (m->heal || m->kind == MESSAGE_KEEP) {
         check_held_asked(w, client, worker, node, m);
     } else {

@@ -61,6 +61,7 @@ struct claim {
     uint64_t doubt;             /* nodes whose answer was lost, or was an error */
     uint64_t release_nodes;     /* nodes that were sent a release, or have one pending */
     unsigned releases, excuses;
+    bool adopted; /* by another worker than the one that acquired it */
     bool fenced;
     uint64_t hint,
         fence; /* [S12] the least that the fence must be; the fence, once it is agreed on */
@@ -417,6 +418,15 @@ struct effort {
     uint64_t freed_us; /* true time: the last release */
 };
 
+/* A lock that its user has left to its time: `redlock lock --at-least`. Nobody else gets it before
+ * that, also when its process dies. */
+struct left_lock {
+    unsigned client, claim, keys;
+    uint64_t until_us; /* the client's clock */
+};
+
+#define LEFT_LOCKS 16
+
 struct world {
     struct options o;
     struct rlk_prng prng;
@@ -444,11 +454,13 @@ struct world {
     uint64_t
         vacant_us[SIM_KEYS]; /* true time: in a quiet election, since when nobody has the key */
     uint64_t seen_us[SIM_STORED]; /* true time: a master has said last that somebody has the key */
-    unsigned deaths;              /* of clients that had a lock, or waited for one */
-    unsigned ghosts;              /* candidates that died while they waited */
-    bool moved;                   /* a clock was set forward, or is outside of the bounds */
-    bool harmed;                  /* a server has forgotten something, or a clock was set forward */
-    uint64_t fences[SIM_STORED];  /* the largest that was reported to any user */
+    struct left_lock left[LEFT_LOCKS]; /* the last ones */
+    unsigned n_left;
+    unsigned deaths;             /* of clients that had a lock, or waited for one */
+    unsigned ghosts;             /* candidates that died while they waited */
+    bool moved;                  /* a clock was set forward, or is outside of the bounds */
+    bool harmed;                 /* a server has forgotten something, or a clock was set forward */
+    uint64_t fences[SIM_STORED]; /* the largest that was reported to any user */
     unsigned fenced, confirms, quarantined; /* for the figures, too */
     unsigned running;                       /* the client whose code runs now, or SIM_CLIENTS */
     const struct message *reading;          /* the message that it has just read; NULL: none */

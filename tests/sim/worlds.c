@@ -1,5 +1,5 @@
 /* worlds.c - masters that refuse INFO or CLIENT; many requests of one manager for one key, also
- * behind one that nobody can grant.
+ * behind one that nobody can grant; locks that are left to their time, and adopted.
  *
  * None of them is in a history that is about something else. */
 #include "sim/worlds.h"
@@ -10,6 +10,7 @@
  * that no seed that was recorded before is in any of these worlds. */
 #define STREAM_RIGHTS 1351
 #define STREAM_MANY 3292
+#define STREAM_LEFT 4854
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -80,10 +81,24 @@ static void draw_many(struct options *o)
     }
 }
 
+static void draw_left(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_LEFT);
+    if (is_about_something_else(o) || o->hopeless || o->duplicate < SIM_NODES ||
+        !draw_chance(&p, 80000)) {
+        return;
+    }
+    o->leave_ppm = (uint32_t)draw_scale(&p, 50000, 800000);
+    o->adopt_ppm = draw_chance(&p, 600000) ? (uint32_t)draw_scale(&p, 100000, 1000000) : 0;
+}
+
 void worlds_draw(struct options *o)
 {
     draw_rights(o);
     draw_many(o);
+    draw_left(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
@@ -117,5 +132,9 @@ void worlds_print(const struct options *o, FILE *f)
     if (o->hopeless) {
         fprintf(f, "nobody can grant what the last worker of each client asks for: %s\n",
                 hopeless[o->hopeless]);
+    }
+    if (o->leave_ppm) {
+        fprintf(f, "%.1f %% of the locks are left to their time; a request adopts one in %.1f %%\n",
+                o->leave_ppm / 1e4, o->adopt_ppm / 1e4);
     }
 }
