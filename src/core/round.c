@@ -20,7 +20,7 @@ void rlk_round_init(struct rlk_round *r)
     r->yes = r->no = r->unknown = r->duplicates = r->quarantined = r->clock_suspect = 0;
     rlk_fence_init(&r->fence);
     r->started_us = 0;
-    r->deadline_us = RLK_NEVER;
+    r->deadline_us = r->end_of_round_us = RLK_NEVER;
     r->asked_again = 0;
     r->held_by_others = 0;
     r->valid_until_us = 0;
@@ -148,7 +148,7 @@ static bool may_ask_again(const struct rlk_round *r, const struct rlk_round_term
     uint64_t until_us = rlk_time_add(r->started_us, terms->lease_us / 4);
 
     return terms->keeps_votes && r->asked_again < MAX_ASK_AGAIN &&
-           now_us < rlk_time_min(until_us, r->deadline_us) &&
+           now_us < rlk_time_min(until_us, r->end_of_round_us) &&
            rlk_split_leads(r->holder, possible_yes(r), r->held_by_others);
 }
 
@@ -181,13 +181,34 @@ RLK_RARE static void ask_again_or_lose(struct rlk_round *r, const struct rlk_rou
     }
 }
 
+/* The nodes that were asked and have not voted. */
+static uint64_t unanswered(const struct rlk_round *r)
+{
+    return r->asked & ~(r->yes | r->no | r->unknown);
+}
+
+/* [S6] A majority has answered, others have some of its votes, and only nodes that are being
+ * connected could settle that: give them as long again as the majority took. They may hang, and
+ * votes that are kept keep others out. Nobody competes for the token of an adoption. */
+static void limit_patience(struct rlk_round *r, const struct rlk_round_terms *terms,
+                           uint64_t now_us)
+{
+    if (terms->keeps_votes && r->connecting && r->no && unanswered(r) == 0 &&
+        r->deadline_us == r->end_of_round_us &&
+        rlk_mask_count(r->asked) >= rlk_validity_quorum(terms->nodes)) {
+        uint64_t took_us = rlk_time_sub(now_us, r->started_us);
+
+        r->deadline_us = rlk_time_min(r->end_of_round_us, rlk_time_add(now_us, took_us));
+    }
+}
+
 /* [S6] Decide as soon as it can be decided: at the majority-th yes, or when too few nodes
  * are left that could still say yes. */
 static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
                    const struct rlk_event *ev, struct rlk_actions *out)
 {
     unsigned quorum = rlk_validity_quorum(terms->nodes);
-    uint64_t open = (r->asked & ~(r->yes | r->no | r->unknown)) | r->connecting;
+    uint64_t open = unanswered(r) | r->connecting;
 
     if (has_majority(r, terms)) {
         recompute_validity(r, terms);
@@ -199,6 +220,8 @@ static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
         }
     } else if (rlk_mask_count(possible_yes(r) | open) < quorum) {
         ask_again_or_lose(r, terms, open, ev->now_us, out);
+    } else {
+        limit_patience(r, terms, ev->now_us);
     }
 }
 
@@ -231,7 +254,7 @@ static void start(struct rlk_round *r, const struct rlk_round_terms *terms, uint
 
     r->state = RLK_ROUND_ASKING;
     r->started_us = ev->now_us;
-    r->deadline_us = latest_deadline(terms, ev->now_us, limit_us);
+    r->deadline_us = r->end_of_round_us = latest_deadline(terms, ev->now_us, limit_us);
     r->connecting = ev->connecting & all & ~ready;
     if (rlk_mask_count(ready | r->connecting) < rlk_validity_quorum(terms->nodes)) {
         lose(r, REDLOCK_ENOQUORUM, out); /* nothing was sent, so there is nothing to release */
@@ -383,19 +406,31 @@ static void shift_leases(struct rlk_round *r, const struct rlk_round_terms *term
 }
 
 /* Too slow: the validity set the deadline. Otherwise nodes did not answer. */
-static void timer(struct rlk_round *r, const struct rlk_round_terms *terms,
-                  const struct rlk_event *ev, struct rlk_actions *out)
+static void end_round(struct rlk_round *r, const struct rlk_round_terms *terms,
+                      struct rlk_actions *out)
 {
     uint64_t useful = rlk_time_sub(terms->lease_us, terms->min_validity_us);
 
-    if (r->state != RLK_ROUND_ASKING || ev->now_us < r->deadline_us) {
-        return;
-    }
-    if (rlk_time_sub(r->deadline_us, r->started_us) >= useful) {
+    if (rlk_time_sub(r->end_of_round_us, r->started_us) >= useful) {
         lose(r, REDLOCK_ETOOSLOW, out);
     } else {
         lose(r, choose_status(r, terms->nodes, rlk_mask_all(terms->nodes) & ~(r->yes | r->no)),
              out);
+    }
+}
+
+static void timer(struct rlk_round *r, const struct rlk_round_terms *terms,
+                  const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (r->state != RLK_ROUND_ASKING || ev->now_us < r->deadline_us) {
+        return;
+    }
+    if (ev->now_us >= r->end_of_round_us) {
+        end_round(r, terms, out);
+    } else {
+        r->connecting = 0;
+        r->deadline_us = r->end_of_round_us;
+        decide(r, terms, ev, out);
     }
 }
 

@@ -53,8 +53,9 @@ struct rlk_round {
     uint64_t clock_suspect;    /* of the asked: their clocks cannot be relied on [S11] */
     struct rlk_fence fence;
     uint64_t started_us, deadline_us;
-    unsigned asked_again;    /* how many times the nodes that refused were asked again */
-    uint64_t valid_until_us; /* WON: [S2] */
+    uint64_t end_of_round_us; /* the deadline may come before: for nodes that are being connected */
+    unsigned asked_again;     /* how many times the nodes that refused were asked again */
+    uint64_t valid_until_us;  /* WON: [S2] */
     uint64_t end_us[RLK_MAX_NODES];
     uint64_t held_by_others;        /* nodes that refused, and have not said anything else since */
     uint64_t holder[RLK_MAX_NODES]; /* of these: as in the event */

@@ -548,7 +548,8 @@ static void drive(struct world *w)
         simple(w, RLK_EVENT_TIMER);
     }
     FUZZ_CHECK(w->a.state != was || w->a.tries != tries ||
-                   (was == RLK_ATTEMPT_WAITING && w->deadline_us > deadline_us),
+                   ((was == RLK_ATTEMPT_WAITING || was == RLK_ATTEMPT_ASKING) &&
+                    w->deadline_us > deadline_us),
                "an event that the driver has to bring makes it go on");
 }
 

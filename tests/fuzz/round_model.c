@@ -34,7 +34,7 @@ void round_model_init(struct round_model *m, const struct rlk_round_terms *terms
 {
     memset(m, 0, sizeof(*m));
     m->terms = terms;
-    m->deadline_us = RLK_NEVER;
+    m->deadline_us = m->patience_us = RLK_NEVER;
 }
 
 /* Nodes that could still say yes. */
@@ -76,6 +76,12 @@ static uint64_t useful_us(const struct round_model *m)
     return m->terms->lease_us - m->terms->min_validity_us;
 }
 
+/* When it needs a timer. */
+static uint64_t due_us(const struct round_model *m)
+{
+    return rlk_time_min(m->deadline_us, m->patience_us);
+}
+
 /* Whether the event matters to the round in its present state. */
 static bool concerns(const struct round_model *m, const struct rlk_event *ev)
 {
@@ -85,7 +91,7 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
         [RLK_EVENT_NODE_UP] = asking && (m->coming & rlk_mask_bit(ev->node)),
         [RLK_EVENT_NODE_DOWN] = asking && (m->coming & rlk_mask_bit(ev->node)),
         [RLK_EVENT_VOTE] = (m->asked & ~m->voted & rlk_mask_bit(ev->node)) != 0,
-        [RLK_EVENT_TIMER] = asking && ev->now_us >= m->deadline_us,
+        [RLK_EVENT_TIMER] = asking && ev->now_us >= due_us(m),
         [RLK_EVENT_CANCEL] = asking || won,
         [RLK_EVENT_DELIVER] = won && (rlk_mask_count(agreeing(m)) < majority(m) ||
                                       !round_model_enough(m, ev->now_us)),
@@ -316,7 +322,10 @@ static void hear(struct round_model *m, const struct rlk_event *ev, const struct
 {
     uint64_t confirm = 0;
 
-    if (ev->kind == RLK_EVENT_NODE_DOWN) {
+    if (ev->kind == RLK_EVENT_TIMER) {
+        m->coming = 0;
+        m->patience_us = RLK_NEVER;
+    } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
         m->coming &= ~rlk_mask_bit(ev->node);
     } else if (ev->kind == RLK_EVENT_VOTE) {
         voted(m, ev, &confirm);
@@ -383,7 +392,8 @@ static bool may_say(const struct round_model *m, const struct rlk_event *ev, int
 static enum rlk_round_state decided(const struct round_model *m, const struct rlk_event *ev)
 {
     if (m->state == RLK_ROUND_LOST || ev->kind == RLK_EVENT_CANCEL ||
-        ev->kind == RLK_EVENT_DELIVER || ev->kind == RLK_EVENT_TIMER) {
+        ev->kind == RLK_EVENT_DELIVER ||
+        (ev->kind == RLK_EVENT_TIMER && ev->now_us >= m->deadline_us)) {
         return RLK_ROUND_LOST;
     }
     if (m->state == RLK_ROUND_WON) {
@@ -444,6 +454,17 @@ static void check_decision(struct round_model *m, const struct rlk_event *ev,
     }
 }
 
+/* [S6] All of a majority have voted, some have refused, and what is left is being connected: it
+ * gets as long again as the majority took. */
+static void be_patient(struct round_model *m, uint64_t now_us)
+{
+    if (m->state == RLK_ROUND_ASKING && m->terms->keeps_votes && m->coming && m->no &&
+        (m->asked & ~m->voted) == 0 && rlk_mask_count(m->asked) >= majority(m) &&
+        m->patience_us == RLK_NEVER) {
+        m->patience_us = rlk_time_add(now_us, rlk_time_sub(now_us, m->started_us));
+    }
+}
+
 static void check_what_others_read(const struct round_model *m, const struct rlk_round *after,
                                    const struct rlk_actions *out)
 {
@@ -461,7 +482,7 @@ static void check_what_others_read(const struct round_model *m, const struct rlk
     } else {
         FUZZ_CHECK(after->valid_until_us == 0, "[S2] what is not won is not valid");
     }
-    FUZZ_CHECK(out->deadline_us == (m->state == RLK_ROUND_ASKING ? m->deadline_us : RLK_NEVER),
+    FUZZ_CHECK(out->deadline_us == (m->state == RLK_ROUND_ASKING ? due_us(m) : RLK_NEVER),
                "the deadline is the first of the node's time, the use of a yes, and the limit");
 }
 
@@ -472,6 +493,7 @@ void round_model_follow(struct round_model *m, uint64_t limit_us, const struct r
     if (concerns(m, ev)) {
         take_in(m, limit_us, ev, out);
         check_decision(m, ev, after, out);
+        be_patient(m, ev->now_us);
     } else {
         FUZZ_CHECK(memcmp(before, after, sizeof(*before)) == 0,
                    "an event that does not matter changes nothing");

@@ -12,9 +12,10 @@ struct round_model {
     uint64_t asked, coming; /* coming: waited for, and not asked yet */
     uint64_t voted, yes, no, quarantined, clock_suspect;
     uint64_t started_us, deadline_us, until_us;
-    unsigned repeats;    /* how many times those that refused were asked again */
-    uint64_t taken;      /* nodes that somebody else has, by their last answer that was not lost */
-    uint64_t holder[64]; /* who */
+    uint64_t patience_us; /* with nodes that are being connected; RLK_NEVER: no limit */
+    unsigned repeats;     /* how many times those that refused were asked again */
+    uint64_t taken;       /* nodes that somebody else has, by their last answer that was not lost */
+    uint64_t holder[64];  /* who */
     uint64_t asked_us[64];     /* the time of each request */
     uint64_t suspended_us[64]; /* for how long we were suspended since */
     /* With a fence: what each node gave, the fence that was chosen, and what the confirmations

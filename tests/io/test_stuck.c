@@ -48,6 +48,28 @@ START_TEST(minority_that_does_not_greet_does_not_delay_a_win)
 }
 END_TEST
 
+/* 0: others lead, who have the first two nodes. 1: we do, and ask again in vain. */
+START_TEST(minority_that_does_not_greet_does_not_delay_a_split_vote)
+{
+    size_t first = _i ? 2 : 0, node;
+    struct outcome got;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_give_away(&f, first, first + 2);
+    fake_pause(f.nodes[4]);
+    farm_open_at_once(&f);
+    got = farm_acquire(&f, "k");
+    ck_assert_int_eq(got.status, REDLOCK_EHELD);
+    for (node = 0; node < 4; node++) {
+        bool refuses = node / 2 == first / 2;
+
+        ck_assert_uint_eq(fake_count(f.nodes[node], "SET k"), refuses && _i ? 5 : 1);
+        ck_assert_int_eq(got.votes[node].vote, refuses ? REDLOCK_VOTE_NO : REDLOCK_VOTE_YES);
+    }
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(minority_that_is_down_does_not_delay_a_win)
 {
     struct outcome got;
@@ -412,6 +434,7 @@ static TCase *minority_case(void)
     tcase_add_test(tcase, silent_minority_does_not_delay_a_win);
     tcase_add_test(tcase, silent_minority_does_not_delay_a_loss);
     tcase_add_test(tcase, minority_that_does_not_greet_does_not_delay_a_win);
+    tcase_add_loop_test(tcase, minority_that_does_not_greet_does_not_delay_a_split_vote, 0, 2);
     tcase_add_loop_test(tcase, minority_that_is_down_does_not_delay_a_win, 0, 2);
     tcase_add_loop_test(tcase, majority_that_is_down_is_reported_at_once, 0, 2);
     tcase_add_test(tcase, silent_majority_ends_with_the_time_out);

@@ -18,6 +18,10 @@
 #define START_KEEPING(n)                                                                           \
     TERMS(n), SET(terms.keeps_votes, true), AT(0, START, .ready = (UINT64_C(1) << (n)) - 1)
 
+#define START_CONNECTING(is_ready, is_connecting)                                                  \
+    TERMS(5), SET(terms.keeps_votes, true),                                                        \
+        AT(0, START, .ready = (is_ready), .connecting = (is_connecting))
+
 #define NO_AT(time, i, value) AT(time, VOTE, .node = (i), .vote = RLK_VOTE_NO, .holder = (value))
 
 /* The round goes on, and these nodes are asked again. */
@@ -75,8 +79,8 @@ static const struct story stories[] = {
      {START_KEEPING(3), VOTE(0x1, YES), NO_BY(0x2, B), QUARANTINE(0x1), LOST(EHELD, 0x5)}},
 
     {"votes_are_kept_for_a_quarter_of_the_lease",
-     {START_KEEPING(3), SET(round.deadline_us, T0 + LEASE), VOTE(0x1, YES), NO_AT(200, 1, B),
-      NO_AT(LEASE / 4 - 1, 2, C), ASKING, START_KEEPING(3), SET(round.deadline_us, T0 + LEASE),
+     {START_KEEPING(3), SET(round.end_of_round_us, T0 + LEASE), VOTE(0x1, YES), NO_AT(200, 1, B),
+      NO_AT(LEASE / 4 - 1, 2, C), ASKING, START_KEEPING(3), SET(round.end_of_round_us, T0 + LEASE),
       VOTE(0x1, YES), NO_AT(200, 1, B), NO_AT(LEASE / 4, 2, C), LOST(EHELD, 0x1)}},
 
     /* The timer is late. */
@@ -89,6 +93,39 @@ static const struct story stories[] = {
 
     {"only_who_is_to_keep_votes_does",
      {START(3), VOTE(0x1, YES), NO_BY(0x2, B), NO_BY(0x4, C), LOST(EHELD, 0x1), IS(split, true)}},
+
+    /* ---- while nodes are being connected [S6] ---- */
+    {"the_leader_waits_for_those_that_are_being_connected_as_long_as_the_others_took",
+     {START_CONNECTING(0xf, 0x10), VOTE_AT(100, 0x3, YES), NO_AT(150, 2, B), NO_AT(200, 3, B),
+      ASKING, IS(out.acquire, 0), IS(out.deadline_us, T0 + 400), TIMER(399), ASKING,
+      IS(out.acquire, 0), TIMER(400), ASKED_AGAIN(0xc)}},
+    {"who_does_not_lead_gives_up_then",
+     {START_CONNECTING(0xf, 0x10), VOTE_AT(100, 0xc, YES), NO_AT(150, 0, B), NO_AT(200, 1, B),
+      ASKING, TIMER(400), LOST(EHELD, 0xc), IS(split, true)}},
+    {"one_that_comes_in_time_votes",
+     {START_CONNECTING(0x7, 0x18), VOTE_AT(100, 0x1, YES), NO_AT(150, 1, B), NO_AT(200, 2, B),
+      ASKING, UP(300, 3), IS(out.acquire, 0x8), UP(390, 4), IS(out.acquire, 0x10), TIMER(400),
+      ASKING, IS(out.deadline_us, T0 + TIMEOUT), VOTE_AT(500, 0x18, YES), WON}},
+    {"one_that_comes_in_time_and_does_not_answer_has_until_the_deadline",
+     {START_CONNECTING(0xf, 0x10), VOTE_AT(100, 0xc, YES), NO_AT(150, 0, B), NO_AT(200, 1, B),
+      UP(300, 4), TIMER(400), ASKING, TIMER(TIMEOUT), LOST(EHELD, 0x1c)}},
+    {"one_that_comes_later_is_not_asked",
+     {START_CONNECTING(0xf, 0x10), VOTE_AT(100, 0x3, YES), NO_AT(150, 2, B), NO_AT(200, 3, B),
+      TIMER(400), ASKED_AGAIN(0xc), UP(500, 4), IS(out.acquire, 0)}},
+    {"without_a_refusal_all_are_waited_for",
+     {START_CONNECTING(0x7, 0x18), VOTE_AT(100, 0x3, YES), VOTE_AT(200, 0x4, UNKNOWN), ASKING,
+      IS(out.deadline_us, T0 + TIMEOUT)}},
+    {"until_a_majority_has_answered_all_are_waited_for",
+     {START_CONNECTING(0x3, 0x1c), VOTE_AT(100, 0x1, YES), NO_AT(200, 1, B), ASKING,
+      IS(out.deadline_us, T0 + TIMEOUT), UP(300, 2), NO_AT(400, 2, B), ASKING,
+      IS(out.deadline_us, T0 + 800)}},
+    {"those_that_are_being_connected_have_no_longer_than_the_round",
+     {START_CONNECTING(0xf, 0x10), VOTE_AT(100, 0x3, YES), NO_AT(150, 2, B),
+      NO_AT(TIMEOUT - 5, 3, B), IS(out.deadline_us, T0 + TIMEOUT), TIMER(TIMEOUT),
+      LOST(EHELD, 0x3)}},
+    {"who_keeps_no_votes_waits_for_all",
+     {START_WITH(5, 0xf, 0x10), VOTE_AT(100, 0x3, YES), NO_AT(150, 2, B), NO_AT(200, 3, B), ASKING,
+      IS(out.deadline_us, T0 + TIMEOUT)}},
 
     /* ---- with a fence: a vote that comes later is one that was delivered later [S12] ---- */
     {"a_kept_vote_with_a_smaller_counter_has_to_confirm",
