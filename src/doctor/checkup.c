@@ -146,9 +146,6 @@ static void take_refusal(struct rlk_checkup *p, unsigned right, const struct rlk
 /* Placeholders for words that differ from node to node. */
 static const char the_key[] = "key", our_name[] = "name", our_channel[] = "channel";
 
-/* No script has this SHA-1. A user who may call EVALSHA gets NOSCRIPT. */
-#define NO_SHA "0000000000000000000000000000000000000000"
-
 /* The last of all ids of connections, which none gets. Not 0: with that, Redis before 7.0 ends the
  * connections of all clients. */
 #define NO_CLIENT "9223372036854775807"
@@ -171,8 +168,8 @@ static const struct step steps[] = {
     {{"DEL", the_key}, REDLOCK_RIGHT_DEL, NULL},
     {{"PEXPIRE", the_key, "10"}, REDLOCK_RIGHT_PEXPIRE, NULL},
     {{"PTTL", the_key}, REDLOCK_RIGHT_PTTL, NULL},
-    {{"EVAL", rlk_script_may_write.text, "1", the_key}, REDLOCK_RIGHT_EVAL, NULL},
-    {{"EVALSHA", NO_SHA, "1", the_key, "0"}, REDLOCK_RIGHT_EVALSHA, NULL},
+    {{"EVAL", rlk_script_upkeep.text, "1", the_key}, REDLOCK_RIGHT_EVAL, NULL},
+    {{"EVALSHA", RLK_SCRIPT_NO_SHA, "1", the_key, "0"}, REDLOCK_RIGHT_EVALSHA, NULL},
     {{"SCRIPT", "LOAD", rlk_script_release.text}, REDLOCK_RIGHT_SCRIPT_LOAD, NULL},
     {{"CLIENT", "SETNAME", our_name}, REDLOCK_RIGHT_CLIENT_SETNAME, NULL},
     {{"CLIENT", "KILL", "ID", NO_CLIENT}, REDLOCK_RIGHT_CLIENT_KILL, NULL},

@@ -25,6 +25,8 @@ static const char log_in[] =
 static const char wait_for_data[] = "Wait until it has loaded its data.";
 static const char test_tls[] =
     "openssl s_client -connect HOST:PORT shows its certificates, and what it wants of clients.";
+static const char run_scripts[] =
+    "Use a server that runs Lua scripts: Redis 3.2 or newer, or Valkey.";
 static const char stop_refusing[] =
     "Fix the cause of this error; until then no lock can be acquired there.";
 
@@ -45,9 +47,10 @@ static const struct cause causes[] = {
     {RLK_TROUBLE_TLS_LATE, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, test_tls},
     {RLK_TROUBLE_LOADING, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, wait_for_data},
     {RLK_TROUBLE_BUSY, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, stop_refusing},
-    {RLK_TROUBLE_NO_SCRIPTS, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE,
-     "Remove rename-command for EVAL, EVALSHA and SCRIPT from its configuration file, or use Redis "
-     "3.2 or newer."},
+    {RLK_TROUBLE_UPKEEP_DENIED, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, ""},
+    {RLK_TROUBLE_UPKEEP_UNKNOWN, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, ""},
+    {RLK_TROUBLE_UPKEEP_IN_SCRIPTS, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, ""},
+    {RLK_TROUBLE_UPKEEP_REFUSED, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, run_scripts},
 };
 
 static const struct cause silent = {RLK_TROUBLE_SILENT, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE,
@@ -131,10 +134,24 @@ static bool is_evicting(const struct redlock_examined *x)
     return x->maxmemory > 0 && x->eviction[0] && strcmp(x->eviction, "noeviction") != 0;
 }
 
+static enum redlock_severity judge_commands(unsigned rights)
+{
+    enum redlock_severity worst = REDLOCK_FINE, severity;
+    unsigned i;
+
+    for (i = 0; i < rlk_rights_count; i++) {
+        severity = rights & rlk_rights[i].bit ? rlk_rights[i].severity : REDLOCK_FINE;
+        worst = severity > worst ? severity : worst;
+    }
+    return worst;
+}
+
 /* Whether another finding says why the votes do not count. */
 static bool is_explained(const struct redlock_examined *x)
 {
-    return x->quarantine_ms == UINT64_MAX && (is_evicting(x) || x->refusal[0]);
+    return x->quarantine_ms == UINT64_MAX &&
+           (is_evicting(x) || x->refusal[0] ||
+            judge_commands(x->denied | x->missing) == REDLOCK_UNUSABLE);
 }
 
 static void judge_quarantine(const struct redlock_examined *x, struct rlk_notes *notes)
@@ -267,18 +284,6 @@ static void judge_tls(const struct redlock_examined *x, enum rlk_trouble_kind tr
 }
 
 /* ---- what a master denies us ---- */
-
-static enum redlock_severity judge_commands(unsigned rights)
-{
-    enum redlock_severity worst = REDLOCK_FINE, severity;
-    unsigned i;
-
-    for (i = 0; i < rlk_rights_count; i++) {
-        severity = rights & rlk_rights[i].bit ? rlk_rights[i].severity : REDLOCK_FINE;
-        worst = severity > worst ? severity : worst;
-    }
-    return worst;
-}
 
 /* "SET (no lock can be acquired there), ..." */
 static const char *list_commands(unsigned rights, char *out, size_t size)

@@ -10,6 +10,7 @@
 #include "lock/native.h"
 #include "lock/script.h"
 #include "lock/trace.h"
+#include "node/health.h"
 
 /* ---- tracing ---- */
 
@@ -403,6 +404,10 @@ RLK_COLD static void handle_trouble(const struct rlk_question *q, struct rlk_nod
                                     const struct rlk_event *ev)
 {
     note_trouble(q, n, reply, ev);
+    if (q->event == RLK_EVENT_ANSWER && q->left != RLK_LEFTOVER_NOTHING &&
+        rlk_classify_refused(reply)) {
+        rlk_health_doubt_upkeep(n, ev->now_us);
+    }
     if (q->left == RLK_LEFTOVER_RELEASE && rlk_classify_refused_for_now(reply)) {
         rlk_node_add_pending(n, claim, true, ev->now_us);
     }

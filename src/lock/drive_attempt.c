@@ -7,6 +7,7 @@
 #include <redlock/error.h>
 #include <redlock/lock.h>
 
+#include "base/mask.h"
 #include "base/rare.h"
 #include "base/time.h"
 #include "lock/ask.h"
@@ -15,6 +16,7 @@
 #include "lock/lock.h"
 #include "lock/trace.h"
 #include "net/clock.h"
+#include "node/upkeep.h"
 
 static bool is_adoption(const struct redlock_lock *lock)
 {
@@ -241,6 +243,19 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
     lock->acquiring->stepping = !outermost;
 }
 
+/* [S11] A master that does not let us renew and release locks is not asked for one. */
+static uint64_t fit_nodes(const struct redlock_lock *lock)
+{
+    const struct redlock *rl = lock->rl;
+    uint64_t fit = 0;
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        fit |= rlk_upkeep_is_allowed(&rl->nodes[i]) ? rlk_mask_bit(i) : 0;
+    }
+    return is_adoption(lock) ? rlk_mask_all(rl->options.n_nodes) : fit;
+}
+
 /* START, CONTEND, TIMER and DEQUEUED may begin a round, so the event needs the nodes that can be
  * asked. */
 static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_event_kind kind,
@@ -249,6 +264,7 @@ static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_eve
     struct rlk_event ev = {.kind = kind, .now_us = now_us};
 
     rlk_queue_survey(&lock->rl->queue, rank(lock), &ev);
+    ev.ready &= fit_nodes(lock);
     ev.behind = lock->contender.state == RLK_CONTENDER_BEHIND;
     ev.rests = lock->contender.state == RLK_CONTENDER_RESTS;
     ev.yield = rlk_contention_is_contended(&lock->rl->contention, &lock->contender, ev.now_us);
@@ -320,9 +336,14 @@ static void refuse_duplicates(struct redlock_lock *lock)
 static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
     struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
+    struct rlk_event unfit = *ev;
 
     if (lock->phase != RLK_LOCK_PENDING) {
         return;
+    }
+    if (ev->kind == RLK_EVENT_NODE_UP && !(fit_nodes(lock) & rlk_mask_bit(ev->node))) {
+        unfit.kind = RLK_EVENT_NODE_DOWN;
+        ev = &unfit;
     }
     if (ev->kind == RLK_EVENT_NODE_DOWN) {
         refuse_duplicates(lock);

@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "lock/manager.h"
 #include "net/clock.h"
+#include "node/upkeep.h"
 
 REDLOCK_EXPORT size_t redlock_node_count(const struct redlock *rl)
 {
@@ -33,6 +34,9 @@ static uint64_t quarantine_ms(const struct rlk_node *n, uint64_t now_us)
 {
     uint64_t until_us;
 
+    if (!rlk_upkeep_is_allowed(n)) {
+        return UINT64_MAX;
+    }
     if (rlk_quarantine_reason(&n->quarantine, now_us, &until_us) == RLK_QUARANTINED_NOT) {
         return 0;
     }

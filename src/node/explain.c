@@ -8,6 +8,7 @@
 #include "node/options.h"
 #include "node/refusal.h"
 #include "node/trace.h"
+#include "node/upkeep.h"
 
 /* Another program has put something else under the name of the incarnation key. */
 static bool is_spoilt(const struct rlk_node *n, enum rlk_trouble_kind kind)
@@ -26,6 +27,9 @@ static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now
         [RLK_BLIND_TO_DATA] = RLK_TROUBLE_BLIND_TO_DATA};
     struct rlk_trouble t = {.kind = RLK_TROUBLE_QUARANTINE};
 
+    if (!rlk_upkeep_is_allowed(n)) {
+        return (struct rlk_trouble){.kind = n->upkeep.trouble, .words = n->upkeep.words};
+    }
     t.reason = rlk_quarantine_reason(&n->quarantine, now_us, &t.number);
     if (t.reason == RLK_QUARANTINED_NOT) {
         t.kind = kinds[rlk_inspection_blind_spot(&n->inspection, &n->quarantine, &n->info)];
@@ -86,11 +90,17 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
     return n->trouble.kind == RLK_TROUBLE_NONE ? trouble_of_files(n) : n->trouble;
 }
 
+static bool is_about_upkeep(enum rlk_trouble_kind kind)
+{
+    return kind == RLK_TROUBLE_UPKEEP_DENIED || kind == RLK_TROUBLE_UPKEEP_UNKNOWN ||
+           kind == RLK_TROUBLE_UPKEEP_IN_SCRIPTS || kind == RLK_TROUBLE_UPKEEP_REFUSED;
+}
+
 static bool is_about_vote(enum rlk_trouble_kind kind)
 {
-    return kind == RLK_TROUBLE_QUARANTINE || kind == RLK_TROUBLE_BLIND_TO_RESTART ||
-           kind == RLK_TROUBLE_BLIND_TO_ROLE || kind == RLK_TROUBLE_BLIND_TO_DATA ||
-           kind == RLK_TROUBLE_MARK_SPOILT;
+    return kind == RLK_TROUBLE_QUARANTINE || is_about_upkeep(kind) ||
+           kind == RLK_TROUBLE_BLIND_TO_RESTART || kind == RLK_TROUBLE_BLIND_TO_ROLE ||
+           kind == RLK_TROUBLE_BLIND_TO_DATA || kind == RLK_TROUBLE_MARK_SPOILT;
 }
 
 /* Whether the last error has the same cause as this. */
@@ -126,7 +136,7 @@ void rlk_node_trace_quarantine(const struct rlk_node *n, uint64_t now_us)
         return;
     }
     t = trouble_of_vote(n, now_us);
-    if (t.kind == RLK_TROUBLE_QUARANTINE) {
+    if (t.kind == RLK_TROUBLE_QUARANTINE || is_about_upkeep(t.kind)) {
         rlk_trouble_write(&t, text, sizeof(text));
         RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_QUARANTINED, .text = text);
     }

@@ -17,6 +17,7 @@
 #include "node/node.h"
 #include "node/options.h"
 #include "node/refusal.h"
+#include "node/upkeep.h"
 #include "scripts/scripts.h"
 
 static void refuse(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
@@ -282,38 +283,14 @@ static void send_next(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-static void on_evalsha(struct rlk_node *n, const struct rlk_exchange *r,
-                       const struct rlk_reply *reply, uint64_t now_us)
-{
-    (void)r;
-    if (rlk_classify_unknown_command(reply)) {
-        refuse(n, RLK_TROUBLE_NO_SCRIPTS, NULL);
-    } else {
-        end_first_half(n, now_us);
-    }
-}
-
-/* A server that knows EVALSHA replies that it has no script with this SHA-1. */
-static bool send_evalsha(struct rlk_node *n, uint64_t now_us)
-{
-    static const struct rlk_exchange_kind kind = {.answered = on_evalsha};
-    static const char *const words[] = {"EVALSHA", "0000000000000000000000000000000000000000", "0",
-                                        NULL};
-
-    return rlk_node_send_words(n, &kind, words, now_us);
-}
-
-/* It does not matter whether the script was loaded: EVAL sends its text. But a server without
- * SCRIPT may have no scripts at all. Then a lock that it grants could be neither renewed nor
- * released. */
-static void on_script(struct rlk_node *n, const struct rlk_exchange *r,
+/* [S11] A server that is loading its data is refused for that when the other replies are in. */
+static void on_upkeep(struct rlk_node *n, const struct rlk_exchange *r,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
     (void)r;
-    if (!rlk_classify_unknown_command(reply)) {
+    if (n->info.loading || !refuse_if_busy(n, reply)) {
+        rlk_upkeep_take(n, reply);
         end_first_half(n, now_us);
-    } else if (!send_evalsha(n, now_us)) {
-        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
     }
 }
 
@@ -397,10 +374,11 @@ static bool send_native(struct rlk_node *n, uint64_t now_us)
            rlk_node_send_words(n, &delifeq, delifeq_words, now_us);
 }
 
+/* It does not matter whether the release was loaded: EVAL sends its text. */
 bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind hello = {.answered = on_hello},
-                                          script = {.answered = on_script};
+                                          upkeep = {.answered = on_upkeep};
     const char *const hello_words[] = {"HELLO", "2", NULL};
     const char *const name_words[] = {"CLIENT", "SETNAME", n->options->client_name, NULL};
     const char *const script_words[] = {"SCRIPT", "LOAD", rlk_script_release.text, NULL};
@@ -411,5 +389,6 @@ bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us)
            rlk_node_send_words(n, &rlk_exchange_ignored, name_words, now_us) &&
            send_info(n, "server", now_us) && send_info(n, "replication", now_us) &&
            send_more_info(n, now_us) && send_native(n, now_us) &&
-           rlk_node_send_words(n, &script, script_words, now_us);
+           rlk_node_send_words(n, &rlk_exchange_ignored, script_words, now_us) &&
+           rlk_upkeep_send(n, &upkeep, now_us);
 }

@@ -14,6 +14,7 @@
 #include "node/info.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "node/upkeep.h"
 #include "scripts/scripts.h"
 
 /* ---- sending ---- */
@@ -158,6 +159,9 @@ static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind k
     if (!read_answer(reply, &ev.birth)) {
         ev.error = error_of(reply);
         keep_error(n, reply->type == RLK_REPLY_ERROR ? reply->str : "");
+        if (kind == RLK_INSPECTION_REPLY && ev.error == RLK_INSPECTION_DENIED) {
+            rlk_upkeep_ask(n, now_us);
+        }
     } else if (ev.birth.mark != 0) {
         keep_error(n, "");
     }
@@ -228,16 +232,21 @@ static bool send_role(struct rlk_node *n, enum rlk_inspection_role role, uint64_
     return true;
 }
 
-/* Without regular inspections (health_ms is 0) a node is inspected while its votes wait for one, so
- * often. */
-#define MARK_AGAIN_US 1000000
+/* Without regular inspections (health_ms is 0) a node is asked while its votes wait for an
+ * inspection, or for our rights, so often. */
+#define ASK_AGAIN_US 1000000
+
+static bool inspects(const struct rlk_node *n)
+{
+    return n->options->health_us > 0 || rlk_quarantine_needs_inspection(&n->quarantine);
+}
 
 static void schedule_next(struct rlk_node *n, uint64_t now_us)
 {
     uint64_t pause_us = n->options->health_us;
 
-    if (pause_us == 0 && rlk_quarantine_needs_inspection(&n->quarantine)) {
-        pause_us = MARK_AGAIN_US;
+    if (pause_us == 0 && (inspects(n) || !rlk_upkeep_is_allowed(n))) {
+        pause_us = ASK_AGAIN_US;
     }
     if (pause_us > 0) {
         rlk_timer_set(&n->loop->timers, &n->inspection_timer, rlk_time_add(now_us, pause_us));
@@ -294,13 +303,24 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, inspection_timer);
 
-    if (rlk_inspection_count(&n->inspection, &n->quarantine, &n->info)) {
+    if (inspects(n) && rlk_inspection_count(&n->inspection, &n->quarantine, &n->info)) {
         ask_state(n, now_us);
     }
-    if (rlk_inspection_is_due(&n->inspection, now_us)) {
+    if (inspects(n) && rlk_inspection_is_due(&n->inspection, now_us)) {
         rlk_health_ask_now(n, now_us);
     }
+    if (!rlk_upkeep_is_allowed(n)) {
+        rlk_upkeep_ask(n, now_us);
+    }
     schedule_next(n, now_us);
+}
+
+void rlk_health_doubt_upkeep(struct rlk_node *n, uint64_t now_us)
+{
+    rlk_upkeep_ask(n, now_us);
+    if (n->options->health_us == 0) {
+        rlk_timer_set(&n->loop->timers, &n->inspection_timer, rlk_time_add(now_us, ASK_AGAIN_US));
+    }
 }
 
 bool rlk_health_is_wanted(struct rlk_node *n)

@@ -52,6 +52,10 @@ void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t no
 /* A vote with a fence read the incarnation key, and did not find the expected mark. */
 void rlk_health_mark_missed(struct rlk_node *n, uint64_t now_us);
 
+/* The server refused to renew or release a lock: ask whether it lets us do so at all, and again
+ * from time to time as long as it does not (node/upkeep.h). */
+void rlk_health_doubt_upkeep(struct rlk_node *n, uint64_t now_us);
+
 /* Stop the inspections of this node. */
 void rlk_health_end(struct rlk_node *n);
 

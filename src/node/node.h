@@ -78,6 +78,15 @@ enum rlk_release_way {
     RLK_RELEASE_BY_NATIVE
 };
 
+/* Whether the server lets us renew and release locks: node/upkeep.c. */
+struct rlk_upkeep {
+    bool asked;                    /* an answer is outstanding */
+    bool unsure;                   /* it refused something for the moment, since it was asked */
+    enum rlk_trouble_kind found;   /* what it refused since it was asked */
+    enum rlk_trouble_kind trouble; /* the last finding; RLK_TROUBLE_NONE: it lets us */
+    char found_words[64], words[64];
+};
+
 struct rlk_node {
     struct rlk_loop *loop;
     const struct rlk_options *options;
@@ -117,6 +126,7 @@ struct rlk_node {
     bool duplicate; /* it was refused as a duplicate when it went down last [S10] */
     struct rlk_quarantine quarantine;
     struct rlk_inspection inspection;
+    struct rlk_upkeep upkeep;
     struct rlk_timer inspection_timer; /* when to inspect it next: node/health.c */
 
     struct rlk_trouble trouble;      /* the last thing that went wrong */

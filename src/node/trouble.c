@@ -11,6 +11,7 @@
 #include "node/refusal.h"
 
 #define MARK RLK_COMMAND_INCARNATION
+#define FOR_UPKEEP "without which no lock can be renewed or released there"
 
 /* Each sentence is about the master, and has no subject. # is replaced by the number, @ by the name
  * of the other master or of the file, $ by the words, or by what they mean (node/refusal.h). */
@@ -54,10 +55,6 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_DATABASE_DENIED] = "refused database #: $",
     [RLK_TROUBLE_BUSY] = "refuses all commands for now: $",
     [RLK_TROUBLE_LOADING] = "is loading its data; we retry until it has finished",
-
-    [RLK_TROUBLE_NO_SCRIPTS] = "knows no scripts (EVALSHA), so a lock could be neither renewed nor "
-                               "released there; use Redis "
-                               "3.2 or newer",
 
     [RLK_TROUBLE_UNFIT] = "$",
     [RLK_TROUBLE_WAS_REPLICA] =
@@ -110,6 +107,10 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_GREETING] = "is connected, but has not answered our greeting for # ms",
     [RLK_TROUBLE_SILENT] = "has not answered for # ms",
     [RLK_TROUBLE_QUARANTINE] = "does not vote: $",
+    [RLK_TROUBLE_UPKEEP_DENIED] = "does not vote, because it denies our user $, " FOR_UPKEEP,
+    [RLK_TROUBLE_UPKEEP_UNKNOWN] = "does not vote, because it does not know $, " FOR_UPKEEP,
+    [RLK_TROUBLE_UPKEEP_IN_SCRIPTS] = "does not vote, because it denies $ to scripts, " FOR_UPKEEP,
+    [RLK_TROUBLE_UPKEEP_REFUSED] = "does not vote, because it runs no scripts, " FOR_UPKEEP ": $",
     [RLK_TROUBLE_BLIND_TO_RESTART] =
         "votes even after a restart, because we would not notice it (quarantine)",
     [RLK_TROUBLE_BLIND_TO_ROLE] = "votes even after a restart or as a writable replica, because we "
@@ -144,6 +145,11 @@ static const char *const advices[RLK_TROUBLES] = {
     [RLK_TROUBLE_NONSENSE] = "if it is a proxy, list the masters behind it",
     [RLK_TROUBLE_GREETING] = CHECK_WHY_SILENT,
     [RLK_TROUBLE_SILENT] = CHECK_WHY_SILENT,
+    [RLK_TROUBLE_UPKEEP_DENIED] = "allow it (redlock doctor prints the ACL SETUSER for that)",
+    [RLK_TROUBLE_UPKEEP_UNKNOWN] =
+        "remove its rename-command; if it is a proxy, list the masters behind it",
+    [RLK_TROUBLE_UPKEEP_IN_SCRIPTS] =
+        "allow it (redlock doctor prints the ACL SETUSER for that), or remove its rename-command",
     [RLK_TROUBLE_BLIND_TO_RESTART] = "allow us INFO",
     [RLK_TROUBLE_BLIND_TO_ROLE] = "allow us INFO; if it is a proxy, list the masters behind it",
     [RLK_TROUBLE_BLIND_TO_DATA] = "allow us EVAL with GET, SET and TIME on " MARK,

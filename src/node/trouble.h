@@ -46,7 +46,6 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_DATABASE_DENIED,  /* number, words: our user may not use it */
     RLK_TROUBLE_BUSY,             /* words: it refuses every command for now */
     RLK_TROUBLE_LOADING,
-    RLK_TROUBLE_NO_SCRIPTS, /* it could not release a lock */
 
     /* The server must not vote [S10, S11]. */
     RLK_TROUBLE_UNFIT,         /* unfit: it is not an independent master */
@@ -94,14 +93,18 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_RELEASES_NO_MEMORY,
 
     /* The state of the node now; these are not kept. */
-    RLK_TROUBLE_GREETING,   /* number: connected, and the greeting not answered for so many ms */
-    RLK_TROUBLE_SILENT,     /* number: stuck [S14], no reply for so many ms */
-    RLK_TROUBLE_QUARANTINE, /* reason; number: for so many s; RLK_NEVER: while the reason lasts;
-                               words: the error, when the reason is UNREAD */
-    RLK_TROUBLE_BLIND_TO_RESTART, /* it votes, but we cannot see when it restarts */
-    RLK_TROUBLE_BLIND_TO_ROLE,    /* the same, nor when it becomes a replica */
-    RLK_TROUBLE_BLIND_TO_DATA,    /* it votes, but we cannot see when its data are thrown away */
-    RLK_TROUBLE_MARK_SPOILT,      /* the same, as the incarnation key is no string */
+    RLK_TROUBLE_GREETING,      /* number: connected, and the greeting not answered for so many ms */
+    RLK_TROUBLE_SILENT,        /* number: stuck [S14], no reply for so many ms */
+    RLK_TROUBLE_QUARANTINE,    /* reason; number: for so many s; RLK_NEVER: while the reason lasts;
+                                  words: the error, when the reason is UNREAD */
+    RLK_TROUBLE_UPKEEP_DENIED, /* words: a command that renewals and releases need */
+    RLK_TROUBLE_UPKEEP_UNKNOWN,    /* the same; the server does not know it */
+    RLK_TROUBLE_UPKEEP_IN_SCRIPTS, /* the same; it is denied to scripts, or unknown there */
+    RLK_TROUBLE_UPKEEP_REFUSED,    /* words: how it refused to run a script */
+    RLK_TROUBLE_BLIND_TO_RESTART,  /* it votes, but we cannot see when it restarts */
+    RLK_TROUBLE_BLIND_TO_ROLE,     /* the same, nor when it becomes a replica */
+    RLK_TROUBLE_BLIND_TO_DATA,     /* it votes, but we cannot see when its data are thrown away */
+    RLK_TROUBLE_MARK_SPOILT,       /* the same, as the incarnation key is no string */
     RLK_TROUBLES
 };
 

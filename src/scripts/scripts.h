@@ -34,6 +34,9 @@ extern const struct rlk_script rlk_script_leave;
 
 /* These work on one key. */
 extern const struct rlk_script rlk_script_incarnation;
-extern const struct rlk_script rlk_script_may_write;
+extern const struct rlk_script rlk_script_upkeep;
+
+/* No script has this SHA-1. A server that lets us call EVALSHA answers NOSCRIPT. */
+#define RLK_SCRIPT_NO_SHA "0000000000000000000000000000000000000000"
 
 #endif

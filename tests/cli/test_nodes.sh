@@ -16,7 +16,17 @@ run env REDLOCK_USERNAME=ann REDLOCK_PASSWORD=hunter2 "$REDLOCK" nodes
 status_is 0 "a user who may use some keys only gets 0"
 check "for such a user no denied key is reported" missing NOPERM "$work/out"
 master 1 info commandstats >"$work/stats"
-check "nodes asks for no key" missing cmdstat_get "$work/stats"
+check "nodes asks for no lock" missing cmdstat_set "$work/stats"
+if master 1 acl whoami | grep -q '^default'; then
+    for number in 1 2 3; do master "$number" acl setuser ann '~*' -evalsha >/dev/null; done
+    run env REDLOCK_USERNAME=ann REDLOCK_PASSWORD=hunter2 "$REDLOCK" nodes
+    status_is 69 "when a majority denies what renewals need, nodes gives 69"
+    prints "does not vote, because it denies our user EVALSHA" "nodes names the denied command"
+    run env REDLOCK_USERNAME=ann REDLOCK_PASSWORD=hunter2 "$REDLOCK" lock --no-wait app:k true
+    status_is 69 "there lock does not run its command"
+    check "and leaves no key" [ "$(master 1 exists app:k)" = 0 ]
+    for number in 1 2 3; do master "$number" acl setuser ann '~app:*' +evalsha >/dev/null; done
+fi
 
 # --- stopped ---
 

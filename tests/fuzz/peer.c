@@ -10,6 +10,7 @@
 
 #include "fuzz.h"
 #include "lib/resp.h"
+#include "scripts/scripts.h"
 #include "virtual.h"
 
 const char peer_foreign_token[] = "a-token-from-elsewhere";
@@ -76,6 +77,13 @@ static bool is_deletion(const struct resp_request *r)
     return resp_is(r, 0, "DELEX") || resp_is(r, 0, "DELIFEQ");
 }
 
+/* EVALSHA and EVAL, tried in the greeting. */
+static bool is_upkeep(const struct resp_request *r)
+{
+    return (resp_is(r, 0, "EVALSHA") && strcmp(r->argv[1], RLK_SCRIPT_NO_SHA) == 0) ||
+           (resp_is(r, 0, "EVAL") && strcmp(r->argv[1], rlk_script_upkeep.text) == 0);
+}
+
 static bool is_greeting(const struct resp_request *r)
 {
     static const char *const verbs[] = {"AUTH", "HELLO", "SELECT", "CLIENT", "INFO", "SCRIPT"};
@@ -86,7 +94,7 @@ static bool is_greeting(const struct resp_request *r)
             return true;
         }
     }
-    return is_deletion(r) && r->argc == 1;
+    return (is_deletion(r) && r->argc == 1) || is_upkeep(r);
 }
 
 /* The release of a SET that was unanswered when its connection ended is pending. An answer that the
@@ -161,7 +169,7 @@ static void on_request(struct peer *p, const struct resp_request *r)
     FUZZ_CHECK(p->spoke || is_greeting(r), "[S5] nothing is asked before the greeting is answered");
     if (resp_is(r, 0, "SET")) {
         on_set(p, r);
-    } else if (resp_is(r, 0, "EVALSHA") || resp_is(r, 0, "EVAL")) {
+    } else if (!is_upkeep(r) && (resp_is(r, 0, "EVALSHA") || resp_is(r, 0, "EVAL"))) {
         on_script(p, r);
     } else if (is_deletion(r) && r->argc > 1) {
         on_release(p, r->argv[r->argc - 1]);
@@ -295,7 +303,7 @@ void peer_greet(struct peer *p, bool hello, unsigned before, unsigned behind)
         return;
     }
     p->scripted = true;
-    p->answers += before + behind + 6;
+    p->answers += before + behind + 8;
     for (; before > 0; before--) {
         resp_put_status(p->out, "OK");
     }
@@ -309,6 +317,8 @@ void peer_greet(struct peer *p, bool hello, unsigned before, unsigned behind)
     put_answer(p, "DELEX", "");
     put_answer(p, "DELIFEQ", "");
     resp_put_text(p->out, "d054866951eb7318cb6d2b8c2156e25fafc92d0d");
+    resp_put_error(p->out, "NOSCRIPT No matching script. Please use EVAL.");
+    resp_put_int(p->out, 0);
 }
 
 void peer_say_own_token(struct peer *p)

@@ -40,6 +40,7 @@ int main(int argc, char **argv)
                                       stuck_suite,
                                       trace_suite,
                                       duplicates_suite,
+                                      upkeep_suite,
                                       versions_suite,
                                       waiting_suite,
                                       wakes_suite,

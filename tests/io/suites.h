@@ -38,6 +38,7 @@ Suite *stats_suite(void);
 Suite *stuck_suite(void);
 Suite *trace_suite(void);
 Suite *duplicates_suite(void);
+Suite *upkeep_suite(void);
 Suite *versions_suite(void);
 Suite *waiting_suite(void);
 Suite *wakes_suite(void);

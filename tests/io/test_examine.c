@@ -114,8 +114,12 @@ static void must_find(int node, enum redlock_finding_kind kind, const char *word
 /* Rights, as an ACL of Redis 7 denies them. */
 static void deny(struct fake *node, const char *command)
 {
-    fake_on(node, command, FAKE_REPLY,
-            "-NOPERM User app has no permissions to run this command\r\n");
+    static const char reply[] = "-NOPERM User app has no permissions to run this command\r\n";
+    char scripts[20];
+
+    snprintf(scripts, sizeof(scripts), "TRY %s", command);
+    fake_on(node, command, FAKE_REPLY, reply);
+    fake_on(node, scripts, FAKE_REPLY, reply);
 }
 
 static void answer_text(struct fake *node, const char *command, const char *text)
@@ -129,8 +133,8 @@ static void answer_text(struct fake *node, const char *command, const char *text
 /* The same answer to every command with a key. */
 static void answer_all_with_keys(struct fake *node, const char *reply)
 {
-    static const char *const commands[] = {"SET",  "GET",  "DEL",    "PEXPIRE",
-                                           "PTTL", "EVAL", "EVALSHA"};
+    static const char *const commands[] = {"SET",  "GET",      "DEL",        "PEXPIRE",
+                                           "PTTL", "TRY EVAL", "TRY EVALSHA"};
     size_t i;
 
     for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
@@ -547,7 +551,7 @@ START_TEST(unknown_commands_are_reported_as_unknown)
 {
     farm_start(&f, 1, FAKE_UNIX);
     farm_open(&f);
-    fake_on(f.nodes[0], "EVAL", FAKE_REPLY,
+    fake_on(f.nodes[0], "TRY EVAL", FAKE_REPLY,
             "-ERR unknown command 'EVAL', with args beginning with: \r\n");
     examine();
     ck_assert_uint_eq(seen.nodes[0].missing, REDLOCK_RIGHT_EVAL);
@@ -635,7 +639,7 @@ START_TEST(a_server_whose_scripts_may_not_write_is_unusable)
 {
     farm_start(&f, 1, FAKE_UNIX);
     farm_open(&f);
-    fake_on(f.nodes[0], "EVAL if redis.replicate_commands", FAKE_REPLY,
+    fake_on(f.nodes[0], "TRY EVAL", FAKE_REPLY,
             "-ERR scripts may not write after PTTL or TIME there: use Redis 3.2 or newer\r\n");
     examine();
     ck_assert_int_eq(seen.nodes[0].verdict, REDLOCK_UNUSABLE);
@@ -741,8 +745,8 @@ START_TEST(nonsense_does_no_harm)
         "$38\r\nrole:\r\nrun_id:\r\nuptime_in_seconds:-9\r\n\r\n",
         "$60\r\nused_memory:-5\r\nmaxmemory:99999999999999999999999999999999\r\n\r\n",
     };
-    static const char *const commands[] = {"INFO",   "CONFIG",  "ACL",  "SET",  "GET",
-                                           "DEL",    "PEXPIRE", "PTTL", "EVAL", "EVALSHA",
+    static const char *const commands[] = {"INFO",   "CONFIG",  "ACL",  "SET",      "GET",
+                                           "DEL",    "PEXPIRE", "PTTL", "TRY EVAL", "TRY EVALSHA",
                                            "SCRIPT", "CLIENT",  "TIME"};
     size_t i, k;
 

@@ -129,14 +129,24 @@ static void must_have_been_asked(size_t node, const char *const *words)
 
 START_TEST(the_greeting_is_in_order)
 {
-    static const char *const all[] = {
-        "HELLO 2",     "CLIENT SETNAME",   "INFO server",       "INFO replication",
-        "INFO memory", "INFO persistence", "INFO commandstats", "CONFIG GET *appendfsync*",
-        "DELEX",       "DELIFEQ",          "SCRIPT LOAD",       "EVAL",
-        NULL};
+    static const char *const all[] = {"HELLO 2",
+                                      "CLIENT SETNAME",
+                                      "INFO server",
+                                      "INFO replication",
+                                      "INFO memory",
+                                      "INFO persistence",
+                                      "INFO commandstats",
+                                      "CONFIG GET *appendfsync*",
+                                      "DELEX",
+                                      "DELIFEQ",
+                                      "SCRIPT LOAD",
+                                      "TRY EVALSHA",
+                                      "TRY EVAL",
+                                      "EVAL",
+                                      NULL};
     static const char *const few[] = {
-        "HELLO 2", "CLIENT SETNAME", "INFO server", "INFO replication",
-        "DELEX",   "DELIFEQ",        "SCRIPT LOAD", NULL};
+        "HELLO 2", "CLIENT SETNAME", "INFO server", "INFO replication", "DELEX",
+        "DELIFEQ", "SCRIPT LOAD",    "TRY EVALSHA", "TRY EVAL",         NULL};
 
     rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
     must_have_been_asked(0, _i == REDLOCK_QUARANTINE_OFF ? few : all);

@@ -413,30 +413,6 @@ START_TEST(old_replica_does_not_vote)
 }
 END_TEST
 
-#define UNKNOWN "-ERR unknown command\r\n"
-
-/* It could grant a lock, and not release it. The bits of _i: SCRIPT and EVALSHA are unknown, HELLO
- * is too, and CLIENT ID is sent for it. */
-START_TEST(server_without_scripts_does_not_vote)
-{
-    bool without_scripts = _i & 1;
-
-    farm_start(&f, 3, FAKE_UNIX);
-    fake_model(f.nodes[0])->major = _i & 2 ? 5 : 7;
-    fake_on(f.nodes[0], "SCRIPT", FAKE_REPLY, UNKNOWN);
-    if (without_scripts) {
-        fake_on(f.nodes[0], "EVALSHA", FAKE_REPLY, UNKNOWN);
-        farm_open_at_once(&f);
-        farm_wait_error(&f, 0, "knows no scripts");
-        ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
-    } else {
-        farm_open(&f);
-        ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 1);
-    }
-    farm_end(&f);
-}
-END_TEST
-
 /* Redis 6.0 wants a right for HELLO. */
 static void start_without_right_to_hello(void)
 {
@@ -502,7 +478,6 @@ Suite *wire_suite(void)
     tcase_add_loop_test(tcase, older_servers_vote_without_naming_the_holder, 5, 7);
     tcase_add_test(tcase, the_holder_is_named);
     tcase_add_loop_test(tcase, unfit_servers_do_not_vote, 0, 3);
-    tcase_add_loop_test(tcase, server_without_scripts_does_not_vote, 0, 4);
     tcase_add_test(tcase, old_replica_does_not_vote);
     tcase_add_test(tcase, server_that_denies_hello_is_greeted_without_it);
     tcase_add_test(tcase, replica_that_denies_hello_does_not_vote);

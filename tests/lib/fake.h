@@ -12,7 +12,9 @@
  *     fake_free(f);
  *
  * Commands are named as they begin, words with one space between them, in upper and lower
- * case alike: "SET", "CLIENT SETNAME", "SET mykey"; "" is every command.
+ * case alike: "SET", "CLIENT SETNAME", "SET mykey"; "" is every command. The two commands with
+ * which a greeting tries whether it may run scripts are "TRY EVALSHA" and "TRY EVAL", so that no
+ * test takes them for the scripts of a lock.
  */
 #ifndef RLK_TESTS_LIB_FAKE_H
 #define RLK_TESTS_LIB_FAKE_H

@@ -5,6 +5,32 @@
 #include <string.h>
 #include <strings.h>
 
+/* The greeting tries whether it may run scripts: EVALSHA of none, and EVAL of
+ * src/scripts/upkeep.lua. */
+static bool is_try(const struct resp_request *request)
+{
+    if (request->argc < 3) {
+        return false;
+    }
+    return resp_is(request, 0, "EVALSHA")
+               ? strspn(request->argv[1], "0") == request->len[1]
+               : resp_is(request, 0, "EVAL") && strstr(request->argv[1], "non deterministic");
+}
+
+static char *name_of(const struct resp_request *request)
+{
+    char *text = resp_text(request), *name;
+
+    if (!is_try(request)) {
+        return text;
+    }
+    name = malloc(strlen(text) + sizeof("TRY "));
+    strcpy(name, "TRY ");
+    strcat(name, text);
+    free(text);
+    return name;
+}
+
 void fake_log_add(struct fake_log *log, const struct resp_request *request)
 {
     struct fake_entry *entry;
@@ -15,7 +41,7 @@ void fake_log_add(struct fake_log *log, const struct resp_request *request)
     }
     entry = &log->entries[log->n++];
     entry->request = *request;
-    entry->text = resp_text(request);
+    entry->text = name_of(request);
 }
 
 void fake_log_free(struct fake_log *log)

@@ -24,7 +24,7 @@ enum model_script_kind {
     MODEL_SCRIPT_MARK,
     MODEL_SCRIPT_WAIT,
     MODEL_SCRIPT_LEAVE,
-    MODEL_SCRIPT_MAY_WRITE
+    MODEL_SCRIPT_UPKEEP
 };
 
 struct model_script {
@@ -46,11 +46,16 @@ static enum model_script_kind kind_of(const char *text, size_t len)
     static const struct {
         const char *word;
         enum model_script_kind kind;
-    } signs[] = {{"'DEL'", MODEL_SCRIPT_RELEASE},    {"'ZADD'", MODEL_SCRIPT_WAIT},
-                 {"'ZREM'", MODEL_SCRIPT_LEAVE},     {"non deterministic", MODEL_SCRIPT_MAY_WRITE},
-                 {"'GT'", MODEL_SCRIPT_KEEP_ALL},    {"'PEXPIRE'", MODEL_SCRIPT_KEEP},
-                 {"error_reply", MODEL_SCRIPT_VOTE}, {"'TIME'", MODEL_SCRIPT_MARK},
-                 {"'PTTL'", MODEL_SCRIPT_TAKE},      {COUNTER, MODEL_SCRIPT_CONFIRM}};
+    } signs[] = {{"non deterministic", MODEL_SCRIPT_UPKEEP},
+                 {"'DEL'", MODEL_SCRIPT_RELEASE},
+                 {"'ZADD'", MODEL_SCRIPT_WAIT},
+                 {"'ZREM'", MODEL_SCRIPT_LEAVE},
+                 {"'GT'", MODEL_SCRIPT_KEEP_ALL},
+                 {"'PEXPIRE'", MODEL_SCRIPT_KEEP},
+                 {"error_reply", MODEL_SCRIPT_VOTE},
+                 {"'TIME'", MODEL_SCRIPT_MARK},
+                 {"'PTTL'", MODEL_SCRIPT_TAKE},
+                 {COUNTER, MODEL_SCRIPT_CONFIRM}};
     size_t i;
 
     for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
@@ -397,7 +402,7 @@ static void run_mark(const struct model_call *c, const struct model_keys *k)
     resp_put_text(c->out, now);
 }
 
-static void run_may_write(const struct model_call *c, const struct model_keys *k)
+static void run_upkeep(const struct model_call *c, const struct model_keys *k)
 {
     (void)k;
     resp_put_int(c->out, 0);
@@ -417,7 +422,7 @@ static void run_script(const struct model_call *c, const struct model_script *sc
                 [MODEL_SCRIPT_MARK] = {run_mark, 4, 4},
                 [MODEL_SCRIPT_WAIT] = {model_run_wait, 4, 4},
                 [MODEL_SCRIPT_LEAVE] = {model_run_leave, 1, 1},
-                [MODEL_SCRIPT_MAY_WRITE] = {run_may_write, 0, 0}};
+                [MODEL_SCRIPT_UPKEEP] = {run_upkeep, 0, 0}};
     struct model_keys k = look_at_keys(c);
 
     if (k.n_args < runs[script->kind].least || k.n_args > runs[script->kind].most) {

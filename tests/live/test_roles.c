@@ -114,16 +114,25 @@ START_TEST(the_role_is_known_without_info)
 END_TEST
 
 /* What it cannot do decides, and not its version. */
-START_TEST(a_server_without_scripts_does_not_vote)
+START_TEST(a_server_that_cannot_renew_or_release_does_not_vote)
 {
-    struct master_options options = {.config = "rename-command EVAL \"\"\n"
-                                               "rename-command EVALSHA \"\"\n"
-                                               "rename-command SCRIPT \"\""};
+    static const struct {
+        const char *config, *says;
+    } rows[] = {
+        {"rename-command EVAL \"\"\nrename-command EVALSHA \"\"\nrename-command SCRIPT \"\"",
+         "does not know EVALSHA"},
+        {"rename-command EVALSHA \"\"", "does not know EVALSHA"},
+        {"rename-command EVAL \"\"", "does not know EVAL"},
+        {"rename-command PEXPIRE \"\"", "denies PEXPIRE to scripts"},
+        {"rename-command DEL delete", "denies DEL to scripts"}};
+    struct master_options options = {.config = rows[_i].config};
 
     site_start(&s, 3, &options);
-    site_open_at_once(&s);
-    watch_for_error(s.base, s.rl[0], 0, "knows no scripts");
-    ck_assert_int_ne(info_of(0).state, REDLOCK_NODE_UP);
+    open_with(REDLOCK_QUARANTINE_OFF);
+    ck_assert_ptr_nonnull(strstr(info_of(0).error, rows[_i].says));
+    ck_assert_uint_eq(info_of(0).quarantine_ms, UINT64_MAX);
+    ck_assert_int_ne(acquire_at_once().status, REDLOCK_OK);
+    ck_assert_str_eq(master_ask(s.masters[0], "EXISTS k"), "0");
     site_end(&s);
 }
 END_TEST
@@ -209,7 +218,7 @@ Suite *roles_suite(void)
 
     tcase_add_loop_test(tcase, a_connected_master_that_becomes_a_writable_replica_has_no_vote, 0,
                         2);
-    tcase_add_test(tcase, a_server_without_scripts_does_not_vote);
+    tcase_add_loop_test(tcase, a_server_that_cannot_renew_or_release_does_not_vote, 0, 5);
     tcase_add_test(tcase, the_role_is_known_without_info);
     tcase_add_test(tcase, a_former_replica_is_quarantined_each_time);
     tcase_add_test(tcase, the_first_mark_after_oom_quarantines);

@@ -424,12 +424,26 @@ static unsigned read_batch(const struct world *w, const struct words *words, str
     return locks;
 }
 
+/* EVALSHA of no script, or EVAL of the one that tries what renewals and releases need. */
+static bool is_upkeep(const struct words *words)
+{
+    const struct word *word = words->word;
+
+    return (words->n == 3 && is(&word[0], "EVALSHA") && is(&word[1], RLK_SCRIPT_NO_SHA)) ||
+           (words->n == 4 && is(&word[0], "EVAL") && is(&word[1], rlk_script_upkeep.text));
+}
+
 static bool read_words(const struct world *w, const struct words *words, struct message *m)
 {
     const struct word *word = words->word;
 
     if (is(&word[0], "SET")) {
         return words->n >= 6 && read_set(w, words, m);
+    }
+    if (is_upkeep(words)) {
+        m->kind = MESSAGE_UPKEEP;
+        m->text = word[0].len == 4;
+        return true;
     }
     if (is(&word[0], "EVALSHA") || is(&word[0], "EVAL")) {
         m->text = word[0].len == 4;

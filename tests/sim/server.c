@@ -471,6 +471,7 @@ static const char *name_of(const struct message *m)
     case MESSAGE_PTTL:
     case MESSAGE_LISTED:
     case MESSAGE_PROBE:
+    case MESSAGE_UPKEEP:
         break;
     }
     return "";
@@ -538,6 +539,7 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
     case MESSAGE_PTTL:
     case MESSAGE_LISTED:
     case MESSAGE_PROBE:
+    case MESSAGE_UPKEEP:
     case MESSAGE_WAIT:
     case MESSAGE_LEAVE:
         break;
@@ -686,6 +688,16 @@ static bool is_denied(const struct world *w, unsigned server, struct message *m)
            (m->kind == MESSAGE_NAME || m->kind == MESSAGE_ID || m->kind == MESSAGE_KILL);
 }
 
+static void try_script(struct world *w, unsigned server, struct message *m)
+{
+    if (refuses(w, server, m)) {
+        return;
+    }
+    m->answer = m->text ? ANSWER_INTEGER : ANSWER_ERROR;
+    m->integer = 0;
+    m->error = "NOSCRIPT No matching script. Please use EVAL.";
+}
+
 /* Commands that touch no lock. */
 static void answer_facts(struct world *w, unsigned wire, struct message *m)
 {
@@ -707,6 +719,8 @@ static void answer_facts(struct world *w, unsigned wire, struct message *m)
         m->integer = wire + 1;
     } else if (m->kind == MESSAGE_LOAD) {
         load(w, server, m);
+    } else if (m->kind == MESSAGE_UPKEEP) {
+        try_script(w, server, m);
     } else if (m->kind == MESSAGE_KILL) {
         kill_wire(w, server, m);
     } else if (m->kind == MESSAGE_PROBE) {

@@ -83,6 +83,7 @@ enum message_kind {
     MESSAGE_CONFIG, /* CONFIG GET *appendfsync* */
     MESSAGE_LOAD,   /* SCRIPT LOAD of the release */
     MESSAGE_PROBE,  /* DELEX or DELIFEQ without arguments */
+    MESSAGE_UPKEEP, /* EVALSHA and EVAL, tried in the greeting */
     MESSAGE_MARK,   /* the script that reads the incarnation key */
     MESSAGE_TIME,
     MESSAGE_KILL,

@@ -26,6 +26,8 @@ TAKEN_B = 'SET b other'
 LIST = 'a:redlock-waiting'
 FULL = 'EVAL "for i = 1, 1024 do redis.call(\'ZADD\', KEYS[1], i, i) end" 1 ' + LIST
 
+ALL_RIGHTS = {'ACL SETUSER default +@all': 'OK'}
+
 # Which answer; commands that are run before; keys and arguments; what redis-cli prints (a regular
 # expression); commands that are run afterwards, and what they must print.
 CASES = {
@@ -113,14 +115,19 @@ CASES = {
         ('{value, now}', ['SET i "old aa 5"'], 'i , run 7f 1 9', rf'1\) "run aa 9"\n2\) {NOW}',
          {'GET i': 'run aa 9'}),
     ],
-    'may_write': [
+    'upkeep': [
         ('0', [], 'a ,', r'\(integer\) 0', {}),
+        ('command', ['ACL SETUSER default -pexpire -del'], 'a ,', '"PEXPIRE"', ALL_RIGHTS),
+        ('command', ['ACL SETUSER default -pttl'], 'a ,', '"PTTL"', ALL_RIGHTS),
+        ('command', ['ACL SETUSER default -del'], 'a ,', '"DEL"', ALL_RIGHTS),
+        ('0', ['ACL SETUSER default -time'], 'a ,', r'\(integer\) 0', ALL_RIGHTS),
+        ('0', ['CONFIG SET maxmemory 1'], 'a ,', r'\(integer\) 0', {'CONFIG SET maxmemory 0': 'OK'}),
         ('-ERR', [], 'a ,', r'\(error\) ERR .* Redis 3\.2 .*', {}),
     ],
 }
 
 # Only servers that are too old to test with give these answers.
-NOT_TRIED = {('may_write', '-ERR')}
+NOT_TRIED = {('upkeep', '-ERR')}
 
 
 class Server:

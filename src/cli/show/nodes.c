@@ -31,7 +31,8 @@ static const char help[] =
     "example:\n"
     "  redlock nodes --nodes redis://a.example,redis://b.example,redis://c.example\n"
     "\n"
-    "exit status: 0 a majority of the masters is up, 69 it is not, 64 wrong usage, 70 internal\n"
+    "exit status: 0 a majority of the masters is up and grants us locks, 69 it is not, 64 wrong "
+    "usage, 70 internal\n"
     "error\n";
 
 static const struct option options[] = {CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
@@ -92,7 +93,7 @@ static int print_masters(const struct start *start)
                 info.state = REDLOCK_NODE_DOWN;
             }
             print_master(&info);
-            up += info.state == REDLOCK_NODE_UP;
+            up += info.state == REDLOCK_NODE_UP && info.quarantine_ms != UINT64_MAX;
         }
     }
     if (n % 2 == 0) {
