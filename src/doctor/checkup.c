@@ -162,7 +162,6 @@ static const struct step steps[] = {
     {{"CONFIG", "GET", "save"}, REDLOCK_RIGHT_CONFIG_GET, take_save},
     {{"CONFIG", "GET", "min-replicas-to-write"}, REDLOCK_RIGHT_CONFIG_GET, take_min_replicas},
     {{"CONFIG", "GET", "acl-pubsub-default"}, REDLOCK_RIGHT_CONFIG_GET, take_channels},
-    {{"ACL", "WHOAMI"}, 0, take_user},
     {{"SET", the_key, "0", "XX", "PX", "10"}, REDLOCK_RIGHT_SET, NULL},
     {{"GET", the_key}, REDLOCK_RIGHT_GET, NULL},
     {{"DEL", the_key}, REDLOCK_RIGHT_DEL, NULL},
@@ -176,16 +175,32 @@ static const struct step steps[] = {
     {{"HELLO", "2"}, REDLOCK_RIGHT_HELLO, NULL},
     {{"PUBLISH", our_channel, ""}, REDLOCK_RIGHT_PUBLISH, NULL},
     {{"CLIENT", "TRACKING", "ON", "BCAST", "OPTIN"}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},
+    {{"CLIENT", "CACHING", "YES"}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},
+    {{"CLIENT", "ID"}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},
+    {{"EXISTS", the_key}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},
     {{"ZADD", the_key, "XX", "0", "0"}, REDLOCK_RIGHT_ZADD, NULL},
+    {{"ZCARD", the_key}, REDLOCK_RIGHT_ZADD, NULL},
+    {{"ZRANGE", the_key, "0", "0"}, REDLOCK_RIGHT_ZADD, NULL},
+    {{"ZRANK", the_key, "0"}, REDLOCK_RIGHT_ZADD, NULL},
+    {{"ZREM", the_key, "0"}, REDLOCK_RIGHT_ZADD, NULL},
+    {{"ZSCORE", the_key, "0"}, REDLOCK_RIGHT_ZADD, NULL},
+    {{"ACL", "WHOAMI"}, 0, take_user},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+/* Who logs in with a name is not asked for it, which is the last question: the answer is known, and
+ * locks do not need the right to ask. A denied question would be in the server's ACL LOG. */
+static unsigned steps_of(const struct rlk_node *n)
+{
+    return rlk_login_user(n->options->login, n->uri) ? STEPS - 1 : STEPS;
+}
 
 bool rlk_checkup_words(unsigned at, const struct rlk_node *n, const char *key,
                        struct rlk_checkup_words *ret)
 {
     unsigned i;
 
-    if (at >= STEPS) {
+    if (at >= steps_of(n)) {
         return false;
     }
     for (i = 0; i < sizeof(steps[at].word) / sizeof(steps[at].word[0]); i++) {
@@ -209,7 +224,7 @@ bool rlk_checkup_take(struct rlk_checkup *p, const struct rlk_reply *reply)
     } else if (s->take) {
         s->take(p, reply);
     }
-    return p->at == STEPS;
+    return p->at == p->steps;
 }
 
 /* ---- the time ---- */
@@ -259,7 +274,7 @@ void rlk_checkup_end(struct rlk_checkup *p, uint64_t sent_us, uint64_t now_us)
 {
     uint64_t took_us = rlk_time_sub(now_us, sent_us);
 
-    if (p->at == STEPS && p->pings < RLK_CHECKUP_PINGS &&
+    if (p->at == p->steps && p->pings < RLK_CHECKUP_PINGS &&
         (p->pings == 0 || took_us > p->ping_us[p->pings - 1])) {
         keep_ping(p, took_us);
     }
@@ -271,6 +286,7 @@ void rlk_checkup_init(struct rlk_checkup *p)
 {
     memset(p, 0, sizeof(*p));
     rlk_server_init(&p->info);
+    p->steps = STEPS;
     p->rdb = -1;
 }
 
@@ -281,6 +297,7 @@ void rlk_checkup_note_connection(struct rlk_checkup *p, const struct rlk_node *n
     p->remote = n->uri->path == NULL && rlk_conn_is_remote(&n->conn);
     snprintf(p->user, sizeof(p->user), "%.63s", user ? user : "default");
     rlk_reply_make_printable(p->user);
+    p->steps = steps_of(n);
     p->database = n->uri->db;
     snprintf(p->product, sizeof(p->product), "%.*s", (int)strcspn(n->server, " "), n->server);
 }
@@ -297,7 +314,7 @@ static void write_persistence(const struct rlk_checkup *p, struct redlock_examin
 
 void rlk_checkup_write(const struct rlk_checkup *p, struct redlock_examined *ret)
 {
-    ret->answered = p->at == STEPS;
+    ret->answered = p->at == p->steps;
     ret->product = p->product;
     ret->version = p->version;
     ret->run_id = p->info.run_id;

@@ -21,7 +21,8 @@ struct rlk_reply;
 #define RLK_CHECKUP_KEY_SIZE 1200
 
 struct rlk_checkup {
-    unsigned at; /* how many of the list have been answered */
+    unsigned at;    /* how many of the list have been answered */
+    unsigned steps; /* how many are asked */
     struct rlk_server info;
     char product[24], version[24], user[64], refusal[160];
     int rdb, rdb_fails;

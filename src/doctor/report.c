@@ -61,21 +61,33 @@ static void explain_trouble(struct rlk_report_node *part, const struct rlk_node 
     }
 }
 
-/* Redis before 6.0 has no ACLs. */
+/* Of Redis. Others give no version that says what they know. */
+static bool is_redis_below(const struct redlock_examined *x, char major)
+{
+    return strcmp(x->product, "redis") == 0 && x->version[0] >= '1' && x->version[0] < major &&
+           x->version[1] == '.';
+}
+
+static bool knows_selectors(const struct redlock_examined *x)
+{
+    return strcmp(x->product, "valkey") == 0 ||
+           (strcmp(x->product, "redis") == 0 && x->version[0] && !is_redis_below(x, '7'));
+}
+
+/* Redis before 6.0 has no ACLs, and before 7.0 no selectors. */
 static void write_acl(struct rlk_report_node *part, const struct redlock *rl, unsigned node,
                       struct redlock_examined *x)
 {
     static const char *const natives[] = {
         [RLK_NATIVE_NONE] = "", [RLK_NATIVE_DELEX] = " +delex", [RLK_NATIVE_DELIFEQ] = " +delifeq"};
-    bool redis = strcmp(x->product, "redis") == 0;
-    bool old = redis && x->version[0] >= '1' && x->version[0] < '6' && x->version[1] == '.';
     struct rlk_rights_user user = {.name = x->user,
                                    .key_prefix = rl->options.key_prefix,
                                    .database = x->database,
                                    .channels = !x->no_channels,
+                                   .selectors = knows_selectors(x),
                                    .native = natives[rl->nodes[node].native]};
 
-    if (x->answered && !old) {
+    if (x->answered && !is_redis_below(x, '6')) {
         rlk_rights_write(&user, part->acl, sizeof(part->acl));
     }
     x->acl = part->acl;

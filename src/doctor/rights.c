@@ -15,7 +15,8 @@ const struct rlk_right rlk_rights[] = {
      "no lock can be released or renewed there"},
     {REDLOCK_RIGHT_SCRIPT_LOAD, REDLOCK_WARNING, "SCRIPT LOAD", "script|load",
      "the first release takes twice as long"},
-    {REDLOCK_RIGHT_TIME, REDLOCK_WARNING, "TIME", "time", "nobody sees when its clock is set"},
+    {REDLOCK_RIGHT_TIME, REDLOCK_WARNING, "TIME", "time",
+     "nobody sees when its clock is set, or its data are deleted"},
     {REDLOCK_RIGHT_INFO, REDLOCK_WARNING, "INFO", "info",
      "nobody sees whether it restarted, is listed twice or, without HELLO, is a replica"},
     {REDLOCK_RIGHT_CLIENT_SETNAME, REDLOCK_FINE, "CLIENT SETNAME", "client|setname",
@@ -70,9 +71,10 @@ static void put_prefix(struct text *t, const char *prefix)
     }
 }
 
+/* Selectors are sets of rights beside those of the user itself, and -@all leaves them alone. */
 static void put_keys(struct text *t, const struct rlk_rights_user *user)
 {
-    put_text(t, " on resetkeys ~");
+    put_text(t, user->selectors ? " on clearselectors resetkeys ~" : " on resetkeys ~");
     put_prefix(t, user->key_prefix);
     put_text(t, "*");
     if (user->channels) {

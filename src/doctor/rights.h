@@ -24,6 +24,7 @@ struct rlk_rights_user {
     const char *name, *key_prefix;
     unsigned database;
     bool channels;      /* the server knows rights to channels: not Redis 6.0 */
+    bool selectors;     /* it knows selectors: Redis from 7.0 on, Valkey */
     const char *native; /* a grant for the command that deletes by value; "": it has none */
 };
 

@@ -257,7 +257,7 @@ START_TEST(an_examination_needs_few_commands)
     farm_open(&f);
     before = fake_count(f.nodes[0], "");
     examine();
-    ck_assert_uint_le(fake_count(f.nodes[0], "") - before, 44);
+    ck_assert_uint_le(fake_count(f.nodes[0], "") - before, 52);
     farm_end(&f);
 }
 END_TEST

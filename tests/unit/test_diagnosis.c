@@ -403,16 +403,16 @@ START_TEST(the_least_rights_are_one_command)
         struct rlk_rights_user user;
         const char *begin, *end;
     } rows[] = {
-        {{"ann", "app:", 0, true, " +delex"},
-         "ACL SETUSER ann on resetkeys ~app:* resetchannels &app:redlock:wake:* "
+        {{"ann", "app:", 0, true, true, " +delex"},
+         "ACL SETUSER ann on clearselectors resetkeys ~app:* resetchannels &app:redlock:wake:* "
          "&__redis__:invalidate",
          " +delex"},
-        {{"ann", "a*[b]?\\:", 0, true, ""},
+        {{"ann", "a*[b]?\\:", 0, true, false, ""},
          "ACL SETUSER ann on resetkeys ~a\\*\\[b\\]\\?\\\\:* resetchannels "
          "&a\\*\\[b\\]\\?\\\\:redlock:wake:* &__redis__:invalidate",
          ""},
-        {{"ann", "", 3, false, ""}, "ACL SETUSER ann on resetkeys ~*", " +select"},
-        {{"default", "", 0, false, ""}, "ACL SETUSER redlock >PASSWORD on resetkeys ~*", ""},
+        {{"ann", "", 3, false, false, ""}, "ACL SETUSER ann on resetkeys ~*", " +select"},
+        {{"default", "", 0, false, false, ""}, "ACL SETUSER redlock >PASSWORD on resetkeys ~*", ""},
     };
     char want[1024], got[1024];
 
