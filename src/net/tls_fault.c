@@ -164,6 +164,8 @@ static const char wants_certificate[] =
 static const char refuses_certificate[] =
     "refused our certificate (%s); give one by a CA that it knows (its tls-ca-cert-file) as cert= "
     "and key=";
+static const char expired[] = "refused our certificate (%s); renew the file of cert=, or set the "
+                              "clock that is wrong, its or ours";
 static const char too_old[] =
     "speaks no TLS of version 1.2 or newer; set tls-protocols \"TLSv1.2 TLSv1.3\" on it";
 
@@ -198,6 +200,8 @@ static void explain_alert(struct rlk_tls_session *s, int alert, const char *text
 
     if (alert == SSL_AD_PROTOCOL_VERSION) {
         snprintf(s->why, sizeof(s->why), "%s", too_old);
+    } else if (ours && alert == SSL_AD_CERTIFICATE_EXPIRED) {
+        snprintf(s->why, sizeof(s->why), expired, text);
     } else {
         snprintf(s->why, sizeof(s->why),
                  ours ? refuses_certificate

@@ -77,14 +77,27 @@ static void refuse_unfit(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_
     }
 }
 
+/* A known product and a version are no secret, though a short password may be a part of them. */
+static void quote_name(const struct rlk_node *n, const char *said, char *out, size_t size)
+{
+    size_t len = strlen(said);
+
+    if (strcmp(said, "redis") == 0 || strcmp(said, "valkey") == 0 ||
+        (len < 10 && strspn(said, "0123456789.") == len)) {
+        snprintf(out, size, "%s", said);
+    } else {
+        rlk_node_quote(n, said, out, size);
+    }
+}
+
 static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, uint64_t now_us)
 {
     const char *server = rlk_hello_text(list, "server"), *version = rlk_hello_text(list, "version");
     const struct rlk_reply *id = rlk_hello_field(list, "id");
     char product[21], number[21];
 
-    rlk_node_quote(n, server, product, sizeof(product));
-    rlk_node_quote(n, version, number, sizeof(number));
+    quote_name(n, server, product, sizeof(product));
+    quote_name(n, version, number, sizeof(number));
     snprintf(n->server, sizeof(n->server), "%s %s", product, number);
     rlk_reply_make_printable(n->server);
     n->returns_holder = rlk_server_returns_holder(server, version);
@@ -187,7 +200,7 @@ static void on_info(struct rlk_node *n, const struct rlk_exchange *r, const stru
     }
     rlk_info_read(&n->info, reply);
     if (strcmp(n->server, "redis") == 0 && n->info.version[0]) {
-        rlk_node_quote(n, n->info.version, number, sizeof(number));
+        quote_name(n, n->info.version, number, sizeof(number));
         snprintf(n->server, sizeof(n->server), "redis %s", number);
     }
     refuse_unfit(n, rlk_server_unfit(n->info.role, n->info.mode), now_us);

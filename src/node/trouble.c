@@ -237,7 +237,9 @@ static const char *text_of_fault(const struct rlk_trouble *t)
     case RLK_FAULT_GARBLED:
         return "its answer is not in the Redis protocol";
     case RLK_FAULT_NOT_TLS:
-        return "speaks no TLS at this port; write redis:// for it, or give its tls-port";
+        return "speaks no TLS at this port; give its tls-port (with redis:// all that is sent, a "
+               "password "
+               "too, can be read on the way)";
     case RLK_FAULT_IS_TLS:
         return "speaks TLS at this port; write rediss:// for it";
     case RLK_FAULT_NONE:

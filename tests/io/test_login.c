@@ -99,6 +99,21 @@ static void must_refuse(const char *why)
 }
 
 /* A FIFO, which nobody writes to, does not block. */
+START_TEST(a_short_password_is_not_cut_out_of_the_name_of_the_product)
+{
+    static const char *const passwords[] = {"s", "7", ".", "redis"};
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    farm_start(&f, 1, FAKE_UNIX);
+    set_passwords(passwords[_i]);
+    f.options.password = passwords[_i];
+    farm_open(&f);
+    ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), 0);
+    ck_assert_str_eq(info.server, "redis 7.0.15");
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(a_file_that_cannot_be_read_is_refused)
 {
     static char large[4098];
@@ -239,6 +254,7 @@ Suite *login_suite(void)
 
     tcase_add_loop_test(c, the_first_line_of_the_file_is_the_password, 0,
                         sizeof(files) / sizeof(files[0]));
+    tcase_add_loop_test(c, a_short_password_is_not_cut_out_of_the_name_of_the_product, 0, 4);
     tcase_add_test(c, a_file_that_cannot_be_read_is_refused);
     tcase_add_loop_test(c, without_a_file_the_text_says_what_to_give, 0, 2);
     tcase_add_test(c, a_refused_password_is_read_anew);

@@ -454,6 +454,8 @@ START_TEST(a_server_that_wants_a_certificate_gets_it)
     authority_sign(&other, &(struct authority_paper){"client", NULL, NOW});
     must_fail(&s, &with, "refused our certificate");
     authority_end(&other);
+    authority_sign(&ours, &(struct authority_paper){"client", NULL, -3600, -60});
+    must_fail(&s, &with, "renew the file of cert=");
     rlk_uri_end(&with);
     rlk_uri_end(&without);
     server_end(&s);
