@@ -166,33 +166,34 @@ END_TEST
 static const struct {
     const char *right;
     unsigned bit;
-    bool works; /* a lock can be acquired and released all the same */
+    bool works;         /* a lock can be acquired and released all the same */
+    const char *unseen; /* what the library says that it cannot see */
 } rights[] = {
-    {"set", REDLOCK_RIGHT_SET, false},
-    {"get", REDLOCK_RIGHT_GET, false},
-    {"del", REDLOCK_RIGHT_DEL, false},
-    {"pexpire", REDLOCK_RIGHT_PEXPIRE, false},
-    {"pttl", REDLOCK_RIGHT_PTTL, false},
-    {"eval", REDLOCK_RIGHT_EVAL, false},
-    {"evalsha", REDLOCK_RIGHT_EVALSHA, false},
-    {"script|load", REDLOCK_RIGHT_SCRIPT_LOAD, true},
-    {"time", REDLOCK_RIGHT_TIME, true},
-    {"info", REDLOCK_RIGHT_INFO, true},
-    {"client|setname", REDLOCK_RIGHT_CLIENT_SETNAME, true},
-    {"client|kill", REDLOCK_RIGHT_CLIENT_KILL, true},
-    {"config|get", REDLOCK_RIGHT_CONFIG_GET, true},
-    {"publish", REDLOCK_RIGHT_PUBLISH, true},
-    {"subscribe", 0, true},
-    {"client|tracking", REDLOCK_RIGHT_CLIENT_TRACKING, true},
-    {"client|caching", REDLOCK_RIGHT_CLIENT_TRACKING, true},
-    {"client|id", REDLOCK_RIGHT_CLIENT_TRACKING, true},
-    {"exists", REDLOCK_RIGHT_CLIENT_TRACKING, true},
-    {"zadd", REDLOCK_RIGHT_ZADD, true},
-    {"zcard", REDLOCK_RIGHT_ZADD, true},
-    {"zrange", REDLOCK_RIGHT_ZADD, true},
-    {"zrank", REDLOCK_RIGHT_ZADD, true},
-    {"zrem", REDLOCK_RIGHT_ZADD, true},
-    {"zscore", REDLOCK_RIGHT_ZADD, true},
+    {"set", REDLOCK_RIGHT_SET, false, NULL},
+    {"get", REDLOCK_RIGHT_GET, false, NULL},
+    {"del", REDLOCK_RIGHT_DEL, false, NULL},
+    {"pexpire", REDLOCK_RIGHT_PEXPIRE, false, NULL},
+    {"pttl", REDLOCK_RIGHT_PTTL, false, NULL},
+    {"eval", REDLOCK_RIGHT_EVAL, false, NULL},
+    {"evalsha", REDLOCK_RIGHT_EVALSHA, false, NULL},
+    {"script|load", REDLOCK_RIGHT_SCRIPT_LOAD, true, NULL},
+    {"time", REDLOCK_RIGHT_TIME, true, "votes even after its data were deleted"},
+    {"info", REDLOCK_RIGHT_INFO, true, "votes even after a restart"},
+    {"client|setname", REDLOCK_RIGHT_CLIENT_SETNAME, true, NULL},
+    {"client|kill", REDLOCK_RIGHT_CLIENT_KILL, true, NULL},
+    {"config|get", REDLOCK_RIGHT_CONFIG_GET, true, NULL},
+    {"publish", REDLOCK_RIGHT_PUBLISH, true, NULL},
+    {"subscribe", 0, true, NULL},
+    {"client|tracking", REDLOCK_RIGHT_CLIENT_TRACKING, true, NULL},
+    {"client|caching", REDLOCK_RIGHT_CLIENT_TRACKING, true, NULL},
+    {"client|id", REDLOCK_RIGHT_CLIENT_TRACKING, true, NULL},
+    {"exists", REDLOCK_RIGHT_CLIENT_TRACKING, true, NULL},
+    {"zadd", REDLOCK_RIGHT_ZADD, true, NULL},
+    {"zcard", REDLOCK_RIGHT_ZADD, true, NULL},
+    {"zrange", REDLOCK_RIGHT_ZADD, true, NULL},
+    {"zrank", REDLOCK_RIGHT_ZADD, true, NULL},
+    {"zrem", REDLOCK_RIGHT_ZADD, true, NULL},
+    {"zscore", REDLOCK_RIGHT_ZADD, true, NULL},
 };
 
 /* No key is left that only its ttl would end. */
@@ -216,6 +217,16 @@ static void must_exclude(const struct redlock_request *request)
     ck_assert(first.status != REDLOCK_OK || second.status != REDLOCK_OK);
 }
 
+static void must_say_what_is_unseen(const char *unseen)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    ck_assert_int_eq(redlock_get_node_info(s.rl[0], 0, &info), 0);
+    ck_assert_msg(unseen ? strstr(info.error, unseen) != NULL
+                         : strstr(info.error, "votes even") == NULL,
+                  "%s", info.error);
+}
+
 START_TEST(without_a_right_the_rest_goes_on)
 {
     struct redlock_request request = outcome_request("k");
@@ -230,6 +241,7 @@ START_TEST(without_a_right_the_rest_goes_on)
         } else {
             must_refuse(&request);
         }
+        must_say_what_is_unseen(rights[_i].unseen);
         ck_assert_uint_eq(examine().denied, rights[_i].bit);
     }
     site_end(&s);
