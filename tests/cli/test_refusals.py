@@ -142,7 +142,7 @@ def waits(tap, root):
         root, lambda place: place.master('maxmemory 1'), 'acl', ('CONFIG', 'SET', 'maxmemory', 0),
         '--max-ttl', '1s'))
     tap.claim('a list of waiters that is a string does not end a wait', goes_on(
-        root, asked(('SET', 'k', 'somebody'), ('SET', 'k:redlock-waiting', 'x')), 'zrank', ('DEL', 'k'),
+        root, asked(('SET', 'k', 'somebody'), ('SET', 'k:redlock-waiting', 'x')), 'zscore', ('DEL', 'k'),
         '--quarantine=observed'))
 
 
