@@ -230,11 +230,10 @@ typedef void redlock_close_cb(void *arg);
  *
  * The close waits for the answers to these releases, and to commands that may have set a key; not
  * for those of queries and inspections. It waits for a master as long as that master
- * goes on answering, and gives it up after node_timeout_ms without an answer (after 250 ms when a
- * majority has answered everything). It waits 100 ms for a master that is still being connected and
- * has releases pending. Then the connections are closed and cb is called; the manager and all its
- * lock handles are gone. Until then the accessors work, and calls that would begin something return
- * REDLOCK_ESTATE.
+ * goes on answering, and gives it up after node_timeout_ms without an answer. It waits 100 ms for a
+ * master that is still being connected and has releases pending. Then the connections are closed
+ * and cb is called; the manager and all its lock handles are gone. Until then the accessors work,
+ * and calls that would begin something return REDLOCK_ESTATE.
  *
  * cb   called with arg; may be NULL.
  *

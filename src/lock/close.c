@@ -12,7 +12,6 @@
 
 #include "base/alloc.h"
 #include "base/time.h"
-#include "core/validity.h"
 #include "lock/manager.h"
 #include "lock/trace.h"
 #include "net/clock.h"
@@ -79,9 +78,6 @@ static void on_end(struct rlk_loop *loop)
 /* How often to check whether the manager can end when no reply comes. */
 #define CHECK_AGAIN_US 20000
 
-/* How long to wait for the replies of a minority when a majority has answered everything. */
-#define MINORITY_US 250000
-
 /* How long to wait for a node that is being connected and has pending releases. */
 #define CONNECTING_US 100000
 
@@ -95,8 +91,7 @@ static bool may_keep_keys(const struct rlk_node *n)
 
 /* Wait for every node that may keep our keys, unless it is stuck. A node that keeps replying is
  * waited for as long as that takes. */
-static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, uint64_t patience_us,
-                          uint64_t now_us)
+static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, uint64_t now_us)
 {
     uint64_t since_us = rlk_time_max(rl->reported_us, n->last_reply_us);
 
@@ -104,22 +99,16 @@ static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, ui
         return now_us < rlk_time_add(rl->close_us, CONNECTING_US);
     }
     return may_keep_keys(n) && rlk_node_ready(n, now_us) &&
-           now_us < rlk_time_add(since_us, patience_us);
+           now_us < rlk_time_add(since_us, rl->options.node_timeout_us);
 }
 
+/* A majority is not enough: what is left on a minority stays for its ttl. */
 static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
 {
-    uint64_t patience_us = rl->options.node_timeout_us;
-    unsigned i, idle = 0, waited = 0;
+    unsigned i, waited = 0;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
-        idle += !may_keep_keys(&rl->nodes[i]);
-    }
-    if (idle >= rlk_validity_quorum(rl->options.n_nodes)) {
-        patience_us = rlk_time_min(patience_us, MINORITY_US);
-    }
-    for (i = 0; i < rl->options.n_nodes; i++) {
-        waited += is_waited_for(rl, &rl->nodes[i], patience_us, now_us);
+        waited += is_waited_for(rl, &rl->nodes[i], now_us);
     }
     return waited == 0;
 }

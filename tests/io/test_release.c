@@ -794,6 +794,28 @@ START_TEST(close_releases_on_silent_nodes_too)
 }
 END_TEST
 
+/* All others have answered everything. */
+START_TEST(close_waits_for_the_slowest_master_that_may_have_our_key)
+{
+    int closed = 0;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    fake_on(f.nodes[0], "SET", FAKE_STALL, NULL);
+    farm_open(&f);
+    ck_assert_int_eq(farm_acquire(&f, "one").status, REDLOCK_OK);
+    farm_wait_count(&f, 0, "SET", 1);
+    ck_assert_int_eq(redlock_close(f.rl, note_close, &closed), REDLOCK_OK);
+    f.rl = NULL;
+    suspend_ms(FARM_NEVER_MS / 2);
+    loop_settle(f.base);
+    ck_assert_int_eq(closed, 0);
+    fake_go_on(f.nodes[0]);
+    loop_must(f.base, &closed);
+    ck_assert_uint_eq(farm_count(&f, "one", NULL), 5);
+    farm_end(&f);
+}
+END_TEST
+
 START_TEST(forgotten_locks_stay)
 {
     struct outcome got;
@@ -842,6 +864,7 @@ static TCase *releases_case(void)
     tcase_add_test(tcase, release_without_a_majority_says_so);
     tcase_add_test(tcase, held_locks_are_released_by_close);
     tcase_add_test(tcase, close_releases_on_silent_nodes_too);
+    tcase_add_test(tcase, close_waits_for_the_slowest_master_that_may_have_our_key);
     tcase_add_test(tcase, forgotten_locks_stay);
     return tcase;
 }
