@@ -95,6 +95,16 @@ check "what the longest ttl would not keep is waited for" \
     lasts 1 "$REDLOCK" lock longest --ttl 10s --at-least 100s --max-ttl 100s -- true
 check "and then the lock stays" stays longest 90000
 
+"$REDLOCK" lock vanished --ttl 5m --at-least 60s -- \
+    sh -c 'echo $$ >"$0/vanished"; exec sleep 600' "$work" 2>"$work/err" &
+locker=$!
+until_true [ -s "$work/vanished" ]
+each_master del vanished
+kill -TERM "$locker"
+await "$locker"
+says "the lock 'vanished' was gone before it was released" \
+    "a lock that is to stay for less than its ttl, and is gone, is said to be gone after a signal, too"
+
 "$REDLOCK" lock killed --ttl 9s --at-least 60s -- sh -c 'echo $$ >"$0/pid"; sleep 600' "$work" &
 locker=$!
 until_true [ -s "$work/pid" ]

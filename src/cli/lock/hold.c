@@ -104,7 +104,9 @@ static void say_left(const struct cli_hold *hold, bool confirmed)
  * Masters that were connected late get the key too. */
 static void leave_keys(struct cli_hold *hold)
 {
-    uint32_t ttl = cli_take_ttl_for(hold->session, left_ms(hold));
+    uint64_t left = left_ms(hold);
+    uint32_t ttl =
+        cli_take_ttl_for(hold->session, left > REDLOCK_MIN_TTL_MS ? left : REDLOCK_MIN_TTL_MS);
 
     extend(hold, ttl);
     if (settle(hold) != 0) {
@@ -187,16 +189,12 @@ void cli_hold_end(struct cli_hold *hold, bool hurry)
     }
     left = left_ms(hold);
     valid = redlock_lock_validity_ms(hold->lock);
-    if (valid > 0 && valid <= cli_take_ttl_for(hold->session, left) && left >= REDLOCK_MIN_TTL_MS) {
-        leave_keys(hold);
-        return;
-    }
-    if (valid > 0 && left > 0 && !hurry) {
+    if (valid > cli_take_ttl_for(hold->session, left) && left > 0 && !hurry) {
         wait_until(hold, hold->until_us);
         left = left_ms(hold);
     }
-    if (valid > 0 && left > 0 && redlock_lock_forget(hold->lock) == 0) {
-        say_left(hold, true);
+    if (valid > 0 && left > 0) {
+        leave_keys(hold);
     } else {
         release(hold, redlock_lock_validity_ms(hold->lock) == 0);
     }
