@@ -69,6 +69,7 @@ KINDS = {'a full pipe': full_pipe, 'a full socket': full_socket,
 
 class Holder:
     """A command that runs under redlock, whose stderr is blocked from the start."""
+    all = []
 
     def __init__(self, kind, *words):
         self.key = kind.replace(' ', '-')
@@ -77,6 +78,7 @@ class Holder:
             [REDLOCK, words[0], self.key, '--ttl', '6s', '--node-timeout', '20s', '--trace',
              *words[1:], '--', 'sh', '-c', 'echo runs; exec sleep 600'],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writer, start_new_session=True)
+        Holder.all.append(self.process)
         os.close(writer)
 
     def runs(self):
@@ -152,10 +154,14 @@ def main():
         os.environ['CLI_TEST_SANDBOX'] = 'yes'
         os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', __file__])
     tap = Tap()
-    blocked(tap, 'lock')
-    blocked(tap, 'elect')
-    broken(tap)
-    unblocked(tap)
+    try:
+        blocked(tap, 'lock')
+        blocked(tap, 'elect')
+        broken(tap)
+        unblocked(tap)
+    finally:
+        for process in Holder.all:
+            process.kill()
     return tap.finish()
 
 
