@@ -10,6 +10,7 @@
 #include "base/mask.h"
 #include "base/rare.h"
 #include "base/time.h"
+#include "core/validity.h"
 #include "lock/ask.h"
 #include "lock/drive_hold.h"
 #include "lock/drive_wait.h"
@@ -243,17 +244,31 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
     lock->acquiring->stepping = !outermost;
 }
 
-/* [S11] A master that does not let us renew and release locks is not asked for one. */
-static uint64_t fit_nodes(const struct redlock_lock *lock)
+/* Whether the attempt ends only when the lock is acquired: it asks for nothing but that. */
+static bool waits_without_limit(const struct redlock_lock *lock)
+{
+    const struct rlk_attempt_config *c = &lock->acquiring->attempt.config;
+
+    return c->wait_us == RLK_NEVER && c->max_retries == UINT32_MAX;
+}
+
+/* [S11] A master that does not let us renew and release locks is not asked for one. And while so
+ * few votes count that nobody can win, who waits without a limit asks nobody: the keys would keep
+ * others out, and observers would take a candidate for the leader. */
+static uint64_t fit_nodes(const struct redlock_lock *lock, uint64_t now_us)
 {
     const struct redlock *rl = lock->rl;
     uint64_t fit = 0;
-    unsigned i;
+    unsigned i, voting = 0;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
         fit |= rlk_upkeep_is_allowed(&rl->nodes[i]) ? rlk_mask_bit(i) : 0;
+        voting += rlk_node_may_vote(&rl->nodes[i], now_us);
     }
-    return is_adoption(lock) ? rlk_mask_all(rl->options.n_nodes) : fit;
+    if (is_adoption(lock)) {
+        return rlk_mask_all(rl->options.n_nodes);
+    }
+    return waits_without_limit(lock) && voting < rlk_validity_quorum(rl->options.n_nodes) ? 0 : fit;
 }
 
 /* START, CONTEND, TIMER and DEQUEUED may begin a round, so the event needs the nodes that can be
@@ -264,7 +279,7 @@ static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_eve
     struct rlk_event ev = {.kind = kind, .now_us = now_us};
 
     rlk_queue_survey(&lock->rl->queue, rank(lock), &ev);
-    ev.ready &= fit_nodes(lock);
+    ev.ready &= fit_nodes(lock, now_us);
     ev.behind = lock->contender.state == RLK_CONTENDER_BEHIND;
     ev.rests = lock->contender.state == RLK_CONTENDER_RESTS;
     ev.yield = rlk_contention_is_contended(&lock->rl->contention, &lock->contender, ev.now_us);
@@ -341,7 +356,7 @@ static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
     if (lock->phase != RLK_LOCK_PENDING) {
         return;
     }
-    if (ev->kind == RLK_EVENT_NODE_UP && !(fit_nodes(lock) & rlk_mask_bit(ev->node))) {
+    if (ev->kind == RLK_EVENT_NODE_UP && !(fit_nodes(lock, ev->now_us) & rlk_mask_bit(ev->node))) {
         unfit.kind = RLK_EVENT_NODE_DOWN;
         ev = &unfit;
     }

@@ -20,12 +20,6 @@ static bool is_watchable(const struct rlk_node *n, uint64_t now_us)
     return rlk_node_ready(n, now_us) && !rlk_node_can_send_pending(n) && rlk_watch_can_be_had(n);
 }
 
-/* [S11] Whether a yes of the node would count now. */
-static bool may_vote(const struct rlk_node *n, uint64_t now_us)
-{
-    return rlk_quarantine_reason(&n->quarantine, now_us, NULL) == RLK_QUARANTINED_NOT;
-}
-
 /* [W1] A master in quarantine grants the key to everybody that it wakes, and none of that counts:
  * so it is no host while there are enough others. */
 void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev)
@@ -40,7 +34,7 @@ void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev)
         uint64_t bit = is_watchable(n, ev->now_us) ? rlk_mask_bit(i) : 0;
 
         ev->watchable |= bit;
-        voting |= may_vote(n, ev->now_us) ? bit : 0;
+        voting |= rlk_node_may_vote(n, ev->now_us) ? bit : 0;
         up |= rlk_watch_state(n) == RLK_WATCH_UP ? bit : 0;
     }
     if (rlk_mask_count(voting) >= RLK_WAITING_TURNS) {

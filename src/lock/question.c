@@ -5,7 +5,6 @@
 #include "core/classify.h"
 #include "node/capacity.h"
 #include "node/health.h"
-#include "node/upkeep.h"
 
 /* ---- reading replies ---- */
 
@@ -151,8 +150,7 @@ static enum redlock_said read_place(struct rlk_node *n, const struct rlk_claim *
  * this lock before. */
 static bool is_quarantined(const struct rlk_node *n, uint64_t now_us)
 {
-    return rlk_quarantine_reason(&n->quarantine, now_us, NULL) != RLK_QUARANTINED_NOT ||
-           !rlk_upkeep_is_allowed(n);
+    return !rlk_node_may_vote(n, now_us);
 }
 
 /* When a lock is taken over, a node that has its key has not forgotten it [S7]. Only a clock that

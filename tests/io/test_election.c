@@ -74,6 +74,40 @@ static uint64_t left_ms(uint64_t until_us)
 
 /* ---- a life ---- */
 
+/* [S11] It could only set keys that do not count, and observers would hear of a leader. */
+START_TEST(a_candidate_asks_nobody_while_too_few_votes_count)
+{
+    size_t i;
+
+    suspend_freeze();
+    farm_start(&f, MASTERS, FAKE_UNIX);
+    for (i = 0; i < MASTERS; i++) {
+        model_make_old(fake_model(f.nodes[i]));
+    }
+    f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
+    f.options.max_ttl_ms = CANDIDATE_TTL_MS;
+    farm_open(&f);
+    o = candidate_options(&c, &f);
+    for (i = 0; i < 3; i++) {
+        model_restart(fake_model(f.nodes[i]));
+        fake_hang_up(f.nodes[i]);
+    }
+    candidate_pass_ms(&c, 1000);
+    candidate_new(&c, &o);
+    candidate_campaign(&c);
+    candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
+    for (i = 0; i < MASTERS; i++) {
+        ck_assert_uint_eq(candidate_votes(&f, i), 0);
+    }
+    ck_assert_int_eq(redlock_lock_reason(redlock_election_lock(c.e)), REDLOCK_ENOQUORUM);
+    candidate_pass_ms(&c, CANDIDATE_TTL_MS);
+    ck_assert_int_eq(c.elected, 1);
+    candidate_resign(&c);
+    candidate_finish(&c);
+    end();
+}
+END_TEST
+
 START_TEST(elected_renewed_and_demoted)
 {
     start();
@@ -572,6 +606,7 @@ Suite *election_suite(void)
     TCase *t = tcase_create("election");
 
     tcase_add_test(t, elected_renewed_and_demoted);
+    tcase_add_test(t, a_candidate_asks_nobody_while_too_few_votes_count);
     tcase_add_test(t, the_value_is_published);
     tcase_add_test(t, each_term_is_larger);
     tcase_add_test(t, campaign_and_resign_twice_are_one);
