@@ -178,8 +178,8 @@ struct redlock_options {
      * tls_cacert: the CAs that may sign the certificate of a master. NULL: those of the system.
      * tls_cert, tls_key: our certificate (with its chain) and its key, which has no passphrase.
      * NULL: none. Give both or none.
-     * tls_sni: the name that the certificate must have, in place of that in the URI, and that the
-     * server is asked for; or an IP address. NULL: the host of the URI.
+     * tls_sni: the name that the certificate must have in its subjectAltName, in place of that in
+     * the URI, and that the server is asked for; or an IP address. NULL: the host of the URI.
      * tls_verify: 1 (default), or 0: do not verify the certificate, so anybody who can get in
      * between can pose as the master. Since 0.1. */
     const char *tls_cacert;

@@ -123,7 +123,8 @@ static int set_name(struct reading *r)
     size_t len = strlen(name);
 
     len -= len > 1 && name[len - 1] == '.'; /* the same name, from the root on */
-    X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+                                               X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     if (rlk_tls_is_address(name) ? X509_VERIFY_PARAM_set1_ip_asc(param, name)
                                  : X509_VERIFY_PARAM_set1_host(param, name, len)) {
         return 0;

@@ -76,19 +76,25 @@ static void append_common_name(char *list, size_t size, const X509_NAME *name)
     }
 }
 
+/* A common name is no name of a server: it is text of any kind, in any form (RFC 9525, 2). */
 static void explain_name(struct rlk_tls_session *s, const X509 *certificate)
 {
+    const char *wanted = rlk_tls_server_name(s->tls->uri);
     char names[92] = "";
 
     append_alternatives(names, sizeof(names), certificate);
-    if (names[0] == '\0') {
-        append_common_name(names, sizeof(names), X509_get_subject_name(certificate));
+    if (names[0]) {
+        snprintf(s->why, sizeof(s->why),
+                 "has a certificate for %s, not for %.60s; use a name of the certificate in the "
+                 "URI, or as sni=",
+                 names, wanted);
+        return;
     }
-    snprintf(
-        s->why, sizeof(s->why),
-        "has a certificate for %s, not for %.60s; use a name of the certificate in the URI, or "
-        "as sni=",
-        names[0] ? names : "no name", rlk_tls_server_name(s->tls->uri));
+    append_common_name(names, sizeof(names), X509_get_subject_name(certificate));
+    snprintf(s->why, sizeof(s->why),
+             "has a certificate without a name in its subjectAltName, and its CN '%.60s' does not "
+             "count; make one with %s:%.60s there",
+             names, rlk_tls_is_address(wanted) ? "IP" : "DNS", wanted);
 }
 
 static void explain_issuer(struct rlk_tls_session *s, const X509 *certificate)

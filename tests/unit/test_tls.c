@@ -310,7 +310,13 @@ static const struct {
     {"localhost", "", {"a", "DNS:localhost", NOW}, NULL},
     {"LOCALHOST", "", {"a", "DNS:localhost", NOW}, NULL},
     {"localhost.", "", {"a", "DNS:localhost", NOW}, NULL},
-    {"localhost", "", {"localhost", NULL, NOW}, NULL}, /* as old tools make them */
+    {"localhost",
+     "",
+     {"localhost", NULL, NOW},
+     "its CN 'localhost' does not count; make one with "
+     "DNS:localhost there"},
+    {"127.0.0.1", "", {"127.0.0.1", NULL, NOW}, "make one with IP:127.0.0.1 there"},
+    {"localhost", "", {"localhost", "email:a@b.example", NOW}, "its CN 'localhost' does not count"},
     {"localhost", "", {"localhost", "DNS:b", NOW}, "a certificate for b, not for localhost; use"},
     {"127.0.0.1", "", {"a", "IP:127.0.0.1", NOW}, NULL},
     {"[::1]", "", {"a", "IP:::1", NOW}, NULL},
