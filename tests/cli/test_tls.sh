@@ -71,6 +71,19 @@ status_is 0 "--tls-verify=none accepts it"
 prints ", not verified" "and says so"
 run "$REDLOCK" doctor --quarantine=off --nodes "rediss://localhost:$open" --tls-verify=none
 prints "nobody verifies" "and redlock doctor warns"
+uri=rediss://localhost:$open
+nobody="nobody verifies the certificates of 1 of 1 masters"
+run "$REDLOCK" lock k --quarantine=off --nodes "$uri?verify=none" -- true
+status_is 0 "so does redlock lock"
+says "$nobody" "which says it"
+run "$REDLOCK" lock k -q --quarantine=off --nodes "$uri?verify=none" -- true
+says_not "$nobody" "and does not with --quiet"
+run "$REDLOCK" lock k --quarantine=off --nodes "$uri" "$ca" -- true
+says_not "$nobody" "nor of one that is verified"
+run "$REDLOCK" acquire k --ttl 1s --quarantine=off --nodes "$uri" --tls-verify=none
+says "$nobody" "redlock acquire says it"
+run "$REDLOCK" elect e --quarantine=off --nodes "$uri" --tls-verify=none --once -- true
+says "$nobody" "redlock elect says it"
 nodes "rediss://localhost:$other" "$ca"
 prints "for db.example, *.db.example, not for localhost" "a wrong name is refused, with the right ones"
 nodes "rediss://localhost:$other" "$ca" --sni a.db.example

@@ -253,6 +253,7 @@ static int run(struct cli_plan *plan, struct cli_session *session, struct cli_si
         code = cli_signals_start(signals, &session->loop);
     }
     if (code == CLI_OK && !plan->observe) {
+        cli_session_say_unverified(session);
         cli_proc_check();
     }
     if (code == CLI_OK) {

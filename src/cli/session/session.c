@@ -13,6 +13,7 @@
 #include "cli/session/environment.h"
 #include "cli/session/readable.h"
 #include "cli/session/settings.h"
+#include "cli/session/tls.h"
 
 #define DEFAULT_TTL_MS 10000
 
@@ -77,10 +78,20 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
     }
     if (code == CLI_OK) {
         ret_session->readable = cli_readable_find(&settings);
+        ret_session->unverified = cli_tls_count_unverified(&settings.options);
     }
     cli_settings_free(&settings);
     rlk_wipe_stack();
     return code;
+}
+
+void cli_session_say_unverified(const struct cli_session *session)
+{
+    if (session->unverified) {
+        cli_say("nobody verifies the certificates of %u of %zu masters (verify=none): whoever can "
+                "get in between can pose as them; give their CA with --cacert",
+                session->unverified, redlock_node_count(session->rl));
+    }
 }
 
 uint32_t cli_session_ttl(const struct cli_session *session, uint32_t given_ms)

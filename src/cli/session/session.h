@@ -21,6 +21,7 @@ struct cli_session {
     uint32_t node_timeout_ms; /* how long a master may take to answer */
     size_t prefix_len;        /* the length of the key prefix */
     char *readable;           /* files with passwords that every user can read; NULL: none */
+    unsigned unverified;      /* masters whose certificates nobody verifies */
 };
 
 /* Find the masters and begin to connect to them. Sets the environment that CMD will inherit,
@@ -30,6 +31,10 @@ struct cli_session {
  * code to exit with. */
 int cli_session_open(const char *command, const struct cli_connect *connect,
                      struct cli_session *ret_session);
+
+/* Say that nobody verifies the certificates of some masters, if it is so: for a command that
+ * acquires a lock or leadership. */
+void cli_session_say_unverified(const struct cli_session *session);
 
 /* The ttl that was given; if none was given (0), the default: 10 s, or --max-ttl if that is less.
  */

@@ -12,6 +12,9 @@
 int cli_tls_find(const char *command, const struct cli_connect *connect,
                  const struct cli_node_list *nodes, struct redlock_options *options);
 
+/* How many masters have TLS, and certificates that nobody verifies. The URIs are valid. */
+unsigned cli_tls_count_unverified(const struct redlock_options *options);
+
 /* Set the variables of CMD. Names of files become absolute, because CMD may be elsewhere. Returns 0
  * or -1. */
 int cli_tls_export(const struct redlock_options *options);

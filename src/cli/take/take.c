@@ -294,8 +294,12 @@ int cli_take_run(const struct cli_take *take, struct cli_session *session,
                  struct cli_signals *signals, struct redlock_lock **ret_lock)
 {
     struct attempt attempt = {.take = take, .session = session};
-    int code = begin(&attempt);
+    int code;
 
+    if (!take->quiet) {
+        cli_session_say_unverified(session);
+    }
+    code = begin(&attempt);
     if (code != CLI_GO_ON) {
         return code;
     }
