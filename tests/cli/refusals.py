@@ -3,7 +3,7 @@
 Each row: its name; how to bring a server there; what redlock says, as a pattern; what to do about it; and
 where that is shown, with the exit status of the command when this server is the only master.
 
-    nodes    redlock nodes, which writes with a script: a server that allows that in this state is up
+    nodes    redlock nodes, which writes with a script: a server that allows that in this state grants locks
     lock     redlock lock KEY --no-wait
     doctor   redlock doctor, where the two parts are a finding and its fix; `doctor_says` where it has
              other words for the finding
@@ -205,7 +205,7 @@ def down(name, bring, what, todo, **more):
 
 def refusing(name, bring, what, todo):
     """It is connected, and refuses what would write."""
-    return State(name, bring, what, todo, nodes=OK, lock=UNREACHABLE, doctor=UNREACHABLE,
+    return State(name, bring, what, todo, nodes=UNREACHABLE, lock=UNREACHABLE, doctor=UNREACHABLE,
                  refuses=True)
 
 
@@ -221,6 +221,7 @@ SILENT = ('is connected, but has not answered our greeting for N ms',
 LATE = {'doctor_says': 'did not answer our greeting within N ms', 'slow': True}
 NO_REDIS = ('did not answer our greeting like a Redis server',
             'check that a Redis server listens there, and what is in between (a proxy, TLS)')
+ALLOW = 'allow it (redlock doctor prints the ACL SETUSER for that)'
 UNKNOWN = 'remove its rename-command; if it is a proxy, list the masters behind it'
 
 STATES = [
@@ -268,6 +269,13 @@ STATES = [
     State('SET is renamed', configured('rename-command SET ""'),
           'refused to set the key: ERR unknown command ...', UNKNOWN, lock=UNREACHABLE),
     State('EVAL is renamed', configured('rename-command EVAL ""'),
+          'does not vote, because it does not know ...', UNKNOWN, nodes=UNREACHABLE, lock=UNREACHABLE),
+    State('EVALSHA is denied', asked(('ACL', 'SETUSER', 'default', '-evalsha')),
+          'does not vote, because it denies our user ...', ALLOW, nodes=UNREACHABLE, lock=UNREACHABLE),
+    State('PEXPIRE is denied', asked(('ACL', 'SETUSER', 'default', '-pexpire')),
+          'does not vote, because it denies ... to scripts', f'{ALLOW}, or remove its rename-command',
+          nodes=UNREACHABLE, lock=UNREACHABLE),
+    State('TIME is renamed', configured('rename-command TIME ""'),
           'votes even after its data were deleted, because we would not notice it (quarantine)',
           'allow us EVAL with GET, SET and TIME on redlock:incarnation', nodes=OK),
     State('INFO is renamed', configured('rename-command INFO ""'),
@@ -288,6 +296,9 @@ STATES = [
     State('the key is a list', asked(('SET', 'k', '', 'NX', 'GET'), ('DEL', 'k'), ('LPUSH', 'k', 'x')),
           'another program has a key of this name that is not a string',
           'use another key, or delete that one', lock=HELD),
+    State('the fence counter has its last number', asked(('SET', 'k:redlock-fence', 2 ** 53 - 1)),
+          'FENCE the counter has no numbers left: delete KEY:redlock-fence when nothing remembers its fences', '',
+          lock=UNREACHABLE, options=('--fence',)),
     State('the fence counter is a list', asked(('LPUSH', 'k:redlock-fence', 'x')),
           'FENCE the counter of the key is not a string: delete KEY:redlock-fence', '',
           lock=UNREACHABLE, options=('--fence',)),
