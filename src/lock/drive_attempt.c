@@ -252,23 +252,35 @@ static bool waits_without_limit(const struct redlock_lock *lock)
     return c->wait_us == RLK_NEVER && c->max_retries == UINT32_MAX;
 }
 
+/* Look again at the nodes whose votes did not count. */
+RLK_RARE static uint64_t fit_of_muted(const struct redlock_lock *lock, uint64_t now_us)
+{
+    struct redlock *rl = lock->rl;
+    unsigned n = rl->options.n_nodes, node;
+    uint64_t left = rl->muted, fit = rlk_mask_all(n);
+
+    RLK_MASK_EACH (node, left) {
+        if (rlk_node_may_vote(&rl->nodes[node], now_us)) {
+            rl->muted &= ~rlk_mask_bit(node);
+        } else if (!rlk_upkeep_is_allowed(&rl->nodes[node])) {
+            fit &= ~rlk_mask_bit(node);
+        }
+    }
+    if (waits_without_limit(lock) && n - rlk_mask_count(rl->muted) < rlk_validity_quorum(n)) {
+        return 0;
+    }
+    return fit;
+}
+
 /* [S11] A master that does not let us renew and release locks is not asked for one. And while so
  * few votes count that nobody can win, who waits without a limit asks nobody: the keys would keep
  * others out, and observers would take a candidate for the leader. */
 static uint64_t fit_nodes(const struct redlock_lock *lock, uint64_t now_us)
 {
-    const struct redlock *rl = lock->rl;
-    uint64_t fit = 0;
-    unsigned i, voting = 0;
-
-    for (i = 0; i < rl->options.n_nodes; i++) {
-        fit |= rlk_upkeep_is_allowed(&rl->nodes[i]) ? rlk_mask_bit(i) : 0;
-        voting += rlk_node_may_vote(&rl->nodes[i], now_us);
+    if (lock->rl->muted == 0 || is_adoption(lock)) {
+        return rlk_mask_all(lock->rl->options.n_nodes);
     }
-    if (is_adoption(lock)) {
-        return rlk_mask_all(rl->options.n_nodes);
-    }
-    return waits_without_limit(lock) && voting < rlk_validity_quorum(rl->options.n_nodes) ? 0 : fit;
+    return fit_of_muted(lock, now_us);
 }
 
 /* START, CONTEND, TIMER and DEQUEUED may begin a round, so the event needs the nodes that can be

@@ -23,6 +23,9 @@ static void notify_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_
 /* [S5] Pending releases are sent before anything else. */
 static void on_node_up(struct rlk_node *n, uint64_t now_us)
 {
+    struct redlock *rl = n->owner;
+
+    rl->muted |= rlk_mask_bit(n->index); /* the greeting may have found something */
     rlk_node_send_pending(n, now_us);
     notify_of_node(n, RLK_EVENT_NODE_UP, now_us);
 }
@@ -92,6 +95,7 @@ static void on_node_quarantined(struct rlk_node *n, uint64_t now_us)
                            .data_replaced = rlk_quarantine_take_data_replaced(&n->quarantine)};
     struct redlock *rl = n->owner;
 
+    rl->muted |= rlk_mask_bit(n->index);
     rlk_manager_notify(rl, &ev);
     rlk_node_report_check(&rl->node_report);
 }

@@ -93,8 +93,13 @@ static void on_asked_again(struct rlk_node *n, const struct rlk_exchange *r,
 
     (void)r;
     rlk_upkeep_take(n, reply);
-    if (was_allowed != rlk_upkeep_is_allowed(n)) {
-        rlk_node_trace_quarantine(n, now_us);
+    if (was_allowed == rlk_upkeep_is_allowed(n)) {
+        return;
+    }
+    rlk_node_trace_quarantine(n, now_us);
+    if (was_allowed) {
+        n->hooks->quarantined(n, now_us);
+    } else {
         n->hooks->capacity_freed(n, now_us);
     }
 }
