@@ -92,6 +92,7 @@ static uint64_t client_word(const struct client *c)
     put(&b, packed->retry, 4);
     put(&b, packed->give_up, 4);
     put(&b, packed->deadline, 4);
+    put(&b, packed->end_of_round, 4);
     put(&b, packed->until, 4);
     put(&b, packed->asked_again, 3);
     return b.word;

@@ -1,9 +1,10 @@
 /* small/packed.c - see packed.h.
  *
- * What is left out: when the round and the attempt began and were decided (they end up in
- * statuses and statistics only), and the jitter's generator, because the back-off's bound is 0:
- * the retry is due at once and its timer may fire at any later moment, which is every back-off
- * that could be drawn. All refusals name one holder. */
+ * What is left out: when the attempt and the round began and were decided. Apart from statuses and
+ * statistics that only limits how long a round has patience with nodes that are being connected,
+ * and how long it may ask again. It begins now, so its patience is over at once, and the timer may
+ * fire at any later moment, which is every patience. In the same way every back-off that could be
+ * drawn is there without the jitter's generator: its bound is 0. All refusals name one holder. */
 #include "small/packed.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ void packed_configure(struct rlk_attempt_config *wanted, unsigned c)
 void packed_clear(struct packed *packed)
 {
     memset(packed, 0, sizeof(*packed));
-    packed->retry = packed->give_up = packed->deadline = TICKS_NEVER;
+    packed->retry = packed->give_up = packed->deadline = packed->end_of_round = TICKS_NEVER;
     packed->until = NO_AGE;
     memset(packed->age, NO_AGE, sizeof(packed->age));
 }
@@ -91,6 +92,7 @@ void packed_load(const struct packed *packed, unsigned c, struct rlk_attempt *a)
     a->started_us = a->decided_us = NOW_US;
     a->give_up_us = deadline_of(packed->give_up);
     a->retry_us = deadline_of(packed->retry);
+    a->polls = a->state == RLK_ATTEMPT_WAITING; /* `watch` is off */
     a->round.state = (enum rlk_round_state)packed->round;
     a->round.asked = packed->asked;
     a->round.connecting = packed->coming;
@@ -102,6 +104,7 @@ void packed_load(const struct packed *packed, unsigned c, struct rlk_attempt *a)
     a->round.asked_again = packed->asked_again;
     memset(a->round.holder, 0, sizeof(a->round.holder));
     a->round.deadline_us = deadline_of(packed->deadline);
+    a->round.end_of_round_us = deadline_of(packed->end_of_round);
     a->round.valid_until_us = packed->until == NO_AGE ? 0 : end_of(packed->until);
     for (m = 0; m < MASTERS; m++) {
         a->round.end_us[m] = packed->age[m] == NO_AGE ? 0 : end_of(packed->age[m]);
@@ -194,6 +197,7 @@ void packed_store(struct packed *packed, const struct rlk_attempt *a)
         return;
     }
     packed->deadline = packed_ticks(r->deadline_us);
+    packed->end_of_round = packed_ticks(r->end_of_round_us);
     packed->until = r->valid_until_us ? age_of(r->valid_until_us) : NO_AGE;
     packed->asked = (uint8_t)r->asked;
     packed->coming = (uint8_t)r->connecting;

@@ -109,6 +109,7 @@ static void tick_client(struct world *w, unsigned c)
     count_down(&client->packed.retry);
     count_down(&client->packed.give_up);
     count_down(&client->packed.deadline);
+    count_down(&client->packed.end_of_round);
     grow_old(&client->packed.until);
     for (m = 0; m < MASTERS; m++) {
         grow_old(&client->packed.age[m]);

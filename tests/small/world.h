@@ -171,8 +171,8 @@ struct packed {
     uint8_t attempt, round; /* the states */
     uint8_t tries;
     uint8_t has_status, has_reason;
-    uint8_t retry, give_up, deadline; /* ticks to go */
-    uint8_t until;                    /* age of the lease that ends then */
+    uint8_t retry, give_up, deadline, end_of_round; /* ticks to go */
+    uint8_t until;                                  /* age of the lease that ends then */
     uint8_t asked, coming, yes, no, unknown;
     uint8_t held_by_others, asked_again; /* of a split vote */
     uint8_t age[MASTERS];                /* ticks since it was asked */
