@@ -97,7 +97,7 @@ def picture(page):
             file.write(base64.b64decode(data))
 
 
-LINK = 'document.getElementById("link").textContent'
+LINK = '(document.getElementById("link")?.textContent ?? "")'  # it may be asked before the page is there
 DIM = 'Number(getComputedStyle(document.querySelector("main")).opacity) < 1'
 
 
