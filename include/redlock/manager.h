@@ -47,16 +47,19 @@ enum redlock_quarantine {
      *   - as long as it evicts keys (maxmemory is set, with another policy than noeviction). The
      *     library asks for this from time to time;
      *   - while it has appendfsync always, and a rewrite of its append-only file may be the first
-     * one since that was switched on: until it has ended, a restart would load an older log.
+     * one since that was switched on: until it has ended, a restart would load an older log;
+     *   - as long as it denies INFO: nobody would see that it restarted. After INFO was allowed,
+     *     the next connection asks for it.
      *
-     * This needs INFO, and EVAL with GET, SET and TIME. When one of them is denied, the library
-     * cannot see what it would show, and redlock_get_node_info() says so. When INFO was allowed and
-     * is denied later, that counts as a restart. CONFIG GET is needed to see appendfsync (see
-     * REDLOCK_QUARANTINE_OFF). A replica never votes, whatever the policy: the library asks for the
-     * role every health_ms, by INFO or HELLO. */
+     * This needs INFO, and EVAL with GET, SET and TIME. When EVAL or what it calls is denied, the
+     * library cannot see that data were deleted, and redlock_get_node_info() says so. When INFO was
+     * allowed and is denied later, that counts as a restart. CONFIG GET is needed to see
+     * appendfsync (see REDLOCK_QUARANTINE_OFF). A replica never votes, whatever the policy: the
+     * library asks for the role every health_ms, by INFO or HELLO. */
     REDLOCK_QUARANTINE_STRICT = 0,
     /* Quarantine only for what this manager saw happen. The votes of a master that it has never
-     * seen before count at once. */
+     * seen before count at once, and so do those of one that denies INFO: also after it restarted
+     * without its data. */
     REDLOCK_QUARANTINE_OBSERVED = 1,
     /* No quarantine. For operators who know that their masters keep their data over restarts and
      * keep the right time, or for locks where two holders do no harm.

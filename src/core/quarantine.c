@@ -58,6 +58,15 @@ static void remember_run(struct rlk_quarantine *q, const char *run)
     }
 }
 
+/* [S11] Whoever does not see which run it is does not see that it restarted, and lost its data. */
+static void judge_run(struct rlk_quarantine *q, const char *run)
+{
+    q->until_us[RLK_QUARANTINED_ANONYMOUS] = 0;
+    if (q->policy == RLK_QUARANTINE_STRICT && run[0] == '\0') {
+        quarantine(q, RLK_QUARANTINED_ANONYMOUS, RLK_NEVER);
+    }
+}
+
 /* The server counts as one that we have never seen until one of its runs is known: before that it
  * could be any server. */
 static void judge_age(struct rlk_quarantine *q, uint64_t age_us, uint64_t now_us)
@@ -266,6 +275,7 @@ bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *fact
     } else {
         rlk_quarantine_check_birth(q, &facts->birth, now_us);
     }
+    judge_run(q, facts->run);
     judge_age(q, facts->age_us, now_us);
     judge_promotion(q, facts, now_us);
     rlk_quarantine_set_evicts(q, facts->evicts, now_us);

@@ -18,6 +18,8 @@
  *     UNREAD      its mark cannot be read for the moment                     until it is read
  *     UNLOGGED    a restart may load a log of before, with its mark          until its log is
  *                                                                            complete
+ *     ANONYMOUS   it does not tell its run, so nobody sees a restart         until it is greeted,
+ *                                                                            and tells it
  *
  * Two rules decide what counts as a change:
  *
@@ -38,7 +40,8 @@
 /* How much of this applies: enum redlock_quarantine, of the manager or in a master's URI. */
 enum rlk_quarantine_policy {
     RLK_QUARANTINE_STRICT = 0, /* all reasons */
-    RLK_QUARANTINE_OBSERVED,   /* only what this process saw happen: no ages, EVICTS, UNLOGGED */
+    RLK_QUARANTINE_OBSERVED,   /* only what this process saw happen: no ages, EVICTS, UNLOGGED,
+                                  ANONYMOUS */
     RLK_QUARANTINE_OFF         /* none: the user says that the masters keep their data */
 };
 
@@ -52,6 +55,7 @@ enum rlk_quarantine_reason {
     RLK_QUARANTINED_EVICTS,
     RLK_QUARANTINED_UNREAD,
     RLK_QUARANTINED_UNLOGGED,
+    RLK_QUARANTINED_ANONYMOUS,
     RLK_QUARANTINE_REASONS
 };
 

@@ -210,6 +210,8 @@ static const char *words_of_reason(enum rlk_quarantine_reason reason, bool perma
     case RLK_QUARANTINED_UNLOGGED:
         return "a restart could load an old log until the rewrite of its append-only file has "
                "ended";
+    case RLK_QUARANTINED_ANONYMOUS:
+        return "nobody would notice that it restarted, because it does not tell us its run_id";
     case RLK_QUARANTINED_NOT:
     case RLK_QUARANTINE_REASONS:
         break;
@@ -276,6 +278,10 @@ static const char *advice_of(const struct rlk_trouble *t)
     }
     if (t->reason == RLK_QUARANTINED_EVICTS && t->number == RLK_NEVER) {
         return "set its maxmemory-policy to noeviction";
+    }
+    if (t->reason == RLK_QUARANTINED_ANONYMOUS) {
+        return "allow us INFO, and then CLIENT KILL our connections to it; if it is a proxy, list "
+               "the masters behind it; quarantine=observed in its URI lets it vote all the same";
     }
     return advices[t->kind] || refusal == NULL ? advices[t->kind] : refusal->advice;
 }

@@ -159,11 +159,14 @@ END_TEST
 START_TEST(a_writable_replica_is_refused_at_the_next_inspection)
 {
     static const char noperm[] = "-NOPERM no permissions to run the 'info' command\r\n";
-    bool off = _i / 2 == REDLOCK_QUARANTINE_OFF;
+    bool off = _i / 2 == REDLOCK_QUARANTINE_OFF, denies_info = _i % 2;
+    bool strict = _i / 2 == REDLOCK_QUARANTINE_STRICT;
     size_t greetings;
 
-    rig_set_up((enum redlock_quarantine)(_i / 2), RIG_HEALTH_MS);
-    if (_i % 2) {
+    rig_set_up(denies_info && strict ? REDLOCK_QUARANTINE_OBSERVED
+                                     : (enum redlock_quarantine)(_i / 2),
+               RIG_HEALTH_MS);
+    if (denies_info) {
         fake_on(rig.nodes[0], "INFO", FAKE_REPLY, noperm);
     }
     farm_open(&rig);
@@ -212,11 +215,11 @@ START_TEST(the_role_is_read_from_hello_when_info_is_denied)
 }
 END_TEST
 
-/* An old server without HELLO denies INFO: it votes, and its text says that its role cannot be
- * seen. */
+/* An old server without HELLO denies INFO: with observed it votes, and its text says that its role
+ * cannot be seen. */
 START_TEST(a_master_whose_role_cannot_be_seen_votes)
 {
-    rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_HEALTH_MS);
     rig_model(0)->major = 5;
     fake_on(rig.nodes[0], "INFO", FAKE_REPLY, "-NOPERM no\r\n");
     farm_open(&rig);

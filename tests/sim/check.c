@@ -51,12 +51,16 @@ static void check_vote_counts(struct world *w, unsigned client, unsigned node,
     const struct peer *p = &w->clients[client].peers[node];
     uint64_t least_us = options_max_ttl_us(&w->o) / 100 * 97; /* by our clock */
 
-    if (m->replica && p->role_us >= m->flushed_us) {
+    bool tells_nothing = w->o.no_info & rlk_mask_bit(world_server(w, node));
+
+    if (tells_nothing && w->o.policy == RLK_QUARANTINE_STRICT) {
+        check_violated(w, "exclusion", "c%u counts the vote of n%u, which may have restarted",
+                       client, node);
+    } else if (m->replica && p->role_us >= m->flushed_us) {
         check_violated(w, "exclusion",
                        "c%u counts the vote of n%u, which it has seen to be a replica", client,
                        node);
-    } else if (w->o.policy == RLK_QUARANTINE_OFF ||
-               (w->o.no_info & rlk_mask_bit(world_server(w, node)))) {
+    } else if (w->o.policy == RLK_QUARANTINE_OFF || tells_nothing) {
         return; /* without a run there is no mark to be read */
     } else if (p->inspected_us == 0 || p->unread) {
         check_violated(w, "exclusion", "c%u counts the vote of n%u, and could not read its data",

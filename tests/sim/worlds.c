@@ -4,6 +4,7 @@
  * None of them is in a history that is about something else. */
 #include "sim/worlds.h"
 
+#include "base/mask.h"
 #include "sim/draw.h"
 
 /* Each world has a stream of random numbers of its own: so many below that of the seed. Chosen so
@@ -17,8 +18,21 @@ static bool is_about_something_else(const struct options *o)
     return o->broken != ASSUME_ALL || o->steps || o->calm || o->crowd || o->elections;
 }
 
-/* Without INFO nobody sees that a master has lost its data, or whose they are; so it keeps them, or
- * stays away for the longest ttl (docs/guarantees.md). */
+/* With strict the others must be a majority, or nobody gets a lock: so one server is like that. */
+static void let_others_vote(struct options *o, struct rlk_prng *p)
+{
+    if (o->policy == RLK_QUARANTINE_STRICT && o->nodes >= 3 && o->dead == SIM_NODES &&
+        draw_chance(p, 500000)) {
+        o->no_info = rlk_mask_bit(0);
+    } else if (o->policy == RLK_QUARANTINE_STRICT) {
+        o->policy = RLK_QUARANTINE_OBSERVED;
+        o->young = false;
+    }
+}
+
+/* Without INFO nobody sees that a master has lost its data, or whose they are. With strict such a
+ * master has no vote. Otherwise it keeps its data, or stays away for the longest ttl
+ * (docs/guarantees.md). */
 static void draw_rights(struct options *o)
 {
     struct rlk_prng p;
@@ -36,6 +50,7 @@ static void draw_rights(struct options *o)
                       (uint64_t)1 << FAULT_SWAP);
         o->exposed = false;
         o->replica = o->duplicate = SIM_NODES;
+        let_others_vote(o, &p);
     }
 }
 

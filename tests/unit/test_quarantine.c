@@ -26,6 +26,7 @@
 
 #define YOUNG RLK_QUARANTINED_YOUNG
 #define RESTARTED RLK_QUARANTINED_RESTARTED
+#define ANONYMOUS RLK_QUARANTINED_ANONYMOUS
 #define FORGOT RLK_QUARANTINED_FORGOT
 #define CLOCK RLK_QUARANTINED_CLOCK
 #define EVICTS RLK_QUARANTINED_EVICTS
@@ -296,20 +297,28 @@ static const struct story schedules[] = {
      * no longer be read may be another run, and so may the next one that is read. At 2 s the server
      * may have restarted once more. */
     {"a_run_that_cannot_be_read_hides_no_restart",
-     {MET(EITHER), RESTART(S, TELLS_NOTHING), QUARANTINED(RESTARTED, S),
+     {MET(OBSERVED), RESTART(S, TELLS_NOTHING), QUARANTINED(RESTARTED, S),
       RESTART(2 * S, TELLS_NOTHING), QUARANTINED(RESTARTED, 2 * S), RESTART(3 * S, .run = "run-b"),
       QUARANTINED(RESTARTED, 3 * S)}},
 
+    /* INFO is denied. The server grants a lock, restarts empty and grants it again, and says the
+     * same of itself each time. The first run that is read is another one than that of the vote. */
+    {"a_server_that_never_tells_its_run_has_no_vote",
+     {NEW(STRICT), GREET(0, TELLS_NOTHING), NO_END(ANONYMOUS, 1000 * QUARANTINE_US),
+      GREET(S, TELLS_NOTHING), NO_END(ANONYMOUS, 1000 * QUARANTINE_US),
+      RESTART(2 * S, .run = "run-b"), QUARANTINED(RESTARTED, 2 * S), RESTART(3 * S, TELLS_NOTHING),
+      NO_END(ANONYMOUS, 1000 * QUARANTINE_US), NEW(OBSERVED), GREET(0, TELLS_NOTHING), COUNTED(0)}},
+
     /* The same, but the mark is read: another mark is as good as another run. */
     {"a_run_that_cannot_be_read_hides_no_other_mark",
-     {MET(STRICT), RESTART(S, TELLS_NOTHING, .birth = {.mark = 78}), QUARANTINED(RESTARTED, S),
+     {MET(OBSERVED), RESTART(S, TELLS_NOTHING, .birth = {.mark = 78}), QUARANTINED(RESTARTED, S),
       MARK_IS_NEW(2 * S, 79), QUARANTINED(FORGOT, 2 * S)}},
 
     /* The run cannot be read at first, the server restarts, and then it can be read. Nothing shows
      * the restart, and the age is by a clock that may have been set. From there on the run is
      * known. */
     {"the_first_run_that_can_be_read_is_another_one",
-     {NEW(EITHER), GREET(0, TELLS_NOTHING), COUNTED(0), GREET(0, TELLS_NOTHING), COUNTED(0),
+     {NEW(OBSERVED), GREET(0, TELLS_NOTHING), COUNTED(0), GREET(0, TELLS_NOTHING), COUNTED(0),
       RESTART(S, .birth = {.mark = 0}), QUARANTINED(RESTARTED, S),
       GREET(3 * S, .birth = {.mark = 0}), QUARANTINED(RESTARTED, S)}},
 
