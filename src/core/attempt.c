@@ -388,10 +388,15 @@ static void answer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk
     }
 }
 
+bool rlk_attempt_may_win(const struct rlk_attempt *a)
+{
+    return a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON;
+}
+
 static void step_round_if_asking_or_won(struct rlk_attempt *a, const struct rlk_event *ev,
                                         struct rlk_actions *out)
 {
-    if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
+    if (rlk_attempt_may_win(a)) {
         step_round(a, ev, out);
     }
 }

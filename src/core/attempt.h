@@ -76,6 +76,9 @@ struct rlk_attempt {
 
 void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *config);
 
+/* Whether the present round may still be won, or is won. If not, nothing more is sent for it. */
+bool rlk_attempt_may_win(const struct rlk_attempt *a);
+
 /* `out` is written completely. */
 void rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out);
 

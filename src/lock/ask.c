@@ -264,11 +264,11 @@ void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint3
     rlk_ask_for_claim(lock->rl, lock->claim, what, nodes, ttl_ms, now_us);
 }
 
-/* Whether the claim was released, so that nothing more about its keys may be sent. Only waiting for
- * them begins after the release of a round that was lost. */
-static bool is_over(const struct rlk_question *q, const struct rlk_claim *claim)
+/* A round that is lost has sent its release [S5], and that of an adoption leaves the keys as they
+ * are [S7]: neither may set or keep them any more. Only waiting goes on after it. */
+static bool is_wanted_by_attempt(const struct rlk_question *q, const struct rlk_attempt *a)
 {
-    return claim->release && q->event != RLK_EVENT_PLACE;
+    return q->event == RLK_EVENT_PLACE || rlk_attempt_may_win(a);
 }
 
 /* Whether the lock still wants this done. A lock that is lost or forgotten does not; nor does one
@@ -281,7 +281,9 @@ static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *clai
     if (q->left == RLK_LEFTOVER_RELEASE || q == &rlk_questions[RLK_ASK_LEAVE]) {
         return true;
     }
-    return !is_over(q, claim) && lock && (q->phases & 1u << lock->phase) != 0 &&
+    return lock && (q->phases & 1u << lock->phase) != 0 &&
+           (lock->phase != RLK_LOCK_PENDING ||
+            is_wanted_by_attempt(q, &lock->acquiring->attempt)) &&
            (lock->phase != RLK_LOCK_HELD || rlk_hold_valid_until_us(&lock->hold) > now_us);
 }
 

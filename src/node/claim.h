@@ -27,8 +27,7 @@ struct rlk_exchange_kind;
 struct rlk_claim {
     struct rlk_pool *pool;
     const struct rlk_exchange_kind *release; /* handles the replies to its release. NULL: the
-                                                release was not sent and is not pending. After
-                                                it no script is sent again for this claim */
+                                                release was not sent and is not pending */
     struct redlock_lock *lock;               /* gets the replies; NULL: it no longer wants them */
     const char *channel;      /* what its release tells the waiting lists. NULL: nothing; "": wake
                                  the first who waits; else also take this channel out. Borrowed

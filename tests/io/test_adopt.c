@@ -353,6 +353,41 @@ START_TEST(adopted_after_the_scripts_were_forgotten)
 }
 END_TEST
 
+static void on_lost(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    ck_assert_int_eq(status, REDLOCK_ELOST);
+    ++*(int *)arg;
+}
+
+/* Three of five masters have no key, which decides it. The answer of the last master comes before
+ * the user is told: it has forgotten the script. */
+START_TEST(an_adoption_that_is_refused_sends_no_script_again)
+{
+    struct redlock_request request;
+    int reported = 0;
+
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
+    loop_settle(f.base);
+    forget(taken_over, sizeof(taken_over));
+    held_del(&f, 0, 3);
+    held_pause(&f, 0, 5);
+    request = held_request(&h, &f, "k");
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, taken_over, on_lost, &reported, NULL), 0);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
+    ck_assert(!scripts_is_text(scripts_last(&f, 4, &rlk_script_keep)));
+    model_forget_scripts(fake_model(f.nodes[4]));
+    held_resume(&f, 0, 5);
+    loop_must(f.base, &reported);
+    loop_settle(f.base);
+    ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_keep), 2);
+    farm_end(&f);
+}
+END_TEST
+
 /* ---- quarantine ---- */
 
 /* All three masters have the key, and no handle is left. */
@@ -428,6 +463,7 @@ Suite *adopt_suite(void)
     tcase_add_test(tcase, a_pending_release_of_an_adopted_lock_outlives_its_former_ttl);
     tcase_add_test(tcase, an_adoption_without_a_majority_does_not_say_gone);
     tcase_add_test(tcase, adopted_after_the_scripts_were_forgotten);
+    tcase_add_test(tcase, an_adoption_that_is_refused_sends_no_script_again);
     tcase_add_test(tcase, an_adoption_that_is_refused_asks_nobody_again);
     tcase_add_test(tcase, a_lock_is_adopted_by_another_manager);
     tcase_add_test(tcase, a_wrong_token_adopts_nothing);
