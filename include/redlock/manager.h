@@ -123,9 +123,9 @@ struct redlock_options {
     uint32_t node_timeout_ms;
     /* The timeout of a connection: 1 to 60000, default 2000. It includes the lookup of the name and
      * the greeting: login and the first questions. A name may have several addresses (IPv4 and
-     * IPv6). They share this time: every 250 ms the next one is tried beside those that have not
-     * answered, at once when one refuses, and the first that is connected is used. The one that
-     * worked last is tried first. */
+     * IPv6), all of the same server. They share this time: every 250 ms the next one is tried
+     * beside those that have not answered, at once when one refuses, and the first that is
+     * connected is used. The one that worked last is tried first. */
     uint32_t connect_timeout_ms;
     /* The longest ttl that a request may ask for: 10 to 86400000 (24 h), default 300000 (5 min).
      * All clients of these masters must use the same number. */
