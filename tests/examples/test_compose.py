@@ -123,7 +123,9 @@ def main():
     tap.claim('the masters are fit for locks, and the user has all rights for them', complaints(services))
     tap.fires('masters that may forget locks',
               complaints(without(services, '--appendfsync always')), 'aof everysec')
-    tap.fires('a right that is missing', complaints(without(services, '+pexpire ')), 'unusable')
+    doctor, lock = complaints(without(services, '+pexpire '))
+    tap.fires('a right that is missing (doctor)', [doctor], 'unusable')
+    tap.fires('a right that is missing (lock)', [lock], 'does not vote')
     return tap.finish()
 
 

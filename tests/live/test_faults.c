@@ -332,7 +332,7 @@ END_TEST
 START_TEST(user_of_an_acl_with_few_rights_is_enough)
 {
     static const char rights[] = "~lock:* -@all +eval +evalsha +script|load +get +set +del +pttl "
-                                 "+ping +info +client|setname";
+                                 "+pexpire +ping +info +client|setname";
     struct outcome got;
 
     site_start(&s, 3, NULL);
