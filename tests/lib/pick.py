@@ -68,10 +68,11 @@ def functions(text):
     return names
 
 
-def absolute(build, word):
-    """Meson runs tests in the folder of the build, and names programs from there."""
+def absolute(build, files, word):
+    """Meson runs tests in the folder of the build, and names programs from there. They may not be
+    made yet."""
     path = os.path.join(build.folder, word)
-    return path if os.path.isfile(path) else word
+    return path if word in files or os.path.isfile(path) else word
 
 
 def has_test(text, name):
@@ -85,8 +86,8 @@ def suites_of(test):
 
 
 def run_of_test(build, test):
-    cmd = [absolute(build, word) for word in test['cmd']]
-    return Run(cmd, build.files_of([test]), test['env'])
+    files = build.files_of([test])
+    return Run([absolute(build, files, word) for word in test['cmd']], files, test['env'])
 
 
 def runs_of_functions(build, path, names):

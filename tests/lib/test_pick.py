@@ -28,6 +28,11 @@ def needs(build, name, *wanted):
     return [] if got == list(wanted) else [f'{name!r} needs {got}']
 
 
+def finds_what_is_not_made_yet(build):
+    path = pick.absolute(build, ['docs/not-made'], 'docs/not-made')
+    return [] if path == os.path.join(build.folder, 'docs/not-made') else [path]
+
+
 def announced(build, name):
     """What is said about a name before anything is built or run."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -56,6 +61,7 @@ def main(folder):
                                   'test_lib_runner every_way_to_end_is_a_line_of_tap'))
     tap.claim('a run of it', means(build, 'other_runs_in_a_loop[2]',
                                    'test_lib_runner other_runs_in_a_loop[2]'))
+    tap.claim('a program that is not made yet', finds_what_is_not_made_yet(build))
     row = 'half_of_an_even_set_is_no_majority'
     tap.claim('a row of a table', means(build, row, f'test_unit_clocks {row}'))
     tap.claim('its program is built', needs(build, 'other_runs_in_a_loop', 'test_lib_runner'))
