@@ -35,14 +35,19 @@ static void await_ready(int n)
 }
 
 /* The runner lets a process die with its parent. These live on, but not for long. */
-static void stay(void)
+static void linger(void)
 {
     prctl(PR_SET_PDEATHSIG, 0);
     alarm(60);
-    say_ready();
     for (;;) {
         pause();
     }
+}
+
+static void stay(void)
+{
+    say_ready();
+    linger();
 }
 
 /* Each in a session of its own. */
@@ -63,6 +68,16 @@ static void fork_chain(int n)
         fork_chain(n - 1);
         stay();
     }
+}
+
+/* On SIGTERM a process starts another one, which SIGTERM would end. */
+static void start_cleaner(int signo)
+{
+    if (fork() == 0) {
+        signal(signo, SIG_DFL);
+        linger();
+    }
+    say_ready();
 }
 
 static int count(pid_t root, pid_t group)
@@ -159,6 +174,19 @@ START_TEST(a_group_may_be_meant_or_spared)
 }
 END_TEST
 
+START_TEST(what_is_started_to_clean_up_is_not_told_to_end)
+{
+    const struct sigaction action = {.sa_handler = start_cleaner, .sa_flags = SA_NODEFER};
+
+    ck_assert_int_eq(sigaction(SIGTERM, &action, NULL), 0);
+    fork_many(MANY);
+    await_ready(MANY);
+    ck_assert_int_eq(cli_descendants_signal(getpid(), 0, SIGTERM).reached, MANY);
+    await_ready(MANY);
+    ck_assert_int_eq(count(getpid(), 0), 2 * MANY);
+}
+END_TEST
+
 START_TEST(a_zombie_is_not_alive)
 {
     siginfo_t info;
@@ -182,6 +210,7 @@ static Suite *descendants_suite(void)
     tcase_add_test(tests, processes_without_their_parent_are_found);
     tcase_add_test(tests, only_the_descendants_of_the_root_are_meant);
     tcase_add_test(tests, a_group_may_be_meant_or_spared);
+    tcase_add_test(tests, what_is_started_to_clean_up_is_not_told_to_end);
     tcase_add_test(tests, a_zombie_is_not_alive);
     suite_add_tcase(suite, tests);
     return suite;

@@ -146,6 +146,7 @@ mv "$folder/worker.part" "$folder/worker.pid"
 while :; do sleep 0.02; done
 SCRIPT
 cat >"$work/tree" <<'SCRIPT'
+[ -z "$ON_TERM" ] || trap "$ON_TERM" TERM
 $1 sh "${0%/*}/worker" &
 echo $$ >"${0%/*}/command.pid"
 wait
@@ -176,6 +177,17 @@ for way in "" setsid; do
         [ "$(tr '\n' ' ' <"$work/terms")" = "term tidied " ]
     check "then the lock is released ($where)" is_free k
 done
+
+export ON_TERM='exit 3'
+start_tree "" --grace 40s
+unset ON_TERM
+kill -TERM "$locker"
+until_true filled "$work/terms"
+until_true is_dead "$command"
+check "the lock is kept as well when the command has ended by itself at SIGTERM" is_taken k
+touch "$work/go"
+await "$locker"
+status_is 3 "and the exit status is the one that the command has chosen"
 
 start_tree "" --grace 300ms
 kill -TERM "$locker"
