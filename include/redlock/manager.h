@@ -47,14 +47,17 @@ enum redlock_quarantine {
      *   - as long as it evicts keys (maxmemory is set, with another policy than noeviction). The
      *     library asks for this from time to time;
      *   - while it has appendfsync always, and a rewrite of its append-only file may be the first
-     * one since that was switched on: until it has ended, a restart would load an older log;
+     *     one since that was switched on: until it has ended, a restart would load an older log;
      *   - as long as it denies INFO: nobody would see that it restarted. After INFO was allowed,
      *     the next connection asks for it.
      *
-     * This needs INFO, and EVAL with GET, SET and TIME. When EVAL or what it calls is denied, the
-     * library cannot see that data were deleted, and redlock_get_node_info() says so. When INFO was
-     * allowed and is denied later, that counts as a restart. CONFIG GET is needed to see
-     * appendfsync (see REDLOCK_QUARANTINE_OFF). A replica never votes, whatever the policy: the
+     * This needs INFO, and EVAL with GET, SET and TIME. Where SET, TIME or the key of the library
+     * (health_ms) is denied, it cannot see that data were deleted, and redlock_get_node_info() says
+     * so. When INFO was allowed and is denied later, that counts as a restart. CONFIG GET is needed
+     * to see appendfsync (see REDLOCK_QUARANTINE_OFF).
+     *
+     * Whatever the policy, a master has no vote that denies EVALSHA, EVAL, or in scripts GET, PTTL,
+     * PEXPIRE or DEL: it would let us neither renew nor release a lock. Nor has a replica: the
      * library asks for the role every health_ms, by INFO or HELLO. */
     REDLOCK_QUARANTINE_STRICT = 0,
     /* Quarantine only for what this manager saw happen. The votes of a master that it has never
