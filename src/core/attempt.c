@@ -234,6 +234,12 @@ static void wait_on(struct rlk_attempt *a, const struct rlk_event *ev, struct rl
     }
 }
 
+/* [W2] Others go first during its back-off. */
+static bool gets_behind(const struct rlk_attempt *a, const struct rlk_event *ev)
+{
+    return a->state == RLK_ATTEMPT_WAITING && a->polls && ev->behind;
+}
+
 static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_ASKING) {
@@ -246,7 +252,7 @@ static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
         begin_round(a, ev, out);
     } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->give_up_us) {
         fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
-    } else if (a->state == RLK_ATTEMPT_WAITING && a->polls && ev->behind) {
+    } else if (gets_behind(a, ev)) {
         a->state = RLK_ATTEMPT_BEHIND;
     } else if (a->state == RLK_ATTEMPT_WAITING) {
         wait_on(a, ev, out);
@@ -348,7 +354,7 @@ static void start(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
 /* [W2] Its place among the requests of this manager is another one. */
 static void contend(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    if (a->state == RLK_ATTEMPT_WAITING && a->polls && ev->behind) {
+    if (gets_behind(a, ev)) {
         a->state = RLK_ATTEMPT_BEHIND;
     } else if (a->state == RLK_ATTEMPT_BEHIND && ev->now_us >= a->give_up_us) {
         fail(a, REDLOCK_EDEADLINE, ev->now_us, out);

@@ -11,8 +11,8 @@
  *
  * With a fence a majority must also agree on it, which may take a second question [S12]. A node has
  * one vote in a round; a second one is ignored. Late votes are recorded. A late yes makes a win
- * stronger. After a loss a late vote only tells a person more: the release was sent after the SET,
- * on the same connection [S5, S6].
+ * stronger. After a loss a late vote needs nothing, as the release was sent after the SET, on the
+ * same connection [S5, S6]; it only completes what users are told about each node.
  *
  * A split vote: refusals made the majority impossible, but we lead (core/split.h). Then the round
  * keeps its votes, and asks the nodes that refused again, while the others release theirs. Only
@@ -86,7 +86,7 @@ bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes);
  * another. */
 bool rlk_round_may_be_held(const struct rlk_round *r, unsigned nodes, bool one_key);
 
-/* The nodes that refused, and have not said anything else since; nor may they by now. */
+/* The nodes whose last answer was a refusal. */
 uint64_t rlk_round_refused_by(const struct rlk_round *r);
 
 #endif

@@ -94,7 +94,7 @@ static uint64_t uptime_us(const struct rlk_server *s)
 
 /* [S11] The uptime is that of a process, which may have run elsewhere, or empty: it says nothing
  * about the data. So it counts only where no mark can be read; and not where the server says that
- * its data were deleted since. A server that tells us nothing votes all the same. */
+ * its data were deleted since. A run that is not told has no age: quarantine.c decides about it. */
 static uint64_t age_us(const struct rlk_server *s, const struct rlk_birth *birth)
 {
     if (birth->mark != 0) {
