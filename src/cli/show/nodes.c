@@ -31,9 +31,8 @@ static const char help[] =
     "example:\n"
     "  redlock nodes --nodes redis://a.example,redis://b.example,redis://c.example\n"
     "\n"
-    "exit status: 0 a majority of the masters is up and grants us locks, 69 it is not, 64 wrong "
-    "usage, 70 internal\n"
-    "error\n";
+    "exit status: 0 a majority of the masters is up and grants us locks, 69 it is not so,\n"
+    "64 wrong usage, 70 internal error\n";
 
 static const struct option options[] = {CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
 
