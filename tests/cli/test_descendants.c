@@ -13,6 +13,7 @@
 #define MANY 300 /* more than the first table has room for, some times over */
 
 static int ready[2];
+static int alive[2];
 
 /* One byte for each process that is where it has to be. Check's assertions are for the test alone.
  */
@@ -34,18 +35,27 @@ static void await_ready(int n)
     }
 }
 
-/* The runner lets a process die with its parent. These live on, but not for long. */
-static void linger(void)
+/* A process lives until the test ends, and no longer. The runner lets a process die with its parent:
+ * here with the test instead, as only the test keeps the end of the pipe that is written to. */
+static void outlive_parent(void)
 {
     prctl(PR_SET_PDEATHSIG, 0);
-    alarm(60);
-    for (;;) {
-        pause();
-    }
+    close(alive[1]);
 }
 
+static void linger(void)
+{
+    char byte;
+
+    while (read(alive[0], &byte, 1) < 0 && errno == EINTR) {
+    }
+    _exit(0);
+}
+
+/* Once it is ready, its parent may end. */
 static void stay(void)
 {
+    outlive_parent();
     say_ready();
     linger();
 }
@@ -75,6 +85,7 @@ static void start_cleaner(int signo)
 {
     if (fork() == 0) {
         signal(signo, SIG_DFL);
+        outlive_parent();
         linger();
     }
     say_ready();
@@ -92,6 +103,7 @@ static int count(pid_t root, pid_t group)
 static void setup(void)
 {
     ck_assert_int_eq(pipe(ready), 0);
+    ck_assert_int_eq(pipe(alive), 0);
     ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 }
 
