@@ -114,7 +114,7 @@ static void slot_init(struct bench *b, unsigned index)
     redlock_request_init(&s->request);
     s->request.key = s->key;
     s->request.ttl_ms = BENCH_TTL_MS;
-    s->request.fence = b->fenced;
+    s->request.fencing = b->fenced;
 }
 
 /* Takes the options that are ours, and leaves the rest in *argc and *argv. */

@@ -9,7 +9,7 @@ void bench_options_init(struct redlock_options *options, const char *const *node
 {
     redlock_options_init(options);
     options->quarantine = REDLOCK_QUARANTINE_OFF; /* they were started just now */
-    options->health_ms = 0;
+    options->inspection_ms = 0;
     options->nodes = nodes;
     options->n_nodes = n_nodes;
 }

@@ -33,7 +33,7 @@ struct record {
 /* A number that grows from leader to leader: the first of these variables that is set. */
 static uint64_t read_term(void)
 {
-    static const char *const names[] = {"REDLOCK_TERM", "REDLOCK_FENCE", "ETCD_LOCK_REV"};
+    static const char *const names[] = {"REDLOCK_TERM", "REDLOCK_FENCING_TOKEN", "ETCD_LOCK_REV"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *text = getenv(names[i]);

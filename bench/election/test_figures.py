@@ -5,6 +5,7 @@ import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tests/lint')]
 
+import document
 from figures import RECORD, Act, acts_in, figures, spread, together
 from tap import Tap
 
@@ -68,9 +69,20 @@ def claim_rest(tap):
               differs(spread([{'x': 3}, {'x': None}, {}, {'x': 1}], 'x'), (2, 1, 3)))
 
 
+def claim_tables(tap):
+    trial = {'system': 'redlock elect', 'trouble': None, 'trial': 'term', 'next_ms': 4.0, 'together': 0, 'vanished': 0}
+    written = document.tables({'trials': [trial, trial | {'next_ms': 8.0}, trial | {'system': 'x', 'failed': 'it hung'}],
+                               'left_out': ['y: no package'], 'machine': {
+        'masters': 5, 'server': 'a server', 'transport': 'tcp', 'cores': 2, 'cpu': 'x', 'versions': ['etcd 3'], 'ttl_s': 3,
+        'rounds': 2}})
+    for line in ('| redlock elect | - | 6.0 (4.0–8.0) | - | - | - | 0 of 2 |', '- x: it hung', '- Left out: y: no package',
+                 'etcd 3; TTL 3 s; 2 rounds.'):
+        tap.claim(f'the tables have {line}', [] if line in written else [written])
+
+
 def main():
     tap = Tap()
-    for claims in (claim_times, claim_two, claim_waking, claim_rest):
+    for claims in (claim_times, claim_two, claim_waking, claim_rest, claim_tables):
         claims(tap)
     return tap.finish()
 

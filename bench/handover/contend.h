@@ -31,7 +31,7 @@ struct contend_args {
     const char *key;
     unsigned keys;     /* libredlock: so many keys, KEY:0 and so on, in turn; 1: KEY itself */
     unsigned managers; /* libredlock: so many managers, in turn; 0: one for each contender */
-    bool watch;        /* libredlock: options.watch */
+    bool watch;        /* libredlock: options.subscribe */
     uint64_t pause_ns; /* the floor: the mean time from a lost try to the next, */
     bool yields;       /* and from a release to the next try; otherwise that comes at once */
 };

@@ -185,7 +185,7 @@ static void open_managers(struct contenders *all)
 
     for (i = 0; i < all->args.managers; i++) {
         bench_options_init(&options, all->args.nodes, all->args.n_nodes);
-        options.watch = all->args.watch;
+        options.subscribe = all->args.watch;
         all->managers[i] = bench_manager_open(all->base, &options);
     }
     for (i = 0; i < all->args.managers; i++) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draw the figures of `scripts/bench handover --json FILE` as an SVG: `picture.py FILE >docs/handover.svg`.
 
-Two panels: owner changes a second, and the time from a release to the next owner, for each number of contenders. A mark
+Two panels: hand-overs per second, and the time from a release to the next holder, for each number of contenders. A mark
 is the median of the rounds; a bar goes from the least to the most of them.
 """
 import json
@@ -36,8 +36,8 @@ def draw(result):
     times = [value for values in gaps for triple in values.values() for value in triple]
     about = result['machine']
     return picture(WIDTH, HEIGHT, f'{in_words(about)}; held for 1 ms; {about["rounds"]} rounds of {about["seconds"]:g} s', [
-        *panel(PANELS[0], 'owner changes a second', AXIS, *linear(most), changes, columns),
-        *panel(PANELS[1], 'release to next owner, median, ms', AXIS, *logarithmic(min(times), max(times)), gaps, columns),
+        *panel(PANELS[0], 'hand-overs per second', AXIS, *linear(most), changes, columns),
+        *panel(PANELS[1], 'release to next holder, median, ms', AXIS, *logarithmic(min(times), max(times)), gaps, columns),
         *legend(kinds)])
 
 

@@ -63,7 +63,7 @@ def kinds_of(args):
     """Those of C, and those of npm."""
     ours = os.path.join(args.build, 'bench/handover/handover-ours')
     own = [Kind('libredlock', 'libredlock', [ours]),
-           Kind('libredlock, watch off', 'libredlock', [ours], lambda contenders: ['--watch', 0]),
+           Kind('libredlock, polling', 'libredlock', [ours], lambda contenders: ['--watch', 0]),
            floor_of(args, 'floor', False), floor_of(args, 'floor, yielding', True)]
     npm = []
     if args.npm:

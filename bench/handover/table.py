@@ -5,15 +5,15 @@ from columns import print_rows, text
 from machine import in_words
 
 FIGURES = [  # field, title, format; a title of two lines
-    ('changes_per_s', ('owner', 'changes/s'), '{:,.0f}'),
-    ('gap_p50_ms', ('release to next', 'p50 ms'), '{:.2f}'),
-    ('gap_p99_ms', ('owner', 'p99 ms'), '{:.1f}'),
+    ('changes_per_s', ('hand-overs', '/s'), '{:,.0f}'),
+    ('gap_p50_ms', ('release to next', 'holder, p50 ms'), '{:.2f}'),
+    ('gap_p99_ms', ('', 'p99 ms'), '{:.1f}'),
     ('share', ('least/most', 'share'), '{:.2f}'),
-    ('tries', ('tries per', 'acquisition'), '{:.2f}'),
-    ('sent', ('commands', 'per change'), '{:,.1f}'),
-    ('pushed', ('pushed', 'per change'), '{:.1f}'),
-    ('client_cpu_ms', ('client CPU', 'ms/change'), '{:.2f}'),
-    ('master_cpu_ms', ('master CPU', 'ms/change'), '{:.2f}'),
+    ('tries', ('rounds per', 'acquisition'), '{:.2f}'),
+    ('sent', ('commands', 'each'), '{:,.1f}'),
+    ('pushed', ('pushed', 'each'), '{:.1f}'),
+    ('client_cpu_ms', ('client CPU', 'ms each'), '{:.2f}'),
+    ('master_cpu_ms', ('masters\' CPU', 'ms each'), '{:.2f}'),
 ]
 
 
@@ -45,9 +45,9 @@ def remarks(kind, runs):
         if 'failed' in run:
             yield f'{kind}: a run failed: {run["failed"]}'
     if stranded:
-        yield f'{kind}: {stranded} waiters were stranded: nobody got the lock any more while they waited'
+        yield f'{kind}: {stranded} waiters were stranded: nobody got the lock while they waited'
     if unserved:
-        yield f'{kind}: {unserved} waiters had not been served when the run was over'
+        yield f'{kind}: {unserved} waiters were not served by the end of the run'
     served = min((run['served'] for run in good), default=1)
     if served < 1:
         yield f'{kind}: {1 - served:.0%} of the contenders never got the lock in the time that was measured'
@@ -66,7 +66,7 @@ def print_runs(runs):
 
 
 def print_deaths(deaths):
-    print('a holder of a ttl of 1 s is killed: from the end of its key to the next owner, ms')
+    print('a holder is killed (TTL 1 s): from the end of its key to the next holder, ms')
     lines = [['', 'median', 'worst', 'of']]
     for kind, times in deaths.items():
         good = [time for time in times if time is not None]

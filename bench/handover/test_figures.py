@@ -5,6 +5,7 @@ import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tests/lint')]
 
+import document
 from figures import figures, overlaps
 from tap import Tap
 
@@ -18,8 +19,25 @@ def differs(got, wanted):
     return [] if got == wanted else [f'wanted {wanted}, got {got}']
 
 
+def run_of(kind, changes_per_s):
+    run = {field: 1.0 for field, _, _ in document.FIGURES}
+    return run | {'kind': kind, 'contenders': 8, 'trouble': None, 'processes': 8, 'changes_per_s': changes_per_s}
+
+
+def claim_tables(tap):
+    runs = [run_of('libredlock', 100), run_of('floor', 50), run_of('libredlock', 60), run_of('floor', 60)]
+    tap.claim('how much faster is a ratio of one round each', differs(document.times_as_many(runs[::2], runs[1::2]), (1.5, 1, 2)))
+    tap.claim('a run that failed has no ratio', differs(document.times_as_many(runs[:1], [{'failed': 'x'}]), None))
+    written = document.tables({'runs': runs, 'deaths': {'libredlock': [2.0, 4.0, None], 'floor': [None]}, 'machine': {
+        'masters': 5, 'server': 'a server', 'transport': 'unix', 'cores': 2, 'cpu': 'x', 'rounds': 2, 'seconds': 3}})
+    for line in ('**8 contenders, a process each**', '| floor | 55 (50–60) |', '| 1.5 (1.0–2.0) |',
+                 '| libredlock | 3.0 | 4.0 |', '| floor | - | - |'):
+        tap.claim(f'the tables have {line}', [] if line in written else [written])
+
+
 def main():
     tap = Tap()
+    claim_tables(tap)
     found = figures(GOOD, 3, 0, 1000 * MS)
     tap.claim('a change of the owner is an acquisition by another one', differs(found['changes'], 2))
     tap.claim('the time from a release to the next owner is of those only',

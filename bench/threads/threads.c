@@ -1,4 +1,4 @@
-/* threads.c - the benchmark's workload on the blocking façade: a thread for each cycle in flight.
+/* threads.c - the benchmark's workload on the blocking API: a thread for each cycle in flight.
  *
  * Each thread locks its own key, releases it, and begins again, until its meter says that the time
  * is over. All share one struct redlock_sync. The figures of all threads are added up. */

@@ -31,5 +31,5 @@ def count(case, fleet, args):
 
 def goals_of(runs):
     found = {run['in_flight']: run['instructions'] for run in runs if run['client'] == 'libredlock'}
-    return [judged(f'instructions of a cycle, {in_flight} in flight', '<=', bound, (found[in_flight],) * 3)
+    return [judged(f'instructions per cycle, {in_flight} in flight', '<=', bound, (found[in_flight],) * 3)
             for in_flight, bound in GOALS.items()]

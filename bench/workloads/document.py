@@ -10,6 +10,7 @@ import sys
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+import markdown
 from machine import in_words
 from plans import ALL, PLANS
 from table import bound, fields_of, reached
@@ -20,16 +21,9 @@ BEGIN = '<!-- Written by scripts/bench WORKLOAD --plot docs/performance. -->'
 END = '<!-- The end of the tables. -->'
 
 
-def markdown(lines, others='---:'):
-    """others: how the columns after the first one are aligned."""
-    rows = [list(line) for line in lines]
-    rows.insert(1, ['---'] + [others] * (len(rows[0]) - 1))
-    return ''.join(f'| {" | ".join(row)} |\n' for row in rows)
-
-
 def goals_table(results):
     goals = [(result, goal) for result in results for goal in result['goals']]
-    return markdown([['what', 'goal', 'reached', '', 'command']] + [
+    return markdown.table([['what', 'goal', 'reached', '', 'command']] + [
         [goal['title'], bound(goal), reached(goal), 'yes' if goal['met'] else '**no**', f"`{result['command']}`"]
         for result, goal in goals], '---')
 
@@ -40,7 +34,7 @@ def cell(values, form):
 
 def figures_table(rows):
     fields = fields_of(rows)
-    return markdown([['median', 'in flight'] + [title for _, title, _ in fields]] + [
+    return markdown.table([['median', 'in flight'] + [title for _, title, _ in fields]] + [
         [f"{row['client']}, {row['place']}", str(row['in_flight'])] + [cell(row[field], form) for field, _, form in fields]
         for row in rows])
 
@@ -65,12 +59,12 @@ def on_paper(results):
     if 'peers' not in found:
         return []
     peers, n = found['peers'], ALL
-    parts = ['### Where the time of a cycle is\n', markdown(paper.bounds(peers)),
-             f'### On paper: {n} masters on {n} machines\n',
-             'Computed from the CPU times of one machine; the network and its interrupts are not in them.\n']
+    parts = ['### Time and CPU per cycle\n', markdown.table(paper.bounds(peers)),
+             f'### Estimate: {n} masters on {n} machines\n',
+             'Computed from the CPU times above, without the cost of the network and its interrupts.\n']
     one, many = (paper.find(peers, 'libredlock', in_flight) for in_flight in (1, 64))
     fenced = paper.find(found['fenced'], 'libredlock, fenced', 64) if 'fenced' in found else None
-    sentences = [paper.throughput(name, row, n) for name, row in (('Plain', many), ('Fenced', fenced)) if row]
+    sentences = [paper.throughput(name, row, n) for name, row in (('Without a fencing token', many), ('With a fencing token', fenced)) if row]
     return parts + [''.join(sentences + ([paper.latencies(one, n)] if one else []))]
 
 
@@ -83,11 +77,7 @@ def tables(results, folder_name):
 
 
 def replaced(text, path, tables_):
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        sys.exit(f'{path} has no place for the tables, between\n{BEGIN}\n{END}')
-    return f'{before}{BEGIN}\n\n{tables_}\n{END}{after}'
+    return markdown.replaced(text, path, BEGIN, END, tables_)
 
 
 def load(folder):

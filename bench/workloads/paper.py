@@ -18,7 +18,7 @@ def costs(row):
 
 def bounds(result, client='libredlock'):
     """Lines of a table: how much of the machine is busy with a cycle, and with whose part of it."""
-    lines = [['in flight', 'time of a cycle, µs', "client's CPU, µs", "masters' CPU, µs", 'of the cores']]
+    lines = [['in flight', 'time, µs', "client's CPU, µs", "masters' CPU, µs", 'share of the cores']]
     for row in result['rows']:
         if row['client'] == client and row.get('masters_cpu_us'):
             wall, own, masters = costs(row)
@@ -41,9 +41,9 @@ def rounded(value):
 def throughput(name, row, n):
     _, own, masters = costs(row)
     of_masters, of_client = limits(row, n)
-    return (f'- **{name}**, {row["in_flight"]} in flight: a cycle takes each master {masters:.1f} / {n} = {masters / n:.2f} µs. So '
-            f'the masters end at 1 s / {masters / n:.2f} µs = {rounded(of_masters)} cycles/s, all clients together. The client takes '
-            f'{own:.2f} µs: one thread ends at {rounded(of_client)} cycles/s, so {of_masters / of_client:.1f} such threads '
+    return (f'- **{name}**, {row["in_flight"]} in flight: each master needs {masters:.1f} / {n} = {masters / n:.2f} µs per cycle. '
+            f'So the masters allow 1 s / {masters / n:.2f} µs = {rounded(of_masters)} cycles/s for all clients together. A client thread '
+            f'needs {own:.2f} µs, which allows {rounded(of_client)} cycles/s: {of_masters / of_client:.1f} threads '
             'keep the masters busy.\n')
 
 
@@ -51,5 +51,5 @@ def latencies(row, n):
     _, own, masters = costs(row)
     half = (own + masters / n) / 2
     times = ', '.join(f'{trip:g} ms → {trip + half / 1000:.2f} ms' for trip in ROUND_TRIPS_MS)
-    return (f'- **Time to acquire**, 1 in flight: the round trip to the third nearest master, and half of what a cycle takes the '
+    return (f'- **Time to acquire**, 1 in flight: the round trip to the third nearest master, plus half the CPU time per cycle of the '
             f'client and one master, ({own:.1f} + {masters / n:.1f}) / 2 = {half:.1f} µs. Round trip → acquire: {times}.\n')

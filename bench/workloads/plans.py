@@ -27,11 +27,11 @@ P50 = Panel('time to acquire, median, µs', 'acquire_p50_us', True)
 P99 = Panel('time to acquire, p99, µs', 'acquire_p99_us', True)
 NPM = ['redlock', 'redlock-universal']
 
-# Peers that cannot be had from packages, and why. rslock would be the best of them.
+# Peers without a package, and why. rslock would be the best of them.
 ABSENT = {
-    'rslock': 'a crate of Rust, of which Debian has no package',
-    'redsync': 'a module of Go, of which Debian has no package',
-    'redis-plus-plus': 'C++; Debian has no package of it',
+    'rslock': 'Rust; no Debian package',
+    'redsync': 'Go; no Debian package',
+    'redis-plus-plus': 'C++; no Debian package',
 }
 
 
@@ -39,7 +39,7 @@ def peers():
     levels, place = (1, 16, 64, 256), f'{ALL} masters'
     clients = ['floor', 'libredlock', *(f'npm {library}' for library in NPM)]
     return Plan(
-        'next to the floor and to other libraries',
+        'compared with the floor and other libraries',
         [Case(place, client, level) for level in levels for client in clients],
         [Comparison((place, 'libredlock'), (place, 'floor'), [
             Goal('cpu_s_per_100k', 64, '<=', 1.5, "client CPU / floor's, 64 in flight"),
@@ -78,7 +78,7 @@ def transport():
 def fenced():
     place = f'{ALL} masters'
     return Plan(
-        'with a fence and without',
+        'with and without a fencing token',
         [Case(place, client, level, options=options) for level in (1, 64)
          for client, options in (('libredlock', ()), ('libredlock, fenced', ('--fenced',)))],
         [Comparison((place, 'libredlock, fenced'), (place, 'libredlock'), [
@@ -88,13 +88,13 @@ def fenced():
 
 
 def faults():
-    levels, troubles = (1, 64), {'all well': None, 'one stopped': 'stopped', 'one 100 ms slow': 'slow'}
+    levels, troubles = (1, 64), {'all up': None, 'one stopped': 'stopped', 'one 100 ms slow': 'slow'}
     return Plan(
         'with one of five masters stopped or slow',
         [Case(place, 'libredlock', level, trouble=trouble or 'well') for level in levels
          for place, trouble in troubles.items()],
-        [Comparison((place, 'libredlock'), ('all well', 'libredlock'), [
-            Goal(field, level, '<=', 1.1, f'{place}: acquire {name} / all well, {level} in flight')
+        [Comparison((place, 'libredlock'), ('all up', 'libredlock'), [
+            Goal(field, level, '<=', 1.1, f'{place}: acquire {name} / all up, {level} in flight')
             for level in levels for field, name in (('acquire_p50_us', 'p50'), ('acquire_p99_us', 'p99'))])
          for place in troubles if troubles[place]],
         'in_flight', [P50, P99, RATE])
@@ -107,7 +107,7 @@ def held(locks=LOCKS):
         [Case(place, 'libredlock', level, options=('--held', str(count)) if count else ()) for level in (1, 64)
          for place, count in places.items()],
         [Comparison((f'{locks:,} held', 'libredlock'), ('none held', 'libredlock'), [
-            Goal('cpu_s_per_100k', level, '<=', 1.1, f'client CPU of a cycle with {locks:,} held / none, {level} in flight')
+            Goal('cpu_s_per_100k', level, '<=', 1.1, f'client CPU per cycle with {locks:,} held / none, {level} in flight')
             for level in (1, 64)])],
         'in_flight', [RATE, P50, CPU])
 
@@ -116,10 +116,10 @@ def instructions():
     """Counted, not timed; see counting.py."""
     place, levels = f'{ALL} masters', (1, 64)
     return Plan(
-        'user-space instructions of a cycle',
+        'user-space instructions per cycle',
         [Case(place, client, level) for level in levels for client in ('floor', 'libredlock')],
         [Comparison((place, 'libredlock'), (place, 'floor'))],
-        'in_flight', [Panel('user-space instructions of a cycle', 'instructions', False)])
+        'in_flight', [Panel('user-space instructions per cycle', 'instructions', False)])
 
 
 PLANS = {'peers': peers, 'nodes': nodes, 'transport': transport, 'fenced': fenced, 'faults': faults, 'held': held,

@@ -97,16 +97,16 @@ def goals_of(result):
         return judged(title, '<=', bound, None if value is None else (value, value, value))
     renewal = result['renewal_us']
     what = f"{result['locks']:,} held, ttl {result['ttl_ms'] // 1000} s"
-    return [goal(f'{what}: bytes for each, resident', 800, result['bytes_per_lock']),
-            goal(f'{what}: client CPU, of a core', 0.05, result['client_cpu_share']),
-            goal(f"{what}: masters' CPU of a renewal / one EVALSHA for each lock", 0.34,
+    return [goal(f'{what}: resident bytes per lock', 800, result['bytes_per_lock']),
+            goal(f'{what}: client CPU, share of a core', 0.05, result['client_cpu_share']),
+            goal(f"{what}: masters' CPU per renewal / one EVALSHA per lock", 0.34,
                  renewal and renewal / result['one_by_one_us']),
-            goal(f'{what}: missed', 0, result['missed'])]
+            goal(f'{what}: locks missed', 0, result['missed'])]
 
 
 def in_words(result):
     renewal = result['renewal_us']
-    return (f"{result['locks']:,} locks held, ttl {result['ttl_ms'] // 1000} s: {result['bytes_per_lock']:,.0f} bytes each; "
+    return (f"{result['locks']:,} locks held, ttl {result['ttl_ms'] // 1000} s: {result['bytes_per_lock']:,.0f} bytes per lock; "
             f"client {result['client_cpu_share']:.1%} of a core; {result['renewals_per_s']:,.0f} renewals/s on all masters, "
-            f"{'-' if renewal is None else f'{renewal:.2f}'} µs of a master each (one EVALSHA for each: "
-            f"{result['one_by_one_us']:.2f} µs); {result['missed']} missed")
+            f"{'-' if renewal is None else f'{renewal:.2f}'} µs of a master per renewal (one EVALSHA per lock: "
+            f"{result['one_by_one_us']:.2f} µs); {result['missed']} locks missed")

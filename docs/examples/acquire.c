@@ -1,4 +1,4 @@
-/* acquire.c - acquire a lock, work, release it: the example of the README.
+/* acquire.c - acquire a lock, work, release it, on a libevent loop.
  *
  *     acquire redis://a redis://b redis://c
  */

@@ -7,10 +7,10 @@
  * killed, stopped or cut off, another one is elected when its ttl is over.
  *
  * The loop's thread takes part in the election. A worker's thread works. Before each step the
- * worker compares the deadline of the lead with the clock, so it is right even when the loop is
- * blocked, or the whole process was stopped. The term goes with each step: a resource that refuses
- * a smaller term than the largest that it has seen is safe even from a step that began in time and
- * was then stopped half way.
+ * worker compares the deadline of the leadership with the clock, so it is right even when the loop
+ * is blocked, or the whole process was stopped. The term goes with each step: a resource that
+ * refuses a smaller term than the largest that it has seen is safe even from a step that began in
+ * time and was then stopped half way.
  */
 #include <event2/event.h>
 #include <pthread.h>
@@ -83,7 +83,7 @@ static void on_elected(struct redlock_election *election, uint64_t term, void *a
     d->term = term;
     atomic_store(&d->stop, false);
     if (pthread_create(&d->worker, NULL, work, d) != 0) {
-        exit(1); /* the lead ends when the ttl is over */
+        exit(1); /* the leadership ends with the TTL */
     }
 }
 

@@ -3,8 +3,9 @@
  *     elected ID redis://a redis://b redis://c
  *
  * As elected.c, but without an event loop. The main thread waits until it is elected, works until
- * the lead has ended, and waits again. Before each step it compares the deadline of the lead with
- * the clock. A second thread waits for SIGTERM: it resigns, and ends the waits of the main thread.
+ * the leadership has ended, and waits again. Before each step it compares the deadline of the
+ * leadership with the clock. A second thread waits for SIGTERM: it resigns, and ends the waits of
+ * the main thread.
  */
 #include <chrono>
 #include <csignal>
@@ -31,7 +32,7 @@ static void do_step(const std::string &id, unsigned long long term)
                 static_cast<long long>(from.count()), static_cast<long long>(to.count()));
 }
 
-/* Without time for a step it waits: for the next renewal, or for the end of the lead. */
+/* Without time for a step it waits: for the next renewal, or for the end of the leadership. */
 static redlockpp::demotion work(redlockpp::election &election, const std::string &id,
                                 std::uint64_t term)
 {
@@ -86,7 +87,7 @@ static void run(const std::string &id, const redlockpp::options &options, const 
     } catch (const redlockpp::error &e) {
         if (e.code() != redlockpp::errc::canceled) {
             std::fprintf(stderr, "%s\n", e.what());
-            std::_Exit(1); /* a lead ends when its ttl is over */
+            std::_Exit(1); /* a leadership ends when its ttl is over */
         }
     }
     ender.join();

@@ -84,7 +84,7 @@ static void give_up(const char *what, int status)
     exit(1);
 }
 
-/* Do the job, if nobody else does it within wait_ms. Whoever gets the lock looks again whether
+/* Do the job, if nobody else does it within wait_ms. The holder checks again whether
  * there is a result, because the one before may have made it. */
 static void take_job(const struct worker *w, int job, uint32_t wait_ms)
 {

@@ -21,7 +21,7 @@ ROWS = [
     [('redlock', 'include/redlock: the public headers', 30, 930)],
     [('election', 'candidates, terms, observers', 30, 330), ('doctor', 'are the masters fit for locks?', 630, 930)],
     [('lock', 'drives the machines: acquire, hold, release, wait, close', 180, 780)],
-    [('node', 'one master: commands, replies, health, reconnecting', 180, 780)],
+    [('node', 'one master: commands, replies, inspections, reconnecting', 180, 780)],
     [('scripts', 'Lua that runs in the masters', 30, 310), ('core', 'pure machines: the rules S1 to S14', 340, 620),
      ('net', 'sockets, clocks, timers, TLS', 650, 930)],
     [('base', 'lists, heap, table, pool: no rules', 340, 620), ('world', 'libevent, hiredis, OpenSSL', 650, 930)],

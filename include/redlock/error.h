@@ -21,12 +21,13 @@ extern "C" {
 enum redlock_status {
     /* Success. From a release: our key was there and was deleted. */
     REDLOCK_OK = 0,
-    /* Release only: a majority answered, and none of these masters had our key (its ttl had ended,
+    /* Release only: a majority replied, and none of these masters had our key (its TTL had ended,
      * or somebody had deleted it). That does not prove that the lock had ended: of a lock that is
-     * valid, a master that did not grant it and one that has lost its data since may answer first.
+     * valid, a master that did not grant it and one that has lost its data since may reply first.
      * Ask redlock_lock_validity_ms() before the release. */
     REDLOCK_GONE = 1,
-    /* Release only: like REDLOCK_GONE, and somebody else holds the key now. */
+    /* Release only: like REDLOCK_GONE, and somebody else holds the key now; also when a majority
+     * replied that the key is somebody else's. */
     REDLOCK_TAKEN = 2,
 
     /* An argument is out of its documented range. The call did nothing. */
@@ -41,8 +42,8 @@ enum redlock_status {
     /* The process was forked after redlock_new(). The child must make its own manager. */
     REDLOCK_EFORK = -105,
     /* A limit of the manager is reached: 65536 acquires, 65536 releases by token, or 65536 queries
-     * are pending (each kind has its own limit). The call did nothing. As a reason of a failure or
-     * a notice: too many requests of this manager waited in the queue before this one; the masters
+     * are pending (each kind has its own limit). The call did nothing. As the reason of a failure
+     * or a notification: too many requests of this manager were queued before this one; the masters
      * are not the cause. */
     REDLOCK_ELIMIT = -106,
 
@@ -50,32 +51,32 @@ enum redlock_status {
      * several clients split the votes (redlock_lock_may_be_held() tells). */
     REDLOCK_EHELD = -201,
     /* The masters were too slow for the ttl: a majority granted the lock so late that less than
-     * min_validity_ms was left of it, or no majority had answered by the time when so little would
+     * min_validity_ms was left of it, or no majority had replied by the time when so little would
      * be left. What was granted is released. */
     REDLOCK_ETOOSLOW = -202,
-    /* wait_ms has passed. redlock_lock_reason() says why the last try failed. */
+    /* wait_ms has passed. redlock_lock_reason() says why the last round failed. */
     REDLOCK_EDEADLINE = -203,
     /* redlock_cancel(), redlock_release() or redlock_close() was called. What was granted is
      * released. */
     REDLOCK_ECANCELED = -204,
-    /* The lock is lost. Either its time is over; or so many masters no longer have our key
-     * (restarted without data, evicted, deleted, taken), or may end it early because their clock
-     * went forward, that nobody can rely on the lock. */
+    /* The lock is lost: it expired; or so many masters no longer have our key (restarted without
+     * data, evicted, deleted, taken), or may end it early because their clock went forward, that
+     * nobody can rely on the lock. */
     REDLOCK_ELOST = -205,
-    /* Notices only: the time of the lock ended before the library could renew it, because this
+    /* Notifications only: the lock expired before the library could renew it, because this
      * process did not run when the renewal was due: the process was stopped, its machine was
      * suspended, or a callback blocked the loop. Or the masters' clocks showed that our machine was
      * suspended in a way that its own clock did not count. */
     REDLOCK_ESUSPENDED = -206,
-    /* Notices only: the lock is not renewed, because request.renew is 0, max_hold_ms or
-     * max_renewals is reached, or the application did not call redlock_lock_pet(). */
+    /* Notifications only: the lock is not renewed, because request.renew is 0, max_hold_ms or
+     * max_renewals is reached, or the application did not call redlock_lock_heartbeat(). */
     REDLOCK_EUNRENEWED = -207,
-    /* Elections only, as the reason of a demotion: a candidate with a higher priority bids for the
-     * lead. */
+    /* Elections only, as the reason of a demotion: a candidate with a higher priority takes over.
+     */
     REDLOCK_EOUTRANKED = -208,
 
-    /* So many masters are down, do not answer, or answer with errors that no majority was possible.
-     * redlock_lock_node() says which masters and why. */
+    /* No quorum: so many masters are down, unresponsive, or reply with errors that no majority was
+     * possible. redlock_lock_node() says which masters and why. */
     REDLOCK_ENOQUORUM = -301,
     /* Out of memory. Nothing is held. */
     REDLOCK_ENOMEM = -302,

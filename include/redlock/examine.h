@@ -42,19 +42,26 @@ enum redlock_right {
     REDLOCK_RIGHT_CLIENT_KILL = 2048,
     REDLOCK_RIGHT_CONFIG_GET = 4096,
     REDLOCK_RIGHT_HELLO = 8192,
-    /* Needed to wake who waits. The first also stands for SUBSCRIBE, which cannot be tried, and for
-     * the right to our channels. */
+    /* Needed to wake waiters. Publishing and subscribing need the command, and the right to our
+     * channels, redlock:wake:* behind the key prefix. */
     REDLOCK_RIGHT_PUBLISH = 16384,
+    /* Needed to tell waiters of other changes. It stands for CLIENT CACHING, CLIENT ID and EXISTS,
+     * too. */
     REDLOCK_RIGHT_CLIENT_TRACKING = 32768,
-    /* Needed for the waiting lists. It stands for ZCARD, ZRANGE and the others, too. */
-    REDLOCK_RIGHT_ZADD = 65536
+    /* Needed for the wait queues. It stands for ZCARD, ZRANGE and the others, too. */
+    REDLOCK_RIGHT_ZADD = 65536,
+    REDLOCK_RIGHT_SUBSCRIBE = 131072,
+    /* The right to our channels. Since 0.1. */
+    REDLOCK_RIGHT_WAKES = 262144,
+    /* The right to the channel __redis__:invalidate, for CLIENT TRACKING. Since 0.1. */
+    REDLOCK_RIGHT_INVALIDATIONS = 524288
 };
 
 /* The kinds of findings. The numbers are permanent. */
 enum redlock_finding_kind {
     /* About one master. */
     REDLOCK_FOUND_DOWN = 1,          /* the master cannot be reached */
-    REDLOCK_FOUND_SILENT = 2,        /* it is connected, but does not answer in time */
+    REDLOCK_FOUND_UNRESPONSIVE = 2,  /* it is connected, but does not answer in time */
     REDLOCK_FOUND_LOGIN = 3,         /* it refused our login */
     REDLOCK_FOUND_DUPLICATE = 4,     /* it is the same server as another one in the list */
     REDLOCK_FOUND_ROLE = 5,          /* it is not an independent master */
@@ -66,7 +73,7 @@ enum redlock_finding_kind {
     REDLOCK_FOUND_EVICTION = 11,     /* it may evict locks */
     REDLOCK_FOUND_MEMORY = 12,       /* its memory is nearly full */
     REDLOCK_FOUND_DISK = 13,         /* it could not write its data to the disk */
-    REDLOCK_FOUND_FORGETS = 14,      /* a restart may lose locks, and there is no quarantine */
+    REDLOCK_FOUND_VOLATILE = 14,     /* a restart may lose locks, and there is no quarantine */
     REDLOCK_FOUND_REPLICAS = 15,     /* it has replicas */
     REDLOCK_FOUND_PROMOTED = 16,     /* it was a replica before */
     REDLOCK_FOUND_MIN_REPLICAS = 17, /* it refuses to write when it has too few replicas */
@@ -76,6 +83,8 @@ enum redlock_finding_kind {
     REDLOCK_FOUND_DATABASE = 21,     /* the database of its URI does not exist, or is denied */
     REDLOCK_FOUND_TLS = 22,        /* TLS with it failed, or uses certificates that are replaced */
     REDLOCK_FOUND_UNVERIFIED = 23, /* its certificate is not verified */
+    REDLOCK_FOUND_SUBSCRIBER = 24, /* no second connection can be made, over which it wakes us */
+    REDLOCK_FOUND_SEVERAL = 25,    /* its name has several addresses, perhaps of several servers */
     /* About all masters. */
     REDLOCK_FOUND_NO_MAJORITY = 50, /* too few masters are usable */
     REDLOCK_FOUND_NOT_YET = 51,     /* enough are usable, but too few of them vote yet */
@@ -180,6 +189,16 @@ struct redlock_examined {
      * which should keep its rights. "" when the master does not answer, or has no ACLs. Since 0.1.
      */
     const char *acl;
+    /* Why no second connection could be made and subscribed, over which waiters are woken: a
+     * sentence without its subject. "": it could be; its rights are denied (`denied`); or it was
+     * not tried, as options.subscribe is 0 or the master did not answer. Since 0.1. */
+    const char *subscriber;
+    /* The addresses of its name, when the last lookup gave several of one family (A or AAAA), as
+     * "10.0.0.1, 10.0.0.2", cut after 159 bytes; otherwise "". They may be several servers: then
+     * not all clients use the same masters, and two can hold one lock. Since 0.1. */
+    const char *addresses;
+    /* As in struct redlock_node_info. Since 0.1. */
+    int quarantine_ends;
 };
 
 /* Everything is borrowed: it lives until the callback returns. */
@@ -214,11 +233,13 @@ typedef void redlock_examine_cb(const struct redlock_report *report, int status,
  *
  * Asks each master what it is. Then tries every command that the library uses for locks, on a key
  * that does not exist and in a way that changes nothing. Then asks for the time, twenty times.
+ * Then subscribes to the channels of waiters over a second connection, and ends that.
  * Every command that a master refuses is a finding. (The ACL LOG of the master may record it.)
  *
  * cb, arg   called once, at the end; cb must not be NULL. Each master has node_timeout_ms for all
- *           answers; a master that is being connected has connect_timeout_ms before that. The
- *           examination does not wait for a master that is down.
+ *           answers, and connect_timeout_ms for the second connection; a master that is being
+ *           connected has connect_timeout_ms before that. The examination does not wait for a
+ *           master that is down.
  *
  * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT (65536 queries and
  * examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK.

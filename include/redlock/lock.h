@@ -1,26 +1,32 @@
-/* redlock/lock.h - acquiring, holding and releasing a lock.
+/* redlock/lock.h - acquire, hold, extend and release a lock.
  *
  *     redlock_acquire          callback, status 0           redlock_release
  *   ------------------> PENDING ------------------> HELD ------------------> its callback
  *                          |                         | |
- *                          | callback, status < 0    | | redlock_lock_forget
+ *                          | callback, status < 0    | | redlock_lock_detach
  *                          v                         | v
- *                        gone              (lost)    | gone (keys stay until their ttl)
+ *                        gone              (lost)    | gone (the keys stay until their TTL ends)
  *                                                    v
- *                                          notice, then redlock_release
+ *                                          notification, then redlock_release
  *
- * redlock_acquire() and redlock_adopt() make a handle (struct redlock_lock). The handle is gone
- * when their callback with a status below 0, or the callback of its release, has returned; at the
- * latest it is gone with its manager. A lock that is lost keeps its handle: release it too.
+ * redlock_acquire() and redlock_adopt() make a handle, struct redlock_lock. The handle is gone:
+ *   - when the callback of the acquire has returned, if its status was below 0;
+ *   - when the callback of redlock_release() has returned;
+ *   - after redlock_lock_detach();
+ *   - with its manager, at the latest.
  *
- * A lock is a lease: it ends at its deadline, whatever the holder believes. While the loop runs the
- * library renews the lock each time when about a third of its ttl has passed, unless the request
- * says otherwise. When a renewal fails, a notice says so and says how much time is left. When the
- * time is over, or when the masters prove that nobody can rely on the lock, another notice says
- * that the lock is lost; that is final. Notices come from a timer, so they do not depend on a reply
- * that may never come; but they need the loop to run. Therefore call redlock_lock_validity_ms()
- * before each step that needs the lock. It only reads the clock, which goes on counting while the
- * machine is suspended.
+ * A lost lock keeps its handle. Release it too.
+ *
+ * A lock ends at its deadline, whether or not the holder has noticed. While the loop runs, the
+ * library renews the lock when about a third of its TTL has passed (redsync and Redisson call this
+ * the watchdog; request.renew turns it off). Two notifications (redlock_notice_cb) warn you:
+ *   - TROUBLE: a renewal failed. The lock is still held, and the notification says for how long.
+ *   - LOST: the deadline has passed, or so few masters still have the key that nobody can rely on
+ *     the lock. This is final.
+ *
+ * Notifications come from a timer, not from a reply, so a dead network cannot delay them. A blocked
+ * loop can. So call redlock_lock_validity_ms() before each step that needs the lock. It only
+ * compares the deadline with a clock that counts suspend.
  */
 #ifndef REDLOCK_LOCK_H
 #define REDLOCK_LOCK_H
@@ -40,7 +46,7 @@ struct redlock_lock;
 /* No limit: for wait_ms, max_retries and max_renewals. */
 #define REDLOCK_FOREVER UINT32_MAX
 
-/* The shortest ttl, and the longest that a manager can allow (24 h). */
+/* The shortest TTL, and the largest max_ttl_ms of a manager (24 h), in milliseconds. */
 #define REDLOCK_MIN_TTL_MS 10
 #define REDLOCK_MAX_TTL_MS 86400000
 
@@ -48,48 +54,53 @@ struct redlock_lock;
 #define REDLOCK_MAX_KEY 1024
 #define REDLOCK_MAX_OWNER 208
 
-/* The largest number of keys of one lock. */
+/* The most keys that one lock can have. */
 #define REDLOCK_MAX_KEYS 16
 
-/* What may happen to a lock that is held. */
+/* The kinds of notifications about a held lock. */
 enum redlock_notice_kind {
-    /* A renewal failed, or is due and not allowed. The lock is still held, for left_ms. A renewal
-     * that failed is tried again until it works. Reported once; reported again only after a renewal
-     * has worked. */
+    /* Renewal is in trouble: a renewal failed, is not allowed, or is still in the send queue. The
+     * lock is still held, for left_ms. Failed renewals are retried until one succeeds. Reported
+     * once; again only after a renewal has succeeded. */
     REDLOCK_NOTICE_TROUBLE = 1,
-    /* The lock is lost. Final; reported once, and nothing is reported after it. */
+    /* The lock is lost. Final: reported once, and no other notification follows. */
     REDLOCK_NOTICE_LOST = 2,
-    /* The lock is held, and its deadline has changed since the last notice. Only with
+    /* The lock is held, and its deadline has changed since the last notification. Only with
      * REDLOCK_NOTIFY_MOVES. */
     REDLOCK_NOTICE_MOVED = 3
 };
 
 /* request.flags. */
 enum redlock_request_flag {
-    /* Report REDLOCK_NOTICE_MOVED too: for redlock_lock_deadline_us(). */
+    /* Report REDLOCK_NOTICE_MOVED too. Threads that keep a copy of the deadline need it: see
+     * redlock_lock_deadline_us(). */
     REDLOCK_NOTIFY_MOVES = 1
 };
 
-/* What has happened to a held lock. */
+/* A notification about a held lock. */
 struct redlock_notice {
     /* sizeof(struct redlock_notice) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
-    /* What it is. */
+    /* What happened. */
     enum redlock_notice_kind kind;
     /* Why; 0 with MOVED.
-     * REDLOCK_EUNRENEWED: the lock is not renewed (request.renew is 0, max_hold_ms or max_renewals
-     * is reached, or redlock_lock_pet() was not called).
-     * REDLOCK_ENOQUORUM: no majority of the masters confirmed a renewal. redlock_lock_node() says
-     * what each master said last, and when.
+     *
+     * REDLOCK_EUNRENEWED: the lock is not renewed, because request.renew is 0, max_hold_ms or
+     * max_renewals is reached, or redlock_lock_heartbeat() was not called.
+     *
+     * REDLOCK_ENOQUORUM: no majority confirmed a renewal. redlock_lock_node() says what each master
+     * said last, and when.
+     *
+     * REDLOCK_ELIMIT: the renewal is still in the send queue, behind other requests of this
+     * manager, and a third of the TTL or less is left.
+     *
      * REDLOCK_ESUSPENDED (with LOST only): this process did not run when a renewal was due, a tenth
-     * of the ttl or more before the deadline; or the masters' clocks showed that our machine was
+     * of the TTL or more before the deadline. Or the masters' clocks showed that this machine was
      * suspended.
-     * REDLOCK_ELIMIT: the renewal is still queued after other requests of this manager, and only a
-     * third of the ttl, or nothing, is left.
-     * REDLOCK_ELOST (with LOST only): so many masters said that they do not have our key that no
-     * majority can have had it all the time; or so many masters have a clock that went forward, or
-     * other data than before, that the lock cannot be relied on. redlock_lock_node() says which
-     * masters do not have the key, redlock_get_node_info() whose clock it was. */
+     *
+     * REDLOCK_ELOST (with LOST only): no majority can have kept the key. Masters said that they do
+     * not have it, came back with other data, or had their clocks set forward. redlock_lock_node()
+     * shows which masters lack the key, redlock_get_node_info() whose clock moved. */
     int reason;
     /* How long the lock is still valid, in milliseconds; 0 with LOST. */
     uint64_t left_ms;
@@ -97,11 +108,13 @@ struct redlock_notice {
     uint64_t deadline_us;
 };
 
-/* Reports what happens to a held lock. Called from the loop, never inside a library call. The
- * handle stays the caller's: after REDLOCK_NOTICE_LOST release it (that deletes what is left of the
- * lock on the masters) or forget it, here or later. `notice` is borrowed: it lives until the
- * callback returns. Nothing is reported after redlock_release(), redlock_lock_forget() or
- * redlock_close(). */
+/* Gets the notifications about a held lock, from the loop, never inside a library call.
+ *
+ * The handle stays yours. After REDLOCK_NOTICE_LOST, here or later, release it (that deletes what
+ * is left of the lock on the masters) or detach it. No notification follows redlock_release(),
+ * redlock_lock_detach() or redlock_close().
+ *
+ * notice   borrowed: it lives until the callback returns. */
 typedef void redlock_notice_cb(struct redlock_lock *lock, const struct redlock_notice *notice,
                                void *arg);
 
@@ -111,81 +124,84 @@ struct redlock_request {
     /* sizeof(struct redlock_request), set by redlock_request_init(); see rule 10 in
      * redlock/redlock.h. */
     size_t size;
-    /* The resource: 1 to 1024 bytes, the manager's key_prefix included. key_len 0: the key is NUL
-     * terminated. The name "redlock:incarnation" and names that end in ":redlock-fence" or
-     * ":redlock-waiting" are reserved for the library. */
+    /* The name of the resource: 1 to 1024 bytes, the manager's key_prefix included. key_len 0: the
+     * key is NUL terminated. The library reserves the name "redlock:incarnation", and names that
+     * end in ":redlock-fence" or ":redlock-waiting". */
     const char *key;
     size_t key_len;
-    /* How long the lock lives without a renewal: 10 to max_ttl_ms, default 10000. */
+    /* How long the lock lives unless it is renewed: 10 to max_ttl_ms, default 10000. (Kubernetes:
+     * LeaseDuration; redsync: expiry; Redisson: leaseTime.) */
     uint32_t ttl_ms;
-    /* How long to go on trying when the first try fails; default 0: one try only. The first try
-     * always gets its full time (node_timeout_ms). After wait_ms no other try begins, and a try in
-     * flight ends. REDLOCK_FOREVER: until cancelled.
+    /* The time-out of the acquire. 0 (default): one round, no retry. REDLOCK_FOREVER: until
+     * cancelled. The first round always gets its full time (node_timeout_ms). After wait_ms no
+     * round starts, and a later round that is under way ends.
      *
-     * A request that waits for a holder does not ask again and again: masters keep it in a list,
-     * and the release of the lock wakes the one who has waited longest. A key that expires, or that
-     * somebody deletes, is noticed as well. Where options.watch is 0, or the masters do not allow
-     * it, the request polls with the back-off below; so it does while no majority of the masters
-     * can be asked.
+     * While somebody else holds the lock, the request waits instead of polling: masters keep it in
+     * a wait queue, and a release wakes the first in the queue. A key that expires, or is deleted
+     * by hand, is noticed too. The request polls, with the back-off below, when options.subscribe
+     * is 0, when the masters do not permit the wait queue, and while no majority can be asked.
      *
-     * When there are more requests at once than the masters can answer in time, the library queues
-     * the rest and sends them in order; renewals and releases go first. The time of a try begins
-     * when it is sent. A request whose first try was not sent within wait_ms ends with
-     * REDLOCK_EDEADLINE and the reason REDLOCK_ELIMIT. With wait_ms 0 it stays queued until it is
-     * sent.
+     * When a manager has more requests than its masters can answer in time, the rest wait in its
+     * send queue. Renewals and releases go first. The time of a round starts when it is sent. A
+     * request whose first round was not sent within wait_ms ends with REDLOCK_EDEADLINE and the
+     * reason REDLOCK_ELIMIT. With wait_ms 0 it stays queued until it is sent.
      *
-     * Of the requests of one manager that may wait for the same keys, one asks the masters; the
-     * others stand behind it, and send nothing. They get the lock in the order in which they were
-     * made. There is no such order between requests for different sets of keys: one that cannot be
-     * granted yet does not stop others, so a request for several keys may wait while others use
-     * these keys in turns. One whose try failed for another reason than a holder goes behind the
-     * others, because it may be the only one that cannot be granted; of several of those one at a
-     * time backs off and tries again. A request that only stood behind others until wait_ms passed
-     * ends with REDLOCK_EDEADLINE, the reason REDLOCK_EHELD and no try. A request with wait_ms 0
-     * never stands behind others. */
+     * Requests of one manager for the same keys form a local queue. Only the first of them asks the
+     * masters; the others send nothing:
+     *   - They get the lock in the order in which they were made. There is no order between
+     *     different sets of keys, so a request for several keys may wait while other requests use
+     *     some of these keys.
+     *   - A request whose round failed for another reason than a holder goes to the back of the
+     *     queue, because it may be the only one that cannot succeed. Of several like it, one at a
+     *     time backs off and retries.
+     *   - A request that never got to the front within wait_ms ends with REDLOCK_EDEADLINE, the
+     *     reason REDLOCK_EHELD, and no round.
+     *   - A request with wait_ms 0 does not queue: it asks at once. */
     uint32_t wait_ms;
-    /* The back-off between tries, for a request that polls or that has split the votes of the
-     * masters with others, is a random time from 0 to a bound. The bound starts at retry_min_ms
-     * (default 0: four times the duration of the failed try, at least 1 ms) and doubles with each
-     * failed try up to retry_max_ms (1 to 60000, default 250). retry_min_ms must not be larger than
-     * retry_max_ms. */
+    /* The back-off between rounds, for a request that polls, or that shared the votes with others
+     * so that nobody got a majority: a random time from 0 to a bound. The bound starts at
+     * retry_min_ms and doubles with each failed round up to retry_max_ms (1 to 60000, default 250).
+     * retry_min_ms 0 (default): four times the duration of the failed round, at least 1 ms.
+     * retry_min_ms must not be larger than retry_max_ms. */
     uint32_t retry_min_ms;
     uint32_t retry_max_ms;
-    /* The largest number of tries after the first; default REDLOCK_FOREVER. */
+    /* The most rounds after the first; default REDLOCK_FOREVER. */
     uint32_t max_retries;
-    /* An acquire succeeds only when at least this much of the validity is left; default 0: a tenth
-     * of the ttl. Must be less than ttl - drift. */
+    /* The acquire succeeds only if the lock is still valid for this long; default 0: a tenth of the
+     * TTL. Must be less than TTL - drift. */
     uint32_t min_validity_ms;
-    /* Who holds the lock, for people who look at the key: printable ASCII, at most 208 bytes; NULL
-     * for none. It is part of the value of the key: "<40 hex digits>:<owner>". */
+    /* The owner text: who holds the lock, for people who read the key. Printable ASCII, at most 208
+     * bytes; NULL for none. It is part of the key's value: "<40 hex digits>:<owner>". */
     const char *owner;
-    /* Several resources as one lock: 1 to 16 different keys, each as `key` and NUL terminated;
+    /* Several resources as one lock: 1 to 16 different keys, each like `key` and NUL terminated;
      * `key` must be NULL then. A master grants all of them or none (in a script), so their order
      * does not matter. The lock is held when a majority has granted all of them. */
     const char *const *keys;
     size_t n_keys;
-    /* 1 (default): renew the lock while it is held. A renewal begins when a quarter to a third of
-     * the ttl has passed, at a different time for each lock, and up to a 512th of the ttl sooner to
-     * go together with those of other locks (when a tenth has passed, if masters
-     * granted the lock late or were healed). A renewal that fails is tried again after a random
-     * back-off. */
+    /* Automatic renewal while the lock is held: 1 (default) or 0. (redsync and Redisson: watchdog.)
+     *
+     * A renewal starts when a quarter to a third of the TTL has passed, at a different point for
+     * each lock, and up to a 512th of the TTL sooner to share a command with other locks. It starts
+     * when a tenth has passed if masters granted the lock late, or had the key restored. A failed
+     * renewal is retried after a random back-off. */
     int renew;
-    /* 1: renew the lock only when redlock_lock_pet() was called since the last renewal; the first
-     * renewal needs no call. So the loop does not hold the lock for ever when it goes on running
-     * while the application hangs. Default 0. */
-    int needs_pet;
-    /* The longest time that renewals can keep the lock: no renewal begins that could make the lock
-     * live longer than this after it was acquired. 0 (default): no limit. */
+    /* 1: renew only if redlock_lock_heartbeat() was called since the last renewal. The first
+     * renewal needs no call. So an application that hangs loses the lock even though its loop still
+     * runs. Default 0. */
+    int needs_heartbeat;
+    /* How long renewals can keep the lock, counted from the acquire: no renewal starts that could
+     * let the lock live longer. 0 (default): no limit. (ShedLock: lockAtMostFor.) */
     uint32_t max_hold_ms;
-    /* The largest number of renewals; default REDLOCK_FOREVER. */
+    /* The most renewals; default REDLOCK_FOREVER. */
     uint32_t max_renewals;
-    /* 1: get a fence with the lock; see redlock_lock_fence(). Default 0. It costs no round trip
-     * while no other client competes for the lock. It costs some time of the masters, and on each
-     * master a counter (the key with ":redlock-fence" at the end) that lives for a week after its
-     * last use. All clients that lock these keys should ask for a fence: the resource cannot check
-     * a holder that has none. */
-    int fence;
-    /* Called with the notices of the lock, with notice_arg. NULL (default): no notices; call
+    /* 1: get a fencing token with the lock (redlock_lock_fencing_token()). Default 0.
+     *
+     * It costs no round trip unless other clients compete for the lock. Each master runs a script
+     * and keeps a counter (the key plus ":redlock-fence") for a week after its last use. Every
+     * client that locks these keys should ask for a token: the resource cannot check a holder
+     * without one. */
+    int fencing;
+    /* Gets the notifications about the lock, with notice_arg. NULL (default): none; check
      * redlock_lock_validity_ms() instead. */
     redlock_notice_cb *notice_cb;
     void *notice_arg;
@@ -193,11 +209,11 @@ struct redlock_request {
     uint64_t flags;
 };
 
-/* Like redlock_request_init(), for languages that cannot use a C header: writes no more than `size`
- * bytes, which the caller has room for. From any thread. Since 0.1. */
+/* Like redlock_request_init(), for languages that cannot use a C header: writes at most `size`
+ * bytes. From any thread. Since 0.1. */
 REDLOCK_EXPORT void redlock_request_init_sized(struct redlock_request *request, size_t size);
 
-/* Fill *request with the defaults. */
+/* Fill *request with the defaults. From any thread. Since 0.1. */
 static inline void redlock_request_init(struct redlock_request *request)
 {
     redlock_request_init_sized(request, sizeof(*request));
@@ -205,28 +221,33 @@ static inline void redlock_request_init(struct redlock_request *request)
 
 /* The end of an acquire; called once.
  *
- * status 0: the lock is held, and the handle is the caller's until redlock_release() or
- * redlock_lock_forget(). status < 0: nothing is held, what was granted is being released, and the
- * handle is gone when the callback returns; until then the accessors give the details. The codes
- * are REDLOCK_EHELD, REDLOCK_ETOOSLOW, REDLOCK_EDEADLINE, REDLOCK_ECANCELED, REDLOCK_ENOQUORUM,
- * REDLOCK_ECONFIG, REDLOCK_ENOMEM and REDLOCK_ESYSTEM. */
+ * status 0: the lock is held, and the handle is yours until redlock_release() or
+ * redlock_lock_detach().
+ *
+ * status < 0: nothing is held, and what was granted is being released. The handle is gone when the
+ * callback returns; until then the accessors give the details. The codes are REDLOCK_EHELD,
+ * REDLOCK_ETOOSLOW, REDLOCK_EDEADLINE, REDLOCK_ECANCELED, REDLOCK_ENOQUORUM, REDLOCK_ECONFIG,
+ * REDLOCK_ENOMEM and REDLOCK_ESYSTEM. */
 typedef void redlock_acquire_cb(struct redlock_lock *lock, int status, void *arg);
 
 /* Acquire a lock.
  *
- * One try asks all masters at once, with a fresh random token, and counts their votes. More tries
- * follow as the request says. A try that fails is released on every master that may have granted
- * it.
+ * A round asks all masters at once to set the key to a fresh random token, and counts their votes.
+ * What a failed round was granted, or may have been granted, is released. Retries follow as the
+ * request says.
  *
  * rl        not closing.
  * request   not NULL; copied.
  * cb, arg   called once, at the end; cb must not be NULL.
  * ret_lock  the handle, for redlock_cancel(), written on success only; may be NULL.
  *
- * Returns 0; REDLOCK_EINVAL or REDLOCK_ETTL (redlock_error_text() says which field is wrong, and
- * what it must be); REDLOCK_ESTATE (the manager is closing); REDLOCK_ELIMIT (65536 acquires are
- * pending, adoptions included; wait until some have ended); REDLOCK_ENOMEM; REDLOCK_ESYSTEM;
- * REDLOCK_EFORK. After an error nothing was sent.
+ * Returns 0, or an error, and then nothing was sent:
+ *   - REDLOCK_EINVAL or REDLOCK_ETTL: redlock_error_text() says which field is wrong, and what it
+ *     must be;
+ *   - REDLOCK_ESTATE: the manager is closing;
+ *   - REDLOCK_ELIMIT: 65536 acquires are pending, adoptions included; wait until some have ended;
+ *   - REDLOCK_ENOMEM; REDLOCK_EFORK.
+ *
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_request *request,
                                    redlock_acquire_cb *cb, void *arg,
@@ -234,30 +255,31 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
 
 /* Cancel a pending acquire.
  *
- * The callback of the acquire comes with REDLOCK_ECANCELED, or with the failure that was decided
- * just before, but never with the lock. What a master has granted or will still grant is released.
- * A second call does no harm.
+ * The callback of the acquire gets REDLOCK_ECANCELED, or the failure that was decided just before,
+ * but never the lock. What a master has granted, or still grants, is released. Calling this twice
+ * does no harm.
  *
- * Returns 0; REDLOCK_ESTATE when the callback of the acquire has begun (a lock that is held needs
+ * Returns 0; REDLOCK_ESTATE when the callback of the acquire has started (a held lock needs
  * redlock_release()); REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock);
 
-/* Take over a lock by its token: in another process than the one that acquired it, or after
- * redlock_lock_forget().
+/* Take over a lock by its token: from another process, or after redlock_lock_detach().
  *
- * Asks all masters to keep the key for request->ttl_ms if it has the token as its value, and to
- * change nothing otherwise. The lock is held when a majority did so; from then on everything is as
- * after redlock_acquire(). When this fails nothing is released. The caller must make sure that
- * nobody else goes on using the token.
+ * Asks all masters to extend the key to request->ttl_ms if its value is the token, and to change
+ * nothing otherwise. The lock is held when a majority has done so; after that it is like one from
+ * redlock_acquire(). A failure releases nothing. Make sure that nobody else goes on using the
+ * token.
  *
- * request   wait_ms and the retries are ignored: there is one try, with its full time. `fence` is
- *           ignored too, and redlock_lock_fence() is 0: only the client that acquired the lock
- *           knows its fence (store it with the token).
- * token     from redlock_lock_token(), owner text included; request->owner is ignored.
- * cb, arg   called once, as by redlock_acquire(): with 0; REDLOCK_ELOST when so many masters do
- *           not have this key that no majority is possible; REDLOCK_ENOQUORUM, REDLOCK_ETOOSLOW,
- *           REDLOCK_ECANCELED, REDLOCK_ENOMEM.
+ * request   as for redlock_acquire(). wait_ms and the retries are ignored: there is one round, with
+ *           its full time. `owner` is ignored: the token contains it. `fencing` is ignored, and
+ *           redlock_lock_fencing_token() returns 0: only the client that acquired the lock knows
+ *           its fencing token, so store it with the token.
+ * token     from redlock_lock_token(), owner text included.
+ * cb, arg   as for redlock_acquire(), but the codes are: 0; REDLOCK_ELOST when so many masters lack
+ *           the key that no majority is possible; REDLOCK_ENOQUORUM; REDLOCK_ETOOSLOW;
+ *           REDLOCK_ECANCELED; REDLOCK_ENOMEM.
+ * ret_lock  as for redlock_acquire().
  *
  * Returns the same codes as redlock_acquire().
  * From: the loop's thread, callbacks included. Since 0.1. */
@@ -267,63 +289,77 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
 
 /* The end of an extension; called once.
  *
- * REDLOCK_OK: the lock lives for at least the ttl asked for, less the drift, from the time of the
- * call. REDLOCK_ENOQUORUM: no majority confirmed the extension within node_timeout_ms or a third of
- * the ttl; the lock is held as long as before, or longer if late answers confirm the extension.
- * REDLOCK_ELOST: the lock is lost; the notice says why. REDLOCK_ECANCELED: the lock was released
- * meanwhile, or the manager closed. */
+ * REDLOCK_OK: the lock lives for at least the TTL asked for, less the drift, counted from the call.
+ *
+ * REDLOCK_ENOQUORUM: no majority confirmed the extension in time (node_timeout_ms, or a third of
+ * the TTL if that is shorter). The lock is held as long as before, or longer if late replies
+ * confirm the extension.
+ *
+ * REDLOCK_ELOST: the lock is lost; the notification says why.
+ *
+ * REDLOCK_ECANCELED: the lock was released meanwhile, or the manager closed. */
 typedef void redlock_extend_cb(struct redlock_lock *lock, int status, void *arg);
 
-/* Extend a held lock: make it live longer.
+/* Extend a held lock: move its deadline later.
  *
- * An extension never makes the lock live shorter and never sets a key that is gone. One that fails
- * changes nothing. After an extension that succeeds, renewals use its ttl.
+ * An extension never shortens a lock, and never sets a key that is gone. A failed one changes
+ * nothing. After a successful one, automatic renewals use its TTL.
  *
- * ttl_ms    10 to max_ttl_ms, from now on; 0: the same ttl as before.
+ * ttl_ms    10 to max_ttl_ms, counted from now; 0: the same TTL as before.
  * cb, arg   called once, at the end; cb must not be NULL.
  *
  * Returns 0; REDLOCK_EINVAL; REDLOCK_ETTL; REDLOCK_ESTATE (the lock is not held, is lost or
- * released, or another extension is in flight: redlock_error_text() says which); REDLOCK_EFORK.
+ * released, the manager is closing, or another extension is in flight: redlock_error_text() says
+ * which); REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
                                   void *arg);
 
-/* Say that the application is alive: with request.needs_pet, allow one more renewal. A renewal that
- * is due begins at once. More calls than needed do no harm, nor do calls without needs_pet.
+/* Send a heartbeat: the application is alive. With request.needs_heartbeat this allows one more
+ * renewal; one that is due starts at once. Extra calls do no harm, with or without needs_heartbeat.
  *
- * Returns 0; REDLOCK_ESTATE when the lock is not held; REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
+ * Returns 0; REDLOCK_ESTATE when the lock is not held, or the manager is closing; REDLOCK_EINVAL
+ * for NULL; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
-REDLOCK_EXPORT int redlock_lock_pet(struct redlock_lock *lock);
+REDLOCK_EXPORT int redlock_lock_heartbeat(struct redlock_lock *lock);
 
 /* The end of a release; called once.
  *
- * REDLOCK_OK: our key was there and is deleted. REDLOCK_GONE: of a majority that answered nobody
- * had our key. REDLOCK_TAKEN: the same, and somebody else has the key now. None of these is an
- * error, and none of them says whether the lock was valid: see enum redlock_status.
- * REDLOCK_ENOQUORUM: no majority answered within node_timeout_ms; the release stays pending, and at
- * the latest the keys expire with their ttl.
+ * REDLOCK_OK: a majority replied, and our key was there and is deleted.
+ *
+ * REDLOCK_GONE: a majority replied, and none of these masters had our key.
+ *
+ * REDLOCK_TAKEN: a majority replied, and somebody else has the key now.
+ *
+ * REDLOCK_ENOQUORUM: no majority replied within node_timeout_ms. The release stays pending, and the
+ * keys expire with their TTL at the latest.
+ *
+ * The first three are not errors, and do not say whether the lock was valid: see enum
+ * redlock_status.
  *
  * `lock` is gone when the callback returns. It is NULL for redlock_release_token(). */
 typedef void redlock_release_cb(struct redlock_lock *lock, int status, void *arg);
 
-/* Release a held lock, or one that is lost.
+/* Release a held or lost lock.
  *
- * Deletes our key on every master that may have it. A master compares the token first, so that the
- * lock of another client is never touched. The validity is 0 from this call on. A master that
- * cannot be reached now gets the release when it is back, unless the key has expired by then. The
- * callback waits for the answers of a majority.
+ * Deletes our key on every master that may have it. A master compares the token first, so the lock
+ * of another client is never touched. The validity is 0 from this call on. A master that cannot be
+ * reached gets the release when it is back, unless the key has expired by then. The callback waits
+ * for a majority of replies.
  *
  * lock      held or lost; from this call on the handle belongs to the library.
  * cb, arg   called once, at the end; cb may be NULL.
  *
- * Returns 0; REDLOCK_ESTATE (the lock is not held, was released already, or is that of a struct
- * redlock_sync_lock; or the manager is closing: then the close releases it); REDLOCK_EINVAL for
- * NULL; REDLOCK_EFORK.
+ * Returns 0, or an error:
+ *   - REDLOCK_ESTATE: the lock is not held, was released already, or belongs to a struct
+ *     redlock_sync_lock; or the manager is closing, and the close releases the lock;
+ *   - REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
+ *
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg);
 
-/* Release a lock by its keys and its token, perhaps in another process than the one that acquired
- * it. Waits for masters that are not connected yet, at most node_timeout_ms.
+/* Release a lock by its keys and its token, for example from another process. Waits up to
+ * node_timeout_ms for masters that are not connected yet.
  *
  * keys      all keys of the lock, 1 to 16, as in struct redlock_request.
  * key_lens  their lengths in bytes, 0 for a key that is NUL terminated; NULL: all are.
@@ -337,133 +373,156 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
                                          const size_t *key_lens, size_t n_keys, const char *token,
                                          redlock_release_cb *cb, void *arg);
 
-/* Give up the handle of a held lock and leave the lock as it is: the keys stay on the masters until
- * they expire, or until somebody calls redlock_release_token(). The lock is no longer renewed;
+/* Detach: drop the handle of a held or lost lock, and leave the lock as it is. The keys stay on the
+ * masters until they expire, or until redlock_release_token(). The lock is no longer renewed.
  * redlock_adopt() can take it over.
  *
- * Returns 0, and the handle is gone; REDLOCK_ESTATE when the lock is not held, is that of a struct
- * redlock_sync_lock, or an extension is in flight; REDLOCK_EINVAL for NULL; REDLOCK_EFORK.
+ * Returns 0, and the handle is gone; REDLOCK_ESTATE when the lock is neither held nor lost, belongs
+ * to a struct redlock_sync_lock, or an extension is in flight; REDLOCK_EINVAL for NULL;
+ * REDLOCK_EFORK.
+ *
  * From: the loop's thread, callbacks included. Since 0.1. */
-REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock);
+REDLOCK_EXPORT int redlock_lock_detach(struct redlock_lock *lock);
 
 /* How many milliseconds the lock is still valid, rounded down; 0 when the lock is not held, is
- * lost, or its time is over. Reads the clock at each call. Since 0.1. */
+ * lost, or its deadline has passed; 0 for NULL and in a forked child. Reads the clock at each call.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock);
 
-/* The deadline: until when the lock is valid, in microseconds of redlock_clock_us(); 0 when the
- * lock is not held, is being released, or is known to be lost. Rounded down; may be in the past.
+/* The deadline: when the lock ends, in microseconds of redlock_clock_us(), rounded down; it may be
+ * in the past. 0 when the lock is not held, is being released, or is known to be lost; 0 for NULL
+ * and in a forked child.
  *
- * This is for other threads, which must not call functions about the lock. The loop's thread keeps
- * a copy of the deadline that they can read (an atomic; see docs/examples/worker.c). Each of them
- * compares the copy with redlock_clock_us() before every step that needs the lock. After the
- * deadline the lock is over.
+ * Use it to tell other threads, which must not call functions about the lock. The loop's thread
+ * keeps a copy that they can read: an atomic, as in docs/examples/worker.c. Before every step that
+ * needs the lock, a thread compares the copy with redlock_clock_us(). After the deadline the lock
+ * is over.
  *
- * The deadline changes. It becomes later when a renewal or an extension succeeds; a thread that has
- * not seen this stops too early, which does no harm. It becomes EARLIER when the lock can be relied
- * on for a shorter time than before: when the masters' clocks show that our machine was suspended,
- * when the clock of a master jumped, or when a master no longer has our key. With
- * REDLOCK_NOTIFY_MOVES the library reports each change at the end of the loop turn in which it
- * found it (as REDLOCK_NOTICE_MOVED, or as TROUBLE or LOST when there is one of these to report).
- * Every notice has the new deadline. So:
- *   - set REDLOCK_NOTIFY_MOVES; copy the deadline in the callback of the acquire and from every
- *     notice;
- *   - read the copy for each step: a thread that remembers an older value may go on too long;
- *   - before redlock_release(), redlock_lock_forget() or redlock_close(), set the copy to 0 and
- *     wait for the threads: nothing is reported after these calls;
- *   - until the notice has run, other threads still use the old deadline: keep the callbacks of the
- *     loop short, and use a fence too where one step too many does harm.
+ * The deadline moves:
+ *   - later, when a renewal or an extension succeeds. A thread that has not seen this stops too
+ *     early, which does no harm.
+ *   - EARLIER, when the masters' clocks show that this machine was suspended, when a master's clock
+ *     jumped, or when a master no longer has our key.
+ *
+ * With REDLOCK_NOTIFY_MOVES the library reports each move at the end of the loop iteration that
+ * found it: as REDLOCK_NOTICE_MOVED, or with a TROUBLE or LOST that is due. Every notification has
+ * the new deadline. So:
+ *   - Set REDLOCK_NOTIFY_MOVES. Copy the deadline in the callback of the acquire and from every
+ *     notification.
+ *   - Read the copy for each step. A thread that remembers an older value may go on too long.
+ *   - Before redlock_release(), redlock_lock_detach() or redlock_close(), set the copy to 0 and
+ *     wait for the threads. No notification follows these calls.
+ *   - Until the notification has run, other threads still use the old deadline. Keep the callbacks
+ *     of the loop short. Where one step too many does harm, use a fencing token too.
+ *
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT uint64_t redlock_lock_deadline_us(const struct redlock_lock *lock);
 
-/* The clock of redlock_lock_deadline_us(): CLOCK_BOOTTIME, which goes on counting while the machine
- * is suspended, in microseconds. From any thread. Since 0.1. */
+/* The clock of redlock_lock_deadline_us(), in microseconds: CLOCK_BOOTTIME, which counts suspend.
+ * From any thread. Since 0.1. */
 REDLOCK_EXPORT uint64_t redlock_clock_us(void);
 
-/* The token, exactly as the value of the key on the masters ("<40 hex digits>[:<owner>]"). It is
- * the token of the last try, so the token of the lock while the lock is held. Lives until the
- * handle is gone or tries again. Since 0.1. */
+/* The token, exactly as the value of the key on the masters: "<40 hex digits>[:<owner>]". It is the
+ * token of the last round, and of the lock while that is held. "" for NULL. Lives until the handle
+ * is gone or starts another round.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock);
 
-/* The key (of several keys, the first) as on the masters, key_prefix included; NUL terminated.
- * ret_len may be NULL. Lives until the handle is gone. Since 0.1. */
+/* The key (of several keys, the first) as on the masters, key_prefix included; NUL terminated; ""
+ * for NULL. ret_len may be NULL. Lives until the handle is gone.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len);
 
-/* The fence of a lock that is held and was acquired with request.fence; 0 otherwise.
+/* The fencing token of a held lock that was acquired with request.fencing; 0 otherwise.
  *
- * A fence is a number from 1 to 2^53 - 1 that grows with every acquisition of the lock, over all
- * clients: exact in an int64_t, a double and JSON. It is about the time in microseconds since 1970,
- * at most a minute ahead of the masters' clocks, whatever the clock of a client shows. Send it to
- * the resource with each write, and let the resource refuse a number smaller than the largest that
- * it has seen. Then a holder that was suspended beyond its deadline does no harm, however late it
- * wakes. The fence of a lock of several keys has grown for each of them. docs/algorithm.md S12 has
- * the proof and its assumptions; docs/guarantees.md says how to use a fence. Since 0.1. */
-REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock);
+ * It is a number from 1 to 2^53 - 1 that grows with every acquisition of the lock, over all
+ * clients. An int64_t, a double and JSON represent it exactly. Its value is about the time in
+ * microseconds since 1970, at most a minute ahead of the masters' clocks, whatever the clock of a
+ * client shows. With several keys it has grown for each of them.
+ *
+ * Send it to the resource with each write. The resource refuses a number smaller than the largest
+ * it has seen. Then a stale holder, suspended beyond its deadline, does no harm however late it
+ * wakes. docs/fencing.md says how to do this; docs/algorithm.md S12 has the rule, and
+ * docs/proofs.md the proof.
+ *
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT uint64_t redlock_lock_fencing_token(const struct redlock_lock *lock);
 
-/* Why the last try that failed did so: REDLOCK_EHELD, REDLOCK_ENOQUORUM or REDLOCK_ETOOSLOW;
- * REDLOCK_EHELD, too, when the request has only stood behind others of its manager; REDLOCK_ELIMIT
- * when wait_ms passed before the first try was sent; 0 when no try has failed. After
- * REDLOCK_EDEADLINE and REDLOCK_ECANCELED this says why the lock was not acquired before.
- * Since 0.1. */
+/* Why the last failed round failed. After REDLOCK_EDEADLINE and REDLOCK_ECANCELED this says why the
+ * lock was not acquired sooner.
+ *   - REDLOCK_EHELD: masters refused; or the request only waited in its manager's local queue;
+ *   - REDLOCK_ENOQUORUM, REDLOCK_ETOOSLOW: as in enum redlock_status;
+ *   - REDLOCK_ELIMIT: wait_ms passed before the first round was sent;
+ *   - 0: no round has failed, or NULL.
+ *
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock);
 
-/* Whether somebody else may hold the lock, by what the masters said in the last try: 1 when those
- * that refused us for one and the same holder, and those whose key is not known (they did not
- * answer, do not name the holder, or are in quarantine), can be a majority; 0 when they cannot. A
- * request that fails with REDLOCK_EHELD while this is 0 has met others that compete for the lock,
- * or what they left: nobody holds it, so do not take the work for done. Only while the acquire is
- * pending and in its callback; 0 at other times. Since 0.1. */
+/* Whether somebody else may hold the lock, judging by the last round: 1 or 0.
+ *
+ * 1: the masters that named one and the same holder, plus those whose key is unknown, can be a
+ * majority. A key is unknown when the master did not reply, does not name the holder, or is in
+ * quarantine.
+ *
+ * 0: they cannot, so nobody holds the lock. A request that failed with REDLOCK_EHELD has then met
+ * competing requests, or what they left behind. Do not conclude that another client does the work.
+ *
+ * Only while the acquire is pending and in its callback; 0 at other times.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_lock_may_be_held(const struct redlock_lock *lock);
 
-/* Our place in the waiting lists of the masters while the acquire waits for a lock that somebody
- * else holds: 1: nobody is before us; 2: one manager is; and so on. It is what a master said last:
- * who waits learns it on entering the list, when everybody before it has gone, and every two
- * seconds.
+/* Our queue position, in the wait queue of the masters, while the acquire waits for a lock that
+ * somebody else holds. 1: first in the queue; 2: one manager is before us; and so on. It is what a
+ * master said last: on entering the queue, when we became the first, and about every two seconds.
+ * With several keys it is the position in the queue of the key that is held.
  *
- * 0: unknown, or the acquire does not wait: it asks the masters just now, or stands behind another
- * request of this manager (the first of them has a place for all), or polls because the masters
- * cannot keep its place, or it has ended. For several keys: the place in the list of the one that
- * is held. Since 0.1. */
-REDLOCK_EXPORT uint32_t redlock_lock_place(const struct redlock_lock *lock);
+ * 0: unknown, or the acquire does not wait:
+ *   - it is asking the masters now, or has ended;
+ *   - it waits in the manager's local queue (the first request there has a position for all);
+ *   - it polls, because the masters cannot queue it.
+ *
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT uint32_t redlock_lock_queue_position(const struct redlock_lock *lock);
 
-/* How many tries the acquire made, and how long it took until its end was decided, in microseconds.
- * Either may be NULL. Since 0.1. */
+/* How many rounds the acquire took (*ret_tries), and how many microseconds until its end was
+ * decided. Either pointer may be NULL.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_t *ret_tries,
                                         uint64_t *ret_took_us);
 
-/* The vote of one master in the last try; for a lock that is held or lost, what the master said
- * last. */
+/* The vote of one master in the last round. For a held or lost lock: whether the master has our
+ * key, by what it said last. */
 enum redlock_vote {
-    /* The master was not asked: it was down or stuck, or the try was decided before it was
+    /* The master was not asked: it was down or unresponsive, or the round was decided before it was
      * connected. */
     REDLOCK_VOTE_NONE = 0,
-    /* The master granted the lock. For a lock that is held or lost: the master has our key: it said
-     * so when it was asked last, and the time that it gave is not over. */
+    /* The master granted the lock. Held or lost lock: the master has our key. It said so when it
+     * was last asked, and the TTL it confirmed has not ended. */
     REDLOCK_VOTE_YES = 1,
-    /* The master refused: the key there is somebody else's. For a lock that is held or lost: the
-     * master no longer has our key. */
+    /* The master refused: somebody else has the key there. Held or lost lock: the master no longer
+     * has our key. */
     REDLOCK_VOTE_NO = 2,
-    /* The master was asked, and did not answer, answered with an error, or the connection broke: it
-     * may have granted the lock or not. For a lock that is held or lost: it is not known whether
-     * the master has our key. */
+    /* The master was asked, but did not reply, replied with an error, or the connection broke. It
+     * may have granted the lock. Held or lost lock: the master may have our key. */
     REDLOCK_VOTE_UNKNOWN = 3,
-    /* The master granted the lock, or has our key, but that does not count: the master is in
-     * quarantine (enum redlock_quarantine). */
+    /* The master granted the lock, or has our key, but its vote does not count: it is in quarantine
+     * (enum redlock_quarantine). */
     REDLOCK_VOTE_QUARANTINED = 4
 };
 
 /* What a master said about a lock. */
 enum redlock_said {
-    /* Nothing: the master was not asked, or has not answered. */
+    /* Nothing: the master was not asked, or has not replied. */
     REDLOCK_SAID_NOTHING = 0,
-    /* The master set our key: for the first time, or again where it was missing. */
+    /* The master set our key, for the first time or to restore it. */
     REDLOCK_SAID_SET = 1,
-    /* The master has our key and keeps it for the ttl: a renewal, an extension, an adoption. */
+    /* The master had our key and extended it: for a renewal, an extension or an adoption. */
     REDLOCK_SAID_KEPT = 2,
     /* The master does not have the key. */
     REDLOCK_SAID_GONE = 3,
-    /* The key there is somebody else's. */
+    /* Somebody else has the key there. */
     REDLOCK_SAID_TAKEN = 4,
-    /* The master answered with an error: our key may be there or not. */
+    /* The master replied with an error. It may have our key. */
     REDLOCK_SAID_ERROR = 5
 };
 
@@ -473,19 +532,19 @@ struct redlock_node_detail {
     size_t size;
     /* Its vote. */
     enum redlock_vote vote;
-    /* For REDLOCK_VOTE_NO: the value of the key there, which is the token of its holder (written as
-     * in redlock/query.h, some 250 characters of it); "" when there is no key, or the server does
-     * not say (Redis before 7.0). Lives until the handle is gone or tries again. */
+    /* For REDLOCK_VOTE_NO: the value of the key there, which is its holder's token (written as in
+     * redlock/query.h, about 250 characters of it). "" when there is no key, or the server does not
+     * say (Redis before 7.0). Lives until the handle is gone or starts another round. */
     const char *holder;
     /* For REDLOCK_VOTE_NONE, REDLOCK_VOTE_UNKNOWN and REDLOCK_VOTE_QUARANTINED: what is wrong with
-     * the master, as in struct redlock_node_info; "" otherwise. Lives until the next turn of the
-     * loop. */
+     * the master, as in struct redlock_node_info; "" otherwise. Lives until the next loop
+     * iteration. */
     const char *error;
-    /* What the master said last: its vote in the last try, then its answers to renewals, extensions
-     * and the setting of the key again. */
+    /* What the master said last: its vote in the last round, then its replies to renewals,
+     * extensions, and requests to restore the key. */
     enum redlock_said said;
-    /* 1: the master has not answered the last question about this lock (and never will if its
-     * connection broke). */
+    /* 1: the master has not answered the last question about this lock. If the connection broke, it
+     * never will. */
     int waiting;
     /* How long ago the master said that, and how long ago it was asked last, in milliseconds;
      * UINT64_MAX: never. */
@@ -494,11 +553,12 @@ struct redlock_node_detail {
 };
 
 /* Describe how master `index` (in the order of options.nodes) voted last, and what it has said
- * about the lock since then. When a lock is lost for REDLOCK_ENOQUORUM this shows which masters did
- * not confirm it, and for how long. Answers to a release are not recorded: once it has begun, the
- * vote is what the master said last.
+ * about the lock since. When a lock is lost with REDLOCK_ENOQUORUM, this shows which masters did
+ * not confirm it, and for how long. Replies to a release are not recorded.
  *
- * Returns 0; REDLOCK_EINVAL for a NULL, an index or a size out of range; REDLOCK_EFORK.
+ * ret_detail   set ret_detail->size first; no more than that is written.
+ *
+ * Returns 0; REDLOCK_EINVAL for a NULL, or an index or a size out of range; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t index,
                                      struct redlock_node_detail *ret_detail);

@@ -1,8 +1,8 @@
 /* redlock/manager.h - the manager: N masters on one event loop.
  *
- * A manager keeps one connection to each master and reconnects by itself when a connection breaks.
- * It never waits for a minority of masters that are slow, stopped or gone. Make one manager and
- * keep it: connecting is the expensive part.
+ * A manager keeps one connection to each master, and reconnects by itself. It never waits for a
+ * minority of masters that are slow, stopped or gone. Make one manager and keep it: connecting is
+ * the expensive part.
  *
  *     redlock_new --> (acquire, release, query, ...) --> redlock_close --> its callback
  */
@@ -22,67 +22,69 @@ extern "C" {
 struct event_base;
 struct redlock;
 
-/* The largest number of masters of one manager. */
+/* The most masters of one manager. */
 #define REDLOCK_MAX_NODES 63
 
-/* Quarantine: whether the votes of a master count when it may have forgotten locks.
+/* Quarantine: when the votes of a master do not count, because it may have lost locks.
  *
- * A master that restarted without its data can grant the same lock a second time. Two such masters
- * can make one lock held twice. So the votes of such a master do not count for max_ttl_ms (plus the
- * drift). The library still sends it every request, so that new locks exist on it too. A lock that
- * is already held is renewed and healed on this master like on any other. */
+ * A master that restarted without its data can grant the same lock again. Two masters like that can
+ * make two clients hold one lock. So its votes do not count for max_ttl_ms (plus the
+ * drift). The library still sends it every request, so that it learns new locks. A lock that is
+ * already held is renewed and restored on it as on any other master. */
 enum redlock_quarantine {
     /* The default. The votes of a master do not count:
-     *   - for max_ttl_ms after the master restarted;
-     *   - for max_ttl_ms after its data were deleted or replaced (FLUSHALL; another server in its
-     *     place; the master was a replica for a while);
-     *   - for max_ttl_ms after its clock went forward;
-     *   - while it cannot show that it still has its data, and for max_ttl_ms after that if it
-     *     could never show it before (for example because it was out of memory when it was
-     *     connected);
-     *   - when this manager has never seen the master before: until max_ttl_ms have passed since
-     *     some client first found it with these data, by its incarnation key. How long it has run
-     *     does not matter, as it may have run elsewhere, or empty. So masters that are all new to
-     *     locks have no majority for that time. It begins when the first client connects;
-     *   - as long as it evicts keys (maxmemory is set, with another policy than noeviction). The
-     *     library asks for this from time to time;
-     *   - while it has appendfsync always, and a rewrite of its append-only file may be the first
-     *     one since that was switched on: until it has ended, a restart would load an older log;
-     *   - as long as it denies INFO: nobody would see that it restarted. After INFO was allowed,
-     *     the next connection asks for it.
+     *   - for max_ttl_ms after it restarted;
+     *   - for max_ttl_ms after its data were deleted or replaced: FLUSHALL, another server in its
+     *     place, or it was a replica for a while;
+     *   - for max_ttl_ms after its clock was set forward;
+     *   - while it cannot show that it still has its data, for example because it is out of memory;
+     *     if it could never show that before, for max_ttl_ms more;
+     *   - if this manager has never seen it before: until some client has known its data for
+     *     max_ttl_ms. The library's key on the master records since when. Uptime does not
+     *     count: the master may have run elsewhere, or empty. So masters that are all new to locks
+     *     grant none for that time, which starts when the first client connects;
+     *   - while it may evict keys: maxmemory is set, with another policy than noeviction. The
+     *     library checks this from time to time;
+     *   - with appendfsync always, until the first rewrite of its append-only file since that was
+     *     switched on has ended: before, a restart would load an older log;
+     *   - while it denies INFO, because a restart would go unnoticed. When you allow INFO, the next
+     *     connection asks for it.
      *
-     * This needs INFO, and EVAL with GET, SET and TIME. Where SET, TIME or the key of the library
-     * (health_ms) is denied, it cannot see that data were deleted, and redlock_get_node_info() says
-     * so. When INFO was allowed and is denied later, that counts as a restart. CONFIG GET is needed
-     * to see appendfsync (see REDLOCK_QUARANTINE_OFF).
+     * This needs INFO, and EVAL with GET, SET and TIME:
+     *   - If SET, TIME or the library's key (inspection_ms) is denied, deleted data go unnoticed,
+     *     and redlock_get_node_info() says so.
+     *   - If INFO was allowed and is denied later, that counts as a restart.
+     *   - CONFIG GET is needed to see appendfsync (see REDLOCK_QUARANTINE_OFF).
      *
-     * Whatever the policy, a master has no vote that denies EVALSHA, EVAL, or in scripts GET, PTTL,
-     * PEXPIRE or DEL: it would let us neither renew nor release a lock. Nor has a replica: the
-     * library asks for the role every health_ms, by INFO or HELLO. */
+     * Under every policy these have no vote:
+     *   - a master that denies EVALSHA or EVAL, or GET, PTTL, PEXPIRE or DEL in scripts: locks
+     *     could be neither renewed nor released there;
+     *   - a replica. The library asks for the role every inspection_ms, by INFO or HELLO. */
     REDLOCK_QUARANTINE_STRICT = 0,
     /* Quarantine only for what this manager saw happen. The votes of a master that it has never
-     * seen before count at once, and so do those of one that denies INFO: also after it restarted
+     * seen before count at once. So do those of a master that denies INFO, even after it restarted
      * without its data. */
-    REDLOCK_QUARANTINE_OBSERVED = 1,
+    REDLOCK_QUARANTINE_LENIENT = 1,
     /* No quarantine. For operators who know that their masters keep their data over restarts and
      * keep the right time, or for locks where two holders do no harm.
      *
-     * You do not need this for masters with appendfsync always: after a restart, such a master is
-     * not quarantined under any policy if it shows that it still has its data. But never start such
-     * a master from a copy of its data (a snapshot or a replica): nobody can tell the copy from the
-     * data. */
+     * Masters with appendfsync always do not need this. If one of them shows after a restart that
+     * it still has its data, no policy quarantines it. But never start it from a copy of its data
+     * (a snapshot or a replica): nobody can tell the copy from the original. */
     REDLOCK_QUARANTINE_OFF = 2
 };
 
 struct redlock_node_info;
 
-/* options.node_cb: a master has changed its state, or whether its votes count: `info` differs from
- * the last one in `state`, or in whether `quarantine_ms` is 0. All masters begin as
- * REDLOCK_NODE_CONNECTING, without quarantine. Called from the loop, never inside a library call,
- * at most once in a turn for each master; it may call every function, redlock_close() included, and
- * is not called after that. That the manager tries again to connect to a master that is down is not
- * reported. A state that ended within a few milliseconds may not be reported. That a master
- * is stuck, or that its votes count again, is noticed within a quarter of node_timeout_ms.
+/* options.node_cb: a master has changed its state, or its votes have stopped or started to count.
+ * That is: `info` differs from the last one in `state`, or in whether `quarantine_ms` is 0.
+ *   - All masters start as REDLOCK_NODE_CONNECTING, without quarantine.
+ *   - Called from the loop, never inside a library call, at most once per loop iteration for each
+ *     master. It may call every function, redlock_close() included. No call follows that.
+ *   - Reconnection attempts to a master that is down are not reported. A state that ended within a
+ *     few milliseconds may not be.
+ *   - That a master is unresponsive, or that its votes count again, is reported within a quarter of
+ *     node_timeout_ms.
  *
  * index   the master, in the order of options.nodes.
  * info    as from redlock_get_node_info(); borrowed: it lives until the callback returns. */
@@ -95,46 +97,51 @@ struct redlock_options {
     /* sizeof(struct redlock_options), set by redlock_options_init(); see rule 10 in
      * redlock/redlock.h. */
     size_t size;
-    /* The masters, 1 to 63 URIs; required. An even number is allowed, but tolerates no more
-     * failures than the odd number below it. All clients must use the same masters.
+    /* The masters, 1 to 63 URIs; required. All clients must use the same masters. An even number
+     * works, but tolerates no more failures than the odd number below it.
+     *
      *     redis://[user[:password]@]host[:port][/db]     host: name, IPv4, [IPv6] or
      *                                                    [IPv6%25interface]
      *     rediss://...[?cacert=FILE&cert=FILE&key=FILE&sni=NAME&verify=none]     the same over TLS
      *     unix:///path/to.sock[?db=n]
-     * ?quarantine=strict, observed or off at the end (&quarantine=... after db=n) sets the policy
-     * of this master alone. User, password, path and the parameters of TLS may contain %XX escapes;
-     * the latter go before those of the options below that begin with tls_. The default port is
-     * 6379, the default database 0. */
+     *
+     * In these:
+     *   - The default port is 6379, the default database 0.
+     *   - ?quarantine=strict, lenient or off at the end (&quarantine=... after other parameters)
+     *     sets the policy for this master alone.
+     *   - User, password, path and TLS parameters may contain %XX escapes. TLS parameters override
+     *     the tls_ options below. */
     const char *const *nodes;
     size_t n_nodes;
-    /* For masters whose URI has no user or password. NULL: no authentication. A username needs a
-     * password. The password never appears in a text of this library; the username does when a
-     * server repeats it (NOPERM User ann has no permissions ...). The library keeps passwords in
-     * memory that core files leave out, and wipes that memory; what it was given is the caller's.
-     */
+    /* The login for masters whose URI has none. NULL: no authentication. A username needs a
+     * password. No text of this library contains the password; one may contain the username when a
+     * server repeats it (NOPERM User ann has no permissions ...). The library keeps its copy of a
+     * password in memory that is left out of core files and wiped afterwards. Your own copy is up
+     * to you. */
     const char *username;
     const char *password;
     /* Added in front of every key. NULL or "": the key on the server is exactly the resource, so
-     * that other Redlock clients compete for the same locks. All clients need the same prefix. */
+     * other Redlock clients can compete for the same locks. All clients need the same prefix. */
     const char *key_prefix;
     /* The name that CLIENT LIST shows: 1 to 64 letters, digits, '-', '_', '.' or ':'.
      * NULL: "libredlock". */
     const char *client_name;
-    /* The timeout of an answer: 1 to 60000, default 500. When a master takes longer, its vote is
-     * unknown, and it is left out of new tries until it answers. A master that is only slow is
-     * never disconnected for this. */
+    /* The time-out of a reply: 1 to 60000, default 500. A master that takes longer has not voted,
+     * and is left out of new rounds until it replies. A slow master is never disconnected for
+     * this. */
     uint32_t node_timeout_ms;
-    /* The timeout of a connection: 1 to 60000, default 2000. It includes the lookup of the name and
-     * the greeting: login and the first questions. A name may have several addresses (IPv4 and
-     * IPv6), all of the same server. They share this time: every 250 ms the next one is tried
-     * beside those that have not answered, at once when one refuses, and the first that is
-     * connected is used. The one that worked last is tried first. */
+    /* The time-out of a connection: 1 to 60000, default 2000. It includes the name lookup and the
+     * handshake (TLS, login, and the first questions).
+     *
+     * A name may have several addresses (IPv4 and IPv6), all of the same server; they share this
+     * time. The next address is tried after 250 ms, or at once when one refuses, beside those still
+     * under way. The first that connects is used. The one that worked last is tried first. */
     uint32_t connect_timeout_ms;
-    /* The longest ttl that a request may ask for: 10 to 86400000 (24 h), default 300000 (5 min).
-     * All clients of these masters must use the same number. */
+    /* The longest TTL that a request may ask for, and the length of a quarantine: 10 to 86400000
+     * (24 h), default 300000 (5 min). All clients of these masters must use the same number. */
     uint32_t max_ttl_ms;
-    /* The clock drift to expect between this machine and a master, in parts per million of the ttl:
-     * 0 to 500000, default 10000 (1 %). The library adds 2 ms. A lock is valid for ttl - drift,
+    /* The clock drift to expect between this machine and a master, in parts per million of the TTL:
+     * 0 to 500000, default 10000 (1 %). The library adds 2 ms. A lock is valid for TTL - drift,
      * counted from before the request was sent. The formula is that of antirez/redlock-rb
      * (ClockDriftFactor); see docs/algorithm.md S2. */
     uint32_t drift_ppm;
@@ -142,68 +149,74 @@ struct redlock_options {
      * should use the same policy. */
     enum redlock_quarantine quarantine;
     /* The time between two inspections of a connected master: 1 to 60000, default 1000. An
-     * inspection asks whether the master is still a master, still has its data, and what its clock
-     * shows. Each renewal comes with an inspection too. 0: only when the master is connected,
-     * and as long as its votes wait for that. Unless the policy is off, the library keeps a key for
-     * this on each master, key_prefix + "redlock:incarnation". Do not delete that key. */
-    uint32_t health_ms;
-    /* A buffer of the caller. When redlock_new() fails, it writes a sentence there that says why:
-     * NUL terminated, cut to error_text_size bytes. NULL and 0: no sentence. redlock_new() does not
+     * inspection asks whether the server is still a master and still has its data, and what its
+     * clock shows. Each renewal includes one. 0: only when the master is connected, and while its
+     * votes depend on it.
+     *
+     * Unless the policy is off, the library keeps a key for this on each master, key_prefix +
+     * "redlock:incarnation". Do not delete that key. */
+    uint32_t inspection_ms;
+    /* A buffer of yours. When redlock_new() fails, it writes a sentence there that says why, NUL
+     * terminated and cut to error_text_size bytes. NULL and 0: no sentence. redlock_new() does not
      * keep the pointer. */
     char *error_text;
     size_t error_text_size;
-    /* When redlock_new() fails because of one master, it writes here which: its place in `nodes`,
-     * the later one of two that are the same. Otherwise, and on success, -1. NULL: not wanted. */
+    /* When redlock_new() fails because of one master, it writes here the index of that master in
+     * `nodes` (of two that are the same, the later). Otherwise it writes -1. NULL: not wanted. */
     int *error_node;
-    /* Gets everything that happens, as it happens; NULL (default): no callback. It may do less than
+    /* Gets a trace of everything that happens; NULL (default): no callback. It may do less than
      * other callbacks: see redlock/trace.h. */
     redlock_trace_cb *trace_cb;
     void *trace_arg;
-    /* Whether waiting acquires are woken by the masters: 1 (default) or 0. While one waits, the
-     * library keeps a second connection to each master that it waits at, subscribed to
-     * "__redis__:invalidate" and to a channel of its own, key_prefix + "redlock:wake:" and 16 hex
-     * digits; it is closed 10 s after the last wait. A master that does not allow it is polled. 0:
-     * no second connection; waiting acquires poll, with jitter. Since 0.1. */
-    int watch;
+    /* Whether the masters wake waiting acquires: 1 (default) or 0.
+     *
+     * 1: while an acquire waits, the library keeps a second connection, the subscriber connection,
+     * to each master that queues it. It is subscribed to "__redis__:invalidate" and to a channel of
+     * its own, key_prefix + "redlock:wake:" and 16 hex digits. It is closed 10 s after the last
+     * wait. A master that does not permit this is polled.
+     *
+     * 0: no subscriber connection; waiting acquires poll, with jitter. Since 0.1. */
+    int subscribe;
     /* A file whose first line is the password for masters whose URI has none, instead of
-     * `password`. It is read by redlock_new(), and once more before the next try whenever a master
-     * has refused the password. So passwords are changed without a restart: write the new one to
-     * the file, then change it on the masters. Locks that are held go on: connections that are
-     * logged in stay so, and a master that ends ours anyway is a minority, or back within seconds.
+     * `password`. NULL: no file. redlock_new() reads it, and the library reads it again whenever a
+     * master has refused the password. So you can change passwords without a restart: write the new
+     * one to the file, then change it on the masters. Held locks are unaffected: connections that
+     * are logged in stay so, and a master that closes one is a minority, or back within seconds.
      *
-     * A regular file of up to 4096 bytes, on a local disk or in memory: it is read on the thread of
-     * the loop. A program that asks something else for its passwords writes them to such a file
-     * (also one of memfd_create(), whose name is "/proc/self/fd/N") when login_refused of struct
-     * redlock_node_info says so. NULL: no file. Since 0.1. */
+     * It must be a regular file of up to 4096 bytes, on a local disk or in memory, because it is
+     * read on the loop's thread. A program that gets its passwords elsewhere can write them to a
+     * file like this (also one of memfd_create(), named "/proc/self/fd/N") when login_refused of
+     * struct redlock_node_info is 1. Since 0.1. */
     const char *password_file;
-    /* TLS for masters whose URI begins with rediss:// and does not say otherwise; others do not use
-     * it. The files are in PEM form. They are read by redlock_new(), and again before a connection
-     * is made when they have changed; a new file that cannot be used is reported by
-     * redlock_get_node_info(), and the former one stays in use. Always TLS 1.2 or newer.
+    /* TLS for masters whose URI begins with rediss:// and does not say otherwise. Always TLS 1.2 or
+     * newer. The files are in PEM form. redlock_new() reads them, and the library reads them again
+     * before it connects if they have changed. If a new file cannot be used,
+     * redlock_get_node_info() says so, and the old one stays in use.
+     *   - tls_cacert: the CAs that may sign a master's certificate. NULL: those of the system.
+     *   - tls_cert, tls_key: the client certificate (with its chain) and its key, which has no
+     *     passphrase. Give both or none. NULL: none.
+     *   - tls_sni: the name to ask the server for, and to expect in the subjectAltName of its
+     *     certificate, instead of the host of the URI; or an IP address. NULL: the host.
+     *   - tls_verify: 1 (default), or 0: do not verify the certificate. Then anybody in between can
+     *     pose as the master.
      *
-     * tls_cacert: the CAs that may sign the certificate of a master. NULL: those of the system.
-     * tls_cert, tls_key: our certificate (with its chain) and its key, which has no passphrase.
-     * NULL: none. Give both or none.
-     * tls_sni: the name that the certificate must have in its subjectAltName, in place of that in
-     * the URI, and that the server is asked for; or an IP address. NULL: the host of the URI.
-     * tls_verify: 1 (default), or 0: do not verify the certificate, so anybody who can get in
-     * between can pose as the master. Since 0.1. */
+     * Since 0.1. */
     const char *tls_cacert;
     const char *tls_cert;
     const char *tls_key;
     const char *tls_sni;
     int tls_verify;
-    /* Called when a master has changed its state, with node_arg; NULL (default): no callback.
-     * Since 0.1. */
+    /* Called when a master has changed its state (redlock_node_cb), with node_arg; NULL (default):
+     * no callback. Since 0.1. */
     redlock_node_cb *node_cb;
     void *node_arg;
 };
 
-/* Like redlock_options_init(), for languages that cannot use a C header: writes no more than `size`
- * bytes, which the caller has room for. From any thread. Since 0.1. */
+/* Like redlock_options_init(), for languages that cannot use a C header: writes at most `size`
+ * bytes. From any thread. Since 0.1. */
 REDLOCK_EXPORT void redlock_options_init_sized(struct redlock_options *options, size_t size);
 
-/* Fill *options with the defaults. */
+/* Fill *options with the defaults. From any thread. Since 0.1. */
 static inline void redlock_options_init(struct redlock_options *options)
 {
     redlock_options_init_sized(options, sizeof(*options));
@@ -211,9 +224,9 @@ static inline void redlock_options_init(struct redlock_options *options)
 
 /* Make a manager on an event loop.
  *
- * Starts to connect to every master and returns without waiting. The manager connects to a master
- * that is down as soon as it is back. Requests may be made at once: they wait for connections that
- * are being made for the first time.
+ * Starts to connect to every master, and returns without waiting. You can make requests at once:
+ * they wait for the first connections. The manager connects to a master that is down as soon as it
+ * is back.
  *
  * base     the loop; borrowed. It must outlive the manager, until the callback of redlock_close().
  * options  not NULL; copied.
@@ -226,27 +239,31 @@ static inline void redlock_options_init(struct redlock_options *options)
 REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_options *options,
                                struct redlock **ret_rl);
 
-/* The end of a redlock_close(); called once. The manager is gone. */
+/* The end of redlock_close(); called once. The manager is gone. */
 typedef void redlock_close_cb(void *arg);
 
 /* Close a manager.
  *
  * Pending acquires end with REDLOCK_ECANCELED, or with the failure that was decided just before.
- * Locks that are still held are released; to keep a lock, call redlock_lock_forget() before.
+ * Held locks are released; call redlock_lock_detach() before for those that must stay.
  *
- * The close waits for the answers to these releases, and to commands that may have set a key; not
- * for those of queries and inspections. It waits for a master as long as that master
- * goes on answering, and gives it up after node_timeout_ms without an answer. It waits 100 ms for a
- * master that is still being connected and has releases pending. Then the connections are closed
- * and cb is called; the manager and all its lock handles are gone. Until then the accessors work,
- * and calls that would begin something return REDLOCK_ESTATE.
+ * The close waits for the replies to these releases, and to commands that may have set a key, but
+ * not to queries and inspections:
+ *   - for a master that goes on replying, as long as that takes;
+ *   - for a master that does not reply, node_timeout_ms;
+ *   - for a master that is being connected and has pending releases, 100 ms.
+ *
+ * Then the connections are closed and cb is called; the manager and all its lock handles are gone.
+ * Until then the accessors work, and calls that would start something return REDLOCK_ESTATE.
  *
  * cb   called with arg; may be NULL.
  *
- * Returns 0; REDLOCK_ESTATE when the manager is closing already, or is that of a struct
- * redlock_sync; REDLOCK_EINVAL for NULL;
- * REDLOCK_EFORK in a forked child: then nothing happens, the memory stays allocated, and exec or
- * exit closes the descriptors.
+ * Returns 0, or an error:
+ *   - REDLOCK_ESTATE: the manager is closing already, or belongs to a struct redlock_sync;
+ *   - REDLOCK_EINVAL for NULL;
+ *   - REDLOCK_EFORK in a forked child: nothing happens, the memory stays allocated, and exec or
+ *     exit closes the descriptors.
+ *
  * From: the loop's thread, callbacks included. The loop must go on running. Since 0.1. */
 REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg);
 
@@ -254,12 +271,12 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
 enum redlock_node_state {
     /* Not connected. The manager tries to connect again by itself. */
     REDLOCK_NODE_DOWN = 0,
-    /* The connection is being made, or the master has not answered the greeting yet. */
+    /* The connection is being made, or the handshake is not complete. */
     REDLOCK_NODE_CONNECTING = 1,
-    /* Connected, and the master answers. */
+    /* Connected, and the master replies in time. */
     REDLOCK_NODE_UP = 2,
-    /* Connected, but an answer is overdue. The master is left out of new tries until it answers. */
-    REDLOCK_NODE_STUCK = 3
+    /* Connected, but a reply is overdue. The master is left out of new rounds until it replies. */
+    REDLOCK_NODE_UNRESPONSIVE = 3
 };
 
 /* One master, as the manager sees it. */
@@ -269,48 +286,53 @@ struct redlock_node_info {
     /* The URI without password, as "redis://host:6379/0". Lives as long as the manager. */
     const char *name;
     enum redlock_node_state state;
-    /* How long the state has been another one than REDLOCK_NODE_UP; 0 when up. */
+    /* How long it has not been REDLOCK_NODE_UP; 0 when it is up. */
     uint64_t down_ms;
-    /* What is wrong with the master, or the last thing that went wrong: a sentence without its
-     * subject; "" for nothing. Lives until the next turn of the loop. */
+    /* What is wrong with the master, or went wrong last: a sentence without its subject; "" for
+     * nothing. Lives until the next loop iteration. */
     const char *error;
-    /* Product and version, as "redis 7.0.15"; "" before the master was connected once. Lives until
-     * the next turn of the loop. */
+    /* Product and version, as "redis 7.0.15"; "" before the first connection. Lives until the next
+     * loop iteration. */
     const char *server;
     /* How long the votes of the master will not count (enum redlock_quarantine). 0: they count;
      * UINT64_MAX: they do not count until something changes. `error` says why. */
     uint64_t quarantine_ms;
-    /* The smoothed time from a request to its answer; 0 before the first answer. */
+    /* The smoothed time from a request to its reply; 0 before the first reply. */
     uint64_t rtt_us;
-    /* 1: the master has refused our user and password, or wants some, and has not let us in since.
-     * `error` says what to do. Since 0.1. */
+    /* 1: login missing or rejected, and no login has succeeded since. `error` says what to do.
+     * Since 0.1. */
     int login_refused;
     /* The TLS of the last connection, as "TLSv1.3, verified" or "TLSv1.2, not verified" (tls_verify
      * is 0); "" without TLS, and before the first connection. Since 0.1. */
     const char *tls;
     /* How far its clock is ahead of the median of all masters, and the largest error of that
-     * number, as the last inspections have shown; the error is UINT64_MAX when the clock is not
-     * known. Since 0.1. */
+     * number, by the last inspections. The error is UINT64_MAX when the clock is not known. Since
+     * 0.1. */
     int64_t clock_us;
     uint64_t clock_error_us;
+    /* 1: quarantine_ms is not 0, and nobody has to do anything: the votes count again after that
+     * time, or, if it is UINT64_MAX, when the master has rewritten its append-only file. Since 0.1.
+     */
+    int quarantine_ends;
 };
 
-/* The number of masters that are configured. 0 for NULL. Since 0.1. */
+/* The number of configured masters; 0 for NULL.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT size_t redlock_node_count(const struct redlock *rl);
 
 /* Describe master `index`, in the order of options.nodes.
  *
- * ret_info   the caller sets ret_info->size; no more than that is written.
+ * ret_info   set ret_info->size first; no more than that is written.
  *
- * Returns 0; REDLOCK_EINVAL for a NULL, an index or a size out of range; REDLOCK_EFORK.
- * From: the loop's thread. Since 0.1. */
+ * Returns 0; REDLOCK_EINVAL for a NULL, or an index or a size out of range; REDLOCK_EFORK.
+ * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_get_node_info(const struct redlock *rl, size_t index,
                                          struct redlock_node_info *ret_info);
 
-/* What was wrong with the last call, in a sentence. The last call is that of redlock_acquire(),
- * redlock_adopt(), redlock_extend(), redlock_release_token(), redlock_query(), redlock_examine() or
- * redlock_election_new() that was made last on this manager. "" when that call returned 0, or when
- * redlock_strerror() says everything. Never NULL; "" for NULL. Lives until the next of these calls.
+/* What was wrong with the last call on this manager to redlock_acquire(), redlock_adopt(),
+ * redlock_extend(), redlock_release_token(), redlock_query(), redlock_examine() or
+ * redlock_election_new(): a sentence. "" when the call returned 0, or when redlock_strerror() says
+ * everything. Never NULL; "" for NULL. Lives until the next of these calls.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_error_text(const struct redlock *rl);
 

@@ -15,21 +15,21 @@ extern "C" {
 struct redlock;
 
 /* What one master answered about the key. */
-enum redlock_query_answer {
+enum redlock_query_reply {
     /* The master did not answer in time, is not connected, or answered with an error. */
-    REDLOCK_ANSWER_NONE = 0,
+    REDLOCK_REPLY_NONE = 0,
     /* The key does not exist there. */
-    REDLOCK_ANSWER_FREE = 1,
+    REDLOCK_REPLY_FREE = 1,
     /* The key has a value there. */
-    REDLOCK_ANSWER_HELD = 2
+    REDLOCK_REPLY_HELD = 2
 };
 
 /* What one master said about a key. */
 struct redlock_query_node {
     /* sizeof(struct redlock_query_node) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
-    /* Its answer. */
-    enum redlock_query_answer answer;
+    /* Its reply. */
+    enum redlock_query_reply reply;
     /* The value, for people: printable ASCII as it is, "\xHH" for every other byte, and "..." at
      * the end of a value that is longer than some 500 characters. "" when the key is free or its
      * value is empty. */
@@ -38,12 +38,13 @@ struct redlock_query_node {
     uint64_t ttl_ms;
     /* Why the master gave no answer; "" when it gave one. */
     const char *error;
-    /* The lock's fence counter there (request.fence in redlock/lock.h); 0: it has none. */
+    /* The lock's counter of fencing tokens there (request.fencing in redlock/lock.h); 0: it has
+     * none. */
     uint64_t counter;
-    /* How many managers are in the master's waiting list of the key. Several requests of one
+    /* How many managers are in the master's wait queue of the key. Several requests of one
      * manager count once. Those that poll do not count, nor do clients of other libraries; one that
-     * was killed counts until it would be woken, or until the list ends, 10 s after the last look
-     * of a waiter. A request for several keys is in the list of one of them, which is held. 0 also
+     * was killed counts until it would be woken, or until the queue ends, 10 s after the last look
+     * of a waiter. A request for several keys is in the queue of one of them, which is held. 0 also
      * when the master does not say. */
     uint64_t waiters;
 };
@@ -72,15 +73,15 @@ struct redlock_query_result {
     uint64_t ttl_ms;
     /* 1 when a majority has the same value: the lock is held. */
     int held;
-    /* The fence of the holder, or of the last holder when the lock is free: the largest number that
-     * a majority of the counters has reached; 0 when no client asked for fences. While a client
-     * acquires the lock this may still be the fence of the previous holder. */
-    uint64_t fence;
+    /* The fencing token of the holder, or of the last holder when the lock is free: the largest
+     * number that a majority of the counters has reached; 0 when no client asked for one. While a
+     * client acquires the lock this may still be that of the previous holder. */
+    uint64_t fencing_token;
     /* 1 when `held` is 0 and the lock may be held all the same: fewer than a majority answered, or
      * the masters that did not answer could make it a majority. */
     int unknown;
     /* How many managers wait for the key: the largest number of a master. Usually three masters
-     * keep the waiting list of a key, and the others have none. */
+     * keep the wait queue of a key, and the others have none. */
     uint64_t waiters;
     /* Of a key that an election uses: the ID of the leader, and the value that it publishes; both
      * are in the owner text, "leader ID" or "leader ID VALUE". "" when the owner text is another

@@ -1,8 +1,10 @@
 /* redlock/redlock.h - the whole of libredlock. Include this one.
  *
- * With libredlock, programs agree over N independent Redis or Valkey masters which of them may do
- * something now. A lock is held when a majority of the masters has granted it and enough of its
+ * libredlock provides distributed locks and leader election on N independent Redis or Valkey
+ * masters (Redlock). A lock is held when a majority of the masters has granted it and enough of its
  * time to live is left.
+ *
+ * Read manager.h and lock.h first; sync.h instead, if the program has threads and no event loop.
  *
  *     redlock/manager.h   struct redlock: the masters, on your event loop
  *     redlock/lock.h      acquire, extend, release; what can be asked about a lock
@@ -13,13 +15,13 @@
  *     redlock/sync.h      the same for threads, without an event loop
  *     redlock/sync_election.h   elections for threads
  *     redlock/redlock.hpp       both of these for C++17; not included here
- *     redlock/stats.h     what was done so far, in numbers
- *     redlock/trace.h     everything that happens, as it happens
+ *     redlock/stats.h     statistics of a manager and of each master
+ *     redlock/trace.h     every event, as it happens
  *     redlock/error.h     every status code
  *     redlock/version.h   the version
  *
- * These rules hold for every function, but those of redlock/sync*.h have rules of their own instead
- * of the first five. Each rule is tested.
+ * These rules hold for every function. The functions of redlock/sync*.h have rules of their own in
+ * place of the first five. Each rule is tested.
  *
  *  1. No function blocks, prints, starts a thread, installs a signal handler, or ends the process.
  *     There is no global state.
@@ -41,11 +43,11 @@
  *     borrowed; its declaration says how long it lives.
  *  9. After fork() the child gets REDLOCK_EFORK from every call on the parent's manager, and never
  *     touches the parent's sockets. The child must make its own manager, on an event_base of its
- *     own. A child that runs or frees the inherited event_base must call event_reinit() for it
+ *     own. A child that runs or frees the inherited event_base must call event_reinit() on it
  *     first. Otherwise parent and child share one epoll set, in which libevent removes the
  *     parent's sockets and timers when the child removes its copies. The parent then hears nothing
- *     more: its locks end without a notice, and neither process can tell. Until event_reinit() a
- *     child may only use other things, exec, or _exit().
+ *     more: its locks end without a notification, and neither process can tell. Until
+ * event_reinit() a child may only use other things, exec, or _exit().
  * 10. A struct that begins with its `size` may be longer in a later version: fields are only
  *     appended, never moved. So a program runs with an older and with a newer library than it was
  *     built for. The library reads no more than `size` bytes of a struct that the program passes;

@@ -44,12 +44,11 @@ struct redlock_histogram {
 struct redlock_stats {
     /* sizeof(struct redlock_stats), set by the caller; see rule 10 in redlock/redlock.h. */
     size_t size;
-    /* Rounds: tries to get a majority, each with a token of its own. */
+    /* Rounds: each asks all masters once, with a token of its own. */
     uint64_t rounds;
-    /* How redlock_acquire(), redlock_adopt() and the tries of elections ended: with a lock; because
-     * somebody else has it (REDLOCK_EHELD); too late to be valid (_ETOOSLOW); at the end of wait_ms
-     * (_EDEADLINE); cancelled (_ECANCELED); without a majority that answers (_ENOQUORUM); or
-     * otherwise. */
+    /* How redlock_acquire(), redlock_adopt() and the acquires of elections ended: with a lock;
+     * because somebody else has it (REDLOCK_EHELD); too late to be valid (_ETOOSLOW); at the end of
+     * wait_ms (_EDEADLINE); cancelled (_ECANCELED); without a quorum (_ENOQUORUM); or otherwise. */
     uint64_t acquired;
     uint64_t held_by_others;
     uint64_t too_slow;
@@ -60,8 +59,8 @@ struct redlock_stats {
     /* Renewals and extensions that a majority has confirmed, and those that it has not. */
     uint64_t renewed;
     uint64_t unrenewed;
-    /* How often a master that did not have our key has it again, or at last. */
-    uint64_t healed;
+    /* Keys restored on masters that lost them, or added on masters that lacked them. */
+    uint64_t restored;
     /* Locks that were lost while they were held. */
     uint64_t lost;
     /* Releases that a majority has confirmed, and those that ended in another way. */
@@ -72,8 +71,8 @@ struct redlock_stats {
     uint64_t limited;
     /* Of all masters together: connections that were made again after one has ended. */
     uint64_t reconnections;
-    /* Now: calls whose callback has not run yet; commands that masters have not answered yet; and
-     * releases that are pending, because masters could not be reached. */
+    /* Now: calls whose callback has not run yet; commands that masters have not replied to yet; and
+     * pending releases, because masters could not be reached. */
     uint64_t calls_now;
     uint64_t in_flight_now;
     uint64_t pending_now;
@@ -87,23 +86,22 @@ struct redlock_stats {
 struct redlock_node_stats {
     /* sizeof(struct redlock_node_stats), set by the caller. */
     size_t size;
-    /* Commands that were sent to it, the library's own questions included. */
+    /* Commands that were sent to it, inspections and handshakes included. */
     uint64_t commands;
-    /* Of these: answered later than node_timeout_ms, and not answered because the connection ended.
-     */
+    /* Of these: replied to later than node_timeout_ms, and never, because the connection ended. */
     uint64_t late;
     uint64_t unanswered;
     /* Commands that were not sent for our own limits. */
     uint64_t limited;
-    /* How often it was connected and greeted, and how often that failed. */
+    /* How often a connection and its handshake succeeded, and how often they failed. */
     uint64_t connections;
     uint64_t connection_failures;
     /* For how long it was connected, all connections together. */
     uint64_t up_ms;
-    /* Now: commands that it has not answered yet, and releases that are pending for it. */
+    /* Now: commands that it has not replied to yet, and its pending releases. */
     uint64_t in_flight_now;
     uint64_t pending_now;
-    /* From a command to its answer. */
+    /* From a command to its reply. */
     struct redlock_histogram round_trip;
 };
 

@@ -91,7 +91,7 @@ REDLOCK_EXPORT int redlock_sync_new(const struct redlock_options *options,
  * Calls that are pending in other threads return: acquires REDLOCK_ECANCELED, or with the failure
  * that was decided just before, others as redlock_close() says. Locks that are still held are
  * released; for them redlock_sync_lock_lost() is REDLOCK_ECANCELED from now on. Their handles stay
- * until redlock_sync_release() or redlock_sync_lock_forget(), which return REDLOCK_ECANCELED then;
+ * until redlock_sync_release() or redlock_sync_lock_detach(), which return REDLOCK_ECANCELED then;
  * cancelers stay until redlock_sync_canceler_free(). As long as there is one of these, calls on `s`
  * return REDLOCK_ESTATE; otherwise `s` is gone when this returns 0, and no call on it may begin.
  * Takes as long as redlock_close().
@@ -143,12 +143,12 @@ REDLOCK_EXPORT void redlock_sync_canceler_free(struct redlock_sync_canceler *can
 /* Acquire a lock, and wait for that as request->wait_ms says.
  *
  * request   as for redlock_acquire(). notice_cb is called on the I/O thread, perhaps before this
- *           call returns, and not after redlock_sync_release() or redlock_sync_lock_forget() has
+ *           call returns, and not after redlock_sync_release() or redlock_sync_lock_detach() has
  *           returned. Its `lock` is good for the accessors of redlock/lock.h, in the callback only.
- *           redlock_release() and redlock_lock_forget() return REDLOCK_ESTATE for it.
+ *           redlock_release() and redlock_lock_detach() return REDLOCK_ESTATE for it.
  * canceler  of the same `s`; NULL: cannot be cancelled.
  * ret_lock  the handle, written on success only. End it with redlock_sync_release() or
- *           redlock_sync_lock_forget(), also when the lock is lost.
+ *           redlock_sync_lock_detach(), also when the lock is lost.
  *
  * Returns 0, and the lock is held; what redlock_acquire() returns; or what its callback gets.
  * Then nothing is held, and redlock_sync_error_text() says more. Since 0.1. */
@@ -179,16 +179,16 @@ REDLOCK_EXPORT int redlock_sync_release(struct redlock_sync_lock *lock);
  * Returns what redlock_extend() returns or what its callback gets. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_extend(struct redlock_sync_lock *lock, uint32_t ttl_ms);
 
-/* Say that the application is alive, as redlock_lock_pet() does. Waits for the I/O thread only, not
- * for a master. Returns as redlock_lock_pet(). Since 0.1. */
-REDLOCK_EXPORT int redlock_sync_lock_pet(struct redlock_sync_lock *lock);
+/* Say that the application is alive, as redlock_lock_heartbeat() does. Waits for the I/O thread
+ * only, not for a master. Returns as redlock_lock_heartbeat(). Since 0.1. */
+REDLOCK_EXPORT int redlock_sync_lock_heartbeat(struct redlock_sync_lock *lock);
 
-/* Give up the handle and leave the lock as it is, as redlock_lock_forget() does. This must be the
+/* Give up the handle and leave the lock as it is, as redlock_lock_detach() does. This must be the
  * last call about the handle. Waits for the I/O thread only, not for a master.
  *
  * Returns 0, or REDLOCK_ECANCELED when `s` was closed: the handle is gone. Returns REDLOCK_EINVAL
  * for NULL; REDLOCK_ESTATE on an I/O thread; REDLOCK_EFORK: nothing has happened. Since 0.1. */
-REDLOCK_EXPORT int redlock_sync_lock_forget(struct redlock_sync_lock *lock);
+REDLOCK_EXPORT int redlock_sync_lock_detach(struct redlock_sync_lock *lock);
 
 /* Release a lock by its keys and its token, as redlock_release_token() does.
  *
@@ -221,9 +221,9 @@ REDLOCK_EXPORT int redlock_sync_lock_lost(const struct redlock_sync_lock *lock);
  * Returns a file descriptor; REDLOCK_EINVAL for NULL; REDLOCK_ESYSTEM; REDLOCK_EFORK. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_lock_fd(struct redlock_sync_lock *lock);
 
-/* As redlock_lock_fence(), redlock_lock_token() and redlock_lock_key(), when the lock was acquired.
- * They do not change, and the texts live as long as the handle. Since 0.1. */
-REDLOCK_EXPORT uint64_t redlock_sync_lock_fence(const struct redlock_sync_lock *lock);
+/* As redlock_lock_fencing_token(), redlock_lock_token() and redlock_lock_key(), when the lock was
+ * acquired. They do not change, and the texts live as long as the handle. Since 0.1. */
+REDLOCK_EXPORT uint64_t redlock_sync_lock_fencing_token(const struct redlock_sync_lock *lock);
 REDLOCK_EXPORT const char *redlock_sync_lock_token(const struct redlock_sync_lock *lock);
 REDLOCK_EXPORT const char *redlock_sync_lock_key(const struct redlock_sync_lock *lock,
                                                  size_t *ret_len);

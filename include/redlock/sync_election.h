@@ -16,8 +16,8 @@
  * A function here does what its namesake in redlock/election.h does, and the rules of
  * redlock/sync.h hold: any thread may call any of them, and a call waits for its end.
  *
- * Use options.stops_later when threads work for the leader: they need time to notice that the lead
- * has ended. Without it the lead is given up as soon as options.demoted_cb has returned.
+ * Use options.stops_later when threads work for the leader: they need time to notice that
+ * leadership has ended. Without it the lock is released as soon as options.demoted_cb has returned.
  */
 #ifndef REDLOCK_SYNC_ELECTION_H
 #define REDLOCK_SYNC_ELECTION_H
@@ -49,7 +49,7 @@ REDLOCK_EXPORT int redlock_sync_election_new(struct redlock_sync *s,
                                              const struct redlock_election_options *options,
                                              struct redlock_sync_election **ret_election);
 
-/* Resign, wait until the lead is given up, and free the election. Everything must have stopped that
+/* Resign, wait until the lock is released, and free the election. Everything must have stopped that
  * only a leader may do. Calls of other threads that wait for the election return
  * REDLOCK_ECANCELED, and no call about it may begin any more.
  *
@@ -60,7 +60,7 @@ REDLOCK_EXPORT int redlock_sync_election_free(struct redlock_sync_election *elec
 /* Be a candidate from now on, and wait until this election leads.
  *
  * It stays a candidate whatever this returns, until redlock_sync_election_resign(). So the call may
- * be repeated to go on waiting, and after a lead to wait for the next one.
+ * be repeated to go on waiting, and after leadership to wait for the next one.
  *
  * wait_ms   how long to wait: 0: not at all; REDLOCK_FOREVER: without a limit.
  * canceler  of the same `s`; NULL: cannot be cancelled.
@@ -68,7 +68,7 @@ REDLOCK_EXPORT int redlock_sync_election_free(struct redlock_sync_election *elec
  *
  * Returns 0: it leads, or led just now (redlock_sync_election_is_leader()); REDLOCK_EDEADLINE:
  * wait_ms has passed (redlock_sync_error_reason() is redlock_election_failure(), and
- * redlock_sync_error_text() says which masters have not granted the lead);
+ * redlock_sync_error_text() says which masters have not granted leadership);
  * REDLOCK_ECANCELED: cancelled, resigned or closed; REDLOCK_EINVAL (also for an observer);
  * REDLOCK_ESTATE; REDLOCK_ENOMEM; REDLOCK_EFORK. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_election_campaign(struct redlock_sync_election *election,
@@ -76,10 +76,10 @@ REDLOCK_EXPORT int redlock_sync_election_campaign(struct redlock_sync_election *
                                                   struct redlock_sync_canceler *canceler,
                                                   uint64_t *ret_term);
 
-/* Wait until the lead of this term has ended.
+/* Wait until leadership of this term has ended.
  *
  * term          from redlock_sync_election_campaign().
- * ret_demotion  why the last lead has ended: the caller sets ret_demotion->size, and no more than
+ * ret_demotion  why leadership ended last: the caller sets ret_demotion->size, and no more than
  *               that is written, on success only. NULL: not wanted.
  *
  * Returns 0, at once when this election does not lead in this term; REDLOCK_EDEADLINE: it still
@@ -91,8 +91,8 @@ REDLOCK_EXPORT int redlock_sync_election_wait_demoted(struct redlock_sync_electi
                                                       struct redlock_demotion *ret_demotion);
 
 /* Be an observer from now on, as redlock_election_resign(). Campaigns of other threads return
- * REDLOCK_ECANCELED. Waits for the I/O thread only: is_leader is 0 when this returns, and the lead
- * is given up soon after (with stops_later: after redlock_sync_election_stopped()).
+ * REDLOCK_ECANCELED. Waits for the I/O thread only: is_leader is 0 when this returns, and the
+ * lock is released soon after (with stops_later: after redlock_sync_election_stopped()).
  *
  * Returns as redlock_election_resign(). Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_election_resign(struct redlock_sync_election *election);

@@ -28,7 +28,7 @@
  *
  * If <sys/sdt.h> was present when the library was built, each kind of event is also a USDT probe of
  * the provider "redlock", with its name in lower case: redlock:sent, redlock:lost. Its arguments
- * are lock, node, key, token, text, question, answer and status. The probes do not need a trace_cb.
+ * are lock, node, key, token, text, question, reply and status. The probes do not need a trace_cb.
  *
  * Without a trace_cb and without a listener to the probes, each place costs one test.
  */
@@ -58,57 +58,57 @@ enum redlock_trace_kind {
     REDLOCK_TRACE_AHEAD = 14,        /* its clock went forward; us: by how much */
     REDLOCK_TRACE_SUSPENDED = 15,    /* its clock shows that we were suspended; us: for how long */
     REDLOCK_TRACE_PENDING = 16,      /* a release could not be sent to it; token */
-    REDLOCK_TRACE_WATCHED = 17,      /* it can wake us over a second connection; */
-    REDLOCK_TRACE_UNWATCHED = 18,    /* not any more */
+    REDLOCK_TRACE_SUBSCRIBED = 17,   /* it can wake us over a second connection; */
+    REDLOCK_TRACE_UNSUBSCRIBED = 18, /* not any more */
 
     /* A lock: lock, key and token. */
     REDLOCK_TRACE_ASKED = 20,   /* redlock_acquire(); ttl_ms; text: "fenced, renewed" */
     REDLOCK_TRACE_ADOPTED = 21, /* redlock_adopt(); ttl_ms */
     REDLOCK_TRACE_ROUND = 22,   /* a try begins, with a token of its own; round */
-    REDLOCK_TRACE_SENT = 23,    /* question, to nodes; ttl_ms, fence. lock is -1, and node is set,
-                                   when it is sent because the master is back */
-    REDLOCK_TRACE_VOTED = 24, /* node, question, answer; fence: its counter. lock is -1 when nobody
-                                 waits for it any more, as with ANSWERED */
-    REDLOCK_TRACE_ANSWERED = 25,  /* node, question, answer */
+    REDLOCK_TRACE_SENT = 23,  /* question, to nodes; ttl_ms, fencing_token. lock is -1, and node is
+                                 set,  when it is sent because the master is back */
+    REDLOCK_TRACE_VOTED = 24, /* node, question, reply; fencing_token: its counter. lock is -1 when
+                                 nobody waits for it any more, as with REPLIED */
+    REDLOCK_TRACE_REPLIED = 25,   /* node, question, reply */
     REDLOCK_TRACE_DECIDED = 26,   /* round; status: REDLOCK_OK for a majority, or why it failed; us:
                                      until the next round, 0: it was the last, or a master will say
                                      when */
-    REDLOCK_TRACE_HELD = 27,      /* the callback reports success; us left; fence */
+    REDLOCK_TRACE_HELD = 27,      /* the callback reports success; us left; fencing_token */
     REDLOCK_TRACE_FAILED = 28,    /* the callback reports a failure: status; round: how many */
     REDLOCK_TRACE_CANCELED = 29,  /* redlock_cancel() */
     REDLOCK_TRACE_EXTENDING = 30, /* redlock_extend(); ttl_ms */
-    REDLOCK_TRACE_PETTED = 31,    /* redlock_lock_pet() */
+    REDLOCK_TRACE_HEARTBEAT = 31, /* redlock_lock_heartbeat() */
     REDLOCK_TRACE_RENEWED = 32,   /* a majority confirmed a renewal or an extension; us left */
     REDLOCK_TRACE_TROUBLE = 33,   /* a renewal failed, or is not allowed: status; us left */
     REDLOCK_TRACE_LOST = 34,      /* the lock is lost: status */
     REDLOCK_TRACE_EXTENDED = 35,  /* the callback reports how the extension ended: status */
     REDLOCK_TRACE_RELEASING = 36, /* redlock_release(), or a close */
     REDLOCK_TRACE_RELEASED = 37,  /* how the release ended: status */
-    REDLOCK_TRACE_FORGOTTEN = 38, /* redlock_lock_forget() */
-    REDLOCK_TRACE_WAITING = 39,   /* the place in the waiting lists is known or has changed: round;
-                                     nodes: whose lists */
+    REDLOCK_TRACE_DETACHED = 38,  /* redlock_lock_detach() */
+    REDLOCK_TRACE_WAITING = 39,   /* the queue position is known or has changed: round;
+                                     nodes: whose queues */
     REDLOCK_TRACE_WOKEN = 40, /* node: the key is free, and it is our turn; lock is -1 when nobody
                                  waits for it any more */
-    REDLOCK_TRACE_NEXT = 41   /* node: nobody is before us in its waiting list now */
+    REDLOCK_TRACE_NEXT = 41   /* node: nobody is before us in its queue now */
 };
 
 /* What the library asks a master about a lock. */
 enum redlock_question {
     REDLOCK_QUESTION_SET = 0,     /* set our key if the key is free */
     REDLOCK_QUESTION_SET_ALL = 1, /* the same for several keys, all or none */
-    REDLOCK_QUESTION_FENCED = 2,  /* the same, and raise the fence counters */
+    REDLOCK_QUESTION_FENCED = 2,  /* the same, and raise the counters */
     REDLOCK_QUESTION_ADOPT = 3,   /* keep keys that another handle acquired */
-    REDLOCK_QUESTION_CONFIRM = 4, /* raise the fence counters to our fence */
+    REDLOCK_QUESTION_CONFIRM = 4, /* raise the counters to our fencing token */
     REDLOCK_QUESTION_EXTEND = 5,  /* keep our keys for the ttl */
-    REDLOCK_QUESTION_HEAL = 6,    /* set our keys again */
+    REDLOCK_QUESTION_RESTORE = 6, /* set our keys again */
     REDLOCK_QUESTION_RELEASE = 7, /* delete our keys */
-    REDLOCK_QUESTION_WAIT = 8,    /* list us among those who wait for the keys */
-    REDLOCK_QUESTION_LEAVE = 9,   /* take us out of those lists */
+    REDLOCK_QUESTION_WAIT = 8,    /* queue us with those who wait for the keys */
+    REDLOCK_QUESTION_LEAVE = 9,   /* take us out of those queues */
     REDLOCK_QUESTION_HOLDER = 10  /* who holds the key: redlock_query() */
 };
 
 /* What the master says. */
-enum redlock_trace_answer {
+enum redlock_trace_reply {
     REDLOCK_SAYS_NOTHING = 0,     /* an error, or no answer: it may have done what was asked */
     REDLOCK_SAYS_YES = 1,         /* it did what was asked */
     REDLOCK_SAYS_NO = 2,          /* somebody else has the key */
@@ -116,7 +116,7 @@ enum redlock_trace_answer {
     REDLOCK_SAYS_QUARANTINED = 4, /* yes, but its vote does not count: it is in quarantine */
     REDLOCK_SAYS_GONE = 5,        /* it does not have the key */
     REDLOCK_SAYS_TAKEN = 6,       /* the key has the value of somebody else */
-    REDLOCK_SAYS_LISTED = 7,      /* we are in the waiting list: round is our place */
+    REDLOCK_SAYS_QUEUED = 7,      /* we are in the queue: round is our position */
     REDLOCK_SAYS_TURN = 8,        /* the keys are free, and nobody waits before us */
     REDLOCK_SAYS_FULL = 9         /* too many wait already */
 };
@@ -147,14 +147,14 @@ struct redlock_trace {
     /* More, in words; "" for none. These texts are borrowed for the time of the callback. */
     const char *text;
     enum redlock_question question;
-    enum redlock_trace_answer answer;
+    enum redlock_trace_reply reply;
     /* Of redlock/error.h. */
     int status;
     uint32_t round;
     uint32_t ttl_ms;
     /* A span in microseconds. */
     uint64_t us;
-    uint64_t fence;
+    uint64_t fencing_token;
 };
 
 /* options.trace_cb: gets each event. `event` is borrowed for the time of the callback. */

@@ -11,7 +11,7 @@ static size_t class_of(size_t size)
 }
 
 /* How long the objects of a class are. */
-static size_t size_of(size_t class)
+static size_t size_of_class(size_t class)
 {
     return class * RLK_POOL_STEP + RLK_POOL_STEP / 2;
 }
@@ -28,7 +28,7 @@ static void *pop(struct rlk_pool *p, size_t class)
 
     if (object) {
         p->free[class] = *(void **)object;
-        p->kept -= size_of(class);
+        p->kept -= size_of_class(class);
     }
     return object;
 }
@@ -50,18 +50,18 @@ void *rlk_pool_take(struct rlk_pool *p, size_t size)
     size_t class = class_of(size);
     void *object = class < RLK_POOL_CLASSES ? pop(p, class) : NULL;
 
-    return object ? object : rlk_alloc(size_of(class));
+    return object ? object : rlk_alloc(size_of_class(class));
 }
 
 void rlk_pool_give(struct rlk_pool *p, void *object, size_t size)
 {
     size_t class = class_of(size);
 
-    if (class >= RLK_POOL_CLASSES || p->kept + size_of(class) > p->keep) {
+    if (class >= RLK_POOL_CLASSES || p->kept + size_of_class(class) > p->keep) {
         rlk_free(object);
         return;
     }
     *(void **)object = p->free[class];
     p->free[class] = object;
-    p->kept += size_of(class);
+    p->kept += size_of_class(class);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static size_t size_of(const void *sized)
+static size_t size_of_struct(const void *sized)
 {
     size_t size;
 
@@ -36,7 +36,7 @@ static void copy(void *theirs, size_t size, const void *own, size_t own_size)
 
 bool rlk_sized_valid(const void *theirs, size_t least)
 {
-    size_t size = size_of(theirs);
+    size_t size = size_of_struct(theirs);
 
     return size >= least && size <= RLK_SIZED_MOST;
 }
@@ -48,7 +48,7 @@ void rlk_sized_init(void *theirs, size_t size, const void *defaults, size_t own_
 
 enum rlk_sized rlk_sized_read(const void *theirs, size_t least, void *own, size_t own_size)
 {
-    size_t size = size_of(theirs);
+    size_t size = size_of_struct(theirs);
 
     if (!rlk_sized_valid(theirs, least)) {
         return RLK_SIZED_INVALID;
@@ -60,5 +60,5 @@ enum rlk_sized rlk_sized_read(const void *theirs, size_t least, void *own, size_
 
 void rlk_sized_write(void *theirs, const void *own, size_t own_size)
 {
-    copy(theirs, size_of(theirs), own, own_size);
+    copy(theirs, size_of_struct(theirs), own, own_size);
 }

@@ -8,6 +8,7 @@
 #include <redlock/redlock.h>
 
 #include "base/wipe.h"
+#include "cli/args/help.h"
 #include "cli/elect/elect.h"
 #include "cli/lock/lock.h"
 #include "cli/metrics/exporter.h"
@@ -38,24 +39,26 @@ static const struct command {
 static const char help[] =
     "usage: redlock COMMAND [OPTION...]\n"
     "\n"
-    "Locks over N independent Redis or Valkey masters: a lock is held when a majority of them\n"
-    "has granted it. A minority of masters that crash or hang can neither block nor break it.\n"
+    "Distributed locks and leader election on N independent Redis or Valkey masters. A lock is\n"
+    "held when a majority of them has granted it. A minority that crashes or hangs neither\n"
+    "blocks nor breaks it.\n"
     "\n"
     "  redlock lock KEY... -- CMD [ARG...]  run CMD while holding the lock KEY, and renew it\n"
     "  redlock elect NAME -- CMD [ARG...]   run CMD while leader of the election NAME\n"
     "  redlock acquire KEY...               acquire a lock and print its token (for scripts)\n"
-    "  redlock extend KEY... --token TOKEN  make the lock live longer\n"
+    "  redlock extend KEY... --token TOKEN  extend the lock\n"
     "  redlock release KEY... --token TOKEN release the lock\n"
     "  redlock status KEY...                show who holds the lock, where, and for how long\n"
     "  redlock nodes                        show the state of each master\n"
     "  redlock doctor                       find what is wrong with the masters, and the fix\n"
     "  redlock exporter [KEY...]            serve metrics for Prometheus\n"
-    "  redlock web [KEY...]                 serve a page that shows masters, locks and leaders\n"
+    "  redlock web [KEY...]                 serve a web dashboard: masters, locks and leaders\n"
     "  redlock sandbox [-- CMD [ARG...]]    start private masters, to try things out\n"
     "\n"
     "Several KEYs are one lock: all of them or none.\n"
     "\n"
     "  redlock COMMAND --help               explain one command\n"
+    "  redlock help masters                 explain the options about the masters\n"
     "  redlock --version                    print the version\n"
     "\n"
     "try it now (needs redis-server or valkey-server):\n"
@@ -70,7 +73,7 @@ static const char help[] =
     "\n"
     "exit status: that of CMD, or 64 wrong usage, 69 no majority of the masters can be reached,\n"
     "70 internal error, 75 somebody else holds the lock, 76 the lock was lost while CMD ran,\n"
-    "126 CMD cannot be run, 127 CMD was not found, 128+N signal N. More: man redlock\n";
+    "126 CMD cannot be run, 127 CMD was not found, 128+N signal N. See also: man redlock\n";
 
 static int print_version(void)
 {
@@ -78,7 +81,7 @@ static int print_version(void)
     return cli_say_flush();
 }
 
-static int run(const char *name, int argc, char **argv)
+static int run_subcommand(const char *name, int argc, char **argv)
 {
     size_t i;
 
@@ -101,7 +104,7 @@ static int run_help(const char *name)
     char *argv[] = {command, option, NULL};
 
     snprintf(command, sizeof(command), "%s", name);
-    return run(command, 2, argv);
+    return run_subcommand(command, 2, argv);
 }
 
 /* open() returns the lowest free number. If 0, 1 or 2 were closed, a connection to a master could
@@ -146,10 +149,11 @@ int main(int argc, char **argv)
         return print_version();
     }
     if (strcmp(first, "help") == 0 && argc > 2) {
-        return run_help(argv[2]);
+        return strcmp(argv[2], "masters") == 0 ? cli_say_print(cli_help_masters)
+                                               : run_help(argv[2]);
     }
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
         return cli_say_print(help);
     }
-    return run(first, argc - 1, argv + 1);
+    return run_subcommand(first, argc - 1, argv + 1);
 }

@@ -28,7 +28,8 @@ void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *co
     rlk_round_init(&a->round);
 }
 
-static void fail(struct rlk_attempt *a, int status, uint64_t now_us, struct rlk_actions *out)
+static void fail_attempt(struct rlk_attempt *a, int status, uint64_t now_us,
+                         struct rlk_actions *out)
 {
     a->state = RLK_ATTEMPT_FAILED;
     a->status = status;
@@ -76,12 +77,19 @@ static bool is_back_off_needed(const struct rlk_attempt *a)
            (a->waiting.turn & ~a->round.no) != 0 || rlk_waiting_is_vain(&a->waiting);
 }
 
-/* [W2] Without a refusal it may be this request that cannot be granted, and others can. */
+/* [W2] Without a refusal it may be this request that cannot be granted, and others can. The same
+ * is true when some masters have other keys there, and errors of the rest cost the majority. */
+static bool may_be_own_trouble(const struct rlk_attempt *a)
+{
+    return a->round.status != REDLOCK_EHELD ||
+           rlk_round_is_lost_to_errors(&a->round, a->config.terms.nodes);
+}
+
 static void wait_after_round(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     a->took_us = rlk_time_sub(now_us, a->round.started_us);
-    out->rest = a->round.status != REDLOCK_EHELD;
-    a->polls = out->rest || !a->config.watch;
+    out->rest = may_be_own_trouble(a);
+    a->polls = out->rest || !a->config.subscribe;
     a->split = is_back_off_needed(a);
     wait(a, false, now_us);
 }
@@ -104,18 +112,18 @@ static bool is_cut_short(const struct rlk_attempt *a, uint64_t now_us)
 RLK_RARE static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     if (a->round.status == REDLOCK_ECANCELED) {
-        fail(a, REDLOCK_ECANCELED, now_us, out);
+        fail_attempt(a, REDLOCK_ECANCELED, now_us, out);
         return;
     }
     if (is_cut_short(a, now_us)) {
-        fail(a, REDLOCK_EDEADLINE, now_us, out);
+        fail_attempt(a, REDLOCK_EDEADLINE, now_us, out);
         return;
     }
     a->reason = a->round.status;
     if (a->config.wait_us == 0 || a->tries > a->config.max_retries) {
-        fail(a, a->reason, now_us, out);
+        fail_attempt(a, a->reason, now_us, out);
     } else if (now_us >= a->give_up_us) {
-        fail(a, REDLOCK_EDEADLINE, now_us, out);
+        fail_attempt(a, REDLOCK_EDEADLINE, now_us, out);
     } else {
         wait_after_round(a, now_us, out);
     }
@@ -180,7 +188,7 @@ static uint64_t queue_limit(const struct rlk_attempt *a)
 static void give_up(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
 {
     a->reason = a->tries == 0 ? REDLOCK_ELIMIT : a->reason;
-    fail(a, REDLOCK_EDEADLINE, now_us, out);
+    fail_attempt(a, REDLOCK_EDEADLINE, now_us, out);
 }
 
 /* When the wait ends with a round, unless something happens before. */
@@ -240,18 +248,19 @@ static bool gets_behind(const struct rlk_attempt *a, const struct rlk_event *ev)
     return a->state == RLK_ATTEMPT_WAITING && a->polls && ev->behind;
 }
 
-static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+static void on_attempt_timer(struct rlk_attempt *a, const struct rlk_event *ev,
+                             struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_ASKING) {
         step_round(a, ev, out);
     } else if (a->state == RLK_ATTEMPT_BEHIND && ev->now_us >= a->give_up_us) {
-        fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
+        fail_attempt(a, REDLOCK_EDEADLINE, ev->now_us, out);
     } else if (a->state == RLK_ATTEMPT_QUEUED && ev->now_us >= queue_limit(a)) {
         give_up(a, ev->now_us, out);
     } else if (a->state == RLK_ATTEMPT_QUEUED && ev->kind == RLK_EVENT_DEQUEUED) {
         begin_round(a, ev, out);
     } else if (a->state == RLK_ATTEMPT_WAITING && ev->now_us >= a->give_up_us) {
-        fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
+        fail_attempt(a, REDLOCK_EDEADLINE, ev->now_us, out);
     } else if (gets_behind(a, ev)) {
         a->state = RLK_ATTEMPT_BEHIND;
     } else if (a->state == RLK_ATTEMPT_WAITING) {
@@ -259,7 +268,7 @@ static void timer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
     }
 }
 
-/* What a master says of its waiting list. Nothing is lost when it comes at another time: the next
+/* What a master says of its wait queue. Nothing is lost when it comes at another time: the next
  * wait asks for our place again, with the same ticket [W8]. */
 static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -275,17 +284,19 @@ static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_a
     }
 }
 
-static void cancel(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+static void cancel_attempt(struct rlk_attempt *a, const struct rlk_event *ev,
+                           struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_WAITING || a->state == RLK_ATTEMPT_IDLE ||
         a->state == RLK_ATTEMPT_BEHIND || a->state == RLK_ATTEMPT_QUEUED) {
-        fail(a, REDLOCK_ECANCELED, ev->now_us, out);
+        fail_attempt(a, REDLOCK_ECANCELED, ev->now_us, out);
     } else if (a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON) {
         step_round(a, ev, out);
     }
 }
 
-static void deliver(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+static void deliver_attempt(struct rlk_attempt *a, const struct rlk_event *ev,
+                            struct rlk_actions *out)
 {
     if (a->state != RLK_ATTEMPT_WON) {
         return;
@@ -326,7 +337,8 @@ static uint64_t deadline(const struct rlk_attempt *a)
 /* [W2, W7] Ask at once, unless somebody else comes first: of this manager, or of another one. An
  * attempt that does not wait asks in any case: its only round is to find out whether the lock is
  * held. */
-static void begin(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+static void begin_attempt(struct rlk_attempt *a, const struct rlk_event *ev,
+                          struct rlk_actions *out)
 {
     bool waits = a->config.wait_us > 0;
 
@@ -335,19 +347,20 @@ static void begin(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_
         a->state = RLK_ATTEMPT_BEHIND;
     } else if (waits && ev->yield) {
         a->reason = REDLOCK_EHELD;
-        a->polls = !a->config.watch;
+        a->polls = !a->config.subscribe;
         wait(a, true, rlk_time_add(ev->now_us, RLK_WAITING_YIELD_US));
     } else {
         next_round(a, ev, out);
     }
 }
 
-static void start(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+static void start_attempt(struct rlk_attempt *a, const struct rlk_event *ev,
+                          struct rlk_actions *out)
 {
     if (a->state == RLK_ATTEMPT_IDLE) {
         a->started_us = ev->now_us;
         a->give_up_us = rlk_time_add(ev->now_us, a->config.wait_us);
-        begin(a, ev, out);
+        begin_attempt(a, ev, out);
     }
 }
 
@@ -357,12 +370,12 @@ static void contend(struct rlk_attempt *a, const struct rlk_event *ev, struct rl
     if (gets_behind(a, ev)) {
         a->state = RLK_ATTEMPT_BEHIND;
     } else if (a->state == RLK_ATTEMPT_BEHIND && ev->now_us >= a->give_up_us) {
-        fail(a, REDLOCK_EDEADLINE, ev->now_us, out);
+        fail_attempt(a, REDLOCK_EDEADLINE, ev->now_us, out);
     } else if (a->state == RLK_ATTEMPT_BEHIND && ev->rests) {
         a->polls = true;
         wait(a, false, ev->now_us);
     } else if (a->state == RLK_ATTEMPT_BEHIND && !ev->behind) {
-        begin(a, ev, out);
+        begin_attempt(a, ev, out);
     }
 }
 
@@ -380,15 +393,27 @@ static bool is_between_rounds(const struct rlk_attempt *a)
            a->state == RLK_ATTEMPT_QUEUED || a->state == RLK_ATTEMPT_FAILED;
 }
 
+/* [W2] A late vote may show that the trouble is our own: then others go first from now on. */
+static void reconsider_wait(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
+{
+    if (a->state == RLK_ATTEMPT_WAITING && !a->polls && a->round.status == REDLOCK_EHELD &&
+        may_be_own_trouble(a)) {
+        out->rest = a->polls = true;
+        wait(a, false, now_us);
+    }
+}
+
 /* An answer to an earlier round needs nothing: the release was sent after that question [S6]. One
  * that comes after the end of its round decides nothing, but says who refused us. */
-static void answer(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
+static void on_attempt_reply(struct rlk_attempt *a, const struct rlk_event *ev,
+                             struct rlk_actions *out)
 {
     if (ev->round != a->tries) {
         return;
     }
     if (is_between_rounds(a)) {
         rlk_round_step(&a->round, &a->config.terms, RLK_NEVER, ev, out);
+        reconsider_wait(a, ev->now_us, out);
     } else {
         step_round(a, ev, out);
     }
@@ -409,25 +434,25 @@ static void step_round_if_asking_or_won(struct rlk_attempt *a, const struct rlk_
 
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_attempt *, const struct rlk_event *,
                                             struct rlk_actions *) = {
-    [RLK_EVENT_START] = start,
+    [RLK_EVENT_START] = start_attempt,
     [RLK_EVENT_NODE_UP] = step_round_if_asking,
     [RLK_EVENT_NODE_DOWN] = step_round_if_asking,
-    [RLK_EVENT_VOTE] = answer,
-    [RLK_EVENT_CONFIRM] = answer,
-    [RLK_EVENT_TIMER] = timer,
-    [RLK_EVENT_DEQUEUED] = timer,
-    [RLK_EVENT_CANCEL] = cancel,
+    [RLK_EVENT_VOTE] = on_attempt_reply,
+    [RLK_EVENT_CONFIRM] = on_attempt_reply,
+    [RLK_EVENT_TIMER] = on_attempt_timer,
+    [RLK_EVENT_DEQUEUED] = on_attempt_timer,
+    [RLK_EVENT_CANCEL] = cancel_attempt,
     [RLK_EVENT_QUARANTINED] = step_round_if_asking_or_won,
     [RLK_EVENT_CLOCK_SUSPECT] = step_round_if_asking_or_won,
     [RLK_EVENT_SUSPENDED] = step_round_if_asking_or_won,
     [RLK_EVENT_CONTEND] = contend,
-    [RLK_EVENT_PLACE] = hint,
+    [RLK_EVENT_POSITION] = hint,
     [RLK_EVENT_TURN] = hint,
     [RLK_EVENT_NEXT] = hint,
     [RLK_EVENT_CHANGED] = hint,
-    [RLK_EVENT_WATCHED] = hint,
-    [RLK_EVENT_UNWATCHED] = hint,
-    [RLK_EVENT_DELIVER] = deliver,
+    [RLK_EVENT_SUBSCRIBED] = hint,
+    [RLK_EVENT_UNSUBSCRIBED] = hint,
+    [RLK_EVENT_DELIVER] = deliver_attempt,
 };
 
 void rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)

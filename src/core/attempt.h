@@ -39,7 +39,7 @@ struct rlk_attempt_config {
     uint64_t retry_max_us;
     uint32_t max_retries; /* UINT32_MAX: no limit */
     uint64_t seed;        /* for the jitter of the back-off */
-    bool watch;           /* waiters use the waiting lists of the masters; otherwise they poll */
+    bool subscribe;       /* waiters use the wait queues of the masters; otherwise they poll */
     uint32_t key_hash;    /* of the keys, the same in all clients: chooses the hosts [W1] */
 };
 

@@ -219,8 +219,8 @@ bool rlk_classify_woke(const struct rlk_reply *reply)
     return is_number(reply, 2);
 }
 
-/* {place, left, value}, and nothing that wait.lua never says. */
-static bool is_place(const struct rlk_reply *reply)
+/* {position, left, value}, and nothing that wait.lua never says. */
+static bool is_position(const struct rlk_reply *reply)
 {
     return reply->type == RLK_REPLY_ARRAY && reply->integer == 3 &&
            reply[1].type == RLK_REPLY_INTEGER && reply[2].type == RLK_REPLY_INTEGER &&
@@ -231,19 +231,19 @@ static bool is_place(const struct rlk_reply *reply)
 
 void rlk_classify_wait(const struct rlk_reply *reply, struct rlk_event *ev)
 {
-    int64_t place, left_ms;
+    int64_t position, left_ms;
 
     ev->turn = ev->listed = false;
-    ev->place = 0;
+    ev->position = 0;
     ev->left_us = 0;
-    if (!is_place(reply)) {
+    if (!is_position(reply)) {
         return;
     }
-    place = reply[1].integer;
+    position = reply[1].integer;
     left_ms = reply[2].integer;
-    ev->turn = place == 0;
-    ev->listed = place > 0;
-    ev->place = place > 0 ? (uint32_t)place : 0;
+    ev->turn = position == 0;
+    ev->listed = position > 0;
+    ev->position = position > 0 ? (uint32_t)position : 0;
     ev->left_us = left_ms == -1 ? RLK_NEVER : left_ms < 0 ? 0 : rlk_time_from_ms((uint64_t)left_ms);
 }
 

@@ -14,7 +14,7 @@ void rlk_election_init(struct rlk_election *e, const struct rlk_election_config 
 }
 
 /* [L1] */
-static uint64_t lead_until_us(const struct rlk_election *e, uint64_t valid_until_us)
+static uint64_t leadership_until_us(const struct rlk_election *e, uint64_t valid_until_us)
 {
     return rlk_time_sub(valid_until_us, e->config.lease_us - e->config.renew_deadline_us);
 }
@@ -22,7 +22,7 @@ static uint64_t lead_until_us(const struct rlk_election *e, uint64_t valid_until
 /* ---- asking ---- */
 
 /* [L5] */
-static void ask(struct rlk_election *e, struct rlk_election_actions *out)
+static void ask_for_leadership(struct rlk_election *e, struct rlk_election_actions *out)
 {
     if (e->outranked) {
         e->state = RLK_ELECTION_PAUSED;
@@ -39,7 +39,7 @@ static void rest(struct rlk_election *e, uint64_t for_us, uint64_t now_us,
     if (!e->wants) {
         e->state = RLK_ELECTION_IDLE;
     } else if (for_us == 0) {
-        ask(e, out);
+        ask_for_leadership(e, out);
     } else {
         e->state = RLK_ELECTION_PAUSED;
         e->pause_us = rlk_time_add(now_us, for_us);
@@ -58,12 +58,12 @@ static void campaign(struct rlk_election *e, const struct rlk_election_event *ev
     (void)ev;
     e->wants = true;
     if (e->state == RLK_ELECTION_IDLE) {
-        ask(e, out);
+        ask_for_leadership(e, out);
     }
 }
 
-static void fail(struct rlk_election *e, const struct rlk_election_event *ev,
-                 struct rlk_election_actions *out)
+static void fail_election(struct rlk_election *e, const struct rlk_election_event *ev,
+                          struct rlk_election_actions *out)
 {
     if (e->state == RLK_ELECTION_ASKING || e->state == RLK_ELECTION_LEAVING) {
         bool asked = e->state == RLK_ELECTION_ASKING;
@@ -74,12 +74,12 @@ static void fail(struct rlk_election *e, const struct rlk_election_event *ev,
 
 /* ---- leading ---- */
 
-/* [L2] Nobody may rely on the lead from now on; the callback comes next. */
+/* [L2] Nobody may rely on leadership from now on; the callback comes next. */
 static void demote(struct rlk_election *e, int reason, struct rlk_election_actions *out)
 {
     e->state = RLK_ELECTION_DEMOTED;
     e->reason = reason;
-    e->lead_until_us = 0;
+    e->leadership_until_us = 0;
     e->stopped = !e->config.stops_later;
     out->demoted = true;
 }
@@ -92,7 +92,7 @@ static void win(struct rlk_election *e, const struct rlk_election_event *ev,
         rest(e, 0, ev->now_us, out);
         return;
     }
-    if (!ev->healthy || lead_until_us(e, ev->valid_until_us) <= ev->now_us) {
+    if (!ev->healthy || leadership_until_us(e, ev->valid_until_us) <= ev->now_us) {
         out->release = true;
         rest(e, e->config.retry_us, ev->now_us, out);
         return;
@@ -100,14 +100,14 @@ static void win(struct rlk_election *e, const struct rlk_election_event *ev,
     e->state = RLK_ELECTION_LEADING;
     e->released = false;
     e->valid_until_us = ev->valid_until_us;
-    e->lead_until_us = lead_until_us(e, ev->valid_until_us);
+    e->leadership_until_us = leadership_until_us(e, ev->valid_until_us);
     out->elected = true;
 }
 
-/* Why the lead is over: also when nothing is known to be wrong, a timer that is late tells. */
+/* Why leadership is over: also when nothing is known to be wrong, a timer that is late tells. */
 static int why_over(const struct rlk_election *e, const struct rlk_election_event *ev)
 {
-    uint64_t late_us = rlk_time_sub(ev->now_us, e->lead_until_us);
+    uint64_t late_us = rlk_time_sub(ev->now_us, e->leadership_until_us);
 
     if (ev->kind == RLK_ELECTION_TIMER && late_us > e->config.lease_us / LATE_PARTS) {
         return REDLOCK_ESUSPENDED;
@@ -119,7 +119,7 @@ static int why_over(const struct rlk_election *e, const struct rlk_election_even
 static void move(struct rlk_election *e, const struct rlk_election_event *ev,
                  struct rlk_election_actions *out)
 {
-    uint64_t until_us = lead_until_us(e, ev->valid_until_us);
+    uint64_t until_us = leadership_until_us(e, ev->valid_until_us);
 
     if (e->state == RLK_ELECTION_DEMOTED) {
         e->valid_until_us = rlk_time_min(e->valid_until_us, ev->valid_until_us);
@@ -127,16 +127,16 @@ static void move(struct rlk_election *e, const struct rlk_election_event *ev,
     if (e->state != RLK_ELECTION_LEADING) {
         return;
     }
-    out->moved = until_us != e->lead_until_us;
+    out->moved = until_us != e->leadership_until_us;
     e->valid_until_us = ev->valid_until_us;
-    e->lead_until_us = until_us;
+    e->leadership_until_us = until_us;
     if (until_us <= ev->now_us) {
         out->moved = false;
         demote(e, why_over(e, ev), out);
     }
 }
 
-/* ---- after the lead ---- */
+/* ---- after leadership ---- */
 
 static void release_once(struct rlk_election *e, struct rlk_election_actions *out)
 {
@@ -144,8 +144,9 @@ static void release_once(struct rlk_election *e, struct rlk_election_actions *ou
     e->released = true;
 }
 
-/* A lead that was given up is not asked for again at once: somebody else has it now, or should. */
-static void end_lead(struct rlk_election *e, uint64_t now_us, struct rlk_election_actions *out)
+/* After it resigned, a candidate does not ask again at once: another one leads now, or should. */
+static void end_leadership(struct rlk_election *e, uint64_t now_us,
+                           struct rlk_election_actions *out)
 {
     bool given_up = e->reason == REDLOCK_EUNRENEWED || e->reason == REDLOCK_EOUTRANKED;
     uint64_t least_us = given_up ? e->config.retry_us : 0;
@@ -162,7 +163,7 @@ static void reported(struct rlk_election *e, const struct rlk_election_event *ev
         return;
     }
     if (e->stopped) {
-        end_lead(e, ev->now_us, out);
+        end_leadership(e, ev->now_us, out);
     } else {
         e->state = RLK_ELECTION_STOPPING;
         out->stop_renewing = true;
@@ -174,14 +175,14 @@ static void stopped(struct rlk_election *e, const struct rlk_election_event *ev,
 {
     e->stopped = true;
     if (e->state == RLK_ELECTION_STOPPING) {
-        end_lead(e, ev->now_us, out);
+        end_leadership(e, ev->now_us, out);
     }
 }
 
 /* [L4] When the application is stopping it was told by when. Its lock stays where it is until then:
  * what masters have lost keeps others out for as long [S11], and a release would let them in. */
-static void lose(struct rlk_election *e, const struct rlk_election_event *ev,
-                 struct rlk_election_actions *out)
+static void lose_leadership(struct rlk_election *e, const struct rlk_election_event *ev,
+                            struct rlk_election_actions *out)
 {
     if (e->state == RLK_ELECTION_LEADING) {
         demote(e, ev->reason, out);
@@ -248,10 +249,10 @@ static void watch_leader(struct rlk_election *e, const struct rlk_election_event
     }
 }
 
-static void timer(struct rlk_election *e, const struct rlk_election_event *ev,
-                  struct rlk_election_actions *out)
+static void on_election_timer(struct rlk_election *e, const struct rlk_election_event *ev,
+                              struct rlk_election_actions *out)
 {
-    if (e->state == RLK_ELECTION_LEADING && e->lead_until_us <= ev->now_us) {
+    if (e->state == RLK_ELECTION_LEADING && e->leadership_until_us <= ev->now_us) {
         demote(e, why_over(e, ev), out);
     } else if (e->state == RLK_ELECTION_STOPPING && e->valid_until_us <= ev->now_us) {
         release_once(e, out);
@@ -263,7 +264,7 @@ static void timer(struct rlk_election *e, const struct rlk_election_event *ev,
 static uint64_t deadline_us(const struct rlk_election *e)
 {
     if (e->state == RLK_ELECTION_LEADING) {
-        return e->lead_until_us;
+        return e->leadership_until_us;
     }
     if (e->state == RLK_ELECTION_STOPPING && !e->released) {
         return e->valid_until_us;
@@ -275,19 +276,25 @@ void rlk_election_step(struct rlk_election *e, const struct rlk_election_event *
                        struct rlk_election_actions *out)
 {
     static void (*const steps[RLK_ELECTION_EVENT_KINDS])(
-        struct rlk_election *, const struct rlk_election_event *, struct rlk_election_actions *) = {
-        [RLK_ELECTION_CAMPAIGN] = campaign, [RLK_ELECTION_RESIGN] = resign,
-        [RLK_ELECTION_CLOSE] = shut,        [RLK_ELECTION_WON] = win,
-        [RLK_ELECTION_FAILED] = fail,       [RLK_ELECTION_MOVED] = move,
-        [RLK_ELECTION_LOST] = lose,         [RLK_ELECTION_SICK] = be_sick,
-        [RLK_ELECTION_LED] = watch_leader,  [RLK_ELECTION_OUTRANKED] = rank,
-        [RLK_ELECTION_REPORTED] = reported, [RLK_ELECTION_STOPPED] = stopped,
-        [RLK_ELECTION_TIMER] = timer};
+        struct rlk_election *, const struct rlk_election_event *,
+        struct rlk_election_actions *) = {[RLK_ELECTION_CAMPAIGN] = campaign,
+                                          [RLK_ELECTION_RESIGN] = resign,
+                                          [RLK_ELECTION_CLOSE] = shut,
+                                          [RLK_ELECTION_WON] = win,
+                                          [RLK_ELECTION_FAILED] = fail_election,
+                                          [RLK_ELECTION_MOVED] = move,
+                                          [RLK_ELECTION_LOST] = lose_leadership,
+                                          [RLK_ELECTION_SICK] = be_sick,
+                                          [RLK_ELECTION_LED] = watch_leader,
+                                          [RLK_ELECTION_OUTRANKED] = rank,
+                                          [RLK_ELECTION_REPORTED] = reported,
+                                          [RLK_ELECTION_STOPPED] = stopped,
+                                          [RLK_ELECTION_TIMER] = on_election_timer};
 
     *out = (struct rlk_election_actions){0};
     steps[ev->kind](e, ev, out);
     if (e->state == RLK_ELECTION_PAUSED && !e->outranked && e->pause_us <= ev->now_us) {
-        ask(e, out);
+        ask_for_leadership(e, out);
     }
     out->bids = e->state == RLK_ELECTION_ASKING && e->led_by_lower;
     out->deadline_us = deadline_us(e);

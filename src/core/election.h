@@ -1,6 +1,6 @@
-/* election.h - one candidate of an election: it asks for the lead, leads, stops, and asks again.
+/* election.h - one candidate of an election: it asks for leadership, leads, stops, and asks again.
  *
- *           CAMPAIGN         WON               the lead is over           REPORTED
+ *           CAMPAIGN         WON               leadership is over         REPORTED
  *    IDLE ------------> ASKING ------> LEADING ----------------> DEMOTED -----------> STOPPING
  *     ^                  |    ^                                                          |
  *     |           RESIGN |    | the pause is over                           STOPPED      |
@@ -8,18 +8,17 @@
  *     +--------------- LEAVING                                                           |
  *     +----------------------------------------------------------------------------------+ RESIGN
  *
- * The lead is a lock with a fence. A hold (core/hold.h) renews it and knows how long it is valid;
- * this machine decides from when on it counts as a lead, and what comes in which order:
+ * Leadership is a lock with a fencing token. A hold (core/hold.h) renews it and knows how long it
+ * is valid; this machine decides when leadership begins, and what comes in which order:
  *
- * [L1] The lead ends before the lock does: renew_deadline after the last renewal. The clock says
- *      so, not an event: whoever asks compares the clock with lead_until_us.
- * [L2] Each lead that was reported as begun is reported as ended, once. The lock is released only
- *      after that: nobody else is elected before.
- * [L3] No other lead begins before the application has stopped after the last one.
- * [L4] Who stops later keeps the lock for what is left of it, and does not renew it: an application
- *      that never stops does not lead for ever.
- * [L5] A candidate bids for the lead while somebody leads who has a lower priority. While one with
- * a higher priority bids for it, a leader gives it up, and other candidates do not ask. */
+ * [L1] Leadership ends before the lock does: renew_deadline after the last renewal. The clock says
+ *      so, not an event: whoever asks compares the clock with leadership_until_us.
+ * [L2] Each leadership that was reported as begun is reported as ended, once. The lock is released
+ * only after that: nobody else is elected before. [L3] No other lead begins before the application
+ * has stopped after the last one. [L4] Who stops later keeps the lock for what is left of it, and
+ * does not renew it: an application that never stops does not lead forever. [L5] A candidate bids
+ * for leadership while somebody leads who has a lower priority. While one with a higher priority
+ * bids for it, a leader gives it up, and other candidates do not ask. */
 #ifndef RLK_CORE_ELECTION_H
 #define RLK_CORE_ELECTION_H
 
@@ -28,9 +27,9 @@
 
 struct rlk_election_config {
     uint64_t lease_us;          /* how long the lock is valid after a renewal began */
-    uint64_t renew_deadline_us; /* less than that: how long the lead lasts */
+    uint64_t renew_deadline_us; /* less than that: how long leadership lasts */
     uint64_t retry_us;          /* the pause after a try that failed */
-    uint64_t delay_us;          /* the pause after a lead that was lost */
+    uint64_t delay_us;          /* the pause after leadership was lost */
     uint32_t priority;
     bool stops_later;
 };
@@ -41,7 +40,7 @@ enum rlk_election_state {
     RLK_ELECTION_LEAVING, /* that is cancelled, and has not ended yet */
     RLK_ELECTION_PAUSED,  /* a candidate that does not ask just now */
     RLK_ELECTION_LEADING,
-    RLK_ELECTION_DEMOTED, /* the end of the lead is to be reported */
+    RLK_ELECTION_DEMOTED, /* the end of leadership is to be reported */
     RLK_ELECTION_STOPPING /* it was reported, and the application stops */
 };
 
@@ -55,9 +54,9 @@ enum rlk_election_event_kind {
     RLK_ELECTION_LOST,      /* reason */
     RLK_ELECTION_SICK,      /* the application is not fit to lead */
     RLK_ELECTION_LED,       /* who leads now: led, priority */
-    RLK_ELECTION_OUTRANKED, /* whether somebody with a higher priority bids for the lead: outranked
+    RLK_ELECTION_OUTRANKED, /* whether somebody with a higher priority bids: outranked
                              */
-    RLK_ELECTION_REPORTED,  /* the end of the lead was reported */
+    RLK_ELECTION_REPORTED,  /* the end of leadership was reported */
     RLK_ELECTION_STOPPED,   /* the application has stopped; also while that is reported */
     RLK_ELECTION_TIMER      /* reason */
 };
@@ -68,10 +67,10 @@ struct rlk_election_event {
     enum rlk_election_event_kind kind;
     uint64_t now_us;
     uint64_t valid_until_us; /* WON, MOVED */
-    int reason;     /* LOST; MOVED, TIMER: why renewals fail, if the lead is over; 0: they do not */
-    bool healthy;   /* WON: the application is fit to lead */
-    bool outranked; /* OUTRANKED */
-    bool led;       /* LED: false: nobody leads */
+    int reason;   /* LOST; MOVED, TIMER: why renewals fail, if leadership is over; 0: they do not */
+    bool healthy; /* WON: the application is fit to lead */
+    bool outranked;    /* OUTRANKED */
+    bool led;          /* LED: false: nobody leads */
     uint32_t priority; /* LED: of the leader; UINT32_MAX: it is no candidate */
 };
 
@@ -80,24 +79,24 @@ struct rlk_election_actions {
     bool cancel;          /* cancel that */
     bool release;         /* release the lock */
     bool stop_renewing;   /* let the lock end */
-    bool elected;         /* report that the lead has begun */
+    bool elected;         /* report that leadership has begun */
     bool demoted;         /* report that it has ended, then step REPORTED */
     bool moved;           /* report that it has another deadline */
-    bool bids;            /* bid for the lead, and go on until a step says otherwise */
+    bool bids;            /* bid for leadership, and go on until a step says otherwise */
     uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER: none */
 };
 
 struct rlk_election {
     enum rlk_election_state state;
-    bool wants;              /* to lead: a CAMPAIGN since the last RESIGN */
-    bool outranked;          /* somebody with a higher priority bids for the lead */
-    bool led_by_lower;       /* the last leader that was seen has a lower priority than we have */
-    bool stopped;            /* DEMOTED: the application has stopped, or stops in demoted_cb */
-    bool released;           /* STOPPING: the lock is over, and released */
-    int reason;              /* why the last lead has ended */
-    uint64_t lead_until_us;  /* LEADING: until when; 0 in all other states */
-    uint64_t valid_until_us; /* LEADING to STOPPING: of the lock */
-    uint64_t pause_us;       /* PAUSED: until when */
+    bool wants;        /* to lead: a CAMPAIGN since the last RESIGN */
+    bool outranked;    /* somebody with a higher priority bids for leadership */
+    bool led_by_lower; /* the last leader that was seen has a lower priority than we have */
+    bool stopped;      /* DEMOTED: the application has stopped, or stops in demoted_cb */
+    bool released;     /* STOPPING: the lock is over, and released */
+    int reason;        /* why the last lead has ended */
+    uint64_t leadership_until_us; /* LEADING: until when; 0 in all other states */
+    uint64_t valid_until_us;      /* LEADING to STOPPING: of the lock */
+    uint64_t pause_us;            /* PAUSED: until when */
     struct rlk_election_config config;
 };
 

@@ -39,11 +39,11 @@ enum rlk_event_kind {
     RLK_EVENT_NODE_DOWN, /* a node that was connecting failed to connect */
     RLK_EVENT_VOTE,
     RLK_EVENT_ANSWER,
-    RLK_EVENT_CONFIRM, /* a node has raised its counter to the fence, or has not [S12] */
+    RLK_EVENT_CONFIRM, /* a node has raised its counter to the fencing token, or has not [S12] */
     RLK_EVENT_TIMER,   /* a deadline may have passed */
     RLK_EVENT_CANCEL,
     RLK_EVENT_EXTEND,        /* the user asks for a ttl from now on */
-    RLK_EVENT_PET,           /* the application says that it is alive */
+    RLK_EVENT_HEARTBEAT,     /* the application says that it is alive */
     RLK_EVENT_DEQUEUED,      /* the machine asked to be queued, and this is its turn [S13] */
     RLK_EVENT_QUARANTINED,   /* a node may have forgotten a lock: its vote no longer counts [S11] */
     RLK_EVENT_CLOCK_SUSPECT, /* a node's clock went ahead: our key may have expired there [S11] */
@@ -51,14 +51,15 @@ enum rlk_event_kind {
                                 lease ends by_us sooner [S11] */
     RLK_EVENT_CONTEND,       /* the place of the attempt among those of its manager has changed: if
                                 it is not behind another one any more, it may ask */
-    RLK_EVENT_PLACE,         /* a node has answered a request to wait, or never will */
+    RLK_EVENT_POSITION,      /* a node has answered a request to wait, or never will */
     RLK_EVENT_TURN,          /* a node says: the keys are free, and it is our turn */
-    RLK_EVENT_NEXT,          /* a node says: we are the first in its waiting list now */
+    RLK_EVENT_NEXT,          /* a node says: we are the first in its wait queue now */
     RLK_EVENT_CHANGED,       /* a key that we look after has changed on a node */
-    RLK_EVENT_WATCHED,       /* the watch of a node is up, or may have missed something */
-    RLK_EVENT_UNWATCHED,     /* the watch of a node is down */
-    RLK_EVENT_LOOKED,        /* a look at a node is over: core/observer.h */
-    RLK_EVENT_DELIVER        /* the driver is about to call back: the last moment to decide */
+    RLK_EVENT_SUBSCRIBED, /* the subscriber connection of a node is up, or may have missed something
+                           */
+    RLK_EVENT_UNSUBSCRIBED, /* the subscriber connection of a node is down */
+    RLK_EVENT_LOOKED,       /* a look at a node is over: core/observer.h */
+    RLK_EVENT_DELIVER       /* the driver is about to call back: the last moment to decide */
 };
 
 #define RLK_EVENT_KINDS (RLK_EVENT_DELIVER + 1)
@@ -67,26 +68,26 @@ enum rlk_event_kind {
 struct rlk_event {
     enum rlk_event_kind kind;
     unsigned node;   /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, QUARANTINED, CLOCK_SUSPECT,
-                        PLACE to LOOKED */
+                        POSITION to LOOKED */
     uint64_t now_us; /* all kinds */
     union {
-        struct {                 /* START, CONTEND, TIMER, EXTEND, DEQUEUED: a round may begin */
-            uint64_t ready;      /* nodes that can be asked at once */
-            uint64_t backlogged; /* nodes that can be asked, but have too many commands in flight
-                                    [S13]. A held lock asks them when it has no majority without
-                                    them [S7], an adoption at once; for others there are none */
-            uint64_t connecting; /* nodes that may become ready; not for EXTEND */
-            uint64_t ttl_us;     /* EXTEND: whole milliseconds */
-            uint64_t watchable; /* nodes whose watch is up or being connected: they can keep a place
-                                   in a waiting list. Of these */
-            uint64_t watched;   /* these have it up */
-            bool behind;        /* START, CONTEND, TIMER: another request of this manager is
-                                   before this one */
-            bool rests;         /* CONTEND: a back-off comes first [W2] */
-            bool yield;         /* START, CONTEND: this manager has just let somebody else go
-                                   first: wait instead of asking */
-            bool full;          /* the nodes have no capacity for another round: it has to be
-                                   queued [S13]; not for DEQUEUED */
+        struct {                   /* START, CONTEND, TIMER, EXTEND, DEQUEUED: a round may begin */
+            uint64_t ready;        /* nodes that can be asked at once */
+            uint64_t backlogged;   /* nodes that can be asked, but have too many commands in flight
+                                      [S13]. A held lock asks them when it has no majority without
+                                      them [S7], an adoption at once; for others there are none */
+            uint64_t connecting;   /* nodes that may become ready; not for EXTEND */
+            uint64_t ttl_us;       /* EXTEND: whole milliseconds */
+            uint64_t subscribable; /* nodes whose subscriber connection is up or being connected:
+                                   they can keep a place in a wait queue. Of these */
+            uint64_t subscribed;   /* these have it up */
+            bool behind;           /* START, CONTEND, TIMER: another request of this manager is
+                                      before this one */
+            bool rests;            /* CONTEND: a back-off comes first [W2] */
+            bool yield;            /* START, CONTEND: this manager has just let somebody else go
+                                      first: wait instead of asking */
+            bool full;             /* the nodes have no capacity for another round: it has to be
+                                      queued [S13]; not for DEQUEUED */
         };
         struct {                    /* VOTE, ANSWER, CONFIRM: a node has answered, or never will */
             enum rlk_vote vote;     /* VOTE */
@@ -97,12 +98,12 @@ struct rlk_event {
             uint64_t holder;        /* VOTE: a number for the value that refused, the same for
                                        equal values; 0: the node did not name it */
         };
-        struct {              /* PLACE: all 0 when the answer is lost, or an error */
-            bool turn;        /* the keys are free, and it is our turn */
-            bool listed;      /* we are in the node's waiting list */
-            uint32_t place;   /* in that list, from 1 */
-            uint64_t left_us; /* what is left of the ttl of the key that we wait for; RLK_NEVER: it
-                                 has none */
+        struct {               /* POSITION: all 0 when the answer is lost, or an error */
+            bool turn;         /* the keys are free, and it is our turn */
+            bool listed;       /* we are in the node's wait queue */
+            uint32_t position; /* in that list, from 1 */
+            uint64_t left_us;  /* what is left of the ttl of the key that we wait for; RLK_NEVER: it
+                                  has none */
         };
         struct {              /* LOOKED: all 0 when the answer is lost, or an error */
             bool unsent;      /* the questions could not be sent; nothing else counts */
@@ -110,7 +111,7 @@ struct rlk_event {
             bool held;        /* a value. Then: */
             uint64_t value;   /* a number for it, the same for equal values */
             uint64_t ttl_us;  /* what is left of its ttl; RLK_NEVER: it has none */
-            uint64_t counter; /* of the fence; 0: none */
+            uint64_t counter; /* of the fencing token; 0: none */
             bool hears;       /* the node reports the next change of the key or the counter */
         } look;
         bool data_replaced; /* QUARANTINED: the node has other data than before, so our key there
@@ -135,13 +136,14 @@ struct rlk_actions {
             uint64_t acquire; /* ask these nodes for the key; their leases count from now_us */
             uint64_t confirm; /* ask these nodes to raise their counter to `fence` [S12] */
             uint64_t fence;
-            uint64_t wait;  /* ask these nodes for a place in their waiting lists ... */
+            uint64_t wait;  /* ask these nodes for a place in their wait queues ... */
             uint64_t track; /* of `wait`: and have these report when a key changes */
         };
         struct {             /* hold: */
             uint64_t extend; /* ask these nodes to keep the key for ttl_ms from now_us */
-            uint64_t heal;   /* ask these nodes, which may not have the key, to set it for ttl_ms */
-            uint32_t ttl_ms; /* of extend or heal; a step never asks for both */
+            uint64_t
+                restore;     /* ask these nodes, which may not have the key, to set it for ttl_ms */
+            uint32_t ttl_ms; /* of extend or restore; a step never asks for both */
         };
         uint64_t look; /* observer: ask these nodes who holds the key */
     };

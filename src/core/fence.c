@@ -10,8 +10,8 @@ void rlk_fence_init(struct rlk_fence *f)
     f->agreed = f->asked = 0;
 }
 
-/* Of these nodes, those with the counter of the fence agree, and those with less have to be asked.
- * A node with more voted too late to be counted, and never agrees. */
+/* Of these nodes, those with the counter of the fencing token agree, and those with less have to be
+ * asked. A node with more voted too late to be counted, and never agrees. */
 static uint64_t update_agreement(struct rlk_fence *f, uint64_t nodes)
 {
     uint64_t less = 0;

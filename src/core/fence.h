@@ -1,7 +1,7 @@
 /* fence.h - a number that grows with each acquisition, and that a majority agrees on [S12].
  *
- * Every master has a counter for each lock with a fence. A master that grants the lock raises its
- * counter above every number that it ever gave, and answers with it.
+ * Every master has a counter for each lock with a fencing token. A master that grants the lock
+ * raises its counter above every number that it ever gave, and answers with it.
  *
  *                majority voted yes, all counters equal  (the usual case: one round trip)
  *   COUNTING ------------------------------------------> AGREED
@@ -10,10 +10,11 @@
  *       +----------------> CONFIRMING ---------------------+
  *              the largest counter is written to the masters with less
  *
- * The fence is the largest counter among the votes that first made a majority. A master agrees when
- * its counter is exactly the fence while the key is ours: by its vote, or because it confirmed.
- * Only masters whose vote was counted are asked to confirm. docs/algorithm.md proves that no two
- * holders get the same fence, and that a later holder gets a larger one. */
+ * The fencing token is the largest counter among the votes that first made a majority. A master
+ * agrees when its counter is exactly the fencing token while the key is ours: by its vote, or
+ * because it confirmed. Only masters whose vote was counted are asked to confirm. docs/proofs.md
+ * proves that no two holders get the same fencing token, and that a later holder gets a larger one.
+ */
 #ifndef RLK_CORE_FENCE_H
 #define RLK_CORE_FENCE_H
 
@@ -27,8 +28,8 @@
 #define RLK_FENCE_LIMIT (UINT64_C(1) << 53)
 
 struct rlk_fence {
-    uint64_t value;                  /* the fence; 0 while too few have voted */
-    uint64_t agreed;                 /* nodes whose counter is the fence, with our key */
+    uint64_t value;                  /* the fencing token; 0 while too few have voted */
+    uint64_t agreed;                 /* nodes whose counter is the fencing token, with our key */
     uint64_t asked;                  /* nodes that were asked to confirm, and have not answered */
     uint64_t counter[RLK_MAX_NODES]; /* by which each node voted */
 };

@@ -12,10 +12,11 @@
 #define SOON_PARTS 10
 /* The back-off after a failed round: up to a hundredth of the ttl, doubling up to a tenth. */
 #define RETRY_PARTS 100
-/* The least wait before a heal after a win: contenders that split the votes release meanwhile. */
-#define HEAL_FLOOR_US 1000
-/* A heal for less than this is not worth a command. */
-#define HEAL_LEAST_MS 10
+/* The least wait before a restore after a win: contenders that split the votes release meanwhile.
+ */
+#define RESTORE_FLOOR_US 1000
+/* A restore for less than this is not worth a command. */
+#define RESTORE_LEAST_MS 10
 
 void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config, uint64_t *room)
 {
@@ -24,11 +25,11 @@ void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config, uin
     h->extend_status = 0;
     h->renewals = h->failures = 0;
     h->trouble = h->extending = h->extend_next = h->renewing = h->queued = false;
-    h->petted = true;
-    h->renewal_started = h->waits_for_pet = false;
+    h->had_heartbeat = true;
+    h->renewal_started = h->waits_for_heartbeat = false;
     h->held_us = h->round_us = 0;
     h->round_ttl_us = h->wanted_ttl_us = 0;
-    h->round_until_us = h->renew_us = h->heal_us = RLK_NEVER;
+    h->round_until_us = h->renew_us = h->restore_us = RLK_NEVER;
     h->config = *config;
     h->leases.end_us = room;
 }
@@ -40,7 +41,7 @@ uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h)
 
 void rlk_hold_stop_renewing(struct rlk_hold *h)
 {
-    h->config.renew = h->waits_for_pet = false;
+    h->config.renew = h->waits_for_heartbeat = false;
     h->renew_us = RLK_NEVER;
 }
 
@@ -53,12 +54,12 @@ static void end_extension(struct rlk_hold *h, int status, struct rlk_actions *ou
     }
 }
 
-static void lose(struct rlk_hold *h, int reason, struct rlk_actions *out)
+static void lose_hold(struct rlk_hold *h, int reason, struct rlk_actions *out)
 {
     h->state = RLK_HOLD_LOST;
     h->reason = reason;
     h->trouble = h->extend_next = h->queued = false;
-    h->round_until_us = h->renew_us = h->heal_us = RLK_NEVER;
+    h->round_until_us = h->renew_us = h->restore_us = RLK_NEVER;
     out->report = true;
     end_extension(h, REDLOCK_ELOST, out);
 }
@@ -74,11 +75,11 @@ static void begin_trouble(struct rlk_hold *h, int reason, struct rlk_actions *ou
 
 /* ---- rounds ---- */
 
-/* When the next renewal is due: sooner than at a third only when that needs no PET. */
+/* When the next renewal is due: sooner than at a third only when that needs no heartbeat. */
 static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
     bool soon = (h->leases.present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
-                (h->petted || !h->config.needs_pet);
+                (h->had_heartbeat || !h->config.needs_heartbeat);
     uint64_t ttl_us = h->config.ttl_us, part_us = ttl_us / RLK_HOLD_RENEW_PARTS;
     uint64_t early_us = part_us / 1000 * h->config.early_ppm / 1000;
 
@@ -113,22 +114,22 @@ static void end_or_start_extension(struct rlk_hold *h, int status, uint64_t now_
     }
 }
 
-/* [S8] The heal comes a tenth of the ttl after the round began, at the latest: a node that does not
- * answer must not delay it until the next renewal. It also comes when the success was late. */
+/* [S8] The restore comes a tenth of the ttl after the round began, at the latest: a node that does
+ * not answer must not delay it until the next renewal. It also comes when the success was late. */
 static void succeed(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     if (h->extending && !h->extend_next) {
         h->config.ttl_us = h->round_ttl_us;
     }
     h->failures = 0;
-    h->trouble = h->waits_for_pet = h->renewal_started = false;
+    h->trouble = h->waits_for_heartbeat = h->renewal_started = false;
     h->round_until_us =
         rlk_time_min(h->round_until_us, rlk_time_add(h->round_us, h->config.ttl_us / SOON_PARTS));
     plan_renewal(h);
     end_or_start_extension(h, REDLOCK_OK, now_us, out);
 }
 
-static void fail(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
+static void fail_renewal(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     uint64_t tenth_us = h->config.ttl_us / SOON_PARTS;
     uint64_t most_us = rlk_time_min(tenth_us, h->config.retry_us ? h->config.retry_us : tenth_us);
@@ -143,16 +144,16 @@ static void fail(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
     end_or_start_extension(h, REDLOCK_ENOQUORUM, now_us, out);
 }
 
-/* [S8] A node that lost our key is healed at once. After a win the wait is longer: a node may have
- * refused us for the key of a contender that releases soon. */
-static uint64_t heal_delay_us(const struct rlk_hold *h, uint64_t now_us)
+/* [S8] A node that lost our key is restored at once. After a win the wait is longer: a node may
+ * have refused us for the key of a contender that releases soon. */
+static uint64_t restore_delay_us(const struct rlk_hold *h, uint64_t now_us)
 {
     uint64_t took_us = rlk_time_sub(now_us, h->round_us);
 
     if (h->round_us > h->held_us) {
         return 0;
     }
-    return rlk_time_max(HEAL_FLOOR_US, rlk_time_min(4 * took_us, h->config.ttl_us / SOON_PARTS));
+    return rlk_time_max(RESTORE_FLOOR_US, rlk_time_min(4 * took_us, h->config.ttl_us / SOON_PARTS));
 }
 
 /* All answers are in, or the time for them is over. */
@@ -160,9 +161,9 @@ static void end_round(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *o
 {
     h->round_until_us = RLK_NEVER;
     if (!h->leases.success) {
-        fail(h, now_us, out);
+        fail_renewal(h, now_us, out);
     } else if (h->leases.present != rlk_mask_all(h->config.nodes)) {
-        h->heal_us = rlk_time_add(now_us, heal_delay_us(h, now_us));
+        h->restore_us = rlk_time_add(now_us, restore_delay_us(h, now_us));
     }
 }
 
@@ -186,7 +187,7 @@ static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_ev
         rlk_time_min(h->config.timeout_us, h->config.ttl_us / RLK_HOLD_RENEW_PARTS);
     uint64_t nodes = rlk_leases_reach(&h->leases, ev->ready, ev->backlogged);
 
-    h->renew_us = h->heal_us = RLK_NEVER;
+    h->renew_us = h->restore_us = RLK_NEVER;
     h->round_us = ev->now_us;
     h->round_ttl_us = ttl_us;
     h->round_until_us = rlk_time_add(ev->now_us, patience_us);
@@ -196,39 +197,40 @@ static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_ev
     }
 }
 
-/* The ttl of a heal: what is left of the validity, so that all keys of the lock expire together. 0:
- * too little is left. */
-static uint32_t heal_for_ms(const struct rlk_hold *h, uint64_t now_us)
+/* The ttl of a restore: what is left of the validity, so that all keys of the lock expire together.
+ * 0: too little is left. */
+static uint32_t restore_for_ms(const struct rlk_hold *h, uint64_t now_us)
 {
     uint64_t left_ms = rlk_time_sub(rlk_hold_valid_until_us(h), now_us) / 1000;
 
-    return left_ms >= HEAL_LEAST_MS ? (uint32_t)left_ms : 0;
+    return left_ms >= RESTORE_LEAST_MS ? (uint32_t)left_ms : 0;
 }
 
-static uint64_t heal_end_us(const struct rlk_hold *h, uint32_t ttl_ms, uint64_t now_us)
+static uint64_t restore_end_us(const struct rlk_hold *h, uint32_t ttl_ms, uint64_t now_us)
 {
     uint64_t ttl_us = rlk_time_from_ms(ttl_ms);
 
     return rlk_time_add(now_us, rlk_validity_lease_us(ttl_us, h->config.drift_ppm));
 }
 
-static void heal(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+static void restore(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    uint32_t ttl_ms = heal_for_ms(h, ev->now_us);
+    uint32_t ttl_ms = restore_for_ms(h, ev->now_us);
 
-    h->heal_us = RLK_NEVER;
+    h->restore_us = RLK_NEVER;
     if (ttl_ms > 0) {
-        out->heal = rlk_leases_heal(&h->leases, ev->ready, heal_end_us(h, ttl_ms, ev->now_us));
+        out->restore =
+            rlk_leases_restore(&h->leases, ev->ready, restore_end_us(h, ttl_ms, ev->now_us));
         out->ttl_ms = ttl_ms;
     }
 }
 
-uint32_t rlk_hold_heal_again(struct rlk_hold *h, unsigned node, uint64_t now_us)
+uint32_t rlk_hold_restore_again(struct rlk_hold *h, unsigned node, uint64_t now_us)
 {
-    uint32_t ttl_ms = heal_for_ms(h, now_us);
+    uint32_t ttl_ms = restore_for_ms(h, now_us);
 
     if (ttl_ms > 0) {
-        rlk_leases_ask_again(&h->leases, node, heal_end_us(h, ttl_ms, now_us));
+        rlk_leases_ask_again(&h->leases, node, restore_end_us(h, ttl_ms, now_us));
     }
     return ttl_ms;
 }
@@ -245,12 +247,12 @@ static bool may_renew(const struct rlk_hold *h, uint64_t now_us)
 /* A renewal is due. Cancel it when it is not allowed; but an extension by the user always is. */
 static void check_renewal(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
-    bool lacks_pet = h->config.needs_pet && !h->petted && !h->renewal_started;
+    bool lacks_heartbeat = h->config.needs_heartbeat && !h->had_heartbeat && !h->renewal_started;
 
-    if (h->extend_next || (may_renew(h, now_us) && !lacks_pet)) {
+    if (h->extend_next || (may_renew(h, now_us) && !lacks_heartbeat)) {
         return;
     }
-    h->waits_for_pet = may_renew(h, now_us);
+    h->waits_for_heartbeat = may_renew(h, now_us);
     h->renew_us = RLK_NEVER;
     begin_trouble(h, REDLOCK_EUNRENEWED, out);
 }
@@ -261,7 +263,7 @@ static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
         h->extend_next = h->renewing = false;
         begin_round(h, h->wanted_ttl_us, ev, out);
     } else {
-        h->petted = false;
+        h->had_heartbeat = false;
         h->renewing = h->renewal_started = true;
         begin_round(h, h->config.ttl_us, ev, out);
     }
@@ -278,13 +280,13 @@ static uint64_t queue_trouble_us(const struct rlk_hold *h)
     return rlk_time_sub(h->leases.valid_until_us, h->config.ttl_us / RLK_HOLD_RENEW_PARTS);
 }
 
-/* When a queued machine has to be stepped: a queued heal must not hide that a renewal is due. */
+/* When a queued machine has to be stepped: a queued restore must not hide that a renewal is due. */
 static uint64_t queue_due_us(const struct rlk_hold *h, uint64_t now_us)
 {
     return h->renew_us > now_us ? h->renew_us : queue_trouble_us(h);
 }
 
-/* [S13] The nodes have no capacity: the round or heal that is due is queued. */
+/* [S13] The nodes have no capacity: the round or restore that is due is queued. */
 static void enter_queue(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     h->queued = true;
@@ -299,14 +301,14 @@ static bool is_under_way(const struct rlk_hold *h)
     return h->round_until_us != RLK_NEVER && !h->leases.success;
 }
 
-static void pet(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+static void heartbeat(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     (void)out;
-    h->petted = true;
-    if (h->waits_for_pet && !is_under_way(h)) {
+    h->had_heartbeat = true;
+    if (h->waits_for_heartbeat && !is_under_way(h)) {
         h->renew_us = ev->now_us;
     }
-    h->waits_for_pet = false;
+    h->waits_for_heartbeat = false;
 }
 
 static void on_extend(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
@@ -340,7 +342,7 @@ static void after_answer(struct rlk_hold *h, bool had_success, const struct rlk_
                          struct rlk_actions *out)
 {
     if (!rlk_leases_possible(&h->leases)) {
-        lose(h, REDLOCK_ELOST, out);
+        lose_hold(h, REDLOCK_ELOST, out);
         return;
     }
     if (is_under_way(h)) {
@@ -360,7 +362,7 @@ static void after_answer(struct rlk_hold *h, bool had_success, const struct rlk_
 static void lose_or_replan(struct rlk_hold *h, struct rlk_actions *out)
 {
     if (!rlk_leases_possible(&h->leases)) {
-        lose(h, REDLOCK_ELOST, out);
+        lose_hold(h, REDLOCK_ELOST, out);
     } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->extend_next) {
         plan_renewal(h);
     }
@@ -390,7 +392,7 @@ static void shift_plan(struct rlk_hold *h, const struct rlk_event *ev, struct rl
 }
 
 /* TIMER and DEQUEUED. */
-static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+static void on_hold_timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     h->queued = false;
     if (h->round_until_us <= ev->now_us) {
@@ -399,7 +401,7 @@ static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
     if (h->renew_us <= ev->now_us) {
         check_renewal(h, ev->now_us, out);
     }
-    if (rlk_time_min(h->renew_us, h->heal_us) > ev->now_us) {
+    if (rlk_time_min(h->renew_us, h->restore_us) > ev->now_us) {
         return;
     }
     if (ev->full) {
@@ -407,7 +409,7 @@ static void timer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
     } else if (h->renew_us <= ev->now_us) {
         renew(h, ev, out);
     } else {
-        heal(h, ev, out);
+        restore(h, ev, out);
     }
 }
 
@@ -435,12 +437,12 @@ static int why_over(const struct rlk_hold *h, const struct rlk_event *ev)
 }
 
 /* [S3, S9] The clock decides first, whatever the event is. */
-static bool is_over(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+static bool is_hold_over(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (h->leases.valid_until_us > ev->now_us) {
         return false;
     }
-    lose(h, why_over(h, ev), out);
+    lose_hold(h, why_over(h, ev), out);
     return true;
 }
 
@@ -451,7 +453,7 @@ static uint64_t deadline(const struct rlk_hold *h, uint64_t now_us)
     }
     return rlk_time_min(rlk_time_min(h->round_until_us, h->leases.valid_until_us),
                         h->queued ? queue_due_us(h, now_us)
-                                  : rlk_time_min(h->renew_us, h->heal_us));
+                                  : rlk_time_min(h->renew_us, h->restore_us));
 }
 
 void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
@@ -482,7 +484,7 @@ static void vote(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_acti
     after_answer(h, had_success, ev, out);
 }
 
-static void answer(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+static void on_hold_reply(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     bool had_success = h->leases.success;
     uint64_t until_us = h->leases.valid_until_us;
@@ -512,11 +514,11 @@ static void suspect_clock(struct rlk_hold *h, const struct rlk_event *ev, struct
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_hold *, const struct rlk_event *,
                                             struct rlk_actions *) = {
     [RLK_EVENT_VOTE] = vote,
-    [RLK_EVENT_ANSWER] = answer,
-    [RLK_EVENT_TIMER] = timer,
-    [RLK_EVENT_DEQUEUED] = timer,
+    [RLK_EVENT_ANSWER] = on_hold_reply,
+    [RLK_EVENT_TIMER] = on_hold_timer,
+    [RLK_EVENT_DEQUEUED] = on_hold_timer,
     [RLK_EVENT_EXTEND] = on_extend,
-    [RLK_EVENT_PET] = pet,
+    [RLK_EVENT_HEARTBEAT] = heartbeat,
     [RLK_EVENT_QUARANTINED] = quarantine,
     [RLK_EVENT_CLOCK_SUSPECT] = suspect_clock,
     [RLK_EVENT_SUSPENDED] = shift_plan,
@@ -529,7 +531,7 @@ void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_ac
     if (h->state == RLK_HOLD_HELD && ev->kind == RLK_EVENT_SUSPENDED) {
         rlk_leases_shift(&h->leases, ev->by_us);
     }
-    if (h->state != RLK_HOLD_HELD || is_over(h, ev, out)) {
+    if (h->state != RLK_HOLD_HELD || is_hold_over(h, ev, out)) {
         return;
     }
     if (steps[ev->kind]) {

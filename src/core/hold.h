@@ -1,4 +1,4 @@
-/* hold.h - a lock that is held: it is renewed, extended, healed, and may be lost.
+/* hold.h - a lock that is held: it is renewed, extended, restored, and may be lost.
  *
  *            START                     the validity is over, or no majority can confirm any more
  *   IDLE -----------> HELD ----------------------------------------------------------> LOST
@@ -16,8 +16,8 @@
  *      once when so many nodes no longer count that no round can succeed. Those are nodes without
  *      our key, nodes whose clock cannot be relied on, and nodes with other data [S11]. This waits
  *      for no reply. Before that, once in each trouble, the user gets a notice that renewing fails.
- * [S13] When the nodes have no capacity for a renewal, an extension or a heal, it is queued until
- *      DEQUEUED. That is no trouble as long as more than a third of the ttl is left.
+ * [S13] When the nodes have no capacity for a renewal, an extension or a restore, it is queued
+ *      until DEQUEUED. That is no trouble as long as more than a third of the ttl is left.
  *
  * When the user releases the lock the driver stops stepping this machine. The driver
  * checks the validity before it sends an EXTEND: one that comes too late is not reported. */
@@ -50,10 +50,10 @@ struct rlk_hold_config {
                               locks that were acquired together are not renewed together */
     uint32_t drift_ppm;
     uint8_t nodes;
-    bool renew;     /* the lock is renewed by itself */
-    bool needs_pet; /* no renewal without a PET since the last one */
-    bool together;  /* a renewal begins a little sooner: with those of other locks */
-    bool adopted;   /* another process acquired it: our key may be on any node */
+    bool renew;           /* the lock is renewed by itself */
+    bool needs_heartbeat; /* no renewal without a heartbeat since the last one */
+    bool together;        /* a renewal begins a little sooner: with those of other locks */
+    bool adopted;         /* another process acquired it: our key may be on any node */
 };
 
 enum rlk_hold_state {
@@ -71,24 +71,25 @@ struct rlk_hold {
      * REDLOCK_ESUSPENDED   this machine was not stepped when a step was due
      * REDLOCK_ELIMIT       the renewal is still queued */
     int reason;
-    int extend_status;      /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
-    uint32_t renewals;      /* counted so far */
-    uint32_t failures;      /* rounds that failed since the last success */
-    bool trouble;           /* the lock should be renewed, and is not */
-    bool extending;         /* the user waits for an extension */
-    bool extend_next;       /* that is the next round, and not the one under way */
-    bool renewing;          /* the last round is a renewal, and not an extension */
-    bool queued;            /* a round or a heal is due, and waits for DEQUEUED */
-    bool petted;            /* a PET since the last renewal began; true before the first */
-    bool renewal_started;   /* a renewal began and is not counted yet: a retry needs no other PET */
-    bool waits_for_pet;     /* a renewal is due, and begins with the next PET */
-    uint64_t held_us;       /* since when the lock is held */
-    uint64_t round_us;      /* when the last round began */
-    uint64_t round_ttl_us;  /* the ttl that it asked for */
-    uint64_t wanted_ttl_us; /* the ttl of the extension that comes next */
-    uint64_t round_until_us; /* answers are waited for until then; RLK_NEVER: no round is open */
-    uint64_t renew_us;       /* when the next round is due; RLK_NEVER: none is */
-    uint64_t heal_us;        /* when a heal is due; RLK_NEVER: none is */
+    int extend_status;        /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
+    uint32_t renewals;        /* counted so far */
+    uint32_t failures;        /* rounds that failed since the last success */
+    bool trouble;             /* the lock should be renewed, and is not */
+    bool extending;           /* the user waits for an extension */
+    bool extend_next;         /* that is the next round, and not the one under way */
+    bool renewing;            /* the last round is a renewal, and not an extension */
+    bool queued;              /* a round or a restore is due, and waits for DEQUEUED */
+    bool had_heartbeat;       /* a heartbeat since the last renewal began; true before the first */
+    bool renewal_started;     /* a renewal began and is not counted yet: a retry needs no other
+                                 heartbeat */
+    bool waits_for_heartbeat; /* a renewal is due, and begins with the next heartbeat */
+    uint64_t held_us;         /* since when the lock is held */
+    uint64_t round_us;        /* when the last round began */
+    uint64_t round_ttl_us;    /* the ttl that it asked for */
+    uint64_t wanted_ttl_us;   /* the ttl of the extension that comes next */
+    uint64_t round_until_us;  /* answers are waited for until then; RLK_NEVER: no round is open */
+    uint64_t renew_us;        /* when the next round is due; RLK_NEVER: none is */
+    uint64_t restore_us;      /* when a restore is due; RLK_NEVER: none is */
     struct rlk_hold_config config;
     struct rlk_leases leases;
 };
@@ -104,10 +105,10 @@ uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h);
 void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t now_us,
                     struct rlk_actions *out);
 
-/* [S8] A node that was asked to heal did not run the command, and could be asked again. Returns the
- * ttl to ask for, in milliseconds: what is left of the validity by now. 0: do not ask again, the
- * lock is lost or nearly over. */
-uint32_t rlk_hold_heal_again(struct rlk_hold *h, unsigned node, uint64_t now_us);
+/* [S8] A node that was asked to restore did not run the command, and could be asked again. Returns
+ * the ttl to ask for, in milliseconds: what is left of the validity by now. 0: do not ask again,
+ * the lock is lost or nearly over. */
+uint32_t rlk_hold_restore_again(struct rlk_hold *h, unsigned node, uint64_t now_us);
 
 /* [L4] Renew no more: the lock ends when its validity is over. A round that is under way still
  * counts. The next step says when that is due. */

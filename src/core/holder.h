@@ -14,7 +14,7 @@ struct rlk_holder_view {
     uint64_t held;                   /* of these: the key has a value there */
     uint64_t value[RLK_MAX_NODES];   /* of `held`: a number, the same for equal values */
     uint64_t end[RLK_MAX_NODES];     /* of `held`: when the key ends, in any unit */
-    uint64_t counter[RLK_MAX_NODES]; /* the fence counter; 0: none, or unknown */
+    uint64_t counter[RLK_MAX_NODES]; /* the fencing counter; 0: none, or unknown */
 };
 
 struct rlk_holder {

@@ -134,7 +134,7 @@ static void on_reply(struct rlk_inspection *i, struct rlk_quarantine *q,
     }
 }
 
-/* Whatever the policy: a replica has no vote, nor has a master that was one since the greeting. */
+/* Whatever the policy: a replica has no vote, nor has a master that was one since the handshake. */
 static void judge_role(struct rlk_quarantine *q, enum rlk_unfit unfit, uint64_t promotion,
                        uint64_t now_us, struct rlk_inspection_actions *out)
 {

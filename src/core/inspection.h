@@ -1,7 +1,7 @@
 /* inspection.h - what a connected master is asked again and again, and what its replies mean
  * [S7, S11].
  *
- *     GREETED ---> inspected every health_ms, along with renewals, and when there is a reason
+ *     GREETED ---> inspected every inspection_ms, along with renewals, and when there is a reason
  *        ^             |
  *        |             | the master is a replica or was one, or it has other data
  *        +- regreet ---+
@@ -53,7 +53,7 @@ enum rlk_inspection_error {
 };
 
 enum rlk_inspection_event_kind {
-    RLK_INSPECTION_GREETED = 0, /* the greeting is complete, with the first reply if there is one */
+    RLK_INSPECTION_GREETED = 0, /* the handshake is complete; the first reply, if there is one */
     RLK_INSPECTION_REPLY,       /* the mark and the time, the time only, or an error */
     RLK_INSPECTION_BROKEN,      /* the connection ended before the reply */
     RLK_INSPECTION_INFO,        /* INFO replication was read into the server, or failed */

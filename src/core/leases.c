@@ -34,7 +34,7 @@ void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_roun
     l->doubtful = won->unknown & ~(won->duplicates | won->quarantined);
     l->duplicates = won->duplicates;
     l->clock_suspect = won->clock_suspect;
-    l->healed = l->taken = 0;
+    l->restored = l->taken = 0;
     l->success = true;
     l->valid_until_us = won->valid_until_us;
     for (node = 0; node < nodes; node++) {
@@ -56,7 +56,7 @@ static void recompute_validity(struct rlk_leases *l)
     l->valid_until_us = rlk_validity_until(l->end_us, l->counted, rlk_validity_quorum(l->nodes));
 }
 
-static uint64_t ask(struct rlk_leases *l, uint64_t nodes, uint64_t end_us)
+static uint64_t ask_leases(struct rlk_leases *l, uint64_t nodes, uint64_t end_us)
 {
     uint64_t left = nodes;
     unsigned node;
@@ -84,7 +84,7 @@ uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
     l->asked = nodes;
     l->confirmed = l->taken = 0;
     l->success = false;
-    return ask(l, nodes, end_us);
+    return ask_leases(l, nodes, end_us);
 }
 
 uint64_t rlk_leases_join(struct rlk_leases *l, unsigned node, uint64_t end_us)
@@ -93,23 +93,23 @@ uint64_t rlk_leases_join(struct rlk_leases *l, unsigned node, uint64_t end_us)
         rlk_mask_bit(node) & l->may_have_key & ~(l->asked | l->unanswered | l->duplicates);
 
     l->asked |= nodes;
-    return ask(l, nodes, end_us);
+    return ask_leases(l, nodes, end_us);
 }
 
-/* [S8] A heal asks every node that is not known to have our key, or somebody else's. */
-uint64_t rlk_leases_heal(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
+/* [S8] A restore asks every node that is not known to have our key, or somebody else's. */
+uint64_t rlk_leases_restore(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
 {
     uint64_t nodes =
         rlk_mask_all(l->nodes) & ready & ~(l->present | l->unanswered | l->taken | l->duplicates);
 
     l->may_have_key |= nodes;
-    l->healed |= nodes;
-    return ask(l, nodes, end_us);
+    l->restored |= nodes;
+    return ask_leases(l, nodes, end_us);
 }
 
 void rlk_leases_ask_again(struct rlk_leases *l, unsigned node, uint64_t end_us)
 {
-    ask(l, rlk_mask_bit(node) & l->unanswered, end_us);
+    ask_leases(l, rlk_mask_bit(node) & l->unanswered, end_us);
 }
 
 static void confirm_key(struct rlk_leases *l, unsigned node)
@@ -145,7 +145,7 @@ static void note_unexpected_key(struct rlk_leases *l, unsigned node)
     }
 }
 
-/* [S5] When the first SET is refused, nothing of ours is there. When a heal is refused, some of
+/* [S5] When the first SET is refused, nothing of ours is there. When a restore is refused, some of
  * several keys may still be ours. */
 void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
 {
@@ -161,7 +161,7 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
         confirm_key(l, node);
         break;
     case RLK_VOTE_NO:
-        l->may_have_key &= ~(bit & ~l->healed);
+        l->may_have_key &= ~(bit & ~l->restored);
         l->absent |= bit;
         break;
     case RLK_VOTE_OURS:

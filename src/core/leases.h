@@ -6,8 +6,8 @@
  *           valid until the quorum-th largest lease end of the nodes that count.
  *     [S7]  A node counts when it had confirmed our key before the last successful round ended.
  *           So at every instant since then a majority has had the key. A node that confirms later
- *           (a late vote, a healed node) is present, and counts from the next success on.
- *     [S8]  A healed node is one that was asked to set the key when the lock was held already.
+ *           (a late vote, a restored node) is present, and counts from the next success on.
+ *     [S8]  A restored node is one that was asked to set the key when the lock was held already.
  *
  *     a node that                                                is afterwards
  *     --------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ struct rlk_leases {
                                be there, and finding it is no surprise */
     uint64_t duplicates;    /* have our key though we never set it there: a second address of a
                                server that has voted [S10] */
-    uint64_t healed;        /* were asked at least once to set the key again */
+    uint64_t restored;      /* were asked at least once to set the key again */
     uint64_t clock_suspect; /* their clocks cannot be relied on, so they do not count [S11] */
 
     /* The round under way. */
@@ -76,12 +76,12 @@ uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us)
 uint64_t rlk_leases_join(struct rlk_leases *l, unsigned node, uint64_t end_us);
 
 /* After a success. Returns the nodes to ask to set the key, of the ready ones. */
-uint64_t rlk_leases_heal(struct rlk_leases *l, uint64_t ready, uint64_t end_us);
+uint64_t rlk_leases_restore(struct rlk_leases *l, uint64_t ready, uint64_t end_us);
 
 /* The open question of a node is asked once more, with a new lease end. */
 void rlk_leases_ask_again(struct rlk_leases *l, unsigned node, uint64_t end_us);
 
-/* An answer to a SET, of the first round or of a heal. */
+/* An answer to a SET, of the first round or of a restore. */
 void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote);
 
 /* An answer to an extension or a renewal. */

@@ -42,7 +42,7 @@ static void look(struct rlk_observer *o, uint64_t nodes, uint64_t now_us, struct
 }
 
 /* What the node has said no longer counts. */
-static void forget(struct rlk_observer *o, unsigned node)
+static void forget_node(struct rlk_observer *o, unsigned node)
 {
     o->view.answered &= ~rlk_mask_bit(node);
     o->view.held &= ~rlk_mask_bit(node);
@@ -80,7 +80,7 @@ static void on_node_down(struct rlk_observer *o, const struct rlk_event *ev, str
 {
     (void)prng;
     (void)out;
-    forget(o, ev->node);
+    forget_node(o, ev->node);
     end_look(o, ev->node);
     o->up &= ~rlk_mask_bit(ev->node);
     o->hears &= ~rlk_mask_bit(ev->node);
@@ -88,8 +88,8 @@ static void on_node_down(struct rlk_observer *o, const struct rlk_event *ev, str
 }
 
 /* [O3] The node reports the next change. */
-static void on_watched(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
-                       struct rlk_actions *out)
+static void on_subscribed(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
+                          struct rlk_actions *out)
 {
     (void)prng;
     look(o, rlk_mask_bit(ev->node), ev->now_us, out);
@@ -108,9 +108,10 @@ static void on_changed(struct rlk_observer *o, const struct rlk_event *ev, struc
     }
 }
 
-/* [O3] What the watch was to tell us may be lost. A watch that could not be had told us nothing. */
-static void on_unwatched(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
-                         struct rlk_actions *out)
+/* [O3] What the subscriber connection was to tell us may be lost. A subscriber connection that
+ * could not be had told us nothing. */
+static void on_unsubscribed(struct rlk_observer *o, const struct rlk_event *ev,
+                            struct rlk_prng *prng, struct rlk_actions *out)
 {
     uint64_t bit = rlk_mask_bit(ev->node) & o->hears;
 
@@ -154,7 +155,7 @@ static bool is_news(const struct rlk_observer *o, const struct rlk_event *ev)
            (was_held != ev->look.held || (was_held && o->view.value[ev->node] != ev->look.value));
 }
 
-static void take(struct rlk_observer *o, const struct rlk_event *ev)
+static void take_look(struct rlk_observer *o, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
@@ -189,12 +190,12 @@ static void on_looked(struct rlk_observer *o, const struct rlk_event *ev, struct
     end_look(o, ev->node);
     o->again &= ~bit;
     if (!ev->look.answered) {
-        forget(o, ev->node);
+        forget_node(o, ev->node);
         o->hears &= ~bit;
     } else {
         more |= is_news(o, ev) ? o->up & ~o->hears & ~bit : 0;
         count_vain(o, ev);
-        take(o, ev);
+        take_look(o, ev);
     }
     look(o, more, ev->now_us, out);
 }
@@ -232,7 +233,7 @@ static void forget_late(struct rlk_observer *o, uint64_t now_us)
 
     RLK_MASK_EACH (node, left) {
         if (now_us >= late_us(o, node)) {
-            forget(o, node);
+            forget_node(o, node);
         }
     }
 }
@@ -244,8 +245,8 @@ static void retry(struct rlk_observer *o, struct rlk_actions *out)
     o->retry_us = RLK_NEVER;
 }
 
-static void on_timer(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
-                     struct rlk_actions *out)
+static void on_observer_timer(struct rlk_observer *o, const struct rlk_event *ev,
+                              struct rlk_prng *prng, struct rlk_actions *out)
 {
     forget_late(o, ev->now_us);
     if (ev->now_us >= o->retry_us) {
@@ -272,12 +273,12 @@ static bool is_same_holder(const struct rlk_observer_state *a, const struct rlk_
     return a->kind == b->kind && a->value == b->value;
 }
 
-static bool is_same(const struct rlk_observer_state *a, const struct rlk_observer_state *b)
+static bool is_same_state(const struct rlk_observer_state *a, const struct rlk_observer_state *b)
 {
     return is_same_holder(a, b) && a->fence == b->fence;
 }
 
-/* [O6] The counters of a majority may be unknown for a while; the fence of a holder stays. */
+/* [O6] The counters of a majority may be unknown for a while; a holder keeps its fencing token. */
 static struct rlk_observer_state state(const struct rlk_observer *o)
 {
     struct rlk_observer_state s = {.kind = RLK_OBSERVER_HELD};
@@ -313,7 +314,8 @@ static uint64_t patience_us(const struct rlk_observer *o)
 
 static uint64_t report_us(const struct rlk_observer *o)
 {
-    return is_same(&o->seen, &o->reported) ? RLK_NEVER : rlk_time_add(o->since_us, patience_us(o));
+    return is_same_state(&o->seen, &o->reported) ? RLK_NEVER
+                                                 : rlk_time_add(o->since_us, patience_us(o));
 }
 
 static void update(struct rlk_observer *o, uint64_t now_us)
@@ -322,7 +324,7 @@ static void update(struct rlk_observer *o, uint64_t now_us)
 
     rlk_holder_find(&o->view, &o->holder);
     now = state(o);
-    if (!is_same(&now, &o->seen)) {
+    if (!is_same_state(&now, &o->seen)) {
         o->seen = now;
         o->since_us = now_us;
     }
@@ -347,7 +349,7 @@ static uint64_t deadline(const struct rlk_observer *o, bool reports)
     return us;
 }
 
-static void deliver(struct rlk_observer *o)
+static void deliver_state(struct rlk_observer *o)
 {
     o->reported = o->seen;
     o->last_held = o->seen.kind == RLK_OBSERVER_HELD ? o->seen : o->last_held;
@@ -355,10 +357,10 @@ static void deliver(struct rlk_observer *o)
 
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_observer *, const struct rlk_event *,
                                             struct rlk_prng *, struct rlk_actions *) = {
-    [RLK_EVENT_START] = on_start,     [RLK_EVENT_NODE_UP] = on_node_up,
-    [RLK_EVENT_LOOKED] = on_looked,   [RLK_EVENT_NODE_DOWN] = on_node_down,
-    [RLK_EVENT_CHANGED] = on_changed, [RLK_EVENT_WATCHED] = on_watched,
-    [RLK_EVENT_TIMER] = on_timer,     [RLK_EVENT_UNWATCHED] = on_unwatched,
+    [RLK_EVENT_START] = on_start,          [RLK_EVENT_NODE_UP] = on_node_up,
+    [RLK_EVENT_LOOKED] = on_looked,        [RLK_EVENT_NODE_DOWN] = on_node_down,
+    [RLK_EVENT_CHANGED] = on_changed,      [RLK_EVENT_SUBSCRIBED] = on_subscribed,
+    [RLK_EVENT_TIMER] = on_observer_timer, [RLK_EVENT_UNSUBSCRIBED] = on_unsubscribed,
 };
 
 void rlk_observer_step(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
@@ -371,7 +373,7 @@ void rlk_observer_step(struct rlk_observer *o, const struct rlk_event *ev, struc
     update(o, ev->now_us);
     out->report = ev->now_us >= report_us(o);
     if (out->report && ev->kind == RLK_EVENT_DELIVER) {
-        deliver(o);
+        deliver_state(o);
     }
     out->deadline_us = deadline(o, out->report);
 }

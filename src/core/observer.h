@@ -1,7 +1,7 @@
 /* observer.h - keeps up with who holds a key: when to look at which master, and when to report
  * [O1 to O6].
  *
- *            a master has a change, its watch is up, it is up
+ *            a master has a change, its subscriber connection is up, it is up
  *            the key ends, it is time to poll or to look                 a majority says ...
  *   masters ---------------------------------------------> looks ------> held, by whom: at once
  *            <---------------------------------------------              free: after 5 ms
@@ -77,9 +77,9 @@ struct rlk_observer {
 /* nodes: 1 to RLK_MAX_NODES; timeout_us: how long an answer may take. */
 void rlk_observer_init(struct rlk_observer *o, unsigned nodes, uint64_t timeout_us);
 
-/* START, NODE_UP, NODE_DOWN, LOOKED, CHANGED, WATCHED, UNWATCHED, TIMER or DELIVER; each other kind
- * is ignored. The actions are look, deadline_us and report: what is to be reported may change until
- * the DELIVER, whose `report` says whether to report `reported` now. */
+/* START, NODE_UP, NODE_DOWN, LOOKED, CHANGED, SUBSCRIBED, UNSUBSCRIBED, TIMER or DELIVER; each
+ * other kind is ignored. The actions are look, deadline_us and report: what is to be reported may
+ * change until the DELIVER, whose `report` says whether to report `reported` now. */
 void rlk_observer_step(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out);
 

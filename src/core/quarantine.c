@@ -200,7 +200,7 @@ static void quarantine_for_record(struct rlk_quarantine *q, uint64_t age_us, uin
 }
 
 /* Note an inspection. After a longer gap the server is watched only from now on. */
-static void watch(struct rlk_quarantine *q, uint64_t now_us)
+static void watch_clock(struct rlk_quarantine *q, uint64_t now_us)
 {
     if (now_us > rlk_time_add(q->inspected_us, WATCH_US)) {
         q->watched_since_us = now_us;
@@ -239,7 +239,7 @@ void rlk_quarantine_check_birth(struct rlk_quarantine *q, const struct rlk_birth
     if (birth->mark == 0) {
         return;
     }
-    watch(q, now_us);
+    watch_clock(q, now_us);
     take_birth(q, birth, before_us, now_us);
     if (birth->born_us >= recorded_step_us(q, birth)) {
         q->step_us = 0;
@@ -341,7 +341,7 @@ void rlk_quarantine_clock_excused(struct rlk_quarantine *q)
 }
 
 /* RLK_NEVER is never over, even at now_us == RLK_NEVER. */
-static bool is_over(uint64_t until_us, uint64_t now_us)
+static bool is_quarantine_over(uint64_t until_us, uint64_t now_us)
 {
     return until_us <= now_us && until_us != RLK_NEVER;
 }
@@ -352,7 +352,8 @@ enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q,
     unsigned longest = RLK_QUARANTINED_NOT, reason;
 
     for (reason = RLK_QUARANTINED_NOT + 1; reason < RLK_QUARANTINE_REASONS; reason++) {
-        if (q->until_us[reason] > q->until_us[longest] && !is_over(q->until_us[reason], now_us)) {
+        if (q->until_us[reason] > q->until_us[longest] &&
+            !is_quarantine_over(q->until_us[reason], now_us)) {
             longest = reason;
         }
     }
@@ -362,7 +363,21 @@ enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q,
     return (enum rlk_quarantine_reason)longest;
 }
 
+bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us)
+{
+    bool in_quarantine = false;
+    unsigned reason;
+
+    for (reason = RLK_QUARANTINED_NOT + 1; reason < RLK_QUARANTINE_REASONS; reason++) {
+        if (q->until_us[reason] == RLK_NEVER && reason != RLK_QUARANTINED_UNLOGGED) {
+            return false;
+        }
+        in_quarantine = in_quarantine || !is_quarantine_over(q->until_us[reason], now_us);
+    }
+    return in_quarantine;
+}
+
 bool rlk_quarantine_is_clock_suspect(const struct rlk_quarantine *q, uint64_t now_us)
 {
-    return q->clock_suspect && !is_over(q->until_us[RLK_QUARANTINED_CLOCK], now_us);
+    return q->clock_suspect && !is_quarantine_over(q->until_us[RLK_QUARANTINED_CLOCK], now_us);
 }

@@ -40,8 +40,8 @@
 /* How much of this applies: enum redlock_quarantine, of the manager or in a master's URI. */
 enum rlk_quarantine_policy {
     RLK_QUARANTINE_STRICT = 0, /* all reasons */
-    RLK_QUARANTINE_OBSERVED,   /* only what this process saw happen: no ages, EVICTS, UNLOGGED,
-                                  ANONYMOUS */
+    RLK_QUARANTINE_LENIENT,    /* only what this process saw happen: no ages, EVICTS, UNLOGGED,
+                                   ANONYMOUS */
     RLK_QUARANTINE_OFF         /* none: the user says that the masters keep their data */
 };
 
@@ -68,7 +68,7 @@ struct rlk_birth {
     uint64_t server_us; /* what the server's clock showed when the key was read */
 };
 
-/* What a greeting has found out about a server. */
+/* What a handshake has found out about a server. */
 struct rlk_facts {
     const char *run; /* run_id, of which RLK_RUN_MAX bytes count; "": it could not be read */
     struct rlk_birth birth;
@@ -110,7 +110,7 @@ void rlk_quarantine_init(struct rlk_quarantine *q, enum rlk_quarantine_policy po
 
 /* The server was greeted as a master, for the first time or again. Its age counts as long as none
  * of its runs is known. A restart loses nothing when the server is durable, has a mark, and was
- * durable at the greeting before; another mark counts all the same.
+ * durable at the handshake before; another mark counts all the same.
  *
  * True when the server restarted and may have lost its data: its clock may be another one, too, and
  * has to be forgotten. The clock of a server that kept its keys over a restart is compared further:
@@ -136,7 +136,7 @@ bool rlk_quarantine_needs_inspection(const struct rlk_quarantine *q);
 
 /* The role was read. True when the server is no master, or was a replica since it was greeted: it
  * has to be greeted again. Its data are a copy of another master's then, so it is in quarantine,
- * which begins anew with the greeting that finds it a master. */
+ * which begins anew with the handshake that finds it a master. */
 bool rlk_quarantine_check_role(struct rlk_quarantine *q, bool master, uint64_t promotion,
                                uint64_t now_us);
 
@@ -175,6 +175,9 @@ uint64_t rlk_quarantine_step_to_record(const struct rlk_quarantine *q, uint64_t 
  * 0 when the votes count. */
 enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q, uint64_t now_us,
                                                  uint64_t *ret_until_us);
+
+/* Whether the votes do not count now, and will count again although nobody changes the server. */
+bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us);
 
 /* [S7] Whether a lease on this server does not count either: its clock moved, and has not kept time
  * for a second since. No other reason touches a lock that is held: a server that still has our key

@@ -55,7 +55,8 @@ static void decide(struct rlk_release *r, bool over, struct rlk_actions *out)
     out->report = true;
 }
 
-static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
+static void on_release_reply(struct rlk_release *r, const struct rlk_event *ev,
+                             struct rlk_actions *out)
 {
     uint64_t bit = rlk_mask_bit(ev->node) & r->asked & ~(r->deleted | r->gone | r->taken);
 
@@ -80,7 +81,8 @@ static void answer(struct rlk_release *r, const struct rlk_event *ev, struct rlk
     decide(r, false, out);
 }
 
-static void start(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
+static void start_release(struct rlk_release *r, const struct rlk_event *ev,
+                          struct rlk_actions *out)
 {
     r->state = RLK_RELEASE_ASKING;
     r->unanswered = r->asked & (ev->ready | ev->connecting);
@@ -91,7 +93,7 @@ static void start(struct rlk_release *r, const struct rlk_event *ev, struct rlk_
 static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (ev->kind == RLK_EVENT_ANSWER) {
-        answer(r, ev, out);
+        on_release_reply(r, ev, out);
     } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
         r->unanswered &= ~rlk_mask_bit(ev->node);
         decide(r, false, out);
@@ -104,7 +106,7 @@ void rlk_release_step(struct rlk_release *r, const struct rlk_event *ev, struct 
 {
     *out = (struct rlk_actions){0};
     if (r->state == RLK_RELEASE_IDLE && ev->kind == RLK_EVENT_START) {
-        start(r, ev, out);
+        start_release(r, ev, out);
     } else if (r->state == RLK_RELEASE_ASKING) {
         step_asking(r, ev, out);
     }

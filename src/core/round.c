@@ -28,7 +28,7 @@ void rlk_round_init(struct rlk_round *r)
 
 /* [S5] A node that did not answer, or answered with an error, may still have our key, so it gets a
  * release, too. Only nodes that have proved another owner get none. */
-static void lose(struct rlk_round *r, int status, struct rlk_actions *out)
+static void lose_round(struct rlk_round *r, int status, struct rlk_actions *out)
 {
     r->state = RLK_ROUND_LOST;
     r->status = status;
@@ -46,6 +46,14 @@ static unsigned spare_nodes(unsigned nodes)
 bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes)
 {
     return rlk_mask_count(r->no) > spare_nodes(nodes);
+}
+
+bool rlk_round_is_lost_to_errors(const struct rlk_round *r, unsigned nodes)
+{
+    uint64_t errors = r->unknown & ~(r->quarantined | r->duplicates);
+
+    return errors != 0 && !rlk_round_is_refused(r, nodes) &&
+           rlk_mask_count(r->yes | errors) >= rlk_validity_quorum(nodes);
 }
 
 uint64_t rlk_round_refused_by(const struct rlk_round *r)
@@ -75,8 +83,8 @@ bool rlk_round_is_split(const struct rlk_round *r)
 }
 
 /* Why there was no majority: the nodes that refused, or the `unanswered` ones, if either of them
- * alone made it impossible. If neither did, a refusal is more useful to report. With a fence there
- * may be no refusal at all, but only votes that do not agree [S12]. */
+ * alone made it impossible. If neither did, a refusal is more useful to report. With a fencing
+ * token there may be no refusal at all, but only votes that do not agree [S12]. */
 static int choose_status(const struct rlk_round *r, unsigned nodes, uint64_t unanswered)
 {
     if (rlk_round_is_refused(r, nodes)) {
@@ -95,8 +103,8 @@ static bool enough_left(const struct rlk_round *r, const struct rlk_round_terms 
            r->valid_until_us > now_us;
 }
 
-/* [S12] The first majority of yes votes chooses the fence: from then on only nodes that agree
- * count. */
+/* [S12] The first majority of yes votes chooses the fencing token: from then on only nodes that
+ * agree count. */
 static bool has_fence(const struct rlk_round *r)
 {
     return r->fence.value != 0;
@@ -127,8 +135,8 @@ static bool has_majority(const struct rlk_round *r, const struct rlk_round_terms
 }
 
 /* [S2] The lease of a node counts from before its command is queued. */
-static void ask(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t nodes,
-                uint64_t now_us, struct rlk_actions *out)
+static void ask_round(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t nodes,
+                      uint64_t now_us, struct rlk_actions *out)
 {
     uint64_t left = nodes;
     unsigned node;
@@ -163,7 +171,7 @@ static void ask_again(struct rlk_round *r, const struct rlk_round_terms *terms, 
 
     r->asked_again++;
     r->no = 0;
-    ask(r, terms, refused, now_us, out);
+    ask_round(r, terms, refused, now_us, out);
 }
 
 /* Without the nodes that refused there is no majority. One node has just made it impossible, so one
@@ -177,7 +185,7 @@ RLK_RARE static void ask_again_or_lose(struct rlk_round *r, const struct rlk_rou
     if (status == REDLOCK_EHELD && may_ask_again(r, terms, now_us)) {
         ask_again(r, terms, now_us, out);
     } else {
-        lose(r, status, out);
+        lose_round(r, status, out);
     }
 }
 
@@ -216,7 +224,7 @@ static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
             r->state = RLK_ROUND_WON;
             r->deadline_us = RLK_NEVER;
         } else {
-            lose(r, REDLOCK_ETOOSLOW, out);
+            lose_round(r, REDLOCK_ETOOSLOW, out);
         }
     } else if (rlk_mask_count(possible_yes(r) | open) < quorum) {
         ask_again_or_lose(r, terms, open, ev->now_us, out);
@@ -246,8 +254,8 @@ static uint64_t latest_deadline(const struct rlk_round_terms *terms, uint64_t no
     return rlk_time_min(limit_us, rlk_time_add(now_us, rlk_time_min(terms->timeout_us, useful)));
 }
 
-static void start(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
-                  const struct rlk_event *ev, struct rlk_actions *out)
+static void start_round(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
+                        const struct rlk_event *ev, struct rlk_actions *out)
 {
     uint64_t all = rlk_mask_all(terms->nodes);
     uint64_t ready = (ev->ready | ev->backlogged) & all;
@@ -257,14 +265,15 @@ static void start(struct rlk_round *r, const struct rlk_round_terms *terms, uint
     r->deadline_us = r->end_of_round_us = latest_deadline(terms, ev->now_us, limit_us);
     r->connecting = ev->connecting & all & ~ready;
     if (rlk_mask_count(ready | r->connecting) < rlk_validity_quorum(terms->nodes)) {
-        lose(r, REDLOCK_ENOQUORUM, out); /* nothing was sent, so there is nothing to release */
+        lose_round(r, REDLOCK_ENOQUORUM,
+                   out); /* nothing was sent, so there is nothing to release */
         return;
     }
-    ask(r, terms, ready, ev->now_us, out);
+    ask_round(r, terms, ready, ev->now_us, out);
 }
 
 /* [S12] After a win no node is asked to confirm: extensions raise the counters. A late vote with
- * the very counter of the fence agrees all the same. */
+ * the very counter of the fencing token agrees all the same. */
 static void record_yes(struct rlk_round *r, const struct rlk_round_terms *terms,
                        const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -354,7 +363,7 @@ static void retract_yes(struct rlk_round *r, unsigned node)
     r->unknown |= rlk_mask_bit(node);
 }
 
-/* [S12] A node that does not confirm has no longer our key, or its counter is the fence
+/* [S12] A node that does not confirm has no longer our key, or its counter is the fencing token
  * already, or more. */
 static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
                     const struct rlk_event *ev, struct rlk_actions *out)
@@ -412,15 +421,15 @@ static void end_round(struct rlk_round *r, const struct rlk_round_terms *terms,
     uint64_t useful = rlk_time_sub(terms->lease_us, terms->min_validity_us);
 
     if (rlk_time_sub(r->end_of_round_us, r->started_us) >= useful) {
-        lose(r, REDLOCK_ETOOSLOW, out);
+        lose_round(r, REDLOCK_ETOOSLOW, out);
     } else {
-        lose(r, choose_status(r, terms->nodes, rlk_mask_all(terms->nodes) & ~(r->yes | r->no)),
-             out);
+        lose_round(
+            r, choose_status(r, terms->nodes, rlk_mask_all(terms->nodes) & ~(r->yes | r->no)), out);
     }
 }
 
-static void timer(struct rlk_round *r, const struct rlk_round_terms *terms,
-                  const struct rlk_event *ev, struct rlk_actions *out)
+static void on_round_timer(struct rlk_round *r, const struct rlk_round_terms *terms,
+                           const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (r->state != RLK_ROUND_ASKING || ev->now_us < r->deadline_us) {
         return;
@@ -435,16 +444,16 @@ static void timer(struct rlk_round *r, const struct rlk_round_terms *terms,
 }
 
 /* Every condition of the win must still be true: votes may have stopped to count since. */
-static void deliver(struct rlk_round *r, const struct rlk_round_terms *terms,
-                    const struct rlk_event *ev, struct rlk_actions *out)
+static void deliver_round(struct rlk_round *r, const struct rlk_round_terms *terms,
+                          const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (r->state != RLK_ROUND_WON) {
         return;
     }
     if (!has_majority(r, terms)) {
-        lose(r, REDLOCK_ENOQUORUM, out);
+        lose_round(r, REDLOCK_ENOQUORUM, out);
     } else if (!enough_left(r, terms, ev->now_us)) {
-        lose(r, REDLOCK_ETOOSLOW, out);
+        lose_round(r, REDLOCK_ETOOSLOW, out);
     }
 }
 
@@ -457,7 +466,7 @@ static void node_up(struct rlk_round *r, const struct rlk_round_terms *terms,
                     const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (is_waited_for(r, ev->node)) {
-        ask(r, terms, rlk_mask_bit(ev->node), ev->now_us, out);
+        ask_round(r, terms, rlk_mask_bit(ev->node), ev->now_us, out);
     }
 }
 
@@ -470,13 +479,13 @@ static void node_down(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-static void cancel(struct rlk_round *r, const struct rlk_round_terms *terms,
-                   const struct rlk_event *ev, struct rlk_actions *out)
+static void cancel_round(struct rlk_round *r, const struct rlk_round_terms *terms,
+                         const struct rlk_event *ev, struct rlk_actions *out)
 {
     (void)terms;
     (void)ev;
     if (is_undelivered(r)) {
-        lose(r, REDLOCK_ECANCELED, out);
+        lose_round(r, REDLOCK_ECANCELED, out);
     }
 }
 
@@ -486,19 +495,19 @@ static void (*const steps[RLK_EVENT_KINDS])(struct rlk_round *, const struct rlk
     [RLK_EVENT_NODE_DOWN] = node_down,
     [RLK_EVENT_VOTE] = vote,
     [RLK_EVENT_CONFIRM] = confirm,
-    [RLK_EVENT_TIMER] = timer,
-    [RLK_EVENT_CANCEL] = cancel,
+    [RLK_EVENT_TIMER] = on_round_timer,
+    [RLK_EVENT_CANCEL] = cancel_round,
     [RLK_EVENT_QUARANTINED] = distrust_node,
     [RLK_EVENT_CLOCK_SUSPECT] = distrust_node,
     [RLK_EVENT_SUSPENDED] = shift_leases,
-    [RLK_EVENT_DELIVER] = deliver,
+    [RLK_EVENT_DELIVER] = deliver_round,
 };
 
 void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
                     const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (ev->kind == RLK_EVENT_START && r->state == RLK_ROUND_IDLE) {
-        start(r, terms, limit_us, ev, out);
+        start_round(r, terms, limit_us, ev, out);
     } else if (steps[ev->kind]) {
         steps[ev->kind](r, terms, ev, out);
     }

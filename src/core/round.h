@@ -9,10 +9,10 @@
  *                         LOST <------------------------------------------+
  *                         (release: every node that was asked, except those that refused)
  *
- * With a fence a majority must also agree on it, which may take a second question [S12]. A node has
- * one vote in a round; a second one is ignored. Late votes are recorded. A late yes makes a win
- * stronger. After a loss a late vote needs nothing, as the release was sent after the SET, on the
- * same connection [S5, S6]; it only completes what users are told about each node.
+ * With a fencing token a majority must also agree on it, which may take a second question [S12]. A
+ * node has one vote in a round; a second one is ignored. Late votes are recorded. A late yes makes
+ * a win stronger. After a loss a late vote needs nothing, as the release was sent after the SET, on
+ * the same connection [S5, S6]; it only completes what users are told about each node.
  *
  * A split vote: refusals made the majority impossible, but we lead (core/split.h). Then the round
  * keeps its votes, and asks the nodes that refused again, while the others release theirs. Only
@@ -31,8 +31,8 @@ struct rlk_round_terms {
     uint64_t lease_us;        /* rlk_validity_lease_us() */
     uint64_t min_validity_us; /* the least validity of a win; below lease_us */
     uint64_t timeout_us;      /* how long to wait for votes */
-    bool fenced;              /* a yes brings a counter, and a majority agrees on the fence */
-    bool keeps_votes;         /* after a split vote, if we lead */
+    bool fenced;      /* a yes brings a counter, and a majority agrees on the fencing token */
+    bool keeps_votes; /* after a split vote, if we lead */
 };
 
 enum rlk_round_state {
@@ -69,7 +69,7 @@ void rlk_round_init(struct rlk_round *r);
 void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
                     const struct rlk_event *ev, struct rlk_actions *out);
 
-/* [S12] The nodes whose yes counts: with a fence, those that agree on it. */
+/* [S12] The nodes whose yes counts: with a fencing token, those that agree on it. */
 uint64_t rlk_round_counted(const struct rlk_round *r);
 
 /* Whether the round was lost to refusals although a node had voted yes. Others may have had the
@@ -78,6 +78,10 @@ bool rlk_round_is_split(const struct rlk_round *r);
 
 /* Whether so many nodes have refused that no majority is possible. */
 bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes);
+
+/* Whether the round would have been won if the nodes that answered with an error, or whose answers
+ * were lost, had voted yes. Late votes count. */
+bool rlk_round_is_lost_to_errors(const struct rlk_round *r, unsigned nodes);
 
 /* Whether somebody else may hold the lock: the nodes that refused us for one holder, and those
  * whose holder nobody knows, can be a majority. Unknown is the holder at a node that has not

@@ -44,7 +44,7 @@ static unsigned slot(const struct rlk_waiting *w, unsigned node)
     return rlk_mask_count(w->hosts & (rlk_mask_bit(node) - 1));
 }
 
-static void use_hosts(struct rlk_waiting *w, uint64_t hosts, uint64_t watched)
+static void use_hosts(struct rlk_waiting *w, uint64_t hosts, uint64_t subscribed)
 {
     unsigned i;
 
@@ -52,24 +52,24 @@ static void use_hosts(struct rlk_waiting *w, uint64_t hosts, uint64_t watched)
         w->end_us[i] = RLK_NEVER;
     }
     w->hosts = hosts;
-    w->watched = hosts & watched;
-    w->asked &= w->watched;
-    w->listed &= w->watched;
-    w->next &= w->watched;
-    w->crossed &= w->watched;
-    w->denied &= w->watched;
+    w->subscribed = hosts & subscribed;
+    w->asked &= w->subscribed;
+    w->listed &= w->subscribed;
+    w->next &= w->subscribed;
+    w->crossed &= w->subscribed;
+    w->denied &= w->subscribed;
     w->turn &= hosts;
 }
 
 /* [W4] A host reports every change of the key to whoever is next there, and to nobody else, or the
  * messages of a hand-over would grow with the number of waiters. */
-static void ask(struct rlk_waiting *w, uint64_t nodes, struct rlk_actions *out)
+static void ask_queue(struct rlk_waiting *w, uint64_t nodes, struct rlk_actions *out)
 {
     if (nodes == 0) {
         return;
     }
     w->asked |= nodes;
-    w->places |= nodes;
+    w->positions |= nodes;
     w->lists |= nodes;
     out->wait = nodes;
     out->wait_yields = w->yields;
@@ -122,11 +122,11 @@ static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_p
         w->doubted = 0;
     }
     w->again_us = expired ? rlk_time_min(2 * w->again_us, 2 * RLK_WAITING_NEXT_US) : LOOK_AGAIN_US;
-    use_hosts(w, choose_hosts(w, ev->watchable & ~w->unable), ev->watched);
+    use_hosts(w, choose_hosts(w, ev->subscribable & ~w->unable), ev->subscribed);
     w->checked = true;
     w->denied = 0;
     w->look_us = next_look_us(prng, ev->now_us);
-    ask(w, w->watched, out);
+    ask_queue(w, w->subscribed, out);
 }
 
 void rlk_waiting_begin(struct rlk_waiting *w, bool yields, uint64_t now_us)
@@ -144,19 +144,19 @@ bool rlk_waiting_is_vain(const struct rlk_waiting *w)
 
 void rlk_waiting_stop(struct rlk_waiting *w)
 {
-    w->watched = w->asked = w->listed = w->next = w->crossed = w->turn = w->denied = 0;
+    w->subscribed = w->asked = w->listed = w->next = w->crossed = w->turn = w->denied = 0;
     w->checked = false;
-    w->place = 0;
+    w->position = 0;
     w->again_us = LOOK_AGAIN_US;
     w->look_us = w->go_us = RLK_NEVER;
 }
 
-uint32_t rlk_waiting_place(const struct rlk_waiting *w)
+uint32_t rlk_waiting_position(const struct rlk_waiting *w)
 {
     if (w->listed == 0) {
         return 0;
     }
-    return w->next | w->turn ? 1 : w->place;
+    return w->next | w->turn ? 1 : w->position;
 }
 
 static bool is_enough(const struct rlk_waiting *w, uint64_t nodes)
@@ -219,7 +219,7 @@ static void look_as_next(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t 
 
 static void on_next(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
 {
-    uint64_t bit = rlk_mask_bit(ev->node) & w->watched;
+    uint64_t bit = rlk_mask_bit(ev->node) & w->subscribed;
 
     if (bit) {
         w->next |= bit;
@@ -240,18 +240,18 @@ static void look_at_key_end(struct rlk_waiting *w, struct rlk_prng *prng, uint64
 }
 
 /* What the host said before no longer counts. */
-static void forget(struct rlk_waiting *w, uint64_t bit)
+static void forget_nodes(struct rlk_waiting *w, uint64_t bit)
 {
     w->listed &= ~bit;
     w->next &= ~bit;
     w->denied &= ~bit;
 }
 
-static void on_turn(struct rlk_waiting *w, const struct rlk_event *ev)
+static void on_queue_turn(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node) & w->hosts;
 
-    forget(w, bit);
+    forget_nodes(w, bit);
     w->crossed |= bit & w->asked;
     w->turn |= bit;
     w->yields = false;
@@ -261,7 +261,7 @@ static void update_next(struct rlk_waiting *w, const struct rlk_event *ev, struc
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
-    if (ev->place != 1) {
+    if (ev->position != 1) {
         w->next &= ~bit;
     } else if (!(w->next & bit)) {
         on_next(w, ev, prng);
@@ -293,7 +293,7 @@ static void on_listed(struct rlk_waiting *w, const struct rlk_event *ev, struct 
     w->yields = false;
     w->listed |= bit;
     w->vain &= ~bit;
-    w->place = ev->place;
+    w->position = ev->position;
     w->end_us[slot(w, ev->node)] = rlk_time_add(ev->now_us, ev->left_us);
     update_next(w, ev, prng);
     if (w->crossed & bit) {
@@ -309,16 +309,16 @@ static void on_unable(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
-    forget(w, bit);
+    forget_nodes(w, bit);
     w->unable |= bit;
     w->unable_until_us = rlk_time_add(ev->now_us, RLK_WAITING_LOOK_US);
     look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
 }
 
 /* Every answer counts, also when a later question is under way: a host may have taken us out of its
- * list with the first answer, or with the last. A host whose watch is down may list us, but could
- * not wake us. */
-static void on_place(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
+ * list with the first answer, or with the last. A host whose subscriber connection is down may list
+ * us, but could not wake us. */
+static void on_position(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
@@ -327,10 +327,10 @@ static void on_place(struct rlk_waiting *w, const struct rlk_event *ev, struct r
     }
     w->asked &= ~bit;
     if (ev->turn) {
-        on_turn(w, ev);
+        on_queue_turn(w, ev);
     } else if (!ev->listed) {
         on_unable(w, ev);
-    } else if (w->watched & bit) {
+    } else if (w->subscribed & bit) {
         on_listed(w, ev, prng);
     }
 }
@@ -350,20 +350,20 @@ static void on_news(struct rlk_waiting *w)
 static void on_changed(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     on_news(w);
-    if (w->watched & rlk_mask_bit(ev->node)) {
+    if (w->subscribed & rlk_mask_bit(ev->node)) {
         look_before(w, rlk_time_add(ev->now_us, CHANGED_US));
     }
 }
 
-/* [W5] What its watch was to tell us may be lost. */
-static void on_unwatched(struct rlk_waiting *w, const struct rlk_event *ev)
+/* [W5] What its subscriber connection was to tell us may be lost. */
+static void on_unsubscribed(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
     if (w->hosts & bit) {
         w->crossed &= ~bit;
-        forget(w, bit);
-        w->watched &= ~bit;
+        forget_nodes(w, bit);
+        w->subscribed &= ~bit;
         w->asked &= ~bit;
         look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
     }
@@ -378,20 +378,21 @@ static void look_after_flush(struct rlk_waiting *w, struct rlk_prng *prng, uint6
     }
 }
 
-/* A node whose watch comes up may be wanted, if there are too few hosts. What made it unable to
- * list us may be over. When its watch is up already, all keys there may have changed. */
-static void on_watched(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
-                       struct rlk_actions *out)
+/* A node whose subscriber connection comes up may be wanted, if there are too few hosts. What made
+ * it unable to list us may be over. When its subscriber connection is up already, all keys there
+ * may have changed. */
+static void on_subscribed(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
+                          struct rlk_actions *out)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
     w->unable &= ~bit;
     on_news(w);
-    if (w->watched & bit) {
+    if (w->subscribed & bit) {
         look_after_flush(w, prng, ev->now_us);
     } else if (w->hosts & bit) {
-        w->watched |= bit;
-        ask(w, bit, out);
+        w->subscribed |= bit;
+        ask_queue(w, bit, out);
     } else if (rlk_mask_count(w->hosts) < RLK_WAITING_HOSTS) {
         look_before(w, ev->now_us);
     }
@@ -404,7 +405,7 @@ void rlk_waiting_hear(struct rlk_waiting *w, const struct rlk_event *ev)
 
     if (ev->kind == RLK_EVENT_TURN) {
         w->lists &= ~bit | w->asked;
-    } else if (ev->kind == RLK_EVENT_PLACE) {
+    } else if (ev->kind == RLK_EVENT_POSITION) {
         w->lists = ev->listed ? w->lists | bit : w->lists & ~bit;
     }
 }
@@ -412,19 +413,19 @@ void rlk_waiting_hear(struct rlk_waiting *w, const struct rlk_event *ev)
 void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                       struct rlk_actions *out)
 {
-    if (ev->kind == RLK_EVENT_PLACE) {
-        on_place(w, ev, prng);
+    if (ev->kind == RLK_EVENT_POSITION) {
+        on_position(w, ev, prng);
     } else if (ev->kind == RLK_EVENT_TURN) {
         on_news(w);
-        on_turn(w, ev);
+        on_queue_turn(w, ev);
     } else if (ev->kind == RLK_EVENT_NEXT) {
         on_next(w, ev, prng);
     } else if (ev->kind == RLK_EVENT_CHANGED) {
         on_changed(w, ev);
-    } else if (ev->kind == RLK_EVENT_WATCHED) {
-        on_watched(w, ev, prng, out);
-    } else if (ev->kind == RLK_EVENT_UNWATCHED) {
-        on_unwatched(w, ev);
+    } else if (ev->kind == RLK_EVENT_SUBSCRIBED) {
+        on_subscribed(w, ev, prng, out);
+    } else if (ev->kind == RLK_EVENT_UNSUBSCRIBED) {
+        on_unsubscribed(w, ev);
     }
     update_go(w, ev->now_us, prng);
 }

@@ -1,6 +1,6 @@
 /* waiting.h - how an attempt waits for keys that somebody else holds, without polling [W1 to W8].
  *
- * Some masters, the hosts, keep a waiting list of the key. They say when it is our turn, and before
+ * Some masters, the hosts, keep a wait queue for the key. They say when it is our turn, and before
  * that when we are next. Two hosts that say so are enough to ask all masters for the lock: so a
  * host that is slow, stopped or wrong neither delays a turn nor makes one. Whoever is next looks
  * after the key, too: it may expire, or be deleted by a client that knows nothing of lists.
@@ -14,14 +14,14 @@
  *                                                 +-- turn, and no more ---+ after one more look,
  *                                                                            unless others deny it
  *
- * docs/algorithm.md, "Waiting", has the rules and what bounds a wait. */
+ * docs/algorithm.md, "Waiting", has the rules, and docs/proofs.md what bounds a wait. */
 #ifndef RLK_CORE_WAITING_H
 #define RLK_CORE_WAITING_H
 
 #include "base/prng.h"
 #include "core/event.h"
 
-/* [W1] How many masters keep the waiting list of a key, and how many of these start a round. */
+/* [W1] How many masters keep the wait queue of a key, and how many of these start a round. */
 #define RLK_WAITING_HOSTS 3
 #define RLK_WAITING_TURNS 2
 
@@ -51,8 +51,8 @@
 
 struct rlk_waiting {
     unsigned nodes, first; /* how many there are; the first in the order of the key */
-    uint64_t hosts;        /* they keep our place, or will when their watch is up */
-    uint64_t watched;      /* of hosts: their watch is up */
+    uint64_t hosts;        /* they keep our place, or will when their subscriber connection is up */
+    uint64_t subscribed;   /* of hosts: their watch is up */
     uint64_t asked;        /* of these: have not answered yet */
     uint64_t listed;       /* of these: we are in their lists */
     uint64_t next;         /* of these: nobody is before us */
@@ -64,15 +64,15 @@ struct rlk_waiting {
     uint64_t vain;   /* nodes whose turn was refused, and that have not listed us since */
     uint64_t unable; /* nodes that could not list us, and are not asked again until ... */
     uint64_t unable_until_us;
-    uint64_t places;   /* nodes that list us or have let us go first: to be told when we leave,
-                          hosts or not */
-    uint64_t lists;    /* of these: may have us in their lists, by what they said last [W7] */
-    uint32_t place;    /* what a host said last; 0: unknown */
-    bool checked;      /* we have looked at all hosts, and none has had news since */
-    bool yields;       /* no host has listed us yet since others were to go first [W7] */
-    uint64_t look_us;  /* when to look again */
-    uint64_t again_us; /* the next pause between two looks at a key that has expired */
-    uint64_t go_us;    /* when a turn is due; RLK_NEVER: not now */
+    uint64_t positions; /* nodes that list us or have let us go first: to be told when we leave,
+                        hosts or not */
+    uint64_t lists;     /* of these: may have us in their lists, by what they said last [W7] */
+    uint32_t position;  /* what a host said last; 0: unknown */
+    bool checked;       /* we have looked at all hosts, and none has had news since */
+    bool yields;        /* no host has listed us yet since others were to go first [W7] */
+    uint64_t look_us;   /* when to look again */
+    uint64_t again_us;  /* the next pause between two looks at a key that has expired */
+    uint64_t go_us;     /* when a turn is due; RLK_NEVER: not now */
     uint64_t end_us[RLK_WAITING_HOSTS]; /* when the key expires on each host */
 };
 
@@ -90,17 +90,17 @@ bool rlk_waiting_is_vain(const struct rlk_waiting *w);
 /* Wait for nothing. Hosts may still have us in their lists. */
 void rlk_waiting_stop(struct rlk_waiting *w);
 
-/* Our place in a waiting list, for people; 0: unknown. */
-uint32_t rlk_waiting_place(const struct rlk_waiting *w);
+/* Our place in a wait queue, for people; 0: unknown. */
+uint32_t rlk_waiting_position(const struct rlk_waiting *w);
 
-/* PLACE or TURN, also while the attempt does not wait. */
+/* POSITION or TURN, also while the attempt does not wait. */
 void rlk_waiting_hear(struct rlk_waiting *w, const struct rlk_event *ev);
 
-/* PLACE, TURN, NEXT, CHANGED, WATCHED or UNWATCHED. */
+/* POSITION, TURN, NEXT, CHANGED, SUBSCRIBED or UNSUBSCRIBED. */
 void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                       struct rlk_actions *out);
 
-/* TIMER, with `watchable` and `watched`: look, if it is time. */
+/* TIMER, with `subscribable` and `subscribed`: look, if it is time. */
 void rlk_waiting_timer(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out);
 

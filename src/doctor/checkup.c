@@ -14,6 +14,7 @@
 #include "node/login.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "node/trace.h"
 #include "scripts/scripts.h"
 
 struct step {
@@ -120,22 +121,39 @@ static void take_user(struct rlk_checkup *p, const struct rlk_reply *reply)
 /* A server below 6 has neither, and that is no fault: locks do not need them. */
 #define MAY_BE_UNKNOWN ((unsigned)REDLOCK_RIGHT_HELLO | (unsigned)REDLOCK_RIGHT_CLIENT_TRACKING)
 
-/* Sort a refusal: our rights, a command that the server does not know, or its state. The text of a
- * NOPERM about keys differs between versions, but always has the word "access"; that about a
- * database (Valkey 9.1) has "access database", that about a channel has "channel". */
-static void take_refusal(struct rlk_checkup *p, unsigned right, const struct rlk_reply *reply)
+/* The text of a NOPERM about keys differs between versions, but always has the word "access"; that
+ * about a database (Valkey 9.1) has "access database", that about a channel has "channel", too. */
+static void take_denied(struct rlk_checkup *p, unsigned right, unsigned channel, const char *text)
+{
+    if (strstr(text, "access database")) {
+        p->database_denied = true;
+    } else if (strstr(text, "access") && strstr(text, "channel")) {
+        p->denied |= channel;
+    } else if (strstr(text, "access")) {
+        p->keys_denied = true;
+    } else {
+        p->denied |= right;
+    }
+}
+
+bool rlk_checkup_take_denial(struct rlk_checkup *p, unsigned right, unsigned channel,
+                             const struct rlk_reply *reply)
 {
     if (rlk_classify_is_error(reply, "NOPERM")) {
-        if (strstr(reply->str, "access database")) {
-            p->database_denied = true;
-        } else if (strstr(reply->str, "access") && !strstr(reply->str, "channel")) {
-            p->keys_denied = true;
-        } else {
-            p->denied |= right;
-        }
+        take_denied(p, right, channel, reply->str);
     } else if (rlk_classify_unknown_command(reply)) {
         p->missing |= right & ~MAY_BE_UNKNOWN;
-    } else if ((right & KEEPS_LOCKS) && p->refusal[0] == '\0' && !rlk_classify_no_script(reply)) {
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* The only channel in the list of commands is that for wakes. */
+static void take_refusal(struct rlk_checkup *p, unsigned right, const struct rlk_reply *reply)
+{
+    if (!rlk_checkup_take_denial(p, right, REDLOCK_RIGHT_WAKES, reply) && (right & KEEPS_LOCKS) &&
+        p->refusal[0] == '\0' && !rlk_classify_no_script(reply)) {
         snprintf(p->refusal, sizeof(p->refusal), "%.159s", reply->str);
         rlk_reply_make_printable(p->refusal);
     }
@@ -263,7 +281,7 @@ void rlk_checkup_take_time(struct rlk_checkup *p, const struct rlk_reply *reply,
     }
     keep_ping(p, took_us);
     if (reply->type == RLK_REPLY_ERROR) {
-        take_refusal(p, REDLOCK_RIGHT_TIME, reply);
+        rlk_checkup_take_denial(p, REDLOCK_RIGHT_TIME, 0, reply);
     } else if (is_time(reply) && p->ping_us[0] == took_us) {
         p->time = (struct rlk_clock_sample){
             .sent_us = sent_us, .received_us = now_us, .server_us = time_us(reply)};
@@ -302,6 +320,21 @@ void rlk_checkup_note_connection(struct rlk_checkup *p, const struct rlk_node *n
     snprintf(p->product, sizeof(p->product), "%.*s", (int)strcspn(n->server, " "), n->server);
 }
 
+/* What the server said is quoted without secrets. */
+void rlk_checkup_note_subscriber(struct rlk_checkup *p, const struct rlk_node *n,
+                                 const struct rlk_trouble *t)
+{
+    struct rlk_trouble quoted = *t;
+    char words[RLK_TROUBLE_WORDS];
+
+    if (t->words && t->fault == RLK_FAULT_NONE) {
+        rlk_node_quote(n, t->words, words, sizeof(words));
+        quoted.words = words;
+    }
+    rlk_trouble_write(&quoted, p->subscriber, sizeof(p->subscriber));
+    RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_NODE_TROUBLE, .text = p->subscriber);
+}
+
 static void write_persistence(const struct rlk_checkup *p, struct redlock_examined *ret)
 {
     bool told = (p->denied & REDLOCK_RIGHT_INFO) == 0;
@@ -338,6 +371,7 @@ void rlk_checkup_write(const struct rlk_checkup *p, struct redlock_examined *ret
     ret->database = p->database;
     ret->database_denied = p->database_denied;
     ret->refusal = p->refusal;
+    ret->subscriber = p->subscriber;
     ret->remote = p->remote;
     ret->pings = p->pings;
     ret->ping_min_us = p->ping_us[0];

@@ -3,7 +3,8 @@
  * The questions are a list of commands that are sent at once. The answers come in the same order,
  * so the position in the list says which command an answer belongs to. A right is tried by using
  * it, on a key that does not exist, so that nothing changes. ACL DRYRUN cannot replace this: only
- * users with many rights may call it, and it says nothing about commands that were renamed. */
+ * users with many rights may call it, and it says nothing about commands that were renamed.
+ * SUBSCRIBE is tried over another connection: doctor/trial.h. */
 #ifndef RLK_DOCTOR_CHECKUP_H
 #define RLK_DOCTOR_CHECKUP_H
 
@@ -11,6 +12,7 @@
 
 #include "core/clocks.h"
 #include "core/server.h"
+#include "node/trouble.h"
 
 struct rlk_node;
 struct rlk_reply;
@@ -25,6 +27,7 @@ struct rlk_checkup {
     unsigned steps; /* how many are asked */
     struct rlk_server info;
     char product[24], version[24], user[64], refusal[160];
+    char subscriber[2 * RLK_TROUBLE_TEXT]; /* why SUBSCRIBE could not be tried */
     int rdb, rdb_fails;
     unsigned min_replicas;
     uint64_t used_memory, evicted_keys;
@@ -49,6 +52,16 @@ bool rlk_checkup_words(unsigned at, const struct rlk_node *n, const char *key,
 /* The answer to the next command of the list; true when it was the last. */
 bool rlk_checkup_take(struct rlk_checkup *p, const struct rlk_reply *reply);
 
+/* Sort an error: a command that our user may not call, a channel that it may not use (`channel` is
+ * the right for that), a denied key or database, or a command that the server does not know. False:
+ * the error says nothing of these. */
+bool rlk_checkup_take_denial(struct rlk_checkup *p, unsigned right, unsigned channel,
+                             const struct rlk_reply *reply);
+
+/* SUBSCRIBE could not be tried. */
+void rlk_checkup_note_subscriber(struct rlk_checkup *p, const struct rlk_node *n,
+                                 const struct rlk_trouble *t);
+
 /* The answer to TIME. */
 void rlk_checkup_take_time(struct rlk_checkup *p, const struct rlk_reply *reply, uint64_t sent_us,
                            uint64_t now_us);
@@ -58,7 +71,7 @@ void rlk_checkup_take_time(struct rlk_checkup *p, const struct rlk_reply *reply,
 void rlk_checkup_end(struct rlk_checkup *p, uint64_t sent_us, uint64_t now_us);
 
 /* Facts that do not come from answers: the user, the database, the address, and the product from
- * the greeting. */
+ * the handshake. */
 void rlk_checkup_note_connection(struct rlk_checkup *p, const struct rlk_node *n);
 
 /* Write everything except the fields of struct redlock_node_info, the clock and the verdict. */

@@ -53,8 +53,8 @@ static const struct cause causes[] = {
     {RLK_TROUBLE_UPKEEP_REFUSED, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, run_scripts},
 };
 
-static const struct cause silent = {RLK_TROUBLE_SILENT, REDLOCK_FOUND_SILENT, REDLOCK_UNUSABLE,
-                                    "Check what keeps it busy (SLOWLOG GET)."};
+static const struct cause silent = {RLK_TROUBLE_UNRESPONSIVE, REDLOCK_FOUND_UNRESPONSIVE,
+                                    REDLOCK_UNUSABLE, "Check what keeps it busy (SLOWLOG GET)."};
 
 static const struct cause down = {RLK_TROUBLE_NONE, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE,
                                   "Check that it runs, that its address is right (bind, port), and "
@@ -69,7 +69,7 @@ static const struct cause *cause_of(const struct redlock_examined *x, enum rlk_t
             return &causes[i];
         }
     }
-    if (x->state == REDLOCK_NODE_STUCK || x->state == REDLOCK_NODE_UP) {
+    if (x->state == REDLOCK_NODE_UNRESPONSIVE || x->state == REDLOCK_NODE_UP) {
         return &silent;
     }
     return trouble == RLK_TROUBLE_GREETING_LATE || trouble == RLK_TROUBLE_GREETING ? &silent
@@ -86,7 +86,7 @@ static void add_trouble(const struct rlk_trouble *trouble, const struct cause *c
     rlk_trouble_write_advice(trouble, advice, sizeof(advice));
     rlk_note(notes, cause->found, cause->severity,
              advice[0] ? rlk_notes_text(notes, "%s", advice) : cause->fix, "%s",
-             text[0] ? text : "has not answered all questions");
+             text[0] ? text : "has not replied to every question");
 }
 
 /* ---- a master that answered ---- */
@@ -160,9 +160,9 @@ static void judge_quarantine(const struct redlock_examined *x, struct rlk_notes 
         return;
     }
     rlk_note(notes, REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE,
-             x->quarantine_ms == UINT64_MAX
+             x->quarantine_ms == UINT64_MAX && !x->quarantine_ends
                  ? "Fix the cause that this finding names."
-                 : "Wait; or use quarantine=observed, if no lock from before can still be held.",
+                 : "Wait; or use quarantine=lenient, if no lock from before can still be held.",
              "%s", x->error[0] ? x->error : "does not vote yet");
 }
 
@@ -215,11 +215,11 @@ static void judge_disk(const struct redlock_examined *x, struct rlk_notes *notes
     }
     if (!is_durable(x) && x->policy == REDLOCK_QUARANTINE_OFF) {
         rlk_note(
-            notes, REDLOCK_FOUND_FORGETS, REDLOCK_WARNING,
+            notes, REDLOCK_FOUND_VOLATILE, REDLOCK_WARNING,
             "Use quarantine=strict, or set appendonly yes and appendfsync always on this master.",
-            "may forget locks when it restarts (%s), and quarantine is off: two clients could then "
+            "may lose locks when it restarts (%s), and quarantine is off: two clients could then "
             "hold one lock",
-            x->aof == 1   ? "it does not write to the disk before each answer"
+            x->aof == 1   ? "it does not write to the disk before each reply"
             : x->aof == 0 ? "it has no append-only file"
                           : "its persistence is unknown");
     }
@@ -268,13 +268,34 @@ static void judge_connection(const struct redlock_examined *x,
     }
 }
 
+/* Clients that reach several servers under one name do not have the same masters. */
+static void judge_name(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    if (x->addresses[0]) {
+        add_trouble(
+            &(struct rlk_trouble){.kind = RLK_TROUBLE_SEVERAL, .words = x->addresses},
+            &(struct cause){RLK_TROUBLE_SEVERAL, REDLOCK_FOUND_SEVERAL, REDLOCK_WARNING, ""},
+            notes);
+    }
+}
+
+/* Locks do not need it, and waiters poll. */
+static void judge_subscriber(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    if (x->subscriber[0]) {
+        rlk_note(notes, REDLOCK_FOUND_SUBSCRIBER, REDLOCK_WARNING,
+                 "Fix the cause that this finding names; until then waiters poll this master.",
+                 "%s", x->subscriber);
+    }
+}
+
 static void judge_tls(const struct redlock_examined *x, enum rlk_trouble_kind trouble,
                       struct rlk_notes *notes)
 {
     if (strstr(x->tls, "not verified")) {
         rlk_note(notes, REDLOCK_FOUND_UNVERIFIED, REDLOCK_WARNING,
                  "Remove verify=none; give the CA of its certificate as cacert=FILE.",
-                 "has a certificate that nobody verifies (verify=none): whoever can get in between "
+                 "has a certificate that nobody verifies (verify=none): anybody in between "
                  "can pose as this master");
     }
     if (trouble == RLK_TROUBLE_TLS_FILES) {
@@ -301,21 +322,16 @@ static const char *list_commands(unsigned rights, char *out, size_t size)
     return out;
 }
 
-/* " +set +script|load". The channels come last in a row, and where ACLs have none, everybody may
- * use all of them. */
-static const char *list_grants(const struct redlock_examined *x, char *out, size_t size)
+/* " +set +script|load". */
+static const char *list_grants(unsigned rights, char *out, size_t size)
 {
     size_t used = 0;
     unsigned i;
 
     out[0] = '\0';
     for (i = 0; i < rlk_rights_count && used < size; i++) {
-        const char *acl = rlk_rights[i].acl;
-        size_t len = x->no_channels ? strcspn(acl, "&") : strlen(acl);
-
-        if (x->denied & rlk_rights[i].bit) {
-            len -= acl[len - 1] == ' ';
-            used += (size_t)snprintf(out + used, size - used, " +%.*s", (int)len, acl);
+        if (rights & rlk_rights[i].bit) {
+            used += (size_t)snprintf(out + used, size - used, " %s", rlk_rights[i].acl);
         }
     }
     return out;
@@ -356,7 +372,7 @@ static void judge_rights(const struct redlock_examined *x, struct rlk_notes *not
     char commands[1536], grants[448];
 
     if (x->denied) {
-        list_grants(x, grants, sizeof(grants));
+        list_grants(x->denied, grants, sizeof(grants));
         rlk_note(notes, REDLOCK_FOUND_RIGHTS, judge_commands(x->denied),
                  rlk_notes_text(notes, "ACL SETUSER %.60s%s", x->user, grants),
                  "denies the user %.60s %s", x->user,
@@ -390,6 +406,8 @@ void rlk_diagnose_node(const struct redlock_examined *x, const struct rlk_troubl
     judge_memory(x, notes);
     judge_disk(x, notes);
     judge_replicas(x, notes);
+    judge_name(x, notes);
     judge_connection(x, context, notes);
+    judge_subscriber(x, notes);
     judge_tls(x, trouble->kind, notes);
 }

@@ -12,8 +12,8 @@
 
 static bool will_vote(const struct redlock_examined *x)
 {
-    return x->verdict < REDLOCK_NO_VOTE ||
-           (x->verdict == REDLOCK_NO_VOTE && x->quarantine_ms != UINT64_MAX);
+    return x->verdict < REDLOCK_NO_VOTE || (x->verdict == REDLOCK_NO_VOTE &&
+                                            (x->quarantine_ms != UINT64_MAX || x->quarantine_ends));
 }
 
 static void count_votes(struct redlock_report *r)
@@ -28,7 +28,7 @@ static void count_votes(struct redlock_report *r)
     }
 }
 
-/* The time until a majority votes. A majority must be usable. */
+/* The time until a majority votes; UINT64_MAX: unknown. A majority must be usable. */
 static uint64_t ms_until_majority(const struct redlock_report *r)
 {
     uint64_t sorted[REDLOCK_MAX_NODES];
@@ -47,13 +47,14 @@ static uint64_t ms_until_majority(const struct redlock_report *r)
     return sorted[r->quorum - 1];
 }
 
-/* The end of a quarantine is known; the time that a master needs to load its data is not. */
+/* The end of most quarantines is known; the time that a master needs to load its data, or to
+ * rewrite its log, is not. */
 static void note_not_yet(const struct redlock_report *r, struct rlk_notes *notes)
 {
-    uint64_t s = (ms_until_majority(r) + 999) / 1000;
+    uint64_t ms = ms_until_majority(r), s = ms / 1000 + (ms % 1000 > 0);
     char when[48] = "yet";
 
-    if (s > 0) {
+    if (s > 0 && ms != UINT64_MAX) {
         snprintf(when, sizeof(when), "for another %" PRIu64 " s", s);
     }
     rlk_note(notes, REDLOCK_FOUND_NOT_YET, REDLOCK_NO_VOTE,

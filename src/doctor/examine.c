@@ -1,9 +1,10 @@
 /* examine.c - finds out whether the masters are fit for locks.
  *
- *              up            the list is answered         20 answers
- *   COMING ----------> ASKED ---------------------> TIMED -----------> done
- *      |                 |                            |
- *      +-----------------+----------------------------+--- down, broken, or timeout
+ *              up          the list is answered         20 answers              tried
+ *   COMING ---------> ASKED -------------------> TIMED -----------> SUBSCRIBING -------> done
+ *      |                |                          |                     |
+ *      +----------------+--------------------------+---------------------+--- down, broken, or
+ *                                                                             timeout
  *
  * Each master goes through this by itself. The report is made when all are done, at the latest when
  * the last timeout has passed. All its memory is allocated before the first question is sent. */
@@ -20,6 +21,7 @@
 #include "base/time.h"
 #include "doctor/checkup.h"
 #include "doctor/report.h"
+#include "doctor/trial.h"
 #include "lock/manager.h"
 #include "net/clock.h"
 
@@ -32,6 +34,7 @@ struct entry {
     struct rlk_timer timer; /* the timeout of this master */
     uint64_t sent_us;       /* when the last TIME was sent */
     struct rlk_report_node *part;
+    struct rlk_trial trial;
 };
 
 struct rlk_exam {
@@ -50,7 +53,12 @@ struct rlk_exam {
 
 static void unref(struct rlk_exam *e)
 {
+    unsigned i;
+
     if (--e->refs == 0) {
+        for (i = 0; i < e->rl->options.n_nodes; i++) {
+            rlk_trial_end(&e->entries[i].trial);
+        }
         rlk_report_end(&e->report);
         rlk_free(e);
     }
@@ -63,6 +71,7 @@ static void finish_exam(struct rlk_exam *e)
     e->pending = 0;
     for (i = 0; i < e->rl->options.n_nodes; i++) {
         rlk_timer_cancel(&e->rl->loop.timers, &e->entries[i].timer);
+        rlk_trial_cancel(&e->entries[i].trial);
     }
     rlk_turn_report(&e->rl->loop.turn, &e->called);
 }
@@ -78,6 +87,7 @@ static void finish_node(struct entry *x)
 
     if (is_pending(x)) {
         rlk_timer_cancel(&e->rl->loop.timers, &x->timer);
+        rlk_trial_cancel(&x->trial);
         e->pending &= ~rlk_mask_bit(x->node->index);
         if (e->pending == 0) {
             finish_exam(e);
@@ -110,7 +120,7 @@ static bool send_question(struct entry *x, const struct rlk_exchange_kind *kind,
     return asked;
 }
 
-static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+static void on_examination_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
     struct entry *x = r->context;
 
@@ -122,13 +132,35 @@ static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t
 static void on_time(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
                     uint64_t now_us);
 
+/* Without a subscriber connection nobody needs the rights for it. */
+static void begin_trial(struct entry *x, uint64_t now_us)
+{
+    const struct rlk_options *options = &x->exam->rl->options;
+
+    if (!options->subscribe) {
+        finish_node(x);
+        return;
+    }
+    rlk_timer_set(&x->exam->rl->loop.timers, &x->timer,
+                  rlk_time_add(now_us, options->connect_timeout_us));
+    rlk_trial_start(&x->trial);
+}
+
+static void on_tried(struct rlk_trial *s)
+{
+    finish_node(RLK_CONTAINER(s, struct entry, trial));
+}
+
 static void ask_time(struct entry *x, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {on_time, on_broken, ref_entry, unref_entry, true};
+    static const struct rlk_exchange_kind kind = {on_time, on_examination_broken, ref_entry,
+                                                  unref_entry, true};
     static const char *const words[] = {"TIME", NULL};
 
     x->sent_us = now_us;
-    if (x->part->checkup.pings == RLK_CHECKUP_PINGS || !send_question(x, &kind, words, now_us)) {
+    if (x->part->checkup.pings == RLK_CHECKUP_PINGS) {
+        begin_trial(x, now_us);
+    } else if (!send_question(x, &kind, words, now_us)) {
         finish_node(x);
     }
 }
@@ -145,8 +177,8 @@ static void on_time(struct rlk_node *n, const struct rlk_exchange *r, const stru
     }
 }
 
-static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
+static void on_examination_reply(struct rlk_node *n, const struct rlk_exchange *r,
+                                 const struct rlk_reply *reply, uint64_t now_us)
 {
     struct entry *x = r->context;
 
@@ -159,8 +191,8 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
 
 static void begin_checkup(struct entry *x, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {on_answer, on_broken, ref_entry, unref_entry,
-                                                  false};
+    static const struct rlk_exchange_kind kind = {on_examination_reply, on_examination_broken,
+                                                  ref_entry, unref_entry, false};
     struct rlk_exam *e = x->exam;
     struct rlk_checkup_words words;
     unsigned at;
@@ -184,43 +216,48 @@ static struct rlk_exam *exam_of(struct rlk_operation *op)
     return RLK_CONTAINER(op, struct rlk_exam, operation);
 }
 
-static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
+/* While SUBSCRIBE is tried nothing is in flight, so the node may have been connected again. */
+static void on_examination_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
     struct entry *x = &exam_of(op)->entries[ev->node];
 
-    if (ev->kind == RLK_EVENT_NODE_UP && is_pending(x)) {
-        begin_checkup(x, ev->now_us);
+    if (ev->kind == RLK_EVENT_NODE_UP) {
+        if (is_pending(x) && x->trial.step == RLK_TRIAL_IDLE) {
+            begin_checkup(x, ev->now_us);
+        }
     } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
         finish_node(x);
     }
 }
 
-static void on_close(struct rlk_operation *op)
+static void close_examination(struct rlk_operation *op)
 {
     exam_of(op)->cancelled = true;
     finish_exam(exam_of(op));
 }
 
 /* When a manager is freed, the callback of each examination has been called. */
-static void on_free(struct rlk_operation *op)
+static void free_examination(struct rlk_operation *op)
 {
     unref(exam_of(op));
 }
 
 static const struct rlk_operation_kind operation_kind = {
-    .event = on_event, .close = on_close, .free = on_free};
+    .event = on_examination_event, .close = close_examination, .free = free_examination};
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_examination_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct entry *x = RLK_CONTAINER(t, struct entry, timer);
 
-    rlk_checkup_end(&x->part->checkup, x->sent_us, now_us);
+    if (!rlk_trial_time_out(&x->trial)) {
+        rlk_checkup_end(&x->part->checkup, x->sent_us, now_us);
+    }
     finish_node(x);
 }
 
 /* ---- the callback ---- */
 
-static void on_report(struct rlk_call *call)
+static void report_examination(struct rlk_call *call)
 {
     struct rlk_exam *e = RLK_CONTAINER(call, struct rlk_exam, called);
     struct redlock *rl = e->rl;
@@ -258,10 +295,11 @@ static struct rlk_exam *make_exam(struct redlock *rl)
     for (i = 0; i < n; i++) {
         e->entries[i].exam = e;
         e->entries[i].node = &rl->nodes[i];
-        rlk_timer_init(&e->entries[i].timer, on_timer);
+        rlk_timer_init(&e->entries[i].timer, on_examination_timer);
         e->entries[i].part = &e->report.parts[i];
+        rlk_trial_init(&e->entries[i].trial, &rl->nodes[i], &e->report.parts[i].checkup, on_tried);
     }
-    rlk_call_init(&e->called, on_report);
+    rlk_call_init(&e->called, report_examination);
     rlk_manager_add(rl, &e->operation, &operation_kind, RLK_OPERATION_QUERY);
     return e;
 }

@@ -6,7 +6,7 @@
 
 static const char *const codes[] = {
     [REDLOCK_FOUND_DOWN] = "down",
-    [REDLOCK_FOUND_SILENT] = "silent",
+    [REDLOCK_FOUND_UNRESPONSIVE] = "unresponsive",
     [REDLOCK_FOUND_LOGIN] = "login",
     [REDLOCK_FOUND_DUPLICATE] = "duplicate",
     [REDLOCK_FOUND_ROLE] = "role",
@@ -18,7 +18,7 @@ static const char *const codes[] = {
     [REDLOCK_FOUND_EVICTION] = "eviction",
     [REDLOCK_FOUND_MEMORY] = "memory",
     [REDLOCK_FOUND_DISK] = "disk",
-    [REDLOCK_FOUND_FORGETS] = "forgets",
+    [REDLOCK_FOUND_VOLATILE] = "volatile",
     [REDLOCK_FOUND_REPLICAS] = "replicas",
     [REDLOCK_FOUND_PROMOTED] = "promoted",
     [REDLOCK_FOUND_MIN_REPLICAS] = "min-replicas",
@@ -28,6 +28,8 @@ static const char *const codes[] = {
     [REDLOCK_FOUND_DATABASE] = "database",
     [REDLOCK_FOUND_TLS] = "tls",
     [REDLOCK_FOUND_UNVERIFIED] = "unverified",
+    [REDLOCK_FOUND_SUBSCRIBER] = "subscriber",
+    [REDLOCK_FOUND_SEVERAL] = "several-addresses",
     [REDLOCK_FOUND_NO_MAJORITY] = "no-majority",
     [REDLOCK_FOUND_NOT_YET] = "not-yet",
     [REDLOCK_FOUND_NO_SPARE] = "no-spare",

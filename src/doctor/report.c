@@ -106,7 +106,9 @@ static void describe_node(struct rlk_report *r, struct redlock *rl, unsigned nod
                                    .state = info.state,
                                    .error = part->error,
                                    .quarantine_ms = info.quarantine_ms,
-                                   .tls = info.tls};
+                                   .tls = info.tls,
+                                   .addresses = rl->nodes[node].several,
+                                   .quarantine_ends = info.quarantine_ends};
     x->policy = (enum redlock_quarantine)rlk_options_quarantine_policy(&rl->options, node);
     rlk_checkup_write(&part->checkup, x);
     write_acl(part, rl, node, x);

@@ -17,7 +17,7 @@ struct redlock;
 struct rlk_report_node {
     struct rlk_trouble trouble;       /* RLK_TROUBLE_NONE: use that of the node */
     char error[2 * RLK_TROUBLE_TEXT]; /* the sentence of `trouble` */
-    char acl[2048];                   /* the least rights */
+    char acl[2048];                   /* the minimum permissions */
     struct rlk_checkup checkup;
     struct rlk_notes notes;
 };

@@ -4,35 +4,44 @@
 #include <string.h>
 
 const struct rlk_right rlk_rights[] = {
-    {REDLOCK_RIGHT_SET, REDLOCK_UNUSABLE, "SET", "set", "no lock can be acquired there"},
-    {REDLOCK_RIGHT_GET, REDLOCK_UNUSABLE, "GET", "get", "no lock can be released or renewed there"},
-    {REDLOCK_RIGHT_DEL, REDLOCK_UNUSABLE, "DEL", "del", "no lock can be released there"},
-    {REDLOCK_RIGHT_PEXPIRE, REDLOCK_UNUSABLE, "PEXPIRE", "pexpire", "no lock can be renewed there"},
-    {REDLOCK_RIGHT_PTTL, REDLOCK_UNUSABLE, "PTTL", "pttl", "no lock can be renewed there"},
-    {REDLOCK_RIGHT_EVAL, REDLOCK_UNUSABLE, "EVAL", "eval",
-     "no lock can be renewed there, and nobody sees when it loses its data"},
-    {REDLOCK_RIGHT_EVALSHA, REDLOCK_UNUSABLE, "EVALSHA", "evalsha",
+    {REDLOCK_RIGHT_SET, REDLOCK_UNUSABLE, "SET", "+set", "no lock can be acquired there"},
+    {REDLOCK_RIGHT_GET, REDLOCK_UNUSABLE, "GET", "+get",
      "no lock can be released or renewed there"},
-    {REDLOCK_RIGHT_SCRIPT_LOAD, REDLOCK_WARNING, "SCRIPT LOAD", "script|load",
+    {REDLOCK_RIGHT_DEL, REDLOCK_UNUSABLE, "DEL", "+del", "no lock can be released there"},
+    {REDLOCK_RIGHT_PEXPIRE, REDLOCK_UNUSABLE, "PEXPIRE", "+pexpire",
+     "no lock can be renewed there"},
+    {REDLOCK_RIGHT_PTTL, REDLOCK_UNUSABLE, "PTTL", "+pttl", "no lock can be renewed there"},
+    {REDLOCK_RIGHT_EVAL, REDLOCK_UNUSABLE, "EVAL", "+eval",
+     "no lock can be renewed there, and nobody sees when it loses its data"},
+    {REDLOCK_RIGHT_EVALSHA, REDLOCK_UNUSABLE, "EVALSHA", "+evalsha",
+     "no lock can be released or renewed there"},
+    {REDLOCK_RIGHT_SCRIPT_LOAD, REDLOCK_WARNING, "SCRIPT LOAD", "+script|load",
      "the first release takes twice as long"},
-    {REDLOCK_RIGHT_TIME, REDLOCK_WARNING, "TIME", "time",
+    {REDLOCK_RIGHT_TIME, REDLOCK_WARNING, "TIME", "+time",
      "nobody sees when its clock is set, or its data are deleted"},
-    {REDLOCK_RIGHT_INFO, REDLOCK_WARNING, "INFO", "info",
+    {REDLOCK_RIGHT_INFO, REDLOCK_WARNING, "INFO", "+info",
      "nobody sees whether it restarted, is listed twice or, without HELLO, is a replica"},
-    {REDLOCK_RIGHT_CLIENT_SETNAME, REDLOCK_FINE, "CLIENT SETNAME", "client|setname",
+    {REDLOCK_RIGHT_CLIENT_SETNAME, REDLOCK_FINE, "CLIENT SETNAME", "+client|setname",
      "CLIENT LIST does not show our name"},
-    {REDLOCK_RIGHT_CLIENT_KILL, REDLOCK_WARNING, "CLIENT KILL", "client|kill",
+    {REDLOCK_RIGHT_CLIENT_KILL, REDLOCK_WARNING, "CLIENT KILL", "+client|kill",
      "a late command of a broken connection may lock a key for its ttl"},
-    {REDLOCK_RIGHT_CONFIG_GET, REDLOCK_FINE, "CONFIG GET", "config|get",
+    {REDLOCK_RIGHT_CONFIG_GET, REDLOCK_FINE, "CONFIG GET", "+config|get",
      "it is quarantined after each restart, even with appendfsync always"},
-    {REDLOCK_RIGHT_HELLO, REDLOCK_WARNING, "HELLO", "hello",
+    {REDLOCK_RIGHT_HELLO, REDLOCK_WARNING, "HELLO", "+hello",
      "without CLIENT ID, a late command of a broken connection may lock a key for its ttl"},
-    {REDLOCK_RIGHT_PUBLISH, REDLOCK_FINE, "PUBLISH", "publish +subscribe &*redlock:wake:*",
-     "nobody is woken there, and who waits for a lock polls"},
+    {REDLOCK_RIGHT_PUBLISH, REDLOCK_FINE, "PUBLISH", "+publish",
+     "our releases there do not wake the next waiter"},
+    {REDLOCK_RIGHT_SUBSCRIBE, REDLOCK_FINE, "SUBSCRIBE", "+subscribe",
+     "nothing there wakes us while we wait for a lock, so we poll"},
+    {REDLOCK_RIGHT_WAKES, REDLOCK_FINE, "channel redlock:wake", "&*redlock:wake:*",
+     "nobody is woken there, so waiters poll"},
     {REDLOCK_RIGHT_CLIENT_TRACKING, REDLOCK_FINE, "CLIENT TRACKING",
-     "client|tracking +client|caching +client|id +exists &__redis__:invalidate",
-     "who waits learns late that a key has ended, or was deleted by another program"},
-    {REDLOCK_RIGHT_ZADD, REDLOCK_FINE, "ZADD", "zadd +zcard +zrange +zrank +zrem +zscore",
+     "+client|tracking +client|caching +client|id +exists",
+     "waiters learn late that a key has ended, or was deleted by another program"},
+    {REDLOCK_RIGHT_INVALIDATIONS, REDLOCK_FINE, "channel __redis__:invalidate",
+     "&__redis__:invalidate",
+     "waiters learn late that a key has ended, or was deleted by another program"},
+    {REDLOCK_RIGHT_ZADD, REDLOCK_FINE, "ZADD", "+zadd +zcard +zrange +zrank +zrem +zscore",
      "nobody is listed there among those who wait for a lock, and so they poll"},
 };
 
@@ -46,7 +55,7 @@ struct text {
     bool fits;
 };
 
-static void put(struct text *t, const char *bytes, size_t len)
+static void put_right(struct text *t, const char *bytes, size_t len)
 {
     t->fits = t->fits && len < t->size - t->used;
     if (t->fits) {
@@ -57,7 +66,7 @@ static void put(struct text *t, const char *bytes, size_t len)
 
 static void put_text(struct text *t, const char *text)
 {
-    put(t, text, strlen(text));
+    put_right(t, text, strlen(text));
 }
 
 /* A prefix as a pattern: these characters have a meaning there. */
@@ -67,7 +76,7 @@ static void put_prefix(struct text *t, const char *prefix)
         if (strchr("*?[]\\", *prefix)) {
             put_text(t, "\\");
         }
-        put(t, prefix, 1);
+        put_right(t, prefix, 1);
     }
 }
 
@@ -93,8 +102,8 @@ static void put_commands(struct text *t, const char *acl)
         size_t len = strcspn(word, " ");
 
         if (*word != '&') {
-            put_text(t, word == acl ? " +" : " ");
-            put(t, word, len);
+            put_text(t, " ");
+            put_right(t, word, len);
         }
         word += len + (word[len] == ' ');
     }

@@ -11,7 +11,7 @@ struct rlk_right {
     unsigned bit; /* an enum redlock_right */
     enum redlock_severity severity;
     const char *command; /* for people */
-    const char *acl;     /* for ACL SETUSER, after a '+' */
+    const char *acl;     /* for ACL SETUSER */
     const char *cost;
 };
 
@@ -19,7 +19,7 @@ struct rlk_right {
 extern const struct rlk_right rlk_rights[];
 extern const unsigned rlk_rights_count;
 
-/* For whom the least rights are to be written. */
+/* For whom the minimum permissions are to be written. */
 struct rlk_rights_user {
     const char *name, *key_prefix;
     unsigned database;

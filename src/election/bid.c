@@ -1,4 +1,4 @@
-/* bid.c - bids for the lead if the candidate has a priority, and observes the bids of others. */
+/* bid.c - bids for leadership if the candidate has a priority, and observes the bids of others. */
 #include "election/bid.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ static void drop(struct redlock_election *e)
     }
 }
 
-static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+static void on_bid_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct redlock_election *e = arg;
     struct rlk_bid *b = &e->bid;
@@ -87,7 +87,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     rlk_election_settle(e);
 }
 
-static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
+static void on_bid_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
 {
     struct redlock_election *e = arg;
 
@@ -98,7 +98,7 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
     }
 }
 
-static void acquire(struct redlock_election *e)
+static void acquire_bid(struct redlock_election *e)
 {
     struct redlock_request q;
 
@@ -109,15 +109,15 @@ static void acquire(struct redlock_election *e)
     q.wait_ms = REDLOCK_FOREVER;
     q.min_validity_ms = e->request.min_validity_ms; /* who is too slow to lead must not bid */
     q.max_hold_ms = (uint32_t)(bid_us(e) / 1000);
-    q.notice_cb = on_notice;
+    q.notice_cb = on_bid_notice;
     q.notice_arg = e;
-    if (redlock_acquire(e->rl, &q, on_acquired, e, &e->bid.lock) != 0) {
+    if (redlock_acquire(e->rl, &q, on_bid_acquired, e, &e->bid.lock) != 0) {
         e->bid.lock = NULL;
         bid_again(e);
     }
 }
 
-/* Whoever is not fit to lead makes nobody step aside. */
+/* A candidate that is not fit to lead makes nobody step aside. */
 static void on_call(struct rlk_call *call)
 {
     struct redlock_election *e = RLK_CONTAINER(call, struct redlock_election, bid.call);
@@ -126,13 +126,13 @@ static void on_call(struct rlk_call *call)
         return;
     }
     if (rlk_election_is_healthy(e)) {
-        acquire(e);
+        acquire_bid(e);
     } else {
         bid_again(e);
     }
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_bid_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct redlock_election *e = RLK_CONTAINER(t, struct redlock_election, bid.timer);
 
@@ -163,7 +163,7 @@ void rlk_bid_init(struct redlock_election *e)
     const char *id = e->options.id ? e->options.id : "";
 
     rlk_call_init(&b->call, on_call);
-    rlk_timer_init(&b->timer, on_timer);
+    rlk_timer_init(&b->timer, on_bid_timer);
     snprintf(b->key, sizeof(b->key), "%s" RLK_BID_KEY, e->name);
     snprintf(b->owner, sizeof(b->owner), OWNER "%u %s", e->options.priority, id);
 }

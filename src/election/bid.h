@@ -24,7 +24,7 @@ struct rlk_observation;
 struct rlk_bid {
     struct rlk_observation *observation;
     struct redlock_lock *lock; /* our bid: being acquired, or held; NULL: none */
-    bool wanted;               /* we bid for the lead */
+    bool wanted;               /* we bid for leadership */
     bool held;                 /* `lock` is held */
     struct rlk_call call;      /* begins to bid */
     struct rlk_timer timer;    /* begins to bid again */
@@ -44,7 +44,7 @@ void rlk_bid_end(struct redlock_election *e);
 /* Begin no bid that is planned: the memory of the election may be freed. */
 void rlk_bid_stop(struct redlock_election *e);
 
-/* Bid for the lead from now on, or do not. */
+/* Bid for leadership from now on, or do not. */
 void rlk_bid_want(struct redlock_election *e, bool wanted);
 
 #endif

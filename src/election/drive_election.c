@@ -24,23 +24,23 @@ bool rlk_election_is_healthy(struct redlock_election *e)
     return e->options.healthy_cb == NULL || e->options.healthy_cb(e, e->options.arg);
 }
 
-static void fail(struct redlock_election *e, int status)
+static void fail_election(struct redlock_election *e, int status)
 {
     e->failure = status == REDLOCK_ECANCELED ? e->failure : status;
     do_kind(e, RLK_ELECTION_FAILED);
 }
 
-static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+static void on_leadership_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct redlock_election *e = arg;
     struct rlk_election_event ev = {.kind = RLK_ELECTION_WON};
 
     if (status < 0) {
         e->lock = NULL;
-        fail(e, status);
+        fail_election(e, status);
         return;
     }
-    rlk_lock_lead(lock, e->machine.config.retry_us, e->options.healthy_cb != NULL);
+    rlk_lock_begin_leadership(lock, e->machine.config.retry_us, e->options.healthy_cb != NULL);
     ev.healthy = rlk_election_is_healthy(e);
     e->failure = ev.healthy ? 0 : REDLOCK_EUNRENEWED;
     ev.valid_until_us = redlock_lock_deadline_us(lock);
@@ -54,11 +54,12 @@ static void ask_health(struct redlock_election *e)
         e->failure = REDLOCK_EUNRENEWED;
         do_kind(e, RLK_ELECTION_SICK);
     } else if (e->lock) {
-        redlock_lock_pet(e->lock);
+        redlock_lock_heartbeat(e->lock);
     }
 }
 
-static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
+static void on_election_notice(struct redlock_lock *lock, const struct redlock_notice *notice,
+                               void *arg)
 {
     struct redlock_election *e = arg;
 
@@ -77,16 +78,16 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
 
 /* ---- carrying out actions ---- */
 
-static void acquire(struct redlock_election *e)
+static void acquire_leadership(struct redlock_election *e)
 {
     int status;
 
-    e->request.notice_cb = on_notice;
+    e->request.notice_cb = on_election_notice;
     e->request.notice_arg = e;
-    status = redlock_acquire(e->rl, &e->request, on_acquired, e, &e->lock);
+    status = redlock_acquire(e->rl, &e->request, on_leadership_acquired, e, &e->lock);
     if (status) {
         e->lock = NULL;
-        fail(e, status); /* try again later: out of memory, or too many requests */
+        fail_election(e, status); /* try again later: out of memory, or too many requests */
     }
 }
 
@@ -103,15 +104,15 @@ static void release(struct redlock_election *e)
     }
 }
 
-/* Other threads see the end of a lead first, and its beginning last. */
+/* Other threads see the end of leadership first, and its beginning last. */
 static void publish(struct redlock_election *e)
 {
     const struct rlk_election *m = &e->machine;
 
-    if (m->lead_until_us > 0) {
-        atomic_store(&e->term, redlock_lock_fence(e->lock));
+    if (m->leadership_until_us > 0) {
+        atomic_store(&e->term, redlock_lock_fencing_token(e->lock));
     }
-    atomic_store(&e->lead_until_us, m->lead_until_us);
+    atomic_store(&e->leadership_until_us, m->leadership_until_us);
 }
 
 static void schedule(struct redlock_election *e)
@@ -135,12 +136,12 @@ static void change_lock(struct redlock_election *e, const struct rlk_election_ac
         release(e);
     }
     if (out->acquire) {
-        acquire(e);
+        acquire_leadership(e);
     }
 }
 
 /* Callbacks come last: they may call everything. */
-static void carry_out(struct redlock_election *e, const struct rlk_election_actions *out)
+static void carry_out_election(struct redlock_election *e, const struct rlk_election_actions *out)
 {
     publish(e);
     rlk_timer_set(&e->rl->loop.timers, &e->timer, out->deadline_us);
@@ -154,7 +155,7 @@ static void carry_out(struct redlock_election *e, const struct rlk_election_acti
         rlk_leader_tell(e);
     }
     if (out->moved && e->options.moved_cb) {
-        e->options.moved_cb(e, e->machine.lead_until_us, e->options.arg);
+        e->options.moved_cb(e, e->machine.leadership_until_us, e->options.arg);
     }
     rlk_election_settle(e);
 }
@@ -174,13 +175,13 @@ void rlk_election_do(struct redlock_election *e, struct rlk_election_event ev)
     ev.now_us = rlk_clock_us();
     ev.reason = ev.reason ? ev.reason : trouble(e);
     rlk_election_step(&e->machine, &ev, &out);
-    carry_out(e, &out);
+    carry_out_election(e, &out);
 }
 
-/* ---- the end of a lead, and of the election ---- */
+/* ---- the end of leadership, and of the election ---- */
 
-/* The lock may end sooner than its last notice said, and the next notice be on its way: a lead that
- * a timer has ended comes before it. */
+/* The lock may end sooner than its last notice said, and the next notice be on its way: leadership
+ * that a timer has ended comes before it. */
 static void hear_of_lock(struct redlock_election *e)
 {
     rlk_election_do(
@@ -207,7 +208,7 @@ void rlk_election_report_demoted(struct redlock_election *e)
 }
 
 /* Whether nothing of the election is under way any more. */
-static bool is_over(const struct redlock_election *e)
+static bool is_election_over(const struct redlock_election *e)
 {
     const struct rlk_election *m = &e->machine;
 
@@ -219,7 +220,7 @@ static bool is_over(const struct redlock_election *e)
 
 void rlk_election_settle(struct redlock_election *e)
 {
-    if (e->freeing && is_over(e)) {
+    if (e->freeing && is_election_over(e)) {
         schedule(e);
     }
 }
@@ -234,7 +235,7 @@ static void dispose(struct redlock_election *e)
     rlk_free(e);
 }
 
-static void end(struct redlock_election *e)
+static void end_election(struct redlock_election *e)
 {
     redlock_election_free_cb *cb = e->free_cb;
     void *arg = e->free_arg;
@@ -263,7 +264,7 @@ static void ask_if_well(struct redlock_election *e)
     }
 }
 
-static void on_report(struct rlk_call *call)
+static void report_election(struct rlk_call *call)
 {
     struct redlock_election *e = RLK_CONTAINER(call, struct redlock_election, report);
     struct redlock *rl = e->rl;
@@ -274,13 +275,13 @@ static void on_report(struct rlk_call *call)
     }
     e->scheduled = false;
     rl->pending--;
-    if (e->freeing && is_over(e)) {
-        end(e);
+    if (e->freeing && is_election_over(e)) {
+        end_election(e);
     }
     rlk_manager_check_close(rl);
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_election_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct redlock_election *e = RLK_CONTAINER(t, struct redlock_election, timer);
 
@@ -299,18 +300,18 @@ static struct redlock_election *election_of(struct rlk_operation *op)
     return RLK_CONTAINER(op, struct redlock_election, operation);
 }
 
-static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
+static void on_election_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
     (void)op;
     (void)ev; /* its lock and its observation get them, too */
 }
 
-static void on_close(struct rlk_operation *op)
+static void close_election(struct rlk_operation *op)
 {
     do_kind(election_of(op), RLK_ELECTION_CLOSE);
 }
 
-static void on_free(struct rlk_operation *op)
+static void free_election(struct rlk_operation *op)
 {
     dispose(election_of(op));
 }
@@ -318,10 +319,10 @@ static void on_free(struct rlk_operation *op)
 void rlk_election_begin(struct redlock_election *e)
 {
     static const struct rlk_operation_kind kind = {
-        .event = on_event, .close = on_close, .free = on_free};
+        .event = on_election_event, .close = close_election, .free = free_election};
 
-    rlk_call_init(&e->report, on_report);
-    rlk_timer_init(&e->timer, on_timer);
+    rlk_call_init(&e->report, report_election);
+    rlk_timer_init(&e->timer, on_election_timer);
     rlk_manager_add(e->rl, &e->operation, &kind, RLK_OPERATION_NONE);
     rlk_manager_reported(e->rl, &e->operation); /* a close does not wait for it */
 }

@@ -11,7 +11,7 @@
 
 /* ---- the beginning ---- */
 
-static int begin(struct redlock_election *e)
+static int begin_election(struct redlock_election *e)
 {
     int status = rlk_leader_observe(e);
 
@@ -46,7 +46,7 @@ REDLOCK_EXPORT int redlock_election_new(struct redlock *rl,
     e->rl = rl;
     status = rlk_election_check(e, options);
     if (status == 0) {
-        status = begin(e);
+        status = begin_election(e);
     }
     if (status) {
         rlk_free(e);
@@ -146,7 +146,7 @@ REDLOCK_EXPORT uint64_t redlock_election_deadline_us(const struct redlock_electi
     if (election == NULL || rlk_fork_is_child(&election->rl->loop.fork)) {
         return 0;
     }
-    return atomic_load(&election->lead_until_us);
+    return atomic_load(&election->leadership_until_us);
 }
 
 REDLOCK_EXPORT int redlock_election_is_leader(const struct redlock_election *election)

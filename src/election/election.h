@@ -43,7 +43,7 @@ struct redlock_election {
     redlock_election_free_cb *free_cb;
     void *free_arg;
     /* Read by other threads. */
-    _Atomic uint64_t lead_until_us;
+    _Atomic uint64_t leadership_until_us;
     _Atomic uint64_t term;
     int failure; /* why the last try to be elected failed; 0: none has since the last lead */
     struct rlk_heard heard; /* what the masters say */
@@ -67,7 +67,7 @@ bool rlk_election_is_healthy(struct redlock_election *e);
 void rlk_election_begin(struct redlock_election *e);
 void rlk_election_settle(struct redlock_election *e);
 
-/* Report the end of a lead, if that is due; the caller runs at the end of a turn. */
+/* Report the end of leadership, if that is due; the caller runs at the end of a turn. */
 void rlk_election_report_demoted(struct redlock_election *e);
 
 #endif

@@ -36,7 +36,7 @@ static void hear(struct redlock_election *e, const struct redlock_query_result *
     struct redlock_leader leader = {.size = sizeof(leader),
                                     .id = r->leader[0] ? r->leader : r->owner,
                                     .value = r->value,
-                                    .term = r->fence,
+                                    .term = r->fencing_token,
                                     .known = status == 0,
                                     .is_me = is_ours(e, r)};
 
@@ -50,16 +50,16 @@ static void hear(struct redlock_election *e, const struct redlock_query_result *
 
 /* ---- telling ---- */
 
-static bool is_same(const struct redlock_leader *a, const struct redlock_leader *b)
+static bool is_same_leader(const struct redlock_leader *a, const struct redlock_leader *b)
 {
     return a->term == b->term && a->known == b->known && a->is_me == b->is_me &&
            strcmp(a->id, b->id) == 0 && strcmp(a->value, b->value) == 0;
 }
 
-/* [L2] Who leads is told of its own lead only: what the masters say of others is of the past, or a
- * key that is there while its master is in quarantine. If it is more, it is told after the end of
- * the lead. And masters may have the key of a lock whose votes do not count, or do not count yet:
- * that is told when the lead has begun. */
+/* [L2] A leader is told of its own leadership only: what the masters say of others is of the past,
+ * or a key that is there while its master is in quarantine. If it is more, it is told after the end
+ * of leadership. And masters may have the key of a lock whose votes do not count, or do not count
+ * yet: that is told when leadership has begun. */
 void rlk_leader_tell(struct redlock_election *e)
 {
     if (!e->untold || e->freeing || e->rl->closing || leads(e) != e->heard.leader.is_me) {
@@ -69,7 +69,7 @@ void rlk_leader_tell(struct redlock_election *e)
     if (e->heard.leader.is_me) {
         e->heard.leader.term = atomic_load(&e->term);
     }
-    if (!e->has_told || !is_same(&e->told.leader, &e->heard.leader)) {
+    if (!e->has_told || !is_same_leader(&e->told.leader, &e->heard.leader)) {
         e->has_told = true;
         set(&e->told, &e->heard.leader);
         if (e->options.leader_cb) {
@@ -92,11 +92,12 @@ static void notice_rank(struct redlock_election *e, const struct redlock_query_r
 static bool is_superseded(const struct redlock_election *e, const struct redlock_query_result *r,
                           int status)
 {
-    return status == 0 && r->held && leads(e) && !is_ours(e, r) && r->fence > atomic_load(&e->term);
+    return status == 0 && r->held && leads(e) && !is_ours(e, r) &&
+           r->fencing_token > atomic_load(&e->term);
 }
 
-/* The clock is asked first: when this process was suspended, the end of its own lead is reported
- * before the lead of somebody else. */
+/* The clock is asked first: when this process was suspended, the end of its own leadership is
+ * reported before that of another candidate. */
 static void on_observed(const struct redlock_query_result *r, int status, void *arg)
 {
     struct redlock_election *e = arg;

@@ -8,7 +8,7 @@ struct redlock_election;
 int rlk_leader_observe(struct redlock_election *e);
 
 /* Tell the application what was heard last, unless that has to wait for the beginning or the end of
- * its own lead. */
+ * its own leadership. */
 void rlk_leader_tell(struct redlock_election *e);
 
 /* Observe no more. */

@@ -173,7 +173,7 @@ static struct rlk_election_config config_of(const struct redlock *rl,
 
 /* ---- the lock ---- */
 
-/* A lead that would be over soon is not worth taking: at least half of it must be left. */
+/* Leadership that would be over soon is not worth taking: at least half of it must be left. */
 static void fill_request(struct redlock_election *e, const struct rlk_election_config *c)
 {
     struct redlock_request *q = &e->request;
@@ -184,11 +184,11 @@ static void fill_request(struct redlock_election *e, const struct rlk_election_c
     q->key = e->name;
     q->ttl_ms = e->options.ttl_ms;
     q->owner = e->owner;
-    q->fence = 1;
+    q->fencing = 1;
     q->wait_ms = REDLOCK_FOREVER;
     q->retry_max_ms = (uint32_t)rlk_time_min(retry_ms, q->retry_max_ms);
     q->min_validity_ms = (uint32_t)(least_us / 1000);
-    q->needs_pet = e->options.healthy_cb != NULL;
+    q->needs_heartbeat = e->options.healthy_cb != NULL;
     q->flags = REDLOCK_NOTIFY_MOVES;
 }
 

@@ -36,7 +36,7 @@ REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock)
     return lock ? lock->claim->token : "";
 }
 
-REDLOCK_EXPORT uint64_t redlock_lock_fence(const struct redlock_lock *lock)
+REDLOCK_EXPORT uint64_t redlock_lock_fencing_token(const struct redlock_lock *lock)
 {
     return lock && lock->phase == RLK_LOCK_HELD ? lock->claim->fence : 0;
 }
@@ -54,13 +54,13 @@ REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock)
     return lock ? rlk_lock_effort(lock).reason : 0;
 }
 
-REDLOCK_EXPORT uint32_t redlock_lock_place(const struct redlock_lock *lock)
+REDLOCK_EXPORT uint32_t redlock_lock_queue_position(const struct redlock_lock *lock)
 {
     if (lock == NULL || lock->phase != RLK_LOCK_PENDING || is_child(lock) ||
         lock->acquiring->attempt.state != RLK_ATTEMPT_WAITING) {
         return 0;
     }
-    return rlk_waiting_place(&lock->acquiring->attempt.waiting);
+    return rlk_waiting_position(&lock->acquiring->attempt.waiting);
 }
 
 REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_t *ret_tries,

@@ -17,8 +17,8 @@ static void discard(struct redlock_lock *lock)
 }
 
 /* token_len: of the tokens of the lock. */
-static struct redlock_lock *make(struct redlock *rl, const struct redlock_request *q,
-                                 struct rlk_terms *r, size_t token_len)
+static struct redlock_lock *make_lock(struct redlock *rl, const struct redlock_request *q,
+                                      struct rlk_terms *r, size_t token_len)
 {
     struct redlock_lock *lock =
         rlk_lock_new(rl, RLK_OPERATION_ACQUIRE, r->keys, r->n_keys, token_len, q->ttl_ms);
@@ -34,7 +34,7 @@ static struct redlock_lock *make(struct redlock *rl, const struct redlock_reques
     lock->notice_cb = q->notice_cb;
     lock->notice_arg = q->notice_arg;
     lock->notifies_moves = (q->flags & REDLOCK_NOTIFY_MOVES) != 0;
-    if (r->attempt.watch && r->attempt.wait_us > 0) {
+    if (r->attempt.subscribe && r->attempt.wait_us > 0) {
         r->attempt.key_hash = rlk_claim_key_hash(lock->claim);
         lock->claim->first_node = (uint8_t)(r->attempt.key_hash % rl->options.n_nodes);
     }
@@ -55,18 +55,18 @@ static struct redlock_lock *make(struct redlock *rl, const struct redlock_reques
 static void trace_wish(const struct redlock_lock *lock)
 {
     static const char *const words[2][2][2] = {
-        {{"", ""}, {"renewed", "renewed when petted"}},
-        {{"fenced", "fenced"}, {"fenced, renewed", "fenced, renewed when petted"}}};
+        {{"", ""}, {"renewed", "renewed with heartbeats"}},
+        {{"fenced", "fenced"}, {"fenced, renewed", "fenced, renewed with heartbeats"}}};
     const struct rlk_hold_config *h = &lock->hold.config;
 
-    RLK_TRACE_LOCK(lock, .kind = h->adopted ? REDLOCK_TRACE_ADOPTED : REDLOCK_TRACE_ASKED,
-                   .ttl_ms = lock->claim->ttl_ms,
-                   .text =
-                       words[lock->acquiring->attempt.config.terms.fenced][h->renew][h->needs_pet]);
+    RLK_TRACE_LOCK(
+        lock, .kind = h->adopted ? REDLOCK_TRACE_ADOPTED : REDLOCK_TRACE_ASKED,
+        .ttl_ms = lock->claim->ttl_ms,
+        .text = words[lock->acquiring->attempt.config.terms.fenced][h->renew][h->needs_heartbeat]);
 }
 
-static int begin(struct redlock_lock *lock, redlock_acquire_cb *cb, void *arg,
-                 struct redlock_lock **ret_lock)
+static int begin_acquire(struct redlock_lock *lock, redlock_acquire_cb *cb, void *arg,
+                         struct redlock_lock **ret_lock)
 {
     if (lock == NULL) {
         return REDLOCK_ENOMEM;
@@ -94,7 +94,8 @@ REDLOCK_EXPORT int redlock_acquire(struct redlock *rl, const struct redlock_requ
                     : rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
     }
     return status ? status
-                  : begin(make(rl, &q, &r, rlk_claim_token_len(q.owner)), cb, arg, ret_lock);
+                  : begin_acquire(make_lock(rl, &q, &r, rlk_claim_token_len(q.owner)), cb, arg,
+                                  ret_lock);
 }
 
 REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_request *request,
@@ -117,15 +118,15 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
         return status;
     }
     r.attempt.wait_us = 0;
-    r.attempt.terms.fenced = false;      /* only the former holder knows the fence */
+    r.attempt.terms.fenced = false;      /* only the former holder knows the fencing token */
     r.attempt.terms.keeps_votes = false; /* nobody competes for the token */
     r.hold.adopted = true;
-    lock = make(rl, &q, &r, strlen(token));
+    lock = make_lock(rl, &q, &r, strlen(token));
     if (lock) {
         lock->claim->life_ms = rl->options.max_ttl_ms;
         rlk_claim_set_token(lock->claim, token, strlen(token));
     }
-    return begin(lock, cb, arg, ret_lock);
+    return begin_acquire(lock, cb, arg, ret_lock);
 }
 
 REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock)

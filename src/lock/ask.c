@@ -26,33 +26,33 @@ static enum redlock_question public_question(const struct rlk_question *q)
                                              : (enum redlock_question)(q - rlk_questions);
 }
 
-static enum redlock_trace_answer public_place(const struct rlk_event *ev)
+static enum redlock_trace_reply public_position(const struct rlk_event *ev)
 {
     if (ev->turn) {
         return REDLOCK_SAYS_TURN;
     }
     if (ev->listed) {
-        return REDLOCK_SAYS_LISTED;
+        return REDLOCK_SAYS_QUEUED;
     }
     return ev->left_us > 0 ? REDLOCK_SAYS_FULL : REDLOCK_SAYS_NOTHING;
 }
 
-static enum redlock_trace_answer public_answer(const struct rlk_question *q,
-                                               const struct rlk_event *ev)
+static enum redlock_trace_reply public_answer(const struct rlk_question *q,
+                                              const struct rlk_event *ev)
 {
-    static const enum redlock_trace_answer votes[] = {[RLK_VOTE_UNKNOWN] = REDLOCK_SAYS_NOTHING,
-                                                      [RLK_VOTE_YES] = REDLOCK_SAYS_YES,
-                                                      [RLK_VOTE_NO] = REDLOCK_SAYS_NO,
-                                                      [RLK_VOTE_OURS] = REDLOCK_SAYS_OURS,
-                                                      [RLK_VOTE_QUARANTINED] =
-                                                          REDLOCK_SAYS_QUARANTINED};
-    static const enum redlock_trace_answer answers[] = {[RLK_ANSWER_UNKNOWN] = REDLOCK_SAYS_NOTHING,
-                                                        [RLK_ANSWER_OURS] = REDLOCK_SAYS_YES,
-                                                        [RLK_ANSWER_GONE] = REDLOCK_SAYS_GONE,
-                                                        [RLK_ANSWER_TAKEN] = REDLOCK_SAYS_TAKEN};
+    static const enum redlock_trace_reply votes[] = {[RLK_VOTE_UNKNOWN] = REDLOCK_SAYS_NOTHING,
+                                                     [RLK_VOTE_YES] = REDLOCK_SAYS_YES,
+                                                     [RLK_VOTE_NO] = REDLOCK_SAYS_NO,
+                                                     [RLK_VOTE_OURS] = REDLOCK_SAYS_OURS,
+                                                     [RLK_VOTE_QUARANTINED] =
+                                                         REDLOCK_SAYS_QUARANTINED};
+    static const enum redlock_trace_reply answers[] = {[RLK_ANSWER_UNKNOWN] = REDLOCK_SAYS_NOTHING,
+                                                       [RLK_ANSWER_OURS] = REDLOCK_SAYS_YES,
+                                                       [RLK_ANSWER_GONE] = REDLOCK_SAYS_GONE,
+                                                       [RLK_ANSWER_TAKEN] = REDLOCK_SAYS_TAKEN};
 
-    if (q->event == RLK_EVENT_PLACE) {
-        return public_place(ev);
+    if (q->event == RLK_EVENT_POSITION) {
+        return public_position(ev);
     }
     return q->event == RLK_EVENT_VOTE ? votes[ev->vote] : answers[ev->answer];
 }
@@ -66,12 +66,13 @@ static int64_t number_of(const struct rlk_claim *claim)
 RLK_COLD static void emit_said(const struct rlk_question *q, const struct rlk_node *n,
                                const struct rlk_claim *claim, const struct rlk_event *ev)
 {
-    bool votes = q->event == RLK_EVENT_VOTE && q != &rlk_questions[RLK_ASK_HEAL];
+    bool votes = q->event == RLK_EVENT_VOTE && q != &rlk_questions[RLK_ASK_RESTORE];
 
     RLK_TRACE(n->options, claim, .lock = number_of(claim), .node = (int)n->index,
-              .kind = votes ? REDLOCK_TRACE_VOTED : REDLOCK_TRACE_ANSWERED,
-              .question = public_question(q), .answer = public_answer(q, ev),
-              .round = q->event == RLK_EVENT_PLACE ? ev->place : 0, .fence = votes ? ev->fence : 0);
+              .kind = votes ? REDLOCK_TRACE_VOTED : REDLOCK_TRACE_REPLIED,
+              .question = public_question(q), .reply = public_answer(q, ev),
+              .round = q->event == RLK_EVENT_POSITION ? ev->position : 0,
+              .fencing_token = votes ? ev->fence : 0);
 }
 
 static inline void trace_said(const struct rlk_question *q, const struct rlk_node *n,
@@ -88,7 +89,7 @@ static void trace_sent(const struct rlk_question *q, const struct rlk_options *o
     if (nodes != 0) {
         RLK_TRACE(options, claim, .lock = number_of(claim), .node = -1, .kind = REDLOCK_TRACE_SENT,
                   .question = public_question(q), .nodes = nodes, .ttl_ms = ttl_ms,
-                  .fence = claim->fence);
+                  .fencing_token = claim->fence);
     }
 }
 
@@ -119,7 +120,7 @@ static inline void step_driver(const struct rlk_question *q, const struct rlk_no
         trace_said(q, n, claim, ev);
         return;
     }
-    if (q->event != RLK_EVENT_PLACE) {
+    if (q->event != RLK_EVENT_POSITION) {
         judge(q, n, ev);
     }
     trace_said(q, n, claim, ev);
@@ -136,7 +137,7 @@ RLK_COLD static void handle_lost_command(const struct rlk_question *q, struct rl
     struct rlk_event ev = {
         .kind = q->event, .node = n->index, .now_us = now_us, .round = claim->round};
 
-    if (!sent && q->event == RLK_EVENT_PLACE) {
+    if (!sent && q->event == RLK_EVENT_POSITION) {
         return;
     }
     claim->set_lost = claim->set_lost || loss.set_lost;
@@ -216,7 +217,7 @@ static uint64_t send_each(const struct rlk_question *q, struct redlock *rl, stru
     return unsent;
 }
 
-/* In the order of the key: so the hosts of its waiting list are the first that a release reaches,
+/* In the order of the key: so the hosts of its wait queue are the first that a release reaches,
  * and the first that the next holder asks. */
 static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struct rlk_claim *claim,
                          uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
@@ -268,11 +269,11 @@ void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint3
  * are [S7]: neither may set or keep them any more. Only waiting goes on after it. */
 static bool is_wanted_by_attempt(const struct rlk_question *q, const struct rlk_attempt *a)
 {
-    return q->event == RLK_EVENT_PLACE || rlk_attempt_may_win(a);
+    return q->event == RLK_EVENT_POSITION || rlk_attempt_may_win(a);
 }
 
 /* Whether the lock still wants this done. A lock that is lost or forgotten does not; nor does one
- * whose time is over, also before its timer has fired [S3]. A place in a waiting list is given up
+ * whose time is over, also before its timer has fired [S3]. A place in a wait queue is given up
  * even when there is no lock any more. */
 static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *claim, uint64_t now_us)
 {
@@ -293,15 +294,15 @@ bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what, uint64_
 }
 
 /* The ttl for sending a script again. It is at least as long as the lease that was computed from
- * the first time; for a heal it is what is left of the validity [S8]. 0: do not send it. */
+ * the first time; for a restore it is what is left of the validity [S8]. 0: do not send it. */
 static uint32_t resend_ttl_ms(const struct rlk_question *q, const struct rlk_node *n,
                               const struct rlk_claim *claim, uint64_t now_us)
 {
     if (!is_wanted(q, claim, now_us)) {
         return 0;
     }
-    return q == &rlk_questions[RLK_ASK_HEAL]
-               ? rlk_hold_heal_again(&claim->lock->hold, n->index, now_us)
+    return q == &rlk_questions[RLK_ASK_RESTORE]
+               ? rlk_hold_restore_again(&claim->lock->hold, n->index, now_us)
                : claim->ttl_ms;
 }
 
@@ -415,8 +416,8 @@ RLK_COLD static void handle_trouble(const struct rlk_question *q, struct rlk_nod
     }
 }
 
-static void answer(const struct rlk_question *q, struct rlk_node *n, struct rlk_claim *claim,
-                   const struct rlk_reply *reply, uint64_t now_us)
+static void answer_question(const struct rlk_question *q, struct rlk_node *n,
+                            struct rlk_claim *claim, const struct rlk_reply *reply, uint64_t now_us)
 {
     struct rlk_event ev = {
         .kind = q->event, .node = n->index, .now_us = now_us, .round = claim->round};
@@ -432,7 +433,7 @@ static void answer(const struct rlk_question *q, struct rlk_node *n, struct rlk_
 void rlk_ask_answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_ask what,
                       const struct rlk_reply *reply, uint64_t now_us)
 {
-    answer(&rlk_questions[what], n, claim, reply, now_us);
+    answer_question(&rlk_questions[what], n, claim, reply, now_us);
 }
 
 /* After an error another command may have been sent, whose reply is the answer. */
@@ -449,7 +450,7 @@ void rlk_ask_on_answer(struct rlk_node *n, const struct rlk_exchange *r,
     } else if (q->script) {
         rlk_script_ran(n, q->script, claim);
     }
-    answer(q, n, claim, reply, now_us);
+    answer_question(q, n, claim, reply, now_us);
 }
 
 /* By the script. */

@@ -54,8 +54,8 @@ static bool has_room(const struct rlk_batch *batch, const struct rlk_claim *clai
     return batch->size + rlk_command_keep_size(claim) <= RLK_COMMAND_KEEP_SIZE;
 }
 
-static struct rlk_batch *make(struct rlk_pool *pool, const struct rlk_claim *claim, uint64_t nodes,
-                              uint32_t ttl_ms)
+static struct rlk_batch *make_batch(struct rlk_pool *pool, const struct rlk_claim *claim,
+                                    uint64_t nodes, uint32_t ttl_ms)
 {
     struct rlk_batch *batch = rlk_pool_take(pool, sizeof(*batch));
 
@@ -85,7 +85,7 @@ bool rlk_batches_add(struct rlk_batches *b, struct rlk_claim *claim, uint64_t no
 
     *ret_ready = NULL;
     if (batch == NULL || !is_alike(batch, claim, nodes, ttl_ms) || !has_room(batch, claim)) {
-        batch = make(b->pool, claim, nodes, ttl_ms);
+        batch = make_batch(b->pool, claim, nodes, ttl_ms);
         if (batch == NULL) {
             return false;
         }
@@ -117,7 +117,7 @@ struct rlk_batch *rlk_batches_take(struct rlk_batches *b)
 
 struct rlk_batch *rlk_batch_copy(const struct rlk_batch *batch, uint64_t nodes)
 {
-    struct rlk_batch *copy = make(batch->pool, batch->claims[0], nodes, batch->ttl_ms);
+    struct rlk_batch *copy = make_batch(batch->pool, batch->claims[0], nodes, batch->ttl_ms);
     unsigned i;
 
     for (i = 0; copy && i < batch->n; i++) {

@@ -1,9 +1,9 @@
 /* batch.h - gathers renewals that are due at the same time, so that one command carries many.
  *
  * A batch has claims that are alike: for the same nodes, with the same ttl, as many keys each, and
- * all with a fence or none. It is open until it is full, or until the turn of the loop ends; then
- * lock/renewals.h sends it. From then on each command in flight holds a reference to it, and a
- * batch holds references to its claims.
+ * all with a fencing token or none. It is open until it is full, or until the turn of the loop
+ * ends; then lock/renewals.h sends it. From then on each command in flight holds a reference to it,
+ * and a batch holds references to its claims.
  *
  * [S13] A master carries out one command at a time, so a batch has a bound: 64 renewals take a
  * master some 0.1 ms, as 20 single ones do. With 128 of them a renewal would cost it 3 % less. */
@@ -21,7 +21,8 @@ struct rlk_claim;
 
 #define RLK_BATCH_MOST 64
 
-/* How many batches are open at once: locks with different ttl, or with and without a fence. */
+/* How many batches are open at once: locks with different ttl, or with and without a fencing token.
+ */
 #define RLK_BATCHES_OPEN 4
 
 struct rlk_batch {

@@ -1,7 +1,7 @@
 /* close.c - closes a manager.
  *
  *   redlock_close     cancels every pending operation, releases every held lock
- *   -> settle         waits until every operation was reported, every node that is not stuck was
+ *   -> settle         waits until every operation was reported, every responsive node was
  *                     sent its pending releases, and all replies are in; or until the time for that
  *                     is over
  *   -> on_end         closes the connections, frees the memory, runs the callback
@@ -89,8 +89,8 @@ static bool may_keep_keys(const struct rlk_node *n)
     return n->inflight.lasting > 0 || (n->inflight.ring.count > 0 && n->pending.ring.count > 0);
 }
 
-/* Wait for every node that may keep our keys, unless it is stuck. A node that keeps replying is
- * waited for as long as that takes. */
+/* Wait for every node that may keep our keys, unless it is unresponsive. A node that keeps replying
+ * is waited for as long as that takes. */
 static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, uint64_t now_us)
 {
     uint64_t since_us = rlk_time_max(rl->reported_us, n->last_reply_us);
@@ -113,8 +113,9 @@ static bool answers_are_in(const struct redlock *rl, uint64_t now_us)
     return waited == 0;
 }
 
-/* Where replies take longer than health_ms, an inspection would always be in flight, and the close
- * would never end. Called at each check, because a node that becomes UP starts its inspections. */
+/* Where replies take longer than inspection_ms, an inspection would always be in flight, and the
+ * close would never end. Called at each check, because a node that becomes UP starts its
+ * inspections. */
 static void stop_inspections(struct redlock *rl)
 {
     unsigned i;

@@ -24,7 +24,7 @@
  *   - no lock of this manager is held on one of its keys, and no request for one of these keys
  *     alone is active.
  * Otherwise it stands behind, and does not keep others from passing it. If it did, programs that
- * are right would stop for ever. A request for {a, b} that waits for a, which is held here, must
+ * are right would stop forever. A request for {a, b} that waits for a, which is held here, must
  * not stop the holder of a from taking b; and one that asks the masters for {a, b}, and waits for
  * b, which somebody else holds, must not stop a request for a: who waits for a may hold what the
  * holder of b needs. So a request stands behind another one only where that one needs nothing that
@@ -33,11 +33,12 @@
  *
  * A request may fail for a reason of its own: its counter is of another type, its user may not use
  * the script, its ttl is shorter than a round trip. Then it must not keep others from asking. So
- * whoever fails without having been refused goes to the end, and is in nobody's way until its
- * back-off is over. Those who have failed take turns in that: the first of them rests for a
- * back-off, lines up as if it had arrived when it failed, and asks; the others of them only stand
- * behind. So a thousand of them ask as often as one would, when the masters are in trouble. When
- * one of them gets the lock, the trouble is over, and all of them line up.
+ * whoever fails without having been refused, or where errors cost it the majority, goes to the end,
+ * and is in nobody's way until its back-off is over. Those who have failed take turns in that: the
+ * first of them rests for a back-off, lines up as if it had arrived when it failed, and asks; the
+ * others of them only stand behind. So a thousand of them ask as often as one would, when the
+ * masters are in trouble. When one of them gets the lock, the trouble is over, and all of them line
+ * up.
  *
  * A request that does not wait (wait_ms 0), and an adoption, ask at once, because only the masters
  * know the truth. Others stand behind them while they ask, and while they hold the lock.
@@ -166,7 +167,7 @@ struct rlk_contender *rlk_contention_find(struct rlk_contention *c, const void *
 bool rlk_contention_is_used(struct rlk_contention *c, const void *key, size_t len);
 
 /* Whether rlk_contention_find() would find another one than `who` for one of its keys. Then a place
- * in a waiting list of a master is that other one's. */
+ * in a wait queue of a master is that other one's. */
 bool rlk_contention_is_shared(const struct rlk_contender *who);
 
 /* Note for all its keys that a release of them has just woken somebody: then another process waits

@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-static size_t size_of(size_t len)
+static size_t size_of_key(size_t len)
 {
     return offsetof(struct rlk_contention_key, name) + len;
 }
 
 /* It has no references yet. */
-static struct rlk_contention_key *make(struct rlk_pool *pool, struct rlk_table *table,
-                                       const void *name, size_t len)
+static struct rlk_contention_key *
+make_contention_key(struct rlk_pool *pool, struct rlk_table *table, const void *name, size_t len)
 {
-    struct rlk_contention_key *key = rlk_pool_take(pool, size_of(len));
+    struct rlk_contention_key *key = rlk_pool_take(pool, size_of_key(len));
 
     if (key == NULL) {
         return NULL;
@@ -43,7 +43,7 @@ struct rlk_contention_key *rlk_contention_key_ref(struct rlk_pool *pool, struct 
     struct rlk_contention_key *key = rlk_contention_key_find(table, name, len);
 
     if (key == NULL) {
-        key = make(pool, table, name, len);
+        key = make_contention_key(pool, table, name, len);
     }
     if (key) {
         key->refs++;
@@ -58,5 +58,5 @@ void rlk_contention_key_unref(struct rlk_pool *pool, struct rlk_table *table,
         return;
     }
     rlk_table_remove(table, &key->entry);
-    rlk_pool_give(pool, key, size_of(key->entry.len));
+    rlk_pool_give(pool, key, size_of_key(key->entry.len));
 }

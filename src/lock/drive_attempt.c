@@ -122,11 +122,11 @@ RLK_RARE static void act(struct redlock_lock *lock, const struct rlk_actions *ou
  * not list us any more. */
 static void end_contention(struct redlock_lock *lock, uint64_t now_us)
 {
-    uint64_t places = lock->acquiring->attempt.waiting.places;
+    uint64_t positions = lock->acquiring->attempt.waiting.positions;
 
-    lock->acquiring->attempt.waiting.places = 0;
+    lock->acquiring->attempt.waiting.positions = 0;
     rlk_contention_pass(&lock->rl->contention, &lock->contender);
-    rlk_wait_end(lock, places, now_us);
+    rlk_wait_end(lock, positions, now_us);
 }
 
 /* Most answers decide nothing, and leave nothing to do. Whoever waits may have other hosts after
@@ -137,7 +137,8 @@ static bool is_quiet(const struct redlock_lock *lock, const struct rlk_actions *
            !out->queue && lock->acquiring->attempt.state != RLK_ATTEMPT_WAITING;
 }
 
-static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
+static void carry_out_attempt(struct redlock_lock *lock, const struct rlk_actions *out,
+                              uint64_t now_us)
 {
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (is_quiet(lock, out)) {
@@ -155,12 +156,12 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
 struct view {
     enum rlk_attempt_state state;
     uint64_t listed;
-    uint32_t place;
+    uint32_t position;
 };
 
 static struct view view_of(const struct rlk_attempt *a)
 {
-    return (struct view){a->state, a->waiting.listed, rlk_waiting_place(&a->waiting)};
+    return (struct view){a->state, a->waiting.listed, rlk_waiting_position(&a->waiting)};
 }
 
 /* Emit how the round ended, or that none will begin. Whoever yields waits without a round. */
@@ -178,11 +179,11 @@ static void trace_decision(const struct redlock_lock *lock, const struct view *b
 }
 
 /* A look that finds what is known is no news. */
-static void trace_place(const struct redlock_lock *lock, const struct view *before,
-                        const struct view *now)
+static void trace_position(const struct redlock_lock *lock, const struct view *before,
+                           const struct view *now)
 {
-    if (now->place && (now->place != before->place || now->listed & ~before->listed)) {
-        RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_WAITING, .round = now->place,
+    if (now->position && (now->position != before->position || now->listed & ~before->listed)) {
+        RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_WAITING, .round = now->position,
                        .nodes = now->listed);
     }
 }
@@ -197,7 +198,7 @@ RLK_COLD static void step_traced(struct redlock_lock *lock, const struct rlk_eve
     if (now.state != before.state) {
         trace_decision(lock, &before, ev->now_us);
     }
-    trace_place(lock, &before, &now);
+    trace_position(lock, &before, &now);
 }
 
 /* [W2, W3] What a waiting attempt has to do now needs the nodes that can be asked. */
@@ -221,7 +222,7 @@ static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, boo
     }
     due = waits && is_due(lock, ev, &out);
     out.deadline_us = due ? RLK_NEVER : out.deadline_us;
-    carry_out(lock, &out, ev->now_us);
+    carry_out_attempt(lock, &out, ev->now_us);
     return due && lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING;
 }
 
@@ -230,7 +231,7 @@ static struct rlk_event timer_event(struct redlock_lock *lock, uint64_t now_us);
 /* Carrying out actions may step the attempt again. Only the outermost step goes on at once, and
  * once; everything else is left to the timer. So no server, however it answers, makes this call
  * itself without an end. */
-static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+static void step_attempt(struct redlock_lock *lock, const struct rlk_event *ev)
 {
     bool outermost = !lock->acquiring->stepping, waits = outermost;
     struct rlk_event timer;
@@ -315,7 +316,7 @@ static void step_with_nodes(struct redlock_lock *lock, enum rlk_event_kind kind,
 {
     struct rlk_event ev = with_nodes(lock, kind, now_us);
 
-    step(lock, &ev);
+    step_attempt(lock, &ev);
 }
 
 void rlk_lock_contend(struct rlk_contender *who)
@@ -325,25 +326,25 @@ void rlk_lock_contend(struct rlk_contender *who)
 }
 
 /* The lock is the first in the queue, and the masters have capacity. */
-static void on_dequeued(struct rlk_call *call)
+static void on_attempt_dequeued(struct rlk_call *call)
 {
     step_with_nodes(RLK_CONTAINER(call, struct redlock_lock, queue), RLK_EVENT_DEQUEUED,
                     rlk_clock_us());
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_attempt_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct redlock_lock *lock = RLK_CONTAINER(t, struct redlock_lock, timer);
     struct rlk_event ev = timer_event(lock, now_us);
 
-    step(lock, &ev);
+    step_attempt(lock, &ev);
 }
 
 void rlk_lock_cancel_attempt(struct redlock_lock *lock)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = rlk_clock_us()};
 
-    step(lock, &ev);
+    step_attempt(lock, &ev);
 }
 
 /* [S10] With a duplicate in the list there are fewer masters than configured: acquire nothing, so
@@ -360,7 +361,7 @@ static void refuse_duplicates(struct redlock_lock *lock)
 
 /* QUARANTINED does not matter when a lock is taken over: a node that has its key has not forgotten
  * it [S7]. */
-static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
+static void on_attempt_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
     struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
     struct rlk_event unfit = *ev;
@@ -376,11 +377,11 @@ static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
         refuse_duplicates(lock);
     }
     if (!(ev->kind == RLK_EVENT_QUARANTINED && is_adoption(lock))) {
-        step(lock, ev);
+        step_attempt(lock, ev);
     }
 }
 
-static void on_close(struct rlk_operation *op)
+static void close_attempt(struct rlk_operation *op)
 {
     struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
 
@@ -415,7 +416,7 @@ static void report_held(struct redlock_lock *lock, uint64_t now_us)
     rlk_stats_acquired(&lock->rl->stats, rlk_time_sub(now_us, lock->acquiring->attempt.started_us));
     rlk_lock_end_acquiring(lock);
     rlk_lock_reported(lock);
-    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_HELD, .fence = lock->claim->fence,
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_HELD, .fencing_token = lock->claim->fence,
                    .us = rlk_time_sub(rlk_hold_valid_until_us(&lock->hold), rlk_clock_us()));
     cb(lock, REDLOCK_OK, lock->arg);
 }
@@ -432,13 +433,13 @@ static void report_failed(struct redlock_lock *lock)
 }
 
 /* Check once more: a win that became too old while its callback was queued is released [S2]. */
-static void on_report(struct rlk_call *call)
+static void report_attempt(struct rlk_call *call)
 {
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
     struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = rlk_clock_us()};
 
     refuse_duplicates(lock);
-    step(lock, &ev);
+    step_attempt(lock, &ev);
     rlk_list_remove(&lock->report.link);
     if (lock->acquiring->attempt.state == RLK_ATTEMPT_HELD) {
         report_held(lock, ev.now_us);
@@ -452,10 +453,10 @@ static void on_report(struct rlk_call *call)
 void rlk_lock_begin_attempt(struct redlock_lock *lock)
 {
     static const struct rlk_lock_driver driver = {
-        .operation = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
-        .timer = on_timer,
-        .report = on_report,
-        .dequeued = on_dequeued};
+        .operation = {.event = on_attempt_event, .close = close_attempt, .free = rlk_lock_on_free},
+        .timer = on_attempt_timer,
+        .report = report_attempt,
+        .dequeued = on_attempt_dequeued};
 
     rlk_lock_enter(lock, RLK_LOCK_PENDING, &driver);
     refuse_duplicates(lock);

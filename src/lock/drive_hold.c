@@ -43,16 +43,18 @@ static bool is_deadline_moved(const struct redlock_lock *lock)
            rlk_hold_valid_until_us(&lock->hold) != lock->reported_deadline_us;
 }
 
-/* An election is told so each time, and not only once in each trouble: nobody else pets its lock.
+/* An election is told so each time, and not only once in each trouble: nobody else sends a
+ * heartbeat for its lock.
  */
-static bool is_pet_missing(const struct redlock_lock *lock)
+static bool is_heartbeat_missing(const struct redlock_lock *lock)
 {
-    return lock->leads && lock->hold.state == RLK_HOLD_HELD && lock->hold.waits_for_pet;
+    return lock->leads && lock->hold.state == RLK_HOLD_HELD && lock->hold.waits_for_heartbeat;
 }
 
-static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
+static void carry_out_hold(struct redlock_lock *lock, const struct rlk_actions *out,
+                           uint64_t now_us)
 {
-    lock->has_news = lock->has_news || out->report || is_pet_missing(lock);
+    lock->has_news = lock->has_news || out->report || is_heartbeat_missing(lock);
     if (lock->notice_cb && (lock->has_news || is_deadline_moved(lock))) {
         rlk_turn_report(&lock->rl->loop.turn, &lock->report);
     }
@@ -67,8 +69,8 @@ static void carry_out(struct redlock_lock *lock, const struct rlk_actions *out, 
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (out->extend) {
         send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: may step the hold again */
-    } else if (out->heal) {
-        rlk_ask(lock, RLK_ASK_HEAL, out->heal, out->ttl_ms, now_us);
+    } else if (out->restore) {
+        rlk_ask(lock, RLK_ASK_RESTORE, out->restore, out->ttl_ms, now_us);
     }
 }
 
@@ -87,7 +89,7 @@ RLK_COLD static void trace_change(const struct redlock_lock *lock,
     }
 }
 
-static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+static void step_hold(struct redlock_lock *lock, const struct rlk_event *ev)
 {
     struct rlk_stats_view before = rlk_stats_view_of(&lock->hold);
     struct rlk_actions out;
@@ -97,7 +99,7 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
     if (rlk_trace_is_on(&lock->rl->options)) {
         trace_change(lock, &before, ev->now_us);
     }
-    carry_out(lock, &out, ev->now_us);
+    carry_out_hold(lock, &out, ev->now_us);
     if (lock->hold.state == RLK_HOLD_LOST) {
         rlk_contention_pass(&lock->rl->contention, &lock->contender);
     }
@@ -106,18 +108,18 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
 static void step_with_nodes(struct redlock_lock *lock, struct rlk_event *ev)
 {
     rlk_queue_survey(&lock->rl->queue, RLK_RANK_URGENT, ev);
-    step(lock, ev);
+    step_hold(lock, ev);
 }
 
 /* The lock is the first in the queue, and the masters have capacity. */
-static void on_dequeued(struct rlk_call *call)
+static void on_renewal_dequeued(struct rlk_call *call)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_DEQUEUED, .now_us = rlk_clock_us()};
 
     step_with_nodes(RLK_CONTAINER(call, struct redlock_lock, queue), &ev);
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_hold_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = now_us};
 
@@ -126,12 +128,12 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
 /* ---- events of the manager ---- */
 
-static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
+static void on_hold_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
-    step(RLK_CONTAINER(op, struct redlock_lock, operation), ev);
+    step_hold(RLK_CONTAINER(op, struct redlock_lock, operation), ev);
 }
 
-static void on_close(struct rlk_operation *op)
+static void close_hold(struct rlk_operation *op)
 {
     struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
 
@@ -150,7 +152,7 @@ static void check_validity(struct redlock_lock *lock)
     step_with_nodes(lock, &ev);
 }
 
-static void on_notice(struct rlk_call *call)
+static void report_notice(struct rlk_call *call)
 {
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
     const struct rlk_hold *h = &lock->hold;
@@ -166,7 +168,7 @@ static void on_notice(struct rlk_call *call)
         notice.reason = h->reason;
     } else if (has_news && h->trouble) {
         notice.kind = REDLOCK_NOTICE_TROUBLE;
-        notice.reason = is_pet_missing(lock) ? REDLOCK_EUNRENEWED : h->reason;
+        notice.reason = is_heartbeat_missing(lock) ? REDLOCK_EUNRENEWED : h->reason;
     } else if (is_deadline_moved(lock)) {
         notice.kind = REDLOCK_NOTICE_MOVED;
     } else {
@@ -198,10 +200,10 @@ static void on_extended(struct rlk_call *call)
 void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
 {
     static const struct rlk_lock_driver driver = {
-        .operation = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
-        .timer = on_timer,
-        .report = on_notice,
-        .dequeued = on_dequeued};
+        .operation = {.event = on_hold_event, .close = close_hold, .free = rlk_lock_on_free},
+        .timer = on_hold_timer,
+        .report = report_notice,
+        .dequeued = on_renewal_dequeued};
     struct rlk_actions out;
 
     rlk_lock_enter(lock, RLK_LOCK_HELD, &driver);
@@ -210,16 +212,16 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
     rlk_hold_start(&lock->hold, &lock->acquiring->attempt.round, now_us, &out);
     lock->reported_deadline_us =
         rlk_hold_valid_until_us(&lock->hold); /* the callback can read this one */
-    carry_out(lock, &out, now_us);
+    carry_out_hold(lock, &out, now_us);
 }
 
 /* ---- for elections ---- */
 
-void rlk_lock_lead(struct redlock_lock *lock, uint64_t retry_us, bool pet_first)
+void rlk_lock_begin_leadership(struct redlock_lock *lock, uint64_t retry_us, bool heartbeat_first)
 {
     lock->leads = true;
     lock->hold.config.retry_us = retry_us;
-    lock->hold.petted = !pet_first;
+    lock->hold.had_heartbeat = !heartbeat_first;
 }
 
 void rlk_lock_stop_renewing(struct redlock_lock *lock)
@@ -286,15 +288,15 @@ REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, re
     return 0;
 }
 
-REDLOCK_EXPORT int redlock_lock_pet(struct redlock_lock *lock)
+REDLOCK_EXPORT int redlock_lock_heartbeat(struct redlock_lock *lock)
 {
-    struct rlk_event ev = {.kind = RLK_EVENT_PET, .now_us = rlk_clock_us()};
+    struct rlk_event ev = {.kind = RLK_EVENT_HEARTBEAT, .now_us = rlk_clock_us()};
     int status = check(lock);
 
     if (status) {
         return status;
     }
-    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_PETTED);
-    step(lock, &ev);
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_HEARTBEAT);
+    step_hold(lock, &ev);
     return lock->hold.state == RLK_HOLD_HELD ? 0 : REDLOCK_ESTATE;
 }

@@ -1,4 +1,5 @@
-/* drive_hold.h - drives a lock that is held: renews, extends and heals it, and notices its loss. */
+/* drive_hold.h - drives a lock that is held: renews, extends and restores it, and notices its loss.
+ */
 #ifndef RLK_LOCK_DRIVE_HOLD_H
 #define RLK_LOCK_DRIVE_HOLD_H
 
@@ -12,8 +13,9 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us);
 
 /* The lock is one of an election, which calls this from the acquire callback. When the manager
  * closes, the election releases it, by rlk_lock_release_for_close(). retry_us: the longest pause
- * after a renewal that failed. pet_first: also the first renewal needs redlock_lock_pet(). */
-void rlk_lock_lead(struct redlock_lock *lock, uint64_t retry_us, bool pet_first);
+ * after a renewal that failed. heartbeat_first: also the first renewal needs
+ * redlock_lock_heartbeat(). */
+void rlk_lock_begin_leadership(struct redlock_lock *lock, uint64_t retry_us, bool heartbeat_first);
 
 /* [L4] Renew the lock no more. */
 void rlk_lock_stop_renewing(struct redlock_lock *lock);

@@ -17,7 +17,7 @@
 #include "lock/trace.h"
 #include "net/clock.h"
 
-static void step(struct redlock_lock *lock, const struct rlk_event *ev)
+static void step_release(struct redlock_lock *lock, const struct rlk_event *ev)
 {
     struct rlk_actions out;
 
@@ -31,29 +31,29 @@ static void step(struct redlock_lock *lock, const struct rlk_event *ev)
     }
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_release_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = now_us};
 
-    step(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
+    step_release(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
 }
 
 /* ---- events of the manager ---- */
 
-static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
+static void on_release_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
-    step(RLK_CONTAINER(op, struct redlock_lock, operation), ev);
+    step_release(RLK_CONTAINER(op, struct redlock_lock, operation), ev);
 }
 
 /* Nothing to do: a release ends by itself, within node_timeout_ms. */
-static void on_close(struct rlk_operation *op)
+static void close_release(struct rlk_operation *op)
 {
     (void)op;
 }
 
 /* ---- reporting and beginning ---- */
 
-static void on_report(struct rlk_call *call)
+static void report_release(struct rlk_call *call)
 {
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
 
@@ -90,10 +90,11 @@ static bool is_contended(const struct redlock_lock *lock, uint64_t now_us)
            rlk_contention_is_contended(&lock->rl->contention, &lock->contender, now_us);
 }
 
-/* Its timeout begins now. A stuck node gets the release, too: after the commands in flight [S5].
- * The next request of this manager asks in the same turn: on each connection after the release.
- * Whether it yields is what the release before has said, because this one has no reply yet. */
-static void start(struct redlock_lock *lock, uint64_t now_us)
+/* Its timeout begins now. An unresponsive node gets the release, too: after the commands in flight
+ * [S5]. The next request of this manager asks in the same turn: on each connection after the
+ * release. Whether it yields is what the release before has said, because this one has no reply
+ * yet. */
+static void start_release(struct redlock_lock *lock, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
     unsigned n_nodes = lock->rl->options.n_nodes;
@@ -103,24 +104,24 @@ static void start(struct redlock_lock *lock, uint64_t now_us)
     rlk_release_init(&lock->release, n_nodes, lock->release.asked,
                      rlk_time_add(now_us, lock->rl->options.node_timeout_us));
     rlk_manager_nodes(lock->rl, now_us, NULL, &ev.connecting, &ev.ready);
-    step(lock, &ev);
+    step_release(lock, &ev);
     rlk_contention_pass(&lock->rl->contention, &lock->contender);
 }
 
-static void on_dequeued(struct rlk_call *call)
+static void on_release_dequeued(struct rlk_call *call)
 {
-    start(RLK_CONTAINER(call, struct redlock_lock, queue), rlk_clock_us());
+    start_release(RLK_CONTAINER(call, struct redlock_lock, queue), rlk_clock_us());
 }
 
 /* Release on these nodes, at once or after waiting in the queue. They are all that is still needed
  * of the hold, whose place the release takes. */
-static void begin(struct redlock_lock *lock, uint64_t nodes)
+static void begin_release(struct redlock_lock *lock, uint64_t nodes)
 {
     static const struct rlk_lock_driver driver = {
-        .operation = {.event = on_event, .close = on_close, .free = rlk_lock_on_free},
-        .timer = on_timer,
-        .report = on_report,
-        .dequeued = on_dequeued};
+        .operation = {.event = on_release_event, .close = close_release, .free = rlk_lock_on_free},
+        .timer = on_release_timer,
+        .report = report_release,
+        .dequeued = on_release_dequeued};
     struct rlk_event survey = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
 
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASING);
@@ -130,14 +131,14 @@ static void begin(struct redlock_lock *lock, uint64_t nodes)
     if (survey.full) {
         rlk_queue_wait(&lock->rl->queue, RLK_RANK_URGENT, &lock->queue);
     } else {
-        start(lock, survey.now_us);
+        start_release(lock, survey.now_us);
     }
 }
 
 static void begin_held(struct redlock_lock *lock)
 {
     lock->rl->pending++;
-    begin(lock, lock->hold.leases.may_have_key);
+    begin_release(lock, lock->hold.leases.may_have_key);
 }
 
 void rlk_lock_release_for_close(struct redlock_lock *lock)
@@ -189,6 +190,6 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
     lock->release_cb = cb;
     lock->arg = arg;
     lock->by_token = true;
-    begin(lock, rlk_mask_all(rl->options.n_nodes));
+    begin_release(lock, rlk_mask_all(rl->options.n_nodes));
     return 0;
 }

@@ -1,4 +1,4 @@
-/* drive_wait.c - asks masters for places in their waiting lists, and takes their wakes to whoever
+/* drive_wait.c - asks masters for places in their wait queues, and takes their wakes to whoever
  * waits for the key. */
 #include "lock/drive_wait.h"
 
@@ -15,9 +15,10 @@
 
 /* ---- which nodes can list us ---- */
 
-static bool is_watchable(const struct rlk_node *n, uint64_t now_us)
+static bool is_subscribable(const struct rlk_node *n, uint64_t now_us)
 {
-    return rlk_node_ready(n, now_us) && !rlk_node_can_send_pending(n) && rlk_watch_can_be_had(n);
+    return rlk_node_ready(n, now_us) && !rlk_node_can_send_pending(n) &&
+           rlk_subscriber_can_be_had(n);
 }
 
 /* [W1] A master in quarantine grants the key to everybody that it wakes, and none of that counts:
@@ -28,35 +29,36 @@ void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev)
     uint64_t up = 0, voting = 0;
     unsigned i;
 
-    ev->watchable = 0;
-    for (i = 0; rl->options.watch && i < rl->options.n_nodes; i++) {
+    ev->subscribable = 0;
+    for (i = 0; rl->options.subscribe && i < rl->options.n_nodes; i++) {
         const struct rlk_node *n = &rl->nodes[i];
-        uint64_t bit = is_watchable(n, ev->now_us) ? rlk_mask_bit(i) : 0;
+        uint64_t bit = is_subscribable(n, ev->now_us) ? rlk_mask_bit(i) : 0;
 
-        ev->watchable |= bit;
+        ev->subscribable |= bit;
         voting |= rlk_node_may_vote(n, ev->now_us) ? bit : 0;
-        up |= rlk_watch_state(n) == RLK_WATCH_UP ? bit : 0;
+        up |= rlk_subscriber_state(n) == RLK_SUBSCRIBER_UP ? bit : 0;
     }
     if (rlk_mask_count(voting) >= RLK_WAITING_TURNS) {
-        ev->watchable = voting;
+        ev->subscribable = voting;
     }
-    ev->watched = ev->watchable & up;
+    ev->subscribed = ev->subscribable & up;
 }
 
 /* ---- carrying out actions ---- */
 
 /* Watch these nodes from now on, and no others. */
-static void watch(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
+static void subscribe_only(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 {
-    uint64_t more = nodes & ~lock->acquiring->watching, less = lock->acquiring->watching & ~nodes;
+    uint64_t more = nodes & ~lock->acquiring->subscribed,
+             less = lock->acquiring->subscribed & ~nodes;
     unsigned node;
 
-    lock->acquiring->watching = nodes;
+    lock->acquiring->subscribed = nodes;
     RLK_MASK_EACH (node, more) {
-        rlk_watch_want(&lock->rl->nodes[node], now_us);
+        rlk_subscriber_want(&lock->rl->nodes[node], now_us);
     }
     RLK_MASK_EACH (node, less) {
-        rlk_watch_unwant(&lock->rl->nodes[node], now_us);
+        rlk_subscriber_unwant(&lock->rl->nodes[node], now_us);
     }
 }
 
@@ -68,7 +70,7 @@ static void track(struct rlk_node *n, const struct rlk_claim *claim, uint64_t no
     static const char *const caching[] = {"CLIENT", "CACHING", "YES", NULL};
     struct rlk_command c;
 
-    if (!rlk_watch_tracks(n) || !rlk_capacity_is_free_to_wait(n)) {
+    if (!rlk_subscriber_tracks(n) || !rlk_capacity_is_free_to_wait(n)) {
         return;
     }
     if (rlk_node_send_words(n, &rlk_exchange_ignored, caching, now_us)) {
@@ -101,7 +103,7 @@ static void take_ticket(struct redlock_lock *lock)
 void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
     if (lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING && !lock->acquiring->attempt.polls) {
-        watch(lock, lock->acquiring->attempt.waiting.hosts, now_us);
+        subscribe_only(lock, lock->acquiring->attempt.waiting.hosts, now_us);
     }
     if (out->wait) {
         track_all(lock, out->track, now_us);
@@ -114,7 +116,7 @@ void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out
 
 void rlk_wait_end(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 {
-    watch(lock, 0, now_us);
+    subscribe_only(lock, 0, now_us);
     if (nodes && !rlk_contention_is_shared(&lock->contender)) {
         lock->claim->wait_channel = lock->rl->options.wake_channel;
         rlk_ask(lock, RLK_ASK_LEAVE, nodes, 0, now_us);
@@ -173,8 +175,8 @@ void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, siz
     static const enum rlk_event_kind kinds[] = {[RLK_WAKE_TURN] = RLK_EVENT_TURN,
                                                 [RLK_WAKE_NEXT] = RLK_EVENT_NEXT,
                                                 [RLK_WAKE_CHANGED] = RLK_EVENT_CHANGED,
-                                                [RLK_WAKE_WATCHED] = RLK_EVENT_WATCHED,
-                                                [RLK_WAKE_UNWATCHED] = RLK_EVENT_UNWATCHED};
+                                                [RLK_WAKE_SUBSCRIBED] = RLK_EVENT_SUBSCRIBED,
+                                                [RLK_WAKE_UNSUBSCRIBED] = RLK_EVENT_UNSUBSCRIBED};
     struct rlk_event ev = {.kind = kinds[wake], .node = n->index, .now_us = now_us};
     struct redlock *rl = n->owner;
 

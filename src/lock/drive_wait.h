@@ -1,8 +1,8 @@
-/* drive_wait.h - an attempt that waits: asks masters for places in their waiting lists, and takes
+/* drive_wait.h - an attempt that waits: asks masters for places in their wait queues, and takes
  * what they say to it.
  *
- * While an attempt waits it keeps the watches of its hosts open. A wake that nobody here waits for
- * is passed on: the master wakes the next of its list. */
+ * While an attempt waits it keeps the subscriber connections of its hosts open. A wake that nobody
+ * here waits for is passed on: the master wakes the next of its list. */
 #ifndef RLK_LOCK_DRIVE_WAIT_H
 #define RLK_LOCK_DRIVE_WAIT_H
 
@@ -10,21 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "node/watch.h"
+#include "node/subscriber.h"
 
 struct redlock_lock;
 struct rlk_actions;
 struct rlk_event;
 struct rlk_node;
 
-/* Fill in `watchable` and `watched` of an event, for an attempt. */
+/* Fill in `subscribable` and `subscribed` of an event, for an attempt. */
 void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev);
 
-/* Carry out the part of the actions that is about waiting; watch the hosts of the attempt. Nodes
- * that could not be asked step the attempt again. */
+/* Carry out the part of the actions that is about waiting; subscribe at the hosts of the attempt.
+ * Nodes that could not be asked step the attempt again. */
 void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us);
 
-/* The attempt has ended: watch nothing for it any more, and leave the waiting lists of these nodes,
+/* The attempt has ended: drop its subscriptions, and leave the wait queues of these nodes,
  * unless somebody else of this manager waits in its place. */
 void rlk_wait_end(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us);
 

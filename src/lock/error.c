@@ -15,27 +15,28 @@ static const struct {
     {REDLOCK_ESTATE, "the lock or the manager is not in a state that allows this call (closing, "
                      "not held, lost or already released; or the blocking API keeps it)"},
     {REDLOCK_EURI, "the URI of a master is not valid; write "
-                   "redis://[user:password@]host[:port][/db] or unix:///path[?db=n]"},
+                   "redis://[user:password@]host[:port][/db], rediss://... or unix:///path[?db=n]"},
     {REDLOCK_ETTL,
      "the ttl is out of range; use 10 ms to max_ttl_ms, or raise max_ttl_ms for all clients"},
     {REDLOCK_EFORK,
      "this process was forked after the manager was made; make a new manager in this process"},
     {REDLOCK_ELIMIT, "too many requests of this manager are pending; wait until some have ended"},
     {REDLOCK_EHELD, "somebody else holds the lock; try again later, or set wait_ms"},
-    {REDLOCK_ELOST, "the lock is lost: its time is over, or too few masters that can be relied on "
-                    "still have its key; stop what it protects"},
+    {REDLOCK_ELOST,
+     "the lock is lost: it expired, or too few masters provably kept its key; stop the "
+     "work that it protects"},
     {REDLOCK_ESUSPENDED,
      "the lock is lost: this process did not run when a renewal was due (it was stopped or "
-     "suspended, or a callback blocked the loop); stop what it protects"},
+     "suspended, or a callback blocked the loop); stop the work that it protects"},
     {REDLOCK_EUNRENEWED, "the lock is no longer renewed, because its request or its limits say so; "
                          "it ends when its time is over"},
-    {REDLOCK_EOUTRANKED, "a candidate with a higher priority bids for the lead"},
-    {REDLOCK_ETOOSLOW, "the masters answered too slowly for this ttl; use a longer ttl"},
+    {REDLOCK_EOUTRANKED, "a candidate with a higher priority takes over"},
+    {REDLOCK_ETOOSLOW, "the masters replied too slowly for this ttl; use a longer ttl"},
     {REDLOCK_EDEADLINE, "the lock was not acquired within wait_ms; redlock_lock_reason() says why"},
     {REDLOCK_ECANCELED, "cancelled; nothing is held"},
-    {REDLOCK_ENOQUORUM, "no majority of the masters gave the answer that was needed; see what is "
-                        "wrong with each master "
-                        "(redlock doctor, redlock_get_node_info())"},
+    {REDLOCK_ENOQUORUM, "no quorum: too few masters can be reached, reply in time or did what was "
+                        "asked; redlock doctor or redlock_get_node_info() says what is wrong with "
+                        "each"},
     {REDLOCK_ENOMEM, "out of memory; nothing is held"},
     {REDLOCK_ECONFIG,
      "two of the masters are one server, which has one vote only; list each master once"},

@@ -21,7 +21,7 @@ void rlk_found_forget(struct rlk_found *f)
 void rlk_found_lose(struct rlk_found *f)
 {
     rlk_found_forget(f);
-    f->public.answer = REDLOCK_ANSWER_NONE;
+    f->public.reply = REDLOCK_REPLY_NONE;
 }
 
 static void note(struct rlk_found *f, enum rlk_trouble_kind kind, const char *words)
@@ -37,14 +37,14 @@ static void keep_value(struct rlk_found *f, const struct rlk_reply *reply)
         note(f, RLK_TROUBLE_ANSWER_LOST, NULL);
         return;
     }
-    f->public.answer = REDLOCK_ANSWER_HELD;
+    f->public.reply = REDLOCK_REPLY_HELD;
     memcpy(f->value, reply->str, reply->len);
     f->len = reply->len;
     f->full_len = rlk_reply_full_len(reply);
     rlk_reply_show(reply, f->token, sizeof(f->token));
 }
 
-static void refuse(struct rlk_found *f, const struct rlk_reply *reply)
+static void refuse_reply(struct rlk_found *f, const struct rlk_reply *reply)
 {
     rlk_found_lose(f);
     note(f, RLK_TROUBLE_QUERY_REFUSED, reply->str);
@@ -56,13 +56,13 @@ void rlk_found_take_value(struct rlk_found *f, const struct rlk_reply *reply)
 
     rlk_found_forget(f);
     if (reply->type == RLK_REPLY_NIL) {
-        f->public.answer = REDLOCK_ANSWER_FREE;
+        f->public.reply = REDLOCK_REPLY_FREE;
     } else if (reply->type == RLK_REPLY_STRING) {
         keep_value(f, reply);
     } else if (rlk_classify_is_error(reply, "WRONGTYPE")) {
         keep_value(f, &not_text);
     } else {
-        refuse(f, reply);
+        refuse_reply(f, reply);
     }
 }
 
@@ -70,13 +70,13 @@ void rlk_found_take_value(struct rlk_found *f, const struct rlk_reply *reply)
  * GET. */
 void rlk_found_take_ttl(struct rlk_found *f, const struct rlk_reply *reply)
 {
-    if (f->public.answer != REDLOCK_ANSWER_HELD) {
+    if (f->public.reply != REDLOCK_REPLY_HELD) {
         return;
     }
     if (reply->type != RLK_REPLY_INTEGER) {
-        refuse(f, reply);
+        refuse_reply(f, reply);
     } else if (reply->integer == -2) {
-        f->public.answer = REDLOCK_ANSWER_FREE;
+        f->public.reply = REDLOCK_REPLY_FREE;
         rlk_found_forget(f);
     } else {
         f->public.ttl_ms = reply->integer < 0 ? UINT64_MAX : (uint64_t)reply->integer;

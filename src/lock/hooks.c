@@ -25,7 +25,7 @@ static void on_node_up(struct rlk_node *n, uint64_t now_us)
 {
     struct redlock *rl = n->owner;
 
-    rl->muted |= rlk_mask_bit(n->index); /* the greeting may have found something */
+    rl->muted |= rlk_mask_bit(n->index); /* the handshake may have found something */
     rlk_node_send_pending(n, now_us);
     notify_of_node(n, RLK_EVENT_NODE_UP, now_us);
 }

@@ -1,7 +1,7 @@
 /* kept.h - what another part of the library keeps, and a program only borrows.
  *
  * The blocking API lends its manager and its locks to callbacks. There redlock_close(),
- * redlock_release() and redlock_lock_forget() return REDLOCK_ESTATE for what is kept: it would be
+ * redlock_release() and redlock_lock_detach() return REDLOCK_ESTATE for what is kept: it would be
  * gone while its keeper still uses it. The keeper itself lets go first. */
 #ifndef RLK_LOCK_KEPT_H
 #define RLK_LOCK_KEPT_H

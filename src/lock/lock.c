@@ -10,7 +10,7 @@
 
 _Static_assert(sizeof(struct rlk_detail) % sizeof(uint64_t) == 0, "words follow the details");
 
-static size_t size_of(unsigned n_nodes)
+static size_t size_of_lock(unsigned n_nodes)
 {
     return sizeof(struct redlock_lock) + n_nodes * sizeof(struct rlk_detail) +
            RLK_LEASES_ROOM(n_nodes) * sizeof(uint64_t);
@@ -26,14 +26,14 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
                                   uint32_t ttl_ms)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
-    struct redlock_lock *lock = rlk_pool_take(&rl->pool, size_of(rl->options.n_nodes));
+    struct redlock_lock *lock = rlk_pool_take(&rl->pool, size_of_lock(rl->options.n_nodes));
 
     if (lock == NULL) {
         return NULL;
     }
     lock->claim = rlk_claim_new(&rl->pool, &prefix, keys, n_keys, token_len, ttl_ms);
     if (lock->claim == NULL) {
-        rlk_pool_give(&rl->pool, lock, size_of(rl->options.n_nodes));
+        rlk_pool_give(&rl->pool, lock, size_of_lock(rl->options.n_nodes));
         return NULL;
     }
     lock->claim->lock = lock;
@@ -77,7 +77,7 @@ bool rlk_lock_begin_acquiring(struct redlock_lock *lock)
     a->lock = lock;
     a->driver_status = 0;
     a->stepping = false;
-    a->seen_fence = a->ticket_us = a->watching = 0;
+    a->seen_fence = a->ticket_us = a->subscribed = 0;
     return true;
 }
 
@@ -96,7 +96,7 @@ struct rlk_effort rlk_lock_effort(const struct redlock_lock *lock)
 void rlk_lock_end_acquiring(struct redlock_lock *lock)
 {
     lock->effort = rlk_lock_effort(lock);
-    lock->listed = lock->acquiring->attempt.waiting.places != 0;
+    lock->listed = lock->acquiring->attempt.waiting.positions != 0;
     rlk_pool_give(&lock->rl->pool, lock->acquiring, sizeof(*lock->acquiring));
     lock->acquiring = NULL;
 }
@@ -163,7 +163,7 @@ void rlk_lock_free(struct redlock_lock *lock)
     if (lock->acquiring) {
         rlk_pool_give(&rl->pool, lock->acquiring, sizeof(*lock->acquiring));
     }
-    rlk_pool_give(&rl->pool, lock, size_of(rl->options.n_nodes));
+    rlk_pool_give(&rl->pool, lock, size_of_lock(rl->options.n_nodes));
 }
 
 void rlk_lock_on_free(struct rlk_operation *op)
@@ -202,7 +202,7 @@ int rlk_lock_check(const struct redlock_lock *lock)
     return rlk_manager_check(lock ? lock->rl : NULL);
 }
 
-REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
+REDLOCK_EXPORT int redlock_lock_detach(struct redlock_lock *lock)
 {
     int status = rlk_lock_check(lock);
 
@@ -212,7 +212,7 @@ REDLOCK_EXPORT int redlock_lock_forget(struct redlock_lock *lock)
     if (lock->phase != RLK_LOCK_HELD || lock->extend_cb || lock->kept) {
         return REDLOCK_ESTATE;
     }
-    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_FORGOTTEN);
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_DETACHED);
     rlk_lock_free(lock);
     return 0;
 }

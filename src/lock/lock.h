@@ -50,7 +50,7 @@ struct rlk_acquiring {
     redlock_acquire_cb *cb;
     uint64_t seen_fence; /* the largest counter that a node replied [S12] */
     uint64_t ticket_us;  /* since when masters list us, by our wall clock; 0: not yet */
-    uint64_t watching;   /* nodes whose watch the attempt keeps open */
+    uint64_t subscribed; /* nodes whose subscriber connection the attempt keeps open */
     char owner[REDLOCK_MAX_OWNER + 1];
 };
 
@@ -71,7 +71,7 @@ struct redlock_lock {
     bool leads;             /* of an election, which releases it when the manager closes */
     bool woke;              /* RELEASING: a master has woken somebody who waits for our keys */
     bool kept;              /* kept.h */
-    bool listed;            /* masters have our place in their waiting lists, perhaps */
+    bool listed;            /* masters have our place in their wait queues, perhaps */
     bool notifies_moves;    /* the user wants a notice when the deadline moves */
     bool has_news;          /* trouble or the loss is not reported yet */
     struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */

@@ -103,16 +103,15 @@ static void take_ttl(struct rlk_look *l, const struct rlk_reply *reply)
 
 static void trace_found(const struct rlk_look *l, const struct rlk_node *n)
 {
-    static const enum redlock_trace_answer answers[] = {[REDLOCK_ANSWER_NONE] =
-                                                            REDLOCK_SAYS_NOTHING,
-                                                        [REDLOCK_ANSWER_FREE] = REDLOCK_SAYS_GONE,
-                                                        [REDLOCK_ANSWER_HELD] = REDLOCK_SAYS_YES};
+    static const enum redlock_trace_reply answers[] = {[REDLOCK_REPLY_NONE] = REDLOCK_SAYS_NOTHING,
+                                                       [REDLOCK_REPLY_FREE] = REDLOCK_SAYS_GONE,
+                                                       [REDLOCK_REPLY_HELD] = REDLOCK_SAYS_YES};
 
-    RLK_TRACE_CLAIM(n, l->user->key, .kind = REDLOCK_TRACE_ANSWERED,
-                    .question = REDLOCK_QUESTION_HOLDER, .answer = answers[l->found.public.answer]);
+    RLK_TRACE_CLAIM(n, l->user->key, .kind = REDLOCK_TRACE_REPLIED,
+                    .question = REDLOCK_QUESTION_HOLDER, .reply = answers[l->found.public.reply]);
 }
 
-static void finish(struct rlk_look *l, struct rlk_node *n, uint64_t now_us)
+static void finish_look(struct rlk_look *l, struct rlk_node *n, uint64_t now_us)
 {
     if (l->is_open) {
         l->is_open = false;
@@ -120,8 +119,8 @@ static void finish(struct rlk_look *l, struct rlk_node *n, uint64_t now_us)
     }
 }
 
-static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
+static void on_look_reply(struct rlk_node *n, const struct rlk_exchange *r,
+                          const struct rlk_reply *reply, uint64_t now_us)
 {
     const struct part *p = (const void *)r->kind; /* `kind` is the first member */
     struct rlk_look *l = r->context;
@@ -131,18 +130,18 @@ static void on_answer(struct rlk_node *n, const struct rlk_exchange *r,
     }
     if (p->last) {
         trace_found(l, n);
-        finish(l, n, now_us);
+        finish_look(l, n, now_us);
     }
 }
 
-static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+static void on_look_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
     struct rlk_look *l = r->context;
 
     if (l->is_open) {
         rlk_found_lose(&l->found);
     }
-    finish(l, n, now_us);
+    finish_look(l, n, now_us);
 }
 
 static void ref_look(void *look)
@@ -157,7 +156,7 @@ static void unref_look(void *look)
 
 #define KIND                                                                                       \
     {                                                                                              \
-        on_answer, on_broken, ref_look, unref_look, true                                           \
+        on_look_reply, on_look_broken, ref_look, unref_look, true                                  \
     }
 
 static const struct part parts[] = {

@@ -2,7 +2,8 @@
  *
  * A query looks once at each master, an observation again and again. A look is the commands of one
  * flight, on the connection that the locks use; nothing is written. The counter is read before the
- * value: so what one master says is never the token of a holder with the fence of a later one. */
+ * value: so what one master says is never the token of a holder with the fencing token of a later
+ * one. */
 #ifndef RLK_LOCK_LOOK_H
 #define RLK_LOCK_LOOK_H
 
@@ -20,7 +21,7 @@ struct rlk_look_user {
     struct rlk_claim *key;
     bool counts_waiters; /* also ask how many wait for the key */
     unsigned refs;       /* commands in flight, and those that the user takes itself */
-    /* A look is complete, or has failed: then its answer is REDLOCK_ANSWER_NONE. */
+    /* A look is complete, or has failed: then its answer is REDLOCK_REPLY_NONE. */
     void (*done)(struct rlk_look_user *user, struct rlk_node *n, uint64_t now_us);
     /* The last reference was dropped. */
     void (*free)(struct rlk_look_user *user);

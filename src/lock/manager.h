@@ -90,7 +90,7 @@ struct redlock {
 };
 
 /* Sets of nodes; each may be NULL. ready: can be asked now. coming: are being connected. open: UP,
- * stuck or not. */
+ * unresponsive or not. */
 void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_ready,
                        uint64_t *ret_connecting, uint64_t *ret_open);
 

@@ -3,7 +3,7 @@
  *     DELEX key IFEQ token   1: deleted -------------------------------> our key was there
  *                            0: not ours ---> EXISTS key  0 or 1 ------> gone, or somebody else's
  *                            an error ------> the script, from now on
- *     EXISTS waiting-list    1: somebody waits ---> the script, which wakes the first
+ *     EXISTS wait-queue      1: somebody waits ---> the script, which wakes the first
  *
  * The two commands of the first column are sent together, in this order: who enters the list after
  * it was looked at finds the key free. The second one is left out for a round that was lost, which
@@ -38,7 +38,7 @@ void rlk_native_init(struct rlk_native_forms *f);
 /* Whether the claim is released on this node by its own command. */
 bool rlk_native_fits(const struct rlk_node *n, const struct rlk_claim *claim);
 
-/* Send the release, and the look at the waiting list if it is wanted. False: as rlk_node_send(),
+/* Send the release, and the look at the wait queue if it is wanted. False: as rlk_node_send(),
  * for the release. */
 bool rlk_native_send(struct rlk_native_forms *f, struct rlk_node *n, struct rlk_claim *claim,
                      const struct rlk_exchange_kind *release,

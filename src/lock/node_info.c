@@ -16,7 +16,7 @@ REDLOCK_EXPORT size_t redlock_node_count(const struct redlock *rl)
 static enum redlock_node_state public_state(const struct rlk_node *n, uint64_t now_us)
 {
     if (n->state == RLK_NODE_UP) {
-        return rlk_node_stuck(n, now_us) ? REDLOCK_NODE_STUCK : REDLOCK_NODE_UP;
+        return rlk_node_unresponsive(n, now_us) ? REDLOCK_NODE_UNRESPONSIVE : REDLOCK_NODE_UP;
     }
     return n->state == RLK_NODE_DOWN ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
 }
@@ -26,8 +26,9 @@ static uint64_t not_up_for_us(const struct rlk_node *n, uint64_t now_us)
     if (n->state != RLK_NODE_UP) {
         return rlk_time_sub(now_us, n->since_us);
     }
-    return rlk_node_stuck(n, now_us) ? rlk_time_sub(now_us, rlk_inflight_oldest_us(&n->inflight))
-                                     : 0;
+    return rlk_node_unresponsive(n, now_us)
+               ? rlk_time_sub(now_us, rlk_inflight_oldest_us(&n->inflight))
+               : 0;
 }
 
 static uint64_t quarantine_ms(const struct rlk_node *n, uint64_t now_us)
@@ -41,6 +42,11 @@ static uint64_t quarantine_ms(const struct rlk_node *n, uint64_t now_us)
         return 0;
     }
     return until_us == RLK_NEVER ? UINT64_MAX : (until_us - now_us + 999) / 1000;
+}
+
+static bool quarantine_ends(const struct rlk_node *n, uint64_t now_us)
+{
+    return rlk_upkeep_is_allowed(n) && rlk_quarantine_ends(&n->quarantine, now_us);
 }
 
 REDLOCK_EXPORT int redlock_get_node_info(const struct redlock *rl, size_t index,
@@ -67,7 +73,8 @@ REDLOCK_EXPORT int redlock_get_node_info(const struct redlock *rl, size_t index,
                                       .quarantine_ms = quarantine_ms(n, now_us),
                                       .rtt_us = n->rtt_us,
                                       .login_refused = n->login_refused,
-                                      .tls = n->tls};
+                                      .tls = n->tls,
+                                      .quarantine_ends = quarantine_ends(n, now_us)};
     if (!rlk_clocks_offset(&rl->clocks, n->index, &info.clock_us, &info.clock_error_us)) {
         info.clock_error_us = UINT64_MAX;
     }

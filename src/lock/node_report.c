@@ -1,7 +1,7 @@
 /* node_report.c - tells the user when a master changes its state.
  *
- * Connections come and end with events; time alone makes a master stuck, or ends a quarantine. So
- * all masters are looked at after each such event, and now and then. */
+ * Connections come and end with events; time alone makes a master unresponsive, or ends a
+ * quarantine. So all masters are looked at after each such event, and now and then. */
 #include "lock/node_report.h"
 
 #include "base/list.h"
@@ -28,7 +28,7 @@ static bool is_news(struct rlk_node_known *known, const struct redlock_node_info
 }
 
 /* The user may close the manager meanwhile: that ends the reports. */
-static void on_report(struct rlk_call *call)
+static void report_node(struct rlk_call *call)
 {
     struct rlk_node_report *r = RLK_CONTAINER(call, struct rlk_node_report, call);
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -41,7 +41,7 @@ static void on_report(struct rlk_call *call)
     }
 }
 
-static void on_timer(struct rlk_timer *timer, uint64_t now_us)
+static void on_report_timer(struct rlk_timer *timer, uint64_t now_us)
 {
     struct rlk_node_report *r = RLK_CONTAINER(timer, struct rlk_node_report, timer);
 
@@ -60,8 +60,8 @@ void rlk_node_report_begin(struct rlk_node_report *r, struct redlock *rl, struct
     r->rl = rl;
     r->loop = loop;
     r->pause_us = rlk_time_max(rlk_time_from_ms(options->node_timeout_ms) / 4, rlk_time_from_ms(1));
-    rlk_call_init(&r->call, on_report);
-    rlk_timer_init(&r->timer, on_timer);
+    rlk_call_init(&r->call, report_node);
+    rlk_timer_init(&r->timer, on_report_timer);
     for (i = 0; i < REDLOCK_MAX_NODES; i++) {
         r->known[i] = (struct rlk_node_known){REDLOCK_NODE_CONNECTING, false};
     }

@@ -54,15 +54,15 @@ static void on_unused(struct rlk_look_user *user)
 
 /* ---- asking ---- */
 
-static void step(struct rlk_observation *o, const struct rlk_event *ev);
+static void step_observation(struct rlk_observation *o, const struct rlk_event *ev);
 
 /* Looks do not wait in the queue: there is one of an observation at a master at a time. */
-static bool ask(struct rlk_observation *o, unsigned node, uint64_t now_us)
+static bool ask_node(struct rlk_observation *o, unsigned node, uint64_t now_us)
 {
     struct rlk_node *n = &o->rl->nodes[node];
 
     return rlk_capacity_is_free_to_wait(n) &&
-           rlk_look_begin(&o->answers[node].look, n, rlk_watch_tracks(n), now_us);
+           rlk_look_begin(&o->answers[node].look, n, rlk_subscriber_tracks(n), now_us);
 }
 
 static void ask_all(struct rlk_observation *o, uint64_t nodes, uint64_t now_us)
@@ -71,14 +71,14 @@ static void ask_all(struct rlk_observation *o, uint64_t nodes, uint64_t now_us)
     uint64_t unsent = 0;
 
     RLK_MASK_EACH (ev.node, nodes) {
-        unsent |= ask(o, ev.node, now_us) ? 0 : rlk_mask_bit(ev.node);
+        unsent |= ask_node(o, ev.node, now_us) ? 0 : rlk_mask_bit(ev.node);
     }
     RLK_MASK_EACH (ev.node, unsent) {
-        step(o, &ev);
+        step_observation(o, &ev);
     }
 }
 
-static void step(struct rlk_observation *o, const struct rlk_event *ev)
+static void step_observation(struct rlk_observation *o, const struct rlk_event *ev)
 {
     struct rlk_actions out;
 
@@ -93,11 +93,11 @@ static void step(struct rlk_observation *o, const struct rlk_event *ev)
     ask_all(o, out.look, ev->now_us);
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_observation_timer(struct rlk_timer *t, uint64_t now_us)
 {
     const struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = now_us};
 
-    step(RLK_CONTAINER(t, struct rlk_observation, timer), &ev);
+    step_observation(RLK_CONTAINER(t, struct rlk_observation, timer), &ev);
 }
 
 /* ---- answers ---- */
@@ -115,7 +115,7 @@ static void keep(struct answer *a)
     memset(&a->look.found, 0, sizeof(a->look.found));
 }
 
-/* The watch may have gone down since the question. */
+/* The subscriber connection may have gone down since the question. */
 static void on_looked(struct rlk_look_user *user, struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_observation *o = RLK_CONTAINER(user, struct rlk_observation, user);
@@ -125,17 +125,17 @@ static void on_looked(struct rlk_look_user *user, struct rlk_node *n, uint64_t n
 
     if (n->state != RLK_NODE_UP) {
         ev.kind = RLK_EVENT_NODE_DOWN;
-        step(o, &ev);
+        step_observation(o, &ev);
         return;
     }
     keep(a);
-    ev.look.answered = f->answer != REDLOCK_ANSWER_NONE;
-    ev.look.held = f->answer == REDLOCK_ANSWER_HELD;
+    ev.look.answered = f->reply != REDLOCK_REPLY_NONE;
+    ev.look.held = f->reply == REDLOCK_REPLY_HELD;
     ev.look.value = ev.look.held ? number_of(o, &a->known) : 0;
     ev.look.ttl_us = rlk_time_from_ms(f->ttl_ms);
     ev.look.counter = f->counter;
-    ev.look.hears = a->look.tracked && rlk_watch_tracks(n);
-    step(o, &ev);
+    ev.look.hears = a->look.tracked && rlk_subscriber_tracks(n);
+    step_observation(o, &ev);
 }
 
 /* ---- reporting ---- */
@@ -157,8 +157,8 @@ static void refresh(struct rlk_observation *o, uint64_t now_us)
     }
 }
 
-/* The observer knows the fence, and whether enough masters have answered, better than the result of
- * one look at each. */
+/* The observer knows the fencing token, and whether enough masters have answered, better than the
+ * result of one look at each. */
 static void on_result(const struct redlock_query_result *found, int status, void *arg)
 {
     const struct rlk_observation *o = arg;
@@ -167,12 +167,12 @@ static void on_result(const struct redlock_query_result *found, int status, void
 
     (void)status;
     if (reported->kind == RLK_OBSERVER_HELD) {
-        result.fence = reported->fence;
+        result.fencing_token = reported->fence;
     }
     o->cb(&result, reported->kind == RLK_OBSERVER_UNKNOWN ? REDLOCK_ENOQUORUM : 0, o->arg);
 }
 
-static void deliver(struct rlk_observation *o)
+static void deliver_observation(struct rlk_observation *o)
 {
     const struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = rlk_clock_us()};
     struct redlock *rl = o->rl;
@@ -193,12 +193,12 @@ static void deliver(struct rlk_observation *o)
 }
 
 /* The last thing that happens to it, but for replies that are still in flight. */
-static void on_report(struct rlk_call *call)
+static void report_observation(struct rlk_call *call)
 {
     struct rlk_observation *o = RLK_CONTAINER(call, struct rlk_observation, report);
 
     if (!o->ended) {
-        deliver(o);
+        deliver_observation(o);
         return;
     }
     rlk_list_remove(&o->operation.link);
@@ -211,7 +211,7 @@ static void on_report(struct rlk_call *call)
 
 /* ---- the beginning and the end ---- */
 
-static void end(struct rlk_observation *o)
+static void end_observation(struct rlk_observation *o)
 {
     uint64_t now_us = rlk_clock_us();
     unsigned i;
@@ -221,7 +221,7 @@ static void end(struct rlk_observation *o)
     rlk_observed_remove(&o->rl->observed, &o->observed);
     for (i = 0; i < o->rl->options.n_nodes; i++) {
         rlk_look_abandon(&o->answers[i].look);
-        rlk_watch_unwant(&o->rl->nodes[i], now_us);
+        rlk_subscriber_unwant(&o->rl->nodes[i], now_us);
     }
     rlk_turn_report(&o->rl->loop.turn, &o->report);
 }
@@ -234,7 +234,7 @@ void rlk_observation_end(struct rlk_observation *o)
     }
     o->cb = NULL;
     if (!o->ended) {
-        end(o);
+        end_observation(o);
     }
 }
 
@@ -243,27 +243,28 @@ static struct rlk_observation *observation_of(struct rlk_operation *op)
     return RLK_CONTAINER(op, struct rlk_observation, operation);
 }
 
-/* The watch goes down with its node, and a node that was UP says nothing else of that. */
-static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
+/* The subscriber connection goes down with its node, and a node that was UP says nothing else of
+ * that. */
+static void on_observation_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
     struct rlk_observation *o = observation_of(op);
     struct rlk_event copy = *ev;
 
-    if (ev->kind == RLK_EVENT_UNWATCHED && o->rl->nodes[ev->node].state != RLK_NODE_UP) {
+    if (ev->kind == RLK_EVENT_UNSUBSCRIBED && o->rl->nodes[ev->node].state != RLK_NODE_UP) {
         copy.kind = RLK_EVENT_NODE_DOWN;
     }
-    step(o, &copy);
+    step_observation(o, &copy);
 }
 
-static void on_close(struct rlk_operation *op)
+static void close_observation(struct rlk_operation *op)
 {
     if (!observation_of(op)->ended) {
-        end(observation_of(op));
+        end_observation(observation_of(op));
     }
 }
 
 /* A close ends all observations before; this frees one in any state. */
-static void on_free(struct rlk_operation *op)
+static void free_observation(struct rlk_operation *op)
 {
     struct rlk_observation *o = observation_of(op);
 
@@ -278,7 +279,7 @@ static void on_free(struct rlk_operation *op)
 }
 
 static const struct rlk_operation_kind operation_kind = {
-    .event = on_event, .close = on_close, .free = on_free};
+    .event = on_observation_event, .close = close_observation, .free = free_observation};
 
 void rlk_observation_changed(struct redlock *rl, const char *key, size_t len,
                              const struct rlk_event *ev)
@@ -287,13 +288,13 @@ void rlk_observation_changed(struct redlock *rl, const char *key, size_t len,
 
     if (links) {
         RLK_LIST_EACH (link, next, links) {
-            step(RLK_CONTAINER(link, struct rlk_observation, observed.link), ev);
+            step_observation(RLK_CONTAINER(link, struct rlk_observation, observed.link), ev);
         }
     }
 }
 
 /* Takes over the reference to the claim. */
-static struct rlk_observation *make(struct redlock *rl, struct rlk_claim *key)
+static struct rlk_observation *make_observation(struct redlock *rl, struct rlk_claim *key)
 {
     unsigned n = rl->options.n_nodes, i;
     struct rlk_observation *o = rlk_alloc(sizeof(*o) + n * sizeof(o->answers[0]));
@@ -309,23 +310,23 @@ static struct rlk_observation *make(struct redlock *rl, struct rlk_claim *key)
         o->answers[i].look.user = &o->user;
     }
     rlk_observer_init(&o->observer, n, rl->options.node_timeout_us);
-    rlk_call_init(&o->report, on_report);
-    rlk_timer_init(&o->timer, on_timer);
+    rlk_call_init(&o->report, report_observation);
+    rlk_timer_init(&o->timer, on_observation_timer);
     rlk_manager_add(rl, &o->operation, &operation_kind, RLK_OPERATION_OBSERVATION);
     return o;
 }
 
-static void begin(struct rlk_observation *o)
+static void begin_observation(struct rlk_observation *o)
 {
     struct redlock *rl = o->rl;
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
     unsigned i;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
-        rlk_watch_want(&rl->nodes[i], ev.now_us);
+        rlk_subscriber_want(&rl->nodes[i], ev.now_us);
     }
     rlk_manager_nodes(rl, ev.now_us, NULL, NULL, &ev.ready);
-    step(o, &ev);
+    step_observation(o, &ev);
 }
 
 int rlk_observe(struct redlock *rl, const char *key, rlk_observation_cb *cb, void *arg,
@@ -348,13 +349,13 @@ int rlk_observe(struct redlock *rl, const char *key, rlk_observation_cb *cb, voi
     if (status) {
         return status;
     }
-    o = make(rl, claim);
+    o = make_observation(rl, claim);
     if (o == NULL) {
         return REDLOCK_ENOMEM;
     }
     o->cb = cb;
     o->arg = arg;
-    begin(o);
+    begin_observation(o);
     *ret_observation = o;
     return 0;
 }

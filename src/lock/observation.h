@@ -24,15 +24,16 @@ struct rlk_observation;
 #define RLK_OBSERVATION_MAX 1024
 
 /* What is known of the key: called once when it is known for the first time, then after each change
- * of whether it is held, of the token and of the fence; never twice in a row with the same of
- * these. It runs at the end of a turn, like every callback of the user. Everything is borrowed.
+ * of whether it is held, of the token and of the fencing token; never twice in a row with the same
+ * of these. It runs at the end of a turn, like every callback of the user. Everything is borrowed.
  *
  * status 0: the key is held (result->held), or it is free: no value can have a majority.
  * REDLOCK_ENOQUORUM: too few masters answer to know that, for node_timeout_ms already.
  * REDLOCK_ECANCELED: the manager was closed; result is NULL, and the observation has ended.
  *
- * The fence of one holder never becomes smaller. When a client has just acquired the lock, it may
- * still be that of the previous holder; then another call follows. `waiters` is not kept up: 0. */
+ * The fencing token of one holder never becomes smaller. When a client has just acquired the lock,
+ * it may still be that of the previous holder; then another call follows. `waiters` is not kept up:
+ * 0. */
 typedef void rlk_observation_cb(const struct redlock_query_result *result, int status, void *arg);
 
 /* Begin to observe.

@@ -22,14 +22,14 @@ void rlk_observed_end(struct rlk_observed *o)
     rlk_table_end(&o->keys);
 }
 
-static struct rlk_observed_key *find(struct rlk_observed *o, const char *name, size_t len)
+static struct rlk_observed_key *find_observed(struct rlk_observed *o, const char *name, size_t len)
 {
     struct rlk_table_entry *e = rlk_table_find(&o->keys, name, len);
 
     return e ? RLK_CONTAINER(e, struct rlk_observed_key, entry) : NULL;
 }
 
-static struct rlk_observed_key *make(struct rlk_observed *o, const char *name, size_t len)
+static struct rlk_observed_key *make_observed(struct rlk_observed *o, const char *name, size_t len)
 {
     struct rlk_observed_key *key = rlk_alloc(sizeof(*key) + len);
 
@@ -46,9 +46,9 @@ static struct rlk_observed_key *make(struct rlk_observed *o, const char *name, s
 bool rlk_observed_add(struct rlk_observed *o, struct rlk_observed_link *who, const char *name,
                       size_t len)
 {
-    struct rlk_observed_key *key = find(o, name, len);
+    struct rlk_observed_key *key = find_observed(o, name, len);
 
-    key = key ? key : make(o, name, len);
+    key = key ? key : make_observed(o, name, len);
     if (key) {
         who->key = key;
         rlk_list_init(&who->link);
@@ -81,7 +81,7 @@ struct rlk_list *rlk_observed_find(struct rlk_observed *o, const char *name, siz
     if (len > more && memcmp(name + len - more, counter, more) == 0) {
         len -= more;
     }
-    key = find(o, name, len);
+    key = find_observed(o, name, len);
     return key ? &key->links : NULL;
 }
 

@@ -76,7 +76,7 @@ static void set_tracer(struct redlock *rl, const struct redlock_options *public)
     rl->options.tracer = public->trace_cb ? &rl->tracer : NULL;
 }
 
-static struct redlock *make(void)
+static struct redlock *make_manager(void)
 {
     struct redlock *rl = rlk_alloc(sizeof(*rl));
 
@@ -90,7 +90,7 @@ static struct redlock *make(void)
     return rl;
 }
 
-static void explain(const struct redlock_options *o, int status)
+static void explain_open(const struct redlock_options *o, int status)
 {
     if (o->error_text && o->error_text_size > 0 && o->error_text[0] == '\0') {
         strncpy(o->error_text, redlock_strerror(status), o->error_text_size - 1);
@@ -113,7 +113,7 @@ REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_opt
     if (status) {
         return status;
     }
-    rl = make();
+    rl = make_manager();
     status = rl ? rlk_options_load(&rl->options, &public) : REDLOCK_ENOMEM;
     if (status == 0) {
         set_tracer(rl, &public);
@@ -126,7 +126,7 @@ REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_opt
         if (rl) {
             rlk_close_destroy(rl);
         }
-        explain(&public, status);
+        explain_open(&public, status);
         return status;
     }
     rlk_node_report_begin(&rl->node_report, rl, &rl->loop, &public);

@@ -43,7 +43,7 @@ static void on_unused(struct rlk_look_user *user)
     rlk_free(q);
 }
 
-static void finish(struct rlk_query *q)
+static void finish_query(struct rlk_query *q)
 {
     unsigned i;
 
@@ -63,7 +63,7 @@ static void node_done(struct rlk_query *q, unsigned node)
     if (q->awaited & bit) {
         q->awaited &= ~bit;
         if (q->awaited == 0) {
-            finish(q);
+            finish_query(q);
         }
     }
 }
@@ -74,7 +74,7 @@ static void on_looked(struct rlk_look_user *user, struct rlk_node *n, uint64_t n
     node_done(RLK_CONTAINER(user, struct rlk_query, user), n->index);
 }
 
-static void ask(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
+static void ask_holder(struct rlk_query *q, struct rlk_node *n, uint64_t now_us)
 {
     if (!rlk_look_begin(&q->looks[n->index], n, false, now_us)) {
         node_done(q, n->index);
@@ -86,41 +86,41 @@ static struct rlk_query *query_of(struct rlk_operation *op)
     return RLK_CONTAINER(op, struct rlk_query, operation);
 }
 
-static void on_event(struct rlk_operation *op, const struct rlk_event *ev)
+static void on_query_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
     struct rlk_query *q = query_of(op);
 
     if (ev->kind == RLK_EVENT_NODE_UP && (q->awaited & rlk_mask_bit(ev->node))) {
-        ask(q, &q->rl->nodes[ev->node], ev->now_us);
+        ask_holder(q, &q->rl->nodes[ev->node], ev->now_us);
     } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
         node_done(q, ev->node);
     }
 }
 
-static void on_close(struct rlk_operation *op)
+static void close_query(struct rlk_operation *op)
 {
     query_of(op)->cancelled = true;
-    finish(query_of(op));
+    finish_query(query_of(op));
 }
 
 /* Not called: a manager is freed after all its queries were reported. */
-static void on_free(struct rlk_operation *op)
+static void free_query(struct rlk_operation *op)
 {
     rlk_look_unref(&query_of(op)->user);
 }
 
 static const struct rlk_operation_kind operation_kind = {
-    .event = on_event, .close = on_close, .free = on_free};
+    .event = on_query_event, .close = close_query, .free = free_query};
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_query_timer(struct rlk_timer *t, uint64_t now_us)
 {
     (void)now_us;
-    finish(RLK_CONTAINER(t, struct rlk_query, timer));
+    finish_query(RLK_CONTAINER(t, struct rlk_query, timer));
 }
 
 /* ---- reporting, and the beginning ---- */
 
-static void on_report(struct rlk_call *call)
+static void report_query(struct rlk_call *call)
 {
     struct rlk_query *q = RLK_CONTAINER(call, struct rlk_query, report);
     struct redlock *rl = q->rl;
@@ -141,7 +141,7 @@ static void on_report(struct rlk_call *call)
 }
 
 /* Ask every node; the timeout begins now. */
-static void start(struct rlk_query *q, const struct rlk_event *nodes)
+static void start_query(struct rlk_query *q, const struct rlk_event *nodes)
 {
     uint64_t left = nodes->ready;
     unsigned node;
@@ -151,15 +151,15 @@ static void start(struct rlk_query *q, const struct rlk_event *nodes)
     rlk_timer_set(&q->rl->loop.timers, &q->timer,
                   rlk_time_add(nodes->now_us, q->rl->options.node_timeout_us));
     if (q->awaited == 0) {
-        finish(q);
+        finish_query(q);
     }
     RLK_MASK_EACH (node, left) {
-        ask(q, &q->rl->nodes[node], nodes->now_us);
+        ask_holder(q, &q->rl->nodes[node], nodes->now_us);
     }
 }
 
 /* Start at once, or wait in the queue. */
-static void begin(struct rlk_query *q, enum rlk_event_kind kind)
+static void begin_query(struct rlk_query *q, enum rlk_event_kind kind)
 {
     struct rlk_event nodes = {.kind = kind, .now_us = rlk_clock_us()};
 
@@ -167,17 +167,17 @@ static void begin(struct rlk_query *q, enum rlk_event_kind kind)
     if (nodes.full) {
         rlk_queue_wait(&q->rl->queue, RLK_RANK_FRESH, &q->queue);
     } else {
-        start(q, &nodes);
+        start_query(q, &nodes);
     }
 }
 
-static void on_dequeued(struct rlk_call *call)
+static void on_query_dequeued(struct rlk_call *call)
 {
-    begin(RLK_CONTAINER(call, struct rlk_query, queue), RLK_EVENT_DEQUEUED);
+    begin_query(RLK_CONTAINER(call, struct rlk_query, queue), RLK_EVENT_DEQUEUED);
 }
 
 /* Takes over the reference to the claim. */
-static struct rlk_query *make(struct redlock *rl, struct rlk_claim *key)
+static struct rlk_query *make_query(struct redlock *rl, struct rlk_claim *key)
 {
     unsigned n = rl->options.n_nodes, i;
     struct rlk_query *q = rlk_alloc(sizeof(*q) + n * sizeof(q->looks[0]));
@@ -192,9 +192,9 @@ static struct rlk_query *make(struct redlock *rl, struct rlk_claim *key)
     for (i = 0; i < n; i++) {
         q->looks[i].user = &q->user;
     }
-    rlk_call_init(&q->report, on_report);
-    rlk_timer_init(&q->timer, on_timer);
-    rlk_call_init(&q->queue, on_dequeued);
+    rlk_call_init(&q->report, report_query);
+    rlk_timer_init(&q->timer, on_query_timer);
+    rlk_call_init(&q->queue, on_query_dequeued);
     rlk_manager_add(rl, &q->operation, &operation_kind, RLK_OPERATION_QUERY);
     return q;
 }
@@ -216,12 +216,12 @@ REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, size_t key
     if (status) {
         return status;
     }
-    q = make(rl, claim);
+    q = make_query(rl, claim);
     if (q == NULL) {
         return REDLOCK_ENOMEM;
     }
     q->cb = cb;
     q->arg = arg;
-    begin(q, RLK_EVENT_START);
+    begin_query(q, RLK_EVENT_START);
     return 0;
 }

@@ -77,8 +77,8 @@ static enum redlock_said read_adoption(struct rlk_node *n, const struct rlk_clai
 }
 
 /* Our key may be there, by an answer that was lost. */
-static enum redlock_said read_heal(struct rlk_node *n, const struct rlk_claim *claim,
-                                   const struct rlk_reply *reply, struct rlk_event *ev)
+static enum redlock_said read_restored(struct rlk_node *n, const struct rlk_claim *claim,
+                                       const struct rlk_reply *reply, struct rlk_event *ev)
 {
     enum redlock_said said = read_take(n, claim, reply, ev);
 
@@ -133,8 +133,8 @@ static enum redlock_said read_remains(struct rlk_node *n, const struct rlk_claim
     return read_answer(rlk_classify_remains(reply), ev);
 }
 
-static enum redlock_said read_place(struct rlk_node *n, const struct rlk_claim *claim,
-                                    const struct rlk_reply *reply, struct rlk_event *ev)
+static enum redlock_said read_position(struct rlk_node *n, const struct rlk_claim *claim,
+                                       const struct rlk_reply *reply, struct rlk_event *ev)
 {
     (void)n;
     (void)claim;
@@ -169,7 +169,7 @@ static bool has_room_for_release(const struct rlk_node *n)
 }
 
 /* The lists are hints, so what is sent about them may be left out. A master that has too much to do
- * is asked for no place in a waiting list; and one that wakes us without end, for keys that nobody
+ * is asked for no place in a wait queue; and one that wakes us without end, for keys that nobody
  * here waits for, must not make us send without end. */
 static bool has_room_for_hint(const struct rlk_node *n)
 {
@@ -230,13 +230,13 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                       .read = read_extension,
                       .event = RLK_EVENT_ANSWER,
                       .phases = RLK_WHILE_HELD},
-    [RLK_ASK_HEAL] = {.kind = HANDLED_BY(rlk_ask_on_answer),
-                      .script = &rlk_script_take,
-                      .left = RLK_LEFTOVER_KEYS,
-                      .refused = RLK_TROUBLE_HEAL_REFUSED,
-                      .read = read_heal,
-                      .event = RLK_EVENT_VOTE,
-                      .phases = RLK_WHILE_HELD},
+    [RLK_ASK_RESTORE] = {.kind = HANDLED_BY(rlk_ask_on_answer),
+                         .script = &rlk_script_take,
+                         .left = RLK_LEFTOVER_KEYS,
+                         .refused = RLK_TROUBLE_RESTORE_REFUSED,
+                         .read = read_restored,
+                         .event = RLK_EVENT_VOTE,
+                         .phases = RLK_WHILE_HELD},
     [RLK_ASK_RELEASE] = {.kind = HANDLED_BY(rlk_ask_on_released),
                          .script = &rlk_script_release,
                          .left = RLK_LEFTOVER_RELEASE,
@@ -249,9 +249,9 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                       .script = &rlk_script_wait,
                       .left = RLK_LEFTOVER_NOTHING,
                       .refused = RLK_TROUBLE_WAIT_REFUSED,
-                      .read = read_place,
+                      .read = read_position,
                       .has_capacity = has_room_for_hint,
-                      .event = RLK_EVENT_PLACE,
+                      .event = RLK_EVENT_POSITION,
                       .phases = RLK_WHILE_PENDING},
     [RLK_ASK_LEAVE] = {.kind = HANDLED_BY(rlk_ask_on_answer),
                        .script = &rlk_script_leave,

@@ -23,9 +23,9 @@ enum rlk_ask {
     RLK_ASK_SET_ALL, /* set several keys, all or none of them */
     RLK_ASK_FENCED,  /* set one or several keys, and raise their counters [S12] */
     RLK_ASK_ADOPT,   /* let keys live longer that another client acquired */
-    RLK_ASK_CONFIRM, /* raise the counters to the fence [S12] */
+    RLK_ASK_CONFIRM, /* raise the counters to the fencing token [S12] */
     RLK_ASK_KEEP,    /* let our keys live longer [S7] */
-    RLK_ASK_HEAL,    /* set our keys again [S8] */
+    RLK_ASK_RESTORE, /* set our keys again [S8] */
     RLK_ASK_RELEASE, /* delete our keys [S5] */
     RLK_ASK_WAIT,    /* list us among those who wait for the keys, or say that it is our turn */
     RLK_ASK_LEAVE,   /* take us out of those lists */

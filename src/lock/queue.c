@@ -92,7 +92,7 @@ static void check_later(struct rlk_queue *queue)
 }
 
 /* Begin the operations of a rank. True: all of them have begun. */
-static bool serve(struct rlk_queue *queue, enum rlk_rank rank)
+static bool serve_rank(struct rlk_queue *queue, enum rlk_rank rank)
 {
     struct rlk_event ev = {.now_us = rlk_clock_us()};
 
@@ -114,12 +114,12 @@ static void on_serve(struct rlk_call *call)
     struct rlk_queue *queue = RLK_CONTAINER(call, struct rlk_queue, serve);
 
     rlk_timer_cancel(&queue->loop->timers, &queue->timer);
-    if (serve(queue, RLK_RANK_URGENT)) {
-        serve(queue, RLK_RANK_FRESH);
+    if (serve_rank(queue, RLK_RANK_URGENT)) {
+        serve_rank(queue, RLK_RANK_FRESH);
     }
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_queue_timer(struct rlk_timer *t, uint64_t now_us)
 {
     (void)now_us;
     rlk_queue_wake(RLK_CONTAINER(t, struct rlk_queue, timer));
@@ -134,7 +134,7 @@ void rlk_queue_init(struct rlk_queue *queue, struct rlk_loop *loop,
     rlk_list_init(&queue->rank[RLK_RANK_URGENT]);
     rlk_list_init(&queue->rank[RLK_RANK_FRESH]);
     rlk_call_init(&queue->serve, on_serve);
-    rlk_timer_init(&queue->timer, on_timer);
+    rlk_timer_init(&queue->timer, on_queue_timer);
 }
 
 void rlk_queue_wake(struct rlk_queue *queue)

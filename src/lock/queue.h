@@ -5,7 +5,7 @@
  * part of that time (node/capacity.h); other operations wait here. A waiting operation is a link in
  * a list and nothing else: no command is formatted and no timeout runs before its turn.
  *
- *     urgent   renewals, extensions and heals, releases, and adoptions. They go first, and with
+ *     urgent   renewals, extensions and restores, releases, and adoptions. They go first, and with
  *              capacity of their own, so that no number of acquires keeps a lock from being renewed
  *     fresh    acquires and queries; also after the pending releases of a node
  *
@@ -17,8 +17,8 @@
  * just this one for its renewal [S7]. Fresh rounds also begin without a node that still has pending
  * releases to be sent.
  *
- * Commands that follow from a reply (the confirmation of a fence, the text of a script, the release
- * of a lost round) do not wait: the reply has just made room for them. */
+ * Commands that follow from a reply (the confirmation of a fencing token, the text of a script, the
+ * release of a lost round) do not wait: the reply has just made room for them. */
 #ifndef RLK_LOCK_QUEUE_H
 #define RLK_LOCK_QUEUE_H
 

@@ -65,7 +65,7 @@ REDLOCK_EXPORT int redlock_get_stats(const struct redlock *rl, struct redlock_st
                                    .failed = s->failed,
                                    .renewed = s->renewed,
                                    .unrenewed = s->unrenewed,
-                                   .healed = s->healed,
+                                   .restored = s->restored,
                                    .lost = s->lost,
                                    .released = s->released,
                                    .unreleased = s->unreleased,

@@ -69,7 +69,7 @@ static void on_answers(struct rlk_node *n, const struct rlk_exchange *r,
     on_text_answers(n, r, reply, now_us);
 }
 
-static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+static void on_renewals_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
     const struct rlk_batch *batch = r->context;
     unsigned i;
@@ -96,8 +96,8 @@ static void leave_out_unwanted(struct rlk_batch *batch, uint64_t now_us)
 static uint64_t send_to_nodes(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind[2] = {
-        {on_answers, on_broken, rlk_batch_ref, rlk_batch_unref, false},
-        {on_text_answers, on_broken, rlk_batch_ref, rlk_batch_unref, false}};
+        {on_answers, on_renewals_broken, rlk_batch_ref, rlk_batch_unref, false},
+        {on_text_answers, on_renewals_broken, rlk_batch_ref, rlk_batch_unref, false}};
     struct rlk_command form[2]; /* by SHA-1, as text */
     uint64_t left = batch->nodes, unsent = 0;
     unsigned node;

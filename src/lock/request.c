@@ -70,12 +70,12 @@ static void fill_attempt(const struct rlk_options *o, const struct redlock_reque
         q->min_validity_ms ? rlk_time_from_ms(q->min_validity_ms) : ttl_us / 10;
     c->terms.timeout_us = o->node_timeout_us;
     c->wait_us = q->wait_ms == REDLOCK_FOREVER ? RLK_NEVER : rlk_time_from_ms(q->wait_ms);
-    c->terms.fenced = q->fence != 0;
+    c->terms.fenced = q->fencing != 0;
     c->terms.keeps_votes = true;
     c->retry_min_us = rlk_time_from_ms(q->retry_min_ms);
     c->retry_max_us = rlk_time_from_ms(q->retry_max_ms);
     c->max_retries = q->max_retries;
-    c->watch = o->watch;
+    c->subscribe = o->subscribe;
     c->key_hash = 0;
     c->seed = 0;
 }
@@ -88,7 +88,7 @@ static void fill_hold(const struct rlk_options *o, const struct redlock_request 
     c->ttl_us = rlk_time_from_ms(q->ttl_ms);
     c->timeout_us = o->node_timeout_us;
     c->renew = q->renew != 0;
-    c->needs_pet = q->needs_pet != 0;
+    c->needs_heartbeat = q->needs_heartbeat != 0;
     c->together = true;
     c->max_hold_us = q->max_hold_ms ? rlk_time_from_ms(q->max_hold_ms) : RLK_NEVER;
     c->max_renewals = q->max_renewals;
@@ -112,7 +112,7 @@ static bool ends_in(const struct rlk_key *key, const char *end)
     return key->len >= len && memcmp(key->bytes + key->len - len, end, len) == 0;
 }
 
-/* Names that the library uses itself: counters, waiting lists, and the incarnation key. */
+/* Names that the library uses itself: counters, wait queues, and the incarnation key. */
 static bool is_reserved(const struct rlk_key *key)
 {
     static const struct rlk_key incarnation = {RLK_COMMAND_INCARNATION,
@@ -289,9 +289,9 @@ static int check_switches(struct redlock *rl, const struct redlock_request *q)
     int status = rlk_request_switch(rl, "renew", q->renew);
 
     if (status == 0) {
-        status = rlk_request_switch(rl, "needs_pet", q->needs_pet);
+        status = rlk_request_switch(rl, "needs_heartbeat", q->needs_heartbeat);
     }
-    return status ? status : rlk_request_switch(rl, "fence", q->fence);
+    return status ? status : rlk_request_switch(rl, "fencing", q->fencing);
 }
 
 static int check_flags(struct redlock *rl, const struct redlock_request *q)

@@ -20,7 +20,7 @@
 #define MAX_PRIORITY_DIGITS 3
 
 /* Of long values that were cut, only the beginning and the whole length are compared. */
-static bool is_same(const struct rlk_found *a, const struct rlk_found *b)
+static bool is_same_value(const struct rlk_found *a, const struct rlk_found *b)
 {
     return a->len == b->len && a->full_len == b->full_len &&
            memcmp(a->value, b->value, a->len) == 0;
@@ -31,7 +31,7 @@ static uint64_t number_of(struct rlk_found *const *found, unsigned which)
 {
     unsigned i = 0;
 
-    while (found[i]->public.answer != REDLOCK_ANSWER_HELD || !is_same(found[i], found[which])) {
+    while (found[i]->public.reply != REDLOCK_REPLY_HELD || !is_same_value(found[i], found[which])) {
         i++;
     }
     return i;
@@ -44,9 +44,9 @@ static struct rlk_holder_view view_of(struct rlk_found *const *found, unsigned n
 
     for (i = 0; i < n_nodes; i++) {
         const struct redlock_query_node *f = &found[i]->public;
-        bool held = f->answer == REDLOCK_ANSWER_HELD;
+        bool held = f->reply == REDLOCK_REPLY_HELD;
 
-        v.answered |= f->answer != REDLOCK_ANSWER_NONE ? rlk_mask_bit(i) : 0;
+        v.answered |= f->reply != REDLOCK_REPLY_NONE ? rlk_mask_bit(i) : 0;
         v.held |= held ? rlk_mask_bit(i) : 0;
         v.value[i] = held ? number_of(found, i) : 0;
         v.end[i] = f->ttl_ms;
@@ -70,7 +70,7 @@ static void find_holder(struct rlk_found *const *found, struct redlock_query_res
     r->held = holder.held;
     r->unknown = holder.unknown;
     r->ttl_ms = holder.end;
-    r->fence = holder.fence;
+    r->fencing_token = holder.fence;
 }
 
 /* What follows "leader" or "leader+PRIORITY" and a space; NULL: the owner text is another one. */
@@ -112,9 +112,9 @@ static void find_leader(struct redlock_query_result *r, char id[REDLOCK_MAX_ID +
 }
 
 /* Say why there is no answer, if nothing was noted yet. */
-static void explain(struct rlk_found *f, struct rlk_node *n, uint64_t now_us)
+static void explain_found(struct rlk_found *f, struct rlk_node *n, uint64_t now_us)
 {
-    if (f->public.answer == REDLOCK_ANSWER_NONE && f->error[0] == '\0') {
+    if (f->public.reply == REDLOCK_REPLY_NONE && f->error[0] == '\0') {
         const char *trouble = rlk_node_explain(n, now_us);
 
         snprintf(f->error, sizeof(f->error), "%.150s",
@@ -128,7 +128,7 @@ static struct redlock_query_node show(const struct rlk_found *f)
 
     shown.size = sizeof(shown);
     shown.token = f->token;
-    shown.error = f->public.answer == REDLOCK_ANSWER_NONE ? f->error : "";
+    shown.error = f->public.reply == REDLOCK_REPLY_NONE ? f->error : "";
     return shown;
 }
 
@@ -144,7 +144,7 @@ void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, u
     unsigned i;
 
     for (i = 0; i < n_nodes; i++) {
-        explain(found[i], &nodes[i], now_us);
+        explain_found(found[i], &nodes[i], now_us);
         shown[i] = show(found[i]);
         list[i] = &shown[i];
         r.waiters = r.waiters < shown[i].waiters ? shown[i].waiters : r.waiters;

@@ -17,7 +17,8 @@ void rlk_script_init(struct rlk_script_forms *f, const struct rlk_script *script
     rlk_command_init(&f->form[1]);
 }
 
-/* [S11] A vote with a fence also checks the mark in the incarnation key: each node has its own. */
+/* [S11] A vote with a fencing token also checks the mark in the incarnation key: each node has its
+ * own. */
 static void add_mark(struct rlk_command *vote, const struct rlk_node *n)
 {
     char key[RLK_COMMAND_INCARNATION_SIZE], start[RLK_COMMAND_START_SIZE];
@@ -74,19 +75,26 @@ bool rlk_script_send(struct rlk_script_forms *f, struct rlk_node *n,
     return send_form(f, second, n, kind, now_us);
 }
 
+/* The nodes that were sent the text of this script, and have not replied to it. Of all others one
+ * is wanted at a time. */
+static uint64_t *resent(struct rlk_claim *claim, const struct rlk_script *script)
+{
+    return script == &rlk_script_leave ? &claim->leave_resent : &claim->resent;
+}
+
 void rlk_script_ran(struct rlk_node *n, const struct rlk_script *script, struct rlk_claim *claim)
 {
     n->scripts |= script->bit;
-    claim->resent &= ~rlk_mask_bit(n->index);
+    *resent(claim, script) &= ~rlk_mask_bit(n->index);
 }
 
 bool rlk_script_is_forgotten(struct rlk_node *n, const struct rlk_script *script,
                              struct rlk_claim *claim, const struct rlk_reply *error)
 {
     uint64_t bit = rlk_mask_bit(n->index);
-    bool was_text = (claim->resent & bit) != 0;
+    bool was_text = (*resent(claim, script) & bit) != 0;
 
-    claim->resent &= ~bit;
+    *resent(claim, script) &= ~bit;
     if (!rlk_classify_no_script(error)) {
         return false;
     }
@@ -104,6 +112,6 @@ bool rlk_script_send_text(struct rlk_node *n, const struct rlk_script *script,
     if (ttl_ms == 0 || !send_form(&f, true, n, kind, now_us)) {
         return false;
     }
-    claim->resent |= rlk_mask_bit(n->index);
+    *resent(claim, script) |= rlk_mask_bit(n->index);
     return true;
 }

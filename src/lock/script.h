@@ -1,7 +1,7 @@
 /* script.h - sends the command of a question to nodes: SET, or a script of src/scripts.
  *
  * A script is sent as text (EVAL) until a node has run it once over the present connection, and by
- * its SHA-1 (EVALSHA) from then on. The release is always sent by its SHA-1, because the greeting
+ * its SHA-1 (EVALSHA) from then on. The release is always sent by its SHA-1, because the handshake
  * loads it. A server that has forgotten a script (SCRIPT FLUSH, or its cache is full) replies
  * NOSCRIPT and has done nothing; it is sent the text at once. That is the same question, and its
  * reply counts. */

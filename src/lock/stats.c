@@ -43,6 +43,6 @@ void rlk_stats_count_change(struct rlk_stats *s, const struct rlk_stats_view *be
         rlk_histogram_add(&s->margin, rlk_time_sub(before->valid_until_us, now_us));
     }
     s->unrenewed += now->failures > before->failures;
-    s->healed += (now->leases.present & ~before->present & now->leases.healed) != 0;
+    s->restored += (now->leases.present & ~before->present & now->leases.restored) != 0;
     s->lost += now->state == RLK_HOLD_LOST && before->state != RLK_HOLD_LOST;
 }

@@ -11,7 +11,7 @@
 struct rlk_stats {
     uint64_t rounds;
     uint64_t acquired, held_by_others, too_slow, deadlines, canceled, no_quorum, failed;
-    uint64_t renewed, unrenewed, healed, lost;
+    uint64_t renewed, unrenewed, restored, lost;
     uint64_t released, unreleased;
     uint64_t limited;
     struct rlk_histogram wait, margin;

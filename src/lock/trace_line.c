@@ -17,8 +17,8 @@
 /* ---- the sentences ---- */
 
 /* A placeholder is a % and a letter: k the keys, t the token, x the text, m the ttl, u a duration,
- * r the round, s the status, f the fence, a the answer, N the nodes, n the node unless the line
- * begins with it. A part in [] is left out when its placeholder is 0 or "". */
+ * r the round, s the status, f the fencing token, a the reply, N the nodes, n the node unless the
+ * line begins with it. A part in [] is left out when its placeholder is 0 or "". */
 static const char *const sentences[] = {
     [REDLOCK_TRACE_CLOSING] = "closes",
     [REDLOCK_TRACE_CLOSED] = "is closed",
@@ -30,51 +30,51 @@ static const char *const sentences[] = {
     [REDLOCK_TRACE_AHEAD] = "its clock got ahead by %u ms",
     [REDLOCK_TRACE_SUSPENDED] = "its clock shows that we were suspended for %u ms",
     [REDLOCK_TRACE_PENDING] = "the release of %t is pending",
-    [REDLOCK_TRACE_WATCHED] = "can wake us",
-    [REDLOCK_TRACE_UNWATCHED] = "cannot wake us any more",
+    [REDLOCK_TRACE_SUBSCRIBED] = "is subscribed",
+    [REDLOCK_TRACE_UNSUBSCRIBED] = "is no longer subscribed",
 
     [REDLOCK_TRACE_ASKED] = "asks for %k, ttl %m ms[, %x]",
-    [REDLOCK_TRACE_ADOPTED] = "wants to take over %k with %t, ttl %m ms[, %x]",
+    [REDLOCK_TRACE_ADOPTED] = "adopts %k with %t, ttl %m ms[, %x]",
     [REDLOCK_TRACE_ROUND] = "round %r: %t",
-    [REDLOCK_TRACE_VOTED] = "%nsays %a to %t[, fence %f]",
-    [REDLOCK_TRACE_HELD] = "HOLDS %k with %t, %u ms left[, fence %f]",
+    [REDLOCK_TRACE_VOTED] = "%nsays %a to %t[, fencing token %f]",
+    [REDLOCK_TRACE_HELD] = "HOLDS %k with %t, %u ms left[, fencing token %f]",
     [REDLOCK_TRACE_FAILED] = "fails with %s after round %r",
     [REDLOCK_TRACE_CANCELED] = "cancels",
-    [REDLOCK_TRACE_EXTENDING] = "wants %t extended by %m ms",
-    [REDLOCK_TRACE_PETTED] = "pets %t",
+    [REDLOCK_TRACE_EXTENDING] = "wants %t extended to %m ms",
+    [REDLOCK_TRACE_HEARTBEAT] = "heartbeat for %t",
     [REDLOCK_TRACE_RENEWED] = "%t is renewed, %u ms left",
     [REDLOCK_TRACE_TROUBLE] = "%t is in trouble: %s, %u ms left",
     [REDLOCK_TRACE_LOST] = "%t is LOST: %s",
     [REDLOCK_TRACE_EXTENDED] = "the extension of %t ended with %s",
     [REDLOCK_TRACE_RELEASING] = "begins to release %k with %t",
     [REDLOCK_TRACE_RELEASED] = "the release of %t ended with %s",
-    [REDLOCK_TRACE_FORGOTTEN] = "forgets %t, and leaves its keys",
-    [REDLOCK_TRACE_WAITING] = "is at place %r for %k on %N",
-    [REDLOCK_TRACE_WOKEN] = "%nsays that it is our turn for %k",
-    [REDLOCK_TRACE_NEXT] = "%nsays that we are next for %k",
+    [REDLOCK_TRACE_DETACHED] = "detaches %t, and leaves its keys",
+    [REDLOCK_TRACE_WAITING] = "is at queue position %r for %k on %N",
+    [REDLOCK_TRACE_WOKEN] = "%nsays that we are first in the queue for %k",
+    [REDLOCK_TRACE_NEXT] = "%nsays that we are next in the queue for %k",
 };
 
 static const char *const sent[] = {
     [REDLOCK_QUESTION_SET] = "sends SET %k %t for %m ms to %N",
     [REDLOCK_QUESTION_SET_ALL] = "sends take %k %t for %m ms to %N",
     [REDLOCK_QUESTION_FENCED] = "sends vote %k %t for %m ms to %N",
-    [REDLOCK_QUESTION_ADOPT] = "takes over %k with %t for %m ms on %N",
-    [REDLOCK_QUESTION_CONFIRM] = "confirms %t with fence %f on %N",
-    [REDLOCK_QUESTION_EXTEND] = "asks %N to keep %t for %m ms",
-    [REDLOCK_QUESTION_HEAL] = "heals %t for %m ms on %N",
+    [REDLOCK_QUESTION_ADOPT] = "adopts %k with %t for %m ms on %N",
+    [REDLOCK_QUESTION_CONFIRM] = "confirms %t with fencing token %f on %N",
+    [REDLOCK_QUESTION_EXTEND] = "extends %t to %m ms on %N",
+    [REDLOCK_QUESTION_RESTORE] = "restores %t for %m ms on %N",
     [REDLOCK_QUESTION_RELEASE] = "releases %t on %N",
     [REDLOCK_QUESTION_WAIT] = "waits for %k on %N",
-    [REDLOCK_QUESTION_LEAVE] = "no longer waits for %k on %N",
+    [REDLOCK_QUESTION_LEAVE] = "leaves the queue for %k on %N",
     [REDLOCK_QUESTION_HOLDER] = "asks who holds %k",
 };
 
 static const char *const answered[] = {
-    [REDLOCK_QUESTION_CONFIRM] = "%nsays %a to the fence of %t",
-    [REDLOCK_QUESTION_EXTEND] = "%nsays %a to keeping %t",
-    [REDLOCK_QUESTION_HEAL] = "%nsays %a to the heal of %t",
+    [REDLOCK_QUESTION_CONFIRM] = "%nsays %a to the fencing token of %t",
+    [REDLOCK_QUESTION_EXTEND] = "%nsays %a to extending %t",
+    [REDLOCK_QUESTION_RESTORE] = "%nsays %a to restoring %t",
     [REDLOCK_QUESTION_RELEASE] = "%nsays %a to the release of %t",
-    [REDLOCK_QUESTION_WAIT] = "%nsays %a to waiting for %k[, place %r]",
-    [REDLOCK_QUESTION_LEAVE] = "%nsays %a to waiting no longer for %k",
+    [REDLOCK_QUESTION_WAIT] = "%nsays %a to waiting for %k[, position %r]",
+    [REDLOCK_QUESTION_LEAVE] = "%nsays %a to leaving the queue for %k",
 };
 
 static const char *const holder[] = {
@@ -91,7 +91,7 @@ static const char *const answers[] = {
     [REDLOCK_SAYS_QUARANTINED] = "quarantined",
     [REDLOCK_SAYS_GONE] = "gone",
     [REDLOCK_SAYS_TAKEN] = "somebody else's",
-    [REDLOCK_SAYS_LISTED] = "listed",
+    [REDLOCK_SAYS_QUEUED] = "queued",
     [REDLOCK_SAYS_TURN] = "your turn",
     [REDLOCK_SAYS_FULL] = "full",
 };
@@ -105,8 +105,8 @@ static const char *sentence_of(const struct redlock_trace *ev)
     switch ((int)ev->kind) {
     case REDLOCK_TRACE_SENT:
         return PICK(sent, ev->question);
-    case REDLOCK_TRACE_ANSWERED:
-        return ev->question == REDLOCK_QUESTION_HOLDER ? PICK(holder, ev->answer)
+    case REDLOCK_TRACE_REPLIED:
+        return ev->question == REDLOCK_QUESTION_HOLDER ? PICK(holder, ev->reply)
                                                        : PICK(answered, ev->question);
     case REDLOCK_TRACE_DECIDED:
         return ev->status == REDLOCK_OK ? "has a majority with %t"
@@ -243,10 +243,10 @@ static void put_placeholder(struct line *l, const struct redlock_trace *ev, char
         put_text(l, name_of_status(ev->status));
         break;
     case 'f':
-        put_number(l, ev->fence);
+        put_number(l, ev->fencing_token);
         break;
     case 'a':
-        put_text(l, PICK(answers, ev->answer));
+        put_text(l, PICK(answers, ev->reply));
         break;
     case 'N':
         put_nodes(l, ev->nodes);
@@ -269,7 +269,7 @@ static bool has_value(const struct redlock_trace *ev, char mark)
     if (mark == 'r') {
         return ev->round > 0;
     }
-    return mark == 'u' ? ev->us > 0 : ev->fence > 0;
+    return mark == 'u' ? ev->us > 0 : ev->fencing_token > 0;
 }
 
 static void put_part(struct line *l, const struct redlock_trace *ev, const char *at,
@@ -328,7 +328,7 @@ REDLOCK_EXPORT size_t redlock_trace_line(const struct redlock_trace *event, char
     struct line l = {out, size, 0};
     const char *sentence;
 
-    rlk_sized_read(event, RLK_SIZED_UP_TO(struct redlock_trace, fence), &ev, sizeof(ev));
+    rlk_sized_read(event, RLK_SIZED_UP_TO(struct redlock_trace, fencing_token), &ev, sizeof(ev));
     put_padded(&l, ev.time_us / 1000000, 4, ' ');
     put_text(&l, ".");
     put_padded(&l, ev.time_us % 1000000, 6, '0');

@@ -1,6 +1,9 @@
 /* addresses.c - keeps, compares and sorts them. */
 #include "net/addresses.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 static void forget_unnamed(struct rlk_addresses *a)
@@ -26,7 +29,7 @@ void rlk_addresses_begin(struct rlk_addresses *a)
     }
 }
 
-static struct rlk_address *find(struct rlk_addresses *a, const void *socket, size_t len)
+static struct rlk_address *find_address(struct rlk_addresses *a, const void *socket, size_t len)
 {
     unsigned i;
 
@@ -67,7 +70,7 @@ static struct rlk_address *add_new(struct rlk_addresses *a, const void *socket, 
 
 void rlk_addresses_add(struct rlk_addresses *a, const void *socket, size_t len)
 {
-    struct rlk_address *known = find(a, socket, len);
+    struct rlk_address *known = find_address(a, socket, len);
 
     if (known == NULL) {
         known = add_new(a, socket, len);
@@ -168,4 +171,40 @@ void rlk_addresses_worked(struct rlk_addresses *a, unsigned i)
 void rlk_addresses_failed(struct rlk_addresses *a, unsigned i)
 {
     a->item[i].failed = ++a->failures;
+}
+
+static unsigned count_named(const struct rlk_addresses *a, sa_family_t family)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < a->n; i++) {
+        n += a->item[i].is_named && a->item[i].socket.ss_family == family;
+    }
+    return n;
+}
+
+static const char *text_of(const struct rlk_address *x, char *out, socklen_t size)
+{
+    const struct sockaddr_in *v4 = (const void *)&x->socket;
+    const struct sockaddr_in6 *v6 = (const void *)&x->socket;
+    const void *bytes = is_v6(x) ? (const void *)&v6->sin6_addr : (const void *)&v4->sin_addr;
+
+    return inet_ntop(x->socket.ss_family, bytes, out, size) ? out : "?";
+}
+
+void rlk_addresses_write_several(const struct rlk_addresses *a, char *out, size_t size)
+{
+    char text[INET6_ADDRSTRLEN];
+    size_t used = 0;
+    unsigned i;
+
+    out[0] = '\0';
+    for (i = 0; i < a->n && used < size; i++) {
+        const struct rlk_address *x = &a->item[i];
+
+        if (x->is_named && count_named(a, x->socket.ss_family) > 1) {
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "",
+                                     text_of(x, text, sizeof(text)));
+        }
+    }
 }

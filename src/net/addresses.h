@@ -10,6 +10,7 @@
 #define RLK_NET_ADDRESSES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -45,6 +46,10 @@ void rlk_addresses_sort(struct rlk_addresses *a);
 
 /* Put those from `first` on in order; the others stay where they are. */
 void rlk_addresses_sort_rest(struct rlk_addresses *a, unsigned first);
+
+/* Write the addresses that the lookup has named and that share a family with another one of them,
+ * as "10.0.0.1, 10.0.0.2". "": there are none, so the name may well be one server. */
+void rlk_addresses_write_several(const struct rlk_addresses *a, char *out, size_t size);
 
 /* Address `i` works, or has failed. The order stays until the next sort. */
 void rlk_addresses_worked(struct rlk_addresses *a, unsigned i);

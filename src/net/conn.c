@@ -69,7 +69,7 @@ static void drain(struct rlk_conn *c)
 /* ---- the bytes to send ---- */
 
 /* What left `out` is wiped as long as it may be a login. */
-static void forget(struct rlk_conn *c, size_t len)
+static void drop_bytes(struct rlk_conn *c, size_t len)
 {
     c->out_len -= len;
     if (c->out_len > 0) {
@@ -123,7 +123,7 @@ static bool encrypt(struct rlk_conn *c)
     if (!rlk_tls_write(c->tls, c->out, c->out_len)) {
         return false;
     }
-    forget(c, c->out_len);
+    drop_bytes(c, c->out_len);
     return true;
 }
 
@@ -185,7 +185,7 @@ static struct rlk_fault fault_of_system(int error)
 
 /* The text of the fault may be in the session. [S5] Only before the handshake has ended there is no
  * command to be dropped; then the server still gets our alert. */
-static void fail(struct rlk_conn *c, struct rlk_fault fault)
+static void fail_conn(struct rlk_conn *c, struct rlk_fault fault)
 {
     struct rlk_tls_session *tls = c->tls;
 
@@ -204,7 +204,7 @@ static void fail_at_end(struct rlk_conn *c, struct rlk_fault fault)
         fault = (struct rlk_fault){RLK_FAULT_UNANSWERED,
                                    fault.text[0] ? fault.text : "the server closed it"};
     }
-    fail(c, fault);
+    fail_conn(c, fault);
 }
 
 /* ---- events ---- */
@@ -261,7 +261,7 @@ static void flush(struct rlk_conn *c)
     if (n > 0 && c->tls) {
         rlk_tls_sent(c->tls, (size_t)n);
     } else if (n > 0) {
-        forget(c, (size_t)n);
+        drop_bytes(c, (size_t)n);
     }
     if (!arm_write(c, has_unsent(c))) {
         note_send_error(c, ENOMEM);
@@ -309,7 +309,7 @@ static void deliver_replies(struct rlk_conn *c, uint64_t now_us)
         }
     }
     if (got < 0) {
-        fail(c, fault_of(rlk_reply_fault(&c->in)));
+        fail_conn(c, fault_of(rlk_reply_fault(&c->in)));
     } else if (c->handler->replied_all) {
         c->handler->replied_all(c, now_us);
     }
@@ -319,7 +319,7 @@ static void deliver_replies(struct rlk_conn *c, uint64_t now_us)
 static bool is_accepted(struct rlk_conn *c, int status)
 {
     if (status) {
-        fail(c, fault_of(status == REDLOCK_ENOMEM ? RLK_FAULT_MEMORY : RLK_FAULT_TOO_LARGE));
+        fail_conn(c, fault_of(status == REDLOCK_ENOMEM ? RLK_FAULT_MEMORY : RLK_FAULT_TOO_LARGE));
     }
     return status == 0;
 }
@@ -331,7 +331,7 @@ static void take_plain(struct rlk_conn *c, size_t len)
 
     c->received = true;
     if (first && rlk_tls_is_alert(c->loop->read[0])) {
-        fail(c, fault_of(RLK_FAULT_IS_TLS));
+        fail_conn(c, fault_of(RLK_FAULT_IS_TLS));
     } else if (is_accepted(c, rlk_reply_lend(&c->in, c->loop->read, len))) {
         deliver_replies(c, rlk_clock_us());
     }
@@ -347,7 +347,7 @@ static bool decrypt(struct rlk_conn *c, size_t len)
     int n;
 
     if (!rlk_tls_receive(c->tls, RECORDS(c), len)) {
-        fail(c, fault_of(RLK_FAULT_MEMORY));
+        fail_conn(c, fault_of(RLK_FAULT_MEMORY));
         return false;
     }
     while ((n = rlk_tls_read(c->tls, plain)) > 0) {
@@ -385,14 +385,14 @@ static void take_records(struct rlk_conn *c, size_t len)
     fault = rlk_tls_fault(c->tls);
     if (fault.kind != RLK_FAULT_NONE) {
         flush(c); /* our alert */
-        fail(c, fault);
+        fail_conn(c, fault);
     } else if (has_unsent(c)) {
         rlk_turn_flush(&c->loop->turn, &c->flush);
     }
 }
 
 /* A socket that cannot send may stay silent, so nothing else would end the connection. */
-static void take(struct rlk_conn *c, size_t len)
+static void take_bytes(struct rlk_conn *c, size_t len)
 {
     if (c->tls) {
         take_records(c, len);
@@ -410,7 +410,7 @@ static void receive(struct rlk_conn *c)
                        : recv(c->fd, c->loop->read, RLK_LOOP_READ, MSG_DONTWAIT);
 
     if (n > 0) {
-        take(c, (size_t)n);
+        take_bytes(c, (size_t)n);
     } else if (n == 0) {
         fail_at_end(c, fault_of(RLK_FAULT_CLOSED));
     } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {

@@ -112,7 +112,7 @@ static void close_all(struct rlk_dial *d)
     }
 }
 
-static void fail(struct rlk_dial *d)
+static void fail_dial(struct rlk_dial *d)
 {
     struct rlk_fault fault = {RLK_FAULT_SYSTEM, strerror(d->error)};
 
@@ -133,7 +133,7 @@ static void try_next(struct rlk_dial *d, uint64_t now_us)
         rlk_timer_set(&d->loop->timers, &d->timer, rlk_time_add(now_us, RLK_DIAL_STAGGER_US));
     }
     if (d->pending == 0 && !rlk_resolve_is_pending(&d->resolve)) {
-        fail(d);
+        fail_dial(d);
     }
 }
 
@@ -173,7 +173,7 @@ static void start_attempts(struct rlk_dial *d)
     try_next(d, rlk_clock_us());
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_dial_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_dial *d = RLK_CONTAINER(t, struct rlk_dial, timer);
 
@@ -209,7 +209,7 @@ static void take_late_answer(struct rlk_dial *d)
     }
 }
 
-static void on_answered(struct rlk_resolve *r)
+static void on_resolved(struct rlk_resolve *r)
 {
     struct rlk_dial *d = RLK_CONTAINER(r, struct rlk_dial, resolve);
     bool pending = rlk_resolve_is_pending(r);
@@ -231,11 +231,11 @@ void rlk_dial_init(struct rlk_dial *d, struct rlk_loop *loop, rlk_dial_done *don
     *d = (struct rlk_dial){.loop = loop, .done = done};
     d->resolve.loop = loop;
     d->resolve.addresses = &d->addresses;
-    d->resolve.answered = on_answered;
-    rlk_timer_init(&d->timer, on_timer);
+    d->resolve.answered = on_resolved;
+    rlk_timer_init(&d->timer, on_dial_timer);
 }
 
-static void begin(struct rlk_dial *d)
+static void begin_dial(struct rlk_dial *d)
 {
     d->step = RLK_DIAL_LOOKUP;
     d->next = 0;
@@ -244,7 +244,7 @@ static void begin(struct rlk_dial *d)
 
 void rlk_dial_start(struct rlk_dial *d, const struct rlk_uri *uri)
 {
-    begin(d);
+    begin_dial(d);
     if (d->addresses.n > 0) {
         rlk_timer_set(&d->loop->timers, &d->timer, rlk_time_add(rlk_clock_us(), RLK_DIAL_KNOWN_US));
     }
@@ -255,7 +255,7 @@ void rlk_dial_start_same(struct rlk_dial *d, const struct rlk_dial *other)
 {
     const struct rlk_address *to = &other->addresses.item[other->won];
 
-    begin(d);
+    begin_dial(d);
     rlk_addresses_add(&d->addresses, &to->socket, to->len);
     start_attempts(d);
 }

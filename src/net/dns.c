@@ -122,7 +122,7 @@ void rlk_dns_put(struct rlk_dns *dns, struct rlk_dns_base *base)
     }
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_dns_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_dns *dns = RLK_CONTAINER(t, struct rlk_dns, timer);
     struct rlk_dns_base **at = &dns->newest->older, *b;
@@ -141,7 +141,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 void rlk_dns_init(struct rlk_dns *dns, struct event_base *events, struct rlk_timers *timers)
 {
     *dns = (struct rlk_dns){.events = events, .timers = timers};
-    rlk_timer_init(&dns->timer, on_timer);
+    rlk_timer_init(&dns->timer, on_dns_timer);
 }
 
 void rlk_dns_end(struct rlk_dns *dns)

@@ -28,7 +28,7 @@ static struct rlk_reply_parser *parser(const redisReadTask *task)
     return task->privdata;
 }
 
-static struct rlk_reply *add(const redisReadTask *task, enum rlk_reply_type type)
+static struct rlk_reply *add_reply(const redisReadTask *task, enum rlk_reply_type type)
 {
     struct rlk_reply_parser *p = parser(task);
     struct rlk_reply *item;
@@ -82,7 +82,7 @@ static void *create_string(const redisReadTask *task, char *str, size_t len)
     } else if (task->type != REDIS_REPLY_STRING || !is_received(parser(task), len)) {
         return NULL;
     }
-    item = add(task, type);
+    item = add_reply(task, type);
     if (item) {
         keep_text(parser(task), item, str, len);
     }
@@ -96,7 +96,7 @@ static void *create_array(const redisReadTask *task, ARRAY_LENGTH elements)
     if (task->type != REDIS_REPLY_ARRAY || (size_t)elements > RLK_REPLY_ITEMS) {
         return NULL;
     }
-    item = add(task, RLK_REPLY_ARRAY);
+    item = add_reply(task, RLK_REPLY_ARRAY);
     if (item) {
         item->integer = (int64_t)elements;
     }
@@ -105,7 +105,7 @@ static void *create_array(const redisReadTask *task, ARRAY_LENGTH elements)
 
 static void *create_integer(const redisReadTask *task, long long value)
 {
-    struct rlk_reply *item = add(task, RLK_REPLY_INTEGER);
+    struct rlk_reply *item = add_reply(task, RLK_REPLY_INTEGER);
 
     if (item) {
         item->integer = value;
@@ -116,7 +116,7 @@ static void *create_integer(const redisReadTask *task, long long value)
 static void *create_nil(const redisReadTask *task)
 {
     /* "$-1" and "*-1" are RESP2's nil, as a string and as an array; "_" is RESP3's. */
-    return task->type == REDIS_REPLY_NIL ? NULL : add(task, RLK_REPLY_NIL);
+    return task->type == REDIS_REPLY_NIL ? NULL : add_reply(task, RLK_REPLY_NIL);
 }
 
 static void free_object(void *object)

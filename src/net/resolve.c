@@ -146,7 +146,7 @@ static bool is_complete(const char *host)
     return len > 0 && host[len - 1] == '.';
 }
 
-static void ask(struct rlk_lookup *lookup, const struct rlk_uri *uri)
+static void ask_resolver(struct rlk_lookup *lookup, const struct rlk_uri *uri)
 {
     struct evutil_addrinfo hints = {.ai_family =
                                         lookup->family == RLK_FAMILY_V6 ? AF_INET6 : AF_INET,
@@ -173,13 +173,13 @@ static void look_up(struct rlk_resolve *r, enum rlk_family family, const struct 
     struct rlk_lookup *lookup = new_lookup(r, family);
 
     if (lookup) {
-        ask(lookup, uri);
+        ask_resolver(lookup, uri);
     } else {
         note_why(r, RLK_FAULT_MEMORY);
     }
 }
 
-static void cancel(struct rlk_resolve *r, enum rlk_family family)
+static void cancel_lookup(struct rlk_resolve *r, enum rlk_family family)
 {
     struct rlk_lookup *lookup = r->lookups[family];
 
@@ -226,8 +226,8 @@ void rlk_resolve_start(struct rlk_resolve *r, const struct rlk_uri *uri)
 
 void rlk_resolve_cancel(struct rlk_resolve *r)
 {
-    cancel(r, RLK_FAMILY_V6);
-    cancel(r, RLK_FAMILY_V4);
+    cancel_lookup(r, RLK_FAMILY_V6);
+    cancel_lookup(r, RLK_FAMILY_V4);
 }
 
 bool rlk_resolve_is_pending(const struct rlk_resolve *r)

@@ -62,7 +62,7 @@ static void note_errors(struct reading *r)
     }
 }
 
-static int refuse(struct reading *r, enum rlk_tls_file file, const char *after)
+static int refuse_tls_file(struct reading *r, enum rlk_tls_file file, const char *after)
 {
     note_errors(r);
     if (r->no_memory) {
@@ -94,7 +94,7 @@ static int check_readable(struct reading *r, enum rlk_tls_file file)
     }
     snprintf(after, sizeof(after), "cannot be read: %s; give a file that this user may read",
              why ? why : "");
-    return why ? refuse(r, file, after) : 0;
+    return why ? refuse_tls_file(r, file, after) : 0;
 }
 
 /* ---- what the server must prove ---- */
@@ -107,7 +107,7 @@ static int set_roots(struct reading *r, X509_STORE *roots)
                                                               : REDLOCK_ENOMEM;
     }
     if (!SSL_CTX_load_verify_locations(r->context, r->uri->cacert, NULL)) {
-        return refuse(
+        return refuse_tls_file(
             r, RLK_TLS_CACERT,
             "has no certificate of a CA; give a file in PEM form (-----BEGIN CERTIFICATE)");
     }
@@ -164,9 +164,10 @@ static int load_certificate(struct reading *r)
     if (SSL_CTX_use_certificate_chain_file(r->context, r->uri->cert)) {
         return 0;
     }
-    return refuse(r, RLK_TLS_CERT,
-                  "has no certificate that can be used; give a file in PEM form (-----BEGIN "
-                  "CERTIFICATE)");
+    return refuse_tls_file(
+        r, RLK_TLS_CERT,
+        "has no certificate that can be used; give a file in PEM form (-----BEGIN "
+        "CERTIFICATE)");
 }
 
 static int load_key(struct reading *r)
@@ -184,14 +185,16 @@ static int load_key(struct reading *r)
     }
     note_errors(r);
     if (r->wants_passphrase) {
-        return refuse(r, RLK_TLS_KEY,
-                      "is protected by a passphrase; remove it (openssl pkey -in FILE -out NEW)");
+        return refuse_tls_file(
+            r, RLK_TLS_KEY,
+            "is protected by a passphrase; remove it (openssl pkey -in FILE -out NEW)");
     }
-    return refuse(r, RLK_TLS_KEY,
-                  r->mismatch ? "is not the key of the certificate in cert=; give the two that "
-                                "belong together"
-                              : "has no private key; give a file in PEM form (-----BEGIN PRIVATE "
-                                "KEY)");
+    return refuse_tls_file(r, RLK_TLS_KEY,
+                           r->mismatch
+                               ? "is not the key of the certificate in cert=; give the two that "
+                                 "belong together"
+                               : "has no private key; give a file in PEM form (-----BEGIN PRIVATE "
+                                 "KEY)");
 }
 
 static int load_own(struct reading *r)

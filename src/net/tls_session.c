@@ -59,7 +59,7 @@ static void resume(struct rlk_tls_session *s)
     }
 }
 
-static bool start(struct rlk_tls_session *s)
+static bool start_tls(struct rlk_tls_session *s)
 {
     s->ssl = SSL_new(s->tls->context);
     if (s->ssl == NULL || !make_ends(s) || !SSL_set_app_data(s->ssl, s) || !set_sni(s)) {
@@ -81,7 +81,7 @@ struct rlk_tls_session *rlk_tls_begin(struct rlk_tls *t)
     rlk_tls_refresh(t);
     s->tls = t;
     ERR_clear_error();
-    started = start(s);
+    started = start_tls(s);
     ERR_clear_error();
     if (!started) {
         rlk_tls_end(s);
@@ -114,7 +114,7 @@ void rlk_tls_end(struct rlk_tls_session *s)
 
 /* ---- bytes ---- */
 
-static int end(struct rlk_tls_session *s, enum rlk_fault_kind fault)
+static int end_tls(struct rlk_tls_session *s, enum rlk_fault_kind fault)
 {
     s->fault = fault;
     return -1;
@@ -131,7 +131,7 @@ bool rlk_tls_receive(struct rlk_tls_session *s, const char *bytes, size_t len)
     bool taken;
 
     if (!s->begun && !is_tls(bytes)) {
-        end(s, RLK_FAULT_NOT_TLS);
+        end_tls(s, RLK_FAULT_NOT_TLS);
         return true;
     }
     s->begun = true;
@@ -144,12 +144,12 @@ bool rlk_tls_receive(struct rlk_tls_session *s, const char *bytes, size_t len)
 /* The handshake failed, or a record is broken: the ticket may be why. The files are read
  * again, because OpenSSL may have been short of memory: then it takes a CA for invalid from then
  * on, and does not say why. */
-static int fail(struct rlk_tls_session *s)
+static int fail_tls(struct rlk_tls_session *s)
 {
     rlk_tls_drop_ticket(s->tls);
     rlk_tls_explain(s);
     memset(s->tls->stamps, 0, sizeof(s->tls->stamps));
-    return end(s, s->no_memory ? RLK_FAULT_MEMORY : RLK_FAULT_TLS);
+    return end_tls(s, s->no_memory ? RLK_FAULT_MEMORY : RLK_FAULT_TLS);
 }
 
 int rlk_tls_read(struct rlk_tls_session *s, char *plain)
@@ -167,11 +167,11 @@ int rlk_tls_read(struct rlk_tls_session *s, char *plain)
     }
     switch (SSL_get_error(s->ssl, n)) {
     case SSL_ERROR_WANT_READ:
-        return BIO_ctrl_pending(s->wire) > WIRE_MAX ? end(s, RLK_FAULT_TOO_LARGE) : 0;
+        return BIO_ctrl_pending(s->wire) > WIRE_MAX ? end_tls(s, RLK_FAULT_TOO_LARGE) : 0;
     case SSL_ERROR_ZERO_RETURN:
-        return end(s, RLK_FAULT_CLOSED);
+        return end_tls(s, RLK_FAULT_CLOSED);
     default:
-        return fail(s);
+        return fail_tls(s);
     }
 }
 
@@ -189,7 +189,7 @@ bool rlk_tls_write(struct rlk_tls_session *s, const char *bytes, size_t len)
     if (SSL_write(s->ssl, bytes, (int)len) == (int)len) {
         return true;
     }
-    fail(s);
+    fail_tls(s);
     return false;
 }
 
@@ -234,7 +234,7 @@ struct rlk_fault rlk_tls_fault(const struct rlk_tls_session *s)
 struct rlk_fault rlk_tls_fault_of_end(struct rlk_tls_session *s, const struct rlk_fault *fault)
 {
     if (s->fault == RLK_FAULT_NONE && rlk_tls_explain_asked(s)) {
-        end(s, RLK_FAULT_TLS);
+        end_tls(s, RLK_FAULT_TLS);
     }
     if (s->fault != RLK_FAULT_NONE) {
         return rlk_tls_fault(s);

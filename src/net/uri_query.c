@@ -28,7 +28,7 @@ static const struct {
     const char *name, *refused;
 } parameters[PARAMETERS] = {
     [DB] = {"db", "db= is not a number from 0 to 65535, or is given twice"},
-    [QUARANTINE] = {"quarantine", "quarantine= is not strict, observed or off, or is given twice"},
+    [QUARANTINE] = {"quarantine", "quarantine= is not strict, lenient or off, or is given twice"},
     [CACERT] = {"cacert", BAD_FILE("cacert=")},
     [CERT] = {"cert", BAD_FILE("cert=")},
     [KEY] = {"key", BAD_FILE("key=")},
@@ -40,7 +40,7 @@ static const struct {
 int rlk_uri_quarantine(const char *word, size_t len)
 {
     static const char *const words[] = {[REDLOCK_QUARANTINE_STRICT] = "strict",
-                                        [REDLOCK_QUARANTINE_OBSERVED] = "observed",
+                                        [REDLOCK_QUARANTINE_LENIENT] = "lenient",
                                         [REDLOCK_QUARANTINE_OFF] = "off"};
     int i;
 
@@ -62,7 +62,7 @@ static bool is_allowed(enum parameter p, const struct rlk_uri *u)
 }
 
 /* The parameter of this name that such a URI may have; PARAMETERS: no such parameter. */
-static enum parameter find(const char *name, size_t len, const struct rlk_uri *u)
+static enum parameter find_parameter(const char *name, size_t len, const struct rlk_uri *u)
 {
     unsigned p = 0;
 
@@ -77,11 +77,11 @@ static const char *refuse_name(const struct rlk_uri *u)
 {
     if (u->tls) {
         return "after the '?' only cacert=, cert=, key=, sni=, verify=none and quarantine=strict, "
-               "=observed or =off are allowed";
+               "=lenient or =off are allowed";
     }
-    return u->host ? "after the '?' only quarantine=strict, =observed or =off is allowed (and, "
+    return u->host ? "after the '?' only quarantine=strict, =lenient or =off is allowed (and, "
                      "after rediss://, cacert=, cert=, key=, sni= and verify=none)"
-                   : "after the '?' only db=N and quarantine=strict, =observed or =off are allowed";
+                   : "after the '?' only db=N and quarantine=strict, =lenient or =off are allowed";
 }
 
 static const char *take_text(const char *value, size_t len, char **ret, const char *refused)
@@ -93,7 +93,8 @@ static const char *take_text(const char *value, size_t len, char **ret, const ch
     return rlk_uri_read_part(*ret, refused);
 }
 
-static const char *take(enum parameter p, const char *value, size_t len, struct rlk_uri *u)
+static const char *take_parameter(enum parameter p, const char *value, size_t len,
+                                  struct rlk_uri *u)
 {
     const char *refused = parameters[p].refused;
 
@@ -124,7 +125,7 @@ static const char *parse_parameter(const char *text, size_t len, unsigned *given
 {
     const char *equals = memchr(text, '=', len);
     size_t name_len = equals ? (size_t)(equals - text) : 0;
-    enum parameter p = equals ? find(text, name_len, u) : PARAMETERS;
+    enum parameter p = equals ? find_parameter(text, name_len, u) : PARAMETERS;
 
     if (p == PARAMETERS) {
         return refuse_name(u);
@@ -133,7 +134,7 @@ static const char *parse_parameter(const char *text, size_t len, unsigned *given
         return parameters[p].refused;
     }
     *given |= 1U << p;
-    return take(p, equals + 1, len - name_len - 1, u);
+    return take_parameter(p, equals + 1, len - name_len - 1, u);
 }
 
 const char *rlk_uri_parse_query(const char *query, struct rlk_uri *u)

@@ -85,7 +85,7 @@ void rlk_timers_end(struct rlk_timers *ts)
 
 /* ---- the turn ---- */
 
-static void on_turn(evutil_socket_t fd, short what, void *arg)
+static void on_loop_turn(evutil_socket_t fd, short what, void *arg)
 {
     struct rlk_turn *t = arg;
 
@@ -128,7 +128,7 @@ int rlk_turn_init(struct rlk_turn *t, struct event_base *base, const struct rlk_
     t->due = t->inside = false;
     rlk_list_init(&t->report);
     rlk_list_init(&t->flush);
-    t->event = event_new(base, -1, 0, on_turn, t);
+    t->event = event_new(base, -1, 0, on_loop_turn, t);
     return t->event ? 0 : REDLOCK_ENOMEM;
 }
 

@@ -50,8 +50,8 @@ static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
 }
 
 /* A node that is some way behind a majority delays nobody [S6]. But our own commands must not make
- * a node so slow that it is stuck [S14]: that would use up the nodes that may fail. So rounds wait
- * for a node that is full, until its oldest command has been unanswered for half of
+ * a node so slow that it is unresponsive [S14]: that would use up the nodes that may fail. So
+ * rounds wait for a node that is full, until its oldest command has been unanswered for half of
  * node_timeout_ms.
  *
  * [S5] A node with pending releases is sent these before any fresh command. */

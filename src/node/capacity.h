@@ -20,7 +20,7 @@ struct rlk_node;
 #define RLK_CAPACITY_BYTES ((size_t)512 * 1024)
 
 enum rlk_rank {
-    RLK_RANK_URGENT = 0, /* renewals, extensions, heals, releases, adoptions */
+    RLK_RANK_URGENT = 0, /* renewals, extensions, restores, releases, adoptions */
     RLK_RANK_FRESH,      /* acquires and queries */
     RLK_RANKS
 };
@@ -36,7 +36,7 @@ enum rlk_load {
 /* Whether one more command may be sent; ignores the queue and pending releases. */
 bool rlk_capacity_is_free(const struct rlk_node *n, enum rlk_rank rank);
 
-/* The same for a request for a place in a waiting list. Rounds that wait in the queue use all the
+/* The same for a request for a place in a wait queue. Rounds that wait in the queue use all the
  * room that they may: a waiter that got no place because of them would poll, and add to them. */
 bool rlk_capacity_is_free_to_wait(const struct rlk_node *n);
 

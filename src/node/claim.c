@@ -7,8 +7,8 @@
 #include "net/entropy.h"
 
 /* A claim with `room` bytes of memory for the keys, which the caller writes. */
-static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_keys, size_t token_len,
-                              uint32_t ttl_ms)
+static struct rlk_claim *make_claim(struct rlk_pool *pool, size_t room, unsigned n_keys,
+                                    size_t token_len, uint32_t ttl_ms)
 {
     size_t lens = n_keys * sizeof(uint16_t);
     size_t size = offsetof(struct rlk_claim, key_len) + lens + token_len + 1 + room;
@@ -22,7 +22,7 @@ static struct rlk_claim *make(struct rlk_pool *pool, size_t room, unsigned n_key
     c->size = (uint16_t)size;
     c->release = NULL;
     c->set_lost = false;
-    c->resent = c->native_refused = c->script_refused = 0;
+    c->resent = c->leave_resent = c->native_refused = c->script_refused = 0;
     c->hint = c->fence = 0;
     c->lock = NULL;
     c->channel = c->wait_channel = NULL;
@@ -50,7 +50,7 @@ struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *pre
     for (i = 0; i < n_keys; i++) {
         room += keys[i].len;
     }
-    c = make(pool, room, n_keys, token_len, ttl_ms);
+    c = make_claim(pool, room, n_keys, token_len, ttl_ms);
     if (c == NULL) {
         return NULL;
     }

@@ -31,13 +31,13 @@ int rlk_command_words(struct rlk_command *c, const char *const *words)
 }
 
 /* These are called for each word of each command, so they are small enough to be inlined. */
-static inline void put(struct rlk_command *c, const char *bytes, size_t len)
+static inline void put_bytes(struct rlk_command *c, const char *bytes, size_t len)
 {
     memcpy(c->buffer + c->len, bytes, len);
     c->len += len;
 }
 
-#define PUT(c, text) put(c, text, sizeof(text) - 1)
+#define PUT(c, text) put_bytes(c, text, sizeof(text) - 1)
 
 static void put_decimal(struct rlk_command *c, uint64_t n, size_t digits)
 {
@@ -56,7 +56,7 @@ static void put_length(struct rlk_command *c, char kind, size_t n)
 static void put_bulk(struct rlk_command *c, const char *text, size_t len)
 {
     put_length(c, '$', len);
-    put(c, text, len);
+    put_bytes(c, text, len);
     PUT(c, "\r\n");
 }
 
@@ -69,14 +69,14 @@ static void put_number(struct rlk_command *c, uint64_t n)
     PUT(c, "\r\n");
 }
 
-static inline void begin(struct rlk_command *c, const char *head, size_t len)
+static inline void begin_command(struct rlk_command *c, const char *head, size_t len)
 {
     c->bytes = c->buffer;
     c->len = 0;
-    put(c, head, len);
+    put_bytes(c, head, len);
 }
 
-#define BEGIN(c, head) begin(c, head, sizeof(head) - 1)
+#define BEGIN(c, head) begin_command(c, head, sizeof(head) - 1)
 
 void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool get)
 {
@@ -122,7 +122,7 @@ static void begin_call(struct rlk_command *c, const struct rlk_script *script, b
         put_bulk(c, script->text, script->len);
     } else {
         PUT(c, "$7\r\nEVALSHA\r\n$40\r\n");
-        put(c, script->sha, sizeof(script->sha) - 1);
+        put_bytes(c, script->sha, sizeof(script->sha) - 1);
         PUT(c, "\r\n");
     }
     put_number(c, n_keys);
@@ -152,7 +152,7 @@ void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, b
     }
 }
 
-/* Take or keep: the ttl follows, and the fence when the lock has one. */
+/* Take or keep: the ttl follows, and the fencing token when the lock has one. */
 static void format_with_ttl(struct rlk_command *c, const struct rlk_script *script, bool text,
                             const struct rlk_claim *claim, uint32_t ttl_ms)
 {
@@ -175,7 +175,7 @@ void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint
     format_with_ttl(c, &rlk_script_keep, text, claim, ttl_ms);
 }
 
-/* Each key, the token and the fence: a length with its "$" and two line ends. */
+/* Each key, the token and the fencing token: a length with its "$" and two line ends. */
 #define WORD_SIZE 16
 
 size_t rlk_command_keep_size(const struct rlk_claim *claim)

@@ -5,7 +5,7 @@
  * injected.
  *
  * SET, the scripts that act on the keys of a lock, and queries of a key are written straight into a
- * buffer; hiredis formats everything else. docs/design.md, "Formatting", says why. */
+ * buffer; hiredis formats everything else. docs/design.md, "Formatting commands", says why. */
 #ifndef RLK_NODE_COMMAND_H
 #define RLK_NODE_COMMAND_H
 
@@ -22,7 +22,7 @@
  * the token and the other words, which are short. */
 #define RLK_COMMAND_SIZE ((REDLOCK_MAX_KEYS + 1) * (REDLOCK_MAX_KEY + 32) + RLK_SCRIPT_SIZE + 640)
 
-/* So much of it is left for the keys, tokens and fences of several claims. */
+/* So much of it is left for the keys, tokens and fencing tokens of several claims. */
 #define RLK_COMMAND_KEEP_SIZE (RLK_COMMAND_SIZE - RLK_SCRIPT_SIZE - 640)
 
 struct rlk_command {
@@ -42,10 +42,10 @@ struct rlk_command {
 #define RLK_COMMAND_INCARNATION_SIZE (REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_INCARNATION))
 #define RLK_COMMAND_START_SIZE 80
 
-/* The name of a waiting list is that of its key with this behind it. */
+/* The name of a wait queue is that of its key with this behind it. */
 #define RLK_COMMAND_WAITING ":redlock-waiting"
 
-/* How long a waiting list lives after somebody was listed last. Waiters look more often. */
+/* How long a wait queue lives after somebody was listed last. Waiters look more often. */
 #define RLK_COMMAND_WAITING_MS 10000
 
 /* An empty command. */
@@ -67,8 +67,8 @@ void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text);
 
-/* The same for `n` claims in one command. They are alike: as many keys each, and a fence or none;
- * and the sum of rlk_command_keep_size() of them is at most RLK_COMMAND_KEEP_SIZE. */
+/* The same for `n` claims in one command. They are alike: as many keys each, and a fencing token or
+ * none; and the sum of rlk_command_keep_size() of them is at most RLK_COMMAND_KEEP_SIZE. */
 void rlk_command_keep_all(struct rlk_command *c, struct rlk_claim *const *claims, unsigned n,
                           uint32_t ttl_ms, bool text);
 size_t rlk_command_keep_size(const struct rlk_claim *claim);
@@ -103,7 +103,7 @@ void rlk_command_exist(struct rlk_command *c, const struct rlk_claim *claim);
 void rlk_command_exist_counted(struct rlk_command *c, const struct rlk_claim *claim);
 
 /* A command with one argument: the name of the first key with `ending` behind it. The ending is "",
- * that of the counter or that of the waiting list. */
+ * that of the counter or that of the wait queue. */
 void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim,
                      const char *ending);
 

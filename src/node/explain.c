@@ -54,6 +54,13 @@ static struct rlk_trouble trouble_of_files(const struct rlk_node *n)
                                 .words = complaint};
 }
 
+/* Nor with its certificates. */
+static struct rlk_trouble trouble_of_name(const struct rlk_node *n)
+{
+    return (struct rlk_trouble){.kind = n->several[0] ? RLK_TROUBLE_SEVERAL : RLK_TROUBLE_NONE,
+                                .words = n->several};
+}
+
 /* Nothing has gone wrong yet. */
 static struct rlk_trouble trouble_of_attempt(const struct rlk_node *n, uint64_t now_us)
 {
@@ -73,8 +80,8 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_trouble vote = {.kind = RLK_TROUBLE_NONE};
 
-    if (rlk_node_stuck(n, now_us)) {
-        return (struct rlk_trouble){.kind = RLK_TROUBLE_SILENT,
+    if (rlk_node_unresponsive(n, now_us)) {
+        return (struct rlk_trouble){.kind = RLK_TROUBLE_UNRESPONSIVE,
                                     .number =
                                         (now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000};
     }
@@ -87,7 +94,11 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
     if (vote.kind != RLK_TROUBLE_NONE) {
         return vote;
     }
-    return n->trouble.kind == RLK_TROUBLE_NONE ? trouble_of_files(n) : n->trouble;
+    if (n->trouble.kind != RLK_TROUBLE_NONE) {
+        return n->trouble;
+    }
+    vote = trouble_of_files(n);
+    return vote.kind == RLK_TROUBLE_NONE ? trouble_of_name(n) : vote;
 }
 
 static bool is_about_upkeep(enum rlk_trouble_kind kind)

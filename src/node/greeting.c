@@ -1,4 +1,4 @@
-/* greeting.c - sends the greeting, and handles the reply to each of its commands. When the
+/* greeting.c - sends the handshake, and handles the reply to each of its commands. When the
  * connection breaks, node.c handles that for all of them together. */
 #include "node/greeting.h"
 
@@ -20,7 +20,7 @@
 #include "node/upkeep.h"
 #include "scripts/scripts.h"
 
-static void refuse(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
+static void refuse_handshake(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words)
 {
     rlk_node_refuse(n, &(struct rlk_trouble){.kind = kind, .words = words});
 }
@@ -48,9 +48,9 @@ static void on_auth(struct rlk_node *n, const struct rlk_exchange *r, const stru
     (void)r;
     (void)now_us;
     if (is_protected(reply)) {
-        refuse(n, RLK_TROUBLE_PROTECTED, NULL);
+        refuse_handshake(n, RLK_TROUBLE_PROTECTED, NULL);
     } else if (is_about_state(reply)) {
-        refuse(n, RLK_TROUBLE_GREETING_REFUSED, reply->str);
+        refuse_handshake(n, RLK_TROUBLE_GREETING_REFUSED, reply->str);
     } else if (reply->type == RLK_REPLY_ERROR) {
         rlk_node_refuse_login(n, reply->str);
     }
@@ -144,11 +144,11 @@ static void refuse_greeting(struct rlk_node *n, const struct rlk_reply *reply)
     if (rlk_login_is_missing(reply)) {
         rlk_node_refuse_login(n, reply->str);
     } else if (is_protected(reply)) {
-        refuse(n, RLK_TROUBLE_PROTECTED, NULL);
+        refuse_handshake(n, RLK_TROUBLE_PROTECTED, NULL);
     } else if (reply->type == RLK_REPLY_ERROR) {
-        refuse(n, RLK_TROUBLE_GREETING_REFUSED, reply->str); /* e.g. too many clients */
+        refuse_handshake(n, RLK_TROUBLE_GREETING_REFUSED, reply->str); /* e.g. too many clients */
     } else {
-        refuse(n, RLK_TROUBLE_NOT_REDIS, NULL);
+        refuse_handshake(n, RLK_TROUBLE_NOT_REDIS, NULL);
     }
 }
 
@@ -173,7 +173,7 @@ static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
     } else if (!is_without_hello(reply)) {
         refuse_greeting(n, reply);
     } else if (!send_client_id(n, now_us)) {
-        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+        refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
     }
 }
 
@@ -183,7 +183,7 @@ static bool refuse_if_busy(struct rlk_node *n, const struct rlk_reply *reply)
     bool refuses = rlk_classify_is_error(reply, "BUSY") || rlk_classify_is_error(reply, "LOADING");
 
     if (refuses) {
-        refuse(n, RLK_TROUBLE_BUSY, reply->str);
+        refuse_handshake(n, RLK_TROUBLE_BUSY, reply->str);
     }
     return refuses;
 }
@@ -266,7 +266,7 @@ static void accept_node(struct rlk_node *n, const struct rlk_reply *mark, uint64
         return;
     }
     if (!kill_former_connections(n, now_us)) {
-        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+        refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
         return;
     }
     rlk_health_begin(n, mark, now_us);
@@ -282,17 +282,17 @@ static void on_mark(struct rlk_node *n, const struct rlk_exchange *r, const stru
     }
 }
 
-/* The first half of the greeting was answered, and the server was not refused. */
+/* The first half of the handshake was answered, and the server was not refused. */
 static void send_next(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind = {.answered = on_mark};
 
     if (n->info.loading) {
-        refuse(n, RLK_TROUBLE_LOADING, NULL);
+        refuse_handshake(n, RLK_TROUBLE_LOADING, NULL);
     } else if (!rlk_health_is_wanted(n)) {
         accept_node(n, NULL, now_us);
     } else if (!rlk_health_greet(n, &kind, now_us)) {
-        refuse(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+        refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
     }
 }
 

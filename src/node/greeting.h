@@ -26,7 +26,7 @@ struct rlk_node;
 struct rlk_reply;
 struct rlk_uri;
 
-/* Begin the greeting on a connection that has just opened. It ends with rlk_node_greeted() or
+/* Begin the handshake on a connection that has just opened. It ends with rlk_node_greeted() or
  * rlk_node_refuse(). False: out of memory. */
 bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us);
 

@@ -29,7 +29,7 @@ static void write_key(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION
 
 #define MARK_DIGITS 16
 
-/* As 16 hex digits. Each vote with a fence has a mark, so this is done without printf. */
+/* As 16 hex digits. Each vote with a fencing token has a mark, so this is done without printf. */
 static void write_mark(uint64_t mark, char out[MARK_DIGITS + 1])
 {
     unsigned i;
@@ -99,8 +99,8 @@ static void report_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
 }
 
 /* Carry out the actions of a step. The connection may have ended when this returns. */
-static void carry_out(struct rlk_node *n, const struct rlk_inspection_event *ev,
-                      const struct rlk_inspection_actions *out)
+static void carry_out_inspection(struct rlk_node *n, const struct rlk_inspection_event *ev,
+                                 const struct rlk_inspection_actions *out)
 {
     static const enum rlk_trouble_kind kinds[] = {[RLK_REGREET_UNFIT] = RLK_TROUBLE_UNFIT,
                                                   [RLK_REGREET_REPLICA] = RLK_TROUBLE_WAS_REPLICA,
@@ -122,18 +122,18 @@ static void carry_out(struct rlk_node *n, const struct rlk_inspection_event *ev,
     }
 }
 
-static void step(struct rlk_node *n, const struct rlk_inspection_event *ev)
+static void step_inspection(struct rlk_node *n, const struct rlk_inspection_event *ev)
 {
     struct rlk_inspection_actions out;
 
     rlk_inspection_step(&n->inspection, &n->quarantine, &n->info, ev, &out);
-    carry_out(n, ev, &out);
+    carry_out_inspection(n, ev, &out);
 }
 
 void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
 {
-    step(n, &(struct rlk_inspection_event){
-                .kind = RLK_INSPECTION_ROLE, .unfit = unfit, .now_us = now_us});
+    step_inspection(n, &(struct rlk_inspection_event){
+                           .kind = RLK_INSPECTION_ROLE, .unfit = unfit, .now_us = now_us});
 }
 
 static enum rlk_inspection_error error_of(const struct rlk_reply *reply)
@@ -165,7 +165,7 @@ static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind k
     } else if (ev.birth.mark != 0) {
         keep_error(n, "");
     }
-    step(n, &ev);
+    step_inspection(n, &ev);
 }
 
 static void on_inspected(struct rlk_node *n, const struct rlk_exchange *r,
@@ -186,7 +186,7 @@ static void on_info(struct rlk_node *n, const struct rlk_exchange *r, const stru
     if (reply->type == RLK_REPLY_ERROR) {
         ev.error = error_of(reply);
     }
-    step(n, &ev);
+    step_inspection(n, &ev);
 }
 
 static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
@@ -203,13 +203,15 @@ static void on_state(struct rlk_node *n, const struct rlk_exchange *r,
 {
     (void)r;
     rlk_info_read(&n->info, reply);
-    step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_STATE, .now_us = now_us});
+    step_inspection(n,
+                    &(struct rlk_inspection_event){.kind = RLK_INSPECTION_STATE, .now_us = now_us});
 }
 
-static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+static void on_inspection_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
 {
     (void)r;
-    step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_BROKEN, .now_us = now_us});
+    step_inspection(
+        n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_BROKEN, .now_us = now_us});
 }
 
 /* ---- inspections ---- */
@@ -232,7 +234,7 @@ static bool send_role(struct rlk_node *n, enum rlk_inspection_role role, uint64_
     return true;
 }
 
-/* Without regular inspections (health_ms is 0) a node is asked while its votes wait for an
+/* Without regular inspections (inspection_ms is 0) a node is asked while its votes wait for an
  * inspection, or for our rights, so often. */
 #define ASK_AGAIN_US 1000000
 
@@ -255,12 +257,14 @@ static void schedule_next(struct rlk_node *n, uint64_t now_us)
 
 static void send_question(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_inspected, .broken = on_broken};
+    static const struct rlk_exchange_kind kind = {.answered = on_inspected,
+                                                  .broken = on_inspection_broken};
     struct rlk_inspection_question q =
         rlk_inspection_ask(&n->inspection, &n->quarantine, &n->info, now_us);
 
     if (!send_role(n, q.role, now_us) || !send_mark_or_time(n, &kind, &q, now_us)) {
-        step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_BROKEN, .now_us = now_us});
+        step_inspection(
+            n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_BROKEN, .now_us = now_us});
         rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY_TO_INSPECT, NULL);
     }
 }
@@ -299,7 +303,7 @@ static void ask_state(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_inspection_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, inspection_timer);
 
@@ -343,9 +347,10 @@ void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_
     if (reply) {
         step_with_reply(n, RLK_INSPECTION_GREETED, reply, now_us);
     } else {
-        step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_GREETED, .now_us = now_us});
+        step_inspection(
+            n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_GREETED, .now_us = now_us});
     }
-    n->inspection_timer.fire = on_timer;
+    n->inspection_timer.fire = on_inspection_timer;
     schedule_next(n, now_us);
 }
 
@@ -377,7 +382,8 @@ void rlk_health_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INC
 
 void rlk_health_mark_missed(struct rlk_node *n, uint64_t now_us)
 {
-    step(n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_MARK_MISSED, .now_us = now_us});
+    step_inspection(
+        n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_MARK_MISSED, .now_us = now_us});
     rlk_health_ask_now(n, now_us);
     if (n->options->health_us == 0) {
         schedule_next(n, now_us);

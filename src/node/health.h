@@ -8,8 +8,8 @@
  * data, and a replica that was promoted, have a key that another run wrote.
  *
  * A script reads the key, writes it again where that is necessary, and returns the time: at the end
- * of the greeting, every health_ms, along with renewals, and when a vote did not find the mark.
- * core/inspection.h decides what to ask and what follows from the replies. */
+ * of the handshake, every inspection_ms, along with renewals, and when a vote did not find the
+ * mark. core/inspection.h decides what to ask and what follows from the replies. */
 #ifndef RLK_NODE_HEALTH_H
 #define RLK_NODE_HEALTH_H
 
@@ -23,17 +23,17 @@ struct rlk_node;
 struct rlk_reply;
 struct rlk_exchange_kind;
 
-/* For the greeting. _is_wanted: whether there is anything to ask. _greet: ask it; `kind` gets the
+/* For the handshake. _is_wanted: whether there is anything to ask. _greet: ask it; `kind` gets the
  * reply; false: out of memory. */
 bool rlk_health_is_wanted(struct rlk_node *n);
 bool rlk_health_greet(struct rlk_node *n, const struct rlk_exchange_kind *kind, uint64_t now_us);
 
-/* The greeting is over. reply: to rlk_health_greet(), or NULL when it was not sent. From here on
- * the server is inspected every health_ms. */
+/* The handshake is over. reply: to rlk_health_greet(), or NULL when it was not sent. From here on
+ * the server is inspected every inspection_ms. */
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
 
 /* Inspect the server now, before the next command, unless an inspection is in flight. The second
- * does nothing either when the last inspection was a moment ago, or when health_ms is 0. */
+ * does nothing either when the last inspection was a moment ago, or when inspection_ms is 0. */
 void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us);
 void rlk_health_ask(struct rlk_node *n, uint64_t now_us);
 
@@ -46,10 +46,10 @@ void rlk_health_record_step(struct rlk_node *n, uint64_t now_us);
 void rlk_health_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
                               char start[RLK_COMMAND_START_SIZE]);
 
-/* HELLO or the greeting told the role. Ends the connection when the server is not a master. */
+/* HELLO or the handshake told the role. Ends the connection when the server is not a master. */
 void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us);
 
-/* A vote with a fence read the incarnation key, and did not find the expected mark. */
+/* A vote with a fencing token read the incarnation key, and did not find the expected mark. */
 void rlk_health_mark_missed(struct rlk_node *n, uint64_t now_us);
 
 /* The server refused to renew or release a lock: ask whether it lets us do so at all, and again

@@ -11,7 +11,7 @@
 #include "net/reply_text.h"
 
 /* Where the value of a line "name:value" begins; NULL when there is no such line. */
-static const char *find(const char *text, const char *name)
+static const char *find_info(const char *text, const char *name)
 {
     const char *line = text;
     size_t len = strlen(name);
@@ -28,7 +28,7 @@ static const char *find(const char *text, const char *name)
 
 void rlk_info_text(const char *text, const char *name, char *out, size_t size)
 {
-    const char *value = find(text, name);
+    const char *value = find_info(text, name);
     size_t len;
 
     if (value) {
@@ -42,7 +42,7 @@ void rlk_info_text(const char *text, const char *name, char *out, size_t size)
 
 bool rlk_info_number(const char *text, const char *name, long long *ret)
 {
-    const char *value = find(text, name);
+    const char *value = find_info(text, name);
 
     if (value) {
         *ret = strtoll(value, NULL, 10);
@@ -110,7 +110,7 @@ static bool has_run(const char *text, size_t len, const char *const *names)
     bool found = len + 1 >= RLK_REPLY_TEXT;
 
     for (; *names; names++) {
-        found = found || find(text, *names) != NULL;
+        found = found || find_info(text, *names) != NULL;
     }
     return found;
 }

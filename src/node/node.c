@@ -118,7 +118,7 @@ static void reconnect(struct rlk_node *n, uint64_t delay_us, uint64_t now_us)
 /* The connection, or the attempt to make one, has ended. */
 static void go_down(struct rlk_node *n, uint64_t now_us)
 {
-    bool was_up = n->state == RLK_NODE_UP, was_watched;
+    bool was_up = n->state == RLK_NODE_UP, was_subscribed;
     uint64_t up_us = was_up ? rlk_time_sub(now_us, n->since_us) : 0;
     uint64_t delay_us =
         rlk_backoff_reconnect_us(&n->prng, &n->failures, up_us, RECONNECT_MIN_US, RECONNECT_MAX_US);
@@ -133,7 +133,7 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
     rlk_timer_cancel(&n->loop->timers, &n->timer);
     rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
     rlk_conn_close(&n->conn, true);
-    was_watched = rlk_watch_close(n);
+    was_subscribed = rlk_subscriber_close(n);
     n->state = RLK_NODE_DOWN;
     n->expected = 0;
     if (was_up) {
@@ -152,8 +152,8 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
     } else {
         n->hooks->down(n, now_us);
     }
-    if (was_watched) {
-        n->hooks->woken(n, RLK_WAKE_UNWATCHED, NULL, 0, now_us);
+    if (was_subscribed) {
+        n->hooks->woken(n, RLK_WAKE_UNSUBSCRIBED, NULL, 0, now_us);
     }
 }
 
@@ -188,7 +188,7 @@ static void give_up(struct rlk_node *n, uint64_t now_us)
     go_down(n, now_us);
 }
 
-static void on_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_node_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, timer);
 
@@ -218,6 +218,7 @@ static void on_dialed(struct rlk_dial *d, int fd, const struct rlk_fault *fault)
                         fault);
         return;
     }
+    rlk_addresses_write_several(&d->addresses, n->several, sizeof(n->several));
     n->state = RLK_NODE_GREETING;
     if (rlk_conn_open(&n->conn, fd, n->options->tls[n->index], &why)) {
         fail_to_connect(n, RLK_TROUBLE_CONNECT, &why);
@@ -283,7 +284,7 @@ static void on_replied_all(struct rlk_conn *c, uint64_t now_us)
     }
 }
 
-static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
+static void on_node_broken(struct rlk_conn *c, const struct rlk_fault *fault)
 {
     struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
     uint64_t now_us = rlk_clock_us();
@@ -294,7 +295,7 @@ static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
 }
 
 static const struct rlk_conn_handler conn_handler = {on_opened, on_replied, on_replied_all,
-                                                     on_broken};
+                                                     on_node_broken};
 
 void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
                    unsigned index, const struct rlk_node_hooks *hooks, void *owner, uint64_t seed)
@@ -309,12 +310,12 @@ void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_o
     n->owner = owner;
     n->since_us = rlk_clock_us();
     rlk_prng_seed(&n->prng, seed);
-    rlk_timer_init(&n->timer, on_timer);
+    rlk_timer_init(&n->timer, on_node_timer);
     rlk_quarantine_init(&n->quarantine, rlk_options_quarantine_policy(options, index),
                         rlk_time_from_ms(options->max_ttl_ms), options->drift_ppm);
     rlk_dial_init(&n->dial, loop, on_dialed);
     rlk_conn_init(&n->conn, loop, &conn_handler);
-    rlk_watch_init(n);
+    rlk_subscriber_init(n);
 }
 
 void rlk_node_start(struct rlk_node *n, uint64_t now_us)
@@ -335,7 +336,7 @@ void rlk_node_end(struct rlk_node *n)
     }
     n->state = RLK_NODE_DOWN;
     break_exchanges(n, rlk_clock_us());
-    rlk_watch_end(n);
+    rlk_subscriber_end(n);
     rlk_pending_list_end(&n->pending);
     rlk_conn_end(&n->conn);
 }
@@ -353,7 +354,7 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
     n->trouble.kind = RLK_TROUBLE_NONE;
     RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_CONNECTED, .text = n->server);
     rlk_node_trace_quarantine(n, now_us);
-    rlk_watch_node_up(n, now_us);
+    rlk_subscriber_node_up(n, now_us);
     n->hooks->up(n, now_us);
 }
 
@@ -377,9 +378,9 @@ bool rlk_node_ready(const struct rlk_node *n, uint64_t now_us)
     return reach(n, now_us) == RLK_REACH_READY;
 }
 
-bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us)
+bool rlk_node_unresponsive(const struct rlk_node *n, uint64_t now_us)
 {
-    return reach(n, now_us) == RLK_REACH_STUCK;
+    return reach(n, now_us) == RLK_REACH_UNRESPONSIVE;
 }
 
 bool rlk_node_connecting(const struct rlk_node *n)

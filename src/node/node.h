@@ -9,8 +9,8 @@
  * From the begin of DIALING to UP it may take connect_timeout_ms, over all addresses of the name.
  *
  * No command is ever queued for a node that is not UP; only releases wait for it, as pending
- * releases [S5]. A node whose oldest reply is overdue is stuck [S14]: it is still UP, but rounds do
- * not ask it until it replies. A timeout by itself never closes a connection. */
+ * releases [S5]. A node whose oldest reply is overdue is unresponsive [S14]: it is still UP, but
+ * rounds do not ask it until it replies. A timeout by itself never closes a connection. */
 #ifndef RLK_NODE_NODE_H
 #define RLK_NODE_NODE_H
 
@@ -30,7 +30,7 @@
 #include "node/inflight.h"
 #include "node/stats.h"
 #include "node/trouble.h"
-#include "node/watch.h"
+#include "node/subscriber.h"
 
 struct rlk_claim;
 struct rlk_clock_sample;
@@ -47,7 +47,7 @@ enum rlk_node_state {
 
 /* What a node calls when something happens to it; n->owner says whose node it is. */
 struct rlk_node_hooks {
-    /* The node is connected: begin the greeting, which ends with rlk_node_greeted() or
+    /* The node is connected: begin the handshake, which ends with rlk_node_greeted() or
      * rlk_node_refuse(). False: out of memory. */
     bool (*greet)(struct rlk_node *n, uint64_t now_us);
     /* The node is UP. */
@@ -61,8 +61,8 @@ struct rlk_node_hooks {
     void (*quarantined)(struct rlk_node *n, uint64_t now_us);
     /* The server restarted and is not durable: its clock may be another one, too. */
     void (*restarted)(struct rlk_node *n);
-    /* Something came over the watch (node/watch.h). key: `len` bytes, as the key is called on the
-     * server, borrowed; NULL: every key. Any bytes may come: it is a hint. */
+    /* Something came over the subscriber connection (node/subscriber.h). key: `len` bytes, as the
+     * key is called on the server, borrowed; NULL: every key. Any bytes may come: it is a hint. */
     void (*woken)(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
                   uint64_t now_us);
     /* The server told its time. */
@@ -104,17 +104,19 @@ struct rlk_node {
                                the pending releases that it refused; not set: with the next reply */
     struct rlk_dial dial;
     struct rlk_conn conn;
-    const char *tls; /* the TLS of the last connection, in words (net/conn.h) */
+    char several[160]; /* the addresses of its name, when the last lookup gave several of one
+                          family: these may be several servers; "" */
+    const char *tls;   /* the TLS of the last connection, in words (net/conn.h) */
     struct rlk_inflight inflight;
     struct rlk_pending_list pending;
-    struct rlk_watch watch;
+    struct rlk_subscriber subscriber;
     uint64_t since_us; /* when it became UP, or stopped being UP */
     uint64_t rtt_us;   /* the average time from a command to its reply; 0: unknown */
     uint64_t last_reply_us;
     struct rlk_node_stats stats;
     unsigned expected; /* operations that wait for it to be connected, to ask it then */
 
-    /* From the greeting. */
+    /* From the handshake. */
     bool returns_holder; /* SET ... NX GET works */
     unsigned scripts;    /* bits of the scripts that ran over this connection: sent by SHA-1 now */
     enum rlk_native native; /* the command that releases one key there without a script */
@@ -156,7 +158,7 @@ bool rlk_node_may_vote(const struct rlk_node *n, uint64_t now_us);
 uint64_t rlk_node_overdue_us(const struct rlk_node *n);
 
 /* The node is UP, and a reply is overdue [S14]. */
-bool rlk_node_stuck(const struct rlk_node *n, uint64_t now_us);
+bool rlk_node_unresponsive(const struct rlk_node *n, uint64_t now_us);
 
 /* The node is being connected, and its last attempt did not fail: rounds wait for it. */
 bool rlk_node_connecting(const struct rlk_node *n);
@@ -168,7 +170,7 @@ bool rlk_node_send(struct rlk_node *n, const struct rlk_command *c,
                    const struct rlk_exchange_kind *kind, void *context, uint64_t now_us);
 
 /* Send a command of few words, without a context. Needs an open connection, but not that the node
- * is UP: for the greeting. False: a limit, or out of memory. */
+ * is UP: for the handshake. False: a limit, or out of memory. */
 bool rlk_node_send_words(struct rlk_node *n, const struct rlk_exchange_kind *kind,
                          const char *const *words, uint64_t now_us);
 
@@ -185,7 +187,7 @@ bool rlk_node_can_send_pending(const struct rlk_node *n);
 /* Send pending releases, the oldest first, as many as the node has capacity for. */
 void rlk_node_send_pending(struct rlk_node *n, uint64_t now_us);
 
-/* For the greeting. _greeted: the node is UP. _refuse: close the connection, note why, and connect
+/* For the handshake. _greeted: the node is UP. _refuse: close the connection, note why, and connect
  * again after the back-off. */
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
 void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t);

@@ -32,8 +32,8 @@ static const struct redlock_options defaults = {
     .max_ttl_ms = 300000,
     .drift_ppm = 10000,
     .quarantine = REDLOCK_QUARANTINE_STRICT,
-    .health_ms = 1000,
-    .watch = 1,
+    .inspection_ms = 1000,
+    .subscribe = 1,
     .tls_verify = 1,
 };
 
@@ -78,17 +78,17 @@ static int check_numbers(const struct redlock_options *p)
         return refuse(p, REDLOCK_EINVAL, "max_ttl_ms is %u; it must be %d to %d (24 h)",
                       p->max_ttl_ms, REDLOCK_MIN_TTL_MS, REDLOCK_MAX_TTL_MS);
     }
-    if (p->health_ms > MAX_TIMEOUT_MS) {
-        return refuse(p, REDLOCK_EINVAL, "health_ms is %u; it must be at most %d", p->health_ms,
-                      MAX_TIMEOUT_MS);
+    if (p->inspection_ms > MAX_TIMEOUT_MS) {
+        return refuse(p, REDLOCK_EINVAL, "inspection_ms is %u; it must be at most %d",
+                      p->inspection_ms, MAX_TIMEOUT_MS);
     }
     if (p->quarantine < REDLOCK_QUARANTINE_STRICT || p->quarantine > REDLOCK_QUARANTINE_OFF) {
         return refuse(p, REDLOCK_EINVAL,
                       "quarantine is %d; it must be a value of enum redlock_quarantine",
                       (int)p->quarantine);
     }
-    if (p->watch != 0 && p->watch != 1) {
-        return refuse(p, REDLOCK_EINVAL, "watch is %d; it must be 0 or 1", p->watch);
+    if (p->subscribe != 0 && p->subscribe != 1) {
+        return refuse(p, REDLOCK_EINVAL, "subscribe is %d; it must be 0 or 1", p->subscribe);
     }
     if (p->tls_verify != 0 && p->tls_verify != 1) {
         return refuse(p, REDLOCK_EINVAL, "tls_verify is %d; it must be 0 or 1", p->tls_verify);
@@ -256,9 +256,9 @@ static int load(struct rlk_options *o, const struct redlock_options *p)
     o->connect_timeout_us = rlk_time_from_ms(p->connect_timeout_ms);
     o->max_ttl_ms = p->max_ttl_ms;
     o->drift_ppm = p->drift_ppm;
-    o->health_us = rlk_time_from_ms(p->health_ms);
+    o->health_us = rlk_time_from_ms(p->inspection_ms);
     o->quarantine = p->quarantine;
-    o->watch = p->watch != 0;
+    o->subscribe = p->subscribe != 0;
     return status ? status : check_tls_is_used(o, p);
 }
 
@@ -322,8 +322,8 @@ enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_option
     int own = o->uris[node].quarantine;
 
     switch (own < 0 ? o->quarantine : (enum redlock_quarantine)own) {
-    case REDLOCK_QUARANTINE_OBSERVED:
-        return RLK_QUARANTINE_OBSERVED;
+    case REDLOCK_QUARANTINE_LENIENT:
+        return RLK_QUARANTINE_LENIENT;
     case REDLOCK_QUARANTINE_OFF:
         return RLK_QUARANTINE_OFF;
     case REDLOCK_QUARANTINE_STRICT:

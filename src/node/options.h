@@ -24,7 +24,7 @@ struct rlk_options {
     uint64_t node_timeout_us, connect_timeout_us;
     uint64_t health_us; /* 0: no health checks */
     uint32_t max_ttl_ms, drift_ppm;
-    bool watch;         /* waiters are woken over a second connection (node/watch.h) */
+    bool subscribe;     /* waiters are woken over a second connection (node/subscriber.h) */
     char *wake_channel; /* where the masters wake this manager: no other has its name; NULL: unnamed
                          */
     enum redlock_quarantine quarantine;

@@ -26,27 +26,27 @@ volatile unsigned short rlk_probes_listeners __attribute__((section(".probes")))
     X(AHEAD, ahead)                                                                                \
     X(SUSPENDED, suspended)                                                                        \
     X(PENDING, pending)                                                                            \
-    X(WATCHED, watched)                                                                            \
-    X(UNWATCHED, unwatched)                                                                        \
+    X(SUBSCRIBED, subscribed)                                                                      \
+    X(UNSUBSCRIBED, unsubscribed)                                                                  \
     X(ASKED, asked)                                                                                \
     X(ADOPTED, adopted)                                                                            \
     X(ROUND, round)                                                                                \
     X(SENT, sent)                                                                                  \
     X(VOTED, voted)                                                                                \
-    X(ANSWERED, answered)                                                                          \
+    X(REPLIED, replied)                                                                            \
     X(DECIDED, decided)                                                                            \
     X(HELD, held)                                                                                  \
     X(FAILED, failed)                                                                              \
     X(CANCELED, canceled)                                                                          \
     X(EXTENDING, extending)                                                                        \
-    X(PETTED, petted)                                                                              \
+    X(HEARTBEAT, heartbeat)                                                                        \
     X(RENEWED, renewed)                                                                            \
     X(TROUBLE, trouble)                                                                            \
     X(LOST, lost)                                                                                  \
     X(EXTENDED, extended)                                                                          \
     X(RELEASING, releasing)                                                                        \
     X(RELEASED, released)                                                                          \
-    X(FORGOTTEN, forgotten)                                                                        \
+    X(DETACHED, detached)                                                                          \
     X(WAITING, waiting)                                                                            \
     X(WOKEN, woken)                                                                                \
     X(NEXT, next)
@@ -61,7 +61,7 @@ KINDS(COUNTER)
 #define PROBE(kind, name)                                                                          \
     case REDLOCK_TRACE_##kind:                                                                     \
         STAP_PROBE8(redlock, name, ev->lock, ev->node, ev->key, ev->token, ev->text, ev->question, \
-                    ev->answer, ev->status);                                                       \
+                    ev->reply, ev->status);                                                        \
         break;
 
 void rlk_probes_fire(const struct redlock_trace *ev)

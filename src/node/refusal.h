@@ -2,7 +2,7 @@
  * means, and what to do about it.
  *
  * One table for every place that says so: redlock_get_node_info(), the details of a lock, the
- * doctor. docs/operations.md has the same for people. */
+ * doctor. docs/troubleshooting.md has the same for people. */
 #ifndef RLK_NODE_REFUSAL_H
 #define RLK_NODE_REFUSAL_H
 

@@ -20,41 +20,41 @@ static const char *const sentences[RLK_TROUBLES] = {
 
     [RLK_TROUBLE_CONNECTING] = "is still being connected",
     [RLK_TROUBLE_NAME] = "its name could not be resolved: $",
-    [RLK_TROUBLE_NAME_LATE] = "its name could not be resolved within # ms (connect_timeout_ms); "
+    [RLK_TROUBLE_NAME_LATE] = "its name could not be resolved within # ms; "
                               "check the name servers in /etc/resolv.conf",
     [RLK_TROUBLE_CONNECT] = "cannot be reached: $",
-    [RLK_TROUBLE_CONNECT_LATE] =
-        "could not be reached within # ms (connect_timeout_ms); its machine "
-        "may be down, or a firewall may drop our packets",
+    [RLK_TROUBLE_CONNECT_LATE] = "could not be reached within # ms; its machine "
+                                 "may be down, or a firewall may drop our packets",
     [RLK_TROUBLE_TLS] = "$",
     [RLK_TROUBLE_TLS_BROKEN] = "the connection broke during the TLS handshake: $; check that this "
                                "port is its tls-port",
     [RLK_TROUBLE_TLS_PENDING] =
         "has not finished the TLS handshake yet; check that this port is its tls-port",
-    [RLK_TROUBLE_TLS_LATE] = "did not finish the TLS handshake within # ms (connect_timeout_ms); "
+    [RLK_TROUBLE_TLS_LATE] = "did not finish the TLS handshake within # ms; "
                              "check that this port is its tls-port",
     [RLK_TROUBLE_TLS_FILES] = "is connected with the former certificates, because $",
-    [RLK_TROUBLE_GREETING_LATE] = "did not answer our greeting within # ms (connect_timeout_ms)",
-    [RLK_TROUBLE_GREETING_UNANSWERED] = "ended the connection before it answered our greeting ($)",
-    [RLK_TROUBLE_GREETING_BROKEN] = "the connection broke during our greeting: $",
+    [RLK_TROUBLE_SEVERAL] = "its name has several addresses ($), which may be several servers",
+    [RLK_TROUBLE_GREETING_LATE] = "did not finish the handshake within # ms",
+    [RLK_TROUBLE_GREETING_UNANSWERED] = "closed the connection during the handshake ($)",
+    [RLK_TROUBLE_GREETING_BROKEN] = "the connection broke during the handshake: $",
     [RLK_TROUBLE_BROKEN] = "the connection broke: $",
-    [RLK_TROUBLE_UNASKED] = "sent an answer that nobody asked for: $",
+    [RLK_TROUBLE_UNASKED] = "sent an unexpected reply: $",
 
-    [RLK_TROUBLE_NOT_REDIS] = "did not answer our greeting like a Redis server",
-    [RLK_TROUBLE_GREETING_REFUSED] = "refused our greeting: $",
+    [RLK_TROUBLE_NOT_REDIS] = "does not reply like a Redis server",
+    [RLK_TROUBLE_GREETING_REFUSED] = "refused the handshake: $",
     [RLK_TROUBLE_PROTECTED] = "accepts connections from its own machine only (protected mode)",
     [RLK_TROUBLE_PASSWORD_MISSING] =
         "requires a password, and none was given for it (its URI, password or password_file)",
-    [RLK_TROUBLE_LOGIN] = "refused our user and password: $; give those that it accepts",
+    [RLK_TROUBLE_LOGIN] = "rejected our user or password: $; give those that it accepts",
     [RLK_TROUBLE_LOGIN_FILE] =
-        "refused our user and password: $; write the password that it accepts "
-        "to @, which we read anew before each try",
+        "rejected our user or password: $; write the password that it accepts "
+        "to @, which we read again before each try",
     [RLK_TROUBLE_LOGIN_UNREAD] =
-        "refused our user and password, and a new one could not be read from @: $",
+        "rejected our user or password, and a new one could not be read from @: $",
     [RLK_TROUBLE_DATABASE] = "refused database #: $",
     [RLK_TROUBLE_DATABASE_DENIED] = "refused database #: $",
     [RLK_TROUBLE_BUSY] = "refuses all commands for now: $",
-    [RLK_TROUBLE_LOADING] = "is loading its data; we retry until it has finished",
+    [RLK_TROUBLE_LOADING] = "is loading its data; retrying until it has finished",
 
     [RLK_TROUBLE_UNFIT] = "$",
     [RLK_TROUBLE_WAS_REPLICA] =
@@ -64,39 +64,38 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_VOTED_TWICE] = "is a server that has already voted at another address",
 
     [RLK_TROUBLE_SET_REFUSED] = "refused to set the key: $",
-    [RLK_TROUBLE_FENCE_REFUSED] = "refused to raise the fence counter: $",
+    [RLK_TROUBLE_FENCE_REFUSED] = "refused to raise the fencing token: $",
     [RLK_TROUBLE_EXTEND_REFUSED] = "refused to extend the lock: $",
-    [RLK_TROUBLE_HEAL_REFUSED] = "refused to set the key again: $",
+    [RLK_TROUBLE_RESTORE_REFUSED] = "refused to restore the key: $",
     [RLK_TROUBLE_RELEASE_REFUSED] = "refused to release the key: $",
-    [RLK_TROUBLE_WAIT_REFUSED] = "refused to list us among those who wait: $",
+    [RLK_TROUBLE_WAIT_REFUSED] = "refused to queue us: $",
     [RLK_TROUBLE_REFUSES] = "refuses our commands: $",
-    [RLK_TROUBLE_NONSENSE] = "gave an answer that no Redis server gives",
+    [RLK_TROUBLE_NONSENSE] = "sent a reply that no Redis server sends",
 
-    [RLK_TROUBLE_WATCH_BROKEN] = "the connection that wakes waiters broke: $",
-    [RLK_TROUBLE_WATCH_REFUSED] = "refused the connection that wakes waiters, so they poll: $",
-    [RLK_TROUBLE_WATCH_LATE] =
-        "did not greet the connection that wakes waiters within # ms (connect_timeout_ms)",
-    [RLK_TROUBLE_WATCH_UNASKED] =
-        "sent something that we did not expect over the connection that wakes waiters: $",
+    [RLK_TROUBLE_SUBSCRIBER_BROKEN] = "the subscriber connection broke: $",
+    [RLK_TROUBLE_SUBSCRIBER_REFUSED] = "refused the subscriber connection, so waiting polls: $",
+    [RLK_TROUBLE_SUBSCRIBER_LATE] =
+        "did not finish the handshake of the subscriber connection within # ms",
+    [RLK_TROUBLE_SUBSCRIBER_UNASKED] =
+        "sent an unexpected message over the subscriber connection: $",
 
-    [RLK_TROUBLE_UNANSWERED] = "has not answered in time",
-    [RLK_TROUBLE_UNANSWERED_YET] = "has not answered yet",
-    [RLK_TROUBLE_ANSWER_BROKEN] = "the connection broke before it answered",
-    [RLK_TROUBLE_NOT_ASKED] = "was not asked, as it was not connected when the try was decided",
-    [RLK_TROUBLE_DID_NOT_COUNT] = "granted the lock while its vote did not count (quarantine)",
-    [RLK_TROUBLE_UNCONFIRMED] = "granted the lock, but did not confirm the fence",
-    [RLK_TROUBLE_ERROR] = "answered with an error",
+    [RLK_TROUBLE_UNANSWERED] = "did not reply in time",
+    [RLK_TROUBLE_UNANSWERED_YET] = "has not replied yet",
+    [RLK_TROUBLE_ANSWER_BROKEN] = "the connection broke before it replied",
+    [RLK_TROUBLE_NOT_ASKED] = "was not asked: it was not connected when the round was decided",
+    [RLK_TROUBLE_DID_NOT_COUNT] = "granted the lock while in quarantine, so its vote did not count",
+    [RLK_TROUBLE_UNCONFIRMED] = "granted the lock, but did not confirm the fencing token",
+    [RLK_TROUBLE_ERROR] = "replied with an error",
     [RLK_TROUBLE_NOT_ASKED_AGAIN] = "was not asked again before our key expired there",
     [RLK_TROUBLE_QUERY_REFUSED] = "refused the query: $",
-    [RLK_TROUBLE_ANSWER_LOST] = "its answer was dropped: out of memory",
+    [RLK_TROUBLE_ANSWER_LOST] = "its reply was dropped: out of memory",
 
     [RLK_TROUBLE_TOO_MANY] = "too many requests are pending for it",
     [RLK_TROUBLE_NO_MEMORY] = "out of memory: a request to it was not sent",
-    [RLK_TROUBLE_NO_MEMORY_TO_GREET] = "out of memory: it could not be greeted",
-    [RLK_TROUBLE_NO_MEMORY_TO_INSPECT] =
-        "out of memory: it could not be asked whether it still has its data",
-    [RLK_TROUBLE_NO_MEMORY_TO_WATCH] =
-        "out of memory for the connection that wakes waiters, so they poll",
+    [RLK_TROUBLE_NO_MEMORY_TO_GREET] = "out of memory: the handshake was not sent",
+    [RLK_TROUBLE_NO_MEMORY_TO_INSPECT] = "out of memory: it could not be inspected",
+    [RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE] =
+        "out of memory for the subscriber connection, so waiting polls",
     [RLK_TROUBLE_NOT_EXAMINED] =
         "could not be asked: too many requests are pending for it, or out of memory",
     [RLK_TROUBLE_RELEASES_MANY] = "too many releases are pending for it; the oldest were dropped, "
@@ -104,21 +103,21 @@ static const char *const sentences[RLK_TROUBLES] = {
     [RLK_TROUBLE_RELEASES_NO_MEMORY] = "out of memory for its pending releases; the oldest were "
                                        "dropped, and their keys expire with their ttl",
 
-    [RLK_TROUBLE_GREETING] = "is connected, but has not answered our greeting for # ms",
-    [RLK_TROUBLE_SILENT] = "has not answered for # ms",
+    [RLK_TROUBLE_GREETING] = "is connected, but has not finished the handshake for # ms",
+    [RLK_TROUBLE_UNRESPONSIVE] = "has not replied for # ms",
     [RLK_TROUBLE_QUARANTINE] = "does not vote: $",
     [RLK_TROUBLE_UPKEEP_DENIED] = "does not vote, because it denies our user $, " FOR_UPKEEP,
     [RLK_TROUBLE_UPKEEP_UNKNOWN] = "does not vote, because it does not know $, " FOR_UPKEEP,
     [RLK_TROUBLE_UPKEEP_IN_SCRIPTS] = "does not vote, because it denies $ to scripts, " FOR_UPKEEP,
     [RLK_TROUBLE_UPKEEP_REFUSED] = "does not vote, because it runs no scripts, " FOR_UPKEEP ": $",
     [RLK_TROUBLE_BLIND_TO_RESTART] =
-        "votes even after a restart, because we would not notice it (quarantine)",
-    [RLK_TROUBLE_BLIND_TO_ROLE] = "votes even after a restart or as a writable replica, because we "
-                                  "would not notice it (quarantine)",
+        "has restarts that we cannot see, so it votes without quarantine",
+    [RLK_TROUBLE_BLIND_TO_ROLE] = "has restarts and a role that we cannot see, so it votes without "
+                                  "quarantine, even as a writable replica",
     [RLK_TROUBLE_BLIND_TO_DATA] =
-        "votes even after its data were deleted, because we would not notice it (quarantine)",
-    [RLK_TROUBLE_MARK_SPOILT] = "votes even after its data were deleted, because its key " MARK
-                                " is not a string (quarantine)",
+        "can lose its data without our seeing it, so it votes without quarantine",
+    [RLK_TROUBLE_MARK_SPOILT] = "can lose its data without our seeing it, because its key " MARK
+                                " is not a string; so it votes without quarantine",
 };
 
 #define CHECK_WHY_SILENT                                                                           \
@@ -130,6 +129,7 @@ static const char *const sentences[RLK_TROUBLES] = {
 
 /* What to do, where it does not depend on the words; it follows the sentence. */
 static const char *const advices[RLK_TROUBLES] = {
+    [RLK_TROUBLE_SEVERAL] = "give each server a name of its own, or list this one by one address",
     [RLK_TROUBLE_GREETING_LATE] = CHECK_WHY_SILENT,
     [RLK_TROUBLE_GREETING_UNANSWERED] = "if this port is its tls-port, write rediss://; otherwise "
                                         "check what listens there, perhaps a proxy",
@@ -144,7 +144,7 @@ static const char *const advices[RLK_TROUBLES] = {
     [RLK_TROUBLE_VOTED_TWICE] = LIST_ONCE,
     [RLK_TROUBLE_NONSENSE] = "if it is a proxy, list the masters behind it",
     [RLK_TROUBLE_GREETING] = CHECK_WHY_SILENT,
-    [RLK_TROUBLE_SILENT] = CHECK_WHY_SILENT,
+    [RLK_TROUBLE_UNRESPONSIVE] = CHECK_WHY_SILENT,
     [RLK_TROUBLE_UPKEEP_DENIED] = "allow it (redlock doctor prints the ACL SETUSER for that)",
     [RLK_TROUBLE_UPKEEP_UNKNOWN] =
         "remove its rename-command; if it is a proxy, list the masters behind it",
@@ -206,12 +206,12 @@ static const char *words_of_reason(enum rlk_quarantine_reason reason, bool perma
         return permanent ? "it may evict keys when memory is short"
                          : "it may have evicted keys until just now";
     case RLK_QUARANTINED_UNREAD:
-        return "it cannot show for now whether it still has its data";
+        return "it cannot show yet that it still has its data";
     case RLK_QUARANTINED_UNLOGGED:
         return "a restart could load an old log until the rewrite of its append-only file has "
                "ended";
     case RLK_QUARANTINED_ANONYMOUS:
-        return "nobody would notice that it restarted, because it does not tell us its run_id";
+        return "a restart would go unnoticed, because it does not tell us its run_id";
     case RLK_QUARANTINED_NOT:
     case RLK_QUARANTINE_REASONS:
         break;
@@ -233,11 +233,11 @@ static const char *text_of_fault(const struct rlk_trouble *t)
     case RLK_FAULT_MEMORY:
         return "out of memory";
     case RLK_FAULT_TOO_LARGE:
-        return "its answer is too large";
+        return "its reply is too large";
     case RLK_FAULT_TOO_MANY:
-        return "its answer has too many elements";
+        return "its reply has too many elements";
     case RLK_FAULT_GARBLED:
-        return "its answer is not in the Redis protocol";
+        return "its reply is not in the Redis protocol";
     case RLK_FAULT_NOT_TLS:
         return "speaks no TLS at this port; give its tls-port (with redis:// all that is sent, a "
                "password "
@@ -281,12 +281,12 @@ static const char *advice_of(const struct rlk_trouble *t)
     }
     if (t->reason == RLK_QUARANTINED_ANONYMOUS) {
         return "allow us INFO, and then CLIENT KILL our connections to it; if it is a proxy, list "
-               "the masters behind it; quarantine=observed in its URI lets it vote all the same";
+               "the masters behind it; quarantine=lenient in its URI lets it vote all the same";
     }
     return advices[t->kind] || refusal == NULL ? advices[t->kind] : refusal->advice;
 }
 
-static size_t put(char *out, size_t size, size_t used, const char *text)
+static size_t put_trouble(char *out, size_t size, size_t used, const char *text)
 {
     size_t len = strlen(text), room = size - 1 - used;
 
@@ -301,12 +301,12 @@ static size_t put_text(char *out, size_t size, size_t used, const struct rlk_tro
     const struct rlk_refusal *refusal = refusal_of(t);
 
     if (refusal == NULL || refusal->means == NULL) {
-        return put(out, size, used, text_of(t));
+        return put_trouble(out, size, used, text_of(t));
     }
-    used = put(out, size, used, refusal->means);
-    used = put(out, size, used, " (");
-    used = put(out, size, used, refusal->code);
-    return put(out, size, used, ")");
+    used = put_trouble(out, size, used, refusal->means);
+    used = put_trouble(out, size, used, " (");
+    used = put_trouble(out, size, used, refusal->code);
+    return put_trouble(out, size, used, ")");
 }
 
 static size_t put_mark(char *out, size_t size, size_t used, char mark, const struct rlk_trouble *t)
@@ -317,12 +317,12 @@ static size_t put_mark(char *out, size_t size, size_t used, char mark, const str
     case '$':
         return put_text(out, size, used, t);
     case '@':
-        return put(out, size, used, t->other ? t->other : "");
+        return put_trouble(out, size, used, t->other ? t->other : "");
     case '#':
         snprintf(other, sizeof(other), "%" PRIu64, t->number);
         break;
     }
-    return put(out, size, used, other);
+    return put_trouble(out, size, used, other);
 }
 
 const char *rlk_trouble_plain(enum rlk_trouble_kind kind)
@@ -342,7 +342,7 @@ static size_t put_finding(char *out, size_t size, const struct rlk_trouble *t)
     return used;
 }
 
-static void finish(char *out, size_t used)
+static void finish_text(char *out, size_t used)
 {
     out[used] = '\0';
     rlk_reply_make_printable(out);
@@ -350,7 +350,7 @@ static void finish(char *out, size_t used)
 
 void rlk_trouble_write_finding(const struct rlk_trouble *t, char *out, size_t size)
 {
-    finish(out, put_finding(out, size, t));
+    finish_text(out, put_finding(out, size, t));
 }
 
 void rlk_trouble_write_advice(const struct rlk_trouble *t, char *out, size_t size)
@@ -369,8 +369,8 @@ void rlk_trouble_write(const struct rlk_trouble *t, char *out, size_t size)
     size_t used = put_finding(out, size, t);
 
     if (advice) {
-        used = put(out, size, used, "; ");
-        used = put(out, size, used, advice);
+        used = put_trouble(out, size, used, "; ");
+        used = put_trouble(out, size, used, advice);
     }
-    finish(out, used);
+    finish_text(out, used);
 }

@@ -28,13 +28,14 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_TLS_PENDING, /* not yet; nothing went wrong */
     RLK_TROUBLE_TLS_LATE,    /* number: the handshake did not end within so many ms */
     RLK_TROUBLE_TLS_FILES,   /* words: connected, but with files that were replaced since */
+    RLK_TROUBLE_SEVERAL,     /* words: connected, but its name has these addresses */
     RLK_TROUBLE_GREETING_LATE,
     RLK_TROUBLE_GREETING_UNANSWERED, /* fault: it broke before the server had sent anything */
-    RLK_TROUBLE_GREETING_BROKEN,     /* fault: the connection broke during the greeting */
+    RLK_TROUBLE_GREETING_BROKEN,     /* fault: the connection broke during the handshake */
     RLK_TROUBLE_BROKEN,              /* fault: it broke later */
     RLK_TROUBLE_UNASKED,             /* words: a reply without a command */
 
-    /* The server refused the greeting. */
+    /* The server refused the handshake. */
     RLK_TROUBLE_NOT_REDIS,
     RLK_TROUBLE_GREETING_REFUSED, /* words: for another reason than those below */
     RLK_TROUBLE_PROTECTED,        /* it accepts no connections from other machines */
@@ -49,7 +50,7 @@ enum rlk_trouble_kind {
 
     /* The server must not vote [S10, S11]. */
     RLK_TROUBLE_UNFIT,         /* unfit: it is not an independent master */
-    RLK_TROUBLE_WAS_REPLICA,   /* it was a replica since the greeting: it is greeted again */
+    RLK_TROUBLE_WAS_REPLICA,   /* it was a replica since the handshake: it is greeted again */
     RLK_TROUBLE_DATA_REPLACED, /* the data were replaced: it is greeted again */
     RLK_TROUBLE_DUPLICATE,     /* other, words (the run): it is the same server as that node */
     RLK_TROUBLE_VOTED_TWICE,   /* the same, seen by our token in its key */
@@ -58,17 +59,17 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_SET_REFUSED,
     RLK_TROUBLE_FENCE_REFUSED,
     RLK_TROUBLE_EXTEND_REFUSED,
-    RLK_TROUBLE_HEAL_REFUSED,
+    RLK_TROUBLE_RESTORE_REFUSED,
     RLK_TROUBLE_RELEASE_REFUSED,
     RLK_TROUBLE_WAIT_REFUSED,
     RLK_TROUBLE_REFUSES,  /* any command */
     RLK_TROUBLE_NONSENSE, /* no words: a reply that no master gives to this command */
 
-    /* The watch (node/watch.h) failed; a node does not keep these. */
-    RLK_TROUBLE_WATCH_BROKEN,  /* fault: it could not be connected, or broke */
-    RLK_TROUBLE_WATCH_REFUSED, /* words */
-    RLK_TROUBLE_WATCH_LATE,    /* number: it was not greeted within so many ms */
-    RLK_TROUBLE_WATCH_UNASKED, /* words: a reply that nobody asked for */
+    /* The subscriber connection (node/subscriber.h) failed; a node does not keep these. */
+    RLK_TROUBLE_SUBSCRIBER_BROKEN,  /* fault: it could not be connected, or broke */
+    RLK_TROUBLE_SUBSCRIBER_REFUSED, /* words */
+    RLK_TROUBLE_SUBSCRIBER_LATE,    /* number: it was not greeted within so many ms */
+    RLK_TROUBLE_SUBSCRIBER_UNASKED, /* words: a reply that nobody asked for */
 
     /* What the node said of a lock is not known. */
     RLK_TROUBLE_UNANSWERED,
@@ -87,17 +88,17 @@ enum rlk_trouble_kind {
     RLK_TROUBLE_NO_MEMORY, /* for a command */
     RLK_TROUBLE_NO_MEMORY_TO_GREET,
     RLK_TROUBLE_NO_MEMORY_TO_INSPECT,
-    RLK_TROUBLE_NO_MEMORY_TO_WATCH,
+    RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE,
     RLK_TROUBLE_NOT_EXAMINED,
     RLK_TROUBLE_RELEASES_MANY, /* more than RLK_PENDING_MAX are pending */
     RLK_TROUBLE_RELEASES_NO_MEMORY,
 
     /* The state of the node now; these are not kept. */
-    RLK_TROUBLE_GREETING,      /* number: connected, and the greeting not answered for so many ms */
-    RLK_TROUBLE_SILENT,        /* number: stuck [S14], no reply for so many ms */
-    RLK_TROUBLE_QUARANTINE,    /* reason; number: for so many s; RLK_NEVER: while the reason lasts;
-                                  words: the error, when the reason is UNREAD */
-    RLK_TROUBLE_UPKEEP_DENIED, /* words: a command that renewals and releases need */
+    RLK_TROUBLE_GREETING,     /* number: connected, and the handshake not answered for so many ms */
+    RLK_TROUBLE_UNRESPONSIVE, /* number: unresponsive [S14], no reply for so many ms */
+    RLK_TROUBLE_QUARANTINE,   /* reason; number: for so many s; RLK_NEVER: while the reason lasts;
+                                 words: the error, when the reason is UNREAD */
+    RLK_TROUBLE_UPKEEP_DENIED,     /* words: a command that renewals and releases need */
     RLK_TROUBLE_UPKEEP_UNKNOWN,    /* the same; the server does not know it */
     RLK_TROUBLE_UPKEEP_IN_SCRIPTS, /* the same; it is denied to scripts, or unknown there */
     RLK_TROUBLE_UPKEEP_REFUSED,    /* words: how it refused to run a script */

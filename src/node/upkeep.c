@@ -9,7 +9,7 @@
 #include "node/options.h"
 #include "scripts/scripts.h"
 
-static void find(struct rlk_node *n, enum rlk_trouble_kind trouble, const char *words)
+static void note_fault(struct rlk_node *n, enum rlk_trouble_kind trouble, const char *words)
 {
     struct rlk_upkeep *u = &n->upkeep;
 
@@ -29,13 +29,13 @@ static bool is_denied(const struct rlk_reply *reply)
 static void judge_error(struct rlk_node *n, const char *command, const struct rlk_reply *reply)
 {
     if (rlk_classify_unknown_command(reply)) {
-        find(n, RLK_TROUBLE_UPKEEP_UNKNOWN, command);
+        note_fault(n, RLK_TROUBLE_UPKEEP_UNKNOWN, command);
     } else if (is_denied(reply)) {
-        find(n, RLK_TROUBLE_UPKEEP_DENIED, command);
+        note_fault(n, RLK_TROUBLE_UPKEEP_DENIED, command);
     } else if (rlk_classify_refused_for_now(reply)) {
         n->upkeep.unsure |= !rlk_classify_no_script(reply);
     } else if (!rlk_classify_is_error(reply, "NOPERM")) {
-        find(n, RLK_TROUBLE_UPKEEP_REFUSED, reply->str);
+        note_fault(n, RLK_TROUBLE_UPKEEP_REFUSED, reply->str);
     }
 }
 
@@ -79,9 +79,9 @@ void rlk_upkeep_take(struct rlk_node *n, const struct rlk_reply *reply)
     if (reply->type == RLK_REPLY_ERROR) {
         judge_error(n, "EVAL", reply);
     } else if (reply->type == RLK_REPLY_STRING) {
-        find(n, RLK_TROUBLE_UPKEEP_IN_SCRIPTS, reply->str);
+        note_fault(n, RLK_TROUBLE_UPKEEP_IN_SCRIPTS, reply->str);
     } else if (reply->type != RLK_REPLY_INTEGER || reply->integer != 0) {
-        find(n, RLK_TROUBLE_UPKEEP_REFUSED, "an answer that no Redis server gives");
+        note_fault(n, RLK_TROUBLE_UPKEEP_REFUSED, "an answer that no Redis server gives");
     }
     settle(&n->upkeep);
 }

@@ -1,7 +1,7 @@
 /* upkeep.h - whether a server lets us renew and release locks [S11].
  *
  * A vote of a server that does not would be a lock that nobody can keep and nobody can give back.
- * So the greeting asks, before the first vote: it calls EVALSHA, and by EVAL a script that tries
+ * So the handshake asks, before the first vote: it calls EVALSHA, and by EVAL a script that tries
  * the commands which our scripts use. A server that refuses one of them is connected, but no round
  * asks it. It is asked again with each inspection as long as it refuses, and whenever it denies
  * something else: rights may be changed at any time. */
@@ -15,8 +15,8 @@ struct rlk_exchange_kind;
 struct rlk_node;
 struct rlk_reply;
 
-/* For the greeting: send both commands; the reply to the second one goes to `last`, which passes it
- * to rlk_upkeep_take(). False: out of memory. */
+/* For the handshake: send both commands; the reply to the second one goes to `last`, which passes
+ * it to rlk_upkeep_take(). False: out of memory. */
 bool rlk_upkeep_send(struct rlk_node *n, const struct rlk_exchange_kind *last, uint64_t now_us);
 void rlk_upkeep_take(struct rlk_node *n, const struct rlk_reply *reply);
 

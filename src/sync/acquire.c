@@ -19,7 +19,7 @@ struct acquire {
 };
 
 /* The caller gets the lock, or nothing is held. */
-static int take(struct acquire *a, struct redlock_lock *held)
+static int take_lock(struct acquire *a, struct redlock_lock *held)
 {
     if (rlk_sync_lock_take(a->lock, held)) {
         return 0;
@@ -28,7 +28,7 @@ static int take(struct acquire *a, struct redlock_lock *held)
     return REDLOCK_ENOMEM;
 }
 
-static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+static void on_sync_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct acquire *a = arg;
 
@@ -36,25 +36,25 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     if (status) {
         rlk_sync_explain(a->call.failure, a->call.s->rl, lock);
     } else {
-        status = take(a, lock);
+        status = take_lock(a, lock);
     }
     rlk_sync_finish(&a->call, status);
 }
 
-static void cancel(struct rlk_sync_cancelable *c)
+static void cancel_acquire(struct rlk_sync_cancelable *c)
 {
     redlock_cancel(RLK_CONTAINER(c, struct acquire, cancelable)->pending);
 }
 
-static int ask(struct acquire *a)
+static int ask_lock(struct acquire *a)
 {
     struct redlock *rl = a->call.s->rl;
 
-    return a->token ? redlock_adopt(rl, a->request, a->token, on_acquired, a, &a->pending)
-                    : redlock_acquire(rl, a->request, on_acquired, a, &a->pending);
+    return a->token ? redlock_adopt(rl, a->request, a->token, on_sync_acquired, a, &a->pending)
+                    : redlock_acquire(rl, a->request, on_sync_acquired, a, &a->pending);
 }
 
-static void begin(struct rlk_sync_call *call)
+static void begin_acquire(struct rlk_sync_call *call)
 {
     struct acquire *a = RLK_CONTAINER(call, struct acquire, call);
     int status;
@@ -63,9 +63,9 @@ static void begin(struct rlk_sync_call *call)
         rlk_sync_finish(call, REDLOCK_ECANCELED);
         return;
     }
-    status = ask(a);
+    status = ask_lock(a);
     if (status == 0) {
-        rlk_sync_canceler_add(a->canceler, &a->cancelable, cancel);
+        rlk_sync_canceler_add(a->canceler, &a->cancelable, cancel_acquire);
     }
     rlk_sync_began(call, status);
 }
@@ -100,7 +100,8 @@ static int check(const struct redlock_sync *s, const struct acquire *a,
     return 0;
 }
 
-static int acquire(struct redlock_sync *s, struct acquire *a, struct redlock_sync_lock **ret_lock)
+static int acquire_and_wait(struct redlock_sync *s, struct acquire *a,
+                            struct redlock_sync_lock **ret_lock)
 {
     int status = check(s, a, ret_lock);
 
@@ -112,7 +113,7 @@ static int acquire(struct redlock_sync *s, struct acquire *a, struct redlock_syn
         return rlk_sync_refuse(REDLOCK_ENOMEM, "");
     }
     read_request(a);
-    a->call.begin = begin;
+    a->call.begin = begin_acquire;
     a->call.when_closed = REDLOCK_ESTATE;
     rlk_sync_canceler_ref(a->canceler);
     status = rlk_sync_call(s, &a->call);
@@ -132,7 +133,7 @@ REDLOCK_EXPORT int redlock_sync_acquire(struct redlock_sync *s,
 {
     struct acquire a = {.request = request, .canceler = canceler};
 
-    return acquire(s, &a, ret_lock);
+    return acquire_and_wait(s, &a, ret_lock);
 }
 
 REDLOCK_EXPORT int redlock_sync_adopt(struct redlock_sync *s, const struct redlock_request *request,
@@ -144,5 +145,5 @@ REDLOCK_EXPORT int redlock_sync_adopt(struct redlock_sync *s, const struct redlo
     if (token == NULL) {
         return rlk_sync_refuse(REDLOCK_EINVAL, "token is NULL");
     }
-    return acquire(s, &a, ret_lock);
+    return acquire_and_wait(s, &a, ret_lock);
 }

@@ -12,14 +12,14 @@
 
 /* ---- what other threads see ---- */
 
-static void begin_lead(struct redlock_sync_election *e, uint64_t term, uint64_t deadline_us)
+static void begin_leadership(struct redlock_sync_election *e, uint64_t term, uint64_t deadline_us)
 {
     atomic_store(&e->term, term);
     atomic_store(&e->deadline_us, deadline_us);
     rlk_sync_eventfd_clear(e->fd);
 }
 
-static void end_lead(struct redlock_sync_election *e)
+static void end_leadership(struct redlock_sync_election *e)
 {
     atomic_store(&e->deadline_us, 0);
     rlk_sync_eventfd_add(e->fd, RLK_SYNC_EVENTFD_MOST);
@@ -32,7 +32,7 @@ static void on_elected(struct redlock_election *election, uint64_t term, void *a
     struct redlock_sync_election *e = arg;
 
     e->leads = true;
-    begin_lead(e, term, redlock_election_deadline_us(election));
+    begin_leadership(e, term, redlock_election_deadline_us(election));
     rlk_sync_waits_elected(e, term);
     if (e->user.elected_cb) {
         e->user.elected_cb(election, term, e->user.arg);
@@ -40,7 +40,7 @@ static void on_elected(struct redlock_election *election, uint64_t term, void *a
     }
 }
 
-/* The library gives the lead up only after the application has stopped, so a call that frees the
+/* The library gives leadership up only after the application has stopped, so a call that frees the
  * election says that it has, as soon as this has returned. */
 static void on_demoted(struct redlock_election *election, const struct redlock_demotion *demotion,
                        void *arg)
@@ -49,7 +49,7 @@ static void on_demoted(struct redlock_election *election, const struct redlock_d
 
     e->last = *demotion;
     e->leads = false;
-    end_lead(e);
+    end_leadership(e);
     rlk_sync_waits_demoted(e, demotion->term);
     if (e->freeing) {
         rlk_sync_inbox_push(&e->s->inbox, &e->stopped);
@@ -71,8 +71,8 @@ static void on_moved(struct redlock_election *election, uint64_t deadline_us, vo
     }
 }
 
-static void on_leader(struct redlock_election *election, const struct redlock_leader *leader,
-                      void *arg)
+static void on_sync_leader(struct redlock_election *election, const struct redlock_leader *leader,
+                           void *arg)
 {
     struct redlock_sync_election *e = arg;
 
@@ -98,7 +98,7 @@ static struct redlock_election_options hooked(struct redlock_sync_election *e)
     own.elected_cb = on_elected;
     own.demoted_cb = on_demoted;
     own.moved_cb = on_moved;
-    own.leader_cb = on_leader;
+    own.leader_cb = on_sync_leader;
     own.healthy_cb = e->user.healthy_cb ? on_healthy : NULL;
     own.arg = e;
     return own;
@@ -174,7 +174,7 @@ static int read_options(struct make *m, struct redlock_election_options *own)
     return 0;
 }
 
-static int make(struct make *m)
+static int make_election(struct make *m)
 {
     struct redlock_election_options own;
     int status;
@@ -205,7 +205,7 @@ REDLOCK_EXPORT int redlock_sync_election_new(struct redlock_sync *s,
     if (m.e == NULL) {
         return rlk_sync_refuse(REDLOCK_ENOMEM, "");
     }
-    status = make(&m);
+    status = make_election(&m);
     if (status) {
         release(m.e);
     } else {
@@ -234,7 +234,7 @@ static void begin_resign(struct rlk_sync_call *call)
     int status = redlock_election_resign(e->election);
 
     if (status == 0) {
-        end_lead(e);
+        end_leadership(e);
         rlk_sync_waits_cancel(e, false);
     }
     rlk_sync_finish(call, status);
@@ -312,7 +312,7 @@ void rlk_sync_elections_end(struct redlock_sync *s)
         struct redlock_sync_election *e = RLK_CONTAINER(link, struct redlock_sync_election, link);
 
         e->election = NULL;
-        end_lead(e);
+        end_leadership(e);
         rlk_sync_waits_cancel(e, true);
         if (e->freeing) {
             rlk_sync_finish(e->freeing, REDLOCK_ECANCELED);

@@ -1,11 +1,11 @@
 /* sync/election.h - an election that several threads use.
  *
  * The I/O thread owns the manager's election, and keeps up to date what other threads read: the
- * deadline of the lead and its term, and a file descriptor that is readable while there is no lead
- * and writable while there is one. Threads that wait for the beginning or the end of a lead are in
- * a list.
+ * leadership deadline and its term, and a file descriptor that is readable while it does not
+ * lead and writable while it does. Threads that wait for the beginning or the end of
+ * leadership are in a list.
  *
- *     elected ----> term, deadline, fd writable; calls that wait for a lead end
+ *     elected ----> term, deadline, fd writable; calls that wait for leadership end
  *     moved ------> deadline
  *     demoted ----> no deadline, fd readable; calls that wait for the end of that lead end
  */
@@ -24,7 +24,7 @@ struct event;
 
 struct redlock_sync_election {
     struct redlock_sync *s;
-    int fd; /* an eventfd; its number is 0 while there is a lead, and the largest otherwise */
+    int fd; /* an eventfd; its number is 0 while this process leads, and the largest otherwise */
     _Atomic uint64_t term, deadline_us;
     /* What follows belongs to the I/O thread. */
     struct rlk_list link;
@@ -37,7 +37,7 @@ struct redlock_sync_election {
     struct redlock_election_options user; /* the callbacks of the user */
 };
 
-/* A call that waits: for a lead, or for the end of the lead `term`. On the caller's stack. */
+/* A call that waits: for leadership, or for the end of the term `term`. On the caller's stack. */
 struct rlk_sync_wait {
     struct rlk_sync_call call;
     struct rlk_sync_cancelable cancelable;
@@ -46,7 +46,7 @@ struct rlk_sync_wait {
     struct redlock_sync_canceler *canceler;
     struct event *timer; /* NULL: waits without a limit */
     uint32_t wait_ms;
-    bool for_lead;
+    bool for_leadership;
     uint64_t term; /* in or out */
     struct redlock_demotion demotion;
 };
@@ -55,12 +55,12 @@ struct rlk_sync_wait {
 void rlk_sync_elections_close(struct redlock_sync *s);
 void rlk_sync_elections_end(struct redlock_sync *s);
 
-/* On the I/O thread: begin to wait; end the waits for a lead, or for the end of one. */
+/* On the I/O thread: begin to wait; end the waits for leadership, or for its end. */
 void rlk_sync_wait_begin(struct rlk_sync_wait *w);
 void rlk_sync_waits_elected(struct redlock_sync_election *e, uint64_t term);
 void rlk_sync_waits_demoted(struct redlock_sync_election *e, uint64_t term);
 
-/* End the waits for a lead with REDLOCK_ECANCELED, because there will be none; or all waits. */
+/* End the waits for leadership with REDLOCK_ECANCELED, because there will be none; or all waits. */
 void rlk_sync_waits_cancel(struct redlock_sync_election *e, bool all);
 
 #endif

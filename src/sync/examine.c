@@ -20,7 +20,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
     rlk_sync_finish(&x->call, status);
 }
 
-static void begin(struct rlk_sync_call *call)
+static void begin_examination(struct rlk_sync_call *call)
 {
     rlk_sync_began(call, redlock_examine(call->s->rl, on_examined,
                                          RLK_CONTAINER(call, struct examination, call)));
@@ -29,7 +29,7 @@ static void begin(struct rlk_sync_call *call)
 REDLOCK_EXPORT int redlock_sync_examine(struct redlock_sync *s, redlock_examine_cb *cb, void *arg)
 {
     struct examination x = {
-        .call = {.begin = begin, .when_closed = REDLOCK_ESTATE}, .cb = cb, .arg = arg};
+        .call = {.begin = begin_examination, .when_closed = REDLOCK_ESTATE}, .cb = cb, .arg = arg};
 
     return cb ? rlk_sync_call(s, &x.call) : rlk_sync_refuse(REDLOCK_EINVAL, "cb is NULL");
 }

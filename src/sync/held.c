@@ -92,7 +92,7 @@ REDLOCK_EXPORT int redlock_sync_release_token(struct redlock_sync *s, const char
 
 /* ---- forget ---- */
 
-static void begin_forget(struct rlk_sync_call *call)
+static void begin_detach(struct rlk_sync_call *call)
 {
     struct held *h = RLK_CONTAINER(call, struct held, call);
     struct redlock_lock *held = h->lock->lock;
@@ -100,7 +100,7 @@ static void begin_forget(struct rlk_sync_call *call)
 
     if (held) {
         rlk_kept_lock(held, false);
-        status = redlock_lock_forget(held);
+        status = redlock_lock_detach(held);
     }
     if (status == 0) {
         rlk_sync_lock_drop(h->lock);
@@ -110,14 +110,14 @@ static void begin_forget(struct rlk_sync_call *call)
     rlk_sync_finish(call, status);
 }
 
-REDLOCK_EXPORT int redlock_sync_lock_forget(struct redlock_sync_lock *lock)
+REDLOCK_EXPORT int redlock_sync_lock_detach(struct redlock_sync_lock *lock)
 {
-    struct held h = {.call = {.begin = begin_forget, .when_closed = REDLOCK_ECANCELED}};
+    struct held h = {.call = {.begin = begin_detach, .when_closed = REDLOCK_ECANCELED}};
 
     return end_with(lock, &h);
 }
 
-/* ---- extend, pet ---- */
+/* ---- extend, heartbeat ---- */
 
 static void on_extended(struct redlock_lock *held, int status, void *arg)
 {
@@ -144,16 +144,16 @@ REDLOCK_EXPORT int redlock_sync_extend(struct redlock_sync_lock *lock, uint32_t 
     return call_about(lock, &h);
 }
 
-static void begin_pet(struct rlk_sync_call *call)
+static void begin_heartbeat(struct rlk_sync_call *call)
 {
     struct held *h = RLK_CONTAINER(call, struct held, call);
 
-    rlk_sync_finish(call, h->lock->lock ? redlock_lock_pet(h->lock->lock) : REDLOCK_ESTATE);
+    rlk_sync_finish(call, h->lock->lock ? redlock_lock_heartbeat(h->lock->lock) : REDLOCK_ESTATE);
 }
 
-REDLOCK_EXPORT int redlock_sync_lock_pet(struct redlock_sync_lock *lock)
+REDLOCK_EXPORT int redlock_sync_lock_heartbeat(struct redlock_sync_lock *lock)
 {
-    struct held h = {.call = {.begin = begin_pet, .when_closed = REDLOCK_ESTATE}};
+    struct held h = {.call = {.begin = begin_heartbeat, .when_closed = REDLOCK_ESTATE}};
 
     return call_about(lock, &h);
 }

@@ -32,7 +32,7 @@ void rlk_sync_lock_free(struct redlock_sync_lock *lock)
 /* ---- what other threads see ---- */
 
 /* The reason comes first: whoever sees a validity of 0 finds it. The first reason stays. */
-static void lose(struct redlock_sync_lock *lock, int reason)
+static void lose_lock(struct redlock_sync_lock *lock, int reason)
 {
     if (atomic_load(&lock->lost) == 0) {
         atomic_store(&lock->lost, reason);
@@ -41,12 +41,13 @@ static void lose(struct redlock_sync_lock *lock, int reason)
     rlk_sync_flag_raise(&lock->lost_flag);
 }
 
-static void on_notice(struct redlock_lock *held, const struct redlock_notice *notice, void *arg)
+static void on_sync_notice(struct redlock_lock *held, const struct redlock_notice *notice,
+                           void *arg)
 {
     struct redlock_sync_lock *lock = arg;
 
     if (notice->kind == REDLOCK_NOTICE_LOST) {
-        lose(lock, notice->reason);
+        lose_lock(lock, notice->reason);
     } else {
         atomic_store(&lock->deadline_us, notice->deadline_us);
     }
@@ -61,7 +62,7 @@ void rlk_sync_lock_hook(struct redlock_sync_lock *lock, struct redlock_request *
     lock->notice_cb = request->notice_cb;
     lock->notice_arg = request->notice_arg;
     lock->notifies_moves = (request->flags & REDLOCK_NOTIFY_MOVES) != 0;
-    request->notice_cb = on_notice;
+    request->notice_cb = on_sync_notice;
     request->notice_arg = lock;
     request->flags |= REDLOCK_NOTIFY_MOVES;
 }
@@ -80,7 +81,7 @@ bool rlk_sync_lock_take(struct redlock_sync_lock *lock, struct redlock_lock *hel
     }
     memcpy(lock->texts, token, lock->token_len);
     memcpy(lock->texts + lock->token_len + 1, key, lock->key_len);
-    lock->fence = redlock_lock_fence(held);
+    lock->fence = redlock_lock_fencing_token(held);
     atomic_store(&lock->deadline_us, redlock_lock_deadline_us(held));
     lock->lock = held;
     rlk_kept_lock(held, true);
@@ -106,6 +107,6 @@ void rlk_sync_locks_close(struct redlock_sync *s)
         struct redlock_sync_lock *lock = RLK_CONTAINER(link, struct redlock_sync_lock, link);
 
         lock->lock = NULL;
-        lose(lock, REDLOCK_ECANCELED);
+        lose_lock(lock, REDLOCK_ECANCELED);
     }
 }

@@ -52,7 +52,7 @@ static void read_options(struct open *open)
 }
 
 /* The text is the thread's, and the caller's, too. */
-static void explain(const struct open *open, char *text, size_t size)
+static void explain_open(const struct open *open, char *text, size_t size)
 {
     if (open->options == &open->own && text && size > 0) {
         snprintf(text, size, "%s", open->call.failure->text);
@@ -80,7 +80,7 @@ REDLOCK_EXPORT int redlock_sync_new(const struct redlock_options *options,
     size = open.own.error_text_size;
     status = rlk_sync_submit(s, &open.call);
     if (status) {
-        explain(&open, text, size);
+        explain_open(&open, text, size);
         rlk_sync_thread_join(s);
         rlk_sync_unref(s);
         return status;

@@ -43,7 +43,7 @@ REDLOCK_EXPORT int redlock_sync_lock_fd(struct redlock_sync_lock *lock)
     return rlk_sync_is_child(lock->s) ? REDLOCK_EFORK : rlk_sync_flag_fd(&lock->lost_flag);
 }
 
-REDLOCK_EXPORT uint64_t redlock_sync_lock_fence(const struct redlock_sync_lock *lock)
+REDLOCK_EXPORT uint64_t redlock_sync_lock_fencing_token(const struct redlock_sync_lock *lock)
 {
     return lock ? lock->fence : 0;
 }

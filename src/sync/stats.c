@@ -10,7 +10,7 @@ struct reading {
     struct redlock_node_stats *node_stats; /* NULL: of the manager */
 };
 
-static void begin(struct rlk_sync_call *call)
+static void begin_stats(struct rlk_sync_call *call)
 {
     struct reading *r = RLK_CONTAINER(call, struct reading, call);
     struct redlock *rl = call->s->rl;
@@ -21,7 +21,7 @@ static void begin(struct rlk_sync_call *call)
 
 REDLOCK_EXPORT int redlock_sync_get_stats(struct redlock_sync *s, struct redlock_stats *ret_stats)
 {
-    struct reading r = {.call = {.begin = begin, .when_closed = REDLOCK_ESTATE},
+    struct reading r = {.call = {.begin = begin_stats, .when_closed = REDLOCK_ESTATE},
                         .stats = ret_stats};
 
     return ret_stats ? rlk_sync_call(s, &r.call)
@@ -31,7 +31,7 @@ REDLOCK_EXPORT int redlock_sync_get_stats(struct redlock_sync *s, struct redlock
 REDLOCK_EXPORT int redlock_sync_get_node_stats(struct redlock_sync *s, size_t index,
                                                struct redlock_node_stats *ret_stats)
 {
-    struct reading r = {.call = {.begin = begin, .when_closed = REDLOCK_ESTATE},
+    struct reading r = {.call = {.begin = begin_stats, .when_closed = REDLOCK_ESTATE},
                         .index = index,
                         .node_stats = ret_stats};
 

@@ -173,7 +173,7 @@ static void take_turn(struct redlock_sync *s)
     rlk_sync_inbox_stay_awake(&s->inbox);
 }
 
-static void *run(void *arg)
+static void *run_thread(void *arg)
 {
     struct redlock_sync *s = arg;
 
@@ -246,7 +246,7 @@ static int create(struct redlock_sync *s)
         sigdelset(&blocked, faults[i]);
     }
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    failed = pthread_create(&s->thread, NULL, run, s);
+    failed = pthread_create(&s->thread, NULL, run_thread, s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) {
         return REDLOCK_ESYSTEM;
@@ -265,7 +265,7 @@ static void free_loop(struct redlock_sync *s)
     }
 }
 
-static int start(struct redlock_sync *s)
+static int start_thread(struct redlock_sync *s)
 {
     int status = prepare(s);
 
@@ -290,7 +290,7 @@ int rlk_sync_thread_start(struct redlock_sync **ret_s)
         return REDLOCK_ENOMEM;
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    status = start(s);
+    status = start_thread(s);
     pthread_setcancelstate(before, NULL);
     if (status == 0) {
         *ret_s = s;

@@ -1,4 +1,4 @@
-/* wait.c - threads that wait for the beginning or the end of a lead. */
+/* wait.c - threads that wait for the beginning or the end of leadership. */
 #include <event2/event.h>
 
 #include <redlock/redlock.h>
@@ -7,7 +7,7 @@
 #include "sync/election.h"
 #include "sync/explain.h"
 
-static void end(struct rlk_sync_wait *w, int status)
+static void end_wait(struct rlk_sync_wait *w, int status)
 {
     rlk_list_remove(&w->link);
     rlk_list_remove(&w->cancelable.link);
@@ -23,7 +23,7 @@ static void end_in_vain(struct rlk_sync_wait *w, int status)
 {
     struct redlock_election *election = w->e->election;
 
-    if (w->for_lead && election) {
+    if (w->for_leadership && election) {
         const struct redlock_lock *lock = redlock_election_lock(election);
 
         if (lock) {
@@ -31,7 +31,7 @@ static void end_in_vain(struct rlk_sync_wait *w, int status)
         }
         w->call.failure->reason = redlock_election_failure(election);
     }
-    end(w, status);
+    end_wait(w, status);
 }
 
 static void on_timeout(evutil_socket_t fd, short what, void *arg)
@@ -41,7 +41,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
     end_in_vain(arg, REDLOCK_EDEADLINE);
 }
 
-static void cancel(struct rlk_sync_cancelable *c)
+static void cancel_wait(struct rlk_sync_cancelable *c)
 {
     end_in_vain(RLK_CONTAINER(c, struct rlk_sync_wait, cancelable), REDLOCK_ECANCELED);
 }
@@ -54,13 +54,13 @@ static bool set_timer(struct rlk_sync_wait *w)
     return w->timer && event_add(w->timer, &limit) == 0;
 }
 
-/* A lead whose deadline has passed goes on until the manager reports its end: only then the thread
- * that waits for that may say that it has stopped. */
-static bool is_over(struct rlk_sync_wait *w)
+/* Leadership whose deadline has passed goes on until the manager reports its end: only then the
+ * thread that waits for that may say that it has stopped. */
+static bool is_wait_over(struct rlk_sync_wait *w)
 {
     uint64_t term = atomic_load(&w->e->term);
 
-    if (!w->for_lead) {
+    if (!w->for_leadership) {
         return !w->e->leads || term != w->term;
     }
     w->term = term;
@@ -73,16 +73,16 @@ void rlk_sync_wait_begin(struct rlk_sync_wait *w)
     rlk_list_init(&w->cancelable.link);
     w->timer = NULL;
     if (rlk_sync_canceler_is_set(w->canceler)) {
-        end(w, REDLOCK_ECANCELED);
-    } else if (is_over(w)) {
-        end(w, 0);
+        end_wait(w, REDLOCK_ECANCELED);
+    } else if (is_wait_over(w)) {
+        end_wait(w, 0);
     } else if (w->wait_ms == 0) {
         end_in_vain(w, REDLOCK_EDEADLINE);
     } else if (w->wait_ms != REDLOCK_FOREVER && !set_timer(w)) {
-        end(w, REDLOCK_ENOMEM);
+        end_wait(w, REDLOCK_ENOMEM);
     } else {
         rlk_list_push(&w->e->waits, &w->link);
-        rlk_sync_canceler_add(w->canceler, &w->cancelable, cancel);
+        rlk_sync_canceler_add(w->canceler, &w->cancelable, cancel_wait);
     }
 }
 
@@ -93,9 +93,9 @@ void rlk_sync_waits_elected(struct redlock_sync_election *e, uint64_t term)
     RLK_LIST_EACH (link, next, &e->waits) {
         struct rlk_sync_wait *w = RLK_CONTAINER(link, struct rlk_sync_wait, link);
 
-        if (w->for_lead) {
+        if (w->for_leadership) {
             w->term = term;
-            end(w, 0);
+            end_wait(w, 0);
         }
     }
 }
@@ -107,8 +107,8 @@ void rlk_sync_waits_demoted(struct redlock_sync_election *e, uint64_t term)
     RLK_LIST_EACH (link, next, &e->waits) {
         struct rlk_sync_wait *w = RLK_CONTAINER(link, struct rlk_sync_wait, link);
 
-        if (!w->for_lead && w->term == term) {
-            end(w, 0);
+        if (!w->for_leadership && w->term == term) {
+            end_wait(w, 0);
         }
     }
 }
@@ -120,7 +120,7 @@ void rlk_sync_waits_cancel(struct redlock_sync_election *e, bool all)
     RLK_LIST_EACH (link, next, &e->waits) {
         struct rlk_sync_wait *w = RLK_CONTAINER(link, struct rlk_sync_wait, link);
 
-        if (all || w->for_lead) {
+        if (all || w->for_leadership) {
             end_in_vain(w, REDLOCK_ECANCELED);
         }
     }
@@ -160,8 +160,10 @@ REDLOCK_EXPORT int redlock_sync_election_campaign(struct redlock_sync_election *
                                                   struct redlock_sync_canceler *canceler,
                                                   uint64_t *ret_term)
 {
-    struct rlk_sync_wait w = {
-        .call.begin = begin_campaign, .canceler = canceler, .wait_ms = wait_ms, .for_lead = true};
+    struct rlk_sync_wait w = {.call.begin = begin_campaign,
+                              .canceler = canceler,
+                              .wait_ms = wait_ms,
+                              .for_leadership = true};
     int status = wait_with(election, &w);
 
     if (status == 0 && ret_term) {

@@ -46,7 +46,7 @@ leads() {
 # follow NAME [OPTION...]: the same, and waits until it waits.
 follow() {
     stand "$@"
-    until_late said "$1" "at place"
+    until_late said "$1" "queue position"
 }
 
 # runs NAME: how often its command was started.

@@ -8,7 +8,7 @@ where that is shown, with the exit status of the command when this server is the
     doctor   redlock doctor, where the two parts are a finding and its fix; `doctor_says` where it has
              other words for the finding
 
-docs/operations.md has the same words for people; test_refusals.py checks that.
+docs/troubleshooting.md has the same words for people; test_refusals.py checks that.
 """
 import os
 import socket
@@ -215,11 +215,11 @@ BUSY = ('it runs a script or a function that does not end (BUSY)',
         'wait for that, or use SCRIPT KILL or FUNCTION KILL there')
 DISK = ('it cannot write its data to the disk (MISCONF)',
         'check its log, and whether its disk is full or read-only')
-SILENT = ('is connected, but has not answered our greeting for N ms',
+SILENT = ('is connected, but has not finished the handshake for N ms',
           'check whether it is stopped, swapping or busy with a long command (SLOWLOG GET), and the '
           'network to it')
-LATE = {'doctor_says': 'did not answer our greeting within N ms', 'slow': True}
-NO_REDIS = ('did not answer our greeting like a Redis server',
+LATE = {'doctor_says': 'did not finish the handshake within N ms', 'slow': True}
+NO_REDIS = ('does not reply like a Redis server',
             'check that a Redis server listens there, and what is in between (a proxy, TLS)')
 ALLOW = 'allow it (redlock doctor prints the ACL SETUSER for that)'
 UNKNOWN = 'remove its rename-command; if it is a proxy, list the masters behind it'
@@ -253,7 +253,7 @@ STATES = [
     # It refuses commands, or does not answer.
     down('busy with a script', busy_script, *BUSY),
     down('busy with a function', busy_function, *BUSY),
-    State('loading its data', loading, 'is loading its data; we retry until it has finished',
+    State('loading its data', loading, 'is loading its data; retrying until it has finished',
           nodes=UNREACHABLE, lock=UNREACHABLE, doctor=WARNED),
     down('stopped', frozen, *SILENT, **LATE),
     down('paused by CLIENT PAUSE', asked(('CLIENT', 'PAUSE', 60000)), *SILENT, **LATE),
@@ -276,19 +276,19 @@ STATES = [
           'does not vote, because it denies ... to scripts', f'{ALLOW}, or remove its rename-command',
           nodes=UNREACHABLE, lock=UNREACHABLE),
     State('TIME is renamed', configured('rename-command TIME ""'),
-          'votes even after its data were deleted, because we would not notice it (quarantine)',
+          'can lose its data without our seeing it, so it votes without quarantine',
           'allow us EVAL with GET, SET and TIME on redlock:incarnation', nodes=OK),
     State('INFO is renamed', configured('rename-command INFO ""'),
-          'votes even after a restart, because we would not notice it (quarantine)', 'allow us INFO',
+          'has restarts that we cannot see, so it votes without quarantine', 'allow us INFO',
           nodes=OK),
     State('a proxy without HELLO, INFO and CLIENT', lacks('HELLO', 'INFO', 'CLIENT', 'CONFIG'),
-          'votes even after a restart or as a writable replica, because we would not notice it '
-          '(quarantine)', 'allow us INFO; if it is a proxy, list the masters behind it', nodes=OK),
+          'has restarts and a role that we cannot see, so it votes without quarantine, even as a '
+          'writable replica', 'allow us INFO; if it is a proxy, list the masters behind it', nodes=OK),
     State('a proxy or a server that lacks commands', lacks('HELLO', 'INFO', 'EVAL', 'CONFIG'),
           'does not know ...', 'remove rename-command for these from its configuration file, or use a '
           'newer server; if it is a proxy, list the masters behind it', doctor=UNREACHABLE),
     down('a proxy that hangs up', behind(hangs_up),
-         'ended the connection before it answered our greeting (...)', 'if this port is its tls-port, '
+         'closed the connection during the handshake (...)', 'if this port is its tls-port, '
          'write rediss://; otherwise check what listens there, perhaps a proxy'),
 
     # Another program uses our keys.
@@ -303,6 +303,6 @@ STATES = [
           'FENCE the counter of the key is not a string: delete KEY:redlock-fence', '',
           lock=UNREACHABLE, options=('--fence',)),
     State('the incarnation key is a list', asked(('LPUSH', 'redlock:incarnation', 'x')),
-          'votes even after its data were deleted, because its key redlock:incarnation is not a '
-          'string (quarantine)', 'delete that key', nodes=OK, doctor=WARNED),
+          'can lose its data without our seeing it, because its key redlock:incarnation is not a '
+          'string; so it votes without quarantine', 'delete that key', nodes=OK, doctor=WARNED),
 ]

@@ -20,13 +20,13 @@ until_true said c "candidate for 'e'"
 kill -TERM "$candidate"
 await "$candidate"
 status_is 143 "SIGTERM ends a candidate that does not lead"
-check "it says that it gave up" said c "gave up waiting for the lead of 'e' after SIGTERM"
+check "it says that it gave up" said c "gave up waiting for leadership of 'e' after SIGTERM"
 
 kill -TERM "$first"
 check "after SIGTERM to the leader the next one leads, long before the ttl has passed" leads b
 await "$first"
 status_is 143 "SIGTERM reaches the command of the leader, and its status is ours"
-check "the leader says that it has resigned" said a "resigned from the lead of 'e'"
+check "the leader says that it has resigned" said a "resigned leadership of 'e'"
 check "each term is larger than the one before" terms_grow
 
 # --- a command with a worker that takes its time to end ---
@@ -97,7 +97,7 @@ forget() {
 before=$(runs b)
 forget "$second"
 check "after a lead that was lost the command is started again" until_late ran_again b "$before"
-check "redlock says that the lead was lost" said b "lost the lead of 'e', term"
+check "redlock says that the lead was lost" said b "lost leadership of 'e', term"
 check "and which masters are the reason" said b "the lock 'e' is lost: "
 check "and that it killed the command" said b "killed the command of 'e' (SIGKILL)"
 check "each term is larger than the one before, also of the same leader" terms_grow
@@ -117,7 +117,7 @@ lead a --delay 10m
 first=$candidate
 before=$(runs a)
 forget "$first"
-until_late said a "lost the lead of 'e'"
+until_late said a "lost leadership of 'e'"
 check "--delay: after a lead that was lost another candidate is elected" lead b
 second=$candidate
 touch "$work/b.stop"
@@ -134,7 +134,7 @@ status_is 5 "--once: the status of a command that ended by itself is ours"
 
 cat >"$work/show" <<'SCRIPT'
 echo "$REDLOCK_KEY|$REDLOCK_KEYS|$REDLOCK_ID|${REDLOCK_VALUE-none}|${NOTIFY_SOCKET-none}|${WATCHDOG_USEC-none}"
-[ "$REDLOCK_TERM" -gt 0 ] && [ "$REDLOCK_TERM" = "$REDLOCK_FENCE" ] && echo same
+[ "$REDLOCK_TERM" -gt 0 ] && [ "$REDLOCK_TERM" = "$REDLOCK_FENCING_TOKEN" ] && echo same
 redlock_token=$REDLOCK_TOKEN
 echo "token ${redlock_token#*:}"
 SCRIPT
@@ -186,7 +186,7 @@ stand b --ttl 60s --priority 5
 second=$candidate
 check "a candidate with a higher priority takes the lead, long before the ttl has passed" leads b
 check "the former leader says why" said a "a candidate with a higher priority bids for it"
-check "and waits for the next lead" until_late said a "at place"
+check "and waits for the next lead" until_late said a "queue position"
 check "the commands of two leaders never ran at the same time" missing overlap "$work/log"
 kill -TERM "$second"
 await "$second"

@@ -25,7 +25,7 @@ stopped_leader() {
     is_dead "$former"
     dead=$?
     kill -CONT "$first"
-    until_late said a "at place"
+    until_late said a "queue position"
     kill -KILL "$first" "$second"
     await "$first"
     await "$second"
@@ -36,7 +36,7 @@ check "when redlock is stopped its command is dead before another candidate lead
     some_time stopped_leader
 check "redlock says that the lead ended while it did not run" \
     said a "ended while redlock did not run"
-check "and the library reports the lead as lost, not as given up" said a "lost the lead of 'e', term"
+check "and the library reports the lead as lost, not as given up" said a "lost leadership of 'e', term"
 
 # --- the masters are stopped ---
 

@@ -70,7 +70,7 @@ check "status --json shows all this" python3 -c '
 import json, sys
 [key] = json.load(open(sys.argv[1], encoding="utf-8"))
 assert key["leader"] == "a" and key["value"] == "10.0.0.1:80" and key["priority"] == 7
-assert key["term"] == key["fence"] > 0
+assert key["term"] == key["fencing_token"] > 0
 ' "$work/out"
 kill -TERM "$first"
 await "$first"
@@ -130,7 +130,7 @@ stand b --ttl 60s
 second=$candidate
 check "a candidate that waits is ready, by an abstract name, too" until_late told '^READY=1$'
 check "the manager learns who leads, and at which place we wait" \
-    until_late told '^STATUS=candidate at place 1; leader a, term'
+    until_late told '^STATUS=candidate, queue position 1; leader a, term'
 fed() { [ "$(grep -c '^WATCHDOG=1$' "$work/told")" -ge 3 ]; }
 check "the watchdog is fed" until_late fed
 kill -STOP "$second"
@@ -151,7 +151,7 @@ stand b --ttl 60s
 second=$candidate
 : >"$work/told"
 until_late told '^READY=1$'
-until_late said b "at place"
+until_late said b "queue position"
 check "the watchdog of another process is not fed" missing WATCHDOG "$work/told"
 kill -TERM "$second"
 await "$second"

@@ -157,7 +157,7 @@ start_tree() {
     way=$1
     shift
     rm -f "$work/terms" "$work/go" "$work/worker.pid"
-    "$REDLOCK" lock k --ttl 90s "$@" -- sh "$work/tree" "$way" >"$work/out" 2>"$work/err" &
+    "$REDLOCK" lock "${key:-k}" --ttl 90s "$@" -- sh "$work/tree" "$way" >"$work/out" 2>"$work/err" &
     locker=$!
     until_true filled "$work/worker.pid"
     command=$(cat "$work/command.pid")
@@ -193,15 +193,32 @@ start_tree "" --grace 300ms
 kill -TERM "$locker"
 await "$locker"
 check "a process that takes longer than --grace is dead when the lock is released" is_dead "$worker"
-says "killed what the command of 'k' had started (SIGKILL)" "redlock says that it killed it"
+says "killed the children of the command of 'k' (SIGKILL)" "redlock says that it killed it"
 status_is 143 "the exit status is that of the command, all the same"
 check "the lock is released as well" is_free k
+
+# Neither worker ends by itself: the longer grace is the clock of the shorter one.
+key=long
+start_tree "" --grace 40s
+long_locker=$locker long_worker=$worker
+key=
+start_tree "" --grace 300ms
+kill -TERM "$locker" "$long_locker"
+await "$locker"
+check "a grace of 300 ms is over" is_dead "$worker"
+check "before one of 40 s is" kill -0 "$long_worker"
+check "whose lock is kept so long" is_taken long
+touch "$work/go"
+await "$long_locker"
+status_is 143 "and which ends when the process does"
 
 # The loss is noticed at the next renewal, when a third of the ttl is over at the latest.
 start_tree "" --grace 45s
 kill -TERM "$locker"
 check "redlock says what it waits for" \
-    until_true grep -q "the command of 'k' has ended, but not all that it had started" "$work/err"
+    until_true grep -q "the command of 'k' has ended, but not its children" "$work/err"
+check "and for how long: what is left of the grace" \
+    grep -Eq "for another (3[0-9]|4[0-5])(\.[0-9]+)? s at most" "$work/err"
 each_master del k
 await "$locker"
 check "when the lock is lost meanwhile, the process is killed" is_dead "$worker"

@@ -7,7 +7,7 @@ in_sandbox "$0"
 
 # shellcheck disable=SC2016
 fence_of() {
-    "$REDLOCK" lock "$@" --fence -- sh -c 'echo "$REDLOCK_FENCE"'
+    "$REDLOCK" lock "$@" --fence -- sh -c 'echo "$REDLOCK_FENCING_TOKEN"'
 }
 
 grows() {
@@ -35,9 +35,9 @@ fence_of j >"$work/last"
 check "one of several keys has grown for each" \
     [ "$(sort -n "$work/fences" "$work/last" | tail -n 1)" = "$(cat "$work/last")" ]
 # shellcheck disable=SC2016
-REDLOCK_FENCE=7 run "$REDLOCK" lock k -- sh -c 'echo "[${REDLOCK_FENCE-none}]"'
+REDLOCK_FENCING_TOKEN=7 run "$REDLOCK" lock k -- sh -c 'echo "[${REDLOCK_FENCING_TOKEN-none}]"'
 prints "[none]" "without --fence there is no fence, not even an inherited one"
-run sh -c "for i in 1 2 3; do '$REDLOCK' lock grow --fence -- sh -c 'echo \$REDLOCK_FENCE'; done"
+run sh -c "for i in 1 2 3; do '$REDLOCK' lock grow --fence -- sh -c 'echo \$REDLOCK_FENCING_TOKEN'; done"
 check "fences grow in the order of the holders" grows <"$work/out"
 
 run "$REDLOCK" acquire a --fence --ttl 60s
@@ -45,15 +45,15 @@ check "acquire --fence prints two lines" [ "$(wc -l <"$work/out")" -eq 2 ]
 token=$(sed -n 1p "$work/out")
 fence=$(sed -n 2p "$work/out")
 run "$REDLOCK" status a
-prints "fence $fence" "status shows the fence"
+prints "fencing token $fence" "status shows the fence"
 run "$REDLOCK" status --json a
-prints "\"fence\": $fence" "status --json shows the fence"
+prints "\"fencing_token\": $fence" "status --json shows the fence"
 run "$REDLOCK" extend a --token "$token"
 status_is 0 "a lock with a fence is extended"
 run "$REDLOCK" release a --token "$token"
 status_is 0 "a lock with a fence is released"
 run "$REDLOCK" status --json never-fenced
-prints '"fence": 0' "a key that never had a fence has fence 0"
+prints '"fencing_token": 0' "a key that never had a fence has fence 0"
 
 # --- which masters may vote --------------------------------------------------------------------
 
@@ -66,8 +66,8 @@ says "--quarantine=off" "redlock says how to try things out"
 check "a key granted in quarantine is released" until_true is_free q
 run "$REDLOCK" nodes --quarantine strict
 prints "does not vote for another" "nodes shows masters in quarantine"
-run "$REDLOCK" lock q --quarantine observed --no-wait -- true
-status_is 0 "with the policy observed, new masters vote"
+run "$REDLOCK" lock q --quarantine lenient --no-wait -- true
+status_is 0 "with the policy lenient, new masters vote"
 run "$REDLOCK" lock q --quarantine strict --max-ttl 3s --ttl 3s --wait 60s -- true
 status_is 0 "masters that are older than the longest ttl vote"
 REDLOCK_QUARANTINE=strict run "$REDLOCK" lock q --no-wait -- true
@@ -77,10 +77,10 @@ run "$REDLOCK" lock q --quarantine strict --nodes "$mixed" --no-wait -- true
 status_is 0 "a URI sets the policy of its master"
 run "$REDLOCK" lock q --quarantine maybe -- true
 status_is 64 "an unknown policy is refused"
-says "it must be strict, observed or off" "redlock names the policies"
+says "it must be strict, lenient or off" "redlock names the policies"
 run "$REDLOCK" lock q --nodes 'unix:///x.sock?quarantine=maybe' -- true
 status_is 64 "an unknown policy in a URI is refused"
-says "quarantine= is not strict, observed or off" "redlock names the policies for a URI"
+says "quarantine= is not strict, lenient or off" "redlock names the policies for a URI"
 
 # --- one server twice -------------------------------------------------------------------------
 

@@ -40,6 +40,22 @@ for command in lock elect acquire extend release status nodes doctor exporter sa
     status_is 70 "$command --help gives 70 when stdout is full"
 done
 
+# --- the options that the commands share ---
+
+# options FILE: the long ones that a help names
+options() {
+    grep -oE -- '(^|[ (])--[a-z][a-z-]+' "$1" | tr -d ' (' | sort -u
+}
+
+run "$REDLOCK" help masters
+status_is 0 "help masters gives 0"
+options "$work/out" >"$work/explained"
+"$REDLOCK" nodes --help >"$work/help"
+options "$work/help" | grep -vx -e --verbose -e --help >"$work/named"
+grep -vx -e --ttl "$work/explained" >"$work/shared"
+check "help masters explains the options that nodes --help names, and no others" \
+    cmp "$work/shared" "$work/named"
+
 run "$REDLOCK" lock k --ttl
 status_is 64 "a missing value gives 64"
 says "--ttl needs a value" "the option whose value is missing is named"

@@ -42,13 +42,13 @@ uint64_t redlock_clock_us(void)
     return NOW;
 }
 
-static struct cli_lead_lease lease;
+static struct cli_leadership_lease lease;
 
 static void setup(void)
 {
     static const struct cli_plan plan = {.name = {.n = 1}, .ttl_ms = 10000};
 
-    cli_lead_lease_init(&lease, &plan, NULL);
+    cli_leadership_lease_init(&lease, &plan, NULL);
     state = REDLOCK_ELECTION_LEADER;
     lock = (const struct redlock_lock *)&lease;
     validity_ms = 9000;
@@ -63,39 +63,39 @@ END_TEST
 START_TEST(after_the_lead_a_longer_validity_gives_no_more_time)
 {
     state = REDLOCK_ELECTION_STOPPING;
-    cli_lead_lease_end(&lease, NOW + 3000000);
-    ck_assert_uint_eq(cli_lead_lease_left_ms(&lease), 3000);
+    cli_leadership_lease_end(&lease, NOW + 3000000);
+    ck_assert_uint_eq(cli_leadership_lease_left_ms(&lease), 3000);
 }
 END_TEST
 
 START_TEST(a_lock_that_is_lost_after_the_lead_leaves_no_time)
 {
     state = REDLOCK_ELECTION_STOPPING;
-    cli_lead_lease_end(&lease, NOW + 3000000);
+    cli_leadership_lease_end(&lease, NOW + 3000000);
     validity_ms = 0;
-    ck_assert_uint_eq(cli_lead_lease_left_ms(&lease), 0);
+    ck_assert_uint_eq(cli_leadership_lease_left_ms(&lease), 0);
 }
 END_TEST
 
 START_TEST(a_lead_that_others_may_have_already_leaves_no_time)
 {
     state = REDLOCK_ELECTION_STOPPING;
-    cli_lead_lease_end(&lease, 0);
-    ck_assert_uint_eq(cli_lead_lease_left_ms(&lease), 0);
+    cli_leadership_lease_end(&lease, 0);
+    ck_assert_uint_eq(cli_leadership_lease_left_ms(&lease), 0);
 }
 END_TEST
 
 START_TEST(a_candidate_has_no_time)
 {
     state = REDLOCK_ELECTION_CANDIDATE;
-    ck_assert_uint_eq(cli_lead_lease_left_ms(&lease), 0);
+    ck_assert_uint_eq(cli_leadership_lease_left_ms(&lease), 0);
 }
 END_TEST
 
 START_TEST(a_lead_without_a_lock_has_no_time)
 {
     lock = NULL;
-    ck_assert_uint_eq(cli_lead_lease_left_ms(&lease), 0);
+    ck_assert_uint_eq(cli_leadership_lease_left_ms(&lease), 0);
 }
 END_TEST
 

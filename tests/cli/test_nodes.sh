@@ -40,7 +40,7 @@ token=$(cat "$work/out")
 status_is 0 "two of five masters stopped: acquire works"
 run "$REDLOCK" status k
 status_is 0 "two of five masters stopped: status works"
-prints "no answer" "status names the masters that do not answer"
+prints "no reply" "status names the masters that do not answer"
 run "$REDLOCK" release k --token "$token"
 status_is 0 "two of five masters stopped: release works"
 kill -STOP "$(master_pid 3)"

@@ -83,11 +83,11 @@ each_master del split
 run "$REDLOCK" lock fails --at-least 60s -- sh -c 'exit 3'
 status_is 3 "a command that fails gives its exit status"
 check "after a command that fails the lock stays" stays fails 20000
-run "$REDLOCK" lock missing --at-least 60s --fence -- sh -c 'echo $REDLOCK_FENCE'
+run "$REDLOCK" lock missing --at-least 60s --fence -- sh -c 'echo $REDLOCK_FENCING_TOKEN'
 check "a lock with a fence stays" stays missing 20000
 fence=$(cat "$work/out")
 run "$REDLOCK" status missing
-prints "fence $fence" "a lock that stays keeps its fence"
+prints "fencing token $fence" "a lock that stays keeps its fence"
 
 "$REDLOCK" lock drift --at-least 100m --max-ttl 200m -- true
 check "a lock that stays is there at the end of --at-least by the fastest clock, too" stays drift 6010000

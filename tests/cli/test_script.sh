@@ -66,7 +66,7 @@ assert held["token"] == sys.argv[2] and held["answered"] == 5 and held["holding"
 assert 0 < held["ttl_ms"] <= 60000 and len(held["nodes"]) == 5
 assert all(n["node"].startswith("unix://") for n in held["nodes"])
 assert free["key"] == "free" and not free["held"] and free["token"] == ""
-assert [n["answer"] for n in free["nodes"]] == ["free"] * 5
+assert [n["reply"] for n in free["nodes"]] == ["free"] * 5
 SCRIPT
     run "$REDLOCK" status --json "$(printf 'a"\\\n\377b')"
     check "status --json prints a key of any bytes" python3 - "$work/out" <<'SCRIPT'

@@ -247,7 +247,7 @@ def nothing_is_printed_of_a_refused_password(tap, masters, folder):
     masters.change_password(secrets.token_hex(8))
     for way in ways:
         status, out, err = way.run('lock', 'k', '-v', '--trace', cmd=['true'])
-        wrong = [] if status == 69 and 'refused our user' in err else [f'exit {status}: {err}']
+        wrong = [] if status == 69 and 'rejected our user' in err else [f'exit {status}: {err}']
         tap.claim(f'{way.name}: a refused password is said and not shown',
                   wrong + [text for text in (out, err) if secret in text])
 

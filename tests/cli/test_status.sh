@@ -172,7 +172,7 @@ prints "part: not known: 2 of 5 masters have the same value, 1 did not answer, a
 prints "free: free (4 of 5" "a key that no master can have is free"
 run "$REDLOCK" status part free --json --node-timeout 500ms
 check "an unknown holder is null in JSON" json "[k['held'] for k in keys] == [None, False] and
-    [keys[0][f] for f in ('owner', 'token', 'ttl_ms', 'fence')] == [None] * 4 and
+    [keys[0][f] for f in ('owner', 'token', 'ttl_ms', 'fencing_token')] == [None] * 4 and
     keys[0]['holding'] == 2 and keys[0]['nodes'][4]['token'] is None and
     keys[0]['nodes'][4]['ttl_ms'] is None"
 halt 3 4

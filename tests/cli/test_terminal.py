@@ -317,7 +317,7 @@ def the_command_of_each_lead_reads_from_the_terminal():
     await_true(lambda: stat(terminal.pid)[0] == "T", "redlock has not stopped")
     delete_everywhere("e")
     os.kill(terminal.pid, signal.SIGCONT)
-    terminal.expect("lost the lead of 'e'")
+    terminal.expect("lost leadership of 'e'")
     terminal.expect("ready")
     terminal.type("hello\n")
     terminal.expect("<hello>")
@@ -328,13 +328,13 @@ def ctrl_c_ends_the_command_of_a_leader_and_the_lead_is_given_up():
     terminal = Terminal(*ELECT, "e", "-v", "--", "sh", "-c", "echo ready; exec sleep 60")
     terminal.expect("ready")
     terminal.type("\x03")
-    terminal.expect("resigned from the lead of 'e'")
+    terminal.expect("resigned leadership of 'e'")
     assert terminal.end() == -signal.SIGINT
 
 
 def ctrl_c_ends_the_wait_for_a_lead():
     terminal = Terminal("bash", "-c", f"{SHELL_LOCK} e2 -- {shlex.join(ELECT)} e2 -v -- true; exit 5")
-    terminal.expect("at place")
+    terminal.expect("queue position")
     terminal.type("\x03")
     assert terminal.end() == -signal.SIGINT
 

@@ -77,7 +77,7 @@ def nothing(tap):
 
 def secrets(tap):
     run = Run('nodes', '--trace', *PATIENT, REDLOCK_PASSWORD='hunter2')
-    tap.claim('a refused password is reported', run.has('trouble: refused our user'))
+    tap.claim('a refused password is reported', run.has('trouble: rejected our user'))
     tap.claim('a refused password is not shown', [line for line in run.lines if 'hunter2' in line])
 
 

@@ -55,7 +55,7 @@ void cli_say_more(const char *format, ...)
 
 const char *cli_node_state(int state)
 {
-    return state == REDLOCK_NODE_STUCK ? "stuck" : "down";
+    return state == REDLOCK_NODE_UNRESPONSIVE ? "unresponsive" : "down";
 }
 
 int cli_nodes_explain(const struct redlock *rl, const struct redlock_lock *lock)
@@ -84,7 +84,7 @@ static void setup(void)
 
 static void silence(size_t node, const char *error, uint64_t said_ms)
 {
-    infos[node].state = REDLOCK_NODE_STUCK;
+    infos[node].state = REDLOCK_NODE_UNRESPONSIVE;
     infos[node].error = error;
     details[node].vote = REDLOCK_VOTE_UNKNOWN;
     details[node].said_ms = said_ms;
@@ -92,15 +92,15 @@ static void silence(size_t node, const char *error, uint64_t said_ms)
 
 START_TEST(masters_with_one_trouble_are_named_together_with_the_longest_time)
 {
-    silence(0, "has not answered for 2013 ms; check why", 3400);
-    silence(2, "has not answered for 998 ms; check why", 3600);
-    silence(3, "has not answered for 2000 ms; check why", 3500);
+    silence(0, "has not replied for 2013 ms; check why", 3400);
+    silence(2, "has not replied for 998 ms; check why", 3600);
+    silence(3, "has not replied for 2000 ms; check why", 3500);
     details[4].vote = REDLOCK_VOTE_NO;
     details[4].holder = "0123456789abcdef0123456789abcdef01234567";
     cli_trouble_say(NULL, NULL, "k", 5000);
     ck_assert_str_eq(said,
                      "cannot renew 'k', 5.0 s left: 4 of 5 masters do not confirm it: a, c, d "
-                     "(stuck: has not answered for 2013 ms; check why; had the key 3.6 s "
+                     "(unresponsive: has not replied for 2013 ms; check why; had the key 3.6 s "
                      "ago), e (held by 01234567...)");
 }
 END_TEST
@@ -113,9 +113,9 @@ START_TEST(masters_with_different_troubles_are_not)
     details[2].said = REDLOCK_SAID_NOTHING;
     cli_trouble_say(NULL, NULL, "k", 5000);
     ck_assert_str_eq(said, "cannot renew 'k', 5.0 s left: 3 of 5 masters do not confirm it: "
-                           "a (stuck: is the same server as h:7001; had the key 3.4 s ago), "
-                           "b (stuck: is the same server as h:7002; had the key 3.4 s ago), "
-                           "c (stuck: is the same server as h:7001)");
+                           "a (unresponsive: is the same server as h:7001; had the key 3.4 s ago), "
+                           "b (unresponsive: is the same server as h:7002; had the key 3.4 s ago), "
+                           "c (unresponsive: is the same server as h:7001)");
 }
 END_TEST
 

@@ -62,7 +62,7 @@ so() {
 }
 
 told_one_place_each() {
-    [ "$(grep -c ' at place ' "$work/two")" -eq 2 ]
+    [ "$(grep -c ' queue position ' "$work/two")" -eq 2 ]
 }
 
 story() {
@@ -72,14 +72,14 @@ story() {
     so "status counts two commands that wait" until_true n_wait 2 || return
     "$REDLOCK" status "$key" --json >"$work/json"
     so "JSON has their number, too" grep -qF '"waiters": 2' "$work/json" &&
-        so "the first says that it is at place 1" \
-            until_true grep -q "waiting for '$key' at place 1 of [12]" "$work/one" &&
-        so "the second says that it is at place 2 of 2" \
-            until_true grep -qx "redlock: waiting for '$key' at place 2 of 2" "$work/two" &&
+        so "the first says that it has queue position 1" \
+            until_true grep -q "waiting for '$key', queue position 1 of [12]" "$work/one" &&
+        so "the second says that it has queue position 2 of 2" \
+            until_true grep -qx "redlock: waiting for '$key', queue position 2 of 2" "$work/two" &&
         hand_over &&
         so "the first gets the lock" until_soon had one &&
-        so "the second says that it is at place 1" \
-            until_soon grep -qx "redlock: waiting for '$key' at place 1 of 1" "$work/two" &&
+        so "the second says that it has queue position 1" \
+            until_soon grep -qx "redlock: waiting for '$key', queue position 1 of 1" "$work/two" &&
         so "status counts only those who still wait" n_wait 1 &&
         may_end one &&
         so "then the second gets it" until_soon had one two &&
@@ -137,7 +137,7 @@ began=$(now_ms)
 hand_over
 check "the one behind a waiter that was killed gets the lock" until_true had four
 check "it does not wait long for it" [ $(($(now_ms) - began)) -lt 5000 ]
-check "it was woken" grep -q 'says that it is our turn for k' "$work/four"
+check "it was woken" grep -q 'says that we are first in the queue for k' "$work/four"
 may_end four
 await "$four"
 

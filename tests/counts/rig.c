@@ -173,7 +173,7 @@ static struct redlock *open_manager(struct rig *r)
     redlock_options_init(&options);
     options.nodes = r->uris;
     options.n_nodes = RIG_MASTERS;
-    options.health_ms = 0;
+    options.inspection_ms = 0;
     options.error_text = why;
     options.error_text_size = sizeof(why);
     if (redlock_new(r->ours, &options, &rl)) {

@@ -177,7 +177,7 @@ static void ask_for(struct worker *me)
 {
     redlock_request_init(&me->request);
     me->request.ttl_ms = TTL_MS;
-    me->request.fence = me->w->fence;
+    me->request.fencing = me->w->fence;
     me->request.wait_ms = me->w->same_key ? REDLOCK_FOREVER : 0;
     if (me->w->keys) {
         me->request.keys = me->keys;

@@ -114,13 +114,13 @@ START_TEST(an_empty_lock_may_be_asked_everything)
 
     ck_assert_int_eq(empty.valid_for().count(), 0);
     ck_assert_int_eq(empty.deadline().time_since_epoch().count(), 0);
-    ck_assert(empty.token() == "" && empty.key() == "" && empty.fence() == 0);
+    ck_assert(empty.token() == "" && empty.key() == "" && empty.fencing_token() == 0);
     ck_assert(empty.lost() == errc::invalid_argument);
     ck_assert(empty.release(ec) == release_result::unknown && ec == errc::invalid_argument);
     ck_assert(thrown_by([&] { empty.release(); }) == errc::invalid_argument);
-    ck_assert(thrown_by([&] { empty.forget(); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { empty.detach(); }) == errc::invalid_argument);
     ck_assert(thrown_by([&] { empty.extend(); }) == errc::invalid_argument);
-    ck_assert(thrown_by([&] { empty.pet(); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { empty.heartbeat(); }) == errc::invalid_argument);
     ck_assert(thrown_by([&] { empty.fd(); }) == errc::invalid_argument);
     ck_assert_ptr_null(empty.native_handle());
 }
@@ -131,10 +131,10 @@ START_TEST(what_is_known_of_a_lock)
     rig r;
     redlockpp::request request = once("k");
 
-    request.fence = true;
+    request.fencing = true;
     request.owner = "me";
     held_lock lock = r.m.lock(request);
-    ck_assert_uint_gt(lock.fence(), 0);
+    ck_assert_uint_gt(lock.fencing_token(), 0);
     ck_assert(lock.key() == "k");
     ck_assert(lock.token().size() == 43 && lock.token().substr(40) == ":me");
     ck_assert(!lock.lost());
@@ -157,8 +157,8 @@ START_TEST(a_lock_can_be_extended_and_kept_alive)
     ck_assert(!ec); /* as 0: the same ttl as before */
     lock.extend(1h, ec);
     ck_assert(ec == errc::bad_ttl);
-    lock.pet();
-    lock.pet(ec);
+    lock.heartbeat();
+    lock.heartbeat(ec);
     ck_assert(!ec);
 }
 END_TEST
@@ -170,12 +170,12 @@ START_TEST(a_lock_can_be_handed_on_by_its_token)
     std::string token(lock.token());
     std::error_code ec;
 
-    lock.forget();
+    lock.detach();
     ck_assert_ptr_null(lock.native_handle());
     ck_assert(!r.m.try_lock(once("k")));
     held_lock adopted = r.m.adopt(once("k"), token);
     ck_assert(adopted.token() == token);
-    adopted.forget(ec);
+    adopted.detach(ec);
     ck_assert(!ec);
     ck_assert(r.m.release_token({"k"}, token) == release_result::released);
     ck_assert(r.m.release_token({"k"}, token, ec) == release_result::gone && !ec);

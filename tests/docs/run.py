@@ -4,7 +4,7 @@
 sh        runs, and every line of it succeeds
 console   `$ command` and what it prints: numbers and tokens are any, but
           not a line that is only a number; ... is any text
-c         a whole program is compiled, and run on the masters; a part is an excerpt of an example
+c, cpp    a whole program is compiled, and run on the masters; a part is an excerpt of an example
 sql, python, lua    an excerpt of an example
 crontab   the command of each line succeeds; what it would find in /usr/local is `true`,
           and its keys have a prefix
@@ -32,7 +32,9 @@ REDLOCK = os.environ['REDLOCK']
 BOUND_S = 300
 PROGRAM = r'/usr/local/\S+'
 SHELL = ('sh', 'console', 'crontab')
-EXCERPTS = ('c', 'sql', 'python', 'lua')
+PROGRAMS = {'c': ['-std=c11'], 'cpp': ['-std=c++17', '-x', 'c++']}
+RUNTIME = {'c': [], 'cpp': ['-lstdc++']}
+EXCERPTS = (*PROGRAMS, 'sql', 'python', 'lua')
 
 
 def read(*path):
@@ -113,14 +115,14 @@ def excerpt(root, text):
                      for depth in (0, 4, 8)) else ['no file in docs/examples says this']
 
 
-def program(root, build, cc, text):
+def program(root, build, cc, text, language='c'):
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
-        source, target = write(text, folder, 'program.c'), os.path.join(folder, 'program')
+        source, target = write(text, folder, 'program.' + language), os.path.join(folder, 'program')
         made = subprocess.run(
-            [*cc, '-std=c11', '-D_DEFAULT_SOURCE', '-Wall', '-Wextra', '-Werror', source, '-o', target,
+            [*cc, *PROGRAMS[language], '-D_DEFAULT_SOURCE', '-Wall', '-Wextra', '-Werror', source, '-o', target,
              '-I', os.path.join(root, 'include'), '-I', os.path.join(build, 'include'),
              '-L', os.path.join(build, 'src'), f'-Wl,-rpath,{os.path.join(build, "src")}',
-             '-lredlock', '-levent_core'], capture_output=True, text=True, check=False)
+             '-lredlock', '-levent_core', '-pthread', *RUNTIME[language]], capture_output=True, text=True, check=False)
         if made.returncode:
             return [made.stderr]
         run = subprocess.run([REDLOCK, 'sandbox', '-n', '3', '--', 'sh', '-c',
@@ -173,8 +175,8 @@ FILES = {'redis': redis, 'chrony': chrony, 'nodes': nodes}
 def one(root, build, cc, block):
     if block.language in FILES:
         return FILES[block.language](block.text)
-    if block.language == 'c' and 'int main(' in block.text:
-        return program(root, build, cc, block.text)
+    if block.language in PROGRAMS and 'int main(' in block.text:
+        return program(root, build, cc, block.text, block.language)
     if block.language in EXCERPTS:
         return excerpt(root, block.text)
     return ['it has no language that this test knows, and no reason not to be tested']
@@ -200,6 +202,7 @@ def fires(tap, *where):
             ('another exit status', '```console\n$ redlock acquire k\n...\n'
              '$ redlock lock k --no-wait -qE 3 true; echo $?\n0\n```', 'printed:\n3'),
             ('a program that does not compile', '```c\nint main(void) { return x; }\n```', 'undeclared'),
+            ('a program in C++ that does not', '```cpp\nint main() { return x; }\n```', 'not declared'),
             ('a part of no example', '```lua\nreturn no_example\n```', 'no file'),
             ('a setting that does not exist', '```redis\nappend-fsync always\n```', 'append-fsync'),
             ('a file of nodes that is wrong', '```nodes\nredis://a\nmax-ttl = 5 apples\n```', '64'),

@@ -74,7 +74,7 @@ class Folder:
         pass
 
     def environment(self, fence):
-        return dict(os.environ, REDLOCK_FENCE=str(fence))
+        return dict(os.environ, REDLOCK_FENCING_TOKEN=str(fence))
 
     def shell(self, script, fence):
         """Starts a holder: {read} and {write} in its script stand for the commands of this resource."""

@@ -30,15 +30,16 @@ def command_of(service):
 
 
 class Masters:
-    def __init__(self, services):
+    def __init__(self, services, command_of=command_of):
         self.services = services
+        self.command_of = command_of
         self.running = []
 
     def __enter__(self):
         self.folder = tempfile.mkdtemp(prefix='redlock-test-')
         try:
             for name, service in self.services.items():
-                self.start(name, command_of(service))
+                self.start(name, self.command_of(service))
         except BaseException:
             self.__exit__()
             raise

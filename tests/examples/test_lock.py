@@ -20,7 +20,7 @@ def under_lock(kind):
         def holder(self, script, *keys):
             script = script.format(read=self.read, write=self.write)
             environment = self.environment('')
-            del environment['REDLOCK_FENCE']
+            del environment['REDLOCK_FENCING_TOKEN']
             return subprocess.Popen([REDLOCK, 'lock', '--fence', *(keys or ['n']), '--', 'sh', '-c',
                                      script], env=environment, stdout=subprocess.PIPE, text=True)
 
@@ -35,19 +35,19 @@ def under_lock(kind):
 
 def counts_and_refuses(it):
     """Six holders count one after the other; an earlier holder is refused."""
-    status, late = it.lock('echo $REDLOCK_FENCE; exec >/dev/null; {read}')
+    status, late = it.lock('echo $REDLOCK_FENCING_TOKEN; exec >/dev/null; {read}')
     holders = [it.holder(lib.COUNTER) for _ in range(6)]
     ended = [(holder.communicate(), holder.returncode)[1] for holder in holders]
     return (wrong('the first', status, 0) + wrong('the others', ended, [0] * 6) +
             wrong('late', it.run('n=9; {write}', late)[0], LOST) +
-            wrong('late, in a lock', it.lock(f'n=9; REDLOCK_FENCE={late}; {{write}}')[0], LOST) +
+            wrong('late, in a lock', it.lock(f'n=9; REDLOCK_FENCING_TOKEN={late}; {{write}}')[0], LOST) +
             wrong('the number', it.lock('{read}'), (0, '6')))
 
 
 def fences_grow(it):
     """Fences grow from holder to holder, also across locks of several keys."""
     keys = [['n'], ['n'], ['n', 'm'], ['m'], ['m', 'n'], ['n']]
-    fences = [int(it.lock('echo $REDLOCK_FENCE', *each)[1]) for each in keys]
+    fences = [int(it.lock('echo $REDLOCK_FENCING_TOKEN', *each)[1]) for each in keys]
     return (wrong('in order', fences, sorted(set(fences))) +
             wrong('below 2^53', all(0 < fence < 1 << 53 for fence in fences), True))
 

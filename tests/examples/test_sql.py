@@ -115,7 +115,7 @@ def transfers_at_once(it):
 
 
 def needs_a_fence(it):
-    """Without a valid $REDLOCK_FENCE nothing is changed."""
+    """Without a valid $REDLOCK_FENCING_TOKEN nothing is changed."""
     return (wrong('none', it.run(it.write, '')[0], 1) +
             wrong('a word', it.run('n=1; ' + it.write, 'new')[0], 1) +
             wrong('the number', it.number(), ''))
@@ -158,7 +158,7 @@ def main():
     breaks(transaction_is_waited_for, 'no transaction', 'fence_sql.py',
            "    db.execute('BEGIN IMMEDIATE')\n    try:", "    pass\n    try:")
     breaks(needs_a_fence, 'a fence that is missing is 0', 'fence_sql.py',
-           "sys.exit('REDLOCK_FENCE is not set: use redlock lock --fence')", 'return 0')
+           "sys.exit('REDLOCK_FENCING_TOKEN is not set: use redlock lock --fence')", 'return 0')
     return tap.finish()
 
 

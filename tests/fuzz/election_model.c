@@ -134,7 +134,7 @@ static void check_moved(const struct election_model *m, const struct rlk_electio
                         const struct rlk_election_actions *out, uint64_t led_until_us)
 {
     bool moves = ev->kind == RLK_ELECTION_MOVED && m->lead == ELECTION_MODEL_LEADS &&
-                 m->e.lead_until_us != led_until_us;
+                 m->e.leadership_until_us != led_until_us;
 
     FUZZ_CHECK(out->moved == moves, "another deadline of the lead is reported");
 }
@@ -180,7 +180,8 @@ static void check_lead(const struct election_model *m)
 {
     bool leads = m->lead == ELECTION_MODEL_LEADS;
 
-    FUZZ_CHECK(m->e.lead_until_us == (leads ? rlk_time_sub(m->valid_until_us, margin_us(m)) : 0),
+    FUZZ_CHECK(m->e.leadership_until_us ==
+                   (leads ? rlk_time_sub(m->valid_until_us, margin_us(m)) : 0),
                "[L1] the lead ends before the lock, and nobody relies on it afterwards");
     FUZZ_CHECK(m->demoted + leads == m->elected, "[L2] each lead that began ends, once");
     FUZZ_CHECK(m->lead != ELECTION_MODEL_STOPS || m->lock == ELECTION_MODEL_NO_LOCK || !m->renews,
@@ -194,7 +195,7 @@ static void check_lead(const struct election_model *m)
 static uint64_t expected_deadline_us(const struct election_model *m)
 {
     if (m->lead == ELECTION_MODEL_LEADS) {
-        return m->e.lead_until_us;
+        return m->e.leadership_until_us;
     }
     if (m->lead == ELECTION_MODEL_STOPS && m->lock != ELECTION_MODEL_NO_LOCK) {
         return m->valid_until_us;
@@ -324,7 +325,7 @@ static void take_in(struct election_model *m, const struct rlk_election_event *e
 
 void election_model_step(struct election_model *m, struct rlk_election_event ev)
 {
-    struct before before = {m->lock, m->lead, m->e.lead_until_us};
+    struct before before = {m->lock, m->lead, m->e.leadership_until_us};
     struct rlk_election_actions out;
 
     memset(&out, 0xff, sizeof(out)); /* every field must be written */

@@ -141,7 +141,7 @@ static void read_field(struct fuzz_script *s, char field, struct rlk_event *ev)
         ev->by_us = fuzz_number(s);
         break;
     case 'p':
-        ev->place = (uint32_t)fuzz_number(s);
+        ev->position = (uint32_t)fuzz_number(s);
         break;
     case 'l':
         ev->left_us = fuzz_number(s);

@@ -1,11 +1,11 @@
 /* fuzz_hold.c - sequences of events into a lock that is held.
  *
  * The script begins with eight numbers and three sets: nodes, ttl in milliseconds, drift in parts
- * per million, timeout in microseconds, flags (1: renewed by itself, 2: only when petted, 4: who
- * said neither yes nor no was quarantined), longest time to hold it in microseconds, most renewals,
- * the seed of the jitter; the nodes that were asked, those that said yes and those that said no
- * (hexadecimal; more yes than these when they are no majority). Then each letter is a step: an
- * event (see `events` below), or
+ * per million, timeout in microseconds, flags (1: renewed by itself, 2: only when had_heartbeat, 4:
+ * who said neither yes nor no was quarantined), longest time to hold it in microseconds, most
+ * renewals, the seed of the jitter; the nodes that were asked, those that said yes and those that
+ * said no (hexadecimal; more yes than these when they are no majority). Then each letter is a step:
+ * an event (see `events` below), or
  *
  *     r READY     from now on these nodes can be asked
  *     F           the nodes have no room, or have some again
@@ -68,7 +68,7 @@ static const struct fuzz_event events[] = {
     {'X', "n", {.kind = RLK_EVENT_QUARANTINED, .data_replaced = true}},
     {'m', "n", {.kind = RLK_EVENT_CLOCK_SUSPECT}},
     {'S', "b", {.kind = RLK_EVENT_SUSPENDED}},
-    {'p', "", {.kind = RLK_EVENT_PET}},
+    {'p', "", {.kind = RLK_EVENT_HEARTBEAT}},
     {'t', "", {.kind = RLK_EVENT_TIMER}},
     {'R', "", {.kind = RLK_EVENT_DEQUEUED}},
     {'c', "", {.kind = RLK_EVENT_CANCEL}},
@@ -153,7 +153,7 @@ static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *re
     c->timeout_us = rlk_time_max(1, rlk_time_min(fuzz_number(s), MAX_TIMEOUT_US));
     flags = fuzz_number(s);
     c->renew = flags & 1;
-    c->needs_pet = flags & 2;
+    c->needs_heartbeat = flags & 2;
     *ret_quarantined = flags & 4;
     c->together = flags & 8;
     c->max_hold_us = fuzz_number(s);

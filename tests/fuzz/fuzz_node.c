@@ -267,7 +267,7 @@ static void forget(struct world *w)
     struct call *c = find_lock(w, true);
     struct peer_token *t = c ? peer_find(&w->peer, redlock_lock_token(c->lock)) : NULL;
 
-    if (c && redlock_lock_forget(c->lock) == 0) {
+    if (c && redlock_lock_detach(c->lock) == 0) {
         c->lock = NULL;
         if (t) {
             t->held = false;
@@ -531,9 +531,9 @@ static void open_manager(struct world *w)
     struct redlock_options o;
 
     redlock_options_init(&o);
-    o.watch = 0; /* the peer has one connection */
+    o.subscribe = 0; /* the peer has one connection */
     o.quarantine = REDLOCK_QUARANTINE_OFF;
-    o.health_ms = 0;
+    o.inspection_ms = 0;
     o.nodes = &node;
     o.n_nodes = 1;
     o.password = w->options & 1 ? "hush" : NULL;

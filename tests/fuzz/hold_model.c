@@ -202,7 +202,7 @@ static void succeed(struct hold_model *m, struct moment *mo)
     m->config.ttl_us = m->extending && !m->extend_next ? m->round_ttl_us : m->config.ttl_us;
     m->successes++;
     m->success_step = m->step;
-    m->healed = false;
+    m->restored = false;
     m->failures = 0;
     m->trouble = m->waits = m->paid = false;
     credit(m);
@@ -219,7 +219,7 @@ static void take_vote(struct hold_model *m, struct hold_model_node *n, enum rlk_
 {
     if (vote == RLK_VOTE_YES || vote == RLK_VOTE_QUARANTINED) {
         confirm(m, n);
-    } else if (vote == RLK_VOTE_NO && !n->healed) {
+    } else if (vote == RLK_VOTE_NO && !n->restored) {
         n->touched = false;
     }
 }
@@ -355,9 +355,9 @@ static void enter_queue(struct hold_model *m, struct moment *mo)
 
 static void renew(struct hold_model *m, struct moment *mo)
 {
-    bool petless = m->config.needs_pet && !m->petted && !m->paid;
+    bool heartbeat_missing = m->config.needs_heartbeat && !m->had_heartbeat && !m->paid;
 
-    if (mo->ev->full && (m->extend_next || (is_allowed(m, mo->ev->now_us) && !petless))) {
+    if (mo->ev->full && (m->extend_next || (is_allowed(m, mo->ev->now_us) && !heartbeat_missing))) {
         enter_queue(m, mo);
         return;
     }
@@ -368,11 +368,11 @@ static void renew(struct hold_model *m, struct moment *mo)
         begin(m, mo, m->wanted_ttl_us, false);
     } else if (!is_allowed(m, mo->ev->now_us)) {
         trouble(m, mo);
-    } else if (petless) {
+    } else if (heartbeat_missing) {
         m->waits = true;
         trouble(m, mo);
     } else {
-        m->petted = false;
+        m->had_heartbeat = false;
         m->paid = true;
         m->credited = false;
         begin(m, mo, m->config.ttl_us, true);
@@ -396,7 +396,7 @@ static void be_woken(struct hold_model *m, struct moment *mo)
     if (m->renew_us <= now_us) {
         renew(m, mo);
     }
-    if (mo->ev->full && !m->queued && mo->after->heal_us <= now_us) {
+    if (mo->ev->full && !m->queued && mo->after->restore_us <= now_us) {
         enter_queue(m, mo);
     }
 }
@@ -415,9 +415,9 @@ static void want_more(struct hold_model *m, struct moment *mo)
     }
 }
 
-static void be_petted(struct hold_model *m, struct moment *mo)
+static void take_heartbeat(struct hold_model *m, struct moment *mo)
 {
-    m->petted = true;
+    m->had_heartbeat = true;
     if (m->waits && !is_under_way(m)) {
         m->renew_us = mo->ev->now_us;
     }
@@ -439,7 +439,7 @@ static void check_lost(struct hold_model *m, struct moment *mo, int reason)
     FUZZ_CHECK(!mo->out->report_extended || mo->extended ||
                    mo->after->extend_status == REDLOCK_ELOST,
                "and is told as lost");
-    FUZZ_CHECK(mo->out->extend == 0 && mo->out->heal == 0, "a lost lock asks for nothing");
+    FUZZ_CHECK(mo->out->extend == 0 && mo->out->restore == 0, "a lost lock asks for nothing");
     FUZZ_CHECK(mo->out->deadline_us == RLK_NEVER, "a lost lock needs no timer");
     FUZZ_CHECK(rlk_hold_valid_until_us(mo->after) == 0, "a lost lock is not valid");
     m->reported_extended += mo->out->report_extended;
@@ -469,7 +469,7 @@ static void check_asked(const struct hold_model *m, const struct moment *mo)
         mo->out->extend == mo->asks,
         "[S7] asked to keep it: nodes that may have it, are ready and have answered, once a round");
     FUZZ_CHECK(mo->asks == 0 || mo->out->ttl_ms == m->round_ttl_us / 1000, "for the whole ttl");
-    FUZZ_CHECK(mo->asks == 0 || mo->out->heal == 0, "kept or healed, not both");
+    FUZZ_CHECK(mo->asks == 0 || mo->out->restore == 0, "kept or restored, not both");
 }
 
 static bool is_wake_up(const struct moment *mo)
@@ -492,7 +492,7 @@ static uint64_t lacking(const struct hold_model *m, uint64_t ready)
     return nodes;
 }
 
-static void note_heal(struct hold_model *m, const struct moment *mo, uint64_t left_ms)
+static void note_restore(struct hold_model *m, const struct moment *mo, uint64_t left_ms)
 {
     uint64_t drift_us = drift_of(m, left_ms * 1000);
     unsigned i;
@@ -501,8 +501,8 @@ static void note_heal(struct hold_model *m, const struct moment *mo, uint64_t le
     for (i = 0; i < m->config.nodes; i++) {
         struct hold_model_node *n = &m->node[i];
 
-        if (mo->out->heal >> i & 1) {
-            n->touched = n->healed = n->open = true;
+        if (mo->out->restore >> i & 1) {
+            n->touched = n->restored = n->open = true;
             n->keep = false;
             n->asked_us = rlk_time_add(mo->ev->now_us, rlk_time_sub(left_ms * 1000, drift_us));
         }
@@ -511,26 +511,28 @@ static void note_heal(struct hold_model *m, const struct moment *mo, uint64_t le
 
 /* The hold chooses the time of the heal. But after each success it must heal once: when all answers
  * are in, or the time for them is over. A heal that waits for room has not been done, and is still
- * planned. One that has nothing to do waits for no room: a node that loses our key later is healed
- * after the next success. */
+ * planned. One that has nothing to do waits for no room: a node that loses our key later is
+ * restored after the next success. */
 static void check_heal(struct hold_model *m, const struct moment *mo)
 {
-    uint64_t now_us = mo->ev->now_us, heal_us = mo->after->heal_us;
+    uint64_t now_us = mo->ev->now_us, restore_us = mo->after->restore_us;
     uint64_t left_ms = rlk_time_sub(hold_model_until(m), now_us) / 1000;
-    bool due = is_wake_up(mo) && !mo->begins && m->success && heal_us == RLK_NEVER &&
-               (mo->before->heal_us <= now_us || mo->before->round_until_us <= now_us);
+    bool due = is_wake_up(mo) && !mo->begins && m->success && restore_us == RLK_NEVER &&
+               (mo->before->restore_us <= now_us || mo->before->round_until_us <= now_us);
 
-    FUZZ_CHECK(mo->out->heal == 0 || !m->healed, "[S8] healed once for each success");
-    FUZZ_CHECK(mo->out->heal == (due && left_ms >= 10 ? lacking(m, mo->ev->ready) : 0),
-               "[S8] healed: nodes that do not have our key, are ready and have answered, after a "
-               "success");
-    m->healed = m->healed || due;
-    if (mo->out->heal) {
-        note_heal(m, mo, left_ms);
+    FUZZ_CHECK(mo->out->restore == 0 || !m->restored, "[S8] restored once for each success");
+    FUZZ_CHECK(
+        mo->out->restore == (due && left_ms >= 10 ? lacking(m, mo->ev->ready) : 0),
+        "[S8] restored: nodes that do not have our key, are ready and have answered, after a "
+        "success");
+    m->restored = m->restored || due;
+    if (mo->out->restore) {
+        note_restore(m, mo, left_ms);
     }
-    FUZZ_CHECK(heal_us == RLK_NEVER || (m->success && !m->healed), "no heal without a success");
-    FUZZ_CHECK(!m->success || m->healed || is_any_open(m) || lacking(m, ~data_replaced(m)) == 0 ||
-                   heal_us <= rlk_time_add(now_us, rlk_time_max(1000, m->config.ttl_us / 10)),
+    FUZZ_CHECK(restore_us == RLK_NEVER || (m->success && !m->restored),
+               "no heal without a success");
+    FUZZ_CHECK(!m->success || m->restored || is_any_open(m) || lacking(m, ~data_replaced(m)) == 0 ||
+                   restore_us <= rlk_time_add(now_us, rlk_time_max(1000, m->config.ttl_us / 10)),
                "[S8] after each success");
 }
 
@@ -604,7 +606,7 @@ static void check_times(const struct hold_model *m, const struct moment *mo)
     const struct rlk_hold *h = mo->after;
     uint64_t until_us = hold_model_until(m);
     uint64_t due_us =
-        m->queued ? queue_due_us(m, mo->ev->now_us) : rlk_time_min(h->renew_us, h->heal_us);
+        m->queued ? queue_due_us(m, mo->ev->now_us) : rlk_time_min(h->renew_us, h->restore_us);
 
     FUZZ_CHECK(h->state == RLK_HOLD_HELD, "held until its time is over");
     FUZZ_CHECK(rlk_hold_valid_until_us(h) == until_us,
@@ -625,8 +627,8 @@ static void do_step(struct hold_model *m, struct moment *mo)
         be_woken(m, mo);
     } else if (ev->kind == RLK_EVENT_EXTEND) {
         want_more(m, mo);
-    } else if (ev->kind == RLK_EVENT_PET) {
-        be_petted(m, mo);
+    } else if (ev->kind == RLK_EVENT_HEARTBEAT) {
+        take_heartbeat(m, mo);
     } else if (ev->kind == RLK_EVENT_CLOCK_SUSPECT) {
         time_it(m, &m->node[ev->node], true);
     } else if (ev->kind == RLK_EVENT_SUSPENDED) {
@@ -642,7 +644,7 @@ static void check_over(const struct moment *mo)
 
     FUZZ_CHECK(memcmp(mo->before, mo->after, sizeof(*mo->after)) == 0, "[S9] a loss is final");
     FUZZ_CHECK(!out->report && !out->report_extended, "nothing is reported after a loss");
-    FUZZ_CHECK(out->extend == 0 && out->heal == 0, "nothing is asked for after a loss");
+    FUZZ_CHECK(out->extend == 0 && out->restore == 0, "nothing is asked for after a loss");
     FUZZ_CHECK(out->deadline_us == RLK_NEVER, "nothing is waited for after a loss");
 }
 
@@ -709,11 +711,11 @@ void hold_model_start(struct hold_model *m, const struct rlk_hold_config *config
     memset(m, 0, sizeof(*m));
     m->config = *config;
     m->step = m->success_step = 1;
-    m->success = m->waiting = m->petted = true;
+    m->success = m->waiting = m->had_heartbeat = true;
     m->held_us = now_us;
     m->begun_us = m->asked_from_us = won->started_us;
     take_over(m, won);
-    FUZZ_CHECK(out->extend == 0 && out->heal == 0, "a lock that begins asks for nothing");
+    FUZZ_CHECK(out->extend == 0 && out->restore == 0, "a lock that begins asks for nothing");
     check_heal(m, &mo);
     check_plan(m, &mo, true);
     check_reported(m, &mo);

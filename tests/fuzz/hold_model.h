@@ -7,10 +7,10 @@
 #include "core/hold.h"
 
 struct hold_model_node {
-    bool touched, healed; /* may have our key; was asked to set it again, ever */
-    bool open, keep;      /* an answer is outstanding; it is one to an extension */
-    unsigned round;       /* the end by the last extension of the node */
-    uint64_t asked_us;    /* the end that the outstanding answer brings */
+    bool touched, restored; /* may have our key; was asked to set it again, ever */
+    bool open, keep;        /* an answer is outstanding; it is one to an extension */
+    unsigned round;         /* the end by the last extension of the node */
+    uint64_t asked_us;      /* the end that the outstanding answer brings */
     unsigned since; /* the step that proved that the node has our key, and from which it can be
                        relied on; 0: no step has */
     uint64_t end_us;
@@ -25,12 +25,12 @@ struct hold_model {
     struct hold_model_node node[64];
     unsigned step, success_step; /* nodes that were known to have the key by this step count */
     unsigned round;              /* 0: the win */
-    bool success, waiting, by_itself, healed;
+    bool success, waiting, by_itself, restored;
     uint64_t held_us, begun_us, renew_us;
     uint64_t asked_from_us; /* begun_us, by the clock that was suspended */
     uint64_t round_ttl_us, wanted_ttl_us;
     unsigned failures, renewals, successes;
-    bool lost, trouble, extending, extend_next, petted, paid, waits, credited;
+    bool lost, trouble, extending, extend_next, had_heartbeat, paid, waits, credited;
     bool queued; /* something is due, and waits for room */
     unsigned reported_lost, reported_extended, asked_extended;
 };

@@ -57,15 +57,15 @@ static void follow_hosts(struct wait_model *m, const struct wait_step *s)
 {
     if (has_looked(s)) {
         m->checked = true;
-        m->watched = s->ev->watched & hosts_of(s);
+        m->subscribed = s->ev->subscribed & hosts_of(s);
         m->failed = s->ev->now_us < rlk_time_add(m->failed_us, 2 * SECOND) ? m->failed : 0;
     }
-    forget(m, ~m->watched);
+    forget(m, ~m->subscribed);
     m->turn &= hosts_of(s);
-    m->crossed &= m->watched;
+    m->crossed &= m->subscribed;
 }
 
-static void hear_place(struct wait_model *m, const struct wait_step *s, uint64_t bit)
+static void hear_position(struct wait_model *m, const struct wait_step *s, uint64_t bit)
 {
     if (s->ev->turn) {
         forget(m, bit);
@@ -75,13 +75,13 @@ static void hear_place(struct wait_model *m, const struct wait_step *s, uint64_t
         forget(m, bit);
         m->failed |= bit;
         m->failed_us = s->ev->now_us;
-    } else if (m->watched & bit) {
+    } else if (m->subscribed & bit) {
         forget(m, bit);
         m->turn &= ~bit | m->crossed;
         m->crossed &= ~bit;
         m->listed |= bit;
         m->yields = false;
-        m->first |= s->ev->place == 1 ? bit : 0;
+        m->first |= s->ev->position == 1 ? bit : 0;
     }
 }
 
@@ -89,37 +89,37 @@ static void hear(struct wait_model *m, const struct wait_step *s)
 {
     uint64_t bit = UINT64_C(1) << s->ev->node;
 
-    if (s->ev->kind == RLK_EVENT_WATCHED) {
+    if (s->ev->kind == RLK_EVENT_SUBSCRIBED) {
         m->failed &= ~bit;
     }
     if (m->turn == 0 && (s->ev->kind == RLK_EVENT_TURN || s->ev->kind == RLK_EVENT_CHANGED ||
-                         s->ev->kind == RLK_EVENT_WATCHED)) {
+                         s->ev->kind == RLK_EVENT_SUBSCRIBED)) {
         m->checked = false; /* one host has news */
     }
     m->yields = m->yields && s->ev->kind != RLK_EVENT_TURN;
     if (!(hosts_of(s) & bit)) {
         return;
     }
-    if (s->ev->kind == RLK_EVENT_PLACE) {
-        hear_place(m, s, bit);
+    if (s->ev->kind == RLK_EVENT_POSITION) {
+        hear_position(m, s, bit);
     } else if (s->ev->kind == RLK_EVENT_TURN) {
         forget(m, bit);
         m->turn |= bit;
         m->crossed |= bit & s->before->waiting.asked;
     } else if (s->ev->kind == RLK_EVENT_NEXT) {
-        m->first |= bit & m->watched;
-    } else if (s->ev->kind == RLK_EVENT_WATCHED) {
-        m->watched |= bit;
-    } else if (s->ev->kind == RLK_EVENT_UNWATCHED) {
+        m->first |= bit & m->subscribed;
+    } else if (s->ev->kind == RLK_EVENT_SUBSCRIBED) {
+        m->subscribed |= bit;
+    } else if (s->ev->kind == RLK_EVENT_UNSUBSCRIBED) {
         forget(m, bit);
         m->crossed &= ~bit;
-        m->watched &= ~bit;
+        m->subscribed &= ~bit;
     }
 }
 
 static bool is_hint(const struct rlk_event *ev)
 {
-    return ev->kind >= RLK_EVENT_PLACE && ev->kind <= RLK_EVENT_UNWATCHED;
+    return ev->kind >= RLK_EVENT_POSITION && ev->kind <= RLK_EVENT_UNSUBSCRIBED;
 }
 
 static bool is_wake_up(const struct rlk_event *ev)
@@ -136,11 +136,11 @@ static void check_hosts(const struct wait_model *m, const struct wait_step *s)
     uint64_t hosts = hosts_of(s), skipped = 0;
     unsigned i;
 
-    FUZZ_CHECK((hosts & ~s->ev->watchable) == 0, "[W1] hosts can list us");
+    FUZZ_CHECK((hosts & ~s->ev->subscribable) == 0, "[W1] hosts can list us");
     for (i = 0; i < c->terms.nodes && count(hosts) > 0; i++) {
         uint64_t bit = UINT64_C(1) << ((c->key_hash + (uint64_t)i) % c->terms.nodes);
 
-        skipped |= hosts & bit ? 0 : bit & s->ev->watchable;
+        skipped |= hosts & bit ? 0 : bit & s->ev->subscribable;
         hosts &= ~bit;
     }
     FUZZ_CHECK((skipped & ~m->failed) == 0, "[W1] nodes that can list us are not skipped");
@@ -164,13 +164,13 @@ static void check_questions(struct wait_model *m, const struct wait_step *s)
 
     FUZZ_CHECK((out->wait & ~hosts_of(s)) == 0, "[W1] only hosts are asked for a place");
     FUZZ_CHECK(count(hosts_of(s)) <= RLK_WAITING_HOSTS, "[W1] there are three hosts at most");
-    FUZZ_CHECK((out->wait & ~m->watched) == 0, "a host that cannot wake us is not asked");
+    FUZZ_CHECK((out->wait & ~m->subscribed) == 0, "a host that cannot wake us is not asked");
     FUZZ_CHECK(out->wait == 0 || out->wait_yields == m->yields,
                "[W7] who yields asks so until it has a place, and nobody else does");
     FUZZ_CHECK(out->track == (m->first & out->wait),
                "[W4] whoever is next hears of changes, and nobody else");
     if (is_hint(s->ev)) {
-        bool may_ask = s->ev->kind == RLK_EVENT_CHANGED || s->ev->kind == RLK_EVENT_WATCHED;
+        bool may_ask = s->ev->kind == RLK_EVENT_CHANGED || s->ev->kind == RLK_EVENT_SUBSCRIBED;
 
         FUZZ_CHECK((out->wait & ~(may_ask ? bit : 0)) == 0,
                    "a change or a watch that is up is looked at on its node, nothing else is");
@@ -238,7 +238,7 @@ static void note_listed(struct wait_model *m, bool was_enough, const struct wait
 
 static void begin(struct wait_model *m, const struct wait_step *s)
 {
-    m->watched = m->listed = m->first = m->turn = m->crossed = 0;
+    m->subscribed = m->listed = m->first = m->turn = m->crossed = 0;
     m->checked = false;
     m->yields =
         (s->ev->kind == RLK_EVENT_START || s->ev->kind == RLK_EVENT_CONTEND) && s->ev->yield;
@@ -280,9 +280,9 @@ static void follow_lists(struct wait_model *m, const struct wait_step *s)
     uint64_t bit = UINT64_C(1) << s->ev->node;
     bool turn = s->ev->kind == RLK_EVENT_TURN && !(s->before->waiting.asked & bit);
 
-    if (turn || (s->ev->kind == RLK_EVENT_PLACE && !s->ev->listed)) {
+    if (turn || (s->ev->kind == RLK_EVENT_POSITION && !s->ev->listed)) {
         m->entered &= ~bit;
-    } else if (s->ev->kind == RLK_EVENT_PLACE) {
+    } else if (s->ev->kind == RLK_EVENT_POSITION) {
         m->entered |= bit;
     }
     m->entered |= s->out->wait;

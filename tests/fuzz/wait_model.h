@@ -7,13 +7,13 @@
 #include "core/attempt.h"
 
 struct wait_model {
-    uint64_t watched; /* hosts that can wake us */
-    uint64_t listed;  /* hosts whose last word was that they list us */
-    uint64_t crossed; /* hosts that announced the turn while a question was under way */
-    uint64_t first;   /* hosts whose last word was that nobody is before us */
-    uint64_t turn;    /* hosts whose last word was that it is our turn */
-    uint64_t entered; /* nodes whose list has us, unless an answer on its way says otherwise */
-    uint64_t failed;  /* nodes that could not list us, at failed_us or before */
+    uint64_t subscribed; /* hosts that can wake us */
+    uint64_t listed;     /* hosts whose last word was that they list us */
+    uint64_t crossed;    /* hosts that announced the turn while a question was under way */
+    uint64_t first;      /* hosts whose last word was that nobody is before us */
+    uint64_t turn;       /* hosts whose last word was that it is our turn */
+    uint64_t entered;    /* nodes whose list has us, unless an answer on its way says otherwise */
+    uint64_t failed;     /* nodes that could not list us, at failed_us or before */
     uint64_t failed_us;
     uint64_t unlisted_us; /* since when too few hosts list us */
     uint64_t looked_us;   /* when a timer last made us ask */

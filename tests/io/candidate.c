@@ -36,7 +36,7 @@ static void on_elected(struct redlock_election *e, uint64_t term, void *arg)
     ck_assert_int_eq(redlock_election_is_leader(e), 1);
     ck_assert_uint_eq(redlock_election_term(e), term);
     ck_assert_int_eq(redlock_election_state(e), REDLOCK_ELECTION_LEADER);
-    ck_assert_uint_eq(redlock_lock_fence(redlock_election_lock(e)), term);
+    ck_assert_uint_eq(redlock_lock_fencing_token(redlock_election_lock(e)), term);
     c->term = term;
     run(c, c->on_elected);
 }

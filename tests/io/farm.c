@@ -54,10 +54,10 @@ void farm_start(struct farm *f, size_t n, enum fake_where where)
     }
     redlock_options_init(&f->options);
     f->options.quarantine = REDLOCK_QUARANTINE_OFF;
-    f->options.health_ms = 0;
+    f->options.inspection_ms = 0;
     f->options.nodes = f->uris;
     f->options.n_nodes = n;
-    f->options.watch = 0; /* waiters poll: test_watch.c has the other way */
+    f->options.subscribe = 0; /* waiters poll: test_watch.c has the other way */
     f->options.node_timeout_ms = FARM_NEVER_MS;
     f->options.connect_timeout_ms = FARM_NEVER_MS;
     f->options.error_text = f->error_text;

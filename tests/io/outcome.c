@@ -31,7 +31,7 @@ struct redlock_request outcome_fenced_request(const char *key)
 {
     struct redlock_request request = outcome_request(key);
 
-    request.fence = 1;
+    request.fencing = 1;
     return request;
 }
 

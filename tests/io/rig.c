@@ -10,7 +10,7 @@
 
 struct farm rig;
 
-void rig_set_up(enum redlock_quarantine policy, uint32_t health_ms)
+void rig_set_up(enum redlock_quarantine policy, uint32_t inspection_ms)
 {
     size_t i;
 
@@ -19,12 +19,12 @@ void rig_set_up(enum redlock_quarantine policy, uint32_t health_ms)
         model_make_old(rig_model(i));
     }
     rig.options.quarantine = policy;
-    rig.options.health_ms = health_ms;
+    rig.options.inspection_ms = inspection_ms;
 }
 
-void rig_start(enum redlock_quarantine policy, uint32_t health_ms)
+void rig_start(enum redlock_quarantine policy, uint32_t inspection_ms)
 {
-    rig_set_up(policy, health_ms);
+    rig_set_up(policy, inspection_ms);
     farm_open(&rig);
 }
 
@@ -130,7 +130,7 @@ static struct outcome acquire_without_1(const char *key, int fence)
 {
     struct redlock_request request = outcome_request(key);
 
-    request.fence = fence;
+    request.fencing = fence;
     model_set(rig_model(1), key, "somebody", 0);
     return farm_acquire_as(&rig, &request);
 }

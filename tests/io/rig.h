@@ -25,8 +25,8 @@
 extern struct farm rig;
 
 /* Make the servers; rig_start() also opens the manager. */
-void rig_set_up(enum redlock_quarantine policy, uint32_t health_ms);
-void rig_start(enum redlock_quarantine policy, uint32_t health_ms);
+void rig_set_up(enum redlock_quarantine policy, uint32_t inspection_ms);
+void rig_start(enum redlock_quarantine policy, uint32_t inspection_ms);
 
 struct model *rig_model(size_t node);
 

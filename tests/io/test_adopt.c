@@ -15,7 +15,7 @@ static struct held h;
 static void forget(char *ret_token, size_t size)
 {
     memcpy(ret_token, h.token, size);
-    ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_detach(h.lock), REDLOCK_OK);
 }
 
 static struct redlock *another_manager(void)
@@ -391,11 +391,11 @@ END_TEST
 /* ---- quarantine ---- */
 
 /* All three masters have the key, and no handle is left. */
-static void leave_a_lock(uint32_t health_ms)
+static void leave_a_lock(uint32_t inspection_ms)
 {
     struct redlock_request request;
 
-    rig_start(REDLOCK_QUARANTINE_STRICT, health_ms);
+    rig_start(REDLOCK_QUARANTINE_STRICT, inspection_ms);
     request = held_request(&h, &rig, "k");
     request.renew = 0;
     held_acquire(&h, &request);

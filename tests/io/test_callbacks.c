@@ -207,7 +207,7 @@ START_TEST(rule_3_a_release_without_callback_is_fine)
     ck_assert_int_eq(redlock_release(got.lock, NULL, NULL), REDLOCK_OK);
     farm_wait_clean(&f);
     got = farm_acquire(&f, "k");
-    redlock_lock_forget(got.lock);
+    redlock_lock_detach(got.lock);
     ck_assert_int_eq(
         redlock_release_token(f.rl, &(const char *){"k"}, NULL, 1, got.token, NULL, NULL),
         REDLOCK_OK);
@@ -248,7 +248,7 @@ START_TEST(rule_3_a_call_that_fails_does_not_call_back)
     ck_assert_int_eq(redlock_cancel(got.lock), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_release(got.lock, outcome_on_released, &first), REDLOCK_OK);
     ck_assert_int_eq(redlock_release(got.lock, must_not_be_called, NULL), REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_detach(got.lock), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_cancel(got.lock), REDLOCK_ESTATE);
     ck_assert_uint_eq(redlock_lock_validity_ms(got.lock), 0);
     loop_must(f.base, &first.calls);
@@ -269,7 +269,7 @@ START_TEST(rule_3_a_pending_lock_cannot_be_released_or_forgotten)
     farm_open(&f);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &lock), 0);
     ck_assert_int_eq(redlock_release(lock, must_not_be_called, NULL), REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_lock_forget(lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_detach(lock), REDLOCK_ESTATE);
     ck_assert_uint_eq(redlock_lock_validity_ms(lock), 0);
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
@@ -415,7 +415,7 @@ static void chain_on_acquired(struct redlock_lock *lock, int status, void *arg)
     chain++;
     ck_assert_int_eq(status, REDLOCK_OK);
     if (chain < 4) {
-        ck_assert_int_eq(redlock_lock_forget(lock), REDLOCK_OK);
+        ck_assert_int_eq(redlock_lock_detach(lock), REDLOCK_OK);
         request.key = chain == 1 ? "k1" : chain == 2 ? "k2" : "k3";
         ck_assert_int_eq(redlock_acquire(f.rl, &request, chain_on_acquired, NULL, NULL), 0);
     } else {
@@ -564,7 +564,7 @@ static void final_acquired(struct redlock_lock *lock, int status, void *arg)
     if (status != REDLOCK_OK) {
         ck_assert_uint_eq(validity_inside, 0);
         ck_assert_int_eq(redlock_release(lock, NULL, NULL), REDLOCK_ESTATE);
-        ck_assert_int_eq(redlock_lock_forget(lock), REDLOCK_ESTATE);
+        ck_assert_int_eq(redlock_lock_detach(lock), REDLOCK_ESTATE);
     } else {
         ck_assert_uint_gt(validity_inside, 0);
         ck_assert_int_eq(redlock_release(lock, NULL, NULL), REDLOCK_OK);
@@ -755,7 +755,7 @@ START_TEST(rule_8_key_and_token_of_a_release_are_copied)
     farm_open(&f);
     got = farm_acquire(&f, "k");
     token = strdup(got.token);
-    redlock_lock_forget(got.lock);
+    redlock_lock_detach(got.lock);
     ck_assert_int_eq(redlock_release_token(f.rl, &(const char *){key}, NULL, 1, token,
                                            outcome_on_released, &released),
                      0);
@@ -790,7 +790,7 @@ static int refusals_in_child(void)
     count_refusal(&n, redlock_acquire(f.rl, &request, must_not_be_called, NULL, NULL));
     count_refusal(&n, redlock_release(held.lock, must_not_be_called, NULL));
     count_refusal(&n, redlock_cancel(held.lock));
-    count_refusal(&n, redlock_lock_forget(held.lock));
+    count_refusal(&n, redlock_lock_detach(held.lock));
     count_refusal(&n, redlock_release_token(f.rl, &(const char *){"k"}, NULL, 1, "t",
                                             must_not_be_called, NULL));
     count_refusal(&n, redlock_query(f.rl, "k", 0, query_must_not_be_called, NULL));

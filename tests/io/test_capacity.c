@@ -196,7 +196,7 @@ START_TEST(a_waiter_keeps_its_place_while_rounds_have_no_room)
 
     memset(&all, 0, sizeof(all));
     farm_start(&f, 3, FAKE_UNIX);
-    f.options.watch = 1;
+    f.options.subscribe = 1;
     farm_open(&f);
     request.wait_ms = REDLOCK_FOREVER;
     for (i = 0; i < f.n; i++) {

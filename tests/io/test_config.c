@@ -461,7 +461,7 @@ START_TEST(null_is_refused_everywhere)
     ck_assert_int_eq(redlock_acquire(f.rl, &request, NULL, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_cancel(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_release(NULL, never_called, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_lock_forget(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_lock_detach(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(
         redlock_release_token(NULL, &(const char *){"k"}, NULL, 1, "t", never_called, NULL),
         REDLOCK_EINVAL);
@@ -541,12 +541,12 @@ START_TEST(each_wrong_field_of_a_request_is_named)
     good.renew = 2;
     must_refuse_and_say(&good, "renew is 2; it must be 0 or 1");
     good.renew = 1;
-    good.needs_pet = -1;
-    must_refuse_and_say(&good, "needs_pet is -1; it must be 0 or 1");
-    good.needs_pet = 0;
-    good.fence = 7;
-    must_refuse_and_say(&good, "fence is 7; it must be 0 or 1");
-    good.fence = 0;
+    good.needs_heartbeat = -1;
+    must_refuse_and_say(&good, "needs_heartbeat is -1; it must be 0 or 1");
+    good.needs_heartbeat = 0;
+    good.fencing = 7;
+    must_refuse_and_say(&good, "fencing is 7; it must be 0 or 1");
+    good.fencing = 0;
     good.ttl_ms = 9;
     must_refuse_and_say(&good, "the ttl is 9 ms; it must be 10 to ");
 }

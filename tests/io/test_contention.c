@@ -365,7 +365,7 @@ START_TEST(one_that_cannot_be_granted_lets_others_ask)
     ask_to_wait(&behind, "k");
     must_get(&behind);
     ck_assert_uint_eq(behind.tries, 1);
-    ck_assert_int_eq(redlock_lock_forget(behind.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_detach(behind.lock), REDLOCK_OK);
     for (i = 0; i < 3; i++) {
         model_del(fake_model(f.nodes[i]), "k");
     }
@@ -374,6 +374,23 @@ START_TEST(one_that_cannot_be_granted_lets_others_ask)
     must_get(&newcomer);
     ck_assert_uint_eq(newcomer.tries, 1);
     ck_assert_int_eq(vain[0].calls + vain[1].calls, 0);
+    farm_end(&f);
+}
+END_TEST
+
+/* A foreign key on one master, an error on another: neither alone is a majority. */
+START_TEST(one_that_an_error_and_a_refusal_keep_out_lets_others_ask)
+{
+    struct waiter vain[2] = {{0}}, behind = {0};
+
+    start(3);
+    model_set(fake_model(f.nodes[0]), "k", "foreign", FARM_NEVER_MS);
+    fake_on(f.nodes[1], "EVAL", FAKE_REPLY, "-FENCE the counter of the key is not a string\r\n");
+    ask_in_vain(&vain[0]);
+    ask_to_wait(&behind, "k");
+    must_get(&behind);
+    ck_assert_int_eq(vain[0].calls, 0);
+    ck_assert_int_eq(redlock_lock_reason(vain[0].handle), REDLOCK_EHELD);
     farm_end(&f);
 }
 END_TEST
@@ -497,7 +514,7 @@ START_TEST(a_lock_that_is_forgotten_passes_the_turn_on)
     ask_to_wait(&two, "k");
     must_stand_behind(&two);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), 1);
-    ck_assert_int_eq(redlock_lock_forget(one.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_detach(one.lock), REDLOCK_OK);
     farm_wait_count(&f, 0, "SET k", 2);
     farm_end(&f);
 }
@@ -658,7 +675,7 @@ START_TEST(a_release_keeps_the_place_of_a_request_for_another_set)
 
     n_calls = 0;
     farm_start(&f, 3, FAKE_UNIX);
-    f.options.watch = 1;
+    f.options.subscribe = 1;
     farm_open(&f);
     farm_give_away(&f, 0, 3);
     ask_to_wait(&set, "bk");
@@ -719,7 +736,7 @@ START_TEST(others_stand_behind_a_lock_that_was_taken_over)
     ask_to_wait(&one, "k");
     must_get(&one);
     snprintf(token, sizeof(token), "%s", redlock_lock_token(one.lock));
-    ck_assert_int_eq(redlock_lock_forget(one.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_detach(one.lock), REDLOCK_OK);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, token, on_acquired, &two, NULL), REDLOCK_OK);
     must_get(&two);
     ask_to_wait(&three, "k");
@@ -757,7 +774,7 @@ START_TEST(whoever_asks_again_in_the_turn_of_its_release_lets_another_manager_in
 
     n_calls = 0;
     farm_start(&f, 3, FAKE_UNIX);
-    f.options.watch = 1;
+    f.options.subscribe = 1;
     farm_open(&f);
     first = f.rl;
     farm_open(&f);
@@ -821,6 +838,7 @@ Suite *contention_suite(void)
     tcase_add_test(c, a_head_that_is_cancelled_passes_its_turn_on);
     tcase_add_test(c, a_thousand_heads_that_fail_pass_the_turn_on);
     tcase_add_test(c, one_that_cannot_be_granted_lets_others_ask);
+    tcase_add_test(c, one_that_an_error_and_a_refusal_keep_out_lets_others_ask);
     tcase_add_test(c, one_that_failed_does_not_ask_while_another_one_holds_the_lock);
     tcase_add_test(c, one_that_failed_gets_the_lock_when_its_trouble_is_over);
     tcase_add_test(c, all_that_failed_get_their_turn_when_the_trouble_is_over);

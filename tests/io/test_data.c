@@ -106,7 +106,7 @@ START_TEST(the_mark_of_another_run_is_that_of_new_data)
 {
     static const char other[] = "0123456789012345678901234567890123456789 00000000deadbeef 1";
 
-    rig_set_up(_i == 1 ? REDLOCK_QUARANTINE_OBSERVED : REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_set_up(_i == 1 ? REDLOCK_QUARANTINE_LENIENT : REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     model_set(rig_model(0), "redlock:incarnation", other, 0);
     rig_model(0)->promoted = _i < 2;
     farm_open(&rig);
@@ -163,7 +163,7 @@ START_TEST(a_writable_replica_is_refused_at_the_next_inspection)
     bool strict = _i / 2 == REDLOCK_QUARANTINE_STRICT;
     size_t greetings;
 
-    rig_set_up(denies_info && strict ? REDLOCK_QUARANTINE_OBSERVED
+    rig_set_up(denies_info && strict ? REDLOCK_QUARANTINE_LENIENT
                                      : (enum redlock_quarantine)(_i / 2),
                RIG_HEALTH_MS);
     if (denies_info) {
@@ -215,11 +215,11 @@ START_TEST(the_role_is_read_from_hello_when_info_is_denied)
 }
 END_TEST
 
-/* An old server without HELLO denies INFO: with observed it votes, and its text says that its role
+/* An old server without HELLO denies INFO: with lenient it votes, and its text says that its role
  * cannot be seen. */
 START_TEST(a_master_whose_role_cannot_be_seen_votes)
 {
-    rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_HEALTH_MS);
+    rig_set_up(REDLOCK_QUARANTINE_LENIENT, RIG_HEALTH_MS);
     rig_model(0)->major = 5;
     fake_on(rig.nodes[0], "INFO", FAKE_REPLY, "-NOPERM no\r\n");
     farm_open(&rig);
@@ -238,7 +238,7 @@ START_TEST(a_master_that_was_a_replica_for_a_while_is_quarantined)
 {
     size_t greetings;
 
-    rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_HEALTH_MS);
+    rig_set_up(REDLOCK_QUARANTINE_LENIENT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-NOPERM no\r\n");
     farm_open(&rig);
     rig_must_count(0);
@@ -323,11 +323,11 @@ START_TEST(an_error_in_an_inspection_ends_no_lock)
     rig_pass_ms(RIG_HEALTH_MS);
     for (i = 0; i < 3; i++) {
         rig_wait_until_quarantined(i);
-        rig_must_be_quarantined(i, "cannot show for now");
+        rig_must_be_quarantined(i, "cannot show yet");
     }
     ck_assert_uint_gt(redlock_lock_validity_ms(held.lock), 0);
     rig_reconnect(0);
-    rig_must_be_quarantined(0, "cannot show for now");
+    rig_must_be_quarantined(0, "cannot show yet");
 
     for (i = 0; i < 3; i++) {
         fake_behave(rig.nodes[i]);
@@ -351,7 +351,7 @@ START_TEST(a_vote_that_was_forgotten_no_longer_counts)
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     model_set(rig_model(1), "k", "somebody", 0);
     fake_pause(rig.nodes[2]);
-    request.fence = _i;
+    request.fencing = _i;
     ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, &got, NULL), 0);
     farm_wait_count(&rig, 0, _i ? "EVAL" : "SET k", _i ? 2 : 1);
     loop_settle(rig.base);

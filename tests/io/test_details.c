@@ -65,7 +65,7 @@ START_TEST(a_lost_lock_names_the_masters_that_did_not_answer_and_since_when)
         ck_assert_int_eq(detail_at(i).waiting, 1);
         ck_assert_uint_ge(detail_at(i).asked_ms, HELD_THIRD_MS);
         ck_assert_uint_lt(detail_at(i).asked_ms, detail_at(i).said_ms);
-        ck_assert_ptr_nonnull(strstr(detail_at(i).error, "has not answered for"));
+        ck_assert_ptr_nonnull(strstr(detail_at(i).error, "has not replied for"));
     }
     farm_end(&f);
 }
@@ -279,7 +279,7 @@ START_TEST(a_refusal_after_the_decision_names_its_holder_and_no_answer_is_called
     stop_waiting();
     must_be_refused(0, 4, FARM_OTHER);
     ck_assert_int_eq(refused[4].vote, REDLOCK_VOTE_UNKNOWN);
-    ck_assert_str_eq(refused[4].error, "has not answered yet");
+    ck_assert_str_eq(refused[4].error, "has not replied yet");
     farm_end(&f);
 }
 END_TEST
@@ -303,7 +303,7 @@ START_TEST(a_master_that_broke_the_connection_on_our_question_is_said_to_have_do
     fake_go_on(f.nodes[1]);
     loop_must(f.base, &r.reported);
     must_be_refused(0, 2, FARM_OTHER);
-    ck_assert_str_eq(refused[4].error, "the connection broke before it answered");
+    ck_assert_str_eq(refused[4].error, "the connection broke before it replied");
     farm_end(&f);
 }
 END_TEST

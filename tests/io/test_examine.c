@@ -22,6 +22,7 @@ static struct seen {
     char product[FARM_MOST][64];
     char version[FARM_MOST][64];
     char refusal[FARM_MOST][200];
+    char subscriber[600]; /* of the first */
     struct redlock_finding findings[100];
     char texts[100][1500];
     char fixes[100][500];
@@ -57,6 +58,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
     seen.report = *report;
     ck_assert_uint_eq(report->size, sizeof(*report));
     ck_assert_uint_le(report->n_findings, sizeof(seen.findings) / sizeof(seen.findings[0]));
+    snprintf(seen.subscriber, sizeof(seen.subscriber), "%s", report->nodes[0]->subscriber);
     for (i = 0; i < report->n_nodes; i++) {
         ck_assert_uint_eq(report->nodes[i]->size, sizeof(*report->nodes[i]));
         copy_node(i, report->nodes[i]);
@@ -155,7 +157,7 @@ START_TEST(good_masters_vote_and_their_facts_are_reported)
     size_t i;
 
     farm_start(&f, 3, FAKE_UNIX);
-    f.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    f.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
     farm_open(&f);
     examine();
     ck_assert_int_eq(seen.status, REDLOCK_OK);
@@ -317,7 +319,7 @@ START_TEST(info_and_config_are_read)
     must_find(0, REDLOCK_FOUND_REPLICAS, "2 replicas");
     must_find(0, REDLOCK_FOUND_PROMOTED, "was a replica");
     must_find(0, REDLOCK_FOUND_MIN_REPLICAS, "fewer than 2");
-    must_find(0, REDLOCK_FOUND_FORGETS, "does not write to the disk before each answer");
+    must_find(0, REDLOCK_FOUND_VOLATILE, "does not write to the disk before each reply");
     farm_end(&f);
 }
 END_TEST
@@ -377,7 +379,7 @@ START_TEST(a_master_that_does_not_answer_is_waited_for_until_its_timeout)
     examine_to_timeout();
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_int_eq(seen.nodes[0].answered, 0);
-    must_find(0, REDLOCK_FOUND_SILENT, "has not answered");
+    must_find(0, REDLOCK_FOUND_UNRESPONSIVE, "has not replied");
     farm_end(&f);
 }
 END_TEST
@@ -391,7 +393,7 @@ START_TEST(answers_that_came_before_a_timeout_are_reported)
     examine_to_timeout();
     ck_assert_int_eq(seen.nodes[0].answered, 1);
     ck_assert_uint_eq(seen.nodes[0].pings, 1);
-    must_find(0, REDLOCK_FOUND_SILENT, "has not answered");
+    must_find(0, REDLOCK_FOUND_UNRESPONSIVE, "has not replied");
     ck_assert_uint_eq(seen.nodes[0].clock_error_us, UINT64_MAX);
     ck_assert_uint_eq(seen.report.clock_error_us, UINT64_MAX);
     farm_end(&f);
@@ -471,10 +473,12 @@ START_TEST(each_denied_command_is_found)
                                            "HELLO",
                                            "PUBLISH",
                                            "CLIENT TRACKING",
-                                           "ZADD"};
+                                           "ZADD",
+                                           "SUBSCRIBE"};
     unsigned i;
 
     farm_start(&f, 1, FAKE_UNIX);
+    f.options.subscribe = 1;
     farm_open(&f);
     for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         fake_behave(f.nodes[0]);
@@ -510,17 +514,30 @@ END_TEST
 /* Redis from 6.2 on grants channels one by one; and the texts differ. */
 START_TEST(a_denied_channel_is_not_reported_as_a_denied_key)
 {
-    static const char *const texts[] = {
-        "-NOPERM this user has no permissions to access one of the channels used as arguments\r\n",
-        "-NOPERM No permissions to access a channel\r\n"};
+    static const struct {
+        const char *command, *reply, *words;
+        unsigned right;
+    } rows[] = {
+        {"PUBLISH",
+         "-NOPERM this user has no permissions to access one of the channels used as arguments\r\n",
+         "channel redlock:wake (nobody is woken there", REDLOCK_RIGHT_WAKES},
+        {"PUBLISH", "-NOPERM No permissions to access a channel\r\n",
+         "channel redlock:wake (nobody is woken there", REDLOCK_RIGHT_WAKES},
+        {"SUBSCRIBE", "-NOPERM No permissions to access a channel\r\n",
+         "channel redlock:wake (nobody is woken there",
+         REDLOCK_RIGHT_WAKES | REDLOCK_RIGHT_INVALIDATIONS},
+        {"SUBSCRIBE __redis__:invalidate", "-NOPERM No permissions to access a channel\r\n",
+         "channel __redis__:invalidate (waiters learn late", REDLOCK_RIGHT_INVALIDATIONS},
+    };
 
     farm_start(&f, 1, FAKE_UNIX);
+    f.options.subscribe = 1;
     farm_open(&f);
-    fake_on(f.nodes[0], "PUBLISH", FAKE_REPLY, texts[_i]);
+    fake_on(f.nodes[0], rows[_i].command, FAKE_REPLY, rows[_i].reply);
     examine();
-    ck_assert_uint_eq(seen.nodes[0].denied, REDLOCK_RIGHT_PUBLISH);
+    ck_assert_uint_eq(seen.nodes[0].denied, rows[_i].right);
     ck_assert_int_eq(seen.nodes[0].keys_denied, 0);
-    must_find(0, REDLOCK_FOUND_RIGHTS, "polls");
+    must_find(0, REDLOCK_FOUND_RIGHTS, rows[_i].words);
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     farm_end(&f);
 }
@@ -565,7 +582,7 @@ START_TEST(old_servers_without_users_are_fine)
 {
     farm_start(&f, 1, FAKE_UNIX);
     fake_model(f.nodes[0])->major = 5;
-    f.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    f.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
     farm_open(&f);
     examine();
     ck_assert_int_eq(seen.nodes[0].verdict, REDLOCK_FINE);
@@ -669,7 +686,7 @@ END_TEST
 START_TEST(a_master_that_is_loading_its_data_does_not_vote_yet)
 {
     farm_start(&f, 3, FAKE_UNIX);
-    f.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    f.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
     fake_model(f.nodes[0])->loading = fake_model(f.nodes[1])->loading = true;
     farm_open_at_once(&f);
     farm_wait_error(&f, 0, "is loading its data");
@@ -724,6 +741,168 @@ START_TEST(masters_that_were_just_started_do_not_vote_yet)
 }
 END_TEST
 
+/* ---- the second connection ---- */
+
+/* Over the channel of the manager, a message for a waiter would get lost. */
+START_TEST(subscribe_is_tried_on_a_connection_that_ends)
+{
+    size_t i;
+    const char *channel;
+
+    farm_start(&f, 1, FAKE_UNIX);
+    f.options.subscribe = 1;
+    fake_model(f.nodes[0])->password = f.options.password = "secret";
+    farm_open(&f);
+    for (i = 0; i < 2; i++) {
+        examine();
+        loop_settle(f.base);
+        ck_assert_str_eq(seen.subscriber, "");
+        ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 2 + i);
+        ck_assert_uint_eq(fake_n_open(f.nodes[0]), 1);
+        ck_assert_uint_eq(fake_n_commands(f.nodes[0], 1 + i), 3);
+        ck_assert_str_eq(fake_text(f.nodes[0], 1 + i, 0), "AUTH secret");
+        channel = fake_request(f.nodes[0], 1 + i, 1)->argv[1];
+        ck_assert_str_eq(channel + strlen(channel) - strlen(":doctor"), ":doctor");
+        ck_assert_str_eq(fake_text(f.nodes[0], 1 + i, 2), "SUBSCRIBE __redis__:invalidate");
+    }
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(without_a_subscriber_connection_its_rights_are_not_tried)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    f.options.subscribe = 0;
+    farm_open(&f);
+    deny(f.nodes[0], "SUBSCRIBE");
+    examine();
+    ck_assert_uint_eq(seen.nodes[0].denied, 0);
+    ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_subscriber_connection_that_fails_is_reported)
+{
+    static const struct {
+        const char *command;
+        enum fake_how how;
+        const char *bytes, *words;
+    } rows[] = {
+        {"SUBSCRIBE", FAKE_REPLY, "-ERR not on this proxy\r\n",
+         "waiting polls: ERR not on this proxy"},
+        {"SUBSCRIBE", FAKE_REPLY_CLOSE, "", "subscriber connection broke: the server closed it"},
+        {"SUBSCRIBE", FAKE_REPLY, ":5\r\n", "an unexpected message"},
+        {"SUBSCRIBE __redis__:invalidate", FAKE_REPLY, "-ERR not on this proxy\r\n",
+         "waiting polls: ERR not on"},
+        {"SUBSCRIBE __redis__:invalidate", FAKE_REPLY_CLOSE, "", "subscriber connection broke"},
+        {"AUTH", FAKE_REPLY, "-WRONGPASS invalid password: secret\r\n", "waiting polls: WRONGPASS"},
+        {"", FAKE_REPLY_CLOSE, "-ERR max number of clients reached\r\n",
+         "as it allows (maxclients)"},
+    };
+
+    farm_start(&f, 1, FAKE_UNIX);
+    f.options.subscribe = 1;
+    fake_model(f.nodes[0])->password = f.options.password = "secret";
+    farm_open(&f);
+    if (rows[_i].command[0]) {
+        fake_on(f.nodes[0], rows[_i].command, rows[_i].how, rows[_i].bytes);
+    } else {
+        fake_on_connect(f.nodes[0], rows[_i].how, rows[_i].bytes);
+    }
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_int_eq(seen.nodes[0].answered, 1);
+    ck_assert_uint_eq(seen.nodes[0].denied | seen.nodes[0].missing, 0);
+    ck_assert_ptr_nonnull(strstr(seen.subscriber, rows[_i].words));
+    ck_assert_ptr_null(strstr(seen.subscriber, "secret"));
+    must_find(0, REDLOCK_FOUND_SUBSCRIBER, rows[_i].words);
+    fake_on_connect(f.nodes[0], FAKE_MODEL, NULL);
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(a_server_without_subscribe_is_reported)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    f.options.subscribe = 1;
+    farm_open(&f);
+    fake_on(f.nodes[0], "SUBSCRIBE", FAKE_REPLY, "-ERR unknown command 'SUBSCRIBE'\r\n");
+    examine();
+    ck_assert_uint_eq(seen.nodes[0].missing, REDLOCK_RIGHT_SUBSCRIBE);
+    must_find(0, REDLOCK_FOUND_RIGHTS, "does not know SUBSCRIBE");
+    farm_end(&f);
+}
+END_TEST
+
+static bool has_subscribed(void *arg)
+{
+    (void)arg;
+    return fake_count(f.nodes[0], "SUBSCRIBE") == 2;
+}
+
+START_TEST(a_subscriber_connection_without_an_answer_is_waited_for_until_its_timeout)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    f.options.subscribe = 1;
+    farm_open(&f);
+    fake_on(f.nodes[0], "SUBSCRIBE", FAKE_MUTE, NULL);
+    begin();
+    loop_must_true(f.base, has_subscribed, NULL);
+    farm_time_out(&f);
+    loop_must(f.base, &seen.calls);
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.nodes[0].pings, 20);
+    must_find(0, REDLOCK_FOUND_SUBSCRIBER,
+              "did not finish the handshake of the subscriber connection");
+    farm_end(&f);
+}
+END_TEST
+
+START_TEST(closing_ends_the_second_connection)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    f.options.subscribe = 1;
+    farm_open(&f);
+    fake_on(f.nodes[0], "SUBSCRIBE", FAKE_MUTE, NULL);
+    begin();
+    loop_must_true(f.base, has_subscribed, NULL);
+    farm_close(&f);
+    ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
+    ck_assert_int_eq(seen.calls, 1);
+    farm_end(&f);
+}
+END_TEST
+
+static bool is_back(void *arg)
+{
+    (void)arg;
+    return fake_n_conns(f.nodes[0]) == 3 && fake_is_open(f.nodes[0], 2) &&
+           fake_n_commands(f.nodes[0], 2) > 0;
+}
+
+/* The master is not examined a second time. */
+START_TEST(the_second_connection_outlives_the_first)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    f.options.subscribe = 1;
+    farm_open(&f);
+    fake_on(f.nodes[0], "SUBSCRIBE", FAKE_STALL, NULL);
+    begin();
+    loop_must_true(f.base, has_subscribed, NULL);
+    fake_hang_up_on(f.nodes[0], 0);
+    loop_must_true(f.base, is_back, NULL);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    fake_behave(f.nodes[0]);
+    fake_go_on(f.nodes[0]);
+    loop_must(f.base, &seen.calls);
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.nodes[0].pings, 20);
+    ck_assert_str_eq(seen.subscriber, "");
+    farm_end(&f);
+}
+END_TEST
+
 /* ---- masters that send nonsense ---- */
 
 /* Answers of the wrong kind to everything are reported, and do no harm. */
@@ -747,10 +926,12 @@ START_TEST(nonsense_does_no_harm)
     };
     static const char *const commands[] = {"INFO",   "CONFIG",  "ACL",  "SET",      "GET",
                                            "DEL",    "PEXPIRE", "PTTL", "TRY EVAL", "TRY EVALSHA",
-                                           "SCRIPT", "CLIENT",  "TIME"};
+                                           "SCRIPT", "CLIENT",  "TIME", "SUBSCRIBE"};
     size_t i, k;
 
-    open_three();
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.subscribe = 1;
+    farm_open(&f);
     for (i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
         for (k = 0; k < sizeof(commands) / sizeof(commands[0]); k++) {
             fake_on(f.nodes[0], commands[k], FAKE_REPLY, nonsense[i]);
@@ -835,7 +1016,7 @@ Suite *examine_suite(void)
     tcase_add_test(tcase, each_denied_command_is_found);
     tcase_add_test(tcase, the_suggested_acl_command_names_the_user);
     tcase_add_test(tcase, denied_keys_are_not_reported_as_denied_commands);
-    tcase_add_loop_test(tcase, a_denied_channel_is_not_reported_as_a_denied_key, 0, 2);
+    tcase_add_loop_test(tcase, a_denied_channel_is_not_reported_as_a_denied_key, 0, 4);
     tcase_add_test(tcase, unknown_commands_are_reported_as_unknown);
     tcase_add_test(tcase, old_servers_without_users_are_fine);
     tcase_add_test(tcase, a_refusal_to_write_is_explained);
@@ -846,6 +1027,14 @@ Suite *examine_suite(void)
     tcase_add_test(tcase, a_master_that_is_loading_its_data_does_not_vote_yet);
     tcase_add_test(tcase, a_server_that_is_listed_twice_is_found);
     tcase_add_test(tcase, masters_that_were_just_started_do_not_vote_yet);
+    tcase_add_test(tcase, subscribe_is_tried_on_a_connection_that_ends);
+    tcase_add_test(tcase, without_a_subscriber_connection_its_rights_are_not_tried);
+    tcase_add_loop_test(tcase, a_subscriber_connection_that_fails_is_reported, 0, 7);
+    tcase_add_test(tcase, a_server_without_subscribe_is_reported);
+    tcase_add_test(tcase,
+                   a_subscriber_connection_without_an_answer_is_waited_for_until_its_timeout);
+    tcase_add_test(tcase, closing_ends_the_second_connection);
+    tcase_add_test(tcase, the_second_connection_outlives_the_first);
     tcase_add_test(tcase, nonsense_does_no_harm);
     tcase_add_test(tcase, texts_of_a_server_are_made_printable);
     tcase_add_test(tcase, two_examinations_at_once_both_get_a_result);

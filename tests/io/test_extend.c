@@ -243,11 +243,11 @@ START_TEST(a_lost_lock_cannot_be_petted)
     request = held_request(&h, &f, "k");
     request.renew = 0;
     held_acquire(&h, &request);
-    ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_heartbeat(h.lock), REDLOCK_OK);
     suspend_ms(OUTCOME_TTL_MS);
-    ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_heartbeat(h.lock), REDLOCK_ESTATE);
     held_wait(&h, &h.lost, 1);
-    ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_heartbeat(h.lock), REDLOCK_ESTATE);
     farm_end(&f);
 }
 END_TEST
@@ -298,20 +298,20 @@ START_TEST(calls_in_the_wrong_state_are_refused)
     held_pause(&f, 0, 5);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &pending), 0);
     ck_assert_int_eq(redlock_extend(pending, 1000, outcome_never, NULL), REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_lock_pet(pending), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_heartbeat(pending), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_extend(NULL, 1000, outcome_never, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_extend(h.lock, 1000, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_extend(h.lock, 9, outcome_never, NULL), REDLOCK_ETTL);
     ck_assert_int_eq(redlock_extend(h.lock, REDLOCK_MAX_TTL_MS + 1, outcome_never, NULL),
                      REDLOCK_ETTL);
-    ck_assert_int_eq(redlock_lock_pet(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_lock_heartbeat(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(held_extend(&h, 1000), REDLOCK_OK);
     ck_assert_int_eq(redlock_extend(h.lock, 1000, outcome_never, NULL), REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_detach(h.lock), REDLOCK_ESTATE);
     held_resume(&f, 0, 5);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
-    ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_detach(h.lock), REDLOCK_OK);
     loop_must(f.base, &got.calls);
     farm_end(&f);
 }
@@ -325,10 +325,10 @@ static void do_release(struct held *held)
     ck_assert_int_eq(held_release(held), REDLOCK_OK);
 }
 
-static void do_forget(struct held *held)
+static void do_detach(struct held *held)
 {
     held->on_notice = held->on_extended = NULL;
-    ck_assert_int_eq(redlock_lock_forget(held->lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_detach(held->lock), REDLOCK_OK);
     held->lock = NULL;
 }
 
@@ -353,7 +353,7 @@ static const struct {
     void (*act)(struct held *held);
     const char *then; /* the callbacks that follow */
 } acts[] = {
-    {do_nothing, ""}, {do_release, "r"}, {do_forget, ""}, {do_close, "c"}, {do_extend, "e"}};
+    {do_nothing, ""}, {do_release, "r"}, {do_detach, ""}, {do_close, "c"}, {do_extend, "e"}};
 
 #define N_ACTS ((int)(sizeof(acts) / sizeof(acts[0])))
 
@@ -417,7 +417,7 @@ static void release_the_second(struct held *held)
 static void forget_the_second(struct held *held)
 {
     (void)held;
-    ck_assert_int_eq(redlock_lock_forget(second.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_detach(second.lock), REDLOCK_OK);
     second.lock = NULL;
 }
 
@@ -499,7 +499,7 @@ static int refusals_in_child(void)
     int n = 0;
 
     n += redlock_extend(h.lock, 1000, outcome_never, NULL) == REDLOCK_EFORK;
-    n += redlock_lock_pet(h.lock) == REDLOCK_EFORK;
+    n += redlock_lock_heartbeat(h.lock) == REDLOCK_EFORK;
     n += redlock_adopt(f.rl, &request, "token", outcome_never, NULL, NULL) == REDLOCK_EFORK;
     n += redlock_lock_validity_ms(h.lock) == 0;
     suspend_ms(OUTCOME_TTL_MS);

@@ -57,7 +57,7 @@ static uint64_t one_fence(const char *key)
     uint64_t fence;
 
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    fence = redlock_lock_fence(got.lock);
+    fence = redlock_lock_fencing_token(got.lock);
     loop_settle(f.base);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_gone(&f, key);
@@ -119,7 +119,7 @@ START_TEST(a_fence_costs_one_command_a_master)
         ck_assert_str_eq(vote->argv[3], "k");
         ck_assert_str_eq(vote->argv[4], got.token);
         ck_assert_str_eq(model_get(model(i), "k"), got.token);
-        ck_assert_uint_eq(counter_of(i, "k"), redlock_lock_fence(got.lock));
+        ck_assert_uint_eq(counter_of(i, "k"), redlock_lock_fencing_token(got.lock));
         ck_assert_uint_eq(confirms(i), 0);
     }
     must_release(&got);
@@ -135,7 +135,7 @@ START_TEST(a_fence_costs_no_more_with_a_quarantine)
 
     farm_start(&f, 3, FAKE_UNIX);
     f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
-    f.options.health_ms = FARM_NEVER_MS;
+    f.options.inspection_ms = FARM_NEVER_MS;
     for (i = 0; i < 3; i++) {
         model_make_old(fake_model(f.nodes[i]));
     }
@@ -170,7 +170,7 @@ START_TEST(fences_grow)
         if (i % 2) {
             got = outcome_of_acquire(f.base, second, 3, &request);
             ck_assert_int_eq(got.status, REDLOCK_OK);
-            next = redlock_lock_fence(got.lock);
+            next = redlock_lock_fencing_token(got.lock);
             must_release(&got);
         } else {
             next = one_fence("k");
@@ -244,7 +244,7 @@ START_TEST(only_masters_that_voted_lower_are_asked_to_confirm)
     fake_pause(f.nodes[2]);
     got = acquire("k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+    ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), AHEAD + 8);
     ck_assert_uint_eq(confirms(0), 1);
     ck_assert_uint_eq(confirms(1), 0);
     ck_assert_uint_eq(confirms(2), 0);
@@ -275,7 +275,7 @@ START_TEST(a_majority_agrees_on_the_largest)
     fake_pause(f.nodes[4]);
     got = acquire("k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 31);
+    ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), AHEAD + 31);
     for (i = 1; i <= 3; i++) {
         ck_assert_uint_eq(counter_of(i, "k"), AHEAD + 31);
         ck_assert_uint_eq(confirms(i), i < 3);
@@ -302,7 +302,7 @@ START_TEST(the_next_fence_is_greater_with_any_majority)
         fake_pause(f.nodes[i % 3]);
         got = acquire("k");
         ck_assert_int_eq(got.status, REDLOCK_OK);
-        next = redlock_lock_fence(got.lock);
+        next = redlock_lock_fencing_token(got.lock);
         ck_assert_uint_gt(next, last);
         last = next;
         fake_go_on(f.nodes[i % 3]);
@@ -342,7 +342,7 @@ START_TEST(a_confirmation_that_is_refused_is_a_lost_vote)
     fake_go_on(f.nodes[2]);
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+    ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), AHEAD + 8);
     ck_assert_uint_eq(confirms(2), 1);
     ck_assert_uint_eq(counter_of(2, "k"), AHEAD + 8);
     fake_behave(f.nodes[0]);
@@ -377,7 +377,7 @@ START_TEST(an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_ne(got.votes[0].vote, REDLOCK_VOTE_YES);
-    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+    ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), AHEAD + 8);
     fake_behave(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     must_release(&got);
@@ -393,7 +393,7 @@ START_TEST(a_confirmation_that_does_not_come_is_not_waited_for)
     fake_go_on(f.nodes[2]);
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+    ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), AHEAD + 8);
     farm_end(&f);
 }
 END_TEST
@@ -414,7 +414,7 @@ START_TEST(a_late_vote_that_is_greater_does_not_change_the_fence)
     fake_go_on(f.nodes[0]);
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+    ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), AHEAD + 8);
     ck_assert_uint_eq(counter_of(2, "k"), AHEAD + 101);
     must_release(&got);
     ck_assert_uint_gt(one_fence("k"), AHEAD + 8);
@@ -447,7 +447,7 @@ START_TEST(a_lost_round_raises_the_hint_of_the_next_one)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_uint_eq(got.tries, 2);
-    ck_assert_uint_eq(redlock_lock_fence(got.lock), ahead + 2);
+    ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), ahead + 2);
     loop_settle(f.base);
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(confirms(i), 0);
@@ -474,7 +474,7 @@ START_TEST(each_of_several_keys_has_a_counter_and_all_grow)
     request.n_keys = 2;
     got = farm_acquire_as(&f, &request);
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    fence = redlock_lock_fence(got.lock);
+    fence = redlock_lock_fencing_token(got.lock);
     ck_assert_uint_eq(fence, AHEAD + 1);
     loop_settle(f.base);
     for (i = 0; i < 3; i++) {
@@ -500,7 +500,7 @@ static void hold_with_fence(size_t n)
     f.options.node_timeout_ms = HELD_TIMEOUT_MS;
     farm_open(&f);
     request = held_request(&h, &f, "k");
-    request.fence = 1;
+    request.fencing = 1;
     held_acquire(&h, &request);
 }
 
@@ -510,7 +510,7 @@ START_TEST(a_renewal_raises_the_counters)
     uint64_t fence;
 
     hold_with_fence(3);
-    fence = redlock_lock_fence(h.lock);
+    fence = redlock_lock_fencing_token(h.lock);
     set_counters(0, 2, "k", 5);
     set_counter(2, "k", AHEAD);
     suspend_ms(HELD_THIRD_MS);
@@ -521,7 +521,7 @@ START_TEST(a_renewal_raises_the_counters)
     ck_assert_uint_eq(counter_of(0, "k"), fence);
     ck_assert_uint_eq(counter_of(1, "k"), fence);
     ck_assert_uint_eq(counter_of(2, "k"), AHEAD);
-    ck_assert_uint_eq(redlock_lock_fence(h.lock), fence);
+    ck_assert_uint_eq(redlock_lock_fencing_token(h.lock), fence);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_end(&f);
 }
@@ -533,7 +533,7 @@ START_TEST(a_heal_raises_the_counter)
     uint64_t fence;
 
     hold_with_fence(3);
-    fence = redlock_lock_fence(h.lock);
+    fence = redlock_lock_fencing_token(h.lock);
     model_flush(model(0));
     suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 0, &rlk_script_take, 1);
@@ -553,11 +553,11 @@ START_TEST(a_lock_without_a_fence_has_no_counter)
     start(3);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    ck_assert_uint_eq(redlock_lock_fence(got.lock), 0);
+    ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), 0);
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(counter_of(i, "k"), 0);
     }
-    ck_assert_uint_eq(redlock_lock_fence(NULL), 0);
+    ck_assert_uint_eq(redlock_lock_fencing_token(NULL), 0);
     must_release(&got);
     farm_end(&f);
 }
@@ -570,7 +570,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
 {
     (void)arg;
     (void)status;
-    fence_at_release = redlock_lock_fence(lock);
+    fence_at_release = redlock_lock_fencing_token(lock);
     released++;
 }
 
@@ -579,9 +579,9 @@ START_TEST(a_released_lock_has_no_fence)
     start(3);
     got = acquire("k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    ck_assert_uint_gt(redlock_lock_fence(got.lock), 0);
+    ck_assert_uint_gt(redlock_lock_fencing_token(got.lock), 0);
     ck_assert_int_eq(redlock_release(got.lock, on_released, NULL), REDLOCK_OK);
-    ck_assert_uint_eq(redlock_lock_fence(got.lock), 0);
+    ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), 0);
     fence_at_release = 1;
     loop_must(f.base, &released);
     ck_assert_uint_eq(fence_at_release, 0);
@@ -598,14 +598,14 @@ START_TEST(an_adopted_lock_has_no_fence)
     start(3);
     got = acquire("k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    fence = redlock_lock_fence(got.lock);
+    fence = redlock_lock_fencing_token(got.lock);
     loop_settle(f.base);
-    ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_detach(got.lock), REDLOCK_OK);
     request = held_request(&h, &f, "k");
-    request.fence = 1;
+    request.fencing = 1;
     held_adopt(&h, f.rl, &request, got.token);
     ck_assert_int_eq(h.status, REDLOCK_OK);
-    ck_assert_uint_eq(redlock_lock_fence(h.lock), 0);
+    ck_assert_uint_eq(redlock_lock_fencing_token(h.lock), 0);
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(counter_of(i, "k"), fence);
     }
@@ -628,11 +628,11 @@ START_TEST(scripts_that_were_forgotten_are_sent_again)
     }
     got = acquire("k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    ck_assert_uint_gt(redlock_lock_fence(got.lock), fence);
+    ck_assert_uint_gt(redlock_lock_fencing_token(got.lock), fence);
     loop_settle(f.base);
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_vote), 3);
-        ck_assert_uint_eq(counter_of(i, "k"), redlock_lock_fence(got.lock));
+        ck_assert_uint_eq(counter_of(i, "k"), redlock_lock_fencing_token(got.lock));
     }
     must_release(&got);
     farm_end(&f);
@@ -651,7 +651,7 @@ START_TEST(a_confirmation_that_was_forgotten_is_sent_again)
         set_counter(1, "k", AHEAD + 7);
         got = acquire("k");
         ck_assert_int_eq(got.status, REDLOCK_OK);
-        ck_assert_uint_eq(redlock_lock_fence(got.lock), AHEAD + 8);
+        ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), AHEAD + 8);
         ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
         model_forget_scripts(model(0));
     }

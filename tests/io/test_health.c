@@ -110,7 +110,7 @@ START_TEST(a_master_that_denies_info_has_no_vote)
     rig_must_be_quarantined(0, "does not tell us its run_id");
     rig_vote_must_not_count("k", 0, "allow us INFO");
     rig_pass_ms(RIG_QUARANTINE_MS);
-    rig_must_be_quarantined(0, "quarantine=observed");
+    rig_must_be_quarantined(0, "quarantine=lenient");
     fake_behave(rig.nodes[0]);
     rig_reconnect(0);
     rig_must_be_quarantined(0, "it restarted");
@@ -120,9 +120,9 @@ START_TEST(a_master_that_denies_info_has_no_vote)
 }
 END_TEST
 
-START_TEST(with_observed_a_master_that_denies_info_votes)
+START_TEST(with_lenient_a_master_that_denies_info_votes)
 {
-    rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_HEALTH_MS);
+    rig_set_up(REDLOCK_QUARANTINE_LENIENT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "INFO", FAKE_REPLY, NOPERM);
     fake_on(rig.nodes[0], "CONFIG", FAKE_REPLY, NOPERM);
     rig_model(0)->uptime_s = 0;
@@ -464,7 +464,7 @@ Suite *health_suite(void)
     tcase_add_test(tcase, a_master_that_denies_scripts_later_is_asked_for_the_time);
     tcase_add_test(tcase, a_master_that_is_out_of_memory_is_asked_again);
     tcase_add_test(tcase, a_master_that_denies_info_has_no_vote);
-    tcase_add_test(tcase, with_observed_a_master_that_denies_info_votes);
+    tcase_add_test(tcase, with_lenient_a_master_that_denies_info_votes);
     tcase_add_loop_test(tcase, the_greeting_is_in_order, 0, 3);
     tcase_add_test(tcase, the_incarnation_key_is_written_where_whole_scripts_are_replicated);
     tcase_add_test(tcase, the_incarnation_key_has_the_prefix);

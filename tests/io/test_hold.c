@@ -187,7 +187,7 @@ START_TEST(it_is_renewed_only_while_it_is_petted)
     struct redlock_request request = held_request(&h, &f, "k");
 
     held_start(&f);
-    request.needs_pet = 1;
+    request.needs_heartbeat = 1;
     held_acquire(&h, &request);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
@@ -196,11 +196,11 @@ START_TEST(it_is_renewed_only_while_it_is_petted)
     held_wait(&h, &h.troubles, 1);
     ck_assert_int_eq(h.reason, REDLOCK_EUNRENEWED);
     ck_assert_uint_eq(n_keeps(0), 1);
-    ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_heartbeat(h.lock), REDLOCK_OK);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
     loop_settle(f.base);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
-    ck_assert_int_eq(redlock_lock_pet(h.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_heartbeat(h.lock), REDLOCK_OK);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 3);
     loop_settle(f.base);

@@ -385,7 +385,7 @@ static const struct {
      "(protected mode)", NULL},
     {"-DENIED Redis is running in protected mode because protected mode is enabled\r\n",
      "(protected mode)", "secret"},
-    {"", "before it answered our greeting", NULL},
+    {"", "during the handshake", NULL},
     {"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", "like a Redis server", NULL},
     {"220 mail ESMTP\r\n", "like a Redis server", NULL},
 };

@@ -10,8 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <redlock/redlock.h>
+
 #include "io/dialer.h"
 #include "io/name_server.h"
+#include "lib/fake.h"
 #include "lib/loop.h"
 #include "lib/runner.h"
 
@@ -390,6 +393,75 @@ START_TEST(a_resolv_conf_that_has_changed_is_read_again)
 END_TEST
 
 /* _i: with a dot at the end, which means the name as it is. */
+/* ---- several servers behind one name ---- */
+
+static struct redlock *rl;
+static char error[600];
+static int examined, found;
+
+static bool is_up(void *arg)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    (void)arg;
+    ck_assert_int_eq(redlock_get_node_info(rl, 0, &info), 0);
+    snprintf(error, sizeof(error), "%s", info.error);
+    return info.state == REDLOCK_NODE_UP;
+}
+
+static void on_examined(const struct redlock_report *report, int status, void *arg)
+{
+    size_t i;
+
+    (void)status;
+    (void)arg;
+    examined = 1;
+    for (i = 0; i < report->n_findings; i++) {
+        found += report->findings[i]->kind == REDLOCK_FOUND_SEVERAL;
+    }
+}
+
+static void on_closed(void *arg)
+{
+    *(int *)arg = 1;
+}
+
+/* _i: whether the second address is of the same family. */
+START_TEST(a_name_that_may_be_several_servers_is_said)
+{
+    static const char *const seconds[] = {"::1", "127.0.0.2"};
+    struct redlock_options options;
+    struct fake *fake;
+    const char *uris[1];
+    char uri[60];
+    int closed = 0;
+
+    begin();
+    fake = fake_new(dialer_base, FAKE_TCP);
+    snprintf(uri, sizeof(uri), "redis://m.test:%d", fake_port(fake));
+    uris[0] = uri;
+    redlock_options_init(&options);
+    options.nodes = uris;
+    options.n_nodes = 1;
+    options.quarantine = REDLOCK_QUARANTINE_OFF;
+    name_server_add(server, "m.test", "127.0.0.1");
+    name_server_add(server, "m.test", seconds[_i]);
+    ck_assert_int_eq(redlock_new(dialer_base, &options, &rl), 0);
+    loop_must_true(dialer_base, is_up, NULL);
+    ck_assert_str_eq(error, _i ? "its name has several addresses (127.0.0.1, 127.0.0.2), which may "
+                                 "be several servers; give each server a name of its own, or list "
+                                 "this one by one address"
+                               : "");
+    ck_assert_int_eq(redlock_examine(rl, on_examined, NULL), 0);
+    loop_must(dialer_base, &examined);
+    ck_assert_int_eq(found, _i);
+    ck_assert_int_eq(redlock_close(rl, on_closed, &closed), 0);
+    loop_must(dialer_base, &closed);
+    fake_free(fake);
+    end();
+}
+END_TEST
+
 START_TEST(a_short_name_is_searched_for)
 {
     begin();
@@ -430,6 +502,7 @@ static Suite *suite(void)
     tcase_add_test(c, a_name_of_the_hosts_file_is_not_asked_for);
     tcase_add_test(c, a_hosts_file_that_has_changed_is_read_again);
     tcase_add_test(c, a_resolv_conf_that_has_changed_is_read_again);
+    tcase_add_loop_test(c, a_name_that_may_be_several_servers_is_said, 0, 2);
     tcase_add_loop_test(c, a_short_name_is_searched_for, 0, 2);
     suite_add_tcase(s, c);
     return s;

@@ -77,7 +77,7 @@ END_TEST
 static void end_without_a_release(int how)
 {
     if (how) {
-        ck_assert_int_eq(redlock_lock_forget(h.lock), 0);
+        ck_assert_int_eq(redlock_lock_detach(h.lock), 0);
         h.lock = NULL;
     } else {
         suspend_ms(OUTCOME_TTL_MS);
@@ -116,12 +116,12 @@ static void vote_by_hash(void)
 
     held_start(&f);
     request = held_request(&before, &f, "k");
-    request.fence = true;
+    request.fencing = true;
     held_acquire(&before, &request);
     ck_assert_int_eq(held_end(&before), REDLOCK_OK);
     held_pause(&f, NODE, NODE + 1);
     request = held_request(&h, &f, "k");
-    request.fence = true;
+    request.fencing = true;
     held_acquire(&h, &request);
     scripts_wait(&f, NODE, &rlk_script_vote, 2);
     ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_vote)));

@@ -56,7 +56,7 @@ static void on_observed(const struct redlock_query_result *result, int status, v
     seen.reports[seen.n++] = status ? 'u' : result->held ? 'h' : 'f';
     snprintf(seen.token, sizeof(seen.token), "%s", result->held ? result->token : "");
     snprintf(seen.leader, sizeof(seen.leader), "%s", result->leader);
-    seen.fence = result->fence;
+    seen.fence = result->fencing_token;
     seen.ttl_ms = result->ttl_ms;
     if (seen.ends) {
         rlk_observation_end(observation);
@@ -84,7 +84,7 @@ static bool is_watched(void *arg)
 
     (void)arg;
     for (i = 0; i < f.n; i++) {
-        if (rlk_watch_state(&f.rl->nodes[i]) != RLK_WATCH_UP) {
+        if (rlk_subscriber_state(&f.rl->nodes[i]) != RLK_SUBSCRIBER_UP) {
             return false;
         }
     }
@@ -247,14 +247,14 @@ START_TEST(a_leader_of_this_manager_is_observed)
     struct redlock_request request = outcome_request("k");
 
     start();
-    request.fence = 1;
+    request.fencing = 1;
     request.owner = "leader me 10.0.0.1";
     got = farm_acquire_as(&f, &request);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     loop_settle(f.base);
     must_see("fh");
     ck_assert_str_eq(seen.leader, "me");
-    ck_assert_uint_eq(seen.fence, redlock_lock_fence(got.lock));
+    ck_assert_uint_eq(seen.fence, redlock_lock_fencing_token(got.lock));
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     loop_settle(f.base);
     must_see("fhf");
@@ -300,7 +300,7 @@ START_TEST(with_a_prefix_the_key_is_found)
     suspend_freeze();
     farm_start(&f, MASTERS, FAKE_UNIX);
     f.options.key_prefix = "p:";
-    f.options.watch = 1;
+    f.options.subscribe = 1;
     farm_open(&f);
     observe();
     loop_must_true(f.base, is_watched, NULL);
@@ -533,7 +533,7 @@ START_TEST(it_waits_for_masters_that_are_being_connected)
 {
     suspend_freeze();
     farm_start(&f, MASTERS, FAKE_UNIX);
-    f.options.watch = 1;
+    f.options.subscribe = 1;
     farm_open_at_once(&f);
     observe();
     loop_must_true(f.base, is_watched, NULL);

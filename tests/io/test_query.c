@@ -84,7 +84,7 @@ START_TEST(free_key_is_free_everywhere)
     ck_assert_uint_eq(seen.result.ttl_ms, 0);
     ck_assert_str_eq(seen.token, "");
     for (i = 0; i < 5; i++) {
-        ck_assert_int_eq(seen.nodes[i].answer, REDLOCK_ANSWER_FREE);
+        ck_assert_int_eq(seen.nodes[i].reply, REDLOCK_REPLY_FREE);
     }
     farm_end(&f);
 }
@@ -167,9 +167,9 @@ START_TEST(minority_that_is_away_is_reported)
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_uint_eq(seen.result.answered, 3);
     ck_assert_int_eq(seen.result.held, 1);
-    ck_assert_int_eq(seen.nodes[0].answer, REDLOCK_ANSWER_NONE);
+    ck_assert_int_eq(seen.nodes[0].reply, REDLOCK_REPLY_NONE);
     ck_assert_str_ne(seen.errors[0], "");
-    ck_assert_int_eq(seen.nodes[1].answer, REDLOCK_ANSWER_NONE);
+    ck_assert_int_eq(seen.nodes[1].reply, REDLOCK_REPLY_NONE);
     ck_assert_ptr_nonnull(strstr(seen.errors[1], "LOADING"));
     farm_end(&f);
 }
@@ -311,7 +311,7 @@ START_TEST(empty_value_is_a_value)
     query("k");
     ck_assert_int_eq(seen.result.held, 0);
     ck_assert_uint_eq(seen.result.holding, 1);
-    ck_assert_int_eq(seen.nodes[0].answer, REDLOCK_ANSWER_HELD);
+    ck_assert_int_eq(seen.nodes[0].reply, REDLOCK_REPLY_HELD);
     give(1, 3, "", 60000);
     query("k");
     ck_assert_int_eq(seen.result.held, 1);
@@ -455,7 +455,7 @@ START_TEST(waiters_that_are_not_known_are_none)
     ck_assert_int_eq(seen.result.held, 1);
     ck_assert_uint_eq(seen.result.waiters, 0);
     for (i = 0; i < 5; i++) {
-        ck_assert_int_eq(seen.nodes[i].answer, REDLOCK_ANSWER_HELD);
+        ck_assert_int_eq(seen.nodes[i].reply, REDLOCK_REPLY_HELD);
         ck_assert_uint_eq(seen.nodes[i].waiters, 0);
     }
     farm_end(&f);

@@ -306,7 +306,7 @@ END_TEST
 
 static void forget(struct held *h)
 {
-    ck_assert_int_eq(redlock_lock_forget(h->lock), 0);
+    ck_assert_int_eq(redlock_lock_detach(h->lock), 0);
     h->lock = NULL;
 }
 
@@ -384,7 +384,7 @@ START_TEST(locks_that_differ_are_not_in_one_batch)
         struct redlock_request request = request_of(i, name_of(i));
 
         request.ttl_ms = i / 2 == 1 ? OUTCOME_TTL_MS + 1000 : OUTCOME_TTL_MS;
-        request.fence = i / 2 >= 2 && i / 2 < 4;
+        request.fencing = i / 2 >= 2 && i / 2 < 4;
         if (i / 2 >= 3) {
             request.key = NULL;
             request.keys = two[i % 2];

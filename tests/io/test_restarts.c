@@ -91,7 +91,7 @@ END_TEST
 /* The second restart begins the quarantine again. */
 START_TEST(a_second_restart_begins_the_quarantine_again)
 {
-    rig_start(REDLOCK_QUARANTINE_OBSERVED, RIG_NO_HEALTH_MS);
+    rig_start(REDLOCK_QUARANTINE_LENIENT, RIG_NO_HEALTH_MS);
     rig_restart(0);
     rig_pass_ms(200000);
     ck_assert_uint_le(rig_quarantine_ms(0), RIG_QUARANTINE_MS - 200000);
@@ -131,7 +131,7 @@ static const struct {
     {REDLOCK_QUARANTINE_STRICT, true, 0, 240000, RIG_QUARANTINE_MS + 1000},
     {REDLOCK_QUARANTINE_STRICT, true, 200, 40000, RIG_QUARANTINE_MS - 199000},
     {REDLOCK_QUARANTINE_STRICT, true, 400, 0, 0},
-    {REDLOCK_QUARANTINE_OBSERVED, false, 0, 0, 0},
+    {REDLOCK_QUARANTINE_LENIENT, false, 0, 0, 0},
     {REDLOCK_QUARANTINE_OFF, false, 0, 0, 0},
 };
 #define N_NEWCOMERS ((int)(sizeof(newcomers) / sizeof(newcomers[0])))
@@ -265,7 +265,7 @@ END_TEST
  * writes do not wait for it while another log is being written. */
 START_TEST(a_master_that_is_not_quite_durable_may_not_restart)
 {
-    rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_NO_HEALTH_MS);
+    rig_set_up(REDLOCK_QUARANTINE_LENIENT, RIG_NO_HEALTH_MS);
     make_durable(0);
     rig_model(0)->fsync = _i == 0 ? "everysec" : "always";
     rig_model(0)->aof_fails = _i == 1;
@@ -305,9 +305,9 @@ START_TEST(a_master_that_evicts_does_not_vote)
 }
 END_TEST
 
-START_TEST(a_master_that_evicts_votes_when_only_observed)
+START_TEST(a_master_that_evicts_votes_when_lenient)
 {
-    rig_set_up(REDLOCK_QUARANTINE_OBSERVED, RIG_NO_HEALTH_MS);
+    rig_set_up(REDLOCK_QUARANTINE_LENIENT, RIG_NO_HEALTH_MS);
     rig_model(0)->maxmemory = 1 << 20;
     rig_model(0)->policy = "allkeys-lru";
     farm_open(&rig);
@@ -377,6 +377,14 @@ static bool is_quarantined_for_a_time(void *arg)
     return !is_quarantined_permanently(arg) && rig_quarantine_ms(0) > 0;
 }
 
+static bool quarantine_ends_by_itself(void)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    ck_assert_int_eq(redlock_get_node_info(rig.rl, 0, &info), REDLOCK_OK);
+    return info.quarantine_ends;
+}
+
 static void inspect_until(bool (*is_so)(void *arg))
 {
     unsigned inspections;
@@ -398,10 +406,12 @@ START_TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
     rig_model(0)->policy = "allkeys-lru";
     inspect_until(is_quarantined_permanently);
     rig_must_be_quarantined(0, "maxmemory-policy");
+    ck_assert(!quarantine_ends_by_itself());
     rig_vote_must_not_count("k", 0, "maxmemory-policy");
     rig_model(0)->policy = "noeviction";
     inspect_until(is_quarantined_for_a_time);
     rig_must_be_quarantined(0, "until just now");
+    ck_assert(quarantine_ends_by_itself());
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
@@ -430,6 +440,7 @@ START_TEST(a_master_without_its_log_does_not_vote)
         rig_model(0)->aof_rewrites = rig_model(0)->config_set = true;
         inspect_until(is_quarantined_permanently);
     }
+    ck_assert(quarantine_ends_by_itself());
     rig_vote_must_not_count("k", 0, "old log");
     rig_model(0)->aof_rewrites = false;
     inspect_until(does_it_count);
@@ -473,7 +484,7 @@ START_TEST(a_master_in_quarantine_is_no_host_while_two_others_are)
     size_t i;
 
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
-    rig.options.watch = 1;
+    rig.options.subscribe = 1;
     rig.options.trace_cb = on_traced;
     farm_open(&rig);
     for (i = 0; i < (size_t)_i; i++) {
@@ -568,7 +579,7 @@ Suite *restarts_suite(void)
     tcase_add_test(tcase, a_durable_master_may_restart);
     tcase_add_loop_test(tcase, a_master_that_is_not_quite_durable_may_not_restart, 0, 4);
     tcase_add_test(tcase, a_master_that_evicts_does_not_vote);
-    tcase_add_test(tcase, a_master_that_evicts_votes_when_only_observed);
+    tcase_add_test(tcase, a_master_that_evicts_votes_when_lenient);
     tcase_add_loop_test(tcase, a_master_without_its_log_does_not_vote, 0, 2);
     tcase_add_test(tcase, an_ordinary_rewrite_costs_no_vote);
     tcase_add_loop_test(tcase, a_new_durable_master_counts_by_the_age_of_its_data, 0, N_DURABLES);

@@ -172,7 +172,7 @@ START_TEST(renewals_and_their_margin_are_counted)
     ck_assert_uint_eq(sum(&s.margin), s.renewed);
     ck_assert_uint_gt(s.margin.sum_us, s.renewed * HELD_THIRD_MS * 1000ull);
     ck_assert_uint_lt(s.margin.sum_us, s.renewed * OUTCOME_TTL_MS * 1000ull);
-    ck_assert_uint_eq(s.unrenewed + s.healed + s.lost, 0);
+    ck_assert_uint_eq(s.unrenewed + s.restored + s.lost, 0);
     farm_end(&f);
 }
 END_TEST
@@ -181,13 +181,13 @@ START_TEST(a_master_that_lost_the_key_is_healed_once)
 {
     held_start_with_lock(&h, &f);
     held_del(&f, 1, 2);
-    while (stats().healed == 0) {
+    while (stats().restored == 0) {
         suspend_ms(HELD_THIRD_MS / 10);
         loop_settle(f.base);
     }
     suspend_ms(HELD_THIRD_MS);
     loop_settle(f.base);
-    ck_assert_uint_eq(stats().healed, 1);
+    ck_assert_uint_eq(stats().restored, 1);
     farm_end(&f);
 }
 END_TEST

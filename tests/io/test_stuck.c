@@ -157,7 +157,7 @@ static void open_with_stuck_node(void)
     got = farm_acquire(&f, "first");
     ck_assert_int_eq(got.status, REDLOCK_OK);
     farm_time_out(&f);
-    farm_wait(&f, 0, REDLOCK_NODE_STUCK);
+    farm_wait(&f, 0, REDLOCK_NODE_UNRESPONSIVE);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
 }
 
@@ -175,7 +175,7 @@ START_TEST(stuck_node_gets_no_more_sets)
         ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     }
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 1);
-    ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_STUCK);
+    ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UNRESPONSIVE);
     farm_end(&f);
 }
 END_TEST
@@ -230,7 +230,7 @@ START_TEST(with_a_stuck_majority_there_is_no_quorum_at_once)
     }
     ck_assert_int_eq(farm_acquire_to_timeout(&f, "first").status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
-        farm_wait(&f, i, REDLOCK_NODE_STUCK);
+        farm_wait(&f, i, REDLOCK_NODE_UNRESPONSIVE);
     }
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);

@@ -119,10 +119,10 @@ START_TEST(a_lock_is_traced_from_the_request_to_the_release)
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
-    must_follow("c0.0  asks n0 n1 n2 n3 n4 to keep t$ for 120000 ms");
+    must_follow("c0.0  extends t$ to 120000 ms on n0 n1 n2 n3 n4");
     must_follow("c0.0  t$ is renewed, 1");
-    at = find("c0.0  asks n0 n1 n2 n3 n4 to keep t$", 0);
-    must_follow_of_each(0, 5, "c0.0  n# says yes to keeping t$");
+    at = find("c0.0  extends t$ to", 0);
+    must_follow_of_each(0, 5, "c0.0  n# says yes to extending t$");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     must_follow("c0.0  begins to release k with t$");
     must_follow("c0.0  releases t$ on n0 n1 n2 n3 n4");
@@ -144,14 +144,14 @@ START_TEST(a_loss_is_traced_with_its_cause)
         suspend_ms(5000);
         loop_settle(f.base);
     }
-    must_follow("c0.0  asks n0 n1 n2 n3 n4 to keep t$");
+    must_follow("c0.0  extends t$ to");
     must_follow("c0.0  t$ is in trouble: ENOQUORUM, ");
     must_follow("c0.0  t$ is LOST: ENOQUORUM");
-    ck_assert_int_eq(redlock_lock_forget(h.lock), REDLOCK_OK);
-    must_follow("c0.0  forgets t$");
+    ck_assert_int_eq(redlock_lock_detach(h.lock), REDLOCK_OK);
+    must_follow("c0.0  detaches t$");
     held_resume(&f, 1, 5);
     loop_settle(f.base);
-    must_follow_of_each(1, 5, "c0-n#  says yes to keeping t$");
+    must_follow_of_each(1, 5, "c0-n#  says yes to extending t$");
     farm_end(&f);
 }
 END_TEST
@@ -240,7 +240,7 @@ START_TEST(neither_a_password_nor_a_whole_token_is_traced)
     fake_on(f.nodes[0], "AUTH", FAKE_REPLY, "+OK\r\n");
     fake_on(f.nodes[1], "AUTH", FAKE_REPLY, "-WRONGPASS " PASSWORD " is wrong\r\n");
     farm_open_at_once(&f);
-    farm_wait_error(&f, 1, "refused our user");
+    farm_wait_error(&f, 1, "rejected our user");
     request = held_request(&h, &f, "\x1b[31mk\n");
     request.owner = OWNER;
     held_acquire(&h, &request);
@@ -291,8 +291,8 @@ START_TEST(what_a_server_repeats_is_in_no_text)
             "*8\r\n$6\r\nserver\r\n$18\r\n" PASSWORD "\r\n$7\r\nversion\r\n$18\r\n" PASSWORD
             "\r\n$4\r\nrole\r\n$6\r\nmaster\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n");
     farm_open_at_once(&f);
-    farm_wait_error(&f, 0, "refused our greeting: ERR is not");
-    farm_wait_error(&f, 1, "refused our user");
+    farm_wait_error(&f, 0, "refused the handshake: ERR is not");
+    farm_wait_error(&f, 1, "rejected our user");
     held_acquire_key(&h, &f, "k");
     snprintf(says, sizeof(says), "-ERR cut '%.39s'\r\n", h.token);
     fake_on(f.nodes[3], "EVAL", FAKE_REPLY, says);
@@ -357,8 +357,8 @@ static void try_lock(struct redlock_lock *lock)
     ck_assert_int_eq(redlock_cancel(lock), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_release(lock, never_called, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_extend(lock, 0, never_called, NULL), REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_lock_pet(lock), REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_lock_forget(lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_heartbeat(lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_lock_detach(lock), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_lock_node(lock, 0, &detail), REDLOCK_OK);
     redlock_lock_validity_ms(lock);
     ck_assert_str_eq(redlock_lock_key(lock, NULL), "k");

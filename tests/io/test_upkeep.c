@@ -44,7 +44,7 @@ static void refuse(size_t node, size_t at)
 static void set_up(size_t refusing, size_t at)
 {
     farm_start(&f, MASTERS, FAKE_UNIX);
-    f.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    f.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
     for (; refusing > 0; refusing--) {
         refuse(MASTERS - refusing, at);
     }
@@ -128,7 +128,7 @@ START_TEST(other_answers_are_no_refusal)
     size_t i;
 
     farm_start(&f, MASTERS, FAKE_UNIX);
-    f.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    f.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
     for (i = 0; i < MASTERS; i++) {
         fake_on(f.nodes[i], answers[_i].command, FAKE_REPLY, answers[_i].reply);
     }
@@ -171,13 +171,13 @@ static bool is_unfit(void *arg)
     return !votes(arg);
 }
 
-/* health_ms 0: asked again all the same. */
+/* inspection_ms 0: asked again all the same. */
 START_TEST(a_right_that_is_granted_later_is_noticed)
 {
     size_t node = 2;
 
     set_up(1, 0);
-    f.options.health_ms = _i ? 0 : HEALTH_MS;
+    f.options.inspection_ms = _i ? 0 : HEALTH_MS;
     farm_open(&f);
     ck_assert_uint_eq(info_of(node).quarantine_ms, UINT64_MAX);
     fake_behave(f.nodes[node]);
@@ -196,7 +196,7 @@ START_TEST(a_right_that_is_taken_away_later_is_noticed)
     size_t node = 2;
 
     set_up(0, 0);
-    f.options.health_ms = 0;
+    f.options.inspection_ms = 0;
     farm_open(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);

@@ -33,7 +33,7 @@ struct options_0_1 {
     const char *username, *password, *key_prefix, *client_name;
     uint32_t node_timeout_ms, connect_timeout_ms, max_ttl_ms, drift_ppm;
     enum redlock_quarantine quarantine;
-    uint32_t health_ms;
+    uint32_t inspection_ms;
     char *error_text;
     size_t error_text_size;
 };
@@ -53,9 +53,9 @@ struct request_0_1 {
     const char *owner;
     const char *const *keys;
     size_t n_keys;
-    int renew, needs_pet;
+    int renew, needs_heartbeat;
     uint32_t max_hold_ms, max_renewals;
-    int fence;
+    int fencing;
     redlock_notice_cb *notice_cb;
     void *notice_arg;
 };
@@ -91,7 +91,7 @@ struct notice_0_1 {
 
 struct query_node_0_1 {
     size_t size;
-    enum redlock_query_answer answer;
+    enum redlock_query_reply reply;
     const char *token;
     uint64_t ttl_ms;
     const char *error;
@@ -105,7 +105,7 @@ struct query_result_0_1 {
     const char *token, *owner;
     uint64_t ttl_ms;
     int held;
-    uint64_t fence;
+    uint64_t fencing_token;
 };
 
 struct finding_0_1 {
@@ -143,7 +143,7 @@ SAME(options_0_1, redlock_options, connect_timeout_ms);
 SAME(options_0_1, redlock_options, max_ttl_ms);
 SAME(options_0_1, redlock_options, drift_ppm);
 SAME(options_0_1, redlock_options, quarantine);
-SAME(options_0_1, redlock_options, health_ms);
+SAME(options_0_1, redlock_options, inspection_ms);
 SAME(options_0_1, redlock_options, error_text);
 SAME(options_0_1, redlock_options, error_text_size);
 SAME(request_0_1, redlock_request, key);
@@ -158,10 +158,10 @@ SAME(request_0_1, redlock_request, owner);
 SAME(request_0_1, redlock_request, keys);
 SAME(request_0_1, redlock_request, n_keys);
 SAME(request_0_1, redlock_request, renew);
-SAME(request_0_1, redlock_request, needs_pet);
+SAME(request_0_1, redlock_request, needs_heartbeat);
 SAME(request_0_1, redlock_request, max_hold_ms);
 SAME(request_0_1, redlock_request, max_renewals);
-SAME(request_0_1, redlock_request, fence);
+SAME(request_0_1, redlock_request, fencing);
 SAME(request_0_1, redlock_request, notice_cb);
 SAME(request_0_1, redlock_request, notice_arg);
 SAME(info_0_1, redlock_node_info, name);
@@ -177,7 +177,7 @@ SAME(detail_0_1, redlock_node_detail, error);
 SAME(notice_0_1, redlock_notice, kind);
 SAME(notice_0_1, redlock_notice, reason);
 SAME(notice_0_1, redlock_notice, left_ms);
-SAME(query_node_0_1, redlock_query_node, answer);
+SAME(query_node_0_1, redlock_query_node, reply);
 SAME(query_node_0_1, redlock_query_node, token);
 SAME(query_node_0_1, redlock_query_node, ttl_ms);
 SAME(query_node_0_1, redlock_query_node, error);
@@ -190,7 +190,7 @@ SAME(query_result_0_1, redlock_query_result, token);
 SAME(query_result_0_1, redlock_query_result, owner);
 SAME(query_result_0_1, redlock_query_result, ttl_ms);
 SAME(query_result_0_1, redlock_query_result, held);
-SAME(query_result_0_1, redlock_query_result, fence);
+SAME(query_result_0_1, redlock_query_result, fencing_token);
 SAME(finding_0_1, redlock_finding, node);
 SAME(finding_0_1, redlock_finding, severity);
 SAME(finding_0_1, redlock_finding, kind);

@@ -239,6 +239,49 @@ START_TEST(a_winner_leaves_the_lists_that_still_have_it)
 }
 END_TEST
 
+/* It waits for the key of somebody else, and two hosts let it go first. */
+static void win_by_turns(void)
+{
+    memset(&got, 0, sizeof(got));
+    got.n = WAITER_MASTERS;
+    farm_give_away(&f, 0, WAITER_MASTERS);
+    ask_for("k");
+    wait_listed();
+    farm_end_other(&f);
+}
+
+/* The host that still lists the winner reads the SET, the end of the wait and the release at once.
+ * Each of the two scripts is sent again. */
+START_TEST(a_server_that_has_forgotten_two_scripts_gets_both)
+{
+    size_t host = waiter_hosts[1];
+
+    start();
+    win_by_turns();
+    tell(waiter_hosts[0], "tk");
+    tell(waiter_hosts[2], "tk");
+    must_get();
+    scripts_wait(&f, host, &rlk_script_leave, 1);
+    ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
+    farm_wait_clean(&f);
+    win_by_turns();
+    fake_pause(f.nodes[host]);
+    tell(waiter_hosts[0], "tk");
+    tell(waiter_hosts[2], "tk");
+    must_get();
+    ck_assert_int_eq(redlock_release(got.lock, NULL, NULL), REDLOCK_OK);
+    scripts_wait(&f, host, &rlk_script_release, 2);
+    model_forget_scripts(fake_model(f.nodes[host]));
+    fake_go_on(f.nodes[host]);
+    scripts_wait(&f, host, &rlk_script_leave, 3);
+    scripts_wait(&f, host, &rlk_script_release, 3);
+    loop_settle(f.base);
+    ck_assert_ptr_null(model_get(fake_model(f.nodes[host]), "k"));
+    ck_assert_ptr_null(model_waiter(fake_model(f.nodes[host]), "k", 1));
+    end();
+}
+END_TEST
+
 /* Its look has crossed the turn, and what it leads to is unknown. */
 START_TEST(a_winner_whose_look_was_not_answered_leaves_all_lists)
 {
@@ -663,6 +706,7 @@ Suite *waiting_suite(void)
     tcase_add_test(c, a_host_is_watched_and_asked_for_a_place);
     tcase_add_test(c, two_turns_begin_a_round_at_once);
     tcase_add_test(c, a_winner_leaves_the_lists_that_still_have_it);
+    tcase_add_test(c, a_server_that_has_forgotten_two_scripts_gets_both);
     tcase_add_test(c, a_winner_whose_look_was_not_answered_leaves_all_lists);
     tcase_add_rows(c, one_turn_alone, alone);
     tcase_add_test(c, whoever_is_next_hears_of_a_key_that_a_foreign_client_deletes);

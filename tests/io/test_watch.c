@@ -14,7 +14,7 @@
 
 #define INVALIDATIONS "__redis__:invalidate"
 #define GOOD_MS 1000
-#define IDLE_MS (RLK_WATCH_IDLE_US / 1000)
+#define IDLE_MS (RLK_SUBSCRIBER_IDLE_US / 1000)
 
 /* The first connection is that of the commands. */
 #define COMMANDS 0
@@ -26,7 +26,7 @@ static struct rlk_node_hooks hooks;
 /* What was reported: how often, and the last key; and traced: the last trouble, and how often it
  * came up and went down. */
 static struct {
-    unsigned count[RLK_WAKE_UNWATCHED + 1];
+    unsigned count[RLK_WAKE_UNSUBSCRIBED + 1];
     char key[REDLOCK_MAX_KEY + 1];
     size_t len;
     char trouble[512];
@@ -44,7 +44,7 @@ static void on_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, si
 {
     ck_assert_ptr_eq(n, node());
     ck_assert_uint_le(now_us, rlk_clock_us());
-    ck_assert_int_eq(key == NULL, wake == RLK_WAKE_WATCHED || wake == RLK_WAKE_UNWATCHED);
+    ck_assert_int_eq(key == NULL, wake == RLK_WAKE_SUBSCRIBED || wake == RLK_WAKE_UNSUBSCRIBED);
     seen.count[wake]++;
     if (key) {
         ck_assert_uint_le(len, REDLOCK_MAX_KEY);
@@ -66,8 +66,8 @@ static void on_traced(const struct redlock_trace *ev, void *arg)
     if (ev->kind == REDLOCK_TRACE_NODE_TROUBLE) {
         snprintf(seen.trouble, sizeof(seen.trouble), "%s", ev->text);
     }
-    seen.ups += ev->kind == REDLOCK_TRACE_WATCHED;
-    seen.downs += ev->kind == REDLOCK_TRACE_UNWATCHED;
+    seen.ups += ev->kind == REDLOCK_TRACE_SUBSCRIBED;
+    seen.downs += ev->kind == REDLOCK_TRACE_UNSUBSCRIBED;
     ck_assert_uint_le(seen.downs, seen.ups);
     ck_assert_uint_le(seen.ups, seen.downs + 1);
 }
@@ -76,7 +76,7 @@ static void start(void)
 {
     memset(&seen, 0, sizeof(seen));
     farm_start(&f, 1, FAKE_UNIX);
-    f.options.watch = 1;
+    f.options.subscribe = 1;
     f.options.trace_cb = on_traced;
 }
 
@@ -97,18 +97,18 @@ static void start_open(void)
 
 static void want(void)
 {
-    rlk_watch_want(node(), rlk_clock_us());
+    rlk_subscriber_want(node(), rlk_clock_us());
 }
 
 static void unwant(void)
 {
-    rlk_watch_unwant(node(), rlk_clock_us());
+    rlk_subscriber_unwant(node(), rlk_clock_us());
 }
 
 static bool is_up(void *arg)
 {
     (void)arg;
-    return rlk_watch_state(node()) == RLK_WATCH_UP;
+    return rlk_subscriber_state(node()) == RLK_SUBSCRIBER_UP;
 }
 
 static void wait_up(void)
@@ -198,7 +198,7 @@ static void must_greet(size_t from)
     char subscribe[REDLOCK_MAX_KEY + 60];
 
     snprintf(subscribe, sizeof(subscribe), "SUBSCRIBE %s", channel());
-    must_begin(WATCH, from, "CLIENT SETNAME libredlock:watch");
+    must_begin(WATCH, from, "CLIENT SETNAME libredlock:subscriber");
     must_begin(WATCH, from + 1, "CLIENT ID");
     must_begin(WATCH, from + 2, subscribe);
     must_begin(WATCH, from + 3, "SUBSCRIBE " INVALIDATIONS);
@@ -214,23 +214,23 @@ START_TEST(the_first_user_opens_it)
     start_open();
     loop_settle(f.base);
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_NONE);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_NONE);
     want();
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_COMING);
-    ck_assert(!rlk_watch_tracks(node()));
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_COMING);
+    ck_assert(!rlk_subscriber_tracks(node()));
     wait_up();
     must_greet(0);
     snprintf(tracking, sizeof(tracking), "CLIENT TRACKING ON REDIRECT %lld OPTIN",
-             (long long)node()->watch.client_id);
+             (long long)node()->subscriber.client_id);
     ck_assert_int_ge(fake_find(f.nodes[0], COMMANDS, 0, tracking), 0);
-    ck_assert(rlk_watch_tracks(node()));
-    ck_assert_uint_eq(seen.count[RLK_WAKE_WATCHED], 1);
-    ck_assert_uint_eq(seen.count[RLK_WAKE_UNWATCHED], 0);
+    ck_assert(rlk_subscriber_tracks(node()));
+    ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 1);
+    ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], 0);
     want();
     loop_settle(f.base);
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 2);
     farm_end(&f);
-    ck_assert_uint_eq(seen.count[RLK_WAKE_UNWATCHED], 0);
+    ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], 0);
 }
 END_TEST
 
@@ -306,10 +306,10 @@ END_TEST
 START_TEST(without_the_option_there_is_no_watch)
 {
     start();
-    f.options.watch = 0;
+    f.options.subscribe = 0;
     open_manager();
     want();
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_NONE);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_NONE);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
     unwant();
@@ -320,9 +320,9 @@ END_TEST
 START_TEST(the_option_is_checked)
 {
     start();
-    f.options.watch = _i;
+    f.options.subscribe = _i;
     ck_assert_int_eq(redlock_new(f.base, &f.options, &f.rl), REDLOCK_EINVAL);
-    ck_assert_ptr_nonnull(strstr(f.error_text, "watch"));
+    ck_assert_ptr_nonnull(strstr(f.error_text, "subscribe"));
     farm_end(&f);
 }
 END_TEST
@@ -337,7 +337,7 @@ START_TEST(who_wants_it_before_the_node_is_up_gets_it_then)
     node()->hooks = &hooks;
     farm_wait_count(&f, 0, "HELLO", 1);
     want();
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_NONE);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_NONE);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
     fake_go_on(f.nodes[0]);
@@ -367,14 +367,14 @@ START_TEST(it_is_closed_some_time_after_the_last_user)
     suspend_ms(IDLE_MS);
     wait_closed();
     suspend_unfreeze();
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_NONE);
-    ck_assert_uint_eq(seen.count[RLK_WAKE_UNWATCHED], 0);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_NONE);
+    ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], 0);
     ck_assert_uint_eq(seen.downs, 1);
     ck_assert(fake_is_open(f.nodes[0], COMMANDS));
     want();
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_COMING);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_COMING);
     wait_up();
-    ck_assert(rlk_watch_tracks(node()));
+    ck_assert(rlk_subscriber_tracks(node()));
     ck_assert_uint_eq(seen.ups, 2);
     farm_end(&f);
     ck_assert_uint_eq(seen.downs, 2);
@@ -389,7 +389,7 @@ static const struct {
     const char *reply;
     bool up, tracks;
 } refusals[] = {
-    {"CLIENT SETNAME libredlock:watch", "-NOPERM no\r\n", true, true},
+    {"CLIENT SETNAME libredlock:subscriber", "-NOPERM no\r\n", true, true},
     {"CLIENT ID", "-NOPERM no\r\n", true, false},
     {"CLIENT ID", "+what\r\n", true, false},
     {"SUBSCRIBE " INVALIDATIONS, "-NOPERM no\r\n", true, false},
@@ -401,7 +401,7 @@ static const struct {
     {"SUBSCRIBE", "*3\r\n$9\r\nwhatever!\r\n$1\r\na\r\n:1\r\n", false, false},
     {"SUBSCRIBE", "*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\nb\r\n", false, false},
     {"SUBSCRIBE " INVALIDATIONS, "+OK\r\n", false, false},
-    {"CLIENT SETNAME libredlock:watch", "nonsense\r\n", false, false},
+    {"CLIENT SETNAME libredlock:subscriber", "nonsense\r\n", false, false},
 };
 #define N_REFUSALS (sizeof(refusals) / sizeof(refusals[0]))
 
@@ -413,14 +413,14 @@ START_TEST(a_refusal_costs_no_more_than_what_is_refused)
     want();
     if (refusals[_i].up) {
         wait_up();
-        ck_assert_int_eq(rlk_watch_tracks(node()), refusals[_i].tracks);
+        ck_assert_int_eq(rlk_subscriber_tracks(node()), refusals[_i].tracks);
     } else {
-        wait_seen(RLK_WAKE_UNWATCHED, 1);
-        ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_NONE);
-        ck_assert_uint_eq(seen.count[RLK_WAKE_WATCHED], 0);
+        wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
+        ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_NONE);
+        ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 0);
         ck_assert_str_ne(seen.trouble, "");
         wait_up();
-        ck_assert(rlk_watch_tracks(node()));
+        ck_assert(rlk_subscriber_tracks(node()));
     }
     ck_assert_str_eq(farm_error(&f, 0), "");
     farm_end(&f);
@@ -434,7 +434,7 @@ START_TEST(the_password_is_in_no_text)
     open_manager();
     fake_on(f.nodes[0], "AUTH", FAKE_REPLY, "-WRONGPASS for geheim\r\n");
     want();
-    wait_seen(RLK_WAKE_UNWATCHED, 1);
+    wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
     ck_assert_ptr_nonnull(strstr(seen.trouble, "WRONGPASS"));
     ck_assert_ptr_null(strstr(seen.trouble, "geheim"));
     farm_end(&f);
@@ -461,7 +461,7 @@ START_TEST(a_server_that_refuses_is_not_hammered)
     }
     ck_assert_uint_ge(n_attempts(), 5);
     ck_assert_uint_le(n_attempts(), 60);
-    ck_assert_uint_eq(seen.count[RLK_WAKE_UNWATCHED], n_attempts());
+    ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], n_attempts());
     suspend_unfreeze();
     farm_end(&f);
 }
@@ -524,7 +524,7 @@ START_TEST(an_invalidation_names_its_keys)
     ck_assert_mem_eq(seen.key, "bc", 2);
     say_raw(PUSH "*0\r\n");
     say_raw(PUSH "*-1\r\n");
-    wait_seen(RLK_WAKE_WATCHED, 2);
+    wait_seen(RLK_WAKE_SUBSCRIBED, 2);
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 3);
     ck_assert(is_up(NULL));
     farm_end(&f);
@@ -575,7 +575,7 @@ START_TEST(a_tracked_key_is_reported_once)
     wait_seen(RLK_WAKE_TURN, 1);
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 1);
     model_flush(fake_model(f.nodes[0]));
-    wait_seen(RLK_WAKE_WATCHED, 2);
+    wait_seen(RLK_WAKE_SUBSCRIBED, 2);
     farm_end(&f);
 }
 END_TEST
@@ -630,7 +630,7 @@ START_TEST(a_push_before_it_is_up_is_ignored)
     say(channel(), "tkey", 4);
     say(INVALIDATIONS, "x", 1);
     loop_settle(f.base);
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_COMING);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_COMING);
     fake_go_on(f.nodes[0]);
     wait_up();
     ck_assert_uint_eq(seen.count[RLK_WAKE_TURN] + seen.count[RLK_WAKE_CHANGED], 0);
@@ -660,11 +660,11 @@ START_TEST(nonsense_closes_it)
 {
     start_up();
     say_raw(nonsense[_i]);
-    wait_seen(RLK_WAKE_UNWATCHED, 1);
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_NONE);
+    wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_NONE);
     ck_assert_str_ne(seen.trouble, "");
     wait_up();
-    ck_assert_uint_eq(seen.count[RLK_WAKE_WATCHED], 2);
+    ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 2);
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
     farm_end(&f);
 }
@@ -692,7 +692,7 @@ START_TEST(the_owner_may_end_the_node_when_it_is_woken)
     wait_seen(RLK_WAKE_CHANGED, 1);
     seen.leaves = false;
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 1);
-    ck_assert_uint_eq(seen.count[RLK_WAKE_UNWATCHED], 1);
+    ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], 1);
     wait_up();
     farm_end(&f);
 }
@@ -701,8 +701,8 @@ END_TEST
 /* ---- what breaks ---- */
 
 #define SUBSCRIBE_INVALIDATIONS "SUBSCRIBE " INVALIDATIONS
-static const char *const steps[] = {"CLIENT SETNAME libredlock:watch", "CLIENT ID", "SUBSCRIBE",
-                                    SUBSCRIBE_INVALIDATIONS};
+static const char *const steps[] = {"CLIENT SETNAME libredlock:subscriber", "CLIENT ID",
+                                    "SUBSCRIBE", SUBSCRIBE_INVALIDATIONS};
 #define N_STEPS 4
 
 START_TEST(it_may_break_at_each_step)
@@ -711,11 +711,11 @@ START_TEST(it_may_break_at_each_step)
     fake_on_next(f.nodes[0], 1, steps[_i % N_STEPS],
                  _i < N_STEPS ? FAKE_REPLY_CLOSE : FAKE_DO_CLOSE, "", 0);
     want();
-    wait_seen(RLK_WAKE_UNWATCHED, 1);
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_NONE);
+    wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_NONE);
     wait_up();
-    ck_assert(rlk_watch_tracks(node()));
-    ck_assert_uint_eq(seen.count[RLK_WAKE_WATCHED], 1);
+    ck_assert(rlk_subscriber_tracks(node()));
+    ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 1);
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
     farm_end(&f);
 }
@@ -728,10 +728,10 @@ START_TEST(a_step_that_is_not_answered_ends_by_the_timeout)
     want();
     farm_wait_count(&f, 0, "SUBSCRIBE", 2);
     loop_settle(f.base);
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_COMING);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_COMING);
     suspend_ms(FARM_NEVER_MS);
-    wait_seen(RLK_WAKE_UNWATCHED, 1);
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_NONE);
+    wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_NONE);
     ck_assert_ptr_nonnull(strstr(seen.trouble, "60000 ms"));
     wait_up();
     farm_end(&f);
@@ -745,19 +745,20 @@ START_TEST(when_it_breaks_it_is_opened_again)
     long long id;
 
     start_up();
-    id = node()->watch.client_id;
+    id = node()->subscriber.client_id;
     suspend_freeze();
     suspend_ms(_i ? GOOD_MS - 500 : GOOD_MS);
     fake_hang_up_on(f.nodes[0], WATCH);
-    wait_seen(RLK_WAKE_UNWATCHED, 1);
-    ck_assert(!rlk_watch_tracks(node()));
-    ck_assert_int_eq(rlk_watch_state(node()), _i ? RLK_WATCH_NONE : RLK_WATCH_COMING);
+    wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
+    ck_assert(!rlk_subscriber_tracks(node()));
+    ck_assert_int_eq(rlk_subscriber_state(node()),
+                     _i ? RLK_SUBSCRIBER_NONE : RLK_SUBSCRIBER_COMING);
     suspend_unfreeze();
     wait_up();
-    ck_assert(rlk_watch_tracks(node()));
-    ck_assert_int_ne(node()->watch.client_id, id);
+    ck_assert(rlk_subscriber_tracks(node()));
+    ck_assert_int_ne(node()->subscriber.client_id, id);
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT TRACKING"), 2);
-    ck_assert_uint_eq(seen.count[RLK_WAKE_WATCHED], 2);
+    ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 2);
     farm_end(&f);
 }
 END_TEST
@@ -767,7 +768,7 @@ START_TEST(nobody_opens_it_again_who_does_not_want_it)
     start_up();
     unwant();
     fake_hang_up_on(f.nodes[0], WATCH);
-    wait_seen(RLK_WAKE_UNWATCHED, 1);
+    wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
     suspend_ms(IDLE_MS * 2);
     loop_settle(f.base);
     ck_assert_uint_eq(n_attempts(), 1);
@@ -780,22 +781,22 @@ END_TEST
 START_TEST(after_a_failure_it_can_be_had_again)
 {
     start_open();
-    ck_assert(rlk_watch_can_be_had(node()));
+    ck_assert(rlk_subscriber_can_be_had(node()));
     fake_on_next(f.nodes[0], 1, "SUBSCRIBE", FAKE_REPLY, "-NOPERM no\r\n", 13);
     suspend_freeze();
     want();
-    wait_seen(RLK_WAKE_UNWATCHED, 1);
-    ck_assert(!rlk_watch_can_be_had(node()));
+    wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
+    ck_assert(!rlk_subscriber_can_be_had(node()));
     unwant();
     suspend_ms(IDLE_MS);
     loop_settle(f.base);
     ck_assert_uint_eq(n_attempts(), 1);
-    ck_assert(rlk_watch_can_be_had(node()));
+    ck_assert(rlk_subscriber_can_be_had(node()));
     want();
-    ck_assert(!rlk_watch_can_be_had(node()));
+    ck_assert(!rlk_subscriber_can_be_had(node()));
     suspend_unfreeze();
     wait_up();
-    ck_assert(rlk_watch_can_be_had(node()));
+    ck_assert(rlk_subscriber_can_be_had(node()));
     farm_end(&f);
 }
 END_TEST
@@ -806,16 +807,16 @@ START_TEST(it_does_not_outlive_the_command_connection)
     start_up();
     fake_on_next(f.nodes[0], 1, "HELLO", FAKE_STALL, NULL, 0);
     fake_hang_up_on(f.nodes[0], COMMANDS);
-    wait_seen(RLK_WAKE_UNWATCHED, 1);
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_NONE);
-    ck_assert(!rlk_watch_tracks(node()));
+    wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_NONE);
+    ck_assert(!rlk_subscriber_tracks(node()));
     farm_wait_count(&f, 0, "HELLO", 2);
     loop_settle(f.base);
     ck_assert(!fake_is_open(f.nodes[0], WATCH));
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 3);
     fake_go_on(f.nodes[0]);
     wait_up();
-    ck_assert(rlk_watch_tracks(node()));
+    ck_assert(rlk_subscriber_tracks(node()));
     farm_end(&f);
 }
 END_TEST
@@ -828,13 +829,13 @@ START_TEST(a_late_reply_to_the_tracking_of_a_former_one_is_ignored)
     fake_on_next(f.nodes[0], 1, "CLIENT TRACKING", FAKE_STALL, NULL, 0);
     want();
     farm_wait_count(&f, 0, "CLIENT TRACKING", 1);
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_COMING);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_COMING);
     fake_hang_up_on(f.nodes[0], WATCH);
     farm_wait_count(&f, 0, "CLIENT TRACKING", 2);
     fake_go_on(f.nodes[0]);
     wait_up();
-    ck_assert(rlk_watch_tracks(node()));
-    ck_assert_uint_eq(seen.count[RLK_WAKE_WATCHED], 1);
+    ck_assert(rlk_subscriber_tracks(node()));
+    ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 1);
     farm_end(&f);
 }
 END_TEST
@@ -848,9 +849,9 @@ START_TEST(a_close_ends_it_at_each_step)
     fake_on_next(f.nodes[0], 1, steps[_i], FAKE_STALL, NULL, 0);
     want();
     wait_conns(2);
-    before = seen.count[RLK_WAKE_UNWATCHED];
+    before = seen.count[RLK_WAKE_UNSUBSCRIBED];
     farm_close(&f);
-    ck_assert_uint_eq(seen.count[RLK_WAKE_UNWATCHED], before);
+    ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], before);
     farm_end(&f);
 }
 END_TEST

@@ -91,7 +91,7 @@ START_TEST(prefix_comes_before_the_key)
     ck_assert_uint_eq(farm_count(&f, "locks:k", got.token), 3);
     ck_assert_str_eq(redlock_lock_key(got.lock, &len), "locks:k");
     ck_assert_uint_eq(len, 7);
-    ck_assert_int_eq(redlock_lock_forget(got.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_detach(got.lock), REDLOCK_OK);
     ck_assert_int_eq(redlock_release_token(f.rl, &(const char *){"k"}, NULL, 1, got.token,
                                            outcome_on_released, &released),
                      0);

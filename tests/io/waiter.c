@@ -32,7 +32,7 @@ void waiter_start(struct farm *f, struct outcome *got, size_t n, int watch)
     got->n = n;
     suspend_freeze();
     farm_start(f, n, FAKE_UNIX);
-    f->options.watch = watch;
+    f->options.subscribe = watch;
     f->options.trace_cb = on_traced;
     farm_open(f);
 }

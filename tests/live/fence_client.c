@@ -61,7 +61,7 @@ static uint64_t write_with(uint64_t fence)
  * before it came from earlier holders. */
 static void use(const struct redlock_lock *lock)
 {
-    uint64_t fence = redlock_lock_fence(lock);
+    uint64_t fence = redlock_lock_fencing_token(lock);
     int above = write_with(fence)<fence, held = redlock_lock_validity_ms(lock)> 0;
     unsigned n = atomic_fetch_add(&board->grants, 1);
 
@@ -111,7 +111,7 @@ static void begin(void)
     request.ttl_ms = ttl_ms;
     request.wait_ms = 10 * ttl_ms;
     request.renew = 0;
-    request.fence = 1;
+    request.fencing = 1;
     if (atomic_load(&board->stop)) {
         redlock_close(rl, on_closed, NULL);
     } else if (redlock_acquire(rl, &request, on_acquired, NULL, NULL) != REDLOCK_OK) {
@@ -135,8 +135,8 @@ int main(int argc, char **argv)
     options.nodes = (const char *const *)(argv + 4);
     options.n_nodes = (size_t)(argc - 4);
     options.max_ttl_ms = ttl_ms;
-    options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
-    options.health_ms = 100;
+    options.quarantine = REDLOCK_QUARANTINE_LENIENT;
+    options.inspection_ms = 100;
     if (board == MAP_FAILED || redlock_new(base, &options, &rl) != REDLOCK_OK) {
         return 4;
     }

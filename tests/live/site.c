@@ -20,7 +20,7 @@ void site_start(struct site *s, size_t n, const struct master_options *options)
     }
     redlock_options_init(&s->options);
     s->options.quarantine = REDLOCK_QUARANTINE_OFF;
-    s->options.health_ms = 0;
+    s->options.inspection_ms = 0;
     s->options.nodes = s->uris;
     s->options.n_nodes = n;
     s->options.node_timeout_ms = SITE_NEVER_MS;

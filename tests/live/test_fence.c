@@ -74,7 +74,7 @@ static uint64_t acquire_and_release(void)
     uint64_t fence;
 
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    fence = redlock_lock_fence(got.lock);
+    fence = redlock_lock_fencing_token(got.lock);
     loop_must_true(s.base, have_all_granted, got.lock);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     wait_until_free();
@@ -98,7 +98,7 @@ START_TEST(a_fence_costs_one_command_a_master)
     size_t i, j;
 
     site_start(&s, 5, NULL);
-    s.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    s.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
     site_open(&s);
     fence = acquire_and_release(); /* sends the text */
     for (i = 0; i < s.n; i++) {
@@ -106,7 +106,7 @@ START_TEST(a_fence_costs_one_command_a_master)
     }
     got = site_acquire_with(&s, 0, &request);
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    ck_assert_uint_gt(redlock_lock_fence(got.lock), fence);
+    ck_assert_uint_gt(redlock_lock_fencing_token(got.lock), fence);
     for (i = 0; i < s.n; i++) {
         const char *stats;
 
@@ -302,9 +302,9 @@ START_TEST(fences_grow_while_masters_forget)
     unsigned lost, n;
 
     site_start(&s, 3, NULL);
-    s.options.quarantine = REDLOCK_QUARANTINE_OBSERVED;
+    s.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
     s.options.max_ttl_ms = TTL_MS;
-    s.options.health_ms = 100;
+    s.options.inspection_ms = 100;
     start_clients(pids);
     site_open(&s);
     for (lost = 0; lost < 3 || atomic_load(&board->grants) < grants_wanted(); lost++) {

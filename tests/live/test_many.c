@@ -65,7 +65,7 @@ static void acquire_all(bool fence, bool long_keys)
 
         snprintf(key, sizeof(key), "%0*dx", long_keys ? KEY_BYTES - 1 : 8, i);
         request = outcome_request(key);
-        request.fence = fence;
+        request.fencing = fence;
         request.renew = 1;
         request.notice_cb = on_notice;
         ck_assert_int_eq(redlock_acquire(s.rl[0], &request, on_acquired, NULL, NULL), REDLOCK_OK);

@@ -23,7 +23,7 @@ static void note(const char *word)
 static void on_node(struct redlock *rl, size_t index, const struct redlock_node_info *info,
                     void *arg)
 {
-    static const char *const words[] = {"down", "connecting", "up", "stuck"};
+    static const char *const words[] = {"down", "connecting", "up", "unresponsive"};
     struct redlock_node_info now = {.size = sizeof(now)};
 
     ck_assert(!in_a_call);
@@ -108,9 +108,9 @@ START_TEST(a_master_that_does_not_answer_is_reported)
     ck_assert_int_eq(site_acquire_with(&s, 0, &request).status, REDLOCK_OK);
     ck_assert_str_eq(said, "up votes");
     site_time_out(&s);
-    must_say("up votes stuck votes");
+    must_say("up votes unresponsive votes");
     master_continue(s.masters[0]);
-    must_say("up votes stuck votes up votes");
+    must_say("up votes unresponsive votes up votes");
     site_end(&s);
 }
 END_TEST
@@ -143,7 +143,7 @@ START_TEST(nothing_is_reported_while_nothing_changes)
     begin(1);
     open_both();
     must_say("up votes");
-    suspend_ms(s.options.health_ms * 5);
+    suspend_ms(s.options.inspection_ms * 5);
     ck_assert_int_eq(site_release(&s, site_acquire(&s, "k").lock), REDLOCK_OK);
     loop_settle(s.base);
     ck_assert_str_eq(said, "up votes");

@@ -34,7 +34,7 @@ static void on_observed(const struct redlock_query_result *result, int status, v
     if (status == 0 && result->held) {
         snprintf(seen.leader, sizeof(seen.leader), "%s", result->leader);
         snprintf(seen.value, sizeof(seen.value), "%s", result->value);
-        seen.fence = result->fence;
+        seen.fence = result->fencing_token;
     }
 }
 
@@ -65,7 +65,7 @@ static bool is_watched(void *arg)
 
     (void)arg;
     for (i = 0; i < MASTERS; i++) {
-        if (rlk_watch_state(&s.rl[0]->nodes[i]) != RLK_WATCH_UP) {
+        if (rlk_subscriber_state(&s.rl[0]->nodes[i]) != RLK_SUBSCRIBER_UP) {
             return false;
         }
     }
@@ -110,7 +110,7 @@ static struct outcome lead(const char *owner)
     struct outcome got;
 
     request.owner = owner;
-    request.fence = 1;
+    request.fencing = 1;
     got = site_acquire_with(&s, 1, &request);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     return got;
@@ -118,7 +118,7 @@ static struct outcome lead(const char *owner)
 
 static bool tracks(void)
 {
-    return rlk_watch_tracks(&s.rl[0]->nodes[0]);
+    return rlk_subscriber_tracks(&s.rl[0]->nodes[0]);
 }
 
 /* A look at each master for each change of the key and of the counter, one more for both at most,
@@ -134,14 +134,14 @@ START_TEST(each_leader_is_reported_with_its_term)
     must_see("fh");
     ck_assert_str_eq(seen.leader, "a");
     ck_assert_str_eq(seen.value, "10.0.0.1:80");
-    ck_assert_uint_eq(seen.fence, redlock_lock_fence(got.lock));
+    ck_assert_uint_eq(seen.fence, redlock_lock_fencing_token(got.lock));
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     must_see("fhf");
     got = lead("leader b");
     must_see("fhfh");
     ck_assert_str_eq(seen.leader, "b");
     ck_assert_str_eq(seen.value, "");
-    ck_assert_uint_eq(seen.fence, redlock_lock_fence(got.lock));
+    ck_assert_uint_eq(seen.fence, redlock_lock_fencing_token(got.lock));
     if (tracks()) {
         ck_assert_uint_le(seen.looks - before, (size_t)3 * 3 * MASTERS);
     }

@@ -17,11 +17,11 @@
 static struct site s;
 static struct outcome got;
 
-static void open_with(enum redlock_quarantine policy, uint32_t max_ttl_ms, uint32_t health_ms)
+static void open_with(enum redlock_quarantine policy, uint32_t max_ttl_ms, uint32_t inspection_ms)
 {
     s.options.quarantine = policy;
     s.options.max_ttl_ms = max_ttl_ms;
-    s.options.health_ms = health_ms;
+    s.options.inspection_ms = inspection_ms;
     site_open(&s);
 }
 
@@ -112,7 +112,7 @@ START_TEST(one_server_at_two_addresses_is_refused)
     s.uris[2] = master_uri(s.masters[1]);
     s.options.n_nodes = 3;
     s.options.quarantine =
-        (enum redlock_quarantine)(_i == 0 ? REDLOCK_QUARANTINE_OBSERVED : REDLOCK_QUARANTINE_OFF);
+        (enum redlock_quarantine)(_i == 0 ? REDLOCK_QUARANTINE_LENIENT : REDLOCK_QUARANTINE_OFF);
     site_open_at_once(&s);
     loop_must_true(s.base, is_a_duplicate_refused, &duplicate);
     ck_assert_ptr_nonnull(strstr(info_of(0, duplicate).error, info_of(0, 1 - duplicate).name));
@@ -167,7 +167,7 @@ static struct outcome second_holder_after_a_restart(enum redlock_quarantine poli
 
 START_TEST(a_restart_does_not_give_a_lock_to_two_clients)
 {
-    got = second_holder_after_a_restart(REDLOCK_QUARANTINE_OBSERVED);
+    got = second_holder_after_a_restart(REDLOCK_QUARANTINE_LENIENT);
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_int_eq(got.votes[1].vote, REDLOCK_VOTE_QUARANTINED);
     ck_assert_ptr_nonnull(strstr(got.votes[1].error, "it restarted"));
@@ -209,7 +209,7 @@ static void acquire_in_time(void)
 START_TEST(masters_that_restarted_vote_again_after_max_ttl)
 {
     site_start(&s, 3, NULL);
-    open_with(REDLOCK_QUARANTINE_OBSERVED, SHORT_TTL_MS, 0);
+    open_with(REDLOCK_QUARANTINE_LENIENT, SHORT_TTL_MS, 0);
     restart(1);
     restart(2);
     acquire_in_time();
@@ -236,7 +236,7 @@ START_TEST(a_durable_master_keeps_its_vote)
                                                          : "appendonly yes\nappendfsync everysec"};
 
     site_start(&s, 3, &options);
-    open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, 0);
+    open_with(REDLOCK_QUARANTINE_LENIENT, LONG_TTL_MS, 0);
     got = site_acquire(&s, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
     site_wait_answer(&s, 0, got.token, "GET k");
@@ -278,7 +278,7 @@ END_TEST
 START_TEST(a_flushall_is_seen_by_the_inspection)
 {
     site_start(&s, 3, NULL);
-    open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, HEALTH_MS);
+    open_with(REDLOCK_QUARANTINE_LENIENT, LONG_TTL_MS, HEALTH_MS);
     ck_assert_uint_eq(info_of(0, 0).quarantine_ms, 0);
     ck_assert_str_eq(master_ask(s.masters[0], "FLUSHALL"), "OK");
     wait_until_quarantined(0);
@@ -293,10 +293,10 @@ START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
     struct redlock_request request = outcome_request("k");
 
     site_start(&s, 3, NULL);
-    open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, 0);
+    open_with(REDLOCK_QUARANTINE_LENIENT, LONG_TTL_MS, 0);
     ck_assert_str_eq(master_ask(s.masters[0], "FLUSHALL"), "OK");
     master_ask(s.masters[1], "SET k another");
-    request.fence = 1;
+    request.fencing = 1;
     got = site_acquire_with(&s, 0, &request);
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
@@ -323,7 +323,7 @@ START_TEST(a_master_that_denies_scripts_sends_its_time_and_does_not_vote)
     struct redlock_request request = outcome_request("k");
 
     site_start(&s, 3, &options);
-    open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, HEALTH_MS);
+    open_with(REDLOCK_QUARANTINE_LENIENT, LONG_TTL_MS, HEALTH_MS);
     loop_must_true(s.base, has_sent_its_time, s.masters[0]);
     ck_assert_str_eq(master_ask(s.masters[0], "EXISTS redlock:incarnation"), "0");
     must_be_quarantined(0, "denies our user EVAL");
@@ -354,7 +354,7 @@ START_TEST(the_mark_is_of_the_run)
     char run_id[41] = "";
 
     site_start(&s, 3, NULL);
-    open_with(REDLOCK_QUARANTINE_OBSERVED, LONG_TTL_MS, HEALTH_MS);
+    open_with(REDLOCK_QUARANTINE_LENIENT, LONG_TTL_MS, HEALTH_MS);
     run = strstr(master_ask(s.masters[0], "INFO server"), "run_id:");
     ck_assert_ptr_nonnull(run);
     memcpy(run_id, run + strlen("run_id:"), 40);

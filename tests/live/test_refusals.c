@@ -220,7 +220,7 @@ static void open_stand(struct stand *at, size_t i)
     }
     redlock_options_init(&ours);
     ours.quarantine = REDLOCK_QUARANTINE_OFF;
-    ours.health_ms = 50;
+    ours.inspection_ms = 50;
     ours.nodes = uris;
     ours.n_nodes = 3;
     ours.node_timeout_ms = ours.connect_timeout_ms = SITE_NEVER_MS;

@@ -174,12 +174,12 @@ START_TEST(sha_1_of_each_fencing_script_is_what_the_server_has)
 
     site_start(&s, 2, NULL);
     open_and_count_from_here();
-    request.fence = 1;
+    request.fencing = 1;
     for (times = 0; times < 2; times++) {
         set_counters(0, "3000000000000000");
         set_counters(1, "3000000000000005");
         acquire(&request);
-        ck_assert_uint_eq(redlock_lock_fence(got.lock), UINT64_C(3000000000000006));
+        ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), UINT64_C(3000000000000006));
         ck_assert_str_eq(master_ask(s.masters[0], "GET a:redlock-fence"), "3000000000000006");
         ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
         site_wait_answer(&s, 0, "0", "EXISTS a b");

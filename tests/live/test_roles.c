@@ -23,7 +23,7 @@ static void open_with(enum redlock_quarantine policy)
 {
     s.options.quarantine = policy;
     s.options.max_ttl_ms = LONG_TTL_MS;
-    s.options.health_ms = HEALTH_MS;
+    s.options.inspection_ms = HEALTH_MS;
     site_open(&s);
 }
 
@@ -57,7 +57,7 @@ START_TEST(a_connected_master_that_becomes_a_writable_replica_has_no_vote)
     struct outcome got;
 
     site_start(&s, 3, &options);
-    open_with(_i ? REDLOCK_QUARANTINE_OFF : REDLOCK_QUARANTINE_OBSERVED);
+    open_with(_i ? REDLOCK_QUARANTINE_OFF : REDLOCK_QUARANTINE_LENIENT);
     got = acquire_at_once();
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
@@ -103,7 +103,7 @@ START_TEST(the_role_is_known_without_info)
                                            .config = "user default on nopass ~* +@all -info"};
 
     site_start(&s, 3, &options);
-    open_with(REDLOCK_QUARANTINE_OBSERVED);
+    open_with(REDLOCK_QUARANTINE_LENIENT);
     ck_assert_ptr_nonnull(strstr(info_of(0).error, "allow us INFO"));
     copy_another();
     watch_for_error(s.base, s.rl[0], 0, "is a replica");
@@ -146,7 +146,7 @@ START_TEST(a_former_replica_is_quarantined_each_time)
     int i;
 
     site_start(&s, 3, &options);
-    open_with(REDLOCK_QUARANTINE_OBSERVED);
+    open_with(REDLOCK_QUARANTINE_LENIENT);
     for (i = 0; i < 2; i++) {
         before = info_of(0).quarantine_ms;
         copy_another();
@@ -167,7 +167,7 @@ START_TEST(the_first_mark_after_oom_quarantines)
 
     site_start(&s, 3, NULL);
     must_say_ok(0, "CONFIG SET maxmemory 1");
-    open_with(REDLOCK_QUARANTINE_OBSERVED);
+    open_with(REDLOCK_QUARANTINE_LENIENT);
     ck_assert_str_eq(master_ask(s.masters[0], "EXISTS redlock:incarnation"), "0");
     ck_assert_ptr_nonnull(strstr(info_of(0).error, "does not vote: its memory is full (OOM)"));
     ck_assert_uint_eq(info_of(0).quarantine_ms, UINT64_MAX);

@@ -68,7 +68,7 @@ static void begin(void)
     }
     s.options.quarantine = REDLOCK_QUARANTINE_STRICT;
     s.options.max_ttl_ms = LONG_TTL_MS;
-    s.options.health_ms = HEALTH_MS;
+    s.options.inspection_ms = HEALTH_MS;
 }
 
 static void end(void)

@@ -300,12 +300,12 @@ START_TEST(a_fenced_waiter_gets_a_greater_fence)
 
     start();
     first = site_acquire_with(&s, 0, &request);
-    fence = redlock_lock_fence(first.lock);
+    fence = redlock_lock_fencing_token(first.lock);
     request.wait_ms = REDLOCK_FOREVER;
     wait_as(&request);
     ck_assert_int_eq(site_release(&s, first.lock), REDLOCK_OK);
     must_get();
-    ck_assert_uint_gt(redlock_lock_fence(got.lock), fence);
+    ck_assert_uint_gt(redlock_lock_fencing_token(got.lock), fence);
     site_end(&s);
 }
 END_TEST
@@ -526,7 +526,7 @@ START_TEST(the_lock_of_a_holder_that_was_killed_goes_to_the_next_when_it_ends)
     request.ttl_ms = 2000;
     first = site_acquire_with(&s, 0, &request);
     ck_assert_int_eq(first.status, REDLOCK_OK);
-    ck_assert_int_eq(redlock_lock_forget(first.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_lock_detach(first.lock), REDLOCK_OK);
     start_clients(1);
     wait_for_turns(1);
     must_end_well(0);

@@ -13,7 +13,7 @@ static struct site s;
 static struct rlk_node_hooks hooks;
 
 static struct {
-    unsigned count[RLK_WAKE_UNWATCHED + 1];
+    unsigned count[RLK_WAKE_UNSUBSCRIBED + 1];
     char key[REDLOCK_MAX_KEY + 1];
 } seen;
 
@@ -60,14 +60,14 @@ static void open_and_want(void)
     hooks = *node()->hooks;
     hooks.woken = on_woken;
     node()->hooks = &hooks;
-    rlk_watch_want(node(), rlk_clock_us());
+    rlk_subscriber_want(node(), rlk_clock_us());
 }
 
 static void start_up(void)
 {
     site_start(&s, 1, NULL);
     open_and_want();
-    wait_seen(RLK_WAKE_WATCHED, 1);
+    wait_seen(RLK_WAKE_SUBSCRIBED, 1);
 }
 
 /* ---- tracking ---- */
@@ -129,7 +129,7 @@ static const struct {
 START_TEST(a_change_of_a_tracked_key_is_reported_once)
 {
     start_up();
-    if (rlk_watch_tracks(node())) {
+    if (rlk_subscriber_tracks(node())) {
         ask(changes[_i].before);
         track("k");
         ask("SET unrelated 1");
@@ -139,7 +139,7 @@ START_TEST(a_change_of_a_tracked_key_is_reported_once)
         ask("SET k 3");
         ask("DEL k");
         ask("FLUSHALL");
-        wait_seen(RLK_WAKE_WATCHED, 2);
+        wait_seen(RLK_WAKE_SUBSCRIBED, 2);
         ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 1);
     }
     site_end(&s);
@@ -150,12 +150,12 @@ END_TEST
 START_TEST(a_refused_set_is_not_reported)
 {
     start_up();
-    if (rlk_watch_tracks(node())) {
+    if (rlk_subscriber_tracks(node())) {
         ask("SET k 1");
         track("k");
         ck_assert_str_eq(ask("SET k 2 NX"), "(nil)");
         ask("FLUSHALL");
-        wait_seen(RLK_WAKE_WATCHED, 2);
+        wait_seen(RLK_WAKE_SUBSCRIBED, 2);
         ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 0);
     }
     site_end(&s);
@@ -165,8 +165,8 @@ END_TEST
 START_TEST(a_server_tracks_if_it_knows_the_command)
 {
     start_up();
-    ck_assert_int_eq(rlk_watch_tracks(node()), strcmp(ask("CLIENT TRACKING OFF"), "OK") == 0);
-    ck_assert_int_eq(rlk_watch_state(node()), RLK_WATCH_UP);
+    ck_assert_int_eq(rlk_subscriber_tracks(node()), strcmp(ask("CLIENT TRACKING OFF"), "OK") == 0);
+    ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_UP);
     site_end(&s);
 }
 END_TEST
@@ -196,9 +196,9 @@ START_TEST(when_the_server_ends_it_the_watch_comes_back)
 {
     start_up();
     ask("CLIENT KILL TYPE pubsub");
-    wait_seen(RLK_WAKE_UNWATCHED, 1);
-    wait_seen(RLK_WAKE_WATCHED, 2);
-    if (rlk_watch_tracks(node())) {
+    wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
+    wait_seen(RLK_WAKE_SUBSCRIBED, 2);
+    if (rlk_subscriber_tracks(node())) {
         track("k");
         ask("SET k 1");
         wait_seen(RLK_WAKE_CHANGED, 1);
@@ -229,9 +229,10 @@ START_TEST(what_a_user_may_not_do_is_missing)
     site_start(&s, 1, NULL);
     if (site_user(&s, users[_i].rights)) {
         open_and_want();
-        wait_seen(users[_i].up ? RLK_WAKE_WATCHED : RLK_WAKE_UNWATCHED, 1);
-        ck_assert_int_eq(rlk_watch_state(node()), users[_i].up ? RLK_WATCH_UP : RLK_WATCH_NONE);
-        ck_assert_int_eq(rlk_watch_tracks(node()), users[_i].tracks);
+        wait_seen(users[_i].up ? RLK_WAKE_SUBSCRIBED : RLK_WAKE_UNSUBSCRIBED, 1);
+        ck_assert_int_eq(rlk_subscriber_state(node()),
+                         users[_i].up ? RLK_SUBSCRIBER_UP : RLK_SUBSCRIBER_NONE);
+        ck_assert_int_eq(rlk_subscriber_tracks(node()), users[_i].tracks);
         ck_assert_str_eq(watch_error(s.rl[0], 0), "");
     }
     site_end(&s);

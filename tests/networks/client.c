@@ -98,7 +98,7 @@ static void acquire_many(int n)
 
 static void print_nodes(void)
 {
-    static const char *const states[] = {"down", "connecting", "up", "stuck"};
+    static const char *const states[] = {"down", "connecting", "up", "unresponsive"};
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t i;
 

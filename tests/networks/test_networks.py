@@ -191,7 +191,7 @@ def test_swallowed_later(masters):
     masters[0].firewall("drop")
     compare(what, client, before)
     claim(f"{what}: the inspection notices it, and says so",
-          *says(client, 0, "stuck", "and the network to it"))
+          *says(client, 0, "unresponsive", "and the network to it"))
     compare(what + ", noticed", client, before)
     masters[0].no_firewall()
     claim(f"{what}: the same connection goes on when the network is back",
@@ -201,7 +201,7 @@ def test_swallowed_later(masters):
 
 def test_nat(masters):
     """What is between us has forgotten the connections that there are; new ones pass."""
-    for how, state, text in (("drop", "stuck", "and the network to it"),
+    for how, state, text in (("drop", "unresponsive", "and the network to it"),
                              ("reject with tcp reset", "down", "Connection reset by peer")):
         what = f"a NAT that forgets ({how})"
         client = Client([m.uri() for m in masters])
@@ -228,7 +228,7 @@ def test_half_open_ends(masters):
     wait_for(lambda: client.is_up(0, 1, 2))
     ports, began = masters[0].ports(), time.monotonic()
     masters[0].firewall(f"tcp sport {{ {', '.join(map(str, ports))} }} drop")
-    wait_for(lambda: client.nodes()[0][0] == "stuck")
+    wait_for(lambda: client.nodes()[0][0] == "unresponsive")
     claim(f"{what} is replaced", wait_for(lambda: client.is_up(0)), client.nodes())
     print(f"# {what}: {time.monotonic() - began:.0f} s", flush=True)
     client.end()
@@ -264,7 +264,7 @@ def test_slow(masters):
     client = Client([masters[0].uri(6380)] + [m.uri() for m in masters[1:]])
     claim(f"{what}: the master comes up", wait_for(lambda: client.is_up(0, 1, 2)), client.nodes())
     compare(what, client, before)
-    claim(f"{what}: it stays up", client.nodes()[0][0] in ("up", "stuck"), client.nodes())
+    claim(f"{what}: it stays up", client.nodes()[0][0] in ("up", "unresponsive"), client.nodes())
     client.end()
     masters[0].no_firewall()
 

@@ -27,7 +27,7 @@ void check_violated(struct world *w, const char *checker, const char *format, ..
 
 /* What the guarantee leaves open. With FLUSHALL: a client that has not inspected the server
  * since, when the vote did not read the mark or the data were copied back and forth and still
- * carry the old mark. With `observed`: every client that meets the server for the first time. */
+ * carry the old mark. With `lenient`: every client that meets the server for the first time. */
 static bool is_exposed(const struct world *w, unsigned client, unsigned node,
                        const struct message *m)
 {
@@ -37,7 +37,7 @@ static bool is_exposed(const struct world *w, unsigned client, unsigned node,
     if (m->flushed_us && p->inspected_us < m->flushed_us && !looks) {
         return true;
     }
-    return w->o.policy == RLK_QUARANTINE_OBSERVED &&
+    return w->o.policy == RLK_QUARANTINE_LENIENT &&
            p->met_us > rlk_time_max(m->forgot_us, m->flushed_us) &&
            rlk_time_max(m->forgot_us, m->flushed_us) > 0;
 }

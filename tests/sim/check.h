@@ -133,7 +133,7 @@ void check_release_pending(struct world *w, unsigned claim, unsigned node);
 void check_held(struct world *w, unsigned client, unsigned worker);
 void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigned node,
                       const struct message *m);
-void check_healed_again(struct world *w, unsigned node, const struct message *m);
+void check_restored_again(struct world *w, unsigned node, const struct message *m);
 void check_kept_again(struct world *w, unsigned node, const struct message *m);
 void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
                       enum rlk_vote vote, bool clock_suspect);
@@ -159,7 +159,7 @@ void check_disconnect_handled(struct world *w, unsigned client, unsigned node,
 
 /* A request goes to a node. */
 void check_pending_releases_first(struct world *w, unsigned claim, unsigned node);
-void check_not_stuck(struct world *w, unsigned claim, unsigned node);
+void check_not_unresponsive(struct world *w, unsigned claim, unsigned node);
 
 /* A master has answered a question for a place; a worker has got its lock; the faults end. */
 void check_listed(struct world *w, unsigned client, const struct message *m);

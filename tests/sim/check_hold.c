@@ -116,7 +116,7 @@ void check_held(struct world *w, unsigned client, unsigned worker)
 
 /* One question at a time; each node once in a round; healed once after a success. */
 static void check_asked_once(struct world *w, unsigned client, unsigned worker, unsigned node,
-                             bool heal)
+                             bool restore)
 {
     const struct held *h = &world_worker(w, client, worker)->held;
     uint64_t bit = rlk_mask_bit(node);
@@ -125,35 +125,35 @@ static void check_asked_once(struct world *w, unsigned client, unsigned worker, 
         check_violated(w, "work", "c%u.%u asks n%u again, which has not answered yet", client,
                        worker, node);
     }
-    if ((heal ? h->healed : h->asked) & bit) {
+    if ((restore ? h->restored : h->asked) & bit) {
         check_violated(w, "work", "c%u.%u asks n%u to %s the keys twice in a round", client, worker,
-                       node, heal ? "heal" : "keep");
+                       node, restore ? "restore" : "keep");
     }
-    if (heal && (h->present & bit)) {
-        check_violated(w, "work", "c%u.%u heals n%u, which has the keys", client, worker, node);
+    if (restore && (h->present & bit)) {
+        check_violated(w, "work", "c%u.%u restores n%u, which has the keys", client, worker, node);
     }
 }
 
 /* [S8] */
-static void check_heal_time(struct world *w, const struct held *h, unsigned claim, uint32_t ttl_ms,
-                            uint64_t now_us)
+static void check_restore_time(struct world *w, const struct held *h, unsigned claim,
+                               uint32_t ttl_ms, uint64_t now_us)
 {
     if (now_us + rlk_time_from_ms(ttl_ms) > h->valid_us) {
-        check_violated(w, "left", "t%08x is healed for %u ms, and the lock has %.3f left", claim,
+        check_violated(w, "left", "t%08x is restored for %u ms, and the lock has %.3f left", claim,
                        ttl_ms, trace_ms(now_us, h->valid_us));
     }
 }
 
 /* The same question once more, with its own time. */
-void check_healed_again(struct world *w, unsigned node, const struct message *m)
+void check_restored_again(struct world *w, unsigned node, const struct message *m)
 {
     struct worker *k = process_owner(w, m->claim);
 
     if (k == NULL || k->phase != WORKER_HELD) {
-        check_violated(w, "left", "t%08x is healed, but nobody holds it", m->claim);
+        check_violated(w, "left", "t%08x is restored, but nobody holds it", m->claim);
         return;
     }
-    check_heal_time(w, &k->held, m->claim, m->ttl_ms, m->sent_us);
+    check_restore_time(w, &k->held, m->claim, m->ttl_ms, m->sent_us);
     k->held.next_us[node] = m->sent_us + lease_us(w, m->ttl_ms);
 }
 
@@ -177,20 +177,20 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
 
     if (!process_owner(w, m->claim) || k->phase != WORKER_HELD || c->let_go) {
         check_violated(w, "work", "t%08x was %s after c%u.%u had begun to release it", m->claim,
-                       m->heal ? "healed" : "extended", client, worker);
+                       m->restore ? "restored" : "extended", client, worker);
     }
-    check_asked_once(w, client, worker, node, m->heal);
+    check_asked_once(w, client, worker, node, m->restore);
     check_pending_releases_first(w, m->claim, node);
-    if (m->heal) {
-        check_heal_time(w, h, m->claim, m->ttl_ms, m->sent_us);
+    if (m->restore) {
+        check_restore_time(w, h, m->claim, m->ttl_ms, m->sent_us);
     }
-    c->asked |= m->heal ? rlk_mask_bit(node) : 0;
-    c->refused &= m->heal ? ~rlk_mask_bit(node) : ~UINT64_C(0);
+    c->asked |= m->restore ? rlk_mask_bit(node) : 0;
+    c->refused &= m->restore ? ~rlk_mask_bit(node) : ~UINT64_C(0);
     h->open |= rlk_mask_bit(node);
-    h->asked |= m->heal || h->begun_us[node] != h->round_us ? 0 : rlk_mask_bit(node);
-    h->healed |= m->heal ? rlk_mask_bit(node) : 0;
+    h->asked |= m->restore || h->begun_us[node] != h->round_us ? 0 : rlk_mask_bit(node);
+    h->restored |= m->restore ? rlk_mask_bit(node) : 0;
     /* one that is asked late gets no longer lease */
-    h->next_us[node] = (m->heal ? m->sent_us : h->begun_us[node]) + lease_us(w, m->ttl_ms);
+    h->next_us[node] = (m->restore ? m->sent_us : h->begun_us[node]) + lease_us(w, m->ttl_ms);
 }
 
 /* ---- what is answered ---- */
@@ -332,7 +332,7 @@ static void check_success(struct world *w, unsigned client, unsigned worker)
     w->renewed++;
     h->counts = h->present & ~h->clock_suspect;
     h->success_us = w->now_us;
-    h->healed = 0;
+    h->restored = 0;
     h->trouble_reported = false;
     h->safe |= h->may_be_safe && h->counts == rlk_mask_all(w->clients[client].nodes);
     recompute_validity(w, client, h);
@@ -500,19 +500,19 @@ static void check_still_held(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-/* An election hears each time that a renewal waits for its pet. */
-static bool waits_for_pet(struct world *w, unsigned client, unsigned worker)
+/* An election hears each time that a renewal waits for its heartbeat. */
+static bool waits_for_heartbeat(struct world *w, unsigned client, unsigned worker)
 {
     const struct redlock_lock *lock = world_worker(w, client, worker)->lock;
 
-    return lock->leads && lock->hold.waits_for_pet;
+    return lock->leads && lock->hold.waits_for_heartbeat;
 }
 
 void check_trouble_reported(struct world *w, unsigned client, unsigned worker)
 {
     struct held *h = &world_worker(w, client, worker)->held;
 
-    if ((h->trouble_reported && !waits_for_pet(w, client, worker)) || h->lost) {
+    if ((h->trouble_reported && !waits_for_heartbeat(w, client, worker)) || h->lost) {
         check_violated(w, "reported", "c%u.%u: trouble is reported %s", client, worker,
                        h->lost ? "when the lock is lost" : "twice");
     }

@@ -52,7 +52,7 @@ void check_listed(struct world *w, unsigned client, const struct message *m)
 {
     unsigned i;
 
-    for (i = 0; i < w->o.workers && m->answer == ANSWER_PLACE && m->integer > 0; i++) {
+    for (i = 0; i < w->o.workers && m->answer == ANSWER_POSITION && m->integer > 0; i++) {
         struct worker *k = world_worker(w, client, i);
 
         if (k->phase == WORKER_PENDING && k->lock && k->listed_us == 0 && k->keys == m->keys &&

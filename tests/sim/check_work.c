@@ -39,7 +39,7 @@ void check_pending_releases_first(struct world *w, unsigned claim, unsigned node
 }
 
 /* [S14] */
-void check_not_stuck(struct world *w, unsigned claim, unsigned node)
+void check_not_unresponsive(struct world *w, unsigned claim, unsigned node)
 {
     unsigned client = w->claims[claim].client;
     uint64_t now_us = world_client_us(w, client);
@@ -57,7 +57,7 @@ void check_set_sent(struct world *w, unsigned claim, unsigned node)
 
     check_split_sent(w, claim, node);
     check_pending_releases_first(w, claim, node);
-    check_not_stuck(w, claim, node);
+    check_not_unresponsive(w, claim, node);
     if (c->asked == 0) {
         check_fence_asked(w, claim);
     }
@@ -70,7 +70,7 @@ void check_adoption_sent(struct world *w, unsigned claim, unsigned node)
     struct claim *c = world_claim(w, claim);
 
     check_pending_releases_first(w, claim, node);
-    check_not_stuck(w, claim, node);
+    check_not_unresponsive(w, claim, node);
     if (c->asked & rlk_mask_bit(node)) {
         check_violated(w, "work", "n%u is asked twice to keep t%08x for its adoption", node, claim);
     }

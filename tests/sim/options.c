@@ -141,9 +141,9 @@ static void draw_kind(struct options *o, struct rlk_prng *p, enum fault kind, ui
 static void draw_policy(struct options *o, struct rlk_prng *p)
 {
     static const enum rlk_quarantine_policy policies[] = {
-        RLK_QUARANTINE_STRICT, RLK_QUARANTINE_STRICT,   RLK_QUARANTINE_STRICT,
-        RLK_QUARANTINE_OFF,    RLK_QUARANTINE_OBSERVED, RLK_QUARANTINE_STRICT,
-        RLK_QUARANTINE_STRICT, RLK_QUARANTINE_STRICT,   RLK_QUARANTINE_OFF};
+        RLK_QUARANTINE_STRICT, RLK_QUARANTINE_STRICT,  RLK_QUARANTINE_STRICT,
+        RLK_QUARANTINE_OFF,    RLK_QUARANTINE_LENIENT, RLK_QUARANTINE_STRICT,
+        RLK_QUARANTINE_STRICT, RLK_QUARANTINE_STRICT,  RLK_QUARANTINE_OFF};
 
     o->policy = policies[draw_upto(p, 8)];
     o->health_us = draw_scale(p, o->until_us / 25, o->until_us / 6);
@@ -610,7 +610,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
 
 static void print_policy(const struct options *o, FILE *f)
 {
-    static const char *const names[] = {"strict", "observed", "off"};
+    static const char *const names[] = {"strict", "lenient", "off"};
 
     fprintf(f, "quarantine %s, health %.1f ms%s%s%s; fences for %.1f %% of the requests%s\n",
             names[o->policy], (double)o->health_us / 1e3, o->durable ? ", durable masters" : "",

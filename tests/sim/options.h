@@ -112,7 +112,7 @@ struct options {
     uint64_t gap_us;       /* between two faults, on average */
     uint64_t longest_us;   /* the longest fault */
     enum rlk_quarantine_policy policy;
-    uint64_t health_us; /* health_ms; 0: never */
+    uint64_t health_us; /* inspection_ms; 0: never */
     bool durable;       /* appendfsync always: restarts lose nothing */
     bool young;         /* the servers have only just been started */
     bool exposed; /* FLUSHALL: exclusion holds only for clients that have inspected the server since
@@ -125,7 +125,7 @@ struct options {
     uint64_t kinds;          /* the faults, as bits */
     uint32_t several_ppm;    /* how often a request wants more than one key */
     uint32_t renew_ppm;      /* how often it is renewed */
-    uint32_t gated_ppm;      /* how often only while petted */
+    uint32_t gated_ppm;      /* how often only with heartbeats */
     uint32_t bounded_ppm;    /* how often only for so long, or so often */
     uint32_t extend_ppm;     /* how often its user extends it */
     uint64_t returns_holder; /* nodes that support SET NX GET */
@@ -135,7 +135,7 @@ struct options {
     uint64_t no_watch, no_publish, no_tracking; /* servers where our user may not do that */
     uint32_t push_ppm; /* how often what a server sends by itself is lost, late or doubled */
     bool watches;      /* the clients keep a watch of every node, whether they wait or not */
-    uint64_t polls;    /* clients with options.watch = 0 */
+    uint64_t polls;    /* clients with options.subscribe = 0 */
     enum crowd crowd;
     enum elections elections;
     uint64_t candidates; /* workers, as bits: options_candidate() */

@@ -58,7 +58,7 @@ static enum redlock_quarantine policy_of(const struct options *o)
 {
     static const enum redlock_quarantine policies[] = {
         [RLK_QUARANTINE_STRICT] = REDLOCK_QUARANTINE_STRICT,
-        [RLK_QUARANTINE_OBSERVED] = REDLOCK_QUARANTINE_OBSERVED,
+        [RLK_QUARANTINE_LENIENT] = REDLOCK_QUARANTINE_LENIENT,
         [RLK_QUARANTINE_OFF] = REDLOCK_QUARANTINE_OFF};
 
     return policies[o->policy];
@@ -95,8 +95,8 @@ static int make(struct world *w, struct client *c)
     o.max_ttl_ms = (uint32_t)(options_max_ttl_us(&w->o) / 1000);
     o.drift_ppm = w->o.drift_ppm;
     o.quarantine = policy_of(&w->o);
-    o.health_ms = (uint32_t)(w->o.health_us / 1000);
-    o.watch = (w->o.polls & rlk_mask_bit(c->index)) == 0;
+    o.inspection_ms = (uint32_t)(w->o.health_us / 1000);
+    o.subscribe = (w->o.polls & rlk_mask_bit(c->index)) == 0;
     o.trace_cb = w->tracing ? trace_event : NULL;
     o.trace_arg = c;
     return redlock_new((struct event_base *)c, &o, &c->rl);
@@ -107,7 +107,7 @@ static void want_watches(const struct world *w, const struct client *c)
     unsigned node;
 
     for (node = 0; node < c->nodes; node++) {
-        rlk_watch_want(world_node(w, c->index, node), world_client_us(w, c->index));
+        rlk_subscriber_want(world_node(w, c->index, node), world_client_us(w, c->index));
     }
 }
 

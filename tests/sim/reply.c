@@ -321,7 +321,7 @@ void reply_write(const struct world *w, unsigned wire, const struct message *m, 
         put_number(&t, (uint64_t)m->integer);
         out->items[0] = string(out->text);
         break;
-    case ANSWER_PLACE:
+    case ANSWER_POSITION:
         write_value(w, m->holder, out);
         out->items[3] = out->items[0];
         out->items[0] = array(3);

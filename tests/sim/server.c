@@ -319,7 +319,7 @@ static void vote(struct world *w, unsigned server, struct message *m)
     }
     m->answer = ANSWER_PAIR;
     m->integer = (int64_t)fence;
-    trace(w, "n%u    vote %s t%08x: granted, fence %llu%s", server, trace_keys(w, m->claim),
+    trace(w, "n%u    vote %s t%08x: granted, fencing token %llu%s", server, trace_keys(w, m->claim),
           m->claim, (unsigned long long)fence, m->same ? "" : ", other data");
 }
 

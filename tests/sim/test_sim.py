@@ -13,8 +13,9 @@ import re
 import subprocess
 import sys
 
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 for folder in ['lint', 'lib']:
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', folder))
+    sys.path.insert(0, os.path.join(ROOT, 'tests', folder))
 from sentences import strangers  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -129,6 +130,59 @@ def lines_of_others(sim):
         yield f'there are only {checked} lines'
 
 
+# ---- the documents ----
+
+def shape(line):
+    """What a line says, without its numbers, tokens, columns and comment."""
+    text = ' '.join(re.sub(r'  +#.*$', '', line).split())
+    return re.sub(r'\d+', '0', re.sub(r'\bt[0-9a-f]{8}\b', 't0', text))
+
+
+def shown_in(document):
+    """The lines of a trace; not a violation, which lint-docs compares."""
+    return [line for line in document.splitlines()
+            if re.match(r' *\d{1,2}\.\d{6}  ', line) and 'VIOLATION' not in line]
+
+
+def explained_in(document):
+    """The parts of lines in the table "| line | means |": a word that ends in … is any text."""
+    table = document.split('| line | means |\n')[1].split('\n\n')[0]
+    cells = [row.split(' | ')[0] for row in table.splitlines()[1:]]
+    return [part for cell in cells for part in re.findall('`(.+?)`', cell)]
+
+
+def pattern(part):
+    """Of the shape of a line, with any key."""
+    text = re.escape(shape(part.replace(' t…', ' t00000000')))
+    return re.compile(text.replace('…', '.*'))
+
+
+def not_worded_so(sim, lines, parts, histories):
+    """Each line, and each part of a line, occurs in some history, with other numbers."""
+    wanted = {shape(line): line for line in lines}
+    missing = {part: pattern(part) for part in parts}
+    for seed in range(1, histories):
+        if not wanted and not missing:
+            break
+        seen = {shape(line) for line in sim('--seed', str(seed), '--trace')[1].splitlines()}
+        wanted = {text: line for text, line in wanted.items() if text not in seen}
+        missing = {part: text for part, text in missing.items()
+                   if not any(text.search(line) for line in seen)}
+    return [f'no history has a line as: {line}' for line in [*wanted.values(), *missing]]
+
+
+def wrong_samples(sim):
+    texts = []
+    for name in ['guarantees.md', 'simulator.md']:
+        with open(os.path.join(ROOT, 'docs', name), encoding='utf-8') as file:
+            texts.append(file.read())
+    lines = [line for text in texts for line in shown_in(text)]
+    parts = explained_in(texts[1])
+    if len(lines) < 20 or len(parts) < 15:
+        yield f'the documents show {len(lines)} lines, and explain {len(parts)}'
+    yield from not_worded_so(sim, lines, parts, 600)
+
+
 def usage(sim):
     for words in [['--seeds', 'x'], ['--seeds', '-1'], ['--jobs', '0'], ['--break', 'nothing'],
                   ['--nonsense'], ['word'], ['--seconds', '0']]:
@@ -161,6 +215,10 @@ def main(program, seconds):
     tap.claim('a seed is a history, with or without a trace', same_twice(sim))
     tap.claim('the number of jobs does not matter', jobs_agree(sim))
     tap.claim('the library itself writes the lines about clients', lines_of_others(sim))
+    tap.claim('the histories in the documents are worded so', wrong_samples(sim))
+    tap.fires('another wording', not_worded_so(sim, ['  0.000001  c0.0  HOLDS k0 once'], [], 3),
+              'HOLDS')
+    tap.fires('another explanation', not_worded_so(sim, [], ['holds t… once'], 3), 'no history')
     tap.claim('wrong usage is rejected', usage(sim))
     with tempfile.TemporaryDirectory() as folder:
         tap.claim('a wrong file of seeds is rejected', bad_seed_files(sim, folder))

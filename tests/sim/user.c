@@ -92,7 +92,7 @@ static unsigned draw_keys(struct world *w, unsigned client)
 static void draw_life(struct world *w, struct redlock_request *q)
 {
     q->renew = draw_chance(&w->prng, w->o.renew_ppm);
-    q->needs_pet = q->renew && draw_chance(&w->prng, w->o.gated_ppm);
+    q->needs_heartbeat = q->renew && draw_chance(&w->prng, w->o.gated_ppm);
     if (q->renew && draw_chance(&w->prng, w->o.bounded_ppm)) {
         q->max_hold_ms = (uint32_t)draw_scale(&w->prng, q->ttl_ms / 2, 4 * q->ttl_ms);
     }
@@ -132,8 +132,8 @@ void user_asks(struct world *w, struct worker *k, const struct redlock_request *
     k->number = -1;
     k->ttl_ms = q->ttl_ms;
     k->renew = q->renew != 0;
-    k->gated = q->needs_pet != 0;
-    k->fenced = q->fence != 0;
+    k->gated = q->needs_heartbeat != 0;
+    k->fenced = q->fencing != 0;
     k->max_hold_us = q->max_hold_ms ? rlk_time_from_ms(q->max_hold_ms) : RLK_NEVER;
     k->max_renewals = q->max_renewals;
     check_started(w, k->client, k->index, limit_us);
@@ -196,7 +196,7 @@ static void leave(struct world *w, struct worker *k)
     user_lets_go(w, k);
     check_left_to_its_time(w, k->client, k->index);
     process_enter(w, k->client);
-    user_accepted(w, k, "a lock that is left", redlock_lock_forget(k->lock));
+    user_accepted(w, k, "a lock that is left", redlock_lock_detach(k->lock));
     k->phase = WORKER_IDLE;
     k->lock = NULL;
     k->reported = true;
@@ -218,7 +218,7 @@ static void extend_by(struct world *w, struct worker *k, uint32_t ttl_ms)
 /* Nobody can grant it. After the faults it is there all the time, until the others are done. */
 static void make_hopeless(const struct world *w, struct redlock_request *q)
 {
-    q->fence = w->o.hopeless != HOPELESS_TTL;
+    q->fencing = w->o.hopeless != HOPELESS_TTL;
     if (w->o.hopeless == HOPELESS_TTL) {
         q->ttl_ms = (uint32_t)rlk_time_max(REDLOCK_MIN_TTL_MS, 2 * w->o.delay_us / 1000);
     }
@@ -295,7 +295,7 @@ static void ask(struct world *w, unsigned client, unsigned worker)
     if (draw_chance(&w->prng, 100000)) {
         q.max_retries = (uint32_t)draw_upto(&w->prng, 5);
     }
-    q.fence = draw_chance(&w->prng, w->o.fence_ppm);
+    q.fencing = draw_chance(&w->prng, w->o.fence_ppm);
     draw_life(w, &q);
     if (worlds_is_hopeless(&w->o, worker)) {
         make_hopeless(w, &q);
@@ -388,7 +388,7 @@ void user_on_use(struct world *w, unsigned client, unsigned worker, unsigned sta
     }
     process_enter(w, client);
     if (k->gated && draw_chance(&w->prng, 800000)) {
-        redlock_lock_pet(k->lock);
+        redlock_lock_heartbeat(k->lock);
     }
     if (draw_chance(&w->prng, w->o.extend_ppm)) {
         extend(w, client, worker);
@@ -526,7 +526,7 @@ void user_got(struct world *w, struct worker *k, struct redlock_lock *lock, int 
             check_let_go(w, k->claim);
         }
     } else {
-        world_claim(w, k->claim)->fence = redlock_lock_fence(lock);
+        world_claim(w, k->claim)->fence = redlock_lock_fencing_token(lock);
     }
     check_reported(w, k->client, k->index, status);
 }

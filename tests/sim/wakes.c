@@ -370,7 +370,7 @@ void wakes_wait(struct world *w, unsigned server, struct message *m)
     unsigned wanted = find_key(w, server, m), key;
     uint64_t left = m->yields ? 0 : m->keys;
 
-    m->answer = ANSWER_PLACE;
+    m->answer = ANSWER_POSITION;
     m->integer = 0;
     m->left_ms = -2;
     m->holder = NONE;

@@ -47,8 +47,8 @@ static void note_asked_again(struct world *w, unsigned node, const struct messag
         check_release_sent(w, m->claim, node);
     } else if (is_adoption(w, m)) {
         check_adoption_again(w, m->claim, node);
-    } else if (m->heal) {
-        check_healed_again(w, node, m);
+    } else if (m->restore) {
+        check_restored_again(w, node, m);
     } else if (m->kind == MESSAGE_KEEP) {
         check_kept_again(w, node, m);
     } else {
@@ -87,7 +87,7 @@ static void note_asked(struct world *w, unsigned client, unsigned node, const st
         check_confirm_sent(w, m->claim, node, m->fence);
     } else if (is_adoption(w, m)) {
         check_adoption_sent(w, m->claim, node);
-    } else if (m->heal || m->kind == MESSAGE_KEEP) {
+    } else if (m->restore || m->kind == MESSAGE_KEEP) {
         check_held_asked(w, client, worker, node, m);
     } else {
         check_set_sent(w, m->claim, node);
@@ -106,12 +106,12 @@ void watch_request(struct world *w, unsigned client, unsigned node, struct messa
         return;
     }
     if (is_asked_again(w, m)) {
-        m->heal = world_reading(w, m->claim)->heal;
+        m->restore = world_reading(w, m->claim)->restore;
         note_asked_again(w, node, m);
     } else {
         k = process_owner(w, m->claim);
         check_vote_reads_mark(w, client, node, m);
-        m->heal = m->kind == MESSAGE_TAKE && !(k && k->phase == WORKER_PENDING);
+        m->restore = m->kind == MESSAGE_TAKE && !(k && k->phase == WORKER_PENDING);
         note_asked(w, client, node, m);
     }
 }
@@ -156,7 +156,7 @@ static void note_late_answer(struct world *w, unsigned node, const struct messag
     struct claim *c = world_claim(w, m->claim);
     struct worker *k = world_worker(w, c->client, c->worker);
 
-    if (watch_is_refusal(m) && !m->heal) {
+    if (watch_is_refusal(m) && !m->restore) {
         c->refused |= rlk_mask_bit(node);
         k->refusals += k->op == c->op;
     }

@@ -134,12 +134,12 @@ void __wrap_rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint
     process_stall(w, k->client);
 }
 
-/* A late vote of the round that was won, or an answer to a heal. */
+/* A late vote of the round that was won, or an answer to a restore. */
 static void note_late_vote(struct world *w, struct worker *k, const struct rlk_event *ev)
 {
     const struct message *m = world_reading(w, k->claim);
 
-    if (m && !m->heal) {
+    if (m && !m->restore) {
         note_vote(w, k->claim, ev);
     }
     check_comes_from(w, k->claim, ev->node, ev->vote != RLK_VOTE_UNKNOWN, m);

@@ -152,7 +152,7 @@ struct message {
     bool text;              /* EVAL, not EVALSHA */
     enum rlk_native native; /* PROBE, DELETE: which command */
     bool get;               /* SET: with GET */
-    bool heal;              /* TAKE: of a lock that is held */
+    bool restore;           /* TAKE: of a lock that is held */
     bool many, part;        /* KEEP: by the script for many locks; and not for the first of them */
     bool keeps;             /* MARK: the data survive a restart */
     enum section section;
@@ -168,7 +168,7 @@ struct message {
         ANSWER_STRING, /* the token of claim `integer` */
         ANSWER_INTEGER,
         ANSWER_NUMBER,     /* `integer` as a text */
-        ANSWER_PLACE,      /* WAIT: place `integer`, left_ms, holder */
+        ANSWER_POSITION,   /* WAIT: place `integer`, left_ms, holder */
         ANSWER_SUBSCRIBED, /* SUBSCRIBE */
         ANSWER_PAIR,       /* VOTE: the counter, and whether the mark is `mark` */
         ANSWER_FACTS       /* HELLO, INFO, CONFIG, MARK, TIME: a text or a list of its own */
@@ -298,7 +298,7 @@ struct held {
     uint64_t clock_suspect;       /* [S11] */
     uint64_t open;                /* asked, and not answered */
     uint64_t asked, confirmed;    /* in the round under way */
-    uint64_t healed;              /* asked since the last success */
+    uint64_t restored;            /* asked since the last success */
     uint64_t next_us[SIM_NODES];  /* the lease that a yes to the open question brings */
     uint64_t begun_us[SIM_NODES]; /* when the round began that asked it last */
     uint64_t lease_us[SIM_NODES]; /* the longest that was confirmed */

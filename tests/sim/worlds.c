@@ -25,7 +25,7 @@ static void let_others_vote(struct options *o, struct rlk_prng *p)
         draw_chance(p, 500000)) {
         o->no_info = rlk_mask_bit(0);
     } else if (o->policy == RLK_QUARANTINE_STRICT) {
-        o->policy = RLK_QUARANTINE_OBSERVED;
+        o->policy = RLK_QUARANTINE_LENIENT;
         o->young = false;
     }
 }

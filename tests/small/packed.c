@@ -92,7 +92,7 @@ void packed_load(const struct packed *packed, unsigned c, struct rlk_attempt *a)
     a->started_us = a->decided_us = NOW_US;
     a->give_up_us = deadline_of(packed->give_up);
     a->retry_us = deadline_of(packed->retry);
-    a->polls = a->state == RLK_ATTEMPT_WAITING; /* `watch` is off */
+    a->polls = a->state == RLK_ATTEMPT_WAITING; /* `subscribe` is off */
     a->round.state = (enum rlk_round_state)packed->round;
     a->round.asked = packed->asked;
     a->round.connecting = packed->coming;

@@ -22,7 +22,7 @@ START_TEST(a_lock_is_acquired_and_released)
     ck_assert_str_eq(redlock_sync_lock_key(lock, &len), "k");
     ck_assert_uint_eq(len, 1);
     ck_assert_str_eq(redlock_sync_lock_token(lock), master_ask(r.masters[0], "GET k"));
-    ck_assert_uint_eq(redlock_sync_lock_fence(lock), 0);
+    ck_assert_uint_eq(redlock_sync_lock_fencing_token(lock), 0);
     ck_assert_str_eq(redlock_sync_error_text(), "");
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_expect_clean(&r);
@@ -39,14 +39,14 @@ START_TEST(the_key_is_the_masters_and_the_fence_grows)
     rig_prepare(&r);
     r.options.key_prefix = "app:";
     rig_open(&r);
-    request.fence = 1;
+    request.fencing = 1;
     ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_OK);
     ck_assert_str_eq(redlock_sync_lock_key(lock, NULL), "app:k");
-    fence = redlock_sync_lock_fence(lock);
+    fence = redlock_sync_lock_fencing_token(lock);
     ck_assert_uint_gt(fence, 0);
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_OK);
-    ck_assert_uint_gt(redlock_sync_lock_fence(lock), fence);
+    ck_assert_uint_gt(redlock_sync_lock_fencing_token(lock), fence);
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
@@ -120,7 +120,7 @@ START_TEST(a_lock_is_extended_and_petted)
     ck_assert_uint_gt(redlock_sync_lock_validity_ms(lock), 120000);
     ck_assert_int_eq(redlock_sync_extend(lock, 1), REDLOCK_ETTL);
     ck_assert_ptr_nonnull(strstr(redlock_sync_error_text(), "ttl"));
-    ck_assert_int_eq(redlock_sync_lock_pet(lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_lock_heartbeat(lock), REDLOCK_OK);
     ck_assert_str_eq(redlock_sync_error_text(), "");
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
@@ -177,11 +177,11 @@ START_TEST(a_lock_is_forgotten_adopted_and_released_by_its_token)
     ck_assert_int_eq(redlock_sync_new(&r.options, &other), REDLOCK_OK);
     lock = rig_acquire(&r, "k");
     snprintf(token, sizeof(token), "%s", redlock_sync_lock_token(lock));
-    ck_assert_int_eq(redlock_sync_lock_forget(lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_lock_detach(lock), REDLOCK_OK);
     ck_assert_int_eq(redlock_sync_adopt(other, &request, token, NULL, &lock), REDLOCK_OK);
     ck_assert_str_eq(redlock_sync_lock_token(lock), token);
     ck_assert_uint_gt(redlock_sync_lock_validity_ms(lock), 0);
-    ck_assert_int_eq(redlock_sync_lock_forget(lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_lock_detach(lock), REDLOCK_OK);
     ck_assert_int_eq(redlock_sync_release_token(r.s, keys, NULL, 1, token), REDLOCK_OK);
     ck_assert_int_eq(redlock_sync_release_token(r.s, keys, NULL, 1, token), REDLOCK_GONE);
     ck_assert_int_eq(redlock_sync_adopt(other, &request, token, NULL, &lock), REDLOCK_ELOST);
@@ -399,8 +399,8 @@ START_TEST(null_is_refused_everywhere)
     ck_assert_int_eq(redlock_sync_acquire(NULL, &request, NULL, &lock), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_release(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_extend(NULL, 0), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_sync_lock_pet(NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_sync_lock_forget(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_lock_heartbeat(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_lock_detach(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_lock_lost(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_lock_fd(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_query(NULL, "k", 0, &result), REDLOCK_EINVAL);
@@ -409,7 +409,7 @@ START_TEST(null_is_refused_everywhere)
     redlock_sync_canceler_free(NULL);
     ck_assert_uint_eq(redlock_sync_lock_validity_ms(NULL), 0);
     ck_assert_uint_eq(redlock_sync_lock_deadline_us(NULL), 0);
-    ck_assert_uint_eq(redlock_sync_lock_fence(NULL), 0);
+    ck_assert_uint_eq(redlock_sync_lock_fencing_token(NULL), 0);
     ck_assert_str_eq(redlock_sync_lock_token(NULL), "");
     ck_assert_str_eq(redlock_sync_lock_key(NULL, &len), "");
     ck_assert_uint_eq(len, 0);

@@ -78,9 +78,9 @@ START_TEST(locks_are_released_by_a_close_and_their_handles_stay)
     ck_assert_int_eq(rig_is_readable(fd, 0), 1);
     ck_assert_str_eq(redlock_sync_lock_key(locks[0], NULL), "a");
     ck_assert_int_eq(redlock_sync_extend(locks[0], 0), REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_sync_lock_pet(locks[0]), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_sync_lock_heartbeat(locks[0]), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_sync_release(locks[0]), REDLOCK_ECANCELED);
-    ck_assert_int_eq(redlock_sync_lock_forget(locks[1]), REDLOCK_ECANCELED);
+    ck_assert_int_eq(redlock_sync_lock_detach(locks[1]), REDLOCK_ECANCELED);
     ck_assert_int_eq(rig_is_readable(redlock_sync_lock_fd(locks[2]), 0), 1);
     ck_assert_int_eq(redlock_sync_release(locks[2]), REDLOCK_ECANCELED);
     ck_assert_int_eq(redlock_sync_cancel(canceler), REDLOCK_OK);

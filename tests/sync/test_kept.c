@@ -34,7 +34,7 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
 
     (void)notice;
     tried->release = redlock_release(lock, NULL, NULL);
-    tried->forget = redlock_lock_forget(lock);
+    tried->forget = redlock_lock_detach(lock);
     atomic_store(&tried->done, 1);
 }
 

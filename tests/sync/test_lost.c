@@ -80,7 +80,7 @@ START_TEST(a_lost_lock_is_reported_in_three_ways)
     ck_assert_uint_eq(redlock_sync_lock_deadline_us(lock), 0);
     ck_assert_int_eq(rig_is_readable(fd, 0), 1);
     ck_assert_int_eq(redlock_sync_extend(lock, 0), REDLOCK_ESTATE);
-    ck_assert_int_eq(redlock_sync_lock_pet(lock), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_sync_lock_heartbeat(lock), REDLOCK_ESTATE);
     rig_continue_masters(&r);
     ck_assert_int_ge(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);

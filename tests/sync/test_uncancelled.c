@@ -51,10 +51,10 @@ static void lock_and_release(struct redlock_sync *s)
     if (NOTE(redlock_sync_acquire(s, &request, canceler, &lock)) == 0) {
         NOTE(redlock_sync_lock_fd(lock) < 0);
         NOTE(redlock_sync_extend(lock, 0));
-        NOTE(redlock_sync_lock_pet(lock));
+        NOTE(redlock_sync_lock_heartbeat(lock));
         strncpy(token, redlock_sync_lock_token(lock), sizeof(token) - 1);
         token[sizeof(token) - 1] = '\0';
-        NOTE(redlock_sync_lock_forget(lock));
+        NOTE(redlock_sync_lock_detach(lock));
         NOTE(redlock_sync_adopt(s, &request, token, canceler, &lock));
         NOTE(redlock_sync_release(lock));
         NOTE(redlock_sync_release_token(s, keys, NULL, 1, token) < 0);

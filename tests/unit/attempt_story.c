@@ -22,8 +22,8 @@ static void step(struct world *w, struct rlk_event ev)
     if (event_has_nodes(&ev)) {
         ev.ready = rlk_mask_all(w->c.terms.nodes);
         ev.full = w->full;
-        ev.watchable = w->watchable;
-        ev.watched = w->watched;
+        ev.subscribable = w->subscribable;
+        ev.subscribed = w->subscribed;
         ev.behind = ev.behind || (w->behind && ev.kind == RLK_EVENT_START);
         ev.yield = w->yield;
     } else if ((ev.kind == RLK_EVENT_VOTE || ev.kind == RLK_EVENT_CONFIRM) && ev.round == 0) {

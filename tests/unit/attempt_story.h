@@ -19,9 +19,9 @@ struct world {
     struct rlk_attempt_config c;
     struct rlk_attempt a;
     struct rlk_actions out;
-    bool full;                   /* the nodes have no room */
-    bool behind, yield;          /* what START says, and CONTEND */
-    uint64_t watchable, watched; /* the nodes that can list us, and that can wake us */
+    bool full;                         /* the nodes have no room */
+    bool behind, yield;                /* what START says, and CONTEND */
+    uint64_t subscribable, subscribed; /* the nodes that can list us, and that can wake us */
     unsigned step;
 };
 

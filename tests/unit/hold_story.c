@@ -53,7 +53,7 @@ void hold_queue_up(struct world *w, const struct step *s)
     w->full = true;
     hold_wake(w, s);
     ck_assert(w->out.queue && w->h.queued);
-    ck_assert_uint_eq(w->out.extend | w->out.heal, 0);
+    ck_assert_uint_eq(w->out.extend | w->out.restore, 0);
 }
 
 void hold_be_silent(struct world *w, const struct step *s)

@@ -61,7 +61,7 @@ void hold_expect_valid(struct world *w, const struct step *s);
          .ev = {.kind = RLK_EVENT_##k, .now_us = (time), __VA_ARGS__})
 #define TIMER(time) EVENT(time, TIMER, .ready = 0)
 #define EXTEND(time, ttl) EVENT(time, EXTEND, .ttl_us = (ttl))
-#define PET(time) EVENT(time, PET, .node = 0)
+#define HEARTBEAT(time) EVENT(time, HEARTBEAT, .node = 0)
 #define DEQUEUED(time) SET(full, false), EVENT(time, DEQUEUED, .ready = 0)
 #define SUSPENDED(time, by) EVENT(time, SUSPENDED, .by_us = (by))
 #define ANSWER(time, mask, a) EVENT_OF_EACH(time, mask, ANSWER, .answer = RLK_ANSWER_##a)

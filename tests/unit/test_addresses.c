@@ -1,5 +1,6 @@
 /* test_addresses.c - in which order the addresses of a server are tried. An address is one letter:
  * capitals are IPv6. */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -208,6 +209,48 @@ START_TEST(the_rest_is_put_in_order_behind_what_was_tried)
 }
 END_TEST
 
+static const char *several(size_t size)
+{
+    static char text[200];
+
+    rlk_addresses_write_several(&a, text, size);
+    return text;
+}
+
+static void name(const char *address)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+
+    if (inet_pton(AF_INET, address, &v4.sin_addr) == 1) {
+        rlk_addresses_add(&a, &v4, sizeof(v4));
+    } else {
+        ck_assert_int_eq(inet_pton(AF_INET6, address, &v6.sin6_addr), 1);
+        rlk_addresses_add(&a, &v6, sizeof(v6));
+    }
+}
+
+/* One of each family is the usual name of one server. */
+START_TEST(several_addresses_of_one_family_are_named)
+{
+    a = (struct rlk_addresses){0};
+    ck_assert_str_eq(several(200), "");
+    lookup_begins();
+    name("10.0.0.1");
+    name("::1");
+    name("10.0.0.1");
+    ck_assert_str_eq(several(200), "");
+    name("10.0.0.2");
+    ck_assert_str_eq(several(200), "10.0.0.1, 10.0.0.2");
+    ck_assert_str_eq(several(15), "10.0.0.1, 10.0");
+    name("::2");
+    ck_assert_str_eq(several(200), "10.0.0.1, ::1, 10.0.0.2, ::2");
+    lookup_begins(); /* the name has moved: what was known before does not count */
+    name("10.0.0.3");
+    ck_assert_str_eq(several(200), "");
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("addresses");
@@ -220,6 +263,7 @@ static Suite *suite(void)
     tcase_add_test(c, a_new_address_comes_before_those_that_failed);
     tcase_add_test(c, an_address_that_is_no_longer_named_is_forgotten);
     tcase_add_test(c, what_is_being_tried_keeps_its_place);
+    tcase_add_test(c, several_addresses_of_one_family_are_named);
     tcase_add_test(c, new_addresses_take_the_room_of_those_that_are_no_longer_named);
     tcase_add_test(c, a_lookup_that_names_nothing_forgets_nothing);
     tcase_add_test(c, what_a_late_answer_no_longer_names_is_forgotten_by_the_next_lookup);

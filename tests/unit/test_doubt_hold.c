@@ -24,7 +24,7 @@ static const struct story stories[] = {
     /* A late vote, and a vote to heal: like an early one. */
     {"a_late_quarantined_vote_is_like_an_early_one",
      {HOLD_BY(0x07, 0), VOTE(10, 0x08, QUARANTINED), VOTE(10, 0x10, UNKNOWN), PRESENT(0x0f),
-      COUNTED(0x07), WAKE, IS(out.heal, 0x10), VOTE(20000, 0x10, QUARANTINED), PRESENT(ALL5),
+      COUNTED(0x07), WAKE, IS(out.restore, 0x10), VOTE(20000, 0x10, QUARANTINED), PRESENT(ALL5),
       COUNTED(0x07), RENEWED, COUNTED(ALL5)}},
 
     /* Renewing sooner would not make it count sooner. */
@@ -68,7 +68,7 @@ static const struct story stories[] = {
       COUNTED(0x7), IS(room[1], T0 + THIRD / 2 + LEASE_OF(TTL / 4)), IS(room[0], T0 + 20 + LEASE)}},
 
     {"a_clock_suspect_vote_to_heal_does_not_count_at_the_success",
-     {HOLD_BY(0x0f, 0x10), WAKE, IS(out.heal, 0x10),
+     {HOLD_BY(0x0f, 0x10), WAKE, IS(out.restore, 0x10),
       EVENT(50000, VOTE, .node = 4, .vote = RLK_VOTE_YES, .clock_suspect = true), DUE(THIRD),
       RENEWAL, ANSWER(10, 0x0f, OURS), IS(h.leases.success, true), COUNTED(0x0f), PRESENT(ALL5)}},
 
@@ -81,7 +81,7 @@ static const struct story stories[] = {
     /* The node is not taken for a duplicate when the key is set again [S10]. */
     {"a_node_with_other_data_and_our_key_is_no_duplicate",
      {HOLD, RENEWED, DATA_REPLACED(20, 0x10), RENEWAL, ANSWER(10, 0x0f, OURS),
-      ANSWER(10, 0x10, UNKNOWN), WAKE, IS(out.heal, 0x10), VOTE(30, 0x10, OURS),
+      ANSWER(10, 0x10, UNKNOWN), WAKE, IS(out.restore, 0x10), VOTE(30, 0x10, OURS),
       IS(h.leases.duplicates, 0), PRESENT(ALL5)}},
 
     /* The question was sent when the node had its present data: the inspection that found them was

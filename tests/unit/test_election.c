@@ -110,7 +110,7 @@ static struct seen as_seen(const struct election_model *m)
     s.e.released = m->e.released;
     s.e.stopped = m->e.stopped;
     s.e.reason = m->lead == ELECTION_MODEL_NO_LEAD ? 0 : m->e.reason;
-    s.e.lead_until_us = from_now(m, m->e.lead_until_us);
+    s.e.leadership_until_us = from_now(m, m->e.leadership_until_us);
     s.e.valid_until_us = m->lead == ELECTION_MODEL_NO_LEAD ? 0 : from_now(m, m->e.valid_until_us);
     s.e.pause_us = m->e.state == RLK_ELECTION_PAUSED ? from_now(m, m->e.pause_us) : 0;
     s.e.config.stops_later = m->e.config.stops_later;

@@ -72,7 +72,7 @@ static const struct story of_renewing[] = {
     {"the_last_answer_may_come_after_the_timeout",
      {HOLD, RENEWAL, ANSWER(10, 0x03, OURS), ANSWER(10, 0x10, GONE), TIMER(TIMEOUT),
       IS(h.trouble, true), ANSWER(TIMEOUT + 1, 0x0c, OURS), IS(h.trouble, false), VALID(LEASE),
-      WAKE, IS(out.heal, 0x10)}},
+      WAKE, IS(out.restore, 0x10)}},
 };
 
 START_TEST(renewing)
@@ -116,8 +116,8 @@ static const struct story of_losing[] = {
       LOST(ENOQUORUM), IS(reported, 2)}},
 
     {"lost_one_microsecond_before_it_is_not_and_then_it_is",
-     {CONFIG(renew, false), HOLD, PET(LEASE - 1), HELD, PET(LEASE), IS(h.state, RLK_HOLD_LOST),
-      IS(out.report, true)}},
+     {CONFIG(renew, false), HOLD, HEARTBEAT(LEASE - 1), HELD, HEARTBEAT(LEASE),
+      IS(h.state, RLK_HOLD_LOST), IS(out.report, true)}},
 
     {"lost_at_once_when_no_majority_can_have_had_it",
      {HOLD, RENEWAL, ANSWER(10, 0x01, GONE), ANSWER(10, 0x02, TAKEN), HELD, ANSWER(10, 0x04, GONE),
@@ -144,7 +144,7 @@ END_TEST
 START_TEST(lost_at_once_after_a_suspend)
 {
     static const enum rlk_event_kind kinds[] = {RLK_EVENT_TIMER, RLK_EVENT_ANSWER, RLK_EVENT_VOTE,
-                                                RLK_EVENT_EXTEND, RLK_EVENT_PET};
+                                                RLK_EVENT_EXTEND, RLK_EVENT_HEARTBEAT};
     struct rlk_hold_config c = config();
     struct world w;
     unsigned i;
@@ -166,7 +166,7 @@ START_TEST(lost_at_once_after_a_suspend)
         ck_assert_int_eq(w.h.state, RLK_HOLD_LOST);
         ck_assert_int_eq(w.h.reason, REDLOCK_ESUSPENDED);
         ck_assert(w.out.report);
-        ck_assert_uint_eq(w.out.extend | w.out.heal, 0);
+        ck_assert_uint_eq(w.out.extend | w.out.restore, 0);
         ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), 0);
     }
 }
@@ -217,7 +217,7 @@ START_TEST(nothing_undoes_a_loss)
             ev.answer = RLK_ANSWER_OURS;
         }
         step(&w, ev);
-        ck_assert_uint_eq(w.out.extend | w.out.heal, 0);
+        ck_assert_uint_eq(w.out.extend | w.out.restore, 0);
         ck_assert_uint_eq(due(&w), RLK_NEVER);
     }
     answer(&w, ALL5, RLK_ANSWER_OURS, T0 + LEASE);

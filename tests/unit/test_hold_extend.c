@@ -99,8 +99,8 @@ START_TEST(healed_after_a_bare_majority_with_what_is_left)
     wait_us = due(&w) - T0;
     ck_assert_uint_gt(wait_us, 0); /* the client that split the votes may release its keys first */
     ck_assert_uint_le(wait_us, TENTH);
-    PLAY(&w, WAKE, IS(out.heal, 0x18), IS(out.extend, 0), IS(out.ttl_ms, (LEASE - wait_us) / 1000),
-         VOTE(2000, 0x18, YES), COUNTED(0x07), /* [S7] */
+    PLAY(&w, WAKE, IS(out.restore, 0x18), IS(out.extend, 0),
+         IS(out.ttl_ms, (LEASE - wait_us) / 1000), VOTE(2000, 0x18, YES), COUNTED(0x07), /* [S7] */
          VALID(LEASE), DUE(TENTH), RENEWED, COUNTED(ALL5));
 }
 END_TEST
@@ -121,8 +121,8 @@ START_TEST(healed_once_after_each_success)
         stop_us = at_us + THIRD;
         while (due(&w) < stop_us) {
             timer(&w, due(&w));
-            heals += w.out.heal == 0x10;
-            vote(&w, w.out.heal, _i ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN, at_us + 20);
+            heals += w.out.restore == 0x10;
+            vote(&w, w.out.restore, _i ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN, at_us + 20);
         }
     }
     ck_assert_uint_eq(heals, 5);
@@ -137,8 +137,8 @@ START_TEST(not_healed_after_a_failure_or_while_a_round_runs)
 
     PLAY(&w, HOLD);
     for (i = 0; i < 4; i++) {
-        PLAY(&w, RENEWAL, ANSWER(10, 0x10, GONE), ANSWER(10, 0x03, OURS), IS(out.heal, 0),
-             ANSWER(10, 0x0c, UNKNOWN), IS(h.heal_us, RLK_NEVER));
+        PLAY(&w, RENEWAL, ANSWER(10, 0x10, GONE), ANSWER(10, 0x03, OURS), IS(out.restore, 0),
+             ANSWER(10, 0x0c, UNKNOWN), IS(h.restore_us, RLK_NEVER));
     }
 }
 END_TEST
@@ -159,7 +159,7 @@ START_TEST(a_stuck_node_does_not_keep_the_others_from_being_healed)
     for (i = 0; i < 40 && !healed; i++) {
         at_us = due(&w);
         timer(&w, at_us);
-        healed |= w.out.heal;
+        healed |= w.out.restore;
         answer(&w, w.out.extend & 0x07, RLK_ANSWER_OURS, at_us + 10);
     }
     ck_assert_uint_eq(healed, 0x08);
@@ -178,29 +178,29 @@ START_TEST(a_repeated_heal_has_the_ttl_that_is_left)
 
     c.renew = false;
     start_won(&w, &c, 0x0f, 0x10, 0);
-    timer(&w, w.h.heal_us);
-    ck_assert_uint_eq(w.out.heal, 0x10);
+    timer(&w, w.h.restore_us);
+    ck_assert_uint_eq(w.out.restore, 0x10);
     at_us = T0 + THIRD;
     left_ms = (T0 + LEASE - at_us) / 1000;
-    ck_assert_uint_eq(rlk_hold_heal_again(&w.h, 4, at_us), left_ms);
+    ck_assert_uint_eq(rlk_hold_restore_again(&w.h, 4, at_us), left_ms);
     vote(&w, 0x10, RLK_VOTE_YES, at_us + 10);
     ck_assert_uint_eq(w.h.leases.end_us[4],
                       at_us + rlk_validity_lease_us(left_ms * 1000, c.drift_ppm));
-    ck_assert_uint_eq(rlk_hold_heal_again(&w.h, 4, T0 + LEASE - 1), 0);
+    ck_assert_uint_eq(rlk_hold_restore_again(&w.h, 4, T0 + LEASE - 1), 0);
     silence(&w);
-    ck_assert_uint_eq(rlk_hold_heal_again(&w.h, 4, at_us), 0);
+    ck_assert_uint_eq(rlk_hold_restore_again(&w.h, 4, at_us), 0);
 }
 END_TEST
 
 static const struct story of_healing[] = {
     {"a_remainder_is_not_worth_a_key",
-     {CONFIG(renew, false), HOLD_BY(0x07, 0x18), TIMER(LEASE - 10000), IS(out.heal, 0x18),
-      DUE(LEASE), HOLD_BY(0x07, 0x18), TIMER(LEASE - 9999), IS(out.heal, 0), DUE(LEASE)}},
+     {CONFIG(renew, false), HOLD_BY(0x07, 0x18), TIMER(LEASE - 10000), IS(out.restore, 0x18),
+      DUE(LEASE), HOLD_BY(0x07, 0x18), TIMER(LEASE - 9999), IS(out.restore, 0), DUE(LEASE)}},
 
     /* The lock was adopted: a node that has our key already is no duplicate [S10]. */
     {"an_adopted_key_is_where_the_former_holder_set_it",
      {CONFIG(adopted, true), HOLD_BY(0x07, 0x18), IS(h.leases.may_have_key, ALL5), WAKE,
-      IS(out.heal, 0x18), VOTE(5000, 0x18, OURS), PRESENT(ALL5), IS(h.leases.duplicates, 0)}},
+      IS(out.restore, 0x18), VOTE(5000, 0x18, OURS), PRESENT(ALL5), IS(h.leases.duplicates, 0)}},
 };
 
 START_TEST(healing)

@@ -47,12 +47,12 @@ START_TEST(each_renewal_needs_a_pet_since_the_last)
     struct world w = {.c = config()};
     int i;
 
-    PLAY(&w, CONFIG(needs_pet, true), HOLD, PET(5), PET(6), RENEWED);
+    PLAY(&w, CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), HEARTBEAT(6), RENEWED);
     for (i = 0; i < 5; i++) {
-        PLAY(&w, PET(5000), DUE(THIRD), RENEWED); /* not due, not begun */
+        PLAY(&w, HEARTBEAT(5000), DUE(THIRD), RENEWED); /* not due, not begun */
     }
     PLAY(&w, WAKE, IS(out.extend, 0), IS(out.report, true), TROUBLE(EUNRENEWED), DUE(LEASE),
-         PET(THIRD + 7), DUE(THIRD + 7), RENEWED, IS(h.trouble, false), IS(reported, 1));
+         HEARTBEAT(THIRD + 7), DUE(THIRD + 7), RENEWED, IS(h.trouble, false), IS(reported, 1));
 }
 END_TEST
 
@@ -69,34 +69,34 @@ static const struct story stories[] = {
       CONFIG(max_hold_us, TTL + THIRD - 1), HOLD, WAKE, IS(out.extend, 0), IS(h.trouble, true)}},
 
     {"a_lock_without_a_pet_is_lost_when_its_lease_ends",
-     {CONFIG(needs_pet, true), HOLD, PET(5), RENEWED, SILENCE(LEASE), LOST(EUNRENEWED),
-      PET(LEASE + 1), IS(reported, 2), IS(h.state, RLK_HOLD_LOST)}},
+     {CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWED, SILENCE(LEASE), LOST(EUNRENEWED),
+      HEARTBEAT(LEASE + 1), IS(reported, 2), IS(h.state, RLK_HOLD_LOST)}},
 
     /* A pet allows one renewal, and all the rounds that it takes. */
     {"a_renewal_that_fails_needs_no_other_pet",
-     {CONFIG(needs_pet, true), HOLD, PET(5), RENEWAL, ANSWER(10, ALL5, UNKNOWN), RENEWED, WAKE,
-      IS(out.extend, 0)}},
+     {CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWAL, ANSWER(10, ALL5, UNKNOWN),
+      RENEWED, WAKE, IS(out.extend, 0)}},
 
     /* A node that was healed is a reason to renew soon. But it is no reason to report that there
      * was no pet within a tenth of the ttl. */
     {"a_healed_node_needs_no_pet_before_a_third_of_the_ttl",
-     {CONFIG(needs_pet, true), HOLD, PET(5), RENEWAL, ANSWER(10, 0x0f, OURS),
-      ANSWER(10, 0x10, GONE), WAKE, IS(out.heal, 0x10), VOTE(20, 0x10, YES), DUE(THIRD),
-      PET(THIRD - 1), RENEWED, IS(reported, 0)}},
+     {CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWAL, ANSWER(10, 0x0f, OURS),
+      ANSWER(10, 0x10, GONE), WAKE, IS(out.restore, 0x10), VOTE(20, 0x10, YES), DUE(THIRD),
+      HEARTBEAT(THIRD - 1), RENEWED, IS(reported, 0)}},
 
     /* A renewal that was due, but not allowed for lack of a pet, is no longer due when the user has
      * extended. */
     {"after_an_extension_a_pet_hurries_nothing",
-     {CONFIG(needs_pet, true), HOLD, PET(5), RENEWED, TIMER(THIRD), IS(h.trouble, true),
-      EXTEND(THIRD + 5, TTL), ANSWER(THIRD + 10, ALL5, OURS), IS(h.trouble, false), PET(THIRD + 20),
-      DUE(THIRD + 5 + THIRD)}},
+     {CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWED, TIMER(THIRD), IS(h.trouble, true),
+      EXTEND(THIRD + 5, TTL), ANSWER(THIRD + 10, ALL5, OURS), IS(h.trouble, false),
+      HEARTBEAT(THIRD + 20), DUE(THIRD + 5 + THIRD)}},
 
     /* The application extends in one thread and hangs in another, so an extension does not count as
      * a pet. Trouble is not reported twice. */
     {"an_extension_that_fails_is_no_pet",
-     {CONFIG(needs_pet, true), HOLD, PET(5), RENEWED, EXTEND(1000, TTL),
+     {CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWED, EXTEND(1000, TTL),
       ANSWER(2000, ALL5, UNKNOWN), EXTENDED(ENOQUORUM), IS(reported, 1), WAKE, IS(out.extend, 0),
-      IS(reported, 1), PET(2 * TENTH), RENEWED}},
+      IS(reported, 1), HEARTBEAT(2 * TENTH), RENEWED}},
 
     /* The lock already lives for longer than it is extended by, so nothing has to be done
      * sooner. */
@@ -167,7 +167,7 @@ START_TEST(slow_masters_change_no_limit)
     struct rlk_hold_config c = config();
 
     c.max_renewals = _i ? UINT32_MAX : 1;
-    c.needs_pet = _i;
+    c.needs_heartbeat = _i;
     ck_assert_uint_lt(held_for_us(&c), 3 * TTL);
 }
 END_TEST

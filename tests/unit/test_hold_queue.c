@@ -76,8 +76,8 @@ START_TEST(a_heal_waits_in_the_queue)
     PLAY(&w, HOLD_BY(0x0f, 0x10));
     wait_us = due(&w) - T0;
     ck_assert_uint_lt(wait_us, TENTH);
-    PLAY(&w, QUEUED, DUE_BETWEEN(wait_us + 1, LEASE), DEQUEUED(wait_us + 1000), IS(out.heal, 0x10),
-         IS(reported, 0));
+    PLAY(&w, QUEUED, DUE_BETWEEN(wait_us + 1, LEASE), DEQUEUED(wait_us + 1000),
+         IS(out.restore, 0x10), IS(reported, 0));
 }
 END_TEST
 

@@ -148,7 +148,7 @@ static void step(struct walk *w, struct rlk_event ev)
     rlk_hold_step(&w->h, &ev, &out);
     hold_model_follow(&w->model, &ev, &before, &w->h, &out);
     ask(w, out.extend, true, out.ttl_ms);
-    ask(w, out.heal, false, out.ttl_ms);
+    ask(w, out.restore, false, out.ttl_ms);
     w->deadline_us = out.deadline_us;
     if (w->model.successes != successes) {
         check_success(w);
@@ -300,7 +300,7 @@ static void the_user(struct walk *w)
     static const uint64_t ttls_us[] = {TTL / 20, TTL, 4 * TTL};
 
     if (chance(w, 3)) {
-        step(w, (struct rlk_event){.kind = RLK_EVENT_PET});
+        step(w, (struct rlk_event){.kind = RLK_EVENT_HEARTBEAT});
     } else if (chance(w, 4) && !w->h.extending) {
         step(w, (struct rlk_event){.kind = RLK_EVENT_EXTEND,
                                    .ttl_us = ttls_us[rlk_prng_upto(&w->prng, 2)]});
@@ -348,7 +348,7 @@ static void begin(struct walk *w, uint64_t seed)
     rlk_prng_seed(&w->prng, seed);
     w->nodes = 1 + (unsigned)rlk_prng_upto(&w->prng, 6);
     c.nodes = (uint8_t)w->nodes;
-    c.needs_pet = chance(w, 4);
+    c.needs_heartbeat = chance(w, 4);
     c.max_renewals = chance(w, 8) ? 10 : UINT32_MAX;
     c.max_hold_us = chance(w, 8) ? 10 * TTL : RLK_NEVER;
     w->quorum = w->nodes / 2 + 1;

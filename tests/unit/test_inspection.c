@@ -315,7 +315,7 @@ START_TEST(after_an_error_the_votes_wait_for_the_mark_or_count_without_it)
     int before = _i / 3 % 3; /* no mark yet, a mark, a mark that was lost */
     bool later = error == RLK_INSPECTION_NOT_NOW || (error == RLK_INSPECTION_OTHER && before != 0);
 
-    set_up(RLK_QUARANTINE_OBSERVED);
+    set_up(RLK_QUARANTINE_LENIENT);
     step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, before == 0 ? 0 : MARK);
     if (before == 2) {
         step(RLK_INSPECTION_MARK_MISSED, RLK_INSPECTION_ANSWERED, 0);

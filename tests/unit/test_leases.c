@@ -110,7 +110,7 @@ static void join(struct world *w, const struct step *s)
 
 static void heal(struct world *w, const struct step *s)
 {
-    w->asked = rlk_leases_heal(&w->l, s->nodes, s->us);
+    w->asked = rlk_leases_restore(&w->l, s->nodes, s->us);
 }
 
 static void hear_answers(struct world *w, const struct step *s)

@@ -134,7 +134,7 @@ static redisReply *release(unsigned bits, const char *channel)
 }
 
 /* {place, left, value}; `has_ttl`: left is not -1. */
-static void says_place(redisReply *reply, int64_t place, bool has_ttl, const char *value)
+static void says_position(redisReply *reply, int64_t place, bool has_ttl, const char *value)
 {
     ck_assert_int_eq(reply->type, REDIS_REPLY_ARRAY);
     ck_assert_uint_eq(reply->elements, 3);
@@ -464,11 +464,11 @@ END_TEST
 START_TEST(a_release_wakes_the_first_and_tells_the_next)
 {
     DO("SET p:a other PX 90000");
-    says_place(wait_for(1, "p:w1"), 1, true, "other");
-    says_place(wait_for(1, "p:w2"), 2, true, "other");
-    says_place(wait_for(1, "p:w3"), 3, true, "other");
-    says_place(wait_for_long(1, "p:w4"), 1, true, "other");
-    says_place(wait_for(1, "p:w2"), 3, true, "other");
+    says_position(wait_for(1, "p:w1"), 1, true, "other");
+    says_position(wait_for(1, "p:w2"), 2, true, "other");
+    says_position(wait_for(1, "p:w3"), 3, true, "other");
+    says_position(wait_for_long(1, "p:w4"), 1, true, "other");
+    says_position(wait_for(1, "p:w2"), 3, true, "other");
     check_list("p:a", "p:w4 p:w1 p:w2 p:w3 ");
     ck_assert_int_eq(number(release(1, "")), -1);
     DO("SET p:a " MINE);
@@ -490,10 +490,10 @@ START_TEST(a_ticket_is_at_most_a_second_old_and_not_of_the_future)
     DO("SET p:a other PX 90000");
     claim->ticket_us = now_us + 60000000;
     rlk_command_wait(&command, claim, "p:w1", true);
-    says_place(run(), 1, true, "other");
+    says_position(run(), 1, true, "other");
     claim->ticket_us = 1;
     rlk_command_wait(&command, claim, "p:w2", true);
-    says_place(run(), 1, true, "other");
+    says_position(run(), 1, true, "other");
     ck_assert_int_le(number(ask_on(server, "ZCOUNT p:a:redlock-waiting -inf %llu",
                                    (unsigned long long)now_us - 1000001)),
                      0);
@@ -526,11 +526,11 @@ START_TEST(a_clock_that_was_set_delays_nobody_who_entered_before_or_after)
     DO("SET p:a other PX 90000");
     DO("ZADD p:a:redlock-waiting %lld p:w1", (long long)(now_us - step_us));
     freeReplyObject(wait_since(1, "p:w2", ours_us));
-    says_place(wait_since(1, "p:w1", (uint64_t)(now_us - step_us)), 1, true, "other");
+    says_position(wait_since(1, "p:w1", (uint64_t)(now_us - step_us)), 1, true, "other");
     freeReplyObject(wait_since(1, "p:w3", ours_us + 1));
     check_list("p:a", clock_steps[_i].order);
     DO("DEL p:a");
-    says_place(wait_since(1, "p:w3", ours_us + 1), 2, false, "");
+    says_position(wait_since(1, "p:w3", ours_us + 1), 2, false, "");
     check_heard("p:w1 tp:a\np:w2 np:a\n");
 }
 END_TEST
@@ -541,13 +541,13 @@ START_TEST(nobody_with_a_later_ticket_is_woken)
     uint64_t now_us = wall_clock_us();
 
     DO("SET p:a other PX 90000");
-    says_place(wait_since(1, "p:w2", now_us), 1, true, "other");
+    says_position(wait_since(1, "p:w2", now_us), 1, true, "other");
     DO("DEL p:a");
-    says_place(wait_since(1, "p:w3", now_us - 1), 0, false, "");
-    says_place(wait_since(1, "p:w1", now_us), 0, false, "");
+    says_position(wait_since(1, "p:w3", now_us - 1), 0, false, "");
+    says_position(wait_since(1, "p:w1", now_us), 0, false, "");
     check_list("p:a", "p:w2 ");
     check_heard("");
-    says_place(wait_since(1, "p:w3", now_us), 1, false, "");
+    says_position(wait_since(1, "p:w3", now_us), 1, false, "");
     check_heard("p:w2 tp:a\n");
 }
 END_TEST
@@ -558,9 +558,9 @@ START_TEST(a_list_ends_ten_seconds_after_it_was_entered)
     int64_t left_ms;
 
     DO("SET p:a other");
-    says_place(wait_for(1, "p:w1"), 1, false, "other");
+    says_position(wait_for(1, "p:w1"), 1, false, "other");
     DO("PEXPIRE p:a:redlock-waiting 5000");
-    says_place(wait_for(1, "p:w1"), 1, false, "other");
+    says_position(wait_for(1, "p:w1"), 1, false, "other");
     left_ms = number(ask_on(server, "PTTL p:a:redlock-waiting"));
     ck_assert_int_le(left_ms, RLK_COMMAND_WAITING_MS);
     ck_assert_int_gt(left_ms, 5000);
@@ -575,11 +575,11 @@ START_TEST(a_list_has_at_most_1024_channels)
     DO("SET p:a other PX 90000");
     for (i = 1; i <= 1024; i++) {
         snprintf(channel, sizeof(channel), "x%u", i);
-        says_place(wait_for(1, channel), i, true, "other");
+        says_position(wait_for(1, channel), i, true, "other");
     }
-    says_place(wait_for(1, "p:w1"), -1, true, "other");
-    says_place(wait_for_long(1, "p:w1"), -1, true, "other");
-    says_place(wait_for(1, "x7"), 7, true, "other");
+    says_position(wait_for(1, "p:w1"), -1, true, "other");
+    says_position(wait_for_long(1, "p:w1"), -1, true, "other");
+    says_position(wait_for(1, "x7"), 7, true, "other");
     ck_assert_int_eq(number(ask_on(server, "ZCARD p:a:redlock-waiting")), 1024);
 }
 END_TEST
@@ -622,7 +622,7 @@ END_TEST
 START_TEST(a_key_of_a_wrong_type_is_waited_for)
 {
     DO("LPUSH p:a x");
-    says_place(wait_for(1, "p:w1"), 1, false, "");
+    says_position(wait_for(1, "p:w1"), 1, false, "");
     says_error(release(1, ""), "WRONGTYPE");
     check_heard("");
     check_list("p:a", "p:w1 ");
@@ -656,7 +656,7 @@ START_TEST(a_release_needs_no_right_to_publish)
     check_heard("");
     check_list("p:a", "p:w1 ");
     ck_assert_int_eq(number(ask_on(server, "EXISTS p:a")), 0);
-    says_place(wait_for(1, "p:w2"), 0, false, "");
+    says_position(wait_for(1, "p:w2"), 0, false, "");
 }
 END_TEST
 
@@ -687,7 +687,7 @@ START_TEST(a_full_server_wakes_and_says_when_it_cannot_list)
     says_error(wait_for(1, "p:w3"), "OOM");
     ck_assert_int_eq(number(release(1, "")), 2);
     check_heard("p:w1 tp:a\np:w2 np:a\n");
-    says_place(wait_for(1, "p:w2"), 0, false, "");
+    says_position(wait_for(1, "p:w2"), 0, false, "");
     ck_assert_int_eq(number(leave(1, "p:w3")), 0);
     DO("CONFIG SET maxmemory 0");
 }

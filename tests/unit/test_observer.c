@@ -176,12 +176,12 @@ static const struct story stories[] = {
       SAYS(100, 0x10, .held = true, .value = 7, .ttl_us = FAR), HINT(10000, 0x1), LOOKS(0x1),
       HOLDER(10100, 0x1, 7, FAR, 0), LOOKS(0)}},
     {"a_node_whose_watch_goes_down_is_looked_at",
-     {BEGIN, EVENT(10000, 0x2, UNWATCHED, .by_us = 0), LOOKS(0x2), IS(o.hears, 0x1d)}},
+     {BEGIN, EVENT(10000, 0x2, UNSUBSCRIBED, .by_us = 0), LOOKS(0x2), IS(o.hears, 0x1d)}},
     {"a_watch_that_could_not_be_had_changes_nothing",
      {START(5, 0x1f), LOOKS(0x1f), SAYS(100, 0x1f, .hears = false), TIMER(6000),
-      EVENT(10000, 0x2, UNWATCHED, .by_us = 0), LOOKS(0)}},
+      EVENT(10000, 0x2, UNSUBSCRIBED, .by_us = 0), LOOKS(0)}},
     {"a_node_whose_watch_comes_up_is_looked_at",
-     {BEGIN, EVENT(10000, 0x2, WATCHED, .by_us = 0), LOOKS(0x2)}},
+     {BEGIN, EVENT(10000, 0x2, SUBSCRIBED, .by_us = 0), LOOKS(0x2)}},
     {"a_node_that_reports_changes_and_has_none_is_polled_until_the_next_look_at_all",
      {HELD,
       VAIN(20000),
@@ -354,7 +354,7 @@ static void walk_once(struct walk *k)
         break;
     case 2:
         k->truth.pushes[node] = rlk_prng_upto(&k->prng, 1);
-        walk_step(k, (struct rlk_event){.kind = RLK_EVENT_UNWATCHED, .node = node});
+        walk_step(k, (struct rlk_event){.kind = RLK_EVENT_UNSUBSCRIBED, .node = node});
         break;
     case 3:
         if (k->in_flight & bit) {

@@ -20,9 +20,9 @@
 #define SERVER_US UINT64_C(1700000000000000)
 
 #define STRICT RLK_QUARANTINE_STRICT
-#define OBSERVED RLK_QUARANTINE_OBSERVED
+#define LENIENT RLK_QUARANTINE_LENIENT
 #define OFF RLK_QUARANTINE_OFF
-#define EITHER (-1) /* the story is played with STRICT and with OBSERVED */
+#define EITHER (-1) /* the story is played with STRICT and with LENIENT */
 
 #define YOUNG RLK_QUARANTINED_YOUNG
 #define RESTARTED RLK_QUARANTINED_RESTARTED
@@ -52,7 +52,7 @@ static struct rlk_quarantine one_known(enum rlk_quarantine_policy policy)
 
 struct world {
     struct rlk_quarantine s;
-    bool observed; /* what EITHER means */
+    bool lenient; /* what EITHER means */
     unsigned step;
 };
 
@@ -78,7 +78,7 @@ static void expect_returned(const struct world *w, const struct step *s, bool go
 
 static void begin(struct world *w, const struct step *s)
 {
-    enum rlk_quarantine_policy either = w->observed ? OBSERVED : STRICT;
+    enum rlk_quarantine_policy either = w->lenient ? LENIENT : STRICT;
 
     rlk_quarantine_init(&w->s, s->policy == EITHER ? either : (enum rlk_quarantine_policy)s->policy,
                         TTL, 10000);
@@ -251,9 +251,9 @@ static void expect_known(struct world *w, const struct step *s)
 #define KNOWN(name) STEP(.take = expect_known, .facts.run = (name), .yes = true)
 #define UNKNOWN(name) STEP(.take = expect_known, .facts.run = (name))
 
-static void play(const struct story *story, bool observed)
+static void play(const struct story *story, bool lenient)
 {
-    struct world w = {.observed = observed};
+    struct world w = {.lenient = lenient};
 
     STORY_PLAY(&w, story->steps);
 }
@@ -297,7 +297,7 @@ static const struct story schedules[] = {
      * no longer be read may be another run, and so may the next one that is read. At 2 s the server
      * may have restarted once more. */
     {"a_run_that_cannot_be_read_hides_no_restart",
-     {MET(OBSERVED), RESTART(S, TELLS_NOTHING), QUARANTINED(RESTARTED, S),
+     {MET(LENIENT), RESTART(S, TELLS_NOTHING), QUARANTINED(RESTARTED, S),
       RESTART(2 * S, TELLS_NOTHING), QUARANTINED(RESTARTED, 2 * S), RESTART(3 * S, .run = "run-b"),
       QUARANTINED(RESTARTED, 3 * S)}},
 
@@ -307,18 +307,18 @@ static const struct story schedules[] = {
      {NEW(STRICT), GREET(0, TELLS_NOTHING), NO_END(ANONYMOUS, 1000 * QUARANTINE_US),
       GREET(S, TELLS_NOTHING), NO_END(ANONYMOUS, 1000 * QUARANTINE_US),
       RESTART(2 * S, .run = "run-b"), QUARANTINED(RESTARTED, 2 * S), RESTART(3 * S, TELLS_NOTHING),
-      NO_END(ANONYMOUS, 1000 * QUARANTINE_US), NEW(OBSERVED), GREET(0, TELLS_NOTHING), COUNTED(0)}},
+      NO_END(ANONYMOUS, 1000 * QUARANTINE_US), NEW(LENIENT), GREET(0, TELLS_NOTHING), COUNTED(0)}},
 
     /* The same, but the mark is read: another mark is as good as another run. */
     {"a_run_that_cannot_be_read_hides_no_other_mark",
-     {MET(OBSERVED), RESTART(S, TELLS_NOTHING, .birth = {.mark = 78}), QUARANTINED(RESTARTED, S),
+     {MET(LENIENT), RESTART(S, TELLS_NOTHING, .birth = {.mark = 78}), QUARANTINED(RESTARTED, S),
       MARK_IS_NEW(2 * S, 79), QUARANTINED(FORGOT, 2 * S)}},
 
     /* The run cannot be read at first, the server restarts, and then it can be read. Nothing shows
      * the restart, and the age is by a clock that may have been set. From there on the run is
      * known. */
     {"the_first_run_that_can_be_read_is_another_one",
-     {NEW(OBSERVED), GREET(0, TELLS_NOTHING), COUNTED(0), GREET(0, TELLS_NOTHING), COUNTED(0),
+     {NEW(LENIENT), GREET(0, TELLS_NOTHING), COUNTED(0), GREET(0, TELLS_NOTHING), COUNTED(0),
       RESTART(S, .birth = {.mark = 0}), QUARANTINED(RESTARTED, S),
       GREET(3 * S, .birth = {.mark = 0}), QUARANTINED(RESTARTED, S)}},
 
@@ -353,9 +353,9 @@ static const struct story schedules[] = {
     /* The server was a replica for a while, and a master again before the next inspection or the
      * next connection; then once more. Or that was long before we met it. */
     {"a_promotion_that_nobody_saw_begins_a_quarantine",
-     {MET(OBSERVED), PROMOTED(S, 9), QUARANTINED(FORGOT, S), MET(OBSERVED),
+     {MET(LENIENT), PROMOTED(S, 9), QUARANTINED(FORGOT, S), MET(LENIENT),
       GREET(2 * S, .promotion = 9), QUARANTINED(FORGOT, 2 * S), MASTER(3 * S, 9),
-      PROMOTED(4 * S, 10), QUARANTINED(FORGOT, 4 * S), NEW(OBSERVED), GREET(0, .promotion = 9),
+      PROMOTED(4 * S, 10), QUARANTINED(FORGOT, 4 * S), NEW(LENIENT), GREET(0, .promotion = 9),
       COUNTED(0)}},
 
     {"an_inspection_finds_other_data",
@@ -365,7 +365,7 @@ static const struct story schedules[] = {
 
     /* FLUSHALL deletes the lock, and the next vote finds no mark. */
     {"a_missing_mark_begins_a_quarantine",
-     {MET(OBSERVED), MARK_IS(S, 77), COUNTED(S), MARK_IS(2 * S, 0),
+     {MET(LENIENT), MARK_IS(S, 77), COUNTED(S), MARK_IS(2 * S, 0),
       NO_END(FORGOT, 1000 * QUARANTINE_US)}},
 
     /* FLUSHALL deletes the lock, and another client writes a new mark before our next inspection.
@@ -449,12 +449,12 @@ static const struct story schedules[] = {
     {"eviction_between_greetings_is_seen_by_inspections",
      {MET(STRICT), EVICT(0, false), COUNTED(0), EVICT(S, true),
       NO_END(EVICTS, 1000 * QUARANTINE_US), EVICT(2 * S, false), EVICT(3 * S, false),
-      QUARANTINED(EVICTS, 2 * S), MET(OBSERVED), EVICT(S, true), COUNTED(S)}},
+      QUARANTINED(EVICTS, 2 * S), MET(LENIENT), EVICT(S, true), COUNTED(S)}},
 
     /* The server's clock is set forward, so the lock expires early. This is the only reason for
      * which its answers about our own key do not count either. */
     {"neither_votes_nor_confirmations_count_after_a_clock_moved",
-     {MET(OBSERVED), CLOCK_MOVED(S, 0), QUARANTINED(CLOCK, S), CLOCK_SUSPECT(S),
+     {MET(LENIENT), CLOCK_MOVED(S, 0), QUARANTINED(CLOCK, S), CLOCK_SUSPECT(S),
       CLOCK_SUSPECT(S + QUARANTINE_US - 1), CLOCK_TRUSTED(S + QUARANTINE_US), CLOCK_MOVED(5 * S, 0),
       QUARANTINED(CLOCK, 5 * S)}},
 
@@ -463,7 +463,7 @@ static const struct story schedules[] = {
      * kept time for a second. One inspection right after the step is not enough: a clock that runs
      * too fast would pass that as well. */
     {"confirmations_count_again_before_votes_do",
-     {MET(OBSERVED), CLOCK_MOVED(0, 0), KEPT_TIME(S - 1), CLOCK_SUSPECT(S), CLOCK_MOVED(S, 0),
+     {MET(LENIENT), CLOCK_MOVED(0, 0), KEPT_TIME(S - 1), CLOCK_SUSPECT(S), CLOCK_MOVED(S, 0),
       KEPT_TIME(2 * S - 1), CLOCK_SUSPECT(2 * S), KEPT_TIME(2 * S), CLOCK_TRUSTED(2 * S),
       QUARANTINED(CLOCK, S), CLOCK_MOVED(3 * S, 0), CLOCK_SUSPECT(3 * S)}},
 
@@ -633,8 +633,8 @@ static const struct story rules[] = {
      {MET(STRICT), MARK_IS(S, 0), RESTART(2 * S, .run = "run-b", .birth = {.mark = 78}),
       MARK_IS(3 * S, 78), QUARANTINED(RESTARTED, 2 * S)}},
 
-    {"under_observed_only_what_we_saw_counts",
-     {NEW(OBSERVED), GREET(0, .age_us = 0, .evicts = true), COUNTED(0),
+    {"under_lenient_only_what_we_saw_counts",
+     {NEW(LENIENT), GREET(0, .age_us = 0, .evicts = true), COUNTED(0),
       RESTART(S, .run = "run-b", .age_us = 0, .evicts = true), QUARANTINED(RESTARTED, S)}},
 
     {"under_off_nothing_counts_but_all_is_remembered",
@@ -681,6 +681,29 @@ static const struct story rules[] = {
       QUARANTINED(RESTARTED, S), KNOWN("0123456789")}},
 };
 
+/* A rewrite of the log ends, also behind a restart. Only an operator ends the rest. */
+START_TEST(only_a_rewrite_ends_without_a_known_end)
+{
+    static const struct {
+        struct rlk_facts facts;
+        bool ends;
+    } rows[] = {
+        {{.run = "run-a", .birth.mark = 77, .age_us = OLD}, false},
+        {{.run = "run-b", .birth.mark = 77, .age_us = OLD}, true},
+        {{.run = "run-a", .birth.mark = 77, .age_us = OLD, .lacks_log = true}, true},
+        {{.run = "run-b", .birth.mark = 77, .age_us = OLD, .lacks_log = true}, true},
+        {{.run = "run-a", .birth.mark = 77, .age_us = OLD, .evicts = true}, false},
+        {{.run = "run-a", .birth.mark = 77, .age_us = OLD, .evicts = true, .lacks_log = true},
+         false},
+        {{.run = "", .birth.mark = 77, .age_us = OLD, .lacks_log = true}, false},
+    };
+    struct rlk_quarantine s = one_known(RLK_QUARANTINE_STRICT);
+
+    rlk_quarantine_greet(&s, &rows[_i].facts, NOW + S);
+    ck_assert_int_eq(rlk_quarantine_ends(&s, NOW + S), rows[_i].ends);
+}
+END_TEST
+
 START_TEST(rule)
 {
     play(&rules[_i], false);
@@ -716,6 +739,7 @@ static TCase *of_rules(void)
 
     tcase_add_rows(c, rule, rules);
     tcase_add_test(c, the_quarantine_is_the_longest_ttl_with_the_drift_against_us);
+    tcase_add_loop_test(c, only_a_rewrite_ends_without_a_known_end, 0, 7);
     return c;
 }
 

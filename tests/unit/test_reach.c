@@ -22,7 +22,7 @@ START_TEST(a_master_that_is_up_can_be_asked_until_a_reply_is_overdue)
 
     ck_assert_int_eq(reach(facts, RLK_NEVER), RLK_REACH_READY);
     ck_assert_int_eq(reach(facts, NOW), RLK_REACH_READY);
-    ck_assert_int_eq(reach(facts, NOW - 1), RLK_REACH_STUCK);
+    ck_assert_int_eq(reach(facts, NOW - 1), RLK_REACH_UNRESPONSIVE);
 }
 END_TEST
 

@@ -171,7 +171,7 @@ static void compare_wait(unsigned keys, unsigned channel, unsigned age_us, bool 
     run_model(&rlk_script_wait, keys,
               (const char *const[]){name, ticket, yields ? "1" : "0", "10000", NULL}, reply);
     ck_assert_int_eq(sscanf(reply, "*3\r\n:%lld\r\n:%lld\r\n", &place, &left), 2);
-    ck_assert_int_eq(m.answer, ANSWER_PLACE);
+    ck_assert_int_eq(m.answer, ANSWER_POSITION);
     ck_assert_int_eq(m.integer, place);
     ck_assert_int_eq(m.left_ms > 0 ? 1 : m.left_ms, left > 0 ? 1 : left);
     ck_assert_int_eq(m.holder == NONE, strstr(reply, "$0\r\n") != NULL);

@@ -34,13 +34,13 @@ static const struct {
      "its name could not be resolved: it has no address; check the host in the URI"},
     {{.kind = RLK_TROUBLE_CONNECT, .fault = RLK_FAULT_MEMORY}, "cannot be reached: out of memory"},
     {{.kind = RLK_TROUBLE_CONNECT_LATE, .number = 2000},
-     "could not be reached within 2000 ms (connect_timeout_ms); its machine may be down, or a "
+     "could not be reached within 2000 ms; its machine may be down, or a "
      "firewall may drop our packets"},
     {{.kind = RLK_TROUBLE_GREETING_BROKEN, .fault = RLK_FAULT_TOO_LARGE},
-     "the connection broke during our greeting: its answer is too large; check that a Redis server "
+     "the connection broke during the handshake: its reply is too large; check that a Redis server "
      "listens there, and what is in between (a proxy, TLS)"},
     {{.kind = RLK_TROUBLE_GREETING_UNANSWERED, .fault = RLK_FAULT_UNANSWERED, .words = "reset"},
-     "ended the connection before it answered our greeting (reset); if this port is its tls-port, "
+     "closed the connection during the handshake (reset); if this port is its tls-port, "
      "write rediss://; otherwise check what listens there, perhaps a proxy"},
     {{.kind = RLK_TROUBLE_TLS, .fault = RLK_FAULT_TLS, .words = "has an old certificate"},
      "has an old certificate"},
@@ -53,12 +53,12 @@ static const struct {
     {{.kind = RLK_TROUBLE_BROKEN, .fault = RLK_FAULT_CLOSED, .words = ""},
      "the connection broke: the server closed it"},
     {{.kind = RLK_TROUBLE_LOGIN, .words = "WRONGPASS"},
-     "refused our user and password: WRONGPASS; give those that it accepts"},
+     "rejected our user or password: WRONGPASS; give those that it accepts"},
     {{.kind = RLK_TROUBLE_LOGIN_FILE, .other = "/run/pw", .words = "WRONGPASS"},
-     "refused our user and password: WRONGPASS; write the password that it accepts to /run/pw, "
-     "which we read anew before each try"},
+     "rejected our user or password: WRONGPASS; write the password that it accepts to /run/pw, "
+     "which we read again before each try"},
     {{.kind = RLK_TROUBLE_LOGIN_UNREAD, .other = "/run/pw", .words = "Permission denied"},
-     "refused our user and password, and a new one could not be read from /run/pw: Permission "
+     "rejected our user or password, and a new one could not be read from /run/pw: Permission "
      "denied"},
     {{.kind = RLK_TROUBLE_DATABASE, .number = 99, .words = "ERR DB index is out of range"},
      "refused database 99: ERR DB index is out of range; use a database that it has (CONFIG GET "
@@ -67,8 +67,8 @@ static const struct {
      "is a sentinel, which has no keys; list the masters themselves"},
     {{.kind = RLK_TROUBLE_DUPLICATE, .other = "redis://b:6379/0", .words = "0123abcd"},
      "is the same server as redis://b:6379/0 (run_id 0123abcd...); list each master once"},
-    {{.kind = RLK_TROUBLE_SILENT, .number = 501},
-     "has not answered for 501 ms; check whether it is stopped, swapping or busy with a long "
+    {{.kind = RLK_TROUBLE_UNRESPONSIVE, .number = 501},
+     "has not replied for 501 ms; check whether it is stopped, swapping or busy with a long "
      "command "
      "(SLOWLOG GET), and the network to it"},
     {{.kind = RLK_TROUBLE_SET_REFUSED,
@@ -76,7 +76,7 @@ static const struct {
      "refused to set the key: its memory is full (OOM); raise its maxmemory, or move other data "
      "away"},
     {{.kind = RLK_TROUBLE_GREETING_REFUSED, .words = "ERR max number of clients reached"},
-     "refused our greeting: it has as many connections as it allows (maxclients); raise its "
+     "refused the handshake: it has as many connections as it allows (maxclients); raise its "
      "maxclients, or close other connections"},
     {{.kind = RLK_TROUBLE_RELEASE_REFUSED, .words = "ERR unknown command 'EVAL'"},
      "refused to release the key: ERR unknown command 'EVAL'; remove its rename-command; if it is "
@@ -88,7 +88,7 @@ static const struct {
      "refused to extend the lock: it cannot write its data to the disk (MISCONF); check its log, "
      "and whether its disk is full or read-only"},
     {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_UNREAD, .number = RLK_NEVER},
-     "does not vote: it cannot show for now whether it still has its data"},
+     "does not vote: it cannot show yet that it still has its data"},
     {{.kind = RLK_TROUBLE_QUARANTINE,
       .reason = RLK_QUARANTINED_UNREAD,
       .number = RLK_NEVER,

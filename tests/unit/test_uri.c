@@ -42,11 +42,11 @@ static const struct {
 } policies[] = {
     {"redis://a", "redis://a:6379/0", -1, 0},
     {"redis://a?quarantine=strict", "redis://a:6379/0", 0, 0},
-    {"redis://a?quarantine=observed", "redis://a:6379/0", 1, 0},
+    {"redis://a?quarantine=lenient", "redis://a:6379/0", 1, 0},
     {"redis://a?quarantine=off", "redis://a:6379/0", 2, 0},
     {"redis://a/?quarantine=off", "redis://a:6379/0", 2, 0},
     {"redis://u:p@a:7/3?quarantine=off", "redis://a:7/3", 2, 3},
-    {"redis://[::1]?quarantine=observed", "redis://[::1]:6379/0", 1, 0},
+    {"redis://[::1]?quarantine=lenient", "redis://[::1]:6379/0", 1, 0},
     {"unix:///a", "unix:///a", -1, 0},
     {"unix:///a?quarantine=strict", "unix:///a", 0, 0},
     {"unix:///a?db=3&quarantine=off", "unix:///a?db=3", 2, 3},

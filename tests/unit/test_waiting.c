@@ -15,8 +15,8 @@
 
 /* N nodes, all of which can list us. */
 #define NODES(n, hash)                                                                             \
-    CONFIG(terms.nodes, n), CONFIG(key_hash, hash), CONFIG(watch, true),                           \
-        CONFIG(wait_us, RLK_NEVER), SET(watchable, ALL(n)), SET(watched, ALL(n))
+    CONFIG(terms.nodes, n), CONFIG(key_hash, hash), CONFIG(subscribe, true),                       \
+        CONFIG(wait_us, RLK_NEVER), SET(subscribable, ALL(n)), SET(subscribed, ALL(n))
 
 /* A back-off of some milliseconds at least. */
 #define SLOW CONFIG(retry_min_us, 250000)
@@ -27,14 +27,15 @@
 
 /* What nodes answer, or say of their own. */
 #define LISTED(time, mask, at, left)                                                               \
-    EVENT_OF_EACH(time, mask, PLACE, .listed = true, .place = (at), .left_us = (left))
-#define FREE(time, mask) EVENT_OF_EACH(time, mask, PLACE, .turn = true)
-#define NO_PLACE(time, mask) EVENT_OF_EACH(time, mask, PLACE, .listed = false)
+    EVENT_OF_EACH(time, mask, POSITION, .listed = true, .position = (at), .left_us = (left))
+#define FREE(time, mask) EVENT_OF_EACH(time, mask, POSITION, .turn = true)
+#define NO_PLACE(time, mask) EVENT_OF_EACH(time, mask, POSITION, .listed = false)
 #define TURN(time, mask) EVENT_OF_EACH(time, mask, TURN, .by_us = 0)
 #define NEXT(time, mask) EVENT_OF_EACH(time, mask, NEXT, .by_us = 0)
 #define CHANGED(time, mask) EVENT_OF_EACH(time, mask, CHANGED, .by_us = 0)
-#define UP(time, mask, all) SET(watched, all), EVENT_OF_EACH(time, mask, WATCHED, .by_us = 0)
-#define DOWN(time, mask, all) SET(watched, all), EVENT_OF_EACH(time, mask, UNWATCHED, .by_us = 0)
+#define UP(time, mask, all) SET(subscribed, all), EVENT_OF_EACH(time, mask, SUBSCRIBED, .by_us = 0)
+#define DOWN(time, mask, all)                                                                      \
+    SET(subscribed, all), EVENT_OF_EACH(time, mask, UNSUBSCRIBED, .by_us = 0)
 #define CONTEND(time) EVENT(time, CONTEND, .ready = 0)
 #define BEHIND(time, k) EVENT(time, k, .behind = true), IS(a.state, RLK_ATTEMPT_BEHIND)
 #define RESTS(time) EVENT(time, CONTEND, .rests = true)
@@ -52,7 +53,7 @@
 static const struct {
     const char *claim;
     unsigned nodes, hash;
-    uint64_t watchable, hosts;
+    uint64_t subscribable, hosts;
 } host_rows[] = {
     {"one_node_is_the_host", 1, 7, 0x1, 0x1},
     {"two_nodes_are_both_hosts", 2, 1, 0x3, 0x3},
@@ -72,7 +73,7 @@ START_TEST(hosts)
     struct world w = {.c = attempt_config()};
 
     PLAY(&w, NODES(host_rows[_i].nodes, host_rows[_i].hash));
-    w.watchable = w.watched = host_rows[_i].watchable;
+    w.subscribable = w.subscribed = host_rows[_i].subscribable;
     PLAY(&w, TRY, VOTE(10, rlk_mask_all(host_rows[_i].nodes), NO), WAITING, WAKE,
          LOOKS(host_rows[_i].hosts), IS(a.waiting.hosts, host_rows[_i].hosts));
 }
@@ -117,7 +118,7 @@ static const struct story of_a_turn[] = {
     {"a_turn_of_a_node_that_is_no_host_does_not_count",
      {WAIT_LISTED, TURN(LATER, 0x18), NO_TURN, IS(a.waiting.turn, 0)}},
     {"a_turn_goes_with_its_host",
-     {WAIT_LISTED, TURN(LATER, 0x1), SET(watchable, 0x1e), WAKE, LOOKS(0xe), NO_TURN,
+     {WAIT_LISTED, TURN(LATER, 0x1), SET(subscribable, 0x1e), WAKE, LOOKS(0xe), NO_TURN,
       IS(a.waiting.turn, 0)}},
     {"a_host_whose_turn_was_denied_does_not_make_us_look_again",
      {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x6, 3, RLK_NEVER),
@@ -202,8 +203,8 @@ static const struct story of_looks[] = {
     {"a_node_that_is_no_host_cannot_make_us_next",
      {WAIT_LISTED, NEXT(LATER, 0x8), IS(a.waiting.next, 0)}},
     {"the_place_is_what_a_host_said_last",
-     {WAIT, LISTED(20, 0x1, 7, RLK_NEVER), IS(a.waiting.place, 7), LISTED(30, 0x2, 5, RLK_NEVER),
-      IS(a.waiting.place, 5)}},
+     {WAIT, LISTED(20, 0x1, 7, RLK_NEVER), IS(a.waiting.position, 7), LISTED(30, 0x2, 5, RLK_NEVER),
+      IS(a.waiting.position, 5)}},
 
     {"whoever_is_next_looks_when_two_keys_of_three_have_expired",
      {WAIT, LISTED(20, 0x1, 1, 15000), LISTED(20, 0x2, 1, 5000), LISTED(20, 0x4, 1, 10000),
@@ -222,21 +223,22 @@ static const struct story of_looks[] = {
       UP(LATER + 9000, 0x2, 0x1f), LOOKS(0x2), LISTED(LATER + 9100, 0x2, 3, RLK_NEVER),
       IS(a.waiting.listed, 0x7)}},
     {"a_host_is_asked_when_its_watch_is_up",
-     {NODES(5, 0), SET(watched, 0x2), REFUSED, WAKE, LOOKS(0x2), UP(LATER, 0x1, 0x3), LOOKS(0x1)}},
+     {NODES(5, 0), SET(subscribed, 0x2), REFUSED, WAKE, LOOKS(0x2), UP(LATER, 0x1, 0x3),
+      LOOKS(0x1)}},
     {"a_node_whose_watch_comes_up_becomes_a_host_when_there_are_too_few",
-     {NODES(5, 0), SET(watchable, 0x6), REFUSED, WAKE, LOOKS(0x6), SET(watchable, 0xe),
+     {NODES(5, 0), SET(subscribable, 0x6), REFUSED, WAKE, LOOKS(0x6), SET(subscribable, 0xe),
       UP(LATER, 0x8, 0x1f), DUE(LATER), WAKE, LOOKS(0xe)}},
     {"a_host_that_cannot_list_us_any_more_is_replaced",
-     {WAIT_LISTED, SET(watchable, 0x1b), DOWN(LATER, 0x4, 0x1b), DUE(LATER + 1000), WAKE,
+     {WAIT_LISTED, SET(subscribable, 0x1b), DOWN(LATER, 0x4, 0x1b), DUE(LATER + 1000), WAKE,
       LOOKS(0xb)}},
     {"a_host_that_could_not_list_us_is_replaced",
      {WAIT, LISTED(20, 0x6, 4, RLK_NEVER), NO_PLACE(30, 0x1), DUE(1030), WAKE, LOOKS(0xe),
-      IS(a.waiting.places, 0xf)}},
+      IS(a.waiting.positions, 0xf)}},
     {"a_watch_that_comes_back_makes_a_node_able_again",
      {SLOW, WAIT, NO_PLACE(20, 0x1), WAKE, LOOKS(0xe), NO_PLACE(2000, 0xe), WAKE, LOOKS(0x10),
       UP(4000, 0x1, 0x1f), DUE(4000), WAKE, LOOKS(0x11)}},
     {"a_host_that_we_had_before_does_not_list_us",
-     {WAIT, SET(watchable, 0x1e), WAKE, ROUND(2), VOTE(600000, 0x7, NO), WAKE, LOOKS(0xe),
+     {WAIT, SET(subscribable, 0x1e), WAKE, ROUND(2), VOTE(600000, 0x7, NO), WAKE, LOOKS(0xe),
       LISTED(600010, 0x1, 1, 0), IS(a.waiting.listed, 0), IS(a.waiting.next, 0)}},
 };
 
@@ -297,12 +299,13 @@ END_TEST
 
 static const struct story of_polls[] = {
     {"without_watches_it_polls",
-     {NODES(5, 0), CONFIG(watch, false), TRY, VOTE(10, 0x7, NO), WAITING, LISTED(20, 0x7, 1, 0),
+     {NODES(5, 0), CONFIG(subscribe, false), TRY, VOTE(10, 0x7, NO), WAITING, LISTED(20, 0x7, 1, 0),
       TURN(20, 0x7), NEXT(20, 0x7), UP(20, 0x7, 0x1f), LOOKS(0), WAKE, ROUND(2)}},
     {"without_hosts_it_polls",
-     {NODES(5, 0), SET(watchable, 0), SET(watched, 0), REFUSED, WAKE, LOOKS(0), WAKE, ROUND(2)}},
+     {NODES(5, 0), SET(subscribable, 0), SET(subscribed, 0), REFUSED, WAKE, LOOKS(0), WAKE,
+      ROUND(2)}},
     {"while_the_watches_are_connected_it_polls",
-     {NODES(5, 0), SET(watched, 0), REFUSED, WAKE, LOOKS(0), WAKE, ROUND(2)}},
+     {NODES(5, 0), SET(subscribed, 0), REFUSED, WAKE, LOOKS(0), WAKE, ROUND(2)}},
     {"one_host_of_three_is_not_enough",
      {SLOW, WAIT, LISTED(20, 0x1, 1, RLK_NEVER), NO_PLACE(30, 0x6), WAKE, LOOKS(0x19),
       LISTED(1100, 0x1, 1, RLK_NEVER), NO_PLACE(1100, 0x18), WAKE, LOOKS(0x1),
@@ -318,7 +321,7 @@ static const struct story of_polls[] = {
      {SLOW, WAIT, DOWN(15, 0x3, 0x1c), LISTED(20, 0x7, 4, RLK_NEVER), IS(a.waiting.listed, 0x4),
       WAKE, LOOKS(0x4), WAKE, ROUND(2)}},
     {"hosts_that_are_listed_but_no_longer_watched_are_polled",
-     {WAIT_LISTED, SET(watched, 0x1c), WAKE, LOOKS(0x4), WAKE, ROUND(2)}},
+     {WAIT_LISTED, SET(subscribed, 0x1c), WAKE, LOOKS(0x4), WAKE, ROUND(2)}},
 };
 
 START_TEST(a_poll)
@@ -376,12 +379,12 @@ START_TEST(polling_begins_with_a_back_off)
 
     PLAY(&w, CONFIG(retry_min_us, 100000), CONFIG(retry_max_us, 100000), WAIT_LISTED);
     ck_assert(NO_POLL(&w));
-    PLAY(&w, SET(watchable, 0), DOWN(1900000, 0x7, 0), WAITING);
+    PLAY(&w, SET(subscribable, 0), DOWN(1900000, 0x7, 0), WAITING);
     ck_assert(!NO_POLL(&w));
     ck_assert_uint_gt(w.a.retry_us, T0 + 1900000);
     PLAY(&w, WAKE, LOOKS(0), WAKE, ROUND(2));
     PLAY(&w, CONFIG(retry_min_us, 100000), CONFIG(retry_max_us, 100000), WAIT_LISTED,
-         SET(watched, 0), WAKE, LOOKS(0));
+         SET(subscribed, 0), WAKE, LOOKS(0));
     ck_assert_uint_gt(w.out.deadline_us, T0 + RLK_WAITING_LOOK_US / 4 * 3);
 }
 END_TEST
@@ -405,6 +408,19 @@ static const struct story of_manners[] = {
       DUE(5000000), IS(out.acquire, 0), CONTEND(LATER + 10), ROUND(2)}},
     {"after_a_refusal_they_do_not",
      {NODES(5, 0), TRY, VOTE(10, 0x7, NO), IS(out.rest, false), WAITING}},
+    {"after_a_refusal_of_few_they_do_when_without_errors_it_had_won",
+     {NODES(5, 0), TRY, VOTE(10, 0x1, NO), VOTE(10, 0x10, YES), VOTE(10, 0x8, YES),
+      VOTE(10, 0x6, UNKNOWN), REASON(EHELD), IS(out.rest, true), WAITING, IS(a.polls, true)}},
+    {"the_vote_that_shows_that_may_be_late",
+     {NODES(3, 0), TRY, VOTE(10, 0x1, NO), VOTE(10, 0x2, UNKNOWN), IS(out.rest, false),
+      IS(a.polls, false), VOTE(20, 0x4, YES), IS(out.rest, true), IS(a.polls, true), WAITING,
+      BEHIND(LATER, CONTEND)}},
+    {"an_error_beside_refusals_of_a_holder_does_not_matter",
+     {NODES(5, 0), TRY, VOTE(10, 0x6, NO), VOTE(10, 0x1, UNKNOWN), REASON(EHELD),
+      IS(out.rest, false), VOTE(20, 0x18, NO), IS(out.rest, false), IS(a.polls, false)}},
+    {"a_split_vote_with_a_master_in_quarantine_is_nobodys_own_trouble",
+     {NODES(3, 0), TRY, VOTE(10, 0x4, YES), VOTE(10, 0x1, NO), VOTE(10, 0x2, QUARANTINED),
+      REASON(EHELD), IS(out.rest, false), IS(a.polls, false)}},
     {"others_may_have_come_before_the_back_off_is_over",
      {NODES(5, 0), SLOW, FAIL, BEHIND(LATER, TIMER), RESTS(LATER), WAITING, IS(out.acquire, 0),
       WAKE, ROUND(2)}},
@@ -447,9 +463,9 @@ static const struct story of_manners[] = {
      {NODES(5, 0), SET(behind, true), TRY, SET(yield, true), CONTEND(LATER), LOOKS(0), WAKE,
       LOOKS(0x7), IS(out.wait_yields, true), IS(a.tries, 0)}},
     {"whoever_yields_says_so_until_it_has_a_place",
-     {SLOW, NODES(5, 0), SET(yield, true), SET(watched, 0), TRY, WAKE, LOOKS(0),
+     {SLOW, NODES(5, 0), SET(yield, true), SET(subscribed, 0), TRY, WAKE, LOOKS(0),
       UP(LATER, 0x1, 0x1), LOOKS(0x1), IS(out.wait_yields, true), NO_PLACE(LATER + 10, 0x1),
-      SET(watched, 0x3), WAKE, LOOKS(0x2), IS(out.wait_yields, true),
+      SET(subscribed, 0x3), WAKE, LOOKS(0x2), IS(out.wait_yields, true),
       LISTED(LATER + 2000, 0x2, 2, RLK_NEVER), UP(LATER + 3000, 0x4, 0x7), LOOKS(0x4),
       IS(out.wait_yields, false)}},
     {"whoever_yields_and_then_gets_a_turn_has_let_others_go_first",
@@ -477,7 +493,7 @@ static const struct story of_ends[] = {
     {"the_wait_ends_in_the_lists",
      {NODES(5, 0), CONFIG(wait_us, 1000000), REFUSED, WAKE, LISTED(20, 0x7, 4, RLK_NEVER),
       DUE(1000000), TURN(999999, 0x3), TIMER(1000000), FAILED(EDEADLINE), REASON(EHELD),
-      IS(out.acquire, 0), IS(out.wait, 0), IS(a.waiting.places, 0x7)}},
+      IS(out.acquire, 0), IS(out.wait, 0), IS(a.waiting.positions, 0x7)}},
     {"a_turn_may_have_to_be_queued",
      {WAIT_LISTED, SET(full, true), TURN(LATER, 0x3), WAKE, QUEUED, IS(out.wait, 0),
       DEQUEUED(LATER + 10), ROUND(2)}},
@@ -487,7 +503,7 @@ static const struct story of_ends[] = {
     /* Somebody has to be told that we do not go. */
     {"whoever_let_us_go_first_is_still_to_be_told_that_we_leave",
      {WAIT, FREE(20, 0x3), WAKE, ROUND(2), TURN(30, 0x4), CANCEL(40), FAILED(ECANCELED),
-      IS(a.waiting.places, 0x7)}},
+      IS(a.waiting.positions, 0x7)}},
     {"a_winner_is_in_the_lists_that_have_not_let_it_go_first",
      {WAIT_LISTED, IS(a.waiting.lists, 0x7), TURN(LATER, 0x3), WAKE, ROUND(2),
       IS(a.waiting.lists, 0x4), TURN(LATER + 10, 0x4), IS(a.waiting.lists, 0)}},
@@ -496,7 +512,7 @@ static const struct story of_ends[] = {
       TURN(4000010, 0x4), IS(a.waiting.lists, 0x7)}},
     {"a_host_that_says_that_it_is_our_turn_does_not_list_us",
      {WAIT, IS(a.waiting.lists, 0x7), FREE(20, 0x3), IS(a.waiting.lists, 0x4), NO_PLACE(30, 0x4),
-      IS(a.waiting.lists, 0), IS(a.waiting.places, 0x7)}},
+      IS(a.waiting.lists, 0), IS(a.waiting.positions, 0x7)}},
     {"the_retries_are_rounds_and_not_looks",
      {CONFIG(max_retries, 1), WAIT_LISTED, WAKE, LOOKS(0x7), TURN(4000000, 0x3), WAKE, ROUND(2),
       VOTE(4000010, 0x7, NO), FAILED(EHELD)}},
@@ -594,14 +610,14 @@ START_TEST(the_back_off_does_not_grow_with_the_wait)
 {
     struct world w = {.c = attempt_config()};
 
-    PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED, SET(watchable, 0), DOWN(1900000, 0x7, 0));
+    PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED, SET(subscribable, 0), DOWN(1900000, 0x7, 0));
     ck_assert_uint_le(w.a.retry_us, T0 + 1900000 + 1000);
 }
 END_TEST
 
 static void must_be_at(const struct world *w, uint32_t place)
 {
-    ck_assert_uint_eq(rlk_waiting_place(&w->a.waiting), place);
+    ck_assert_uint_eq(rlk_waiting_position(&w->a.waiting), place);
 }
 
 START_TEST(the_place_for_people_is_that_in_a_list)

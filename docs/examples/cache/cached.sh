@@ -10,8 +10,8 @@
 # others wait. The values are in a Redis, at KEY and KEY:fresh; $CACHE is how to reach it, such as
 # "redis-cli -h cache". It does not have to be one of the masters.
 #
-# No fence is needed: the worst that a process does that lost the lock is to store a value that is
-# as old as its own run of CMD. That is what a cache may do.
+# No fencing token is needed. At worst, a process that lost the lock stores a value as old as its own
+# run of CMD, and a cache may do that.
 keep=86400 # how long an old value is better than none, in seconds
 
 if [ $# -lt 3 ]; then
@@ -33,7 +33,7 @@ look() {
     value=$(printf '%s\n' "$both" | tail -n +2)
 }
 
-# Under the lock: whoever has waited for it finds what the one before has stored.
+# Under the lock: a process that waited finds what the holder before it stored.
 refresh() {
     look
     [ -z "$fresh" ] || return 0

@@ -5,8 +5,8 @@
 #
 #     0 3 * * * root until_done.sh /srv/reports/$(date +\%F) /usr/local/bin/report
 #
-# RESULT is on storage that all machines see. All of them wait for the lock, in turn, and whoever
-# gets it looks first whether there is a result. So CMD may begin twice, when the first machine dies
+# RESULT is on storage that all machines see. All of them wait for the lock, in turn. The holder
+# looks first whether there is a result. So CMD may begin twice, when the first machine dies
 # in the middle, but the result appears once and whole. (nightly.cron is the other way: never twice,
 # and perhaps not at all.)
 if [ $# -lt 2 ]; then

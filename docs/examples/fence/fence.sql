@@ -1,11 +1,11 @@
--- fence.sql - let a database refuse a holder that comes too late.
+-- fence.sql - let a database refuse a stale holder.
 --
--- :fence is the fence of the lock, from redlock_lock_fence() or $REDLOCK_FENCE. Each guarded UPDATE
+-- :fence is the fencing token of the lock, from redlock_lock_fencing_token() or $REDLOCK_FENCING_TOKEN. Each guarded UPDATE
 -- compares it and stores it in one step. The row count is the answer: 1 means yes; 0 means that a
 -- later holder has been here (or that there is no such row): then change nothing, and end.
 -- fence_sql.py runs exactly these statements.
 
--- ---- One row, with its fence in it -------------------------------------------------------
+-- ---- One row, with its fencing token -------------------------------------------------------
 
 -- name: create_document
 CREATE TABLE document (
@@ -14,7 +14,7 @@ CREATE TABLE document (
     fence BIGINT NOT NULL DEFAULT 0
 );
 
--- Announce the fence before you read in order to write. Otherwise the previous holder may still
+-- Announce the token before you read in order to write. Otherwise the previous holder may still
 -- write between this read and our write, and our write would undo that unseen.
 -- name: announce
 UPDATE document SET fence = :fence WHERE name = :name AND fence <= :fence;
@@ -22,7 +22,7 @@ UPDATE document SET fence = :fence WHERE name = :name AND fence <= :fence;
 -- name: read
 SELECT body FROM document WHERE name = :name;
 
--- An equal fence is allowed: a holder may come again, or repeat a request that got no answer.
+-- An equal token is allowed: a holder may come again, or repeat a request that got no answer.
 -- name: write
 UPDATE document SET body = :body, fence = :fence WHERE name = :name AND fence <= :fence;
 
@@ -34,7 +34,7 @@ CREATE TABLE account (
     balance BIGINT NOT NULL
 );
 
--- A resource has its row here from the beginning, with the fence 0, and keeps it for ever.
+-- A resource has its row here from the beginning, with the token 0, and keeps it permanently.
 -- name: create_fences
 CREATE TABLE fences (
     resource VARCHAR(255) PRIMARY KEY,
@@ -64,4 +64,4 @@ UPDATE account SET balance = balance + :amount WHERE name = :name;
 -- without it the row count leaves out rows that do not change, and the second guard of the same
 -- holder looks like a refusal.
 --
--- All: no fence is checked on a replica, and a failover that loses the last commits loses fences.
+-- All: check no token on a replica. A failover that loses the last commits loses tokens, too.

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""fence_client.py - change a document of fence_http.py under a lock with a fence.
+"""fence_client.py - change a document of fence_http.py under a lock with a fencing token.
 
-    fence_client.py get URL                        print it, and announce the fence
+    fence_client.py get URL                        print it, and announce the token
     fence_client.py put URL                        write what comes on stdin
 
     redlock lock --fence report -- sh -c '
         old=$(fence_client.py get "$URL") && make_it_new "$old" | fence_client.py put "$URL"'
 
-The fence comes from $REDLOCK_FENCE. When the service has seen a later holder the exit status is 76,
+The fencing token comes from $REDLOCK_FENCING_TOKEN. When the service has seen a later holder the exit status is 76,
 that of redlock for a lost lock.
 """
 import os
@@ -19,9 +19,9 @@ LOST = 76
 
 
 def main(method, url):
-    fence = os.environ.get('REDLOCK_FENCE')
+    fence = os.environ.get('REDLOCK_FENCING_TOKEN')
     if not fence:
-        sys.exit('REDLOCK_FENCE is not set: use redlock lock --fence')
+        sys.exit('REDLOCK_FENCING_TOKEN is not set: use redlock lock --fence')
     body = sys.stdin.buffer.read() if method == 'PUT' else None
     request = urllib.request.Request(url, body, {'Redlock-Fence': fence}, method=method)
     try:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""fence_http.py - a service that refuses a holder that comes too late.
+"""fence_http.py - a service that refuses a stale holder.
 
     fence_http.py FOLDER [PORT]                    keeps documents in FOLDER
 
     PUT /NAME, with a header Redlock-Fence: N      writes it
     GET /NAME, with that header                    reads it in order to change it: from now on a
-                                                   smaller fence is refused, in a GET too
+                                                   smaller token is refused, in a GET too
     GET /NAME, without it                          only reads it
 
-A fence that is smaller than the largest one seen gets 412, a PUT without a fence 428. Every answer
+A fencing token below the largest one seen gets 412, a PUT without a token 428. Every answer
 has the largest one in its Redlock-Fence header. fence_client.py is a client.
 """
 import fcntl
@@ -26,7 +26,7 @@ class Stale(Exception):
 
 
 class Store:
-    """A file for each document: the largest fence seen, a newline, the body."""
+    """A file for each document: the largest fencing token seen, a newline, the body."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -44,7 +44,7 @@ class Store:
             return 0, b''
 
     def save(self, name, fence, body):
-        """Fence and body come to be, and outlive a crash, together: by one rename."""
+        """One rename writes token and body, so they outlive a crash together."""
         path = os.path.join(self.folder, name)
         with open(path + '.new', 'wb') as file:
             file.write(b'%d\n' % fence + body)
@@ -54,7 +54,7 @@ class Store:
         os.fsync(self.descriptor)
 
     def use(self, name, fence, body=None):
-        """Write the body, or announce the fence and read. Nobody gets between the comparison and
+        """Write the body, or announce the token and read. Nobody gets between the comparison and
         the writing. Equal is allowed: the holder comes again."""
         with self.lock:
             seen, old = self.load(name)
@@ -79,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def fence(self):
-        """None without the header; ValueError when it is no fence."""
+        """None without the header; ValueError when it is not a fencing token."""
         text = self.headers.get('Redlock-Fence')
         if text is not None and not (re.fullmatch('[0-9]{1,16}', text) and int(text) < 1 << 53):
             raise ValueError('Redlock-Fence is a number below 2^53\n')
@@ -109,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
         except ValueError as why:
             return self.answer(400, str(why).encode())
         except Stale as seen:
-            text = f'the fence {fence} is stale: a later holder has been here with {seen}\n'
+            text = f'the token {fence} is stale: a later holder has been here with {seen}\n'
             return self.answer(412, text.encode(), seen)
         if writes:
             return self.answer(428, b'a PUT needs a Redlock-Fence: redlock lock --fence\n')

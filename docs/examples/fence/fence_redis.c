@@ -1,9 +1,9 @@
-/* fence_redis.c - change a value in a Redis under a lock with a fence, by fence.lua.
+/* fence_redis.c - change a value in a Redis under a lock with a fencing token, by fence.lua.
  *
  *     fence_redis fence.lua redis-data 6379 counter redis://a redis://b redis://c
  *
  * Reads the number at `counter`, adds one, and writes it. The data are in a Redis of their own, not
- * on one of the masters: there this key is the lock. The script compares our fence with the largest
+ * on one of the masters: there this key is the lock. The script compares our token with the largest
  * that was seen, and stores it, in one step. The exit status is 76 when a later holder was there.
  */
 #include <hiredis/hiredis.h>
@@ -33,8 +33,8 @@ static int load_script(const char *path, char *script)
     return length ? 0 : -1;
 }
 
-/* Run the script: with a value it writes, and without one it announces the fence and reads. Returns
- * 0 and the number; LOST when the fence is stale; 1 for another error. Only the word at the
+/* Run the script: with a value it writes, and without one it announces the token and reads. Returns
+ * 0 and the number; LOST when the token is stale; 1 for another error. Only the word at the
  * beginning of the error says which it is: a broken connection is no refusal. */
 static int run_script(redisContext *data, const char *script, const char *key, uint64_t fence,
                       const char *value, long long *ret_number)
@@ -46,7 +46,7 @@ static int run_script(redisContext *data, const char *script, const char *key, u
     snprintf(text, sizeof(text), "%llu", (unsigned long long)fence);
     reply = value ? redisCommand(data, "EVAL %s 1 %s %s %s", script, key, text, value)
                   : redisCommand(data, "EVAL %s 1 %s %s", script, key, text);
-    if (!reply) { /* written or not; who repeats it may do so with the same fence */
+    if (!reply) { /* written or not; who repeats it may do so with the same token */
         fprintf(stderr, "the data: %s\n", data->errstr);
         return 1;
     }
@@ -61,7 +61,7 @@ static int run_script(redisContext *data, const char *script, const char *key, u
     return status;
 }
 
-/* Read with the fence, too. Otherwise the holder before us may still write between our reading and
+/* Read with the token, too. Otherwise the holder before us may still write between our reading and
  * our writing, and we would undo that unseen. */
 static int count(redisContext *data, const char *script, const char *key, uint64_t fence)
 {
@@ -102,7 +102,7 @@ static int acquire(struct redlock_sync *s, const char *key, struct redlock_sync_
     redlock_request_init(&request);
     request.key = key;
     request.wait_ms = 30000;
-    request.fence = 1;
+    request.fencing = 1;
     return redlock_sync_acquire(s, &request, NULL, ret_lock);
 }
 
@@ -116,7 +116,7 @@ static int count_under_lock(struct redlock_sync *s, redisContext *data, const ch
         fprintf(stderr, "%s; %s\n", redlock_strerror(status), redlock_sync_error_text());
         return 1;
     }
-    status = count(data, script, key, redlock_sync_lock_fence(lock));
+    status = count(data, script, key, redlock_sync_lock_fencing_token(lock));
     redlock_sync_release(lock);
     return status;
 }

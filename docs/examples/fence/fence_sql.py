@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""fence_sql.py - work in a database (here: SQLite) under a lock with a fence.
+"""fence_sql.py - work in a database (here: SQLite) under a lock with a fencing token.
 
     fence_sql.py DB create document NAME           | create account NAME BALANCE
-    fence_sql.py DB read NAME                      announces the fence, and prints the body
+    fence_sql.py DB read NAME                      announces the token, and prints the body
     fence_sql.py DB write NAME BODY
     fence_sql.py DB transfer FROM TO AMOUNT        several rows, all or nothing
 
     redlock lock --fence alice bob -- fence_sql.py bank.db transfer alice bob 10
 
-The fence comes from $REDLOCK_FENCE, the statements from fence.sql. When the database has seen a
+The fencing token comes from $REDLOCK_FENCING_TOKEN, the statements from fence.sql. When the database has seen a
 later holder nothing is changed, and the exit status is 76, that of redlock for a lost lock.
 """
 import os
@@ -38,9 +38,9 @@ def connect(path):
 
 
 def one_row(cursor, what, fence):
-    """The row count is the database's answer. Who does not look at it has no fence."""
+    """The row count is the database's answer. Without a check of it, nothing is fenced."""
     if cursor.rowcount != 1:
-        raise Stale(f'{what} refuses the fence {fence}: a later holder was there, or it is missing')
+        raise Stale(f'{what} refuses the token {fence}: a later holder was there, or it is missing')
 
 
 def create(db, kind, name, balance=0):
@@ -66,7 +66,7 @@ def write(db, fence, name, body):
 
 
 def transfer(db, fence, source, target, amount):
-    """Two rows, guarded by two fences: the lock has both keys. Always the same order."""
+    """Two rows, guarded by two tokens: the lock has both keys. Always the same order."""
     db.execute('BEGIN IMMEDIATE')
     try:
         for name in sorted((source, target)):
@@ -82,9 +82,9 @@ def transfer(db, fence, source, target, amount):
 
 
 def own_fence():
-    fence = os.environ.get('REDLOCK_FENCE', '')
+    fence = os.environ.get('REDLOCK_FENCING_TOKEN', '')
     if not re.fullmatch('[0-9]{1,16}', fence):
-        sys.exit('REDLOCK_FENCE is not set: use redlock lock --fence')
+        sys.exit('REDLOCK_FENCING_TOKEN is not set: use redlock lock --fence')
     return int(fence)
 
 

@@ -62,7 +62,7 @@ static int start_work(struct guard *guard)
         perror("fork");
         return REDLOCK_ESYSTEM;
     }
-    setpgid(guard->work, guard->work); /* here, too: whoever is first */
+    setpgid(guard->work, guard->work); /* here, too: the child may be slower */
     return 0;
 }
 

@@ -10,8 +10,8 @@
  * the stock and writing it, somebody pays, which takes long and happens elsewhere. The lock makes
  * the others wait for that. But a lock is a lease: a process that is suspended while somebody pays
  * wakes up when others have sold the item. No check of the clock helps, because it may be suspended
- * after the check, too. Therefore the database has the last word: it remembers the largest fence
- * that it has seen, and refuses a smaller one.
+ * after the check, too. Therefore the database has the last word: it remembers the largest fencing
+ * token that it has seen, and refuses a smaller one.
  */
 #include <redlock/redlock.h>
 #include <sqlite3.h>
@@ -45,8 +45,8 @@ static int complain(struct shop *shop)
     return -1;
 }
 
-/* Run a statement in which ?1 is the fence, ?2 the item and ?3 the buyer. Returns the number of
- * rows that it has changed, or the number that it has read; -1 for an error. */
+/* Run a statement in which ?1 is the fencing token, ?2 the item and ?3 the buyer. Returns the
+ * number of rows that it has changed, or the number that it has read; -1 for an error. */
 static sqlite3_int64 run(struct shop *shop, const char *sql, uint64_t fence, sqlite3_int64 item)
 {
     sqlite3_stmt *statement = NULL;
@@ -72,8 +72,8 @@ static sqlite3_int64 run(struct shop *shop, const char *sql, uint64_t fence, sql
     return result;
 }
 
-/* Announce the fence before reading. Otherwise the holder before us may still write between our
- * reading and our writing, and we would undo that unseen. */
+/* Announce the fencing token before reading. Otherwise the holder before us may still write between
+ * our reading and our writing, and we would undo that unseen. */
 static enum outcome read_stock(struct shop *shop, uint64_t fence, sqlite3_int64 *ret_left)
 {
     sqlite3_int64 rows = run(shop, "UPDATE stock SET fence = ?1 WHERE fence <= ?1", fence, 0);
@@ -85,7 +85,7 @@ static enum outcome read_stock(struct shop *shop, uint64_t fence, sqlite3_int64 
     return *ret_left < 0 ? FAILED : *ret_left == 0 ? SOLD_OUT : DONE;
 }
 
-/* The number of changed rows is the answer of the fence: 0 means that a later holder was here. */
+/* The number of changed rows is the answer of the token: 0 means that a later holder was here. */
 static enum outcome write_order(struct shop *shop, uint64_t fence, sqlite3_int64 item)
 {
     sqlite3_int64 rows;
@@ -146,13 +146,13 @@ static enum outcome buy(struct shop *shop)
     request.owner = shop->buyer;
     request.ttl_ms = 2000; /* it is renewed while somebody pays */
     request.wait_ms = REDLOCK_FOREVER;
-    request.fence = 1;
+    request.fencing = 1;
     status = redlock_sync_acquire(shop->s, &request, NULL, &lock);
     if (status) {
         fprintf(stderr, "%s; %s\n", redlock_strerror(status), redlock_sync_error_text());
         return FAILED;
     }
-    outcome = buy_under_lock(shop, redlock_sync_lock_fence(lock));
+    outcome = buy_under_lock(shop, redlock_sync_lock_fencing_token(lock));
     redlock_sync_release(lock);
     return outcome;
 }

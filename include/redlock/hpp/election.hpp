@@ -18,7 +18,7 @@
 namespace redlockpp
 {
 
-/* The end of a lead: struct redlock_demotion. */
+/* The end of leadership: struct redlock_demotion. */
 struct demotion {
     std::error_code reason; /* false: resigned */
     std::uint64_t term;
@@ -45,7 +45,7 @@ struct election_options {
     std::optional<std::chrono::milliseconds> retry{};
     std::optional<std::chrono::milliseconds> delay{};
     std::uint32_t priority = 0;
-    /* true: the lead is given up when election::stopped() is called; a candidate needs this or
+    /* true: the lock is released when election::stopped() is called; a candidate needs this or
      * on_demoted. false: when on_demoted has returned. */
     bool stops_later = false;
     /* Called on the I/O thread; see redlock/redlock.hpp for what they may do. */
@@ -145,7 +145,7 @@ public:
         return *this;
     }
 
-    /* Resigns, and waits until the lead is given up: redlock_sync_election_free(). Everything must
+    /* Resigns, and waits until the lock is released: redlock_sync_election_free(). Everything must
      * have stopped that only a leader may do. Must not run in a callback (std::terminate() is
      * called). Does nothing in a forked child. */
     ~election()
@@ -153,7 +153,7 @@ public:
         end();
     }
 
-    /* Be a candidate from now on. Does not wait: on_elected will be called. */
+    /* Become a candidate. Does not wait: on_elected will be called. */
     void campaign()
     {
         detail::check(begin());
@@ -163,7 +163,7 @@ public:
         ec = detail::code(begin());
     }
 
-    /* Be a candidate from now on, and wait until this election leads:
+    /* Become a candidate, and wait until this election leads:
      * redlock_sync_election_campaign(). The result is the term. It stays a candidate whatever
      * happens, until resign(). wait_elected_for() returns std::nullopt when the time is over. */
     std::uint64_t wait_elected()
@@ -197,8 +197,9 @@ public:
         return ec ? std::nullopt : std::optional<std::uint64_t>(term);
     }
 
-    /* Wait until the lead of this term has ended: redlock_sync_election_wait_demoted(). The result
-     * says why. wait_demoted_for() returns std::nullopt when it still leads after that time. */
+    /* Wait until leadership of this term has ended: redlock_sync_election_wait_demoted(). The
+     * result says why. wait_demoted_for() returns std::nullopt when it still leads after that time.
+     */
     demotion wait_demoted(std::uint64_t term)
     {
         redlock_demotion d = empty_demotion();
@@ -288,7 +289,7 @@ public:
         return std::max(deadline() - clock::now(), std::chrono::microseconds::zero());
     }
 
-    /* The term of the present lead; 0 when it does not lead. */
+    /* The term of the present leadership; 0 when it does not lead. */
     std::uint64_t term() const noexcept
     {
         return redlock_sync_election_term(election_);

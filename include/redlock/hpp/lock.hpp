@@ -43,7 +43,7 @@ inline release_result to_result(int status) noexcept
  * lives: having the object does not mean having the lock. So there is no owns_lock(); ask
  * valid_for() before each step.
  *
- * It can be moved. What it was moved from, and what was released or forgotten, is empty: every
+ * It can be moved. What it was moved from, and what was released or detached, is empty: every
  * function may be called, and there is no lock. */
 class held_lock
 {
@@ -89,13 +89,13 @@ public:
         return detail::to_result(status);
     }
 
-    /* Leave the lock as it is, until its time is over: redlock_sync_lock_forget(). Whoever has the
+    /* Leave the lock as it is, until its time is over: redlock_sync_lock_detach(). Whoever has the
      * token can adopt or release it. */
-    void forget()
+    void detach()
     {
         detail::check(do_forget());
     }
-    void forget(std::error_code &ec) noexcept
+    void detach(std::error_code &ec) noexcept
     {
         ec = detail::code(do_forget());
     }
@@ -110,14 +110,15 @@ public:
         ec = detail::code(do_extend(ttl));
     }
 
-    /* Say that the application is alive (request.needs_pet): redlock_sync_lock_pet(). */
-    void pet()
+    /* Say that the application is alive (request.needs_heartbeat): redlock_sync_lock_heartbeat().
+     */
+    void heartbeat()
     {
-        detail::check(redlock_sync_lock_pet(lock_));
+        detail::check(redlock_sync_lock_heartbeat(lock_));
     }
-    void pet(std::error_code &ec) noexcept
+    void heartbeat(std::error_code &ec) noexcept
     {
-        ec = detail::code(redlock_sync_lock_pet(lock_));
+        ec = detail::code(redlock_sync_lock_heartbeat(lock_));
     }
 
     /* ---- from any thread, without waiting ---- */
@@ -142,14 +143,14 @@ public:
         return detail::code(redlock_sync_lock_lost(lock_));
     }
 
-    /* The fence, if the request asked for one; 0 otherwise. */
-    std::uint64_t fence() const noexcept
+    /* The fencing token, if the request asked for one; 0 otherwise. */
+    std::uint64_t fencing_token() const noexcept
     {
-        return redlock_sync_lock_fence(lock_);
+        return redlock_sync_lock_fencing_token(lock_);
     }
 
     /* The token, and the (first) key as on the masters. They live as long as the lock is neither
-     * released nor forgotten. */
+     * released nor detached. */
     std::string_view token() const noexcept
     {
         return redlock_sync_lock_token(lock_);
@@ -178,7 +179,7 @@ public:
         return got;
     }
 
-    /* For the functions of redlock/sync.h; NULL: empty. It must not be released or forgotten. */
+    /* For the functions of redlock/sync.h; NULL: empty. It must not be released or detached. */
     redlock_sync_lock *native_handle() const noexcept
     {
         return lock_;
@@ -206,7 +207,7 @@ private:
 
     int do_forget() noexcept
     {
-        int status = redlock_sync_lock_forget(lock_);
+        int status = redlock_sync_lock_detach(lock_);
 
         note_gone(status);
         return status;

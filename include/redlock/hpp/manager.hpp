@@ -35,8 +35,8 @@ struct options {
     std::optional<std::chrono::milliseconds> max_ttl{};
     std::optional<std::uint32_t> drift_ppm{};
     redlock_quarantine quarantine = REDLOCK_QUARANTINE_STRICT;
-    std::optional<std::chrono::milliseconds> health{};
-    bool watch = true;
+    std::optional<std::chrono::milliseconds> inspection{};
+    bool subscribe = true;
     std::string tls_cacert{};
     std::string tls_cert{};
     std::string tls_key{};
@@ -108,10 +108,10 @@ public:
         put(c_.node_timeout_ms, o.node_timeout);
         put(c_.connect_timeout_ms, o.connect_timeout);
         put(c_.max_ttl_ms, o.max_ttl);
-        put(c_.health_ms, o.health);
+        put(c_.inspection_ms, o.inspection);
         c_.drift_ppm = o.drift_ppm.value_or(c_.drift_ppm);
         c_.quarantine = o.quarantine;
-        c_.watch = o.watch;
+        c_.subscribe = o.subscribe;
         c_.tls_cacert = text_or_null(o.tls_cacert);
         c_.tls_cert = text_or_null(o.tls_cert);
         c_.tls_key = text_or_null(o.tls_key);

@@ -54,12 +54,12 @@ struct request {
     std::optional<std::chrono::milliseconds> min_validity{};
     std::string owner{};
     bool renew = true;
-    bool needs_pet = false;
+    bool needs_heartbeat = false;
     std::optional<std::chrono::milliseconds> max_hold{};
     std::optional<std::uint32_t> max_renewals{};
-    bool fence = false;
+    bool fencing = false;
     /* Called on the I/O thread; see redlock/redlock.hpp for what it may do. Not called any more
-     * when the held_lock is released, forgotten or destroyed. */
+     * when the held_lock is released, detached or destroyed. */
     std::function<void(const notice &)> on_notice{};
     /* Report REDLOCK_NOTICE_MOVED, too. */
     bool notify_moves = false;
@@ -106,8 +106,8 @@ public:
         c_.max_renewals = r.max_renewals.value_or(c_.max_renewals);
         c_.owner = r.owner.empty() ? nullptr : r.owner.c_str();
         c_.renew = r.renew;
-        c_.needs_pet = r.needs_pet;
-        c_.fence = r.fence;
+        c_.needs_heartbeat = r.needs_heartbeat;
+        c_.fencing = r.fencing;
         c_.flags = r.notify_moves ? REDLOCK_NOTIFY_MOVES : 0;
     }
 

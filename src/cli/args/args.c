@@ -166,8 +166,8 @@ static int take_connect(struct cli_args *args, int option, const char *value)
 
 /* Refuse an option that getopt_long() refused. The message is `before`, the name and `after`; `at`
  * is the argument with the name if the option is a long one. */
-static int refuse(const struct cli_args *args, const char *at, const char *before,
-                  const char *after)
+static int refuse_option(const struct cli_args *args, const char *at, const char *before,
+                         const char *after)
 {
     if (optopt > 0 && optopt < CLI_OPTION_NODES) {
         return cli_say_usage(args->command, "%s -%c%s", before, optopt, after);
@@ -192,12 +192,12 @@ static int count_matches(const struct cli_args *args, const char *at)
 static int refuse_unknown(const struct cli_args *args, const char *at)
 {
     if (optopt >= CLI_OPTION_NODES) {
-        return refuse(args, at, "option", " takes no value");
+        return refuse_option(args, at, "option", " takes no value");
     }
     if (optopt == 0 && count_matches(args, at) > 1) {
-        return refuse(args, at, "option", " is ambiguous: write it in full");
+        return refuse_option(args, at, "option", " is ambiguous: write it in full");
     }
-    return refuse(args, at, "unknown option", "");
+    return refuse_option(args, at, "unknown option", "");
 }
 
 static int print_help(const struct cli_args *args)
@@ -207,7 +207,7 @@ static int print_help(const struct cli_args *args)
     return code == CLI_OK && args->help_end ? cli_say_print(args->help_end) : code;
 }
 
-static int take(struct cli_args *args, int option, const char *at)
+static int take_common_option(struct cli_args *args, int option, const char *at)
 {
     switch (option) {
     case 'h':
@@ -216,7 +216,7 @@ static int take(struct cli_args *args, int option, const char *at)
         cli_say_verbose();
         return CLI_GO_ON;
     case ':':
-        return refuse(args, at, "option", " needs a value");
+        return refuse_option(args, at, "option", " needs a value");
     case '?':
         return refuse_unknown(args, at);
     default:
@@ -235,7 +235,7 @@ int cli_args_read(struct cli_args *args, int argc, char **argv)
         if (option < 0) {
             break;
         }
-        code = take(args, option, argv[optind - 1]);
+        code = take_common_option(args, option, argv[optind - 1]);
     }
     args->ended = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
     return code;

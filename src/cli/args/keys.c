@@ -9,7 +9,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 
-static int add(struct cli_keys *keys, const char *command, const char *key)
+static int add_key(struct cli_keys *keys, const char *command, const char *key)
 {
     size_t i;
 
@@ -30,7 +30,7 @@ int cli_keys_take(struct cli_keys *keys, const char *command, int argc, char **a
     const char *key;
     int code = cli_args_key(command, argc, argv, &key);
 
-    return code == CLI_GO_ON ? add(keys, command, key) : code;
+    return code == CLI_GO_ON ? add_key(keys, command, key) : code;
 }
 
 int cli_keys_read(struct cli_keys *keys, const char *command, int argc, char **argv)

@@ -1,7 +1,7 @@
-/* candidate.c - waits for the lead, and leads.
+/* candidate.c - waits for leadership, and leads.
  *
- * The loop runs while it waits (here) and while something runs under the lead (lead.c), so the
- * callbacks of the library come at both times.
+ * The loop runs while it waits (here) and while something runs under leadership (leadership.c), so
+ * the callbacks of the library come at both times.
  */
 #include "cli/elect/candidate.h"
 
@@ -32,19 +32,20 @@ static const struct timeval second = {1, 0};
 
 static const char *name_of(const struct cli_candidate *c)
 {
-    return c->lead.plan->name.name;
+    return c->leadership.plan->name.name;
 }
 
 /* ---- what the service manager sees ---- */
 
 static void report_waiting(struct cli_candidate *c)
 {
-    char place[32] = "";
+    char position[32] = "";
 
-    if (c->place) {
-        snprintf(place, sizeof(place), " at place %" PRIu32, c->place);
+    if (c->position) {
+        snprintf(position, sizeof(position), ", queue position %" PRIu32, c->position);
     }
-    cli_service_status(&c->service, "candidate%s%s%s", place, c->leader[0] ? "; " : "", c->leader);
+    cli_service_status(&c->service, "candidate%s%s%s", position, c->leader[0] ? "; " : "",
+                       c->leader);
 }
 
 static void report_leading(struct cli_candidate *c)
@@ -57,7 +58,7 @@ static void report_leading(struct cli_candidate *c)
         strftime(since, sizeof(since), " since %Y-%m-%d %H:%M:%S %Z", &local);
     }
     cli_service_ready(&c->service);
-    cli_service_status(&c->service, "leader%s, term %" PRIu64, since, c->lead.term);
+    cli_service_status(&c->service, "leader%s, term %" PRIu64, since, c->leadership.term);
 }
 
 /* ---- callbacks of the library ---- */
@@ -68,7 +69,7 @@ static void on_elected(struct redlock_election *election, uint64_t term, void *a
 
     (void)election;
     c->elected = c->woken = true;
-    cli_lead_begin(&c->lead, term);
+    cli_leadership_begin(&c->leadership, term);
     report_leading(c);
 }
 
@@ -78,13 +79,13 @@ static void on_demoted(struct redlock_election *election, const struct redlock_d
     struct cli_candidate *c = arg;
 
     (void)election;
-    cli_lead_end(&c->lead, demotion);
-    cli_service_status(&c->service, "lost the lead of term %" PRIu64 "; stopping its command",
+    cli_leadership_end(&c->leadership, demotion);
+    cli_service_status(&c->service, "lost leadership, term %" PRIu64 "; stopping its command",
                        demotion->term);
 }
 
-static void on_leader(struct redlock_election *election, const struct redlock_leader *leader,
-                      void *arg)
+static void on_candidate_leader(struct redlock_election *election,
+                                const struct redlock_leader *leader, void *arg)
 {
     struct cli_candidate *c = arg;
 
@@ -101,13 +102,13 @@ static void on_leader(struct redlock_election *election, const struct redlock_le
 
 static bool has_majority(const struct cli_candidate *c)
 {
-    const struct redlock *rl = c->lead.session->rl;
+    const struct redlock *rl = c->leadership.session->rl;
 
     return cli_nodes_up(rl) > redlock_node_count(rl) / 2;
 }
 
 /* A majority has answered: this machine takes part in the election. */
-static void on_turn(void *arg)
+static void on_candidate_turn(void *arg)
 {
     struct cli_candidate *c = arg;
 
@@ -116,7 +117,7 @@ static void on_turn(void *arg)
     }
 }
 
-static void on_signal(void *arg, int signo)
+static void on_candidate_signal(void *arg, int signo)
 {
     struct cli_candidate *c = arg;
 
@@ -131,16 +132,16 @@ static void on_signal(void *arg, int signo)
 static bool is_troubled(const struct cli_candidate *c, const struct redlock_lock *lock)
 {
     bool failed = lock ? redlock_lock_reason(lock) == REDLOCK_ENOQUORUM
-                       : redlock_election_failure(c->lead.election) != 0;
+                       : redlock_election_failure(c->leadership.election) != 0;
 
     return failed || !has_majority(c);
 }
 
-static void explain(const struct cli_candidate *c, const struct redlock_lock *lock)
+static void explain_candidate(const struct cli_candidate *c, const struct redlock_lock *lock)
 {
-    struct redlock *rl = c->lead.session->rl;
+    struct redlock *rl = c->leadership.session->rl;
 
-    if (redlock_election_failure(c->lead.election) == REDLOCK_ECONFIG) {
+    if (redlock_election_failure(c->leadership.election) == REDLOCK_ECONFIG) {
         cli_explain_failure(rl, NULL, name_of(c), REDLOCK_ECONFIG);
     } else {
         cli_explain_waiting(rl, lock, name_of(c));
@@ -150,19 +151,19 @@ static void explain(const struct cli_candidate *c, const struct redlock_lock *lo
 static void note_trouble(struct cli_candidate *c, const struct redlock_lock *lock, bool troubled)
 {
     if (!troubled && c->troubled >= EXPLAIN_SECONDS) {
-        cli_say("a majority of the masters answers again: waiting for the lead of '%s'",
+        cli_say("a majority of the masters answers again: waiting for leadership of '%s'",
                 name_of(c));
     }
     c->troubled = troubled ? c->troubled + 1 : 0;
     if (c->troubled == EXPLAIN_SECONDS) {
-        explain(c, lock);
+        explain_candidate(c, lock);
     }
 }
 
 /* A key of another program never names a leader. Said once; during a try nothing is known. */
 static void note_foreign(struct cli_candidate *c, const struct redlock_lock *lock)
 {
-    const struct redlock *rl = c->lead.session->rl;
+    const struct redlock *rl = c->leadership.session->rl;
 
     if (lock == NULL || !cli_holder_is_foreign(rl, lock)) {
         return;
@@ -173,14 +174,14 @@ static void note_foreign(struct cli_candidate *c, const struct redlock_lock *loc
     }
 }
 
-static void say_place(struct cli_candidate *c, const struct redlock_lock *lock)
+static void say_position(struct cli_candidate *c, const struct redlock_lock *lock)
 {
-    uint32_t place = lock ? redlock_lock_place(lock) : 0;
+    uint32_t position = lock ? redlock_lock_queue_position(lock) : 0;
 
-    if (place != c->place) {
-        c->place = place;
-        if (place) {
-            cli_say_detail("candidate for '%s' at place %" PRIu32, name_of(c), place);
+    if (position != c->position) {
+        c->position = position;
+        if (position) {
+            cli_say_detail("candidate for '%s', queue position %" PRIu32, name_of(c), position);
         }
     }
     report_waiting(c);
@@ -189,7 +190,7 @@ static void say_place(struct cli_candidate *c, const struct redlock_lock *lock)
 static void on_second(evutil_socket_t fd, short what, void *arg)
 {
     struct cli_candidate *c = arg;
-    const struct redlock_lock *lock = redlock_election_lock(c->lead.election);
+    const struct redlock_lock *lock = redlock_election_lock(c->leadership.election);
 
     (void)fd;
     (void)what;
@@ -201,43 +202,43 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
     if (c->troubled >= EXPLAIN_SECONDS) {
         cli_service_status(&c->service, "candidate; no majority of the masters answers");
     } else {
-        say_place(c, lock);
+        say_position(c, lock);
     }
 }
 
 /* Returns CLI_GO_ON when elected, or the code to exit with. */
-static int wait_for_lead(struct cli_candidate *c)
+static int wait_for_leadership(struct cli_candidate *c)
 {
-    struct cli_loop *loop = &c->lead.session->loop;
+    struct cli_loop *loop = &c->leadership.session->loop;
     int code = CLI_GO_ON;
 
-    c->lead.signals->on = on_signal;
-    loop->on_turn = on_turn;
-    c->lead.signals->arg = loop->arg = c;
+    c->leadership.signals->on = on_candidate_signal;
+    loop->on_turn = on_candidate_turn;
+    c->leadership.signals->arg = loop->arg = c;
     while (code == CLI_GO_ON && !c->elected && !c->signo) {
         c->woken = false;
         code = cli_loop_run(loop, &c->woken);
     }
     loop->on_turn = NULL;
-    c->lead.signals->on = NULL;
+    c->leadership.signals->on = NULL;
     if (code == CLI_GO_ON && c->signo) { /* even if it was elected at the same time */
-        cli_say_detail("gave up waiting for the lead of '%s' after %s", name_of(c),
+        cli_say_detail("gave up waiting for leadership of '%s' after %s", name_of(c),
                        cli_signals_name(c->signo));
         code = CLI_SIGNALED + c->signo;
     }
     return code;
 }
 
-/* ---- the lead ---- */
+/* ---- leadership ---- */
 
 /* After a lead that was lost: campaign again. */
 static int start_again(struct cli_candidate *c)
 {
-    struct redlock_election *election = c->lead.election;
-    int code = cli_lead_await_end(&c->lead);
+    struct redlock_election *election = c->leadership.election;
+    int code = cli_leadership_await_end(&c->leadership);
 
     c->elected = false;
-    c->troubled = c->foreign = c->place = 0;
+    c->troubled = c->foreign = c->position = 0;
     redlock_election_stopped(election);
     if (code == CLI_GO_ON && redlock_election_campaign(election) != 0) {
         cli_say("cannot campaign for '%s' again", name_of(c));
@@ -249,9 +250,9 @@ static int start_again(struct cli_candidate *c)
 /* Returns CLI_GO_ON to wait for the next lead, or the code to exit with. */
 static int lead(struct cli_candidate *c)
 {
-    int code = cli_lead_run(&c->lead);
+    int code = cli_leadership_run(&c->leadership);
 
-    if (!c->lead.lost || c->lead.signo || c->lead.plan->once) {
+    if (!c->leadership.lost || c->leadership.signo || c->leadership.plan->once) {
         return code;
     }
     return start_again(c);
@@ -259,13 +260,14 @@ static int lead(struct cli_candidate *c)
 
 /* ---- the beginning ---- */
 
-static int refuse(const struct cli_candidate *c, int status)
+static int refuse_candidate(const struct cli_candidate *c, int status)
 {
     switch (status) {
     case REDLOCK_ETTL:
-        return cli_session_refuse_ttl(c->lead.session, "elect", "--ttl", c->lead.plan->ttl_ms);
+        return cli_session_refuse_ttl(c->leadership.session, "elect", "--ttl",
+                                      c->leadership.plan->ttl_ms);
     case REDLOCK_EINVAL:
-        return cli_session_refuse(c->lead.session, "elect");
+        return cli_session_refuse(c->leadership.session, "elect");
     default:
         cli_say("cannot campaign for '%s': %s", name_of(c), redlock_strerror(status));
         return CLI_INTERNAL;
@@ -275,7 +277,7 @@ static int refuse(const struct cli_candidate *c, int status)
 /* Who else leads is worth an observation only if somebody is told. */
 static int campaign(struct cli_candidate *c)
 {
-    const struct cli_plan *plan = c->lead.plan;
+    const struct cli_plan *plan = c->leadership.plan;
     bool tell = cli_say_is_verbose() || cli_service_is_watched(&c->service);
     struct redlock_election_options options;
     int status;
@@ -292,18 +294,18 @@ static int campaign(struct cli_candidate *c)
     options.stops_later = 1;
     options.elected_cb = on_elected;
     options.demoted_cb = on_demoted;
-    options.leader_cb = tell ? on_leader : NULL;
+    options.leader_cb = tell ? on_candidate_leader : NULL;
     options.arg = c;
-    status = redlock_election_new(c->lead.session->rl, &options, &c->lead.election);
+    status = redlock_election_new(c->leadership.session->rl, &options, &c->leadership.election);
     if (status == 0) {
-        status = redlock_election_campaign(c->lead.election);
+        status = redlock_election_campaign(c->leadership.election);
     }
-    return status == 0 ? CLI_GO_ON : refuse(c, status);
+    return status == 0 ? CLI_GO_ON : refuse_candidate(c, status);
 }
 
 static int start_tick(struct cli_candidate *c)
 {
-    c->tick = event_new(c->lead.session->loop.base, -1, EV_PERSIST, on_second, c);
+    c->tick = event_new(c->leadership.session->loop.base, -1, EV_PERSIST, on_second, c);
     if (c->tick == NULL || event_add(c->tick, &second) != 0) {
         cli_say("cannot make a timer: %s", strerror(errno));
         return CLI_INTERNAL;
@@ -311,17 +313,17 @@ static int start_tick(struct cli_candidate *c)
     return CLI_GO_ON;
 }
 
-static int run(struct cli_candidate *c)
+static int run_candidate(struct cli_candidate *c)
 {
     int code = campaign(c);
 
     if (code == CLI_GO_ON) {
-        cli_say_detail("candidate for '%s' as %s", name_of(c), c->lead.plan->id);
+        cli_say_detail("candidate for '%s' as %s", name_of(c), c->leadership.plan->id);
         report_waiting(c);
         code = start_tick(c);
     }
     while (code == CLI_GO_ON) {
-        code = wait_for_lead(c);
+        code = wait_for_leadership(c);
         if (code == CLI_GO_ON) {
             code = lead(c);
         }
@@ -331,10 +333,10 @@ static int run(struct cli_candidate *c)
 
 int cli_candidate_run(struct cli_candidate *c)
 {
-    int code = cli_service_open(&c->service, c->lead.session);
+    int code = cli_service_open(&c->service, c->leadership.session);
 
     if (code == CLI_OK) {
-        code = run(c);
+        code = run_candidate(c);
         cli_service_stopping(&c->service);
         cli_service_close(&c->service);
     }

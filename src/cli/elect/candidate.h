@@ -1,7 +1,7 @@
-/* candidate.h - campaigns for the lead of an election, again and again.
+/* candidate.h - campaigns for leadership of an election, again and again.
  *
  *              elected                  lost, and nothing runs any more
- *   WAITING ------------> LEAD (lead.h) --------------------------------> WAITING
+ *   WAITING ------------> LEAD (leadership.h) --------------------------------> WAITING
  *      |                    |
  *      | signal             | CMD has ended by itself, --once, or a signal
  *      v                    v
@@ -13,23 +13,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/elect/lead.h"
+#include "cli/elect/leadership.h"
 #include "cli/elect/service.h"
 
 struct cli_candidate {
-    struct cli_lead lead; /* this one or the last; its first three fields are the caller's */
+    struct cli_leadership
+        leadership; /* this one or the last; its first three fields are the caller's */
     struct cli_service service;
     struct event *tick; /* each second of a wait */
     unsigned troubled;  /* for how many seconds no majority has answered, as far as we know */
     unsigned foreign;   /* in how many seconds a majority had the key of another program */
-    uint32_t place;     /* the place in the waiting list that redlock has said */
+    uint32_t position;  /* the position in the waiting list that redlock has said */
     char leader[256];   /* who leads, for messages; "": not known */
     bool elected;
     bool woken; /* something has happened that ends a wait */
     int signo;
 };
 
-/* Campaign. Returns the code to exit with. The caller closes the session, which gives up the lead,
+/* Campaign. Returns the code to exit with. The caller closes the session, which resigns,
  * and needs *candidate until then. */
 int cli_candidate_run(struct cli_candidate *candidate);
 

@@ -1,6 +1,7 @@
 /* elect.c - redlock elect: run a command while this machine leads, or show who does.
  *
- * It campaigns (candidate.c), runs the command under each lead (lead.c), or observes (observe.c).
+ * It campaigns (candidate.c), runs the command under each lead (leadership.c), or observes
+ * (observe.c).
  */
 #include "cli/elect/elect.h"
 
@@ -48,39 +49,39 @@ static const char help[] =
     "       redlock elect NAME --observe [--json] [OPTION...]\n"
     "\n"
     "Run CMD while leader of the election NAME. Of all candidates with the same NAME and\n"
-    "masters, on any machine, one leads at a time. When it ends or dies, the one that has\n"
-    "waited longest is elected.\n"
+    "masters, on any machine, one leads at a time. When the leader resigns or dies, the\n"
+    "candidate that has waited longest is elected.\n"
     "\n"
-    "When no renewal of the lead has worked for --renew-deadline, CMD and all that it has\n"
-    "started get SIGTERM, and SIGKILL before another candidate can be elected, even when\n"
-    "redlock is stopped. Then redlock waits for the next lead, and starts CMD again. When\n"
-    "redlock is killed, CMD is killed at once.\n"
+    "When no renewal has worked for --renew-deadline, CMD and all its descendants get SIGTERM,\n"
+    "and SIGKILL before another candidate can be elected, even when redlock is stopped. Then\n"
+    "redlock campaigns again, and starts CMD again when it is elected. When redlock is killed,\n"
+    "CMD is killed at once.\n"
     "\n"
-    "When CMD ends by itself, redlock gives up the lead and exits with its status. A signal to\n"
-    "redlock is passed on to CMD; INT, TERM, HUP and QUIT end a redlock that does not lead.\n"
+    "When CMD ends by itself, redlock resigns and exits with the status of CMD. redlock passes\n"
+    "signals on to CMD; INT, TERM, HUP and QUIT end a redlock that does not lead.\n"
     "\n"
-    "  --id TEXT             who we are, for the others (default: host:pid)\n"
+    "  --id TEXT             the name of this candidate (default: host:pid)\n"
     "  --value TEXT          what the leader publishes, such as its address\n"
     "  --ttl TIME            how long nobody leads when this machine dies (default 10s, or\n"
     "                        --max-ttl if that is less); the same for all candidates\n"
     "  --renew-deadline TIME how long to lead without a renewal (default: two thirds of the\n"
-    "                        ttl); what is left of the ttl is there to stop CMD\n"
+    "                        ttl); the rest of the ttl is the time to stop CMD\n"
     "  --retry TIME          the longest pause between two tries (default: a tenth of the ttl)\n"
-    "  --delay TIME          wait so long after a lead that was lost (default: 0)\n"
-    "  --priority N          0 (default) to 999: take the lead from those with a lower one\n"
-    "  --grace TIME          the time between SIGTERM and SIGKILL, and for what CMD has started\n"
-    "                        when a signal has ended CMD (default: all that is left)\n"
-    "  --once                exit when the first lead ends\n"
-    "  --on-elected LINE     a line for the shell, run before CMD; if it fails, redlock exits\n"
-    "  --on-demoted LINE     a line for the shell, run after CMD if there is time left\n"
-    "  --observe             be no candidate: print who leads, a line for each change\n"
+    "  --delay TIME          how long to wait after leadership was lost (default: 0)\n"
+    "  --priority N          0 (default) to 999: take over from leaders with a lower one\n"
+    "  --grace TIME          the time between SIGTERM and SIGKILL, and for the descendants of\n"
+    "                        CMD when a signal has ended CMD (default: all that is left)\n"
+    "  --once                exit when the first leadership ends\n"
+    "  --on-elected LINE     a shell command, run before CMD; if it fails, redlock exits\n"
+    "  --on-demoted LINE     a shell command, run after CMD if there is time left\n"
+    "  --observe             do not campaign: print who leads, a line for each change\n"
     "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP CLI_HELP_CONNECT;
 
 static const char help_end[] =
     "\n"
     "CMD gets the variables of redlock lock, and REDLOCK_ID, REDLOCK_VALUE and REDLOCK_TERM: a\n"
-    "number that grows with each lead, by which a resource refuses a late leader. redlock\n"
-    "reports to systemd when NOTIFY_SOCKET is set (Type=notify).\n"
+    "number that grows with each leadership, by which a resource refuses a stale leader.\n"
+    "redlock reports to systemd when NOTIFY_SOCKET is set (Type=notify).\n"
     "\n"
     "examples:\n"
     "  redlock elect cron --value web-1:8080 -- /usr/sbin/crond -f\n"
@@ -88,8 +89,9 @@ static const char help_end[] =
     "      --on-demoted 'ip address del 10.0.0.9/24 dev eth0'\n"
     "  redlock elect cron --observe\n"
     "\n"
-    "exit status: that of CMD (128+N if signal N ended it), or 76 --once, and the lead ended\n"
-    "while CMD ran, 64 wrong usage, 70 internal error, 126 CMD cannot be run, 127 CMD was not\n"
+    "exit status: that of CMD (128+N if signal N ended it), or 76 --once, and leadership\n"
+    "ended while CMD ran, 64 wrong usage, 70 internal error, 126 CMD cannot be run, 127 CMD was "
+    "not\n"
     "found, 128+N signal N when not leading\n";
 
 static const struct option options[] = {
@@ -140,7 +142,7 @@ static int take_priority(struct cli_plan *plan, const char *value)
     return CLI_GO_ON;
 }
 
-static int take_option(void *arg, int option, const char *value)
+static int take_elect_option(void *arg, int option, const char *value)
 {
     struct cli_plan *plan = arg;
 
@@ -205,7 +207,7 @@ static int check_plan(const struct cli_plan *plan)
     return CLI_GO_ON;
 }
 
-static int read_args(struct cli_args *args, struct cli_plan *plan, int argc, char **argv)
+static int read_elect_args(struct cli_args *args, struct cli_plan *plan, int argc, char **argv)
 {
     struct cli_keys *keys = &plan->name;
     int code = cli_args_read(args, argc, argv);
@@ -229,23 +231,26 @@ static int read_args(struct cli_args *args, struct cli_plan *plan, int argc, cha
 
 /* ---- the whole ---- */
 
-static void write_lead(struct evbuffer *out, const void *arg)
+static void write_leadership(struct evbuffer *out, const void *arg)
 {
     const struct cli_candidate *c = arg;
     uint64_t now_us = redlock_clock_us();
-    uint64_t until_us = c->lead.election ? redlock_election_deadline_us(c->lead.election) : 0;
+    uint64_t until_us =
+        c->leadership.election ? redlock_election_deadline_us(c->leadership.election) : 0;
 
-    cli_metrics_held(out, c->lead.plan->name.name,
+    cli_metrics_held(out, c->leadership.plan->name.name,
                      until_us > now_us ? (until_us - now_us) / 1000 : 0);
 }
 
-/* The end of the session gives up the lead, and so calls back into the candidate. */
-static int run(struct cli_plan *plan, struct cli_session *session, struct cli_signals *signals)
+/* The end of the session resigns, and so calls back into the candidate. */
+static int run_elect(struct cli_plan *plan, struct cli_session *session,
+                     struct cli_signals *signals)
 {
     struct cli_candidate candidate = {
-        .lead = {.plan = plan, .session = session, .signals = signals}};
-    struct cli_metrics metrics = {
-        .address = plan->metrics, .more = plan->observe ? NULL : write_lead, .arg = &candidate};
+        .leadership = {.plan = plan, .session = session, .signals = signals}};
+    struct cli_metrics metrics = {.address = plan->metrics,
+                                  .more = plan->observe ? NULL : write_leadership,
+                                  .arg = &candidate};
     int code = cli_metrics_open(&metrics, session, "elect", "--metrics");
 
     plan->ttl_ms = cli_session_ttl(session, plan->ttl_ms);
@@ -275,17 +280,17 @@ int cli_elect_main(int argc, char **argv)
                             .help_end = help_end,
                             .short_options = "+:hv",
                             .options = options,
-                            .own = take_option,
+                            .own = take_elect_option,
                             .arg = &plan,
                             .connect = {.never_waits = true}};
     struct cli_signals signals = {.fd = -1};
     struct cli_session session;
-    int code = read_args(&args, &plan, argc, argv);
+    int code = read_elect_args(&args, &plan, argc, argv);
 
     if (code == CLI_GO_ON) {
         plan.id = plan.id ? plan.id : cli_identity(self);
         code = cli_session_open(args.command, &args.connect, &session);
-        code = code == CLI_OK ? run(&plan, &session, &signals) : code;
+        code = code == CLI_OK ? run_elect(&plan, &session, &signals) : code;
     }
     cli_keys_free(&plan.name);
     cli_signals_die(&signals, code);

@@ -9,7 +9,7 @@
 #include "cli/say/say.h"
 
 /* A candidate that does not lead has a lock, too, but does not hold it. */
-uint64_t cli_lead_lease_left_ms(const struct cli_lead_lease *lease)
+uint64_t cli_leadership_lease_left_ms(const struct cli_leadership_lease *lease)
 {
     enum redlock_election_state state = redlock_election_state(lease->election);
     const struct redlock_lock *lock = redlock_election_lock(lease->election);
@@ -20,24 +20,24 @@ uint64_t cli_lead_lease_left_ms(const struct cli_lead_lease *lease)
     return left_ms < most_ms ? left_ms : most_ms;
 }
 
-void cli_lead_lease_end(struct cli_lead_lease *lease, uint64_t stop_by_us)
+void cli_leadership_lease_end(struct cli_leadership_lease *lease, uint64_t stop_by_us)
 {
     lease->stop_by_us = stop_by_us;
 }
 
 static uint64_t validity_ms(const void *arg)
 {
-    return cli_lead_lease_left_ms(arg);
+    return cli_leadership_lease_left_ms(arg);
 }
 
 static void say_renewed(void *arg)
 {
-    const struct cli_lead_lease *lease = arg;
+    const struct cli_leadership_lease *lease = arg;
     uint64_t until_us = redlock_election_deadline_us(lease->election);
     uint64_t left_ms = cli_deadline_before(until_us, redlock_clock_us()) / 1000;
     char left[CLI_DURATION_TEXT];
 
-    cli_say_detail("renewed the lead of '%s' for %s", lease->lease.terms.key,
+    cli_say_detail("renewed leadership of '%s' for %s", lease->lease.terms.key,
                    cli_duration_print(left_ms, left));
 }
 
@@ -52,40 +52,41 @@ static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t 
 
 static void say_killed(void *arg, const struct cli_deadline *deadline, bool overslept, bool asked)
 {
-    const struct cli_lead_lease *lease = arg;
+    const struct cli_leadership_lease *lease = arg;
     const char *name = lease->lease.terms.key;
 
     (void)deadline;
     if (overslept) {
-        cli_say("the lead of '%s' ended while redlock did not run (was it stopped or suspended?): "
-                "killed its command (SIGKILL); somebody else may lead",
-                name);
-    } else if (cli_lead_lease_left_ms(lease) == 0) {
         cli_say(
-            "killed the command of '%s' (SIGKILL): its lead is over, and somebody else may lead",
+            "leadership of '%s' ended while redlock did not run (was it stopped or suspended?): "
+            "killed its command (SIGKILL); somebody else may lead",
             name);
+    } else if (cli_leadership_lease_left_ms(lease) == 0) {
+        cli_say("killed the command of '%s' (SIGKILL): its leadership is over, and somebody else "
+                "may lead",
+                name);
     } else if (asked) {
         cli_say("killed the command of '%s' (SIGKILL): it has not ended in time", name);
     } else {
-        cli_say("killed the command of '%s' (SIGKILL): the lead ends now", name);
+        cli_say("killed the command of '%s' (SIGKILL): leadership ends now", name);
     }
 }
 
-/* Before the end of the lead there is no SIGTERM, so the grace is 0 here. */
-void cli_lead_lease_init(struct cli_lead_lease *lease, const struct cli_plan *plan,
-                         const struct redlock_election *election)
+/* Before the end of leadership there is no SIGTERM, so the grace is 0 here. */
+void cli_leadership_lease_init(struct cli_leadership_lease *lease, const struct cli_plan *plan,
+                               const struct redlock_election *election)
 {
     static const struct cli_lease_kind kind = {.validity_ms = validity_ms,
                                                .say_renewed = say_renewed,
                                                .say_ending = say_ending,
                                                .say_killed = say_killed};
 
-    *lease = (struct cli_lead_lease){.lease = {.kind = &kind,
-                                               .arg = lease,
-                                               .terms = {.key = plan->name.name,
-                                                         .ttl_ms = plan->ttl_ms,
-                                                         .renew = true,
-                                                         .rest_ms = plan->grace_ms}},
-                                     .election = election,
-                                     .stop_by_us = UINT64_MAX};
+    *lease = (struct cli_leadership_lease){.lease = {.kind = &kind,
+                                                     .arg = lease,
+                                                     .terms = {.key = plan->name.name,
+                                                               .ttl_ms = plan->ttl_ms,
+                                                               .renew = true,
+                                                               .rest_ms = plan->grace_ms}},
+                                           .election = election,
+                                           .stop_by_us = UINT64_MAX};
 }

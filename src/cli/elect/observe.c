@@ -57,8 +57,8 @@ static void print(struct observer *o, const struct redlock_leader *leader)
     }
 }
 
-static void on_leader(struct redlock_election *election, const struct redlock_leader *leader,
-                      void *arg)
+static void on_observed_leader(struct redlock_election *election,
+                               const struct redlock_leader *leader, void *arg)
 {
     (void)election;
     print(arg, leader);
@@ -77,7 +77,7 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static void on_signal(void *arg, int signo)
+static void on_observer_signal(void *arg, int signo)
 {
     struct observer *o = arg;
 
@@ -87,7 +87,8 @@ static void on_signal(void *arg, int signo)
     }
 }
 
-static int refuse(const struct cli_plan *plan, const struct cli_session *session, int status)
+static int refuse_observer(const struct cli_plan *plan, const struct cli_session *session,
+                           int status)
 {
     if (status == REDLOCK_EINVAL) {
         return cli_session_refuse(session, "elect");
@@ -96,8 +97,8 @@ static int refuse(const struct cli_plan *plan, const struct cli_session *session
     return CLI_INTERNAL;
 }
 
-static int begin(struct observer *o, const struct cli_session *session,
-                 struct redlock_election **ret_election)
+static int begin_observation(struct observer *o, const struct cli_session *session,
+                             struct redlock_election **ret_election)
 {
     struct redlock_election_options options;
     int status;
@@ -105,10 +106,10 @@ static int begin(struct observer *o, const struct cli_session *session,
     redlock_election_options_init(&options);
     options.name = o->plan->name.keys[0];
     options.ttl_ms = o->plan->ttl_ms;
-    options.leader_cb = on_leader;
+    options.leader_cb = on_observed_leader;
     options.arg = o;
     status = redlock_election_new(session->rl, &options, ret_election);
-    return status == 0 ? CLI_GO_ON : refuse(o->plan, session, status);
+    return status == 0 ? CLI_GO_ON : refuse_observer(o->plan, session, status);
 }
 
 static void on_freed(void *arg)
@@ -118,7 +119,8 @@ static void on_freed(void *arg)
     o->done = true;
 }
 
-static int end(struct observer *o, struct cli_session *session, struct redlock_election *election)
+static int end_observation(struct observer *o, struct cli_session *session,
+                           struct redlock_election *election)
 {
     o->done = redlock_election_free(election, on_freed, o) != 0;
     return cli_loop_run(&session->loop, &o->done) == CLI_GO_ON ? o->code : CLI_INTERNAL;
@@ -130,17 +132,17 @@ int cli_observe_run(const struct cli_plan *plan, struct cli_session *session,
     struct observer o = {.plan = plan, .rl = session->rl};
     struct event *timer = event_new(session->loop.base, -1, 0, on_patience, &o);
     struct redlock_election *election;
-    int code = begin(&o, session, &election);
+    int code = begin_observation(&o, session, &election);
 
     if (code == CLI_GO_ON) {
         if (timer) {
             event_add(timer, &patience);
         }
-        signals->on = on_signal;
+        signals->on = on_observer_signal;
         signals->arg = &o;
         code = cli_loop_run(&session->loop, &o.done);
         signals->on = NULL;
-        code = code == CLI_GO_ON ? end(&o, session, election) : code;
+        code = code == CLI_GO_ON ? end_observation(&o, session, election) : code;
     }
     if (timer) {
         event_free(timer);

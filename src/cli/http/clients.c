@@ -153,7 +153,7 @@ void cli_clients_add(struct cli_clients *clients, struct bufferevent *bev)
     event_active(clients->accepted, EV_TIMEOUT, 0);
 }
 
-static struct cli_client *find(struct cli_clients *clients, struct evhttp_request *request)
+static struct cli_client *find_client(struct cli_clients *clients, struct evhttp_request *request)
 {
     struct evhttp_connection *connection = evhttp_request_get_connection(request);
     int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(connection));
@@ -169,7 +169,7 @@ static struct cli_client *find(struct cli_clients *clients, struct evhttp_reques
 
 void cli_clients_asked(struct cli_clients *clients, struct evhttp_request *request)
 {
-    struct cli_client *client = find(clients, request);
+    struct cli_client *client = find_client(clients, request);
 
     if (client) {
         client->since_us = cli_clock_us();
@@ -178,7 +178,7 @@ void cli_clients_asked(struct cli_clients *clients, struct evhttp_request *reque
 
 void cli_clients_release(struct cli_clients *clients, struct evhttp_request *request)
 {
-    struct cli_client *client = find(clients, request);
+    struct cli_client *client = find_client(clients, request);
 
     if (client) {
         drop(clients, (size_t)(client - clients->all));

@@ -71,8 +71,8 @@ static int write_body(const struct cli_http *http, const struct cli_http_route *
                        : route->write(body, http->options.arg);
 }
 
-static void answer(struct cli_http *http, struct evhttp_request *request,
-                   const struct cli_http_route *route)
+static void answer_request(struct cli_http *http, struct evhttp_request *request,
+                           const struct cli_http_route *route)
 {
     struct evbuffer *body = evbuffer_new();
 
@@ -91,7 +91,7 @@ static void answer(struct cli_http *http, struct evhttp_request *request,
 }
 
 /* Whether a request is refused whatever it asks for. */
-static bool refuse(const struct cli_http *http, struct evhttp_request *request)
+static bool refuse_request(const struct cli_http *http, struct evhttp_request *request)
 {
     struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
     const char *host = evhttp_find_header(headers, "Host");
@@ -118,12 +118,12 @@ static void on_request(struct evhttp_request *request, void *arg)
     const struct cli_http_route *route;
 
     cli_clients_asked(&http->clients, request);
-    if (refuse(http, request)) {
+    if (refuse_request(http, request)) {
         return;
     }
     route = find(http, uri ? evhttp_uri_get_path(uri) : NULL);
     if (route) {
-        answer(http, request, route);
+        answer_request(http, request, route);
     } else {
         cli_reply_refuse(request, HTTP_NOTFOUND, "there is no such page");
     }
@@ -198,7 +198,7 @@ static void read_port(struct cli_http *http)
     }
 }
 
-static int start(struct cli_http *http, struct event_base *base)
+static int start_server(struct cli_http *http, struct event_base *base)
 {
     struct evhttp_bound_socket *bound;
 
@@ -250,7 +250,7 @@ int cli_http_open(struct event_base *base, const struct cli_http_options *option
     if (http) {
         http->options = *options;
     }
-    if (http == NULL || start(http, base) != 0) {
+    if (http == NULL || start_server(http, base) != 0) {
         complain(options, errno);
         cli_http_close(http);
         return CLI_INTERNAL;

@@ -23,7 +23,7 @@ struct cli_stream {
     size_t place;
 };
 
-static void forget(struct cli_stream *stream)
+static void forget_stream(struct cli_stream *stream)
 {
     stream->streams->all[stream->place] = NULL;
     stream->streams->n--;
@@ -33,10 +33,10 @@ static void forget(struct cli_stream *stream)
 static void on_closed(struct evhttp_connection *connection, void *arg)
 {
     (void)connection;
-    forget(arg);
+    forget_stream(arg);
 }
 
-static struct cli_stream *add(struct cli_streams *streams, struct evhttp_request *request)
+static struct cli_stream *add_stream(struct cli_streams *streams, struct evhttp_request *request)
 {
     struct cli_stream *stream = NULL;
     size_t i = 0;
@@ -59,7 +59,7 @@ int cli_streams_begin(struct cli_streams *streams, struct evhttp_request *reques
                       struct evbuffer *first)
 {
     struct evhttp_connection *connection = evhttp_request_get_connection(request);
-    struct cli_stream *stream = add(streams, request);
+    struct cli_stream *stream = add_stream(streams, request);
 
     if (stream == NULL) {
         return -1;
@@ -77,12 +77,12 @@ static struct evhttp_connection *connection_of(const struct cli_stream *stream)
     return evhttp_request_get_connection(stream->request);
 }
 
-static void end(struct cli_stream *stream)
+static void end_stream(struct cli_stream *stream)
 {
     struct evhttp_connection *connection = connection_of(stream);
 
     evhttp_connection_set_closecb(connection, NULL, NULL);
-    forget(stream);
+    forget_stream(stream);
     evhttp_connection_free(connection);
 }
 
@@ -100,7 +100,7 @@ static void send_chunk(struct cli_stream *stream, const char *data, size_t lengt
     if (chunk && evbuffer_add(chunk, data, length) == 0) {
         evhttp_send_reply_chunk(stream->request, chunk);
     } else {
-        end(stream);
+        end_stream(stream);
     }
     if (chunk) {
         evbuffer_free(chunk);
@@ -124,7 +124,7 @@ void cli_streams_end(struct cli_streams *streams)
 
     for (i = 0; i < CLI_STREAMS_MAX; i++) {
         if (streams->all[i]) {
-            end(streams->all[i]);
+            end_stream(streams->all[i]);
         }
     }
 }

@@ -17,7 +17,7 @@
 #include "cli/take/take.h"
 
 /* The result of an extension or of a release. */
-static void on_answered(struct redlock_lock *lock, int status, void *arg)
+static void on_extension_over(struct redlock_lock *lock, int status, void *arg)
 {
     struct cli_hold *hold = arg;
 
@@ -63,7 +63,7 @@ static void say_released(const char *key, int status, bool lost)
 
 static void release(struct cli_hold *hold, bool lost)
 {
-    hold->status = redlock_release(hold->lock, on_answered, hold);
+    hold->status = redlock_release(hold->lock, on_extension_over, hold);
     hold->done = hold->status != 0;
     if (settle(hold) == 0) {
         say_released(hold->key, hold->status, lost);
@@ -74,7 +74,7 @@ static void release(struct cli_hold *hold, bool lost)
 
 static void extend(struct cli_hold *hold, uint64_t ttl_ms)
 {
-    hold->status = redlock_extend(hold->lock, (uint32_t)ttl_ms, on_answered, hold);
+    hold->status = redlock_extend(hold->lock, (uint32_t)ttl_ms, on_extension_over, hold);
     hold->done = hold->status != 0;
 }
 
@@ -115,7 +115,7 @@ static void leave_keys(struct cli_hold *hold)
     if (hold->status == 0) {
         cli_set_all(hold->session, hold->lock, ttl, hold->signals);
     }
-    if (hold->status == REDLOCK_ELOST || redlock_lock_forget(hold->lock) != 0) {
+    if (hold->status == REDLOCK_ELOST || redlock_lock_detach(hold->lock) != 0) {
         release(hold, false);
     } else {
         say_left(hold, hold->status == 0);
@@ -133,7 +133,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     hold->done = true;
 }
 
-static void on_signal(void *arg, int signo)
+static void on_hold_signal(void *arg, int signo)
 {
     struct cli_hold *hold = arg;
 
@@ -150,7 +150,7 @@ static void wait_until(struct cli_hold *hold, uint64_t until_us)
 
     cli_say_detail("waiting to release '%s' (--at-least)", hold->key);
     cli_clock_set(fd, until_us);
-    hold->signals->on = on_signal;
+    hold->signals->on = on_hold_signal;
     hold->signals->arg = hold;
     hold->done = alarm == NULL || event_add(alarm, NULL) != 0;
     settle(hold);

@@ -45,35 +45,35 @@ static const char help[] =
     "lock: all of them or none. Write -- before CMD when there are several KEYs, or when CMD\n"
     "has a -- among its own arguments.\n"
     "\n"
-    "While CMD runs, the lock is renewed when a third of its ttl has passed. When a renewal\n"
+    "While CMD runs, redlock renews the lock when a third of its TTL has passed. When a renewal\n"
     "fails, a message says why, and redlock tries again. A CMD that still runs near the end of\n"
-    "the lock gets SIGTERM --grace before the end, and SIGKILL at the end, together with all\n"
-    "processes that it has started, even when redlock itself is stopped. When redlock is\n"
-    "killed, CMD is killed at once. When a signal has ended CMD, the lock is kept until all that\n"
-    "CMD has started has ended, too, for --grace at most.\n"
+    "the lock gets SIGTERM --grace before the end, and SIGKILL at the end, together with all its\n"
+    "descendants, even when redlock itself is stopped. When redlock is killed, CMD is killed at\n"
+    "once. When a signal has ended CMD, redlock keeps the lock until the descendants of CMD have\n"
+    "ended too, for --grace at most.\n"
     "\n"
-    "  --ttl TIME          how long the lock stays when this machine dies (default 10s, or\n"
-    "                      --max-ttl if that is less)\n"
+    "  --ttl TIME          how long the lock lives without a renewal, and how long others wait\n"
+    "                      when this machine dies (default 10s, or --max-ttl if that is less)\n"
     "  --grace TIME        send SIGTERM this long before the end (default 1s; at most ttl/2)\n"
-    "  --leave-children    a signal that ends CMD need not end what CMD has started\n"
+    "  --leave-children    when a signal has ended CMD, leave its descendants alone\n"
     "  --max-hold TIME     end CMD at the latest after this time (default: no limit)\n"
-    "  --at-least TIME     keep the lock for this time after it was acquired, also when CMD\n"
-    "                      has ended, so that a machine that is late does not run CMD again\n"
+    "  --at-least TIME     keep the lock for this time after it was acquired, also when CMD has\n"
+    "                      ended, so that a machine that is late does not run CMD again\n"
     "  --no-renew          do not renew the lock: end CMD after --ttl\n"
-    "  --wait TIME         wait at most this long for the lock (default: for ever)\n"
+    "  --wait TIME         wait at most this long for the lock (default: no limit)\n"
     "  --no-wait           do not wait: try once\n" CLI_TAKE_HELP_CONFLICT
-    "  --owner TEXT        the name of the holder, for people (default: host:pid)\n"
-    "  --fence             set REDLOCK_FENCE for CMD: a number that grows with each\n"
-    "                      acquisition, by which a resource refuses a late "
+    "  --owner TEXT        the holder's name, for people (default: host:pid)\n"
+    "  --fence             set REDLOCK_FENCING_TOKEN for CMD: a number that grows with each\n"
+    "                      acquisition, by which a resource refuses a stale "
     "holder\n" CLI_METRICS_HELP CLI_HELP_CONNECT;
 
 static const char help_end[] =
     "\n"
     "CMD gets these variables: REDLOCK_KEY (the first key), REDLOCK_KEYS (one per line),\n"
     "REDLOCK_TOKEN, REDLOCK_TRIES, REDLOCK_TOOK_US (how long it took to acquire the lock), and\n"
-    "REDLOCK_FENCE with --fence. It inherits the masters, the key prefix, --max-ttl and\n"
-    "--quarantine, so that `redlock extend $REDLOCK_KEY` in CMD names the same lock. It never\n"
-    "inherits a password.\n"
+    "REDLOCK_FENCING_TOKEN with --fence. It inherits the masters, the key prefix, --max-ttl and\n"
+    "--quarantine, so `redlock extend $REDLOCK_KEY --token $REDLOCK_TOKEN` in CMD names the same\n"
+    "lock. It never inherits a password.\n"
     "\n"
     "examples:\n"
     "  redlock lock nightly --at-least 5m --wait 10s -qE 0 -- ./report.sh    # from cron\n"
@@ -105,7 +105,7 @@ struct lock_args {
     const struct redlock_lock *held; /* while CMD runs; NULL: not now */
 };
 
-static int take_option(void *arg, int option, const char *value)
+static int take_lock_option(void *arg, int option, const char *value)
 {
     struct lock_args *lock = arg;
 
@@ -161,7 +161,7 @@ static int read_keys(struct cli_args *args, struct cli_keys *keys, int argc, cha
     return code == CLI_GO_ON ? cli_keys_finish(keys) : code;
 }
 
-static int read_args(struct cli_args *args, struct lock_args *lock, int argc, char **argv)
+static int read_lock_args(struct cli_args *args, struct lock_args *lock, int argc, char **argv)
 {
     int code = read_keys(args, &lock->take.keys, argc, argv);
 
@@ -272,7 +272,7 @@ int cli_lock_main(int argc, char **argv)
                             .help_end = help_end,
                             .short_options = "+:hv" CLI_TAKE_SHORT,
                             .options = options,
-                            .own = take_option,
+                            .own = take_lock_option,
                             .arg = &lock,
                             .connect = {.never_waits = true}};
     struct cli_signals signals = {.fd = -1};
@@ -281,7 +281,7 @@ int cli_lock_main(int argc, char **argv)
 
     cli_take_init(&lock.take, args.command);
     lock.take.renew = true;
-    code = read_args(&args, &lock, argc, argv);
+    code = read_lock_args(&args, &lock, argc, argv);
     if (code == CLI_GO_ON) {
         code = cli_session_open(args.command, &args.connect, &session);
         if (code == CLI_OK) {

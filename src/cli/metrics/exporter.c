@@ -34,13 +34,12 @@ enum {
 static const char help[] =
     "usage: redlock exporter [KEY...] [OPTION...]\n"
     "\n"
-    "Serve metrics for Prometheus at /metrics: the state of each master, how long it takes to\n"
-    "answer, whether its votes count; and of each KEY, which is asked for every 5 s, whether\n"
-    "somebody holds it. It acquires nothing. redlock lock and redlock elect serve what they do\n"
-    "themselves with --metrics.\n"
+    "Serve metrics for Prometheus at /metrics. For each master: its state, whether its votes\n"
+    "count, how long it takes to reply. For each KEY, every 5 s: whether somebody holds it. It\n"
+    "acquires nothing. redlock lock and redlock elect serve their own with --metrics.\n"
     "\n"
     "  --listen IP:PORT    where to serve them (default " DEFAULT_ADDRESS "); there is no\n"
-    "                      login: whoever can connect can read\n" CLI_HELP_CONNECT "\n"
+    "                      login: anybody who can connect can read\n" CLI_HELP_CONNECT "\n"
     "example:\n"
     "  redlock exporter nightly deploy --listen 127.0.0.1:9469\n"
     "\n"
@@ -73,7 +72,7 @@ struct exporter {
 
 /* ---- the keys ---- */
 
-static void on_answer(const struct redlock_query_result *r, int status, void *arg)
+static void on_key_reply(const struct redlock_query_result *r, int status, void *arg)
 {
     struct key *key = arg;
 
@@ -87,7 +86,7 @@ static void on_answer(const struct redlock_query_result *r, int status, void *ar
     }
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_exporter_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct exporter *e = arg;
     size_t i;
@@ -98,7 +97,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
         struct key *key = &e->keys[i];
 
         if (!key->asked) {
-            key->asked = redlock_query(e->session.rl, key->name, 0, on_answer, key) == 0;
+            key->asked = redlock_query(e->session.rl, key->name, 0, on_key_reply, key) == 0;
             key->known = key->known && key->asked;
         }
     }
@@ -160,7 +159,7 @@ static void write_locks(struct evbuffer *out, const void *arg)
 
 /* ---- running ---- */
 
-static void on_signal(void *arg, int signo)
+static void on_exporter_signal(void *arg, int signo)
 {
     struct exporter *e = arg;
 
@@ -170,28 +169,28 @@ static void on_signal(void *arg, int signo)
     }
 }
 
-static int begin(struct exporter *e)
+static int begin_exporter(struct exporter *e)
 {
     int code = cli_metrics_open(&e->metrics, &e->session, "exporter", "--listen");
 
     if (code != CLI_OK) {
         return code;
     }
-    e->timer = event_new(e->session.loop.base, -1, EV_PERSIST, on_timer, e);
+    e->timer = event_new(e->session.loop.base, -1, EV_PERSIST, on_exporter_timer, e);
     if (e->timer == NULL || event_add(e->timer, &pause) != 0) {
         cli_say("out of memory");
         return CLI_INTERNAL;
     }
-    on_timer(-1, 0, e);
+    on_exporter_timer(-1, 0, e);
     return CLI_GO_ON;
 }
 
-static int run(struct exporter *e, struct cli_signals *signals)
+static int run_exporter(struct exporter *e, struct cli_signals *signals)
 {
-    int code = begin(e);
+    int code = begin_exporter(e);
 
     if (code == CLI_GO_ON) {
-        signals->on = on_signal;
+        signals->on = on_exporter_signal;
         signals->arg = e;
         code = cli_loop_run(&e->session.loop, &e->done);
         signals->on = NULL;
@@ -206,7 +205,7 @@ static int run(struct exporter *e, struct cli_signals *signals)
 
 /* ---- the command line ---- */
 
-static int take_option(void *arg, int option, const char *value)
+static int take_exporter_option(void *arg, int option, const char *value)
 {
     struct exporter *e = arg;
 
@@ -247,7 +246,8 @@ static int read_keys(struct exporter *e, int argc, char **argv)
 }
 
 /* The session ends first: its end answers the queries. */
-static int serve(struct exporter *e, const struct cli_connect *connect, struct cli_signals *signals)
+static int serve_exporter(struct exporter *e, const struct cli_connect *connect,
+                          struct cli_signals *signals)
 {
     int code = cli_session_open("exporter", connect, &e->session);
     size_t i;
@@ -264,7 +264,7 @@ static int serve(struct exporter *e, const struct cli_connect *connect, struct c
         code = cli_signals_start(signals, &e->session.loop);
     }
     if (code == CLI_OK) {
-        code = run(e, signals);
+        code = run_exporter(e, signals);
         cli_signals_stop(signals);
     }
     cli_session_close(&e->session);
@@ -278,7 +278,7 @@ int cli_exporter_main(int argc, char **argv)
                             .help = help,
                             .short_options = ":hv",
                             .options = options,
-                            .own = take_option,
+                            .own = take_exporter_option,
                             .arg = &e,
                             .connect = {.never_waits = true}};
     struct cli_signals signals = {.fd = -1};
@@ -290,7 +290,7 @@ int cli_exporter_main(int argc, char **argv)
         code = read_keys(&e, argc, argv);
     }
     if (code == CLI_GO_ON) {
-        code = serve(&e, &args.connect, &signals);
+        code = serve_exporter(&e, &args.connect, &signals);
     }
     free(e.keys);
     cli_signals_die(&signals, code);

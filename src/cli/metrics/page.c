@@ -68,9 +68,9 @@ void cli_metrics_manager(struct evbuffer *out, const struct redlock *rl)
     write_pair(out, "redlock_renewals_total",
                "Renewals and extensions: whether a majority has confirmed them.", s.renewed,
                s.unrenewed);
-    cli_metrics_one(out, "redlock_heals_total", "counter",
+    cli_metrics_one(out, "redlock_restores_total", "counter",
                     "Masters that did not have the key of a held lock and were given it again.",
-                    s.healed);
+                    s.restored);
     cli_metrics_one(out, "redlock_locks_lost_total", "counter",
                     "Locks that were lost while they were held.", s.lost);
     write_pair(out, "redlock_releases_total", "Releases: whether a majority has confirmed them.",
@@ -183,8 +183,8 @@ static void write_states(struct evbuffer *out, const struct redlock *rl)
 
     cli_metrics_family(out, "redlock_master_state", "gauge", "1 for the state of the master.");
     for (i = 0; i < redlock_node_count(rl); i++) {
-        for (state = REDLOCK_NODE_DOWN; state <= REDLOCK_NODE_STUCK && read_master(rl, i, &m);
-             state++) {
+        for (state = REDLOCK_NODE_DOWN;
+             state <= REDLOCK_NODE_UNRESPONSIVE && read_master(rl, i, &m); state++) {
             cli_metrics_number(
                 out, "redlock_master_state", (struct cli_label){"master", m.info.name},
                 (struct cli_label){"state", cli_node_state(state)}, (int)m.info.state == state);

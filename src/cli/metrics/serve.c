@@ -26,7 +26,7 @@ static const struct cli_http_route route = {
     .path = "/metrics", .type = CLI_METRICS_TYPE, .write = write_page};
 
 /* Prometheus asks by any name that the machine has. No token and no password is served. */
-static int serve(struct cli_metrics *metrics, const char *command, const char *option)
+static int serve_metrics(struct cli_metrics *metrics, const char *command, const char *option)
 {
     struct cli_http_options options = {
         .names = {.any = true}, .option = option, .routes = &route, .n_routes = 1, .arg = metrics};
@@ -51,7 +51,7 @@ int cli_metrics_open(struct cli_metrics *metrics, const struct cli_session *sess
                      const char *command, const char *option)
 {
     metrics->session = session;
-    return metrics->address ? serve(metrics, command, option) : CLI_OK;
+    return metrics->address ? serve_metrics(metrics, command, option) : CLI_OK;
 }
 
 void cli_metrics_close(struct cli_metrics *metrics)

@@ -75,7 +75,7 @@ static void kill_command(struct cli_command *command, uint64_t now_us)
         command->lease->kind->say_killed(command->lease->arg, &command->deadline,
                                          now_us >= command->deadline.end_us, was_asked);
     } else {
-        cli_say("killed what the command of '%s' had started (SIGKILL): it has not ended in time",
+        cli_say("killed the children of the command of '%s' (SIGKILL): they did not end in time",
                 command->lease->terms.key);
     }
 }
@@ -151,8 +151,8 @@ static void say_rest(struct cli_command *command, uint64_t now_us)
     if (command->is_rest && !command->said_rest && command->check_pause_us >= CHECK_MAX_US) {
         command->said_rest = true;
         cli_say(
-            "the command of '%s' has ended, but not all that it had started: '%s' is kept until "
-            "then, for another %s at most",
+            "the command of '%s' has ended, but not its children: keeping '%s' until they have, "
+            "for another %s at most",
             key, key,
             cli_duration_print(cli_deadline_before(command->deadline.kill_us, now_us) / 1000,
                                left));

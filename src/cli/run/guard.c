@@ -29,7 +29,7 @@ struct cli_guard_run {
 
 /* ---- events ---- */
 
-static void on_turn(void *arg)
+static void on_guard_turn(void *arg)
 {
     struct cli_guard_run *run = arg;
 
@@ -43,7 +43,7 @@ static void on_alarm(evutil_socket_t fd, short what, void *arg)
 
     (void)what;
     if (read(fd, &times, sizeof(times)) >= 0) {
-        on_turn(arg);
+        on_guard_turn(arg);
     }
 }
 
@@ -64,7 +64,7 @@ void cli_guard_stop(const struct cli_guard *guard, uint32_t grace_ms)
 
 /* Signals first: one that has ended CMD may wait behind the report of its end. The end of the pipe
  * is always readable. If this urgent event stayed in the loop, no other event would ever run. */
-static void on_report(evutil_socket_t fd, short what, void *arg)
+static void on_guard_report(evutil_socket_t fd, short what, void *arg)
 {
     struct cli_guard_run *run = arg;
 
@@ -81,7 +81,7 @@ static void on_report(evutil_socket_t fd, short what, void *arg)
 
 /* A key of the terminal sends its signal to the whole foreground group: a command in our group has
  * received it. A stopped process receives a signal only after SIGCONT. */
-static void on_signal(void *arg, int signo)
+static void on_guard_signal(void *arg, int signo)
 {
     struct cli_guard_run *run = arg;
     const struct cli_supervisor *supervisor = &run->command.supervisor;
@@ -106,7 +106,8 @@ static void on_signal(void *arg, int signo)
 /* ---- start and end ---- */
 
 /* Call `on` when fd is readable, before all other events. */
-static int watch(struct cli_guard_run *run, int fd, event_callback_fn on, struct event **ret_event)
+static int watch_fd(struct cli_guard_run *run, int fd, event_callback_fn on,
+                    struct event **ret_event)
 {
     *ret_event = event_new(run->session->loop.base, fd, EV_READ | EV_PERSIST, on, run);
     if (*ret_event == NULL || event_priority_set(*ret_event, CLI_LOOP_URGENT) != 0 ||
@@ -123,10 +124,11 @@ static int prepare(struct cli_guard_run *run)
     int code = cli_command_open(command, run->guard->lease);
 
     if (code == CLI_OK) {
-        code = watch(run, command->alarm_fd, on_alarm, &run->alarm);
+        code = watch_fd(run, command->alarm_fd, on_alarm, &run->alarm);
     }
-    return code == CLI_OK ? watch(run, command->supervisor.report_fd, on_report, &run->reports)
-                          : code;
+    return code == CLI_OK
+               ? watch_fd(run, command->supervisor.report_fd, on_guard_report, &run->reports)
+               : code;
 }
 
 static void clean_up(struct cli_guard_run *run)
@@ -140,7 +142,7 @@ static void clean_up(struct cli_guard_run *run)
     cli_command_close(&run->command);
 }
 
-static int run_command(struct cli_guard_run *run)
+static int run_guarded_command(struct cli_guard_run *run)
 {
     struct cli_guard *guard = run->guard;
     struct cli_loop *loop = &run->session->loop;
@@ -151,8 +153,8 @@ static int run_command(struct cli_guard_run *run)
         return code;
     }
     guard->began = true;
-    run->signals->on = on_signal;
-    loop->on_turn = on_turn;
+    run->signals->on = on_guard_signal;
+    loop->on_turn = on_guard_turn;
     run->signals->arg = loop->arg = guard->run = run;
     cli_command_check_clock(&run->command);
     code = cli_command_result(&run->command, cli_loop_run(loop, &run->command.done));
@@ -170,7 +172,7 @@ int cli_guard_run(struct cli_guard *guard, struct cli_session *session, struct c
     int code = prepare(&run);
 
     if (code == CLI_OK) {
-        code = run_command(&run);
+        code = run_guarded_command(&run);
     }
     clean_up(&run);
     if (had_terminal) {

@@ -67,7 +67,7 @@ static void exec_command(const struct service *service, char *const argv[], pid_
     _exit(cli_exec_failed(argv[0], error));
 }
 
-static void start(struct service *service, char *const argv[])
+static void start_service(struct service *service, char *const argv[])
 {
     pid_t supervisor = getpid();
     bool own_group = !cli_terminal_exists();
@@ -199,7 +199,7 @@ static void reap(struct service *service)
 }
 
 /* SIGCHLD is unblocked only here. */
-static void wait_for(struct service *service, const struct timespec *patience)
+static void wait_for_service(struct service *service, const struct timespec *patience)
 {
     struct pollfd fds[] = {{.fd = service->redlock_gone ? -1 : service->life_fd, .events = POLLIN},
                            {.fd = service->alarm_fd, .events = POLLIN}};
@@ -216,7 +216,7 @@ static void wait_for(struct service *service, const struct timespec *patience)
 
 /* Watch until redlock is gone and no process is left that we may kill. Processes that CMD left
  * behind when it ended in time are not killed. */
-static void watch(struct service *service)
+static void watch_service(struct service *service)
 {
     int left;
 
@@ -227,7 +227,7 @@ static void watch(struct service *service)
         if (service->redlock_gone && left == 0) {
             return;
         }
-        wait_for(service, left > 0 ? &dying : NULL);
+        wait_for_service(service, left > 0 ? &dying : NULL);
     }
 }
 
@@ -237,9 +237,9 @@ void cli_supervisor_process_run(struct cli_board *board, int life_fd, int report
     struct service service = {.board = board, .life_fd = life_fd, .report_fd = report_fd};
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    start(&service, argv);
+    start_service(&service, argv);
     isolate(&service);
-    watch(&service);
+    watch_service(&service);
     waitpid(service.command, NULL, WNOHANG); /* so that its process group ends with us */
     _exit(0);
 }

@@ -38,9 +38,9 @@ static int put_keys(const struct cli_keys *keys)
 /* A fence that was inherited belongs to another lock. */
 static int put_fence(const struct redlock_lock *lock)
 {
-    uint64_t fence = redlock_lock_fence(lock);
+    uint64_t fence = redlock_lock_fencing_token(lock);
 
-    return fence ? put_number("REDLOCK_FENCE", fence) : unsetenv("REDLOCK_FENCE");
+    return fence ? put_number("REDLOCK_FENCING_TOKEN", fence) : unsetenv("REDLOCK_FENCING_TOKEN");
 }
 
 int cli_variables_set(const struct cli_keys *keys, const struct redlock_lock *lock)

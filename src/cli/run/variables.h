@@ -6,7 +6,7 @@ struct cli_keys;
 struct redlock_lock;
 
 /* Set REDLOCK_KEY, REDLOCK_KEYS, REDLOCK_TOKEN, REDLOCK_TRIES, REDLOCK_TOOK_US and, for a lock that
- * has a fence, REDLOCK_FENCE. Returns CLI_OK; or says that we are out of memory and returns
+ * has a fence, REDLOCK_FENCING_TOKEN. Returns CLI_OK; or says that we are out of memory and returns
  * CLI_INTERNAL. */
 int cli_variables_set(const struct cli_keys *keys, const struct redlock_lock *lock);
 

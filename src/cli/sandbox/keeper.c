@@ -70,7 +70,7 @@ struct start {
 };
 
 /* A signal that asks for an end ends the start; the keeper cleans up. */
-static void on_signal(void *arg, int signo)
+static void on_keeper_signal(void *arg, int signo)
 {
     struct start *start = arg;
 
@@ -80,7 +80,7 @@ static void on_signal(void *arg, int signo)
     }
 }
 
-static void on_report(evutil_socket_t fd, short what, void *arg)
+static void on_keeper_report(evutil_socket_t fd, short what, void *arg)
 {
     struct start *start = arg;
     size_t left = sizeof(start->report) - 1 - start->reported;
@@ -112,11 +112,11 @@ int cli_keeper_await(const struct cli_keeper *keeper, struct cli_loop *loop,
 {
     struct start start = {.reported = 0};
     struct event *event =
-        event_new(loop->base, keeper->report_fd, EV_READ | EV_PERSIST, on_report, &start);
+        event_new(loop->base, keeper->report_fd, EV_READ | EV_PERSIST, on_keeper_report, &start);
     int code = CLI_INTERNAL;
 
     if (event && event_add(event, NULL) == 0) {
-        signals->on = on_signal;
+        signals->on = on_keeper_signal;
         signals->arg = &start;
         code = cli_loop_run(loop, &start.done);
         signals->on = NULL;

@@ -65,7 +65,7 @@ static bool listen_to_life(struct keep *keep)
 
 /* Wait for a message, for the end of a child, or for `patience` (NULL: without a limit). Returns
  * false when redlock sandbox is gone. SIGCHLD is unblocked only here. */
-static bool wait_for(struct keep *keep, const struct timespec *patience)
+static bool wait_for_masters(struct keep *keep, const struct timespec *patience)
 {
     struct pollfd life = {.fd = keep->life_fd, .events = POLLIN};
     sigset_t mask;
@@ -129,7 +129,7 @@ static int await_one(struct keep *keep, int number)
             report_dead(keep, number);
             return -1;
         }
-        if (!wait_for(keep, &ask_pause)) {
+        if (!wait_for_masters(keep, &ask_pause)) {
             return -1;
         }
     }
@@ -208,7 +208,7 @@ void cli_keeper_process_run(const char *program, int n, const char *folder, int 
     isolate(&keep);
     started = start_all(&keep) == 0;
     close(keep.report_fd);
-    while (started && wait_for(&keep, NULL)) {
+    while (started && wait_for_masters(&keep, NULL)) {
         reap(&keep);
     }
     end_all(&keep);

@@ -94,7 +94,7 @@ static int take_masters(struct sandbox *sandbox, const char *value)
     return CLI_GO_ON;
 }
 
-static int take_option(void *arg, int option, const char *value)
+static int take_sandbox_option(void *arg, int option, const char *value)
 {
     struct sandbox *sandbox = arg;
 
@@ -183,7 +183,7 @@ static void check_child(struct sandbox *sandbox)
 }
 
 /* RUNNING. */
-static void on_signal(void *arg, int signo)
+static void on_sandbox_signal(void *arg, int signo)
 {
     struct sandbox *sandbox = arg;
 
@@ -222,7 +222,7 @@ static int run_child(struct sandbox *sandbox, char *const argv[])
     code = cli_child_start(&sandbox->child, argv);
     if (code == CLI_OK) {
         cli_keeper_tell(&sandbox->keeper, sandbox->child.pid);
-        sandbox->signals.on = on_signal;
+        sandbox->signals.on = on_sandbox_signal;
         sandbox->signals.arg = sandbox;
         code = cli_loop_run(&sandbox->loop, &sandbox->done);
         sandbox->signals.on = NULL;
@@ -235,7 +235,7 @@ static int run_child(struct sandbox *sandbox, char *const argv[])
     return code;
 }
 
-static int run_command(struct sandbox *sandbox, char **argv)
+static int run_sandbox_command(struct sandbox *sandbox, char **argv)
 {
     const char *shell = getenv("SHELL");
     char path[PATH_MAX];
@@ -259,14 +259,14 @@ static int run_with_signals(struct sandbox *sandbox, char **argv)
     }
     code = cli_keeper_await(&sandbox->keeper, &sandbox->loop, &sandbox->signals);
     if (code == CLI_OK) {
-        code = run_command(sandbox, argv);
+        code = run_sandbox_command(sandbox, argv);
     }
     cli_signals_stop(&sandbox->signals);
     return code;
 }
 
 /* The keeper is forked before there is a loop, so that it shares nothing with it. */
-static int run(struct sandbox *sandbox, const char *program, char **argv)
+static int run_sandbox(struct sandbox *sandbox, const char *program, char **argv)
 {
     int code = cli_keeper_start(&sandbox->keeper, program, sandbox->n);
 
@@ -289,7 +289,7 @@ int cli_sandbox_main(int argc, char **argv)
                             .help = help,
                             .short_options = "+:hvn:",
                             .options = options,
-                            .own = take_option,
+                            .own = take_sandbox_option,
                             .arg = &sandbox};
     char program[PATH_MAX];
     int code = cli_args_read(&args, argc, argv);
@@ -297,7 +297,7 @@ int cli_sandbox_main(int argc, char **argv)
     if (code == CLI_GO_ON) {
         code = cli_server_find(sandbox.server, program, sizeof(program));
         if (code == CLI_OK) {
-            code = run(&sandbox, program, argv + optind);
+            code = run_sandbox(&sandbox, program, argv + optind);
         }
     }
     return code;

@@ -150,7 +150,7 @@ pid_t cli_server_start(const char *program, const char *folder, int number)
 }
 
 /* Send PING, and wait for the reply for a second. */
-static bool ask(int fd)
+static bool ask_server(int fd)
 {
     static const char pong[] = "+PONG";
     struct timeval patience = {1, 0};
@@ -172,7 +172,7 @@ bool cli_server_answers(const char *folder, int number)
         return false;
     }
     snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.sock", folder, number);
-    answers = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && ask(fd);
+    answers = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && ask_server(fd);
     close(fd);
     return answers;
 }

@@ -27,16 +27,16 @@ static const char help[] =
     "\n"
     "Acquire the lock KEY (several KEYs are one lock: all or none), print its token on stdout,\n"
     "and exit. The lock stays until `redlock release KEY... --token TOKEN`, or until its ttl has\n"
-    "passed. It is not renewed, but `redlock extend` makes it live longer. Use this only in\n"
-    "scripts that cannot run under `redlock lock`, which is safer: `redlock lock` renews the\n"
-    "lock, and ends the work before the lock ends.\n"
+    "passed. It is not renewed; `redlock extend` extends it. Use this only in scripts that\n"
+    "cannot run under `redlock lock`, which is safer: it renews the lock, and ends the work\n"
+    "before the lock ends.\n"
     "\n"
     "  --ttl TIME          how long the lock lives (default 10s, or --max-ttl if that is less)\n"
-    "  --wait TIME         wait at most this long for the lock (default: for ever)\n"
+    "  --wait TIME         wait at most this long for the lock (default: no limit)\n"
     "  --no-wait           do not wait: try once\n" CLI_TAKE_HELP_CONFLICT
-    "  --owner TEXT        the name of the holder, for people (default: host:pid)\n"
-    "  --fence             print a fence on a second line: a number that grows with each\n"
-    "                      acquisition, by which a resource refuses a late "
+    "  --owner TEXT        the holder's name, for people (default: host:pid)\n"
+    "  --fence             print a fencing token on a second line: a number that grows with\n"
+    "                      each acquisition, by which a resource refuses a stale "
     "holder\n" CLI_HELP_CONNECT "\n"
     "examples:\n"
     "  token=$(redlock acquire backup --ttl 2m --no-wait) || exit\n"
@@ -49,7 +49,7 @@ static const char help[] =
 static const struct option options[] = {
     CLI_TAKE_OPTIONS, CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
 
-static int take_option(void *arg, int option, const char *value)
+static int take_acquire_option(void *arg, int option, const char *value)
 {
     return cli_take_option(arg, option, value);
 }
@@ -65,11 +65,11 @@ static int hand_out(const struct cli_take *take, struct redlock_lock *lock)
     }
     printf("%s\n", redlock_lock_token(lock));
     if (take->fence) {
-        printf("%" PRIu64 "\n", redlock_lock_fence(lock));
+        printf("%" PRIu64 "\n", redlock_lock_fencing_token(lock));
     }
     code = cli_say_flush();
     if (code == CLI_OK) {
-        redlock_lock_forget(lock);
+        redlock_lock_detach(lock);
     }
     return code;
 }
@@ -86,7 +86,7 @@ static int set_everywhere(const struct cli_take *take, struct cli_session *sessi
     return code;
 }
 
-static int acquire(const struct cli_take *take, struct cli_session *session)
+static int acquire_lock(const struct cli_take *take, struct cli_session *session)
 {
     struct cli_signals signals = {.fd = -1};
     struct redlock_lock *lock;
@@ -111,7 +111,7 @@ int cli_acquire_main(int argc, char **argv)
                             .help = help,
                             .short_options = ":hv" CLI_TAKE_SHORT,
                             .options = options,
-                            .own = take_option,
+                            .own = take_acquire_option,
                             .arg = &take,
                             .connect = {.never_waits = true}};
     struct cli_session session;
@@ -126,7 +126,7 @@ int cli_acquire_main(int argc, char **argv)
         code = cli_session_open(args.command, &args.connect, &session);
         if (code == CLI_OK) {
             take.ttl_ms = cli_session_ttl(&session, take.ttl_ms);
-            code = acquire(&take, &session);
+            code = acquire_lock(&take, &session);
             cli_session_close(&session);
         }
     }

@@ -31,16 +31,16 @@ enum {
 static const char help[] =
     "usage: redlock extend KEY... --token TOKEN|--token-file FILE [--ttl TIME] [OPTION...]\n"
     "\n"
-    "Make a lock that `redlock acquire` has acquired live longer, and print how long it is\n"
-    "valid now, such as 9888ms. Name all KEYs of the lock, in any order. This never makes a\n"
-    "lock live shorter, and never brings back a lock that is gone.\n"
+    "Extend a lock that `redlock acquire` has acquired, and print how long it is valid now,\n"
+    "such as 9888ms. Name all KEYs of the lock, in any order. This never shortens a lock, and\n"
+    "never revives a lock that is gone.\n"
     "\n" CLI_TOKEN_HELP
     "  --ttl TIME          how long the lock lives from now on (default 10s, or --max-ttl if\n"
     "                      that is less)\n" CLI_HELP_CONNECT "\n"
     "example:\n"
     "  redlock extend backup --token \"$token\" --ttl 2m || exit    # the lock is lost: stop\n"
     "\n"
-    "exit status: 0 extended, 75 the lock is gone or somebody else's (or the masters answered\n"
+    "exit status: 0 extended, 75 the lock is gone or somebody else's (or the masters replied\n"
     "too late for the ttl), 69 no majority of the masters can be reached, 64 wrong usage,\n"
     "70 internal error\n";
 
@@ -60,7 +60,7 @@ struct extension {
     int code;
 };
 
-static int take_option(void *arg, int option, const char *value)
+static int take_extend_option(void *arg, int option, const char *value)
 {
     struct extension *extension = arg;
 
@@ -107,7 +107,7 @@ static int hand_back(struct extension *extension)
     printf("%" PRIu64 "ms\n", left_ms);
     cli_say_detail("extended '%s', valid for %s", extension->keys.name,
                    cli_duration_print(left_ms, left));
-    redlock_lock_forget(lock);
+    redlock_lock_detach(lock);
     return cli_say_flush();
 }
 
@@ -138,7 +138,7 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
 }
 
 /* Report that redlock_adopt() refused. */
-static int refuse(const struct extension *extension, int status)
+static int refuse_extension(const struct extension *extension, int status)
 {
     switch (status) {
     case REDLOCK_ETTL:
@@ -165,7 +165,7 @@ static int extend(struct extension *extension)
     status = redlock_adopt(extension->session.rl, &request, extension->token.text, on_adopted,
                            extension, NULL);
     if (status != 0) {
-        return refuse(extension, status);
+        return refuse_extension(extension, status);
     }
     code = cli_loop_run(&extension->session.loop, &extension->done);
     if (code == CLI_GO_ON) {
@@ -174,7 +174,7 @@ static int extend(struct extension *extension)
     return code;
 }
 
-static int read_args(struct cli_args *args, int argc, char **argv)
+static int read_extend_args(struct cli_args *args, int argc, char **argv)
 {
     struct extension *extension = args->arg;
     int code = cli_args_read(args, argc, argv);
@@ -192,10 +192,10 @@ int cli_extend_main(int argc, char **argv)
                             .help = help,
                             .short_options = ":hv",
                             .options = options,
-                            .own = take_option,
+                            .own = take_extend_option,
                             .arg = &extension,
                             .connect = {.never_waits = true}};
-    int code = read_args(&args, argc, argv);
+    int code = read_extend_args(&args, argc, argv);
 
     if (code == CLI_GO_ON) {
         code = cli_session_open(args.command, &args.connect, &extension.session);

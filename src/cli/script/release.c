@@ -19,8 +19,8 @@ static const char help[] =
     "\n"
     "Release a lock that `redlock acquire` has acquired. Name all KEYs of the lock, in any\n"
     "order. This never releases a lock that somebody else has acquired meanwhile. A message on\n"
-    "stderr says what happened. It is no error when the lock is already gone because its ttl\n"
-    "has passed.\n"
+    "stderr says what happened. A lock that is already gone because its TTL has passed is not\n"
+    "an error.\n"
     "\n" CLI_TOKEN_HELP CLI_HELP_CONNECT "\n"
     "example:\n"
     "  redlock release backup --token \"$token\"\n"
@@ -38,7 +38,7 @@ struct release {
     int status;
 };
 
-static int take_option(void *arg, int option, const char *value)
+static int take_release_option(void *arg, int option, const char *value)
 {
     return cli_token_take(arg, option, value);
 }
@@ -52,7 +52,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
     release->done = true;
 }
 
-static int explain(struct redlock *rl, const char *key, int status)
+static int explain_release(struct redlock *rl, const char *key, int status)
 {
     switch (status) {
     case REDLOCK_OK:
@@ -90,16 +90,16 @@ static int release_token(struct cli_session *session, const struct cli_keys *key
         return cli_session_refuse(session, "release");
     }
     if (status != 0) {
-        return explain(session->rl, keys->name, status);
+        return explain_release(session->rl, keys->name, status);
     }
     code = cli_loop_run(&session->loop, &release.done);
     if (code != CLI_GO_ON) {
         return code;
     }
-    return explain(session->rl, keys->name, release.status);
+    return explain_release(session->rl, keys->name, release.status);
 }
 
-static int read_args(struct cli_args *args, int argc, char **argv, struct cli_keys *keys)
+static int read_release_args(struct cli_args *args, int argc, char **argv, struct cli_keys *keys)
 {
     int code = cli_args_read(args, argc, argv);
 
@@ -117,11 +117,11 @@ int cli_release_main(int argc, char **argv)
                             .help = help,
                             .short_options = ":hv",
                             .options = options,
-                            .own = take_option,
+                            .own = take_release_option,
                             .arg = &token,
                             .connect = {.never_waits = true}};
     struct cli_session session;
-    int code = read_args(&args, argc, argv, &keys);
+    int code = read_release_args(&args, argc, argv, &keys);
 
     if (code == CLI_GO_ON) {
         code = cli_session_open(args.command, &args.connect, &session);

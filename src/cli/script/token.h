@@ -18,8 +18,8 @@ enum cli_token_option {
         "token-file", required_argument, NULL, CLI_TOKEN_FILE                                      \
     }
 #define CLI_TOKEN_HELP                                                                             \
-    "  --token TOKEN       the token that `redlock acquire` printed; every user of this\n"         \
-    "                      machine can see it then\n"                                              \
+    "  --token TOKEN       the token that `redlock acquire` printed; other users of this\n"        \
+    "                      machine can see it in the process list\n"                               \
     "  --token-file FILE   a file whose first line is the token; - is standard input\n"
 
 struct cli_token {

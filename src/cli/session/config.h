@@ -8,7 +8,7 @@
  *     redis://c.example            # comment
  *     key-prefix = app:
  *     max-ttl = 2m
- *     quarantine = observed
+ *     quarantine = lenient
  *     cacert = /etc/redlock/ca.pem          (and cert, key, sni, tls-verify)
  */
 #ifndef CLI_SESSION_CONFIG_H

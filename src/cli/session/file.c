@@ -18,7 +18,7 @@
 #define WRITER_MS 2000
 
 /* Wait until fd can be read or is at its end. Returns 0; -1 with errno set. */
-static int wait_for(int fd, int patience_ms)
+static int wait_for_input(int fd, int patience_ms)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     int n = poll(&wait, 1, patience_ms);
@@ -55,7 +55,7 @@ static ssize_t read_all(int fd, char *buf, size_t size)
             break;
         } else if (n < 0 && errno != EINTR && errno != EAGAIN) {
             return -1;
-        } else if (wait_for(fd, n == 0 ? WRITER_MS : -1) != 0) {
+        } else if (wait_for_input(fd, n == 0 ? WRITER_MS : -1) != 0) {
             return -1;
         }
         lacks_writer = lacks_writer && n != 0;

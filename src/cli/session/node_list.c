@@ -75,7 +75,7 @@ static int find_in_files(struct cli_node_list *nodes)
     return code;
 }
 
-static int find(const char *option, struct cli_node_list *nodes)
+static int find_node_list(const char *option, struct cli_node_list *nodes)
 {
     const char *list = option ? option : getenv("REDLOCK_NODES");
 
@@ -101,7 +101,7 @@ static int no_masters(const char *from)
 int cli_node_list_find(const char *option, struct cli_node_list *ret_nodes)
 {
     struct cli_node_list nodes = {.from = ""};
-    int code = find(option, &nodes);
+    int code = find_node_list(option, &nodes);
 
     if (code == CLI_OK) {
         code = cli_config_cut(nodes.text, nodes.path, &nodes.config);

@@ -15,8 +15,8 @@ const char *cli_node_state(int state)
         return "connecting";
     case REDLOCK_NODE_UP:
         return "up";
-    case REDLOCK_NODE_STUCK:
-        return "stuck";
+    case REDLOCK_NODE_UNRESPONSIVE:
+        return "unresponsive";
     }
     return "unknown";
 }
@@ -63,7 +63,7 @@ static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret
         if (redlock_get_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
             up++;
             *ret_voting += info.quarantine_ms == 0;
-            *ret_unfit += info.quarantine_ms == UINT64_MAX;
+            *ret_unfit += info.quarantine_ms == UINT64_MAX && !info.quarantine_ends;
         }
     }
     return up;
@@ -118,12 +118,12 @@ bool cli_nodes_advise(const struct redlock *rl, const struct redlock_lock *lock)
         break;
     case OBSTACLE_QUARANTINE:
         cli_say_more(
-            "A master that is new to locks, or restarted, may have forgotten some. It votes when "
+            "A master that is new to locks, or restarted, may have lost some. It votes when "
             "--max-ttl has passed since a client first asked it: wait that long, once.");
         cli_say_more(
             "To try things out, use redlock sandbox or --quarantine=off, which is also right for "
             "masters that keep their data when they restart. When nobody can have held a lock "
-            "there for --max-ttl, --quarantine=observed skips the wait. A smaller --max-ttl, the "
+            "there for --max-ttl, --quarantine=lenient skips the wait. A smaller --max-ttl, the "
             "same for all clients, makes it shorter.");
         break;
     case OBSTACLE_CONFIG:

@@ -62,7 +62,7 @@ static int write_password(int fd, const char *text)
 }
 
 /* Run the command, and write what it prints to the file in memory. */
-static int run_command(const char *command, int fd)
+static int run_password_command(const char *command, int fd)
 {
     char *text;
     int result;
@@ -85,7 +85,7 @@ static int use_command(struct cli_password *password, struct redlock_options *op
         cli_say("cannot keep the password: %s", strerror(errno));
         return CLI_INTERNAL;
     }
-    if (run_command(password->command, password->fd) != 0) {
+    if (run_password_command(password->command, password->fd) != 0) {
         return CLI_USAGE;
     }
     if (asprintf(&password->fd_path, "/proc/self/fd/%d", password->fd) < 0) {
@@ -181,7 +181,7 @@ static void become_runner(const struct cli_password_watch *watch, pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (fd >= 0 && getppid() == parent) {
         close_range((unsigned)fd + 1, ~0U, 0);
-        _exit(run_command(watch->command, fd) == 0 ? CLI_OK : CLI_INTERNAL);
+        _exit(run_password_command(watch->command, fd) == 0 ? CLI_OK : CLI_INTERNAL);
     }
     _exit(CLI_INTERNAL);
 }

@@ -45,7 +45,7 @@ static void become(const char *command, int out)
     _exit(127);
 }
 
-static pid_t start(const char *command, int *ret_fd)
+static pid_t start_password_command(const char *command, int *ret_fd)
 {
     int fds[2];
     pid_t pid;
@@ -88,7 +88,7 @@ static bool read_all(int fd, char *text, long end_ms)
 
 /* Wait for the end of the command. False: the time is up. A status that somebody else has collected
  * counts as 0. */
-static bool wait_for(pid_t pid, long end_ms, int *ret_status)
+static bool wait_for_password(pid_t pid, long end_ms, int *ret_status)
 {
     pid_t got;
 
@@ -99,7 +99,7 @@ static bool wait_for(pid_t pid, long end_ms, int *ret_status)
     return got != 0;
 }
 
-static void end(pid_t pid)
+static void end_password_command(pid_t pid)
 {
     kill(pid, SIGKILL);
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
@@ -129,12 +129,12 @@ int cli_password_command_run(const char *command, char **ret_password)
     const char *why = NULL;
     char late[40];
     int fd = -1, status;
-    pid_t pid = text ? start(command, &fd) : -1;
+    pid_t pid = text ? start_password_command(command, &fd) : -1;
 
     if (pid < 0) {
         why = strerror(errno);
-    } else if (!read_all(fd, text, end_ms) || !wait_for(pid, end_ms, &status)) {
-        end(pid);
+    } else if (!read_all(fd, text, end_ms) || !wait_for_password(pid, end_ms, &status)) {
+        end_password_command(pid);
         snprintf(late, sizeof(late), "it took longer than %d s", CLI_PASSWORD_COMMAND_SECONDS);
         why = late;
     } else {

@@ -19,7 +19,7 @@
 
 /* Report that redlock_new() failed. All other options were checked before, so the masters are
  * wrong. */
-static int refuse(const char *command, const struct cli_settings *settings, int status)
+static int refuse_session(const char *command, const struct cli_settings *settings, int status)
 {
     const char *text = settings->options.error_text;
     const char *why = text[0] ? text : redlock_strerror(status);
@@ -53,7 +53,7 @@ static int make_manager(const char *command, struct cli_settings *settings,
     status = redlock_new(session.loop.base, options, &session.rl);
     if (status != 0) {
         cli_loop_close(&session.loop);
-        return refuse(command, settings, status);
+        return refuse_session(command, settings, status);
     }
     *ret_session = session;
     return cli_password_watch(&ret_session->password, &settings->password, session.loop.base,
@@ -88,8 +88,8 @@ int cli_session_open(const char *command, const struct cli_connect *connect,
 void cli_session_say_unverified(const struct cli_session *session)
 {
     if (session->unverified) {
-        cli_say("nobody verifies the certificates of %u of %zu masters (verify=none): whoever can "
-                "get in between can pose as them; give their CA with --cacert",
+        cli_say("nobody verifies the certificates of %u of %zu masters (verify=none): anybody "
+                "in between can pose as them; give their CA with --cacert",
                 session->unverified, redlock_node_count(session->rl));
     }
 }

@@ -13,7 +13,7 @@
 #include "cli/session/value.h"
 
 const char *const cli_settings_quarantines[] = {[REDLOCK_QUARANTINE_STRICT] = "strict",
-                                                [REDLOCK_QUARANTINE_OBSERVED] = "observed",
+                                                [REDLOCK_QUARANTINE_LENIENT] = "lenient",
                                                 [REDLOCK_QUARANTINE_OFF] = "off"};
 
 /* The option's value, else the variable's, else NULL. */
@@ -87,7 +87,7 @@ static int find_quarantine(const char *command, const struct cli_connect *connec
             return CLI_GO_ON;
         }
     }
-    return cli_say_usage(command, "%s '%s' is unknown: it must be strict, observed or off",
+    return cli_say_usage(command, "%s '%s' is unknown: it must be strict, lenient or off",
                          word.from, word.text);
 }
 

@@ -24,8 +24,8 @@ static int find_verify(const char *command, const struct cli_connect *connect,
 }
 
 /* An empty option is as none. */
-static const char *find(const struct cli_node_list *nodes, enum cli_config_name name,
-                        const char *option, const char *option_name, const char *variable)
+static const char *find_tls_file(const struct cli_node_list *nodes, enum cli_config_name name,
+                                 const char *option, const char *option_name, const char *variable)
 {
     const char *text = cli_value_find(nodes, name, option, option_name, variable).text;
 
@@ -36,10 +36,13 @@ int cli_tls_find(const char *command, const struct cli_connect *connect,
                  const struct cli_node_list *nodes, struct redlock_options *options)
 {
     options->tls_cacert =
-        find(nodes, CLI_CONFIG_CACERT, connect->cacert, "--cacert", "REDLOCK_TLS_CACERT");
-    options->tls_cert = find(nodes, CLI_CONFIG_CERT, connect->cert, "--cert", "REDLOCK_TLS_CERT");
-    options->tls_key = find(nodes, CLI_CONFIG_KEY, connect->key, "--key", "REDLOCK_TLS_KEY");
-    options->tls_sni = find(nodes, CLI_CONFIG_SNI, connect->sni, "--sni", "REDLOCK_TLS_SNI");
+        find_tls_file(nodes, CLI_CONFIG_CACERT, connect->cacert, "--cacert", "REDLOCK_TLS_CACERT");
+    options->tls_cert =
+        find_tls_file(nodes, CLI_CONFIG_CERT, connect->cert, "--cert", "REDLOCK_TLS_CERT");
+    options->tls_key =
+        find_tls_file(nodes, CLI_CONFIG_KEY, connect->key, "--key", "REDLOCK_TLS_KEY");
+    options->tls_sni =
+        find_tls_file(nodes, CLI_CONFIG_SNI, connect->sni, "--sni", "REDLOCK_TLS_SNI");
     return find_verify(command, connect, nodes, options);
 }
 
@@ -69,7 +72,7 @@ unsigned cli_tls_count_unverified(const struct redlock_options *options)
     return n;
 }
 
-static int put(const char *name, const char *value)
+static int put_name(const char *name, const char *value)
 {
     return value ? setenv(name, value, 1) : unsetenv(name);
 }
@@ -77,7 +80,7 @@ static int put(const char *name, const char *value)
 static int put_file(const char *name, const char *path)
 {
     char *absolute = path ? realpath(path, NULL) : NULL;
-    int result = put(name, absolute ? absolute : path);
+    int result = put_name(name, absolute ? absolute : path);
 
     free(absolute);
     return result;
@@ -88,6 +91,6 @@ int cli_tls_export(const struct redlock_options *options)
     return put_file("REDLOCK_TLS_CACERT", options->tls_cacert) |
            put_file("REDLOCK_TLS_CERT", options->tls_cert) |
            put_file("REDLOCK_TLS_KEY", options->tls_key) |
-           put("REDLOCK_TLS_SNI", options->tls_sni) |
-           put("REDLOCK_TLS_VERIFY", options->tls_verify ? NULL : "none");
+           put_name("REDLOCK_TLS_SNI", options->tls_sni) |
+           put_name("REDLOCK_TLS_VERIFY", options->tls_verify ? NULL : "none");
 }

@@ -11,7 +11,7 @@
 #include "cli/say/say.h"
 
 /* Several commands may share a terminal or a log, so each line begins with the process id. */
-static void on_event(const struct redlock_trace *event, void *arg)
+static void on_trace_event(const struct redlock_trace *event, void *arg)
 {
     struct redlock_trace ev = *event;
     char line[REDLOCK_TRACE_LINE];
@@ -32,7 +32,7 @@ int cli_trace_find(const char *command, const struct cli_connect *connect,
         return cli_say_usage(command, "REDLOCK_TRACE '%s' is unknown: it must be 1 or 0", word);
     }
     if (said || connect->trace) {
-        options->trace_cb = on_event;
+        options->trace_cb = on_trace_event;
     }
     return CLI_GO_ON;
 }

@@ -25,8 +25,8 @@ static const char help[] =
     "\n"
     "Examine whether the masters are fit for locks, and say how to fix what is wrong. This\n"
     "checks which masters can be reached and vote, how many more may fail, clocks, persistence,\n"
-    "memory, rights (ACL), replicas and speed. Rights are tried with a key that does not exist;\n"
-    "nothing is changed on any master.\n"
+    "memory, permissions (ACL), replicas and speed. It tries permissions with a key that does\n"
+    "not exist, and changes nothing on any master.\n"
     "\n"
     "  --json              print a JSON object\n" CLI_HELP_CONNECT "\n"
     "examples:\n"
@@ -105,7 +105,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
     }
 }
 
-static int finish(const struct visit *visit)
+static int finish_visit(const struct visit *visit)
 {
     if (cli_say_flush() != CLI_OK) {
         return CLI_INTERNAL;
@@ -132,7 +132,7 @@ static int examine(struct cli_session *session, bool json)
     if (visit.status == 0) {
         code = cli_loop_run(&session->loop, &visit.done);
     }
-    return code == CLI_GO_ON ? finish(&visit) : code;
+    return code == CLI_GO_ON ? finish_visit(&visit) : code;
 }
 
 int cli_doctor_main(int argc, char **argv)

@@ -49,7 +49,10 @@ static void print_names(const char *name, unsigned rights)
                                                   "HELLO",
                                                   "PUBLISH",
                                                   "CLIENT TRACKING",
-                                                  "ZADD"};
+                                                  "ZADD",
+                                                  "SUBSCRIBE",
+                                                  "channel redlock:wake",
+                                                  "channel __redis__:invalidate"};
     const char *between = "";
     unsigned i;
 

@@ -104,7 +104,7 @@ static void print_master(const struct redlock_examined *x, size_t width)
 
 /* ---- the findings ---- */
 
-static bool is_same(const struct redlock_finding *a, const struct redlock_finding *b)
+static bool is_same_finding(const struct redlock_finding *a, const struct redlock_finding *b)
 {
     return a->node >= 0 && b->node >= 0 && a->severity == b->severity && a->kind == b->kind &&
            strcmp(a->text, b->text) == 0 && strcmp(a->fix, b->fix) == 0;
@@ -115,7 +115,7 @@ static bool was_said(const struct redlock_report *report, size_t index)
     size_t i;
 
     for (i = 0; i < index; i++) {
-        if (is_same(report->findings[i], report->findings[index])) {
+        if (is_same_finding(report->findings[i], report->findings[index])) {
             return true;
         }
     }
@@ -127,7 +127,7 @@ static size_t count_same(const struct redlock_report *report, size_t index)
     size_t n = 0, i;
 
     for (i = index; i < report->n_findings; i++) {
-        n += is_same(report->findings[i], report->findings[index]) != 0;
+        n += is_same_finding(report->findings[i], report->findings[index]) != 0;
     }
     return n;
 }
@@ -143,7 +143,7 @@ static void print_names(const struct redlock_report *report, size_t index)
         return;
     }
     for (i = index; i < report->n_findings; i++) {
-        if (is_same(report->findings[i], report->findings[index])) {
+        if (is_same_finding(report->findings[i], report->findings[index])) {
             cli_say_out("%s%s", between, report->nodes[report->findings[i]->node]->name);
             between = ", ";
         }
@@ -194,7 +194,7 @@ static void print_acls(const struct redlock_report *report)
 
 static void print_sum(const struct redlock_report *report, int status)
 {
-    printf("\n%zu of %zu masters vote, %zu make a majority", report->voting, report->n_nodes,
+    printf("\n%zu of %zu masters vote, quorum %zu", report->voting, report->n_nodes,
            report->quorum);
     if (status == 0 && report->voting >= report->quorum) {
         printf("; %zu more may fail", report->voting - report->quorum);

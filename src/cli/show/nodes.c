@@ -24,15 +24,15 @@
 static const char help[] =
     "usage: redlock nodes [OPTION...]\n"
     "\n"
-    "Show the state of each master: up, down, or connecting (no answer yet); which server it "
-    "runs,\n"
-    "how long it takes to answer, and its last error.\n"
+    "Show the state of each master: up, unresponsive (a reply is overdue), connecting or down;\n"
+    "whether its votes count, which server it runs, how long it takes to reply, and its last\n"
+    "error.\n"
     "\n" CLI_HELP_CONNECT "\n"
     "example:\n"
     "  redlock nodes --nodes redis://a.example,redis://b.example,redis://c.example\n"
     "\n"
-    "exit status: 0 a majority of the masters is up and grants us locks, 69 it is not so,\n"
-    "64 wrong usage, 70 internal error\n";
+    "exit status: 0 a majority of the masters is up and grants us locks, 69 no majority is, 64\n"
+    "wrong usage, 70 internal error\n";
 
 static const struct option options[] = {CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
 
@@ -52,7 +52,7 @@ static void note_state(struct start *start, uint64_t bit, enum redlock_node_stat
     }
 }
 
-static bool is_over(void *arg)
+static bool is_listing_over(void *arg)
 {
     struct start *start = arg;
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -92,7 +92,8 @@ static int print_masters(const struct start *start)
                 info.state = REDLOCK_NODE_DOWN;
             }
             print_master(&info);
-            up += info.state == REDLOCK_NODE_UP && info.quarantine_ms != UINT64_MAX;
+            up += info.state == REDLOCK_NODE_UP &&
+                  (info.quarantine_ms != UINT64_MAX || info.quarantine_ends);
         }
     }
     if (n % 2 == 0) {
@@ -108,7 +109,7 @@ static int show_masters(struct cli_session *session)
 {
     struct start start = {.rl = session->rl,
                           .until_us = cli_clock_us() + session->node_timeout_ms * UINT64_C(1000)};
-    int code = cli_loop_watch(&session->loop, is_over, &start);
+    int code = cli_loop_watch(&session->loop, is_listing_over, &start);
 
     return code == CLI_GO_ON ? print_masters(&start) : code;
 }

@@ -41,13 +41,13 @@ static const char help[] =
     "\n"
     "  --json              print a JSON array with an object for each KEY\n"
     "  --watch[=TIME]      ask again after each TIME (default 1s) until Ctrl-C; on a terminal the\n"
-    "                      new state takes the place of the last one\n" CLI_HELP_CONNECT "\n"
+    "                      new state replaces the last one\n" CLI_HELP_CONNECT "\n"
     "examples:\n"
     "  redlock status nightly report --watch\n"
     "  redlock status nightly\n"
     "  redlock status nightly --json | jq -r '.[0].owner'\n"
     "\n"
-    "exit status: 0 a majority of the masters answered (whether or not the lock is held), 69\n"
+    "exit status: 0 a majority of the masters replied (whether or not the lock is held), 69\n"
     "no majority can be reached, 64 wrong usage, 70 internal error; with --watch 128+N: signal\n"
     "N ended it\n";
 
@@ -74,7 +74,7 @@ struct query {
     int status;
 };
 
-static void on_answered(const struct redlock_query_result *result, int status, void *arg)
+static void on_status(const struct redlock_query_result *result, int status, void *arg)
 {
     struct query *query = arg;
 
@@ -90,7 +90,7 @@ static void on_answered(const struct redlock_query_result *result, int status, v
     }
 }
 
-static int finish(const struct query *query)
+static int finish_query(const struct query *query)
 {
     if (query->status == 0) {
         return CLI_OK;
@@ -103,15 +103,15 @@ static int finish(const struct query *query)
 }
 
 /* Query a key and print the result. */
-static int ask(struct cli_session *session, const char *key, bool json)
+static int ask_status(struct cli_session *session, const char *key, bool json)
 {
     struct query query = {.rl = session->rl, .key = key, .json = json};
-    int status = redlock_query(session->rl, key, 0, on_answered, &query);
+    int status = redlock_query(session->rl, key, 0, on_status, &query);
     int code;
 
     query.status = status;
     code = status == 0 ? cli_loop_run(&session->loop, &query.done) : CLI_GO_ON;
-    return code == CLI_GO_ON ? finish(&query) : code;
+    return code == CLI_GO_ON ? finish_query(&query) : code;
 }
 
 /* Check all keys before anything is printed. */
@@ -137,7 +137,7 @@ static int ask_all(struct cli_session *session, void *arg)
         int code;
 
         printf("%s", !show->json ? "" : i == 0 ? "[\n" : ",\n");
-        code = ask(session, show->keys[i], show->json);
+        code = ask_status(session, show->keys[i], show->json);
         worst = code == CLI_OK ? worst : code;
         if (code != CLI_OK && code != CLI_UNREACHABLE) {
             return code;
@@ -147,7 +147,7 @@ static int ask_all(struct cli_session *session, void *arg)
     return cli_say_flush() == CLI_OK ? worst : CLI_INTERNAL;
 }
 
-static int run(struct cli_session *session, struct show *show, struct cli_signals *signals)
+static int run_status(struct cli_session *session, struct show *show, struct cli_signals *signals)
 {
     int code = check_lengths(session, show);
 
@@ -173,7 +173,7 @@ static int check_keys(int argc, char **argv)
     return code;
 }
 
-static int take_option(void *arg, int option, const char *value)
+static int take_status_option(void *arg, int option, const char *value)
 {
     struct show *show = arg;
 
@@ -194,7 +194,7 @@ int cli_status_main(int argc, char **argv)
                             .help = help,
                             .short_options = ":hv",
                             .options = options,
-                            .own = take_option,
+                            .own = take_status_option,
                             .arg = &show};
     struct cli_signals signals = {.fd = -1};
     struct cli_session session;
@@ -208,7 +208,7 @@ int cli_status_main(int argc, char **argv)
         show.n = argc - optind;
         code = cli_session_open(args.command, &args.connect, &session);
         if (code == CLI_OK) {
-            code = run(&session, &show, &signals);
+            code = run_status(&session, &show, &signals);
             cli_session_close(&session);
         }
     }

@@ -18,13 +18,13 @@ static void print_ttl(FILE *out, bool known, uint64_t ttl_ms)
 static void print_node(FILE *out, const char *name, const struct redlock_query_node *node)
 {
     static const char *const answers[] = {"none", "free", "held"};
-    bool known = node->answer != REDLOCK_ANSWER_NONE;
+    bool known = node->reply != REDLOCK_REPLY_NONE;
 
     fprintf(out, "{\"node\": ");
     cli_json_string(out, name);
-    cli_json_text(out, "answer", answers[node->answer]);
+    cli_json_text(out, "reply", answers[node->reply]);
     cli_json_text(out, "token", known ? node->token : NULL);
-    print_ttl(out, known, node->answer == REDLOCK_ANSWER_HELD ? node->ttl_ms : 0);
+    print_ttl(out, known, node->reply == REDLOCK_REPLY_HELD ? node->ttl_ms : 0);
     cli_json_number(out, "waiters", known, (int64_t)node->waiters);
     cli_json_text(out, "error", node->error);
     fprintf(out, "}");
@@ -35,7 +35,7 @@ static void print_leader(FILE *out, const struct redlock_query_result *result, b
 {
     cli_json_text(out, "leader", leads ? result->leader : NULL);
     cli_json_text(out, "value", leads && result->value[0] ? result->value : NULL);
-    cli_json_number(out, "term", leads && result->fence, (int64_t)result->fence);
+    cli_json_number(out, "term", leads && result->fencing_token, (int64_t)result->fencing_token);
     cli_json_number(out, "priority", leads, (int64_t)result->priority);
 }
 
@@ -52,7 +52,7 @@ void cli_status_json_print(FILE *out, const struct redlock *rl, const char *key,
     cli_json_text(out, "token", known ? result->token : NULL);
     print_leader(out, result, known && result->held && result->leader[0]);
     print_ttl(out, known, result->ttl_ms);
-    cli_json_number(out, "fence", known, (int64_t)result->fence);
+    cli_json_number(out, "fencing_token", known, (int64_t)result->fencing_token);
     cli_json_number(out, "holding", true, (int64_t)result->holding);
     cli_json_number(out, "answered", true, (int64_t)result->answered);
     cli_json_number(out, "waiters", result->answered > 0, (int64_t)result->waiters);

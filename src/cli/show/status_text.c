@@ -11,14 +11,14 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 
-static const char *answer_text(enum redlock_query_answer answer)
+static const char *answer_text(enum redlock_query_reply answer)
 {
     switch (answer) {
-    case REDLOCK_ANSWER_NONE:
-        return "no answer";
-    case REDLOCK_ANSWER_FREE:
+    case REDLOCK_REPLY_NONE:
+        return "no reply";
+    case REDLOCK_REPLY_FREE:
         return "free";
-    case REDLOCK_ANSWER_HELD:
+    case REDLOCK_REPLY_HELD:
         return "held";
     }
     return "unknown";
@@ -33,13 +33,13 @@ static void print_node(const char *name, const struct redlock_query_node *node)
 {
     char left[CLI_DURATION_TEXT];
 
-    cli_say_out("    %s  %s", name, answer_text(node->answer));
-    if (node->answer == REDLOCK_ANSWER_HELD) {
+    cli_say_out("    %s  %s", name, answer_text(node->reply));
+    if (node->reply == REDLOCK_REPLY_HELD) {
         cli_say_out("  %s  %s",
                     node->ttl_ms == UINT64_MAX ? "never expires"
                                                : cli_duration_print(node->ttl_ms, left),
                     shown(node->token));
-    } else if (node->answer == REDLOCK_ANSWER_NONE && node->error[0]) {
+    } else if (node->reply == REDLOCK_REPLY_NONE && node->error[0]) {
         cli_say_out(": %s", node->error);
     }
     putchar('\n');
@@ -47,10 +47,10 @@ static void print_node(const char *name, const struct redlock_query_node *node)
 
 static void print_term(const struct redlock_query_result *result)
 {
-    const char *what = result->leader[0] ? "term" : "fence";
+    const char *what = result->leader[0] ? "term" : "fencing token";
 
-    if (result->fence) {
-        printf("    %s %" PRIu64 "\n", what, result->fence);
+    if (result->fencing_token) {
+        printf("    %s %" PRIu64 "\n", what, result->fencing_token);
     }
     if (result->value[0]) {
         cli_say_out("    value %s\n", result->value);

@@ -25,7 +25,7 @@ struct watch {
     int code;   /* of the signal; CLI_GO_ON: there was none */
 };
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_watch_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct watch *watch = arg;
 
@@ -34,7 +34,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     watch->go_on = true;
 }
 
-static void on_signal(void *arg, int signo)
+static void on_watch_signal(void *arg, int signo)
 {
     struct watch *watch = arg;
 
@@ -81,8 +81,8 @@ static int await_next(struct watch *watch, struct cli_session *session)
     return watch->code;
 }
 
-static int run(struct watch *watch, struct cli_session *session,
-               int (*show)(struct cli_session *session, void *arg), void *arg)
+static int run_watch(struct watch *watch, struct cli_session *session,
+                     int (*show)(struct cli_session *session, void *arg), void *arg)
 {
     for (;;) {
         int code;
@@ -102,7 +102,7 @@ static int run(struct watch *watch, struct cli_session *session,
 int cli_watch_run(struct cli_session *session, struct cli_signals *signals, uint32_t interval_ms,
                   bool heading, int (*show)(struct cli_session *session, void *arg), void *arg)
 {
-    struct watch watch = {.timer = event_new(session->loop.base, -1, 0, on_timer, &watch),
+    struct watch watch = {.timer = event_new(session->loop.base, -1, 0, on_watch_timer, &watch),
                           .interval = {interval_ms / 1000, interval_ms % 1000 * 1000},
                           .interval_ms = interval_ms,
                           .is_terminal = isatty(STDOUT_FILENO),
@@ -117,9 +117,9 @@ int cli_watch_run(struct cli_session *session, struct cli_signals *signals, uint
     setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
     code = cli_signals_start(signals, &session->loop);
     if (code == CLI_OK) {
-        signals->on = on_signal;
+        signals->on = on_watch_signal;
         signals->arg = &watch;
-        code = run(&watch, session, show, arg);
+        code = run_watch(&watch, session, show, arg);
         signals->on = NULL;
     }
     cli_signals_stop(signals);

@@ -102,7 +102,7 @@ static const struct process *find(const struct search *search, pid_t pid)
     return place ? &search->found[place - 1] : NULL;
 }
 
-static bool is_same(const struct process *process)
+static bool is_same_process(const struct process *process)
 {
     struct process now;
 
@@ -115,7 +115,7 @@ static bool descends(const struct search *search, const struct process *process)
 {
     const struct process *parent = find(search, process->parent);
 
-    return process->parent == search->root || (parent && is_same(parent));
+    return process->parent == search->root || (parent && is_same_process(parent));
 }
 
 /* A process whose first thread has ended looks like a zombie while its other threads run. */
@@ -136,7 +136,7 @@ static int signal_checked(const struct search *search, const struct process *pro
         return kill(process->pid, search->signo);
     }
     if (fd >= 0) {
-        if (is_same(process)) {
+        if (is_same_process(process)) {
             status = (int)syscall(SYS_pidfd_send_signal, fd, search->signo, NULL, 0);
             error = errno;
         }
@@ -186,7 +186,7 @@ static bool grow(struct search *search)
 }
 
 /* Returns false when out of memory. */
-static bool add(struct search *search, const struct process *process)
+static bool add_process(struct search *search, const struct process *process)
 {
     if (search->n == search->room && !grow(search)) {
         return false;
@@ -207,7 +207,7 @@ static bool visit(struct search *search, pid_t pid)
         return false;
     }
     signal_one(search, &process);
-    return add(search, &process);
+    return add_process(search, &process);
 }
 
 /* Returns whether a new process was found. */

@@ -201,10 +201,10 @@ void cli_explain_holder(const char *key, const struct redlock_query_result *resu
             result->holding, result->n_nodes);
 }
 
-void cli_explain_place(const char *key, uint32_t place, uint64_t waiters)
+void cli_explain_position(const char *key, uint32_t position, uint64_t waiters)
 {
-    cli_say_detail("waiting for '%s' at place %" PRIu32 " of %" PRIu64, key, place,
-                   waiters < place ? place : waiters);
+    cli_say_detail("waiting for '%s', queue position %" PRIu32 " of %" PRIu64, key, position,
+                   waiters < position ? position : waiters);
 }
 
 void cli_explain_hopeless(const struct redlock *rl, const char *key, size_t lost)

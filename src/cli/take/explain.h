@@ -34,8 +34,8 @@ void cli_explain_foreign(const struct redlock *rl, const struct redlock_lock *lo
 /* Say that a pending acquire waits for a lock that is held, by whom and for how long. */
 void cli_explain_holder(const char *key, const struct redlock_query_result *result);
 
-/* With --verbose, say at which place we wait, and of how many. */
-void cli_explain_place(const char *key, uint32_t place, uint64_t waiters);
+/* With --verbose, say at which position we wait, and of how many. */
+void cli_explain_position(const char *key, uint32_t position, uint64_t waiters);
 
 /* Say that waiting cannot succeed, as `lost` masters cannot be used as they are. */
 void cli_explain_hopeless(const struct redlock *rl, const char *key, size_t lost);

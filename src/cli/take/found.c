@@ -27,7 +27,7 @@ static void note(struct cli_found *found, const struct redlock_query_result *r)
     }
 }
 
-static void on_answer(const struct redlock_query_result *result, int status, void *arg)
+static void on_holder_reply(const struct redlock_query_result *result, int status, void *arg)
 {
     struct cli_found *found = arg;
 
@@ -44,7 +44,7 @@ bool cli_found_ask(struct cli_found *found, struct redlock *rl, const struct cli
     size_t i;
 
     for (i = 0; i < keys->n; i++) {
-        if (redlock_query(rl, keys->keys[i], 0, on_answer, found) == 0) {
+        if (redlock_query(rl, keys->keys[i], 0, on_holder_reply, found) == 0) {
             found->n_asked++;
         } else {
             note(found, NULL);

@@ -91,7 +91,7 @@ static void on_extended(struct redlock_lock *lock, int status, void *arg)
     job->extending = false;
 }
 
-static bool is_over(void *arg)
+static bool is_set_all_over(void *arg)
 {
     struct job *job = arg;
     uint64_t now_us = cli_clock_us();
@@ -111,7 +111,7 @@ static bool is_over(void *arg)
     return false;
 }
 
-static void on_signal(void *arg, int signo)
+static void on_set_all_signal(void *arg, int signo)
 {
     struct job *job = arg;
 
@@ -143,10 +143,10 @@ int cli_set_all(struct cli_session *session, struct redlock_lock *lock, uint32_t
 
     plan(&job, session, ttl_ms);
     if (signals) {
-        signals->on = on_signal;
+        signals->on = on_set_all_signal;
         signals->arg = &job;
     }
-    code = cli_loop_watch(&session->loop, is_over, &job);
+    code = cli_loop_watch(&session->loop, is_set_all_over, &job);
     if (signals) {
         signals->on = NULL;
     }

@@ -180,7 +180,7 @@ static bool ask_who_holds_it(struct attempt *attempt)
     return cli_found_ask(&attempt->found, attempt->session->rl, &attempt->take->keys);
 }
 
-static void fail(struct attempt *attempt, const struct redlock_lock *lock, int status)
+static void fail_attempt(struct attempt *attempt, const struct redlock_lock *lock, int status)
 {
     const struct cli_take *take = attempt->take;
     bool refused = is_refused(lock, status);
@@ -206,7 +206,7 @@ static void say_gave_up(const struct attempt *attempt)
 }
 
 /* A lock that is acquired after a signal is not kept: redlock_close() releases it. */
-static void on_acquired(struct redlock_lock *lock, int status, void *arg)
+static void on_take_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct attempt *attempt = arg;
 
@@ -222,11 +222,11 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
         say_held(attempt->take, lock);
         attempt->code = CLI_GO_ON;
     } else {
-        fail(attempt, lock, status);
+        fail_attempt(attempt, lock, status);
     }
 }
 
-static void on_signal(void *arg, int signo)
+static void on_take_signal(void *arg, int signo)
 {
     struct attempt *attempt = arg;
 
@@ -240,7 +240,7 @@ static void on_signal(void *arg, int signo)
 }
 
 /* Report that redlock_acquire() refused. */
-static int refuse(const struct cli_take *take, const struct cli_session *session, int status)
+static int refuse_take(const struct cli_take *take, const struct cli_session *session, int status)
 {
     switch (status) {
     case REDLOCK_ETTL:
@@ -255,7 +255,7 @@ static int refuse(const struct cli_take *take, const struct cli_session *session
     }
 }
 
-static int begin(struct attempt *attempt)
+static int begin_attempt(struct attempt *attempt)
 {
     const struct cli_take *take = attempt->take;
     struct redlock_request request;
@@ -266,14 +266,15 @@ static int begin(struct attempt *attempt)
     cli_keys_set(&take->keys, &request);
     request.ttl_ms = cli_take_lease_ms(take, attempt->session);
     request.wait_ms = take->wait_ms;
-    request.fence = take->fence;
+    request.fencing = take->fence;
     request.renew = take->renew;
     request.max_hold_ms = take->max_hold_ms;
     request.notice_cb = take->notice_cb;
     request.notice_arg = take->notice_arg;
     request.owner = take->owner == NULL ? cli_identity(self) : take->owner[0] ? take->owner : NULL;
-    status = redlock_acquire(attempt->session->rl, &request, on_acquired, attempt, &attempt->lock);
-    return status == 0 ? CLI_GO_ON : refuse(take, attempt->session, status);
+    status =
+        redlock_acquire(attempt->session->rl, &request, on_take_acquired, attempt, &attempt->lock);
+    return status == 0 ? CLI_GO_ON : refuse_take(take, attempt->session, status);
 }
 
 /* A wait with a limit is never given up before the limit. */
@@ -299,12 +300,12 @@ int cli_take_run(const struct cli_take *take, struct cli_session *session,
     if (!take->quiet) {
         cli_session_say_unverified(session);
     }
-    code = begin(&attempt);
+    code = begin_attempt(&attempt);
     if (code != CLI_GO_ON) {
         return code;
     }
     begin_wait(&attempt);
-    signals->on = on_signal;
+    signals->on = on_take_signal;
     signals->arg = &attempt;
     code = cli_loop_run(&session->loop, &attempt.done);
     signals->on = NULL;

@@ -55,7 +55,7 @@ struct groups {
 static void write_state(struct group *g, const struct redlock_node_info *info, bool relied_on)
 {
     bool up = info->state == REDLOCK_NODE_UP, alone = up && !relied_on && info->error[0];
-    const char *state = up ? "no answer" : cli_node_state((int)info->state);
+    const char *state = up ? "no reply" : cli_node_state((int)info->state);
 
     snprintf(g->reason, sizeof(g->reason), "%s%s%s", alone ? "" : state,
              alone || !info->error[0] ? "" : ": ", info->error);
@@ -115,7 +115,7 @@ static void join(struct group *g, const struct group *more)
 }
 
 /* What does not fit is left out. */
-static void add(struct groups *groups, const struct group *more)
+static void add_group(struct groups *groups, const struct group *more)
 {
     size_t i;
 
@@ -186,7 +186,7 @@ static size_t list(const struct redlock *rl, const struct redlock_lock *lock, is
         if (redlock_lock_node(lock, i, &detail) == 0 && redlock_get_node_info(rl, i, &info) == 0 &&
             which(&info, &detail)) {
             describe(&one, &info, &detail, which != is_doubted);
-            add(&groups, &one);
+            add_group(&groups, &one);
             listed++;
         }
     }
@@ -225,9 +225,8 @@ void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock,
         return;
     }
     list(rl, lock, is_doubted, &doubted);
-    cli_say("the lock '%s' is lost: fewer than %zu of %zu masters are known to have had it all the "
-            "time%s%s%s%s",
-            key, n / 2 + 1, n, lacking || doubted.used ? ": " : "", without.text,
+    cli_say("the lock '%s' is lost: fewer than %zu of %zu masters provably kept it%s%s%s%s", key,
+            n / 2 + 1, n, lacking || doubted.used ? ": " : "", without.text,
             lacking && doubted.used ? ", " : "", doubted.text);
 }
 

@@ -30,11 +30,11 @@ struct cli_wait {
     struct cli_wait_options options;
     struct event *timer;
     unsigned seconds;
-    unsigned asked; /* queries and examinations without a result yet */
-    uint32_t place; /* the place in the waiting list that redlock has said */
-    bool named;     /* redlock has said who holds the lock */
-    bool foreign;   /* it has said that the key is another program's */
-    bool examined;  /* the masters were examined within the last EXAMINE_SECONDS */
+    unsigned asked;    /* queries and examinations without a result yet */
+    uint32_t position; /* the position in the waiting list that redlock has said */
+    bool named;        /* redlock has said who holds the lock */
+    bool foreign;      /* it has said that the key is another program's */
+    bool examined;     /* the masters were examined within the last EXAMINE_SECONDS */
     bool gave_up;
 };
 
@@ -47,17 +47,17 @@ static void free_if_over(struct cli_wait *wait)
 
 /* ---- who holds the lock ---- */
 
-static bool is_place_news(const struct cli_wait *wait)
+static bool is_position_news(const struct cli_wait *wait)
 {
-    uint32_t place = redlock_lock_place(wait->lock);
+    uint32_t position = redlock_lock_queue_position(wait->lock);
 
-    return cli_say_is_verbose() && place && place != wait->place;
+    return cli_say_is_verbose() && position && position != wait->position;
 }
 
-static void say_place(struct cli_wait *wait, uint64_t waiters)
+static void say_position(struct cli_wait *wait, uint64_t waiters)
 {
-    wait->place = redlock_lock_place(wait->lock);
-    cli_explain_place(wait->options.keys->name, wait->place, waiters);
+    wait->position = redlock_lock_queue_position(wait->lock);
+    cli_explain_position(wait->options.keys->name, wait->position, waiters);
 }
 
 static void on_holder(const struct redlock_query_result *result, int status, void *arg)
@@ -70,8 +70,8 @@ static void on_holder(const struct redlock_query_result *result, int status, voi
         wait->named = true;
         cli_explain_holder(wait->options.keys->name, result);
     }
-    if (is_held && is_place_news(wait)) {
-        say_place(wait, result->waiters);
+    if (is_held && is_position_news(wait)) {
+        say_position(wait, result->waiters);
     }
     free_if_over(wait);
 }
@@ -117,7 +117,7 @@ static bool is_denied(const struct redlock_examined *node, const struct redlock_
 /* Until somebody changes something. One that refuses our commands may be well again in a moment. */
 static bool has_no_vote(const struct redlock_examined *node)
 {
-    return node->quarantine_ms == UINT64_MAX && node->refusal[0] == '\0';
+    return node->quarantine_ms == UINT64_MAX && !node->quarantine_ends && node->refusal[0] == '\0';
 }
 
 static size_t count_lost(const struct redlock_report *report, const struct redlock_lock *lock)
@@ -157,7 +157,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
 /* ---- when ---- */
 
 /* Examine the masters as soon as the first try has failed. Called after each turn of the loop. */
-static void on_turn(void *arg)
+static void on_wait_turn(void *arg)
 {
     struct cli_wait *wait = arg;
 
@@ -193,7 +193,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
     }
     if (redlock_lock_reason(wait->lock) != REDLOCK_ENOQUORUM) {
         note_foreign(wait);
-        if (wait->options.tell && (!wait->named || is_place_news(wait))) {
+        if (wait->options.tell && (!wait->named || is_position_news(wait))) {
             ask_for_holder(wait);
         }
     } else if (wait->seconds == EXPLAIN_SECONDS) {
@@ -212,7 +212,7 @@ struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock
     wait->session = session;
     wait->lock = lock;
     wait->options = *options;
-    session->loop.on_turn = on_turn;
+    session->loop.on_turn = on_wait_turn;
     session->loop.arg = wait;
     wait->timer = event_new(session->loop.base, -1, EV_PERSIST, on_second, wait);
     if (wait->timer) {

@@ -51,7 +51,7 @@ static void note_status(struct cli_watched *watched, const struct redlock_query_
     free(text);
 }
 
-static void on_answered(const struct redlock_query_result *result, int status, void *arg)
+static void on_key_status(const struct redlock_query_result *result, int status, void *arg)
 {
     struct cli_watched *watched = arg;
 
@@ -68,7 +68,7 @@ static void on_answered(const struct redlock_query_result *result, int status, v
 void cli_watched_ask(struct cli_watched *watched)
 {
     if (!watched->asking) {
-        watched->asking = redlock_query(watched->rl, watched->key, 0, on_answered, watched) == 0;
+        watched->asking = redlock_query(watched->rl, watched->key, 0, on_key_status, watched) == 0;
     }
 }
 
@@ -90,8 +90,8 @@ static void note_leader(struct cli_watched *watched, const struct redlock_leader
     free(text);
 }
 
-static void on_leader(struct redlock_election *election, const struct redlock_leader *leader,
-                      void *arg)
+static void on_watched_leader(struct redlock_election *election,
+                              const struct redlock_leader *leader, void *arg)
 {
     struct cli_watched *watched = arg;
     char text[256];
@@ -117,7 +117,7 @@ int cli_watched_begin(struct cli_watched *watched)
 
     redlock_election_options_init(&options);
     options.name = watched->key;
-    options.leader_cb = on_leader;
+    options.leader_cb = on_watched_leader;
     options.arg = watched;
     return redlock_election_new(watched->rl, &options, &watched->observer);
 }

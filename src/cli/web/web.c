@@ -48,13 +48,13 @@ struct place {
 static const char help[] =
     "usage: redlock web [KEY...] [--listen HOST:PORT] [--host NAME] [OPTION...]\n"
     "\n"
-    "Serve a page that shows the masters, who holds each KEY and who leads it, and what happens,\n"
-    "as it happens. It changes nothing. Open it in a browser: http://127.0.0.1:7777/\n"
+    "Serve a web dashboard: the masters, who holds each KEY, who leads each election, and each\n"
+    "event as it happens. It changes nothing. Open http://127.0.0.1:7777/ in a browser.\n"
     "\n"
     "  --listen HOST:PORT  an IP address (IPv6 in brackets) or localhost, and a port; 0: any\n"
-    "                      (default 127.0.0.1:7777). Whoever can reach it can read the page\n"
-    "  --host NAME         answer requests for this host, too; can be repeated. Answered anyway:\n"
-    "                      IP addresses, localhost and the name of this machine\n"
+    "                      (default 127.0.0.1:7777). Anybody who can reach it can read it\n"
+    "  --host NAME         also answer requests for this host; can be repeated. IP addresses,\n"
+    "                      localhost and the name of this machine are always answered\n"
     "\n"
     "  /state              the same as JSON\n"
     "  /events             the same as server-sent events, at each change and each second\n"
@@ -62,8 +62,8 @@ static const char help[] =
     "example:\n"
     "  redlock web nightly cron\n"
     "\n"
-    "exit status: 128+N when signal N ended it, 64 wrong usage, 70 it cannot listen there, or an\n"
-    "internal error\n";
+    "exit status: 128+N signal N, 64 wrong usage, 70 it cannot listen there, or an internal\n"
+    "error\n";
 
 static const struct option options[] = {{"listen", required_argument, NULL, OPTION_LISTEN},
                                         {"host", required_argument, NULL, OPTION_HOST},
@@ -236,7 +236,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static void on_signal(void *arg, int signo)
+static void on_web_signal(void *arg, int signo)
 {
     struct web *web = arg;
 
@@ -288,12 +288,12 @@ static int announce(const struct web *web)
     cli_say_out("listening on http://%s%s%s:%d/\n", address->v6 ? "[" : "", address->ip,
                 address->v6 ? "]" : "", address->port);
     if (!cli_address_is_loopback(address)) {
-        cli_say("whoever can reach this address can read the page: there is no password");
+        cli_say("anybody who can reach this address can read the dashboard: there is no password");
     }
     return cli_say_flush();
 }
 
-static int begin(struct web *web, struct place *place, char **keys, size_t n)
+static int begin_web(struct web *web, struct place *place, char **keys, size_t n)
 {
     struct cli_http_options http = {.address = place->address,
                                     .names = {.names = place->hosts, .n = place->n_hosts},
@@ -312,15 +312,15 @@ static int begin(struct web *web, struct place *place, char **keys, size_t n)
     return code == CLI_OK ? announce(web) : code;
 }
 
-static int serve(struct web *web, struct place *place, char **keys, size_t n)
+static int serve_web(struct web *web, struct place *place, char **keys, size_t n)
 {
     struct cli_signals signals;
     int code = cli_signals_start(&signals, &web->session.loop);
 
     if (code == CLI_OK) {
-        signals.on = on_signal;
+        signals.on = on_web_signal;
         signals.arg = web;
-        code = begin(web, place, keys, n);
+        code = begin_web(web, place, keys, n);
     }
     if (code == CLI_OK) {
         code = cli_loop_run(&web->session.loop, &web->done);
@@ -337,7 +337,7 @@ static int serve(struct web *web, struct place *place, char **keys, size_t n)
     return code;
 }
 
-static int run(const struct cli_args *args, struct place *place, char **keys, size_t n)
+static int run_web(const struct cli_args *args, struct place *place, char **keys, size_t n)
 {
     struct web *web = calloc(1, sizeof(*web));
     int code = CLI_INTERNAL;
@@ -349,7 +349,7 @@ static int run(const struct cli_args *args, struct place *place, char **keys, si
     }
     code = cli_session_open(args->command, &args->connect, &web->session);
     if (code == CLI_OK) {
-        code = serve(web, place, keys, n);
+        code = serve_web(web, place, keys, n);
     }
     for (i = 0; i < web->n_keys; i++) {
         cli_watched_free(&web->keys[i]);
@@ -374,7 +374,7 @@ static int take_host(struct place *place, const char *name)
     return CLI_GO_ON;
 }
 
-static int take_option(void *arg, int option, const char *value)
+static int take_web_option(void *arg, int option, const char *value)
 {
     struct place *place = arg;
 
@@ -412,7 +412,7 @@ int cli_web_main(int argc, char **argv)
                             .help = help,
                             .short_options = ":hv",
                             .options = options,
-                            .own = take_option,
+                            .own = take_web_option,
                             .arg = &place,
                             .connect = {.never_waits = true}};
     int code = cli_args_read(&args, argc, argv);
@@ -421,7 +421,7 @@ int cli_web_main(int argc, char **argv)
         code = check_keys(argc, argv);
     }
     if (code == CLI_GO_ON) {
-        code = run(&args, &place, argv + optind, (size_t)(argc - optind));
+        code = run_web(&args, &place, argv + optind, (size_t)(argc - optind));
     }
     return code;
 }

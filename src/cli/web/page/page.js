@@ -76,7 +76,8 @@ function stateOf(master) {
 function clock(master) {
   if (master.clock_us === null) { return '\u2013'; }
   const ms = (us) => (us / 1000).toFixed(1);
-  return (master.clock_us >= 0 ? '+' : '') + ms(master.clock_us) + ' ms (\u00b1' +
+  const ahead = ms(master.clock_us).replace('-0.0', '0.0');
+  return (ahead > 0 ? '+' : '') + ahead + ' ms (\u00b1' +
     ms(master.clock_error_us) + ')';
 }
 
@@ -91,7 +92,7 @@ const key = (entry) => entry.status ? entry.status.key : entry.observed ? entry.
 function lockRow(entry, masters) {
   const status = entry.status;
   if (!status) { return [key(entry), 'not asked yet', '\u2013', '\u2013', '\u2013', '\u2013', '\u2013']; }
-  const where = masters.map((master, i) => status.nodes[i].answer === 'held' ? i + 1 : 0).filter(Boolean);
+  const where = masters.map((master, i) => status.nodes[i].reply === 'held' ? i + 1 : 0).filter(Boolean);
   const left = status.ttl_ms > 0 ? Math.max(0, status.ttl_ms - entry.asked_ms) : status.ttl_ms;
   return [status.key, status.held === null ? bad('not known') : status.held ? 'held' : 'free',
     status.held ? status.owner || status.token : '\u2013', status.held ? span(entry.seen_ms) : '\u2013',
@@ -133,7 +134,7 @@ function show(state) {
   const voting = state.masters.filter((master) => master.state === 'up' && master.quarantine_ms === 0).length;
   const votes = voting + ' of ' + state.masters.length + ' masters vote';
   summary = (voting < state.masters.length ? '\u26a0 ' : '') + votes + ' \u2013 redlock';
-  setText(byId('summary'), votes + '; a majority is ' + state.quorum +
+  setText(byId('summary'), votes + ', quorum ' + state.quorum +
     (voting < state.quorum ? ': \u26a0 no lock can be acquired' : ''));
   fill('masters', state.masters.map((master, i) => {
     const row = masterRow(master);

@@ -1,0 +1,242 @@
+/* leadership.c - runs what there is to run while this candidate leads. */
+#include "cli/elect/leadership.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/elect/plan.h"
+#include "cli/run/variables.h"
+#include "cli/say/duration.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/session.h"
+#include "cli/system/signals.h"
+#include "cli/take/trouble.h"
+
+/* ---- the end of leadership ---- */
+
+/* Which masters are the reason. */
+static void say_masters(const struct cli_leadership *leadership, int reason)
+{
+    const struct redlock *rl = leadership->session->rl;
+    const struct redlock_lock *lock = redlock_election_lock(leadership->election);
+    const char *name = leadership->plan->name.name;
+
+    if (lock && reason == REDLOCK_ENOQUORUM) {
+        cli_trouble_say(rl, lock, name, redlock_lock_validity_ms(lock));
+    } else if (lock && reason == REDLOCK_ELOST) {
+        cli_trouble_lost(rl, lock, name);
+    }
+}
+
+static const char *why(int reason)
+{
+    switch (reason) {
+    case REDLOCK_ENOQUORUM:
+        return "no majority of the masters has confirmed a renewal in time";
+    case REDLOCK_ELOST:
+        return "a majority of the masters does not have its key";
+    case REDLOCK_ESUSPENDED:
+        return "redlock did not run in time (was it stopped, or the machine suspended?)";
+    case REDLOCK_EOUTRANKED:
+        return "a candidate with a higher priority bids for it";
+    default:
+        return redlock_strerror(reason);
+    }
+}
+
+static void say_demoted(const struct cli_leadership *leadership,
+                        const struct redlock_demotion *demotion)
+{
+    const char *name = leadership->plan->name.name;
+
+    if (demotion->reason == 0 || demotion->reason == REDLOCK_ECANCELED) {
+        cli_say_detail("resigned leadership of '%s', term %" PRIu64, name, demotion->term);
+        return;
+    }
+    say_masters(leadership, demotion->reason);
+    cli_say("lost leadership of '%s', term %" PRIu64 ": %s", name, demotion->term,
+            why(demotion->reason));
+}
+
+void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_demotion *demotion)
+{
+    leadership->demoted = leadership->woken = true;
+    cli_leadership_lease_end(&leadership->lease, demotion->stop_by_us);
+    say_demoted(leadership, demotion);
+    if (!leadership->is_last) {
+        cli_guard_stop(&leadership->guard, leadership->plan->grace_ms);
+    }
+}
+
+/* ---- what runs ---- */
+
+void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term)
+{
+    cli_leadership_lease_init(&leadership->lease, leadership->plan, leadership->election);
+    leadership->guard = (struct cli_guard){.lease = &leadership->lease.lease};
+    leadership->term = term;
+    leadership->is_last = leadership->demoted = leadership->lost = false;
+    cli_say_detail("elected: leader of '%s', term %" PRIu64, leadership->plan->name.name, term);
+}
+
+static int run_leadership(struct cli_leadership *leadership, char *const *argv)
+{
+    int code;
+
+    leadership->lease.lease.terms.leaves_rest = argv != leadership->plan->argv;
+    leadership->guard = (struct cli_guard){.lease = &leadership->lease.lease, .argv = argv};
+    code = cli_guard_run(&leadership->guard, leadership->session, leadership->signals);
+    leadership->signo = leadership->signo ? leadership->signo : leadership->guard.signo;
+    return code;
+}
+
+static int run_shell(struct cli_leadership *leadership, const char *line)
+{
+    char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)line, NULL};
+
+    return run_leadership(leadership, argv);
+}
+
+static void on_leadership_signal(void *arg, int signo)
+{
+    struct cli_leadership *leadership = arg;
+
+    if (cli_signals_ends(signo)) {
+        leadership->signo = leadership->signo ? leadership->signo : signo;
+        leadership->woken = true;
+    }
+}
+
+/* Run the loop until leadership ends, or a signal asks for the end. */
+static int wait_for_end(struct cli_leadership *leadership)
+{
+    int code = CLI_GO_ON;
+
+    leadership->signals->on = on_leadership_signal;
+    leadership->signals->arg = leadership;
+    while (code == CLI_GO_ON && !leadership->demoted && !leadership->signo) {
+        leadership->woken = false;
+        code = cli_loop_run(&leadership->session->loop, &leadership->woken);
+    }
+    leadership->signals->on = NULL;
+    return code;
+}
+
+/* Without CMD the candidate leads until something ends leadership. */
+static int run_leader_command(struct cli_leadership *leadership)
+{
+    int code;
+
+    if (leadership->plan->argv) {
+        code = run_leadership(leadership, leadership->plan->argv);
+        leadership->lost = leadership->guard.lost;
+        return code;
+    }
+    code = wait_for_end(leadership);
+    leadership->lost = leadership->demoted;
+    return code != CLI_GO_ON  ? code
+           : leadership->lost ? CLI_LOST
+                              : CLI_SIGNALED + leadership->signo;
+}
+
+/* Returns CLI_GO_ON, or the code to exit with. */
+static int run_on_elected(struct cli_leadership *leadership)
+{
+    int code = run_shell(leadership, leadership->plan->on_elected);
+
+    leadership->lost = leadership->guard.lost || leadership->demoted;
+    if (leadership->lost) {
+        return CLI_LOST;
+    }
+    if (leadership->signo) {
+        return CLI_SIGNALED + leadership->signo;
+    }
+    if (code != CLI_OK) {
+        cli_say(
+            "the command of --on-elected has failed with status %d: resigning leadership of '%s'",
+            code, leadership->plan->name.name);
+        return code;
+    }
+    return CLI_GO_ON;
+}
+
+static void run_on_demoted(struct cli_leadership *leadership)
+{
+    int code;
+
+    if (cli_leadership_lease_left_ms(&leadership->lease) == 0) {
+        cli_say("no time is left for --on-demoted: somebody else may lead '%s' (a shorter --grace "
+                "leaves time)",
+                leadership->plan->name.name);
+        return;
+    }
+    leadership->is_last = true;
+    code = run_shell(leadership, leadership->plan->on_demoted);
+    if (code != CLI_OK && !leadership->guard.lost) {
+        cli_say("the command of --on-demoted has failed with status %d", code);
+    }
+}
+
+static int set_variables(const struct cli_leadership *leadership)
+{
+    const struct redlock_lock *lock = redlock_election_lock(leadership->election);
+    const struct cli_plan *plan = leadership->plan;
+    char term[24];
+
+    snprintf(term, sizeof(term), "%" PRIu64, leadership->term);
+    if (cli_variables_put("REDLOCK_TERM", term) != 0 ||
+        cli_variables_put("REDLOCK_ID", plan->id) != 0 ||
+        cli_variables_put("REDLOCK_VALUE", plan->value) != 0) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    return lock ? cli_variables_set(&plan->name, lock) : CLI_LOST;
+}
+
+int cli_leadership_run(struct cli_leadership *leadership)
+{
+    int code = set_variables(leadership);
+
+    leadership->lost = code == CLI_LOST;
+    if (code != CLI_OK) {
+        return code;
+    }
+    code = leadership->plan->on_elected ? run_on_elected(leadership) : CLI_GO_ON;
+    if (code == CLI_GO_ON) {
+        code = run_leader_command(leadership);
+    }
+    if (leadership->plan->on_demoted) {
+        run_on_demoted(leadership);
+    }
+    return code;
+}
+
+/* Nothing runs any more, as the lease was over by our clock. If a renewal came after that, the
+ * library still leads. */
+static void on_leadership_turn(void *arg)
+{
+    const struct cli_leadership *leadership = arg;
+
+    if (redlock_election_is_leader(leadership->election)) {
+        redlock_election_resign(leadership->election);
+    }
+}
+
+int cli_leadership_await_end(struct cli_leadership *leadership)
+{
+    struct cli_loop *loop = &leadership->session->loop;
+    int code = CLI_GO_ON;
+
+    loop->on_turn = on_leadership_turn;
+    loop->arg = leadership;
+    on_leadership_turn(leadership);
+    while (code == CLI_GO_ON && !leadership->demoted) {
+        leadership->woken = false;
+        code = cli_loop_run(loop, &leadership->woken);
+    }
+    loop->on_turn = NULL;
+    return code;
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""The examples of the README: they hold the lock while they work, release it, and wait for it.
+$REDLOCK: the command. $EXAMPLE: the example."""
+import os
+import subprocess
+import sys
+
+from lib import Tap, wrong
+
+REDLOCK = os.environ['REDLOCK']
+BLOCKING = os.environ['EXAMPLE']
+HELD = 75
+STEPS = [f'step {number}' for number in range(1, 6)]
+
+
+def start():
+    nodes = os.environ['REDLOCK_NODES'].replace(',', ' ').split()
+    return subprocess.Popen([BLOCKING, *(f'{node}?quarantine=off' for node in nodes)], stdout=subprocess.PIPE, text=True)
+
+
+def is_held():
+    return subprocess.run([REDLOCK, 'lock', 'nightly-report', '--no-wait', '-q', '--', 'true'], check=False).returncode
+
+
+def holds_while_it_works():
+    with start() as example:
+        first = example.stdout.readline()
+        held = is_held()
+        lines = example.stdout.read().splitlines()
+    return (wrong('the first step', first, 'step 1\n') +
+            wrong('while it works', held, HELD) +
+            wrong('the rest', lines[:4], STEPS[1:]) + wrong('the end', len(lines), 5) +
+            wrong('the exit status', example.returncode, 0) +
+            wrong('afterwards', is_held(), 0))
+
+
+def waits_for_the_other():
+    with start() as one, start() as other:
+        outputs = [one.stdout.read().splitlines(), other.stdout.read().splitlines()]
+    return (wrong('what both do', [lines[:5] for lines in outputs], [STEPS, STEPS]) +
+            wrong('the exit statuses', [one.returncode, other.returncode], [0, 0]))
+
+
+def main():
+    tap = Tap()
+    tap.claim('it holds the lock while it works, and releases it', holds_while_it_works())
+    tap.claim('two of them work one after the other', waits_for_the_other())
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    if 'REDLOCK_SANDBOX' not in os.environ:
+        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', *sys.argv])
+    sys.exit(main())
