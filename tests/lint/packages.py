@@ -2,7 +2,7 @@
 """What the Debian package says twice: `packages.py ROOT`.
 
 The version of debian/changelog is that of meson.build, the symbols of the package are those of
-src/libredlock.map, and each file that the package takes from the tree is there.
+src/libredlock.map, and each file that the package takes from the tree is there, under a name of its own.
 """
 import glob
 import os
@@ -39,6 +39,13 @@ def from_the_tree(root, name, listed):
             yield f'debian/{name}: there is no {pattern}'
 
 
+def overwritten(root, name, listed):
+    """The files of debian/*.docs go into one folder."""
+    paths = [path for pattern in listed.split() for path in glob.glob(os.path.join(root, pattern))]
+    names = [os.path.basename(path) for path in paths]
+    return [f'debian/{name}: two files are called {one}' for one in sorted({one for one in names if names.count(one) > 1})]
+
+
 def main(root):
     tap = Tap()
     names = mapped(os.path.join(root, 'src', 'libredlock.map'))
@@ -52,6 +59,9 @@ def main(root):
     for name in 'libredlock-dev.docs', 'libredlock-dev.examples', 'redlock.examples':
         tap.claim(f'the files of debian/{name} are there',
                   from_the_tree(root, name, read(root, 'debian', name)))
+    tap.claim('no two files of debian/libredlock-dev.docs have one name',
+              overwritten(root, 'libredlock-dev.docs', read(root, 'debian', 'libredlock-dev.docs')))
+    tap.fires('two files of one name', overwritten(root, 'x', 'README.md docs/*.md'), 'README.md')
     tap.fires('a file that is not there', from_the_tree(root, 'x', 'README.md lost.md'), 'lost.md')
     return tap.finish()
 

@@ -2,7 +2,7 @@
 """The probes of the library: `probes.py READELF ROOT LIBREDLOCK [none]`.
 
 Each kind of redlock/trace.h is a probe of that name, with the arguments that the header promises,
-and all probes share one counter of listeners. With `none` (built without <sys/sdt.h>) there must be
+and all probes share one counter of listeners. Those in docs/operations.md exist. With `none` (built without <sys/sdt.h>) there must be
 no probes.
 """
 import os
@@ -40,10 +40,18 @@ def odd(found):
         yield f'they have these counters: {sorted(counters)}'
 
 
+def unknown(document, wanted):
+    """Probes that the document tells bpftrace to use."""
+    for name in sorted(set(re.findall(r'usdt:\S+:redlock:(\w+)', document)) - wanted):
+        yield f'the document uses the probe {name}, which does not exist'
+
+
 def main(readelf, root, library, none=''):
     tap = Tap()
     with open(os.path.join(root, 'include', 'redlock', 'trace.h'), encoding='utf-8') as header:
         wanted = kinds(header.read())
+    with open(os.path.join(root, 'docs', 'operations.md'), encoding='utf-8') as document:
+        tap.claim('the probes in docs/operations.md exist', unknown(document.read(), wanted))
     text = subprocess.run([readelf, '-n', library], check=True, stdout=subprocess.PIPE,
                           text=True).stdout
     found = notes(text)
@@ -53,6 +61,7 @@ def main(readelf, root, library, none=''):
         tap.claim('each kind of redlock/trace.h is a probe', missing(wanted, found))
         tap.claim('all have the same arguments and one counter', odd(found))
     tap.fires('a kind that is no probe', missing({'sent'}, []), 'sent')
+    tap.fires('a probe of old in the document', unknown("-e 'usdt:/l.so:redlock:answered {", {'replied'}), 'answered')
     tap.fires('an argument too few', odd([('sent', '0x10', 7)]), 'sent has 7')
     tap.fires('a probe that costs time when it is not used', odd([('sent', '0x0', 8)]), 'counters')
     return tap.finish()

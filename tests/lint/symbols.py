@@ -4,7 +4,8 @@
 The shared library exports what its map lists, which is what the public headers declare, and
 nothing else. The objects of base and core need only memory functions from outside: so they cannot
 use a clock, allocate, print or do I/O. Objects that trace allocate nothing, so that running out of
-memory can be traced, too.
+memory can be traced, too. No name of a static function is in more than three files, so that a backtrace
+can be read.
 """
 import os
 import re
@@ -28,6 +29,7 @@ NEEDS = {
 TRACING = ['node_trace.c.o', 'node_probes.c.o', 'lock_trace_line.c.o']
 TAKES = re.compile(rf'{ALLOCATOR}|rlk_(re)?alloc|rlk_pool_take|strn?dup|v?f?(as|sn|s)?printf')
 PREFIX = re.compile(r'(redlock|rlk)_.*')
+NAMESAKES = 3
 
 
 def run(*command):
@@ -95,6 +97,24 @@ def unloadable(readelf, library):
         yield 'dlclose(3) would take away the code of threads that run in it'
 
 
+def static_functions(root):
+    """(file, name) for each static function of the sources."""
+    for folder, _, names in sorted(os.walk(os.path.join(root, 'src'))):
+        for name in sorted(name for name in names if name.endswith(('.c', '.h'))):
+            with open(os.path.join(folder, name), encoding='utf-8') as text:
+                found = re.findall(r'^static [^;={}()]*?\b(\w+)\(', text.read(), re.MULTILINE)
+            yield from ((os.path.relpath(os.path.join(folder, name), root), one) for one in set(found))
+
+
+def namesakes(functions):
+    files = {}
+    for file, name in functions:
+        files.setdefault(name, []).append(file)
+    for name, where in sorted(files.items()):
+        if len(where) > NAMESAKES:
+            yield f'{name}() is in {len(where)} files, say what of: {", ".join(where)}'
+
+
 def archive_of(cc, folder, name, source):
     path = os.path.join(folder, f'{name}.c')
     with open(path, 'w', encoding='utf-8') as text:
@@ -120,6 +140,8 @@ def show_that_it_fires(tap, nm, cc):
         tap.fires('a name without prefix', other_names(nm, bad), 'y is')
     tap.fires('a library that can be unloaded', unloadable('readelf', '/proc/self/exe'), 'dlclose')
     tap.fires('a symbol too many', differences('a', {'x', 'y'}, 'b', {'x'}), 'y is in a')
+    tap.fires('a name of many functions', namesakes((f'{c}.c', 'begin') for c in 'abcd'), 'begin() is in 4')
+    tap.claim('passes: a name of three', namesakes((f'{c}.c', 'begin') for c in 'abc'))
     tap.fires('a symbol too few', differences('a', {'x'}, 'b', {'x', 'y'}), 'y is in b')
 
 
@@ -142,6 +164,9 @@ def main(nm, cc, root, library, core, lock):
               [name for name in TRACING if name not in seen and 'probes' not in name])
     tap.claim('tracing takes no memory', taking(nm, lock))
     tap.claim('names of base and core have the prefix', other_names(nm, core))
+    functions = list(static_functions(root))
+    tap.claim('there are static functions', [] if functions else ['src has none'])
+    tap.claim('names of static functions say what of', namesakes(functions))
     show_that_it_fires(tap, nm, cc.split())
     return tap.finish()
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """One word for one thing: `words.py ROOT [FOLDER...]`.
 
-docs/algorithm.md has the glossary. This file lists other words for the same things, and phrases that
-stop a reader, each with what to write instead. A name counts as the words that it is made of. With
-folders as arguments: print what is left in them.
+docs/glossary.md says which word. This file lists other words for the same things, and phrases that
+stop a reader, each with what to write instead. A name counts as the words that it is made of, and a
+phrase of TERMS may continue on the next line. With folders as arguments: print what is left in them.
 """
 import os
 import re
@@ -32,14 +32,45 @@ INSTEAD = {
     r'wards?': 'rig',
     r'wardens?': 'supervisor',
     r'errands?': 'operation',
-    r'wait[ -]?lists?|wait(ing)? queues?|queues? of waiters': 'waiting list',
 }
-PATTERNS = [(re.compile(r'(?<![A-Za-z])(%s)(?![A-Za-z])' % old, re.I), new)
-            for old, new in INSTEAD.items()]
 
-# The folders and files that are checked.
+# The same, for what is listed in FIELD: the field's own words.
+TERMS = {
+    r'pet(s|ted|ting)?': 'heartbeat',
+    r'heal(s|ed|ing|er)?': 'restore',
+    r'(the|a|its|this|each|another|own) leads?': 'leadership',
+    r'fa[cç]ades?': 'blocking API',
+    r'stuck': 'unresponsive',
+    r'silent (master|node|server)s?': 'unresponsive',
+    r'wait(ing)?[-\s]lists?': 'wait queue',
+    r'(the|a|its|this|each|no|larger|smaller|same|compares?|want|wants) fences?': 'fencing token',
+    r'fences (of|are|grow|in|with|that|which|to|for)': 'fencing tokens',
+    r'forg[eo]t(s|ten|ting)?': 'lost (a server); detach (a handle)',
+    r'greet(s|ed|ing|ings)?': 'handshake',
+    r'comes? too late|c[ao]me too late': 'a stale holder; a late reply',
+    r'(\d+|%zu|two|three) (make|makes|are) a majority': 'quorum 3',
+    r'least rights|fewest rights': 'least privilege, minimum permissions',
+    r'page to look at': 'web dashboard',
+    r'`observed`|quarantine=observed': 'lenient',
+    r'for ever': 'without end; forever',
+    r'at last': 'finally, or nothing',
+    r'whoever': 'name who it is',
+}
+
+# The folders and files that INSTEAD holds for.
 HELD = [
+    'docs/troubleshooting.md',
+    'docs/versioning.md',
+    'docs/performance.md',
+    'docs/cpp.md',
+    'docs/comparison.md',
+    'docs/acl.md',
+    'docs/managed.md',
+    'docs/faq.md',
+    'docs/containers.md',
     'docs/algorithm.md',
+    'docs/proofs.md',
+    'docs/rules.md',
     'docs/design.md',
     'src/lock',
     'src/doctor',
@@ -47,13 +78,17 @@ HELD = [
     'src/net',
     'src/node',
     'README.md',
+    'docs/README.md',
     'docs/compatibility.md',
+    'docs/dashboard.md',
+    'docs/glossary.md',
     'docs/tutorial.md',
     'docs/operations.md',
     'docs/migrating.md',
     'tests/docs',
     'docs/examples',
     'docs/man',
+    'docs/fencing.md',
     'docs/guarantees.md',
     'docs/loops.md',
     'include',
@@ -83,18 +118,59 @@ HELD = [
     'scripts',
 ]
 
-# Lines that use one of the words in another meaning.
-MAY = re.compile(r'TLS|command line|words\.py|is None|in line( \d| or|\])')
+# Those that TERMS holds for, too. In the order of the alphabet.
+FIELD = [
+    'CONTRIBUTING.md',
+    'NEWS.md',
+    'README.md',
+    'SECURITY.md',
+    'completions',
+    'debian',
+    'docs/README.md',
+    'docs/acl.md',
+    'docs/algorithm.md',
+    'docs/comparison.md',
+    'docs/containers.md',
+    'docs/cpp.md',
+    'docs/dashboard.md',
+    'docs/examples',
+    'docs/faq.md',
+    'docs/fencing.md',
+    'docs/glossary.md',
+    'docs/guarantees.md',
+    'docs/loops.md',
+    'docs/managed.md',
+    'docs/migrating.md',
+    'docs/performance.md',
+    'docs/proofs.md',
+    'docs/simulator.md',
+    'docs/tutorial.md',
+    'docs/versioning.md',
+    'src/base',
+]
+
+# Lines that use one of the words in another meaning, or say that a name is an old one.
+MAY = re.compile(r'` -> `|TLS|--config|command line|words\.py|is None|in line( \d| or|\])')
+
+# Between two words of a phrase: perhaps the end of a line, and the marks of a comment.
+GAP = r'(?:[ _]|\s*\n(?:[ \t]*(?:[*#>]|//|--)+)?[ \t]*)'
 
 
-def complaints(name, text):
-    for number, line in enumerate(text.splitlines(), 1):
-        if MAY.search(line):
-            continue
-        for pattern, new in PATTERNS:
-            found = pattern.search(line.replace('_', ' '))
-            if found:
-                yield f'{name}:{number}: "{found.group(0)}": {new}'
+def patterns(table, gap):
+    return [(re.compile(r'(?<![A-Za-z])(%s)(?![A-Za-z]|\.[ch]\b)' % old.replace(' ', gap), re.I), new)
+            for old, new in table.items()]
+
+
+OLD, NEW = patterns(INSTEAD, '[ _]'), patterns({**INSTEAD, **TERMS}, GAP)
+
+
+def complaints(name, text, table=None):
+    for pattern, new in table or OLD:
+        for found in pattern.finditer(text):
+            begin = text.rfind('\n', 0, found.start()) + 1
+            if not MAY.search(text[begin:].split('\n', 1)[0]):
+                line, words = text.count('\n', 0, found.start()) + 1, ' '.join(found.group(0).split())
+                yield f'{name}:{line}: "{words}": {new}'
 
 
 def tracked(root, folders, git='git'):
@@ -118,26 +194,35 @@ def read(root, name):
         return file.read()
 
 
-def of_folder(root, folder):
+def of_folder(root, folder, table):
     for name in tracked(root, [folder]):
         if is_text(name):
-            yield from complaints(name, read(root, name))
+            yield from complaints(name, read(root, name), table)
+
+
+def fires(tap):
+    tap.fires('a word of its own', complaints('x.c', 'ok\n/* a twin */'), 'duplicate')
+    tap.fires('a name made of one', complaints('x.c', 'the_debt_ends(n);'), 'pending release')
+    tap.fires('a phrase over two lines', complaints('x.c', ' * it is\n * for want\n * of it', NEW), ':2: "for')
+    tap.fires("a word that is not the field's", complaints('x.c', 'needs_pet = 1;', NEW), 'heartbeat')
+    tap.claim('passes: other words that contain one', complaints(
+        'x.c', 'knowing however flower trend forward carpet health leader misleads', NEW))
+    tap.claim('without git, the same files are read',
+              set(tracked('.', HELD)) - set(tracked('.', HELD, git='no-such-git')))
 
 
 def main(root, folders):
     if folders:
-        found = [line for folder in folders for line in of_folder(root, folder)]
+        found = [line for folder in folders for line in of_folder(root, folder, NEW)]
         print('\n'.join(found))
         return 1 if found else 0
     tap = Tap()
     for folder in HELD:
-        tap.claim(f'one word for one thing in {folder}', of_folder(root, folder))
-    tap.fires('a word of its own', complaints('x.c', 'ok\n/* a twin */'), 'duplicate')
-    tap.fires('a name made of one', complaints('x.c', 'the_debt_ends(n);'), 'pending release')
-    tap.claim('passes: other words that contain one',
-              complaints('x.c', 'knowing however flower trend forward'))
-    tap.claim('without git, the same files are read',
-              set(tracked(root, HELD)) - set(tracked(root, HELD, git='no-such-git')))
+        tap.claim(f'one word for one thing in {folder}', of_folder(root, folder, OLD))
+    for folder in FIELD:
+        tap.claim(f"the field's words in {folder}", of_folder(root, folder, NEW))
+    os.chdir(root)
+    fires(tap)
     return tap.finish()
 
 
