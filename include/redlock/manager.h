@@ -256,6 +256,10 @@ typedef void redlock_close_cb(void *arg);
  * Then the connections are closed and cb is called; the manager and all its lock handles are gone.
  * Until then the accessors work, and calls that would start something return REDLOCK_ESTATE.
  *
+ * A process that exits without a close may leave a key until its TTL, even one whose release has
+ * succeeded on a majority: replies that were not read make the kernel reset the connection, and the
+ * master then drops the commands that it has not read.
+ *
  * cb   called with arg; may be NULL.
  *
  * Returns 0, or an error:

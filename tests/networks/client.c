@@ -3,6 +3,8 @@
  *     acquire N    acquire and release N locks; prints how many it got, and the median in us
  *     nodes        prints a line for each master: its number, up, stuck, connecting or down, and
  *                  what is wrong with it; then "."
+ *
+ * At the end of stdin it closes the manager, and ends.
  */
 #include <event2/event.h>
 #include <fcntl.h>
@@ -109,6 +111,12 @@ static void print_nodes(void)
     puts(".");
 }
 
+static void on_closed(void *arg)
+{
+    (void)arg;
+    event_base_loopbreak(base);
+}
+
 int main(int argc, char **argv)
 {
     struct redlock_options options;
@@ -133,6 +141,10 @@ int main(int argc, char **argv)
         }
         has_line = false;
         fflush(stdout);
+    }
+    /* Without this, a key may stay on a slow master, in the way of the next client. */
+    if (redlock_close(rl, on_closed, NULL) == 0) {
+        event_base_dispatch(base);
     }
     return 0;
 }
