@@ -35,8 +35,9 @@ static void await_ready(int n)
     }
 }
 
-/* A process lives until the test ends, and no longer. The runner lets a process die with its parent:
- * here with the test instead, as only the test keeps the end of the pipe that is written to. */
+/* A process lives until the test ends, and no longer. The runner lets a process die with its
+ * parent: here with the test instead, as only the test keeps the end of the pipe that is written
+ * to. */
 static void outlive_parent(void)
 {
     prctl(PR_SET_PDEATHSIG, 0);
