@@ -84,7 +84,7 @@ static void quote_name(const struct rlk_node *n, const char *said, char *out, si
 
     if (strcmp(said, "redis") == 0 || strcmp(said, "valkey") == 0 ||
         (len < 10 && strspn(said, "0123456789.") == len)) {
-        snprintf(out, size, "%s", said);
+        snprintf(out, size, "%.9s", said);
     } else {
         rlk_node_quote(n, said, out, size);
     }
