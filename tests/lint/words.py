@@ -157,16 +157,24 @@ GAP = r'(?:[ _]|\s*\n(?:[ \t]*(?:[*#>]|//|--)+)?[ \t]*)'
 
 
 def patterns(table, gap):
-    return [(re.compile(r'(?<![A-Za-z])(%s)(?![A-Za-z]|\.[ch]\b)' % old.replace(' ', gap), re.I), new)
+    return [(re.compile(r'(?<![a-z])(%s)(?![a-z]|\.[ch]\b)' % old.replace(' ', gap)), new)
             for old, new in table.items()]
 
 
+def any_of(table):
+    return re.compile(r'(?<![a-z])(?:%s)' % '|'.join(table).replace(' ', GAP))
+
+
 OLD, NEW = patterns(INSTEAD, '[ _]'), patterns({**INSTEAD, **TERMS}, GAP)
+ANY = any_of({**INSTEAD, **TERMS})
 
 
 def complaints(name, text, table=None):
+    small = text.lower()
+    if not ANY.search(small):  # as most files: one search instead of one for each word
+        return
     for pattern, new in table or OLD:
-        for found in pattern.finditer(text):
+        for found in pattern.finditer(small):
             begin = text.rfind('\n', 0, found.start()) + 1
             if not MAY.search(text[begin:].split('\n', 1)[0]):
                 line, words = text.count('\n', 0, found.start()) + 1, ' '.join(found.group(0).split())
