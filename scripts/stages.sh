@@ -104,7 +104,8 @@ run() { # NAME [ARGUMENT OF MESON TEST...]
     ran+=("$dir")
     begin_ahead
     # Many tests wait more than they compute, so run more at once than there are processors.
-    meson test -C "$dir" --no-rebuild --num-processes $((3 * $(nproc))) "$@" ||
+    # The timeouts are for tests that hang, not for a machine that is busy.
+    meson test -C "$dir" --no-rebuild --num-processes $((3 * $(nproc))) --timeout-multiplier 4 "$@" ||
         true # tally.py says what failed
     end_ahead
 }
