@@ -149,8 +149,7 @@ int main(int argc, char **argv)
         return print_version();
     }
     if (strcmp(first, "help") == 0 && argc > 2) {
-        return strcmp(argv[2], "masters") == 0 ? cli_say_print(cli_help_masters)
-                                               : run_help(argv[2]);
+        return strcmp(argv[2], "masters") == 0 ? cli_help_masters() : run_help(argv[2]);
     }
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
         return cli_say_print(help);

@@ -56,11 +56,42 @@ grep -vx -e --ttl "$work/explained" >"$work/shared"
 check "help masters explains the options that nodes --help names, and no others" \
     cmp "$work/shared" "$work/named"
 
+# --- the man page knows the table of the settings ---
+
+# section FROM TO: the lines of the man page between two headings, without backslashes
+section() {
+    sed -n "/^\.S[HS] $1\$/,/^\.S[HS] $2\$/p" "$(dirname "$0")/../../docs/man/redlock.1" | tr -d '\\'
+}
+
+section 'OPTIONS ABOUT THE MASTERS' TLS | sed -n '/^\.T[PQ]$/{n;/^\.BI* --/p}' >"$work/section"
+options "$work/section" >"$work/documented"
+check "the man page has the options that help masters explains, and no others" \
+    cmp "$work/shared" "$work/documented"
+section ENVIRONMENT FILES >"$work/section"
+"$REDLOCK" help masters | grep -oE 'REDLOCK_[A-Z_]+[A-Z]' | sort -u >"$work/variables"
+for variable in $(cat "$work/variables"); do
+    check "the man page has $variable" grep -qw "$variable" "$work/section"
+done
+echo 'no-such = 1' >"$work/nodes"
+run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/nodes" "$REDLOCK" nodes
+sed 's/.*: write \(.*\), or the URIs.*/\1/; s/, \| or /\n/g' "$work/err" >"$work/names"
+section FILES EXAMPLES >"$work/section"
+check "a file of masters has settings" [ "$(wc -l <"$work/names")" -ge 8 ]
+while read -r name; do
+    check "the man page has the setting $name of a file" grep -qwe "$name =" "$work/section"
+done <"$work/names"
+
+# --- mistakes ---
+
 run "$REDLOCK" lock k --ttl
 status_is 64 "a missing value gives 64"
 says "--ttl needs a value" "the option whose value is missing is named"
 run "$REDLOCK" lock k --no-wait=3 -- true
 says "--no-wait takes no value" "an option with an unexpected value is named"
+run "$REDLOCK" lock --help=3
+says "--help takes no value" "also when it is one of all commands"
+run "$REDLOCK" sandbox --masters
+says "--masters needs a value" "an option is named as it was written, not by its letter"
 
 # --- a process without file descriptors ---
 

@@ -189,6 +189,9 @@ done
 with_config "$REDLOCK" lock k --wait 30s --quarantine off -- sh -c "$nested" "$REDLOCK"
 status_is 0 "CMD inherits a file that contains a password"
 prints "REDLOCK_CONFIG=$work/nodes" "CMD inherits that file by its name"
+echo 'tls-verify = none' >>"$work/nodes"
+with_config "$REDLOCK" lock k --wait 30s --quarantine off --tls-verify=full -- env
+prints "REDLOCK_TLS_VERIFY=full" "CMD inherits --tls-verify=full, which the file does not say"
 check "CMD does not inherit the password in that file" missing hunter2 "$work/out"
 run env REDLOCK_NODES="$(some 1 2 3)redis://ann:hunter2@127.0.0.1:1 redis://:hunter2@127.0.0.1:2" \
     "$REDLOCK" lock k --wait 30s -- env

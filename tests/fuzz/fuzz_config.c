@@ -66,7 +66,7 @@ static void check_lines(const char *path, unsigned lines, const struct cli_confi
         FUZZ_CHECK(config->lines[i] >= last && config->lines[i] <= lines, "each has its line");
         last = config->lines[i];
     }
-    for (i = 0; i < CLI_CONFIG_NAMES; i++) {
+    for (i = 0; i < CLI_SETTINGS; i++) {
         FUZZ_CHECK(!config->values[i] ||
                        (config->value_lines[i] > 0 && config->value_lines[i] <= lines),
                    "and so has a setting");

@@ -38,14 +38,20 @@ class Command:
 
     def __init__(self, texts):
         joined = '\n'.join(texts)
-        macros = {name: set(re.findall(r'"([a-z-]+)", *\w+_argument', body)) for name, body in
-                  re.findall(r'#define (\w+)\s*((?:.*\\\n)*.*)', joined)}
+        table = re.search(r'cli_settings\[\] = \{(.*?)\n\};', joined, re.S).group(1)
+        masters = set(re.findall(r'= \{"([a-z-]+)", ', table))
+        shared = {name: self.rows(text) for text in texts
+                  for name in re.findall(r'^const struct cli_option (cli_\w+)\[\]', text, re.M)}
         self.options = {}
         for name, function in re.findall(r'\{"(\w+)", (cli_\w+_main)\}', joined):
             text = next(text for text in texts if re.search(rf'^int {function}\([^;{{]*\n\{{', text, re.M))
-            own = set(re.findall(r'\{"([a-z-]+)", *\w+_argument', text))
-            used = set(re.findall(r'\b(CLI_\w+)\b', text))
-            self.options[name] = own.union(*(macros.get(macro, set()) for macro in used))
+            found = self.rows(text).union(*(rows for table, rows in shared.items() if f'= {table},' in text))
+            self.options[name] = {'verbose', 'help'} | found | (set() if '.without_masters = true' in text else masters)
+
+    @staticmethod
+    def rows(text):
+        """The names of a table of struct cli_option."""
+        return set(re.findall(r'\{"([a-z-]+)",\s+CLI_\w+,', text))
 
     def all(self):
         return set().union(*self.options.values()) | {'help', 'version'}

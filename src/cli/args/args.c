@@ -3,13 +3,14 @@
  */
 #include "cli/args/args.h"
 
-#include <inttypes.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
 
+#include "cli/args/help.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -34,16 +35,18 @@ int cli_args_duration(const char *command, const char *option, const char *value
     return CLI_GO_ON;
 }
 
-int cli_args_number(const char *value, int min, int max, int *ret_number)
+int cli_args_number(const char *command, const char *option, const char *value, int min, int max,
+                    int *ret_number)
 {
     char *end;
     long number = strtol(value, &end, 10);
 
     if (value[0] < '0' || value[0] > '9' || *end || number < min || number > max) {
-        return -1;
+        return cli_say_usage(command, "%s '%s' is not a number from %d to %d", option, value, min,
+                             max);
     }
     *ret_number = (int)number;
-    return 0;
+    return CLI_GO_ON;
 }
 
 /* `what` and `of` say what the operand is. */
@@ -93,6 +96,130 @@ int cli_args_end(const char *command, int argc, char **argv)
     return CLI_GO_ON;
 }
 
+/* ---- the options ---- */
+
+/* What getopt_long() returns: a letter, or one of these, plus the number of the row. */
+enum {
+    OPTION_OWN = 256,
+    OPTION_SHARED = 512,
+    OPTION_SETTING = 768,
+    OPTION_PASSWORD = 1024,
+    OPTION_HELP,
+    OPTION_VERBOSE
+};
+
+/* More than any command has. */
+#define MAX_OPTIONS 48
+
+/* The tables as getopt_long() wants them. */
+struct table {
+    struct option options[MAX_OPTIONS];
+    size_t n;
+    char letters[MAX_OPTIONS];
+};
+
+static void add_name(struct table *table, const char *name, int has_arg, int number)
+{
+    assert(table->n + 1 < MAX_OPTIONS);
+    table->options[table->n++] = (struct option){name, has_arg, NULL, number};
+}
+
+static int argument_of(enum cli_option_kind kind)
+{
+    return kind == CLI_FLAG || kind == CLI_FIXED_TIME ? no_argument
+           : kind == CLI_MAYBE_TIME                   ? optional_argument
+                                                      : required_argument;
+}
+
+static void add_options(struct table *table, const struct cli_option *rows, int number)
+{
+    const struct cli_option *row;
+
+    for (row = rows; row && row->name; row++) {
+        int has_arg = argument_of(row->kind);
+        const char letter[] = {row->letter, has_arg == no_argument ? '\0' : ':', '\0'};
+
+        add_name(table, row->name, has_arg, number++);
+        strcat(table->letters, row->letter ? letter : "");
+    }
+}
+
+/* "password" is listed only to be refused: otherwise getopt would take it for "password-file", and
+ * a message would show the password as the name of a file. */
+static void add_settings(struct table *table)
+{
+    int i;
+
+    for (i = 0; i < CLI_SETTINGS; i++) {
+        add_name(table, cli_settings[i].name,
+                 cli_settings[i].has_no_value ? no_argument : required_argument,
+                 OPTION_SETTING + i);
+    }
+    add_name(table, "password", required_argument, OPTION_PASSWORD);
+}
+
+static void make_table(struct table *table, const struct cli_args *args)
+{
+    memset(table, 0, sizeof(*table));
+    strcpy(table->letters, args->has_cmd ? "+:hv" : ":hv");
+    add_options(table, args->options, OPTION_OWN);
+    add_options(table, args->shared, OPTION_SHARED);
+    if (!args->without_masters) {
+        add_settings(table);
+    }
+    add_name(table, "help", no_argument, OPTION_HELP);
+    add_name(table, "verbose", no_argument, OPTION_VERBOSE);
+}
+
+static int take_time(const char *command, const struct cli_option *row, const char *value,
+                     uint32_t *ret_ms)
+{
+    char name[32];
+
+    if (value == NULL) {
+        *ret_ms = row->usual;
+        return CLI_GO_ON;
+    }
+    snprintf(name, sizeof(name), "--%s", row->name);
+    return cli_args_duration(command, name, value, row->min, row->max, ret_ms);
+}
+
+static int take_option(const struct cli_args *args, const struct cli_option *row, const char *value)
+{
+    void *field = (char *)args->arg + row->field;
+    char name[32];
+
+    switch (row->kind) {
+    case CLI_FLAG:
+        *(bool *)field = true;
+        return CLI_GO_ON;
+    case CLI_TEXT:
+        *(const char **)field = value;
+        return CLI_GO_ON;
+    case CLI_NUMBER:
+        snprintf(name, sizeof(name), "--%s", row->name);
+        return cli_args_number(args->command, name, value, (int)row->min, (int)row->max, field);
+    case CLI_CALL:
+        return row->take(args->arg, value);
+    case CLI_TIME:
+    case CLI_MAYBE_TIME:
+    case CLI_FIXED_TIME:
+        break;
+    }
+    return take_time(args->command, row, value, field);
+}
+
+/* A time is checked here, so that mistakes are reported in the order of the command line. */
+static int take_setting(struct cli_args *args, enum cli_setting setting, const char *value)
+{
+    const struct cli_setting_row *row = &cli_settings[setting];
+    const struct cli_option time = {row->name, CLI_TIME, .min = row->min, .max = row->max};
+    uint32_t ms;
+
+    args->connect.values[setting] = value ? value : "";
+    return row->kind == CLI_SETTING_TIME ? take_time(args->command, &time, value, &ms) : CLI_GO_ON;
+}
+
 static int refuse_password(const char *command)
 {
     return cli_say_usage(command,
@@ -101,152 +228,104 @@ static int refuse_password(const char *command)
                          "REDLOCK_PASSWORD");
 }
 
-/* True: it is an option about TLS. */
-static bool take_tls(struct cli_connect *connect, int option, const char *value)
-{
-    switch (option) {
-    case CLI_OPTION_CACERT:
-        connect->cacert = value;
-        return true;
-    case CLI_OPTION_CERT:
-        connect->cert = value;
-        return true;
-    case CLI_OPTION_KEY:
-        connect->key = value;
-        return true;
-    case CLI_OPTION_SNI:
-        connect->sni = value;
-        return true;
-    case CLI_OPTION_TLS_VERIFY:
-        connect->tls_verify = value;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static int take_connect(struct cli_args *args, int option, const char *value)
-{
-    struct cli_connect *connect = &args->connect;
-
-    switch (option) {
-    case CLI_OPTION_NODES:
-        connect->nodes = value;
-        return CLI_GO_ON;
-    case CLI_OPTION_PASSWORD:
-        return refuse_password(args->command);
-    case CLI_OPTION_PASSWORD_FILE:
-        connect->password_file = value;
-        return CLI_GO_ON;
-    case CLI_OPTION_PASSWORD_COMMAND:
-        connect->password_command = value;
-        return CLI_GO_ON;
-    case CLI_OPTION_USERNAME:
-        connect->username = value;
-        return CLI_GO_ON;
-    case CLI_OPTION_KEY_PREFIX:
-        connect->key_prefix = value;
-        return CLI_GO_ON;
-    case CLI_OPTION_NODE_TIMEOUT:
-        return cli_args_duration(args->command, "--node-timeout", value, 1, 60000,
-                                 &connect->node_timeout_ms);
-    case CLI_OPTION_QUARANTINE:
-        connect->quarantine = value;
-        return CLI_GO_ON;
-    case CLI_OPTION_TRACE:
-        connect->trace = true;
-        return CLI_GO_ON;
-    case CLI_OPTION_MAX_TTL:
-        return cli_args_duration(args->command, "--max-ttl", value, REDLOCK_MIN_TTL_MS,
-                                 REDLOCK_MAX_TTL_MS, &connect->max_ttl_ms);
-    default:
-        return take_tls(connect, option, value) ? CLI_GO_ON : args->own(args->arg, option, value);
-    }
-}
-
 /* Refuse an option that getopt_long() refused. The message is `before`, the name and `after`; `at`
  * is the argument with the name if the option is a long one. */
 static int refuse_option(const struct cli_args *args, const char *at, const char *before,
                          const char *after)
 {
-    if (optopt > 0 && optopt < CLI_OPTION_NODES) {
+    if (optopt > 0 && optopt < OPTION_OWN) {
         return cli_say_usage(args->command, "%s -%c%s", before, optopt, after);
     }
     return cli_say_usage(args->command, "%s %.*s%s", before, (int)strcspn(at, "="), at, after);
 }
 
 /* The number of long options that `at` may be an abbreviation of. */
-static int count_matches(const struct cli_args *args, const char *at)
+static int count_matches(const struct table *table, const char *at)
 {
-    size_t length = strcspn(at, "=");
-    const struct option *option;
+    size_t length = strcspn(at, "="), i;
     int matches = 0;
 
-    for (option = args->options; option->name; option++) {
-        matches += length > 2 && strncmp(option->name, at + 2, length - 2) == 0;
+    for (i = 0; i < table->n; i++) {
+        matches += length > 2 && strncmp(table->options[i].name, at + 2, length - 2) == 0;
     }
     return matches;
 }
 
 /* optopt is 0 for a long option that is not in the table, and for an abbreviation of several. */
-static int refuse_unknown(const struct cli_args *args, const char *at)
+static int refuse_unknown(const struct cli_args *args, const struct table *table, const char *at)
 {
-    if (optopt >= CLI_OPTION_NODES) {
+    if (optopt >= OPTION_OWN) {
         return refuse_option(args, at, "option", " takes no value");
     }
-    if (optopt == 0 && count_matches(args, at) > 1) {
+    if (optopt == 0 && count_matches(table, at) > 1) {
         return refuse_option(args, at, "option", " is ambiguous: write it in full");
     }
     return refuse_option(args, at, "unknown option", "");
 }
 
-static int print_help(const struct cli_args *args)
+/* The row of a short option: getopt_long() knows only letters from these tables. */
+static const struct cli_option *find_letter(const struct cli_args *args, int letter)
 {
-    int code = cli_say_print(args->help);
+    const struct cli_option *row;
 
-    return code == CLI_OK && args->help_end ? cli_say_print(args->help_end) : code;
+    for (row = args->options; row && row->name; row++) {
+        if (row->letter == letter) {
+            return row;
+        }
+    }
+    for (row = args->shared; row->letter != letter; row++) {
+    }
+    return row;
 }
 
-static int take_common_option(struct cli_args *args, int option, const char *at)
+static int take_row(struct cli_args *args, int option, const char *value)
+{
+    if (option >= OPTION_SETTING) {
+        return take_setting(args, (enum cli_setting)(option - OPTION_SETTING), value);
+    }
+    return take_option(args,
+                       option >= OPTION_SHARED ? &args->shared[option - OPTION_SHARED]
+                       : option >= OPTION_OWN  ? &args->options[option - OPTION_OWN]
+                                               : find_letter(args, option),
+                       value);
+}
+
+static int take_any(struct cli_args *args, const struct table *table, int option, const char *at)
 {
     switch (option) {
     case 'h':
-        return print_help(args);
+    case OPTION_HELP:
+        return cli_help_print(args->help, !args->without_masters, args->help_end);
     case 'v':
+    case OPTION_VERBOSE:
         cli_say_verbose();
         return CLI_GO_ON;
+    case OPTION_PASSWORD:
+        return refuse_password(args->command);
     case ':':
         return refuse_option(args, at, "option", " needs a value");
     case '?':
-        return refuse_unknown(args, at);
+        return refuse_unknown(args, table, at);
     default:
-        return take_connect(args, option, optarg);
+        return take_row(args, option, optarg);
     }
 }
 
 int cli_args_read(struct cli_args *args, int argc, char **argv)
 {
+    struct table table;
     int code = CLI_GO_ON;
 
+    make_table(&table, args);
     opterr = 0;
     while (code == CLI_GO_ON) {
-        int option = getopt_long(argc, argv, args->short_options, args->options, NULL);
+        int option = getopt_long(argc, argv, table.letters, table.options, NULL);
 
         if (option < 0) {
             break;
         }
-        code = take_common_option(args, option, argv[optind - 1]);
+        code = take_any(args, &table, option, argv[optind - 1]);
     }
     args->ended = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
     return code;
-}
-
-int cli_args_flag(void *arg, int option, const char *value)
-{
-    bool *flag = arg;
-
-    (void)option;
-    (void)value;
-    *flag = true;
-    return CLI_GO_ON;
 }

@@ -1,39 +1,92 @@
-/* help.c - the options that all commands with masters share, explained once. */
+/* help.c - prints the help, with the parts that several commands have in common. */
 #include "cli/args/help.h"
 
-const char cli_help_masters[] =
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/args/masters.h"
+#include "cli/say/say.h"
+
+/* How wide a list of options may be. */
+#define WIDTH 90
+
+/* Where the explanation of an option begins. */
+#define INDENT 22
+
+static const char masters_begin[] =
     "usage: redlock COMMAND [OPTION...]\n"
     "\n"
     "The options about the masters, for all commands except sandbox. An option takes precedence\n"
     "over its variable, and that over the file of masters. All clients must use the same\n"
     "masters, key prefix and --max-ttl, and should use the same quarantine policy.\n"
-    "\n"
-    "  --nodes URI,...     the masters: redis://[user[:password]@]host[:port][/db],\n"
-    "                      rediss://... (TLS) or unix:///path ($REDLOCK_NODES). Use an odd\n"
-    "                      number: of three one may fail, of five two\n"
-    "  --username NAME     the user of masters whose URI names none ($REDLOCK_USERNAME)\n"
-    "  --password-file F   a file whose first line is the password ($REDLOCK_PASSWORD_FILE)\n"
-    "  --password-command C  a command that prints it ($REDLOCK_PASSWORD_COMMAND); or set\n"
-    "                      $REDLOCK_PASSWORD\n"
-    "  --key-prefix TEXT   a text in front of every KEY ($REDLOCK_KEY_PREFIX)\n"
-    "  --node-timeout TIME leave out a master that has not replied for this time, until it\n"
-    "                      replies (default 500ms)\n"
-    "  --max-ttl TIME      the longest --ttl allowed (default 5m, $REDLOCK_MAX_TTL)\n"
-    "  --quarantine=WHICH  do not count the votes of a master for --max-ttl after it restarted\n"
-    "                      or lost its data: strict (default), lenient (only what this command\n"
-    "                      sees happen), or off (masters that keep their data over restarts;\n"
-    "                      $REDLOCK_QUARANTINE)\n"
-    "  --cacert FILE       the CAs that sign the certificates of rediss:// masters (default:\n"
-    "                      those of the system)\n"
-    "  --cert FILE         our certificate, and\n"
-    "  --key FILE          its key, for masters that ask for one\n"
-    "  --sni NAME          the name in the masters' certificates, if not that in the URI\n"
-    "  --tls-verify=none   accept any certificate (default: full). The variables of these are\n"
-    "                      $REDLOCK_TLS_CACERT, _CERT, _KEY, _SNI and _VERIFY\n"
-    "  --trace             print each event on a line of stderr ($REDLOCK_TRACE=1)\n"
+    "\n";
+
+static const char masters_end[] =
     "\n"
     "The file is $REDLOCK_CONFIG, ~/.config/redlock/nodes or /etc/redlock/nodes: one URI per\n"
     "line, and lines such as max-ttl = 2m.\n"
     "\n"
     "example:\n"
     "  redlock nodes --nodes redis://a.example,redis://b.example,redis://c.example\n";
+
+static void explain(const struct cli_setting_row *row)
+{
+    int width = 4 + (int)strlen(row->name) + (int)strlen(row->value);
+    const char *p;
+
+    printf("  --%s%s%*s", row->name, row->value, width < INDENT ? INDENT - width : 2, "");
+    for (p = row->help; *p; p++) {
+        if (*p == '\n') {
+            printf("\n%*s", INDENT, "");
+        } else {
+            putchar(*p);
+            fputs(*p == '$' && !isupper((unsigned char)p[1]) ? row->variable : "", stdout);
+        }
+    }
+    putchar('\n');
+}
+
+int cli_help_masters(void)
+{
+    int i;
+
+    fputs(masters_begin, stdout);
+    for (i = 0; i < CLI_SETTINGS; i++) {
+        explain(&cli_settings[i]);
+    }
+    return cli_say_print(masters_end);
+}
+
+/* The names are listed for the completions, which read them here. */
+static void list_masters(void)
+{
+    size_t column = WIDTH;
+    int i;
+
+    fputs("\noptions about the masters (`redlock help masters` explains them):", stdout);
+    for (i = 0; i < CLI_SETTINGS; i++) {
+        size_t width = strlen(cli_settings[i].name) + 3;
+        bool fits = column + width <= WIDTH;
+
+        column = fits ? column + width : width + 1;
+        printf("%s--%s", fits ? " " : "\n  ", cli_settings[i].name);
+    }
+    fputs("\n"
+          "Without --nodes: $REDLOCK_NODES, ~/.config/redlock/nodes or /etc/redlock/nodes.\n"
+          "TIME is a number with a unit, such as 500ms, 10s, 1.5s, 2m, 1h, 1d or 1h30m; without a\n"
+          "unit it means seconds.\n",
+          stdout);
+}
+
+int cli_help_print(const char *begin, bool has_masters, const char *end)
+{
+    fputs(begin, stdout);
+    fputs("  -v, --verbose       report on stderr what happens\n"
+          "  -h, --help          print this text\n",
+          stdout);
+    if (has_masters) {
+        list_masters();
+    }
+    return cli_say_print(end);
+}

@@ -11,7 +11,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/elect/candidate.h"
 #include "cli/elect/observe.h"
 #include "cli/elect/plan.h"
@@ -25,23 +24,6 @@
 
 #define MAX_DELAY_MS 86400000
 #define MAX_PRIORITY 999
-
-enum {
-    OPTION_ID = CLI_OPTION_OWN,
-    OPTION_VALUE,
-    OPTION_TTL,
-    OPTION_RENEW_DEADLINE,
-    OPTION_RETRY,
-    OPTION_DELAY,
-    OPTION_PRIORITY,
-    OPTION_GRACE,
-    OPTION_ONCE,
-    OPTION_ON_ELECTED,
-    OPTION_ON_DEMOTED,
-    OPTION_OBSERVE,
-    OPTION_JSON,
-    OPTION_METRICS
-};
 
 static const char help[] =
     "usage: redlock elect NAME [OPTION...] [--] CMD [ARG...]\n"
@@ -75,7 +57,7 @@ static const char help[] =
     "  --on-elected LINE     a shell command, run before CMD; if it fails, redlock exits\n"
     "  --on-demoted LINE     a shell command, run after CMD if there is time left\n"
     "  --observe             do not campaign: print who leads, a line for each change\n"
-    "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP CLI_HELP_CONNECT;
+    "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP;
 
 static const char help_end[] =
     "\n"
@@ -94,89 +76,27 @@ static const char help_end[] =
     "not\n"
     "found, 128+N signal N when not leading\n";
 
-static const struct option options[] = {
-    {"id", required_argument, NULL, OPTION_ID},
-    {"value", required_argument, NULL, OPTION_VALUE},
-    {"ttl", required_argument, NULL, OPTION_TTL},
-    {"renew-deadline", required_argument, NULL, OPTION_RENEW_DEADLINE},
-    {"retry", required_argument, NULL, OPTION_RETRY},
-    {"delay", required_argument, NULL, OPTION_DELAY},
-    {"priority", required_argument, NULL, OPTION_PRIORITY},
-    {"grace", required_argument, NULL, OPTION_GRACE},
-    {"once", no_argument, NULL, OPTION_ONCE},
-    {"on-elected", required_argument, NULL, OPTION_ON_ELECTED},
-    {"on-demoted", required_argument, NULL, OPTION_ON_DEMOTED},
-    {"observe", no_argument, NULL, OPTION_OBSERVE},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"metrics", required_argument, NULL, OPTION_METRICS},
-    CLI_ARGS_CONNECT,
-    CLI_ARGS_ALWAYS,
-    {NULL, 0, NULL, 0}};
+#define PLAN_FIELD(name) .field = offsetof(struct cli_plan, name)
+
+static const struct cli_option options[] = {
+    {"id", CLI_TEXT, PLAN_FIELD(id)},
+    {"value", CLI_TEXT, PLAN_FIELD(value)},
+    {"ttl", CLI_TIME, PLAN_FIELD(ttl_ms), .min = REDLOCK_MIN_TTL_MS, .max = REDLOCK_MAX_TTL_MS},
+    {"renew-deadline", CLI_TIME, PLAN_FIELD(renew_deadline_ms), .min = 1,
+     .max = REDLOCK_MAX_TTL_MS},
+    {"retry", CLI_TIME, PLAN_FIELD(retry_ms), .min = 1, .max = REDLOCK_MAX_TTL_MS},
+    {"delay", CLI_TIME, PLAN_FIELD(delay_ms), .max = MAX_DELAY_MS},
+    {"priority", CLI_NUMBER, PLAN_FIELD(priority), .max = MAX_PRIORITY},
+    {"grace", CLI_TIME, PLAN_FIELD(grace_ms), .max = REDLOCK_MAX_TTL_MS},
+    {"once", CLI_FLAG, PLAN_FIELD(once)},
+    {"on-elected", CLI_TEXT, PLAN_FIELD(on_elected)},
+    {"on-demoted", CLI_TEXT, PLAN_FIELD(on_demoted)},
+    {"observe", CLI_FLAG, PLAN_FIELD(observe)},
+    {"json", CLI_FLAG, PLAN_FIELD(json)},
+    {"metrics", CLI_TEXT, PLAN_FIELD(metrics)},
+    {.name = NULL}};
 
 /* ---- the command line ---- */
-
-static int take_time(struct cli_plan *plan, int option, const char *value)
-{
-    switch (option) {
-    case OPTION_TTL:
-        return cli_args_duration("elect", "--ttl", value, REDLOCK_MIN_TTL_MS, REDLOCK_MAX_TTL_MS,
-                                 &plan->ttl_ms);
-    case OPTION_RENEW_DEADLINE:
-        return cli_args_duration("elect", "--renew-deadline", value, 1, REDLOCK_MAX_TTL_MS,
-                                 &plan->renew_deadline_ms);
-    case OPTION_RETRY:
-        return cli_args_duration("elect", "--retry", value, 1, REDLOCK_MAX_TTL_MS, &plan->retry_ms);
-    case OPTION_DELAY:
-        return cli_args_duration("elect", "--delay", value, 0, MAX_DELAY_MS, &plan->delay_ms);
-    default:
-        return cli_args_duration("elect", "--grace", value, 0, REDLOCK_MAX_TTL_MS, &plan->grace_ms);
-    }
-}
-
-static int take_priority(struct cli_plan *plan, const char *value)
-{
-    if (cli_args_number(value, 0, MAX_PRIORITY, &plan->priority) != 0) {
-        return cli_say_usage("elect", "--priority '%s' is not a number from 0 to %d", value,
-                             MAX_PRIORITY);
-    }
-    return CLI_GO_ON;
-}
-
-static int take_elect_option(void *arg, int option, const char *value)
-{
-    struct cli_plan *plan = arg;
-
-    switch (option) {
-    case OPTION_ID:
-        plan->id = value;
-        return CLI_GO_ON;
-    case OPTION_VALUE:
-        plan->value = value[0] ? value : NULL;
-        return CLI_GO_ON;
-    case OPTION_ONCE:
-        plan->once = true;
-        return CLI_GO_ON;
-    case OPTION_ON_ELECTED:
-        plan->on_elected = value;
-        return CLI_GO_ON;
-    case OPTION_ON_DEMOTED:
-        plan->on_demoted = value;
-        return CLI_GO_ON;
-    case OPTION_PRIORITY:
-        return take_priority(plan, value);
-    case OPTION_OBSERVE:
-        plan->observe = true;
-        return CLI_GO_ON;
-    case OPTION_JSON:
-        plan->json = true;
-        return CLI_GO_ON;
-    case OPTION_METRICS:
-        plan->metrics = value;
-        return CLI_GO_ON;
-    default:
-        return take_time(plan, option, value);
-    }
-}
 
 static int check_observer(const struct cli_plan *plan)
 {
@@ -223,6 +143,7 @@ static int read_elect_args(struct cli_args *args, struct cli_plan *plan, int arg
         code = cli_args_read(args, argc, argv);
     }
     if (code == CLI_GO_ON) {
+        plan->value = plan->value && plan->value[0] ? plan->value : NULL;
         plan->argv = optind < argc ? argv + optind : NULL;
         code = check_plan(plan);
     }
@@ -278,10 +199,9 @@ int cli_elect_main(int argc, char **argv)
     struct cli_args args = {.command = "elect",
                             .help = help,
                             .help_end = help_end,
-                            .short_options = "+:hv",
                             .options = options,
-                            .own = take_elect_option,
                             .arg = &plan,
+                            .has_cmd = true,
                             .connect = {.never_waits = true}};
     struct cli_signals signals = {.fd = -1};
     struct cli_session session;

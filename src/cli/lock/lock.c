@@ -11,7 +11,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/lock/hold.h"
 #include "cli/lock/lease.h"
 #include "cli/metrics/serve.h"
@@ -26,15 +25,6 @@
 #include "cli/take/take.h"
 
 #define DEFAULT_GRACE_MS 1000
-
-enum {
-    OPTION_GRACE = CLI_TAKE_OWN,
-    OPTION_LEAVE_CHILDREN,
-    OPTION_NO_RENEW,
-    OPTION_MAX_HOLD,
-    OPTION_AT_LEAST,
-    OPTION_METRICS
-};
 
 static const char help[] =
     "usage: redlock lock KEY... [OPTION...] -- CMD [ARG...]\n"
@@ -65,7 +55,7 @@ static const char help[] =
     "  --owner TEXT        the holder's name, for people (default: host:pid)\n"
     "  --fence             set REDLOCK_FENCING_TOKEN for CMD: a number that grows with each\n"
     "                      acquisition, by which a resource refuses a stale "
-    "holder\n" CLI_METRICS_HELP CLI_HELP_CONNECT;
+    "holder\n" CLI_METRICS_HELP;
 
 static const char help_end[] =
     "\n"
@@ -85,53 +75,27 @@ static const char help_end[] =
     "wrong usage, 70 internal error, 126 CMD cannot be run, 127 CMD was not found, 128+N\n"
     "signal N while waiting\n";
 
-static const struct option options[] = {
-    CLI_TAKE_OPTIONS,
-    {"grace", required_argument, NULL, OPTION_GRACE},
-    {"leave-children", no_argument, NULL, OPTION_LEAVE_CHILDREN},
-    {"no-renew", no_argument, NULL, OPTION_NO_RENEW},
-    {"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
-    {"at-least", required_argument, NULL, OPTION_AT_LEAST},
-    {"metrics", required_argument, NULL, OPTION_METRICS},
-    CLI_ARGS_CONNECT,
-    CLI_ARGS_ALWAYS,
-    {NULL, 0, NULL, 0}};
-
 struct lock_args {
-    struct cli_take take;
+    struct cli_take take; /* first, for its options */
     struct cli_lock_lease lease;
     struct cli_guard guard;
     struct cli_metrics metrics;
+    bool no_renew;
     const struct redlock_lock *held; /* while CMD runs; NULL: not now */
 };
 
-static int take_lock_option(void *arg, int option, const char *value)
-{
-    struct lock_args *lock = arg;
+#define LOCK_FIELD(name) .field = offsetof(struct lock_args, name)
 
-    switch (option) {
-    case OPTION_GRACE:
-        return cli_args_duration("lock", "--grace", value, 0, REDLOCK_MAX_TTL_MS,
-                                 &lock->lease.lease.terms.grace_ms);
-    case OPTION_LEAVE_CHILDREN:
-        lock->lease.lease.terms.leaves_rest = true;
-        return CLI_GO_ON;
-    case OPTION_NO_RENEW:
-        lock->take.renew = false;
-        return CLI_GO_ON;
-    case OPTION_MAX_HOLD:
-        return cli_args_duration("lock", "--max-hold", value, REDLOCK_MIN_TTL_MS, UINT32_MAX,
-                                 &lock->take.max_hold_ms);
-    case OPTION_AT_LEAST:
-        return cli_args_duration("lock", "--at-least", value, REDLOCK_MIN_TTL_MS,
-                                 REDLOCK_MAX_TTL_MS, &lock->take.at_least_ms);
-    case OPTION_METRICS:
-        lock->metrics.address = value;
-        return CLI_GO_ON;
-    default:
-        return cli_take_option(&lock->take, option, value);
-    }
-}
+static const struct cli_option options[] = {
+    {"grace", CLI_TIME, LOCK_FIELD(lease.lease.terms.grace_ms), .max = REDLOCK_MAX_TTL_MS},
+    {"leave-children", CLI_FLAG, LOCK_FIELD(lease.lease.terms.leaves_rest)},
+    {"no-renew", CLI_FLAG, LOCK_FIELD(no_renew)},
+    {"max-hold", CLI_TIME, LOCK_FIELD(take.max_hold_ms), .min = REDLOCK_MIN_TTL_MS,
+     .max = UINT32_MAX},
+    {"at-least", CLI_TIME, LOCK_FIELD(take.at_least_ms), REDLOCK_MIN_TTL_MS,
+     .max = REDLOCK_MAX_TTL_MS},
+    {"metrics", CLI_TEXT, LOCK_FIELD(metrics.address)},
+    {.name = NULL}};
 
 static bool has_dashes(int argc, char **argv)
 {
@@ -249,6 +213,7 @@ static int run_served(struct lock_args *lock, struct cli_session *session,
 static void prepare(struct lock_args *lock, const struct cli_session *session, char *const *argv)
 {
     fit_grace(lock);
+    lock->take.renew = !lock->no_renew;
     lock->lease.lease.terms.rest_ms = lock->lease.lease.terms.grace_ms;
     lock->take.notice_cb = cli_lock_lease_notice;
     lock->take.notice_arg = &lock->lease;
@@ -270,17 +235,16 @@ int cli_lock_main(int argc, char **argv)
     struct cli_args args = {.command = "lock",
                             .help = help,
                             .help_end = help_end,
-                            .short_options = "+:hv" CLI_TAKE_SHORT,
                             .options = options,
-                            .own = take_lock_option,
+                            .shared = cli_take_options,
                             .arg = &lock,
+                            .has_cmd = true,
                             .connect = {.never_waits = true}};
     struct cli_signals signals = {.fd = -1};
     struct cli_session session;
     int code;
 
     cli_take_init(&lock.take, args.command);
-    lock.take.renew = true;
     code = read_lock_args(&args, &lock, argc, argv);
     if (code == CLI_GO_ON) {
         code = cli_session_open(args.command, &args.connect, &session);

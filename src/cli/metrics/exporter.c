@@ -15,7 +15,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/metrics/serve.h"
 #include "cli/metrics/text.h"
 #include "cli/say/exit.h"
@@ -27,10 +26,6 @@
 
 static const struct timeval pause = {5, 0};
 
-enum {
-    OPTION_LISTEN = CLI_OPTION_OWN
-};
-
 static const char help[] =
     "usage: redlock exporter [KEY...] [OPTION...]\n"
     "\n"
@@ -39,16 +34,13 @@ static const char help[] =
     "acquires nothing. redlock lock and redlock elect serve their own with --metrics.\n"
     "\n"
     "  --listen IP:PORT    where to serve them (default " DEFAULT_ADDRESS "); there is no\n"
-    "                      login: anybody who can connect can read\n" CLI_HELP_CONNECT "\n"
-    "example:\n"
-    "  redlock exporter nightly deploy --listen 127.0.0.1:9469\n"
-    "\n"
-    "exit status: 64 wrong usage, 70 internal error, 128+N signal N\n";
+    "                      login: anybody who can connect can read\n";
 
-static const struct option options[] = {{"listen", required_argument, NULL, OPTION_LISTEN},
-                                        CLI_ARGS_CONNECT,
-                                        CLI_ARGS_ALWAYS,
-                                        {NULL, 0, NULL, 0}};
+static const char help_end[] = "\n"
+                               "example:\n"
+                               "  redlock exporter nightly deploy --listen 127.0.0.1:9469\n"
+                               "\n"
+                               "exit status: 64 wrong usage, 70 internal error, 128+N signal N\n";
 
 /* What is known of a key. */
 struct key {
@@ -205,14 +197,8 @@ static int run_exporter(struct exporter *e, struct cli_signals *signals)
 
 /* ---- the command line ---- */
 
-static int take_exporter_option(void *arg, int option, const char *value)
-{
-    struct exporter *e = arg;
-
-    (void)option; /* it has only one */
-    e->metrics.address = value;
-    return CLI_GO_ON;
-}
+static const struct cli_option options[] = {
+    {"listen", CLI_TEXT, .field = offsetof(struct exporter, metrics.address)}, {.name = NULL}};
 
 /* A key that is given twice would be two samples with the same labels. */
 static int add_key(struct exporter *e, const char *name)
@@ -276,9 +262,8 @@ int cli_exporter_main(int argc, char **argv)
     struct exporter e = {.metrics = {.address = DEFAULT_ADDRESS, .more = write_locks}};
     struct cli_args args = {.command = "exporter",
                             .help = help,
-                            .short_options = ":hv",
+                            .help_end = help_end,
                             .options = options,
-                            .own = take_exporter_option,
                             .arg = &e,
                             .connect = {.never_waits = true}};
     struct cli_signals signals = {.fd = -1};

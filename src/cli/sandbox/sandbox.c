@@ -22,7 +22,6 @@
 #include <redlock/manager.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/sandbox/child.h"
 #include "cli/sandbox/folder.h"
 #include "cli/sandbox/keeper.h"
@@ -38,10 +37,6 @@
 /* Between a TERM or HUP and the SIGKILL. */
 static const struct timeval kill_delay = {2, 0};
 
-enum {
-    OPTION_SERVER = CLI_OPTION_OWN
-};
-
 static const char help[] =
     "usage: redlock sandbox [-n N] [OPTION...] [[--] CMD [ARG...]]\n"
     "\n"
@@ -51,7 +46,10 @@ static const char help[] =
     "them, and REDLOCK_QUARANTINE=off, because they have all just started.\n"
     "\n"
     "  -n, --masters N     the number of masters (default 5, at most 63)\n"
-    "  --server PATH       the server to run\n" CLI_HELP_ALWAYS "\n"
+    "  --server PATH       the server to run\n";
+
+static const char help_end[] =
+    "\n"
     "REDLOCK_SANDBOX names the folder. The files of master 1 are 1.conf, 1.sock, 1.pid and\n"
     "1.log, and so on, so that a script can break things:\n"
     "  kill -9 $(cat $REDLOCK_SANDBOX/1.pid)      kill a master\n"
@@ -68,11 +66,6 @@ static const char help[] =
     "wrong usage, 70 internal error (the masters did not start), 126 CMD cannot be run, 127\n"
     "CMD was not found\n";
 
-static const struct option options[] = {{"masters", required_argument, NULL, 'n'},
-                                        {"server", required_argument, NULL, OPTION_SERVER},
-                                        CLI_ARGS_ALWAYS,
-                                        {NULL, 0, NULL, 0}};
-
 struct sandbox {
     const char *server;
     int n;
@@ -85,25 +78,17 @@ struct sandbox {
     bool keeper_died; /* the keeper was killed */
 };
 
-static int take_masters(struct sandbox *sandbox, const char *value)
-{
-    if (cli_args_number(value, 1, REDLOCK_MAX_NODES, &sandbox->n) != 0) {
-        return cli_say_usage("sandbox", "-n '%s' is not a number from 1 to %d", value,
-                             REDLOCK_MAX_NODES);
-    }
-    return CLI_GO_ON;
-}
-
-static int take_sandbox_option(void *arg, int option, const char *value)
+static int take_masters(void *arg, const char *value)
 {
     struct sandbox *sandbox = arg;
 
-    if (option == 'n') {
-        return take_masters(sandbox, value);
-    }
-    sandbox->server = value;
-    return CLI_GO_ON;
+    return cli_args_number("sandbox", "-n", value, 1, REDLOCK_MAX_NODES, &sandbox->n);
 }
+
+static const struct cli_option options[] = {
+    {"masters", CLI_CALL, .letter = 'n', .take = take_masters},
+    {"server", CLI_TEXT, .field = offsetof(struct sandbox, server)},
+    {.name = NULL}};
 
 static int set_nodes(const char *folder, int n)
 {
@@ -129,15 +114,13 @@ static int set_nodes(const char *folder, int n)
  * other masters. */
 static int set_environment(const char *folder, int n)
 {
-    static const char *const others[] = {"REDLOCK_USERNAME",         "REDLOCK_PASSWORD_FILE",
-                                         "REDLOCK_PASSWORD_COMMAND", "REDLOCK_TLS_CACERT",
-                                         "REDLOCK_TLS_CERT",         "REDLOCK_TLS_KEY",
-                                         "REDLOCK_TLS_SNI",          "REDLOCK_TLS_VERIFY"};
     unsigned i;
 
     cli_secret_unset("REDLOCK_PASSWORD");
-    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        unsetenv(others[i]);
+    for (i = 0; i < CLI_SETTINGS; i++) {
+        if (cli_settings[i].of_these) {
+            unsetenv(cli_settings[i].variable);
+        }
     }
     if (set_nodes(folder, n) != 0 || setenv("REDLOCK_SANDBOX", folder, 1) != 0 ||
         setenv("REDLOCK_QUARANTINE", "off", 1) != 0) { /* they have all just started */
@@ -287,10 +270,11 @@ int cli_sandbox_main(int argc, char **argv)
     struct sandbox sandbox = {.n = DEFAULT_MASTERS, .signals = {.fd = -1}};
     struct cli_args args = {.command = "sandbox",
                             .help = help,
-                            .short_options = "+:hvn:",
+                            .help_end = help_end,
                             .options = options,
-                            .own = take_sandbox_option,
-                            .arg = &sandbox};
+                            .arg = &sandbox,
+                            .has_cmd = true,
+                            .without_masters = true};
     char program[PATH_MAX];
     int code = cli_args_read(&args, argc, argv);
 

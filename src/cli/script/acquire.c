@@ -13,7 +13,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -37,7 +36,10 @@ static const char help[] =
     "  --owner TEXT        the holder's name, for people (default: host:pid)\n"
     "  --fence             print a fencing token on a second line: a number that grows with\n"
     "                      each acquisition, by which a resource refuses a stale "
-    "holder\n" CLI_HELP_CONNECT "\n"
+    "holder\n";
+
+static const char help_end[] =
+    "\n"
     "examples:\n"
     "  token=$(redlock acquire backup --ttl 2m --no-wait) || exit\n"
     "  redlock extend backup --token \"$token\" --ttl 2m || exit\n"
@@ -45,14 +47,6 @@ static const char help[] =
     "\n"
     "exit status: 0 acquired, 75 somebody else holds the lock, 69 no majority of the masters\n"
     "can be reached, 64 wrong usage, 70 internal error, 128+N ended by signal N\n";
-
-static const struct option options[] = {
-    CLI_TAKE_OPTIONS, CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
-
-static int take_acquire_option(void *arg, int option, const char *value)
-{
-    return cli_take_option(arg, option, value);
-}
 
 /* Print the token, and only then leave the lock to the caller. If that fails, redlock_close()
  * releases the lock. */
@@ -109,9 +103,8 @@ int cli_acquire_main(int argc, char **argv)
     struct cli_take take;
     struct cli_args args = {.command = "acquire",
                             .help = help,
-                            .short_options = ":hv" CLI_TAKE_SHORT,
-                            .options = options,
-                            .own = take_acquire_option,
+                            .help_end = help_end,
+                            .shared = cli_take_options,
                             .arg = &take,
                             .connect = {.never_waits = true}};
     struct cli_session session;

@@ -12,7 +12,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/args/keys.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
@@ -24,10 +23,6 @@
 #include "cli/take/set_all.h"
 #include "cli/take/trouble.h"
 
-enum {
-    OPTION_TTL = CLI_TOKEN_OWN
-};
-
 static const char help[] =
     "usage: redlock extend KEY... --token TOKEN|--token-file FILE [--ttl TIME] [OPTION...]\n"
     "\n"
@@ -36,7 +31,10 @@ static const char help[] =
     "never revives a lock that is gone.\n"
     "\n" CLI_TOKEN_HELP
     "  --ttl TIME          how long the lock lives from now on (default 10s, or --max-ttl if\n"
-    "                      that is less)\n" CLI_HELP_CONNECT "\n"
+    "                      that is less)\n";
+
+static const char help_end[] =
+    "\n"
     "example:\n"
     "  redlock extend backup --token \"$token\" --ttl 2m || exit    # the lock is lost: stop\n"
     "\n"
@@ -44,15 +42,9 @@ static const char help[] =
     "too late for the ttl), 69 no majority of the masters can be reached, 64 wrong usage,\n"
     "70 internal error\n";
 
-static const struct option options[] = {CLI_TOKEN_OPTIONS,
-                                        {"ttl", required_argument, NULL, OPTION_TTL},
-                                        CLI_ARGS_CONNECT,
-                                        CLI_ARGS_ALWAYS,
-                                        {NULL, 0, NULL, 0}};
-
 struct extension {
+    struct cli_token token; /* first, for its options */
     struct cli_keys keys;
-    struct cli_token token;
     uint32_t ttl_ms;
     struct cli_session session;
     struct redlock_lock *lock;
@@ -60,16 +52,10 @@ struct extension {
     int code;
 };
 
-static int take_extend_option(void *arg, int option, const char *value)
-{
-    struct extension *extension = arg;
-
-    if (option == OPTION_TTL) {
-        return cli_args_duration("extend", "--ttl", value, REDLOCK_MIN_TTL_MS, REDLOCK_MAX_TTL_MS,
-                                 &extension->ttl_ms);
-    }
-    return cli_token_take(&extension->token, option, value);
-}
+static const struct cli_option options[] = {{"ttl", CLI_TIME,
+                                             .field = offsetof(struct extension, ttl_ms),
+                                             REDLOCK_MIN_TTL_MS, .max = REDLOCK_MAX_TTL_MS},
+                                            {.name = NULL}};
 
 /* Report that the lock is lost: too many masters do not have our key. */
 static int explain_lost(const struct extension *extension, const struct redlock_lock *lock)
@@ -190,9 +176,9 @@ int cli_extend_main(int argc, char **argv)
     struct extension extension = {.ttl_ms = 0};
     struct cli_args args = {.command = "extend",
                             .help = help,
-                            .short_options = ":hv",
+                            .help_end = help_end,
                             .options = options,
-                            .own = take_extend_option,
+                            .shared = cli_token_options,
                             .arg = &extension,
                             .connect = {.never_waits = true}};
     int code = read_extend_args(&args, argc, argv);

@@ -6,7 +6,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/args/keys.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -21,7 +20,10 @@ static const char help[] =
     "order. This never releases a lock that somebody else has acquired meanwhile. A message on\n"
     "stderr says what happened. A lock that is already gone because its TTL has passed is not\n"
     "an error.\n"
-    "\n" CLI_TOKEN_HELP CLI_HELP_CONNECT "\n"
+    "\n" CLI_TOKEN_HELP;
+
+static const char help_end[] =
+    "\n"
     "example:\n"
     "  redlock release backup --token \"$token\"\n"
     "  redlock acquire backup >token; redlock release backup --token-file token\n"
@@ -29,19 +31,11 @@ static const char help[] =
     "exit status: 0 released or already gone, 75 somebody else holds the lock, 69 no majority\n"
     "of the masters can be reached, 64 wrong usage, 70 internal error\n";
 
-static const struct option options[] = {
-    CLI_TOKEN_OPTIONS, CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
-
 /* A release. */
 struct release {
     bool done;
     int status;
 };
-
-static int take_release_option(void *arg, int option, const char *value)
-{
-    return cli_token_take(arg, option, value);
-}
 
 static void on_released(struct redlock_lock *lock, int status, void *arg)
 {
@@ -115,9 +109,8 @@ int cli_release_main(int argc, char **argv)
     struct cli_token token = {.text = NULL};
     struct cli_args args = {.command = "release",
                             .help = help,
-                            .short_options = ":hv",
-                            .options = options,
-                            .own = take_release_option,
+                            .help_end = help_end,
+                            .shared = cli_token_options,
                             .arg = &token,
                             .connect = {.never_waits = true}};
     struct cli_session session;

@@ -9,11 +9,10 @@
 #include "cli/session/file.h"
 #include "cli/system/secret.h"
 
-int cli_token_take(struct cli_token *token, int option, const char *value)
-{
-    *(option == CLI_TOKEN_FILE ? &token->file : &token->text) = value;
-    return CLI_GO_ON;
-}
+const struct cli_option cli_token_options[] = {
+    {"token", CLI_TEXT, .field = offsetof(struct cli_token, text)},
+    {"token-file", CLI_TEXT, .field = offsetof(struct cli_token, file)},
+    {.name = NULL}};
 
 static int read_file(struct cli_token *token)
 {

@@ -5,18 +5,10 @@
 
 #include "cli/args/args.h"
 
-enum cli_token_option {
-    CLI_TOKEN_GIVEN = CLI_OPTION_OWN,
-    CLI_TOKEN_FILE,
-    CLI_TOKEN_OWN /* a command's own options begin here */
-};
+/* The options of both commands: the struct of a command begins with a struct cli_token. */
+extern const struct cli_option cli_token_options[];
 
-/* For the option tables, and the help, of both commands. */
-#define CLI_TOKEN_OPTIONS                                                                          \
-    {"token", required_argument, NULL, CLI_TOKEN_GIVEN},                                           \
-    {                                                                                              \
-        "token-file", required_argument, NULL, CLI_TOKEN_FILE                                      \
-    }
+/* Their part of the help. */
 #define CLI_TOKEN_HELP                                                                             \
     "  --token TOKEN       the token that `redlock acquire` printed; other users of this\n"        \
     "                      machine can see it in the process list\n"                               \
@@ -27,9 +19,6 @@ struct cli_token {
     const char *file; /* NULL: not given */
     char *read;       /* what `text` points to, if it was read */
 };
-
-/* Take the value of one of these options. Returns CLI_GO_ON. */
-int cli_token_take(struct cli_token *token, int option, const char *value);
 
 /* Read the file, if one was given; then token->text is the token. Returns CLI_GO_ON or CLI_USAGE.
  * Call cli_token_free() in both cases. */

@@ -12,15 +12,6 @@ const char cli_config_separators[] = ", \t\r\n";
 
 static const char blanks[] = " \t\r";
 
-static const char *const names[] = {[CLI_CONFIG_KEY_PREFIX] = "key-prefix",
-                                    [CLI_CONFIG_MAX_TTL] = "max-ttl",
-                                    [CLI_CONFIG_QUARANTINE] = "quarantine",
-                                    [CLI_CONFIG_CACERT] = "cacert",
-                                    [CLI_CONFIG_CERT] = "cert",
-                                    [CLI_CONFIG_KEY] = "key",
-                                    [CLI_CONFIG_SNI] = "sni",
-                                    [CLI_CONFIG_TLS_VERIFY] = "tls-verify"};
-
 static void cut_comment(char *line)
 {
     char before = '\n';
@@ -80,29 +71,49 @@ static char *trim(char *text)
     return text;
 }
 
-static int take_value(const char *path, unsigned number, const char *name, char *value,
+static int take_value(const char *path, unsigned number, enum cli_setting setting, char *value,
+                      struct cli_config *config)
+{
+    if (config->values[setting]) {
+        cli_say("%s:%u: %s is given twice: see line %u", path, number, cli_settings[setting].name,
+                config->value_lines[setting]);
+        return CLI_USAGE;
+    }
+    config->values[setting] = value;
+    config->value_lines[setting] = number;
+    return CLI_OK;
+}
+
+/* Say which settings there are: "key-prefix, max-ttl or sni". */
+static int refuse_name(const char *path, unsigned number, const char *name)
+{
+    char known[256] = "";
+    int i, last = CLI_SETTINGS;
+
+    while (!cli_settings[--last].in_file) {
+    }
+    for (i = 0; i <= last; i++) {
+        if (cli_settings[i].in_file) {
+            strcat(known, !known[0] ? "" : i < last ? ", " : " or ");
+            strcat(known, cli_settings[i].name);
+        }
+    }
+    cli_say("%s:%u: unknown setting '%s': write %s, or the URIs of masters", path, number, name,
+            known);
+    return CLI_USAGE;
+}
+
+static int take_named(const char *path, unsigned number, const char *name, char *value,
                       struct cli_config *config)
 {
     int i;
 
-    for (i = 0; i < CLI_CONFIG_NAMES; i++) {
-        if (strcmp(name, names[i]) != 0) {
-            continue;
+    for (i = 0; i < CLI_SETTINGS; i++) {
+        if (cli_settings[i].in_file && strcmp(name, cli_settings[i].name) == 0) {
+            return take_value(path, number, (enum cli_setting)i, value, config);
         }
-        if (config->values[i]) {
-            cli_say("%s:%u: %s is given twice: see line %u", path, number, name,
-                    config->value_lines[i]);
-            return CLI_USAGE;
-        }
-        config->values[i] = value;
-        config->value_lines[i] = number;
-        return CLI_OK;
     }
-    cli_say(
-        "%s:%u: unknown setting '%s': write key-prefix, max-ttl, quarantine, cacert, cert, key, "
-        "sni or tls-verify, or the URIs of masters",
-        path, number, name);
-    return CLI_USAGE;
+    return refuse_name(path, number, name);
 }
 
 /* Read a line "name = value"; no URI begins like that. Returns CLI_GO_ON for any other line. */
@@ -117,7 +128,7 @@ static int cut_value(const char *path, unsigned number, char *line, struct cli_c
     }
     *equals = '\0';
     name[length] = '\0';
-    return take_value(path, number, name, trim(equals + 1), config);
+    return take_named(path, number, name, trim(equals + 1), config);
 }
 
 int cli_config_cut(char *text, const char *path, struct cli_config *ret_config)

@@ -16,24 +16,14 @@
 
 #include <stddef.h>
 
-enum cli_config_name {
-    CLI_CONFIG_KEY_PREFIX,
-    CLI_CONFIG_MAX_TTL,
-    CLI_CONFIG_QUARANTINE,
-    CLI_CONFIG_CACERT,
-    CLI_CONFIG_CERT,
-    CLI_CONFIG_KEY,
-    CLI_CONFIG_SNI,
-    CLI_CONFIG_TLS_VERIFY,
-    CLI_CONFIG_NAMES
-};
+#include "cli/args/masters.h"
 
 struct cli_config {
     const char **uris; /* the masters */
     unsigned *lines;   /* the line of each */
     size_t n;
-    const char *values[CLI_CONFIG_NAMES];   /* the settings; NULL: not set */
-    unsigned value_lines[CLI_CONFIG_NAMES]; /* the line of each */
+    const char *values[CLI_SETTINGS];   /* the settings; NULL: not set */
+    unsigned value_lines[CLI_SETTINGS]; /* the line of each */
 };
 
 /* Split a text; the result points into it. `path`: the file that the text was read from; NULL: the

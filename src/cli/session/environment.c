@@ -13,7 +13,6 @@
 #include "cli/say/say.h"
 #include "cli/session/node_list.h"
 #include "cli/session/settings.h"
-#include "cli/session/tls.h"
 #include "cli/system/secret.h"
 
 /* The absolute path of a file that can be read again; NULL for a pipe. */
@@ -107,21 +106,58 @@ static int set_login(const struct cli_settings *settings)
     return result;
 }
 
-/* Defaults are set too: otherwise CMD's redlock would take the settings of some file. */
-static int set_shared(const struct redlock_options *options)
+static int put(const char *variable, const char *value)
 {
-    char max_ttl[24];
+    return value ? setenv(variable, value, 1) : unsetenv(variable);
+}
 
-    snprintf(max_ttl, sizeof(max_ttl), "%" PRIu32 "ms", options->max_ttl_ms);
-    return setenv("REDLOCK_KEY_PREFIX", options->key_prefix ? options->key_prefix : "", 1) |
-           setenv("REDLOCK_MAX_TTL", max_ttl, 1) |
-           setenv("REDLOCK_QUARANTINE", cli_settings_quarantines[options->quarantine], 1);
+static int put_file(const char *variable, const char *path)
+{
+    char *absolute = path ? realpath(path, NULL) : NULL;
+    int result = put(variable, absolute ? absolute : path);
+
+    free(absolute);
+    return result;
+}
+
+/* Defaults are set too: otherwise CMD's redlock would take the settings of some file. */
+static int set_value(const struct cli_setting_row *row, const struct redlock_options *options)
+{
+    const void *field = (const char *)options + row->field;
+    char text[24];
+
+    switch (row->kind) {
+    case CLI_SETTING_TEXT:
+        return put(row->variable, *(const char *const *)field ? *(const char *const *)field : "");
+    case CLI_SETTING_NAME:
+        return put(row->variable, *(const char *const *)field);
+    case CLI_SETTING_FILE:
+        return put_file(row->variable, *(const char *const *)field);
+    case CLI_SETTING_TIME:
+        snprintf(text, sizeof(text), "%" PRIu32 "ms", *(const uint32_t *)field);
+        return put(row->variable, text);
+    case CLI_SETTING_WORD:
+        return put(row->variable, row->words[*(const int *)field]);
+    case CLI_SETTING_OWN:
+        break;
+    }
+    return 0;
+}
+
+static int set_values(const struct redlock_options *options)
+{
+    int result = 0, i;
+
+    for (i = 0; i < CLI_SETTINGS; i++) {
+        result |= cli_settings[i].variable ? set_value(&cli_settings[i], options) : 0;
+    }
+    return result;
 }
 
 int cli_environment_set(const struct cli_settings *settings)
 {
     if (set_nodes(&settings->nodes) != 0 || set_login(settings) != 0 ||
-        set_shared(&settings->options) != 0 || cli_tls_export(&settings->options) != 0) {
+        set_values(&settings->options) != 0) {
         cli_say("out of memory");
         return CLI_INTERNAL;
     }

@@ -110,23 +110,39 @@ static int use_variable(struct cli_password *password)
     return CLI_GO_ON;
 }
 
-static const char *variable(const char *name)
+/* The option's value, else the variable's; NULL: neither is given. */
+static const char *given(enum cli_setting setting, const struct cli_connect *connect)
 {
-    const char *value = getenv(name);
+    const char *option = connect->values[setting];
+    const char *value = option ? option : getenv(cli_settings[setting].variable);
 
-    return value && value[0] ? value : NULL;
+    return option || (value && value[0]) ? value : NULL;
 }
 
 /* An option counts more than a variable, and a file more than a command. */
 static void find_sources(const struct cli_connect *connect, struct cli_password *password)
 {
-    bool given = connect->password_file || connect->password_command;
+    bool is_option = connect->values[CLI_PASSWORD_FILE] || connect->values[CLI_PASSWORD_COMMAND];
 
-    password->file = given ? connect->password_file : variable("REDLOCK_PASSWORD_FILE");
-    password->command = connect->password_command;
-    if (!given && password->file == NULL) {
-        password->command = variable("REDLOCK_PASSWORD_COMMAND");
+    password->file =
+        is_option ? connect->values[CLI_PASSWORD_FILE] : given(CLI_PASSWORD_FILE, connect);
+    if (is_option || password->file == NULL) {
+        password->command = is_option ? connect->values[CLI_PASSWORD_COMMAND]
+                                      : given(CLI_PASSWORD_COMMAND, connect);
     }
+}
+
+static int find_username(const char *command, const struct cli_connect *connect,
+                         struct redlock_options *options)
+{
+    const char *name = given(CLI_USERNAME, connect);
+
+    options->username = name && name[0] ? name : NULL;
+    if (options->username && options->password == NULL && options->password_file == NULL) {
+        return cli_say_usage(command, "--username (or REDLOCK_USERNAME) needs a password; use "
+                                      "--password-file, --password-command or REDLOCK_PASSWORD");
+    }
+    return CLI_GO_ON;
 }
 
 int cli_password_find(const char *command, const struct cli_connect *connect,
@@ -136,7 +152,7 @@ int cli_password_find(const char *command, const struct cli_connect *connect,
     int code;
 
     *ret_password = password;
-    if (connect->password_file && connect->password_command) {
+    if (connect->values[CLI_PASSWORD_FILE] && connect->values[CLI_PASSWORD_COMMAND]) {
         return cli_say_usage(command, "--password-file and --password-command are both given: "
                                       "give one of them");
     }
@@ -145,7 +161,7 @@ int cli_password_find(const char *command, const struct cli_connect *connect,
            : ret_password->command ? use_command(ret_password, options)
                                    : use_variable(ret_password);
     options->password = ret_password->text;
-    return code;
+    return code == CLI_GO_ON ? find_username(command, connect, options) : code;
 }
 
 void cli_password_free(struct cli_password *password)

@@ -22,7 +22,7 @@ struct cli_password {
     char *fd_path;       /* its name */
 };
 
-/* Find the password, and set it in *options. Returns CLI_GO_ON, and the caller calls
+/* Find the login, and set it in *options. Returns CLI_GO_ON, and the caller calls
  * cli_password_free(); or says what is wrong and returns the code to exit with. */
 int cli_password_find(const char *command, const struct cli_connect *connect,
                       struct cli_password *ret_password, struct redlock_options *options);

@@ -1,6 +1,7 @@
 /* settings.c - reads the settings from options, environment and file, in this order. */
 #include "cli/session/settings.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,90 +9,80 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/tls.h"
 #include "cli/session/trace.h"
 #include "cli/session/value.h"
 
-const char *const cli_settings_quarantines[] = {[REDLOCK_QUARANTINE_STRICT] = "strict",
-                                                [REDLOCK_QUARANTINE_LENIENT] = "lenient",
-                                                [REDLOCK_QUARANTINE_OFF] = "off"};
+/* ---- the values ---- */
 
-/* The option's value, else the variable's, else NULL. */
-static const char *setting(const char *option, const char *variable)
+/* Store the number of a word. */
+static int take_word(const char *command, const struct cli_setting_row *row,
+                     const struct cli_value *value, int *ret_number)
 {
-    const char *value = option ? option : getenv(variable);
-
-    return value && value[0] ? value : NULL;
-}
-
-/* ---- how to log in ---- */
-
-static int find_username(const char *command, const struct cli_connect *connect,
-                         struct redlock_options *options)
-{
-    options->username = setting(connect->username, "REDLOCK_USERNAME");
-    if (options->username && options->password == NULL && options->password_file == NULL) {
-        return cli_say_usage(command, "--username (or REDLOCK_USERNAME) needs a password; use "
-                                      "--password-file, --password-command or REDLOCK_PASSWORD");
-    }
-    return CLI_GO_ON;
-}
-
-/* ---- what all must agree on ---- */
-
-static int find_prefix(const char *command, const struct cli_connect *connect,
-                       struct cli_settings *settings)
-{
-    struct cli_value prefix =
-        cli_value_find(&settings->nodes, CLI_CONFIG_KEY_PREFIX, connect->key_prefix, "--key-prefix",
-                       "REDLOCK_KEY_PREFIX");
-
-    settings->options.key_prefix = prefix.text;
-    if (prefix.text && strlen(prefix.text) >= REDLOCK_MAX_KEY) {
-        return cli_say_usage(command, "%s is too long: at most %d bytes are allowed", prefix.from,
-                             REDLOCK_MAX_KEY - 1);
-    }
-    return CLI_GO_ON;
-}
-
-static int find_max_ttl(const char *command, const struct cli_connect *connect,
-                        struct cli_settings *settings)
-{
-    struct cli_value max_ttl =
-        cli_value_find(&settings->nodes, CLI_CONFIG_MAX_TTL, NULL, "--max-ttl", "REDLOCK_MAX_TTL");
-
-    if (connect->max_ttl_ms) {
-        settings->options.max_ttl_ms = connect->max_ttl_ms;
-    } else if (max_ttl.text) {
-        return cli_args_duration(command, max_ttl.from, max_ttl.text, REDLOCK_MIN_TTL_MS,
-                                 REDLOCK_MAX_TTL_MS, &settings->options.max_ttl_ms);
-    }
-    return CLI_GO_ON;
-}
-
-/* Which masters vote. */
-static int find_quarantine(const char *command, const struct cli_connect *connect,
-                           struct cli_settings *settings)
-{
-    struct cli_value word =
-        cli_value_find(&settings->nodes, CLI_CONFIG_QUARANTINE, connect->quarantine, "--quarantine",
-                       "REDLOCK_QUARANTINE");
     int i;
 
-    if (word.text == NULL) {
-        return CLI_GO_ON;
-    }
-    for (i = 0; i < 3; i++) {
-        if (strcmp(word.text, cli_settings_quarantines[i]) == 0) {
-            settings->options.quarantine = (enum redlock_quarantine)i;
+    for (i = 0; row->words[i]; i++) {
+        if (strcmp(value->text, row->words[i]) == 0) {
+            *ret_number = i;
             return CLI_GO_ON;
         }
     }
-    return cli_say_usage(command, "%s '%s' is unknown: it must be strict, lenient or off",
-                         word.from, word.text);
+    return cli_say_usage(command, "%s '%s' is unknown: it must be %s", value->from, value->text,
+                         row->expected);
 }
 
-/* ---- all of them ---- */
+static int take_text(const char *command, const struct cli_setting_row *row,
+                     const struct cli_value *value, const char **ret_text)
+{
+    *ret_text = value->text;
+    if (strlen(value->text) > row->max) {
+        return cli_say_usage(command, "%s is too long: at most %" PRIu32 " bytes are allowed",
+                             value->from, row->max);
+    }
+    return CLI_GO_ON;
+}
+
+/* Find one setting, and store it in `options`, which has the default. */
+static int find_value(const char *command, enum cli_setting setting,
+                      const struct cli_connect *connect, struct cli_settings *settings)
+{
+    const struct cli_setting_row *row = &cli_settings[setting];
+    void *field = (char *)&settings->options + row->field;
+    struct cli_value value = cli_value_find(setting, connect, &settings->nodes);
+
+    if (value.text == NULL) {
+        return CLI_GO_ON;
+    }
+    switch (row->kind) {
+    case CLI_SETTING_TEXT:
+        return take_text(command, row, &value, field);
+    case CLI_SETTING_TIME:
+        return cli_args_duration(command, value.from, value.text, row->min, row->max, field);
+    case CLI_SETTING_WORD:
+        return take_word(command, row, &value, field);
+    case CLI_SETTING_NAME:
+    case CLI_SETTING_FILE:
+        *(const char **)field = value.text[0] ? value.text : NULL;
+        return CLI_GO_ON;
+    case CLI_SETTING_OWN:
+        break;
+    }
+    return CLI_GO_ON;
+}
+
+static int find_values(const char *command, const struct cli_connect *connect,
+                       struct cli_settings *settings)
+{
+    int code = CLI_GO_ON, i;
+
+    for (i = 0; i < CLI_SETTINGS && code == CLI_GO_ON; i++) {
+        if (cli_settings[i].kind != CLI_SETTING_OWN) {
+            code = find_value(command, (enum cli_setting)i, connect, settings);
+        }
+    }
+    return code;
+}
+
+/* ---- all of it ---- */
 
 static int fill(const char *command, const struct cli_connect *connect,
                 struct cli_settings *settings)
@@ -102,23 +93,8 @@ static int fill(const char *command, const struct cli_connect *connect,
     options->nodes = settings->nodes.config.uris;
     options->n_nodes = settings->nodes.config.n;
     options->client_name = "redlock";
-    if (connect->node_timeout_ms) {
-        options->node_timeout_ms = connect->node_timeout_ms;
-    }
     if (code == CLI_GO_ON) {
-        code = find_username(command, connect, options);
-    }
-    if (code == CLI_GO_ON) {
-        code = find_prefix(command, connect, settings);
-    }
-    if (code == CLI_GO_ON) {
-        code = find_max_ttl(command, connect, settings);
-    }
-    if (code == CLI_GO_ON) {
-        code = find_quarantine(command, connect, settings);
-    }
-    if (code == CLI_GO_ON) {
-        code = cli_tls_find(command, connect, &settings->nodes, options);
+        code = find_values(command, connect, settings);
     }
     return code == CLI_GO_ON ? cli_trace_find(command, connect, options) : code;
 }
@@ -127,7 +103,7 @@ int cli_settings_find(const char *command, const struct cli_connect *connect,
                       struct cli_settings *ret_settings)
 {
     struct cli_settings settings = {.password = {.fd = -1}};
-    int code = cli_node_list_find(connect->nodes, &settings.nodes);
+    int code = cli_node_list_find(connect->values[CLI_NODES], &settings.nodes);
 
     if (code != CLI_OK) {
         return code;

@@ -17,9 +17,6 @@ struct cli_settings {
         options; /* points into the fields above, the command line and the environment */
 };
 
-/* The words for enum redlock_quarantine. */
-extern const char *const cli_settings_quarantines[];
-
 /* Find the settings. Returns CLI_OK, and the caller calls cli_settings_free(); or says what is
  * wrong and returns the code to exit with. */
 int cli_settings_find(const char *command, const struct cli_connect *connect,

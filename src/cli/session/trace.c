@@ -25,13 +25,13 @@ static void on_trace_event(const struct redlock_trace *event, void *arg)
 int cli_trace_find(const char *command, const struct cli_connect *connect,
                    struct redlock_options *options)
 {
-    const char *word = getenv("REDLOCK_TRACE");
+    const char *word = getenv(cli_settings[CLI_TRACE].variable);
     bool said = word && word[0] && strcmp(word, "0") != 0;
 
     if (said && strcmp(word, "1") != 0) {
         return cli_say_usage(command, "REDLOCK_TRACE '%s' is unknown: it must be 1 or 0", word);
     }
-    if (said || connect->trace) {
+    if (said || connect->values[CLI_TRACE]) {
         options->trace_cb = on_trace_event;
     }
     return CLI_GO_ON;

@@ -4,26 +4,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The value of a variable; NULL when it is not set. Empty means not set, except for the prefix. */
-static const char *variable_value(enum cli_config_name name, const char *variable)
+/* The value of a variable; NULL when it is not set. Empty means not set, except for a text. */
+static const char *variable_value(const struct cli_setting_row *row)
 {
-    const char *text = getenv(variable);
+    const char *text = row->variable ? getenv(row->variable) : NULL;
 
-    return text && (text[0] || name == CLI_CONFIG_KEY_PREFIX) ? text : NULL;
+    return text && (text[0] || row->kind == CLI_SETTING_TEXT) ? text : NULL;
 }
 
-struct cli_value cli_value_find(const struct cli_node_list *nodes, enum cli_config_name name,
-                                const char *option, const char *option_name, const char *variable)
+struct cli_value cli_value_find(enum cli_setting setting, const struct cli_connect *connect,
+                                const struct cli_node_list *nodes)
 {
-    struct cli_value value = {option, ""};
+    const struct cli_setting_row *row = &cli_settings[setting];
+    struct cli_value value = {connect->values[setting], ""};
 
-    if (option) {
-        snprintf(value.from, sizeof(value.from), "%s", option_name);
-    } else if ((value.text = variable_value(name, variable))) {
-        snprintf(value.from, sizeof(value.from), "%s", variable);
-    } else if ((value.text = nodes->config.values[name])) {
+    if (value.text) {
+        snprintf(value.from, sizeof(value.from), "--%s", row->name);
+    } else if ((value.text = variable_value(row))) {
+        snprintf(value.from, sizeof(value.from), "%s", row->variable);
+    } else if ((value.text = nodes->config.values[setting])) {
         snprintf(value.from, sizeof(value.from), "%s:%u: %s", nodes->path,
-                 nodes->config.value_lines[name], option_name + 2);
+                 nodes->config.value_lines[setting], row->name);
     }
     return value;
 }

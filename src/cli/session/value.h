@@ -2,6 +2,7 @@
 #ifndef CLI_SESSION_VALUE_H
 #define CLI_SESSION_VALUE_H
 
+#include "cli/args/args.h"
 #include "cli/session/node_list.h"
 
 /* A value, and the option, variable or line that it comes from; text NULL: it is not set. */
@@ -10,8 +11,7 @@ struct cli_value {
     char from[512];
 };
 
-/* option: the value of the option, or NULL. */
-struct cli_value cli_value_find(const struct cli_node_list *nodes, enum cli_config_name name,
-                                const char *option, const char *option_name, const char *variable);
+struct cli_value cli_value_find(enum cli_setting setting, const struct cli_connect *connect,
+                                const struct cli_node_list *nodes);
 
 #endif

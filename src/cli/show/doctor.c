@@ -9,16 +9,11 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/show/doctor_json.h"
 #include "cli/show/doctor_text.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
-
-enum {
-    OPTION_JSON = CLI_OPTION_OWN
-};
 
 static const char help[] =
     "usage: redlock doctor [--json] [OPTION...]\n"
@@ -28,7 +23,10 @@ static const char help[] =
     "memory, permissions (ACL), replicas and speed. It tries permissions with a key that does\n"
     "not exist, and changes nothing on any master.\n"
     "\n"
-    "  --json              print a JSON object\n" CLI_HELP_CONNECT "\n"
+    "  --json              print a JSON object\n";
+
+static const char help_end[] =
+    "\n"
     "examples:\n"
     "  redlock doctor\n"
     "  redlock doctor --json | jq -r '.findings[] | .node, .text, .fix'\n"
@@ -36,10 +34,7 @@ static const char help[] =
     "exit status: 0 all is well, 1 something must be fixed, 69 no majority of the masters is\n"
     "usable, 64 wrong usage, or a server is listed twice, 70 internal error\n";
 
-static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON},
-                                        CLI_ARGS_CONNECT,
-                                        CLI_ARGS_ALWAYS,
-                                        {NULL, 0, NULL, 0}};
+static const struct cli_option options[] = {{"json", CLI_FLAG, .field = 0}, {.name = NULL}};
 
 /* An examination. */
 struct visit {
@@ -138,12 +133,8 @@ static int examine(struct cli_session *session, bool json)
 int cli_doctor_main(int argc, char **argv)
 {
     bool json = false;
-    struct cli_args args = {.command = "doctor",
-                            .help = help,
-                            .short_options = ":hv",
-                            .options = options,
-                            .own = cli_args_flag,
-                            .arg = &json};
+    struct cli_args args = {
+        .command = "doctor", .help = help, .help_end = help_end, .options = options, .arg = &json};
     struct cli_session session;
     int code = cli_args_read(&args, argc, argv);
 

@@ -14,7 +14,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
@@ -27,14 +26,15 @@ static const char help[] =
     "Show the state of each master: up, unresponsive (a reply is overdue), connecting or down;\n"
     "whether its votes count, which server it runs, how long it takes to reply, and its last\n"
     "error.\n"
-    "\n" CLI_HELP_CONNECT "\n"
+    "\n";
+
+static const char help_end[] =
+    "\n"
     "example:\n"
     "  redlock nodes --nodes redis://a.example,redis://b.example,redis://c.example\n"
     "\n"
     "exit status: 0 a majority of the masters is up and grants us locks, 69 no majority is, 64\n"
     "wrong usage, 70 internal error\n";
-
-static const struct option options[] = {CLI_ARGS_CONNECT, CLI_ARGS_ALWAYS, {NULL, 0, NULL, 0}};
 
 /* The wait for the masters to be connected. */
 struct start {
@@ -116,8 +116,7 @@ static int show_masters(struct cli_session *session)
 
 int cli_nodes_main(int argc, char **argv)
 {
-    struct cli_args args = {
-        .command = "nodes", .help = help, .short_options = ":hv", .options = options};
+    struct cli_args args = {.command = "nodes", .help = help, .help_end = help_end};
     struct cli_session session;
     int code = cli_args_read(&args, argc, argv);
 

@@ -12,7 +12,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/show/status_json.h"
 #include "cli/show/status_text.h"
 #include "cli/show/watch.h"
@@ -21,11 +20,6 @@
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
-
-enum {
-    OPTION_JSON = CLI_OPTION_OWN,
-    OPTION_WATCH
-};
 
 /* How often --watch asks: when it does not say, and the limits. */
 #define WATCH_MS 1000
@@ -41,7 +35,10 @@ static const char help[] =
     "\n"
     "  --json              print a JSON array with an object for each KEY\n"
     "  --watch[=TIME]      ask again after each TIME (default 1s) until Ctrl-C; on a terminal the\n"
-    "                      new state replaces the last one\n" CLI_HELP_CONNECT "\n"
+    "                      new state replaces the last one\n";
+
+static const char help_end[] =
+    "\n"
     "examples:\n"
     "  redlock status nightly report --watch\n"
     "  redlock status nightly\n"
@@ -51,12 +48,6 @@ static const char help[] =
     "no majority can be reached, 64 wrong usage, 70 internal error; with --watch 128+N: signal\n"
     "N ended it\n";
 
-static const struct option options[] = {{"json", no_argument, NULL, OPTION_JSON},
-                                        {"watch", optional_argument, NULL, OPTION_WATCH},
-                                        CLI_ARGS_CONNECT,
-                                        CLI_ARGS_ALWAYS,
-                                        {NULL, 0, NULL, 0}};
-
 /* What to show, and how. */
 struct show {
     char **keys;
@@ -64,6 +55,12 @@ struct show {
     bool json;
     uint32_t watch_ms; /* 0: once */
 };
+
+static const struct cli_option options[] = {
+    {"json", CLI_FLAG, .field = offsetof(struct show, json)},
+    {"watch", CLI_MAYBE_TIME, .field = offsetof(struct show, watch_ms), .min = WATCH_MIN_MS,
+     .max = WATCH_MAX_MS, .usual = WATCH_MS},
+    {.name = NULL}};
 
 /* A query. */
 struct query {
@@ -173,29 +170,11 @@ static int check_keys(int argc, char **argv)
     return code;
 }
 
-static int take_status_option(void *arg, int option, const char *value)
-{
-    struct show *show = arg;
-
-    if (option == OPTION_JSON) {
-        show->json = true;
-        return CLI_GO_ON;
-    }
-    show->watch_ms = WATCH_MS;
-    return value ? cli_args_duration("status", "--watch", value, WATCH_MIN_MS, WATCH_MAX_MS,
-                                     &show->watch_ms)
-                 : CLI_GO_ON;
-}
-
 int cli_status_main(int argc, char **argv)
 {
     struct show show = {.json = false};
-    struct cli_args args = {.command = "status",
-                            .help = help,
-                            .short_options = ":hv",
-                            .options = options,
-                            .own = take_status_option,
-                            .arg = &show};
+    struct cli_args args = {
+        .command = "status", .help = help, .help_end = help_end, .options = options, .arg = &show};
     struct cli_signals signals = {.fd = -1};
     struct cli_session session;
     int code = cli_args_read(&args, argc, argv);

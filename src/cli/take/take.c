@@ -71,18 +71,11 @@ uint32_t cli_take_lease_ms(const struct cli_take *take, const struct cli_session
     return least_ms > take->ttl_ms ? least_ms : take->ttl_ms;
 }
 
-/* The range is that of flock(1). */
-static int read_exit_code(struct cli_take *take, const char *value)
+static int take_owner(void *arg, const char *owner)
 {
-    if (cli_args_number(value, 0, 255, &take->conflict_code) != 0) {
-        return cli_say_usage(take->command,
-                             "--conflict-exit-code '%s' is not a number from 0 to 255", value);
-    }
-    return CLI_GO_ON;
-}
+    struct cli_take *take = arg;
 
-static int check_owner(const struct cli_take *take, const char *owner)
-{
+    take->owner = owner;
     if (strlen(owner) > REDLOCK_MAX_OWNER) {
         return cli_say_usage(take->command, "--owner is too long: at most %d bytes are allowed",
                              REDLOCK_MAX_OWNER);
@@ -95,35 +88,18 @@ static int check_owner(const struct cli_take *take, const char *owner)
     return CLI_GO_ON;
 }
 
-int cli_take_option(struct cli_take *take, int option, const char *value)
-{
-    switch (option) {
-    case CLI_TAKE_TTL:
-        return cli_args_duration(take->command, "--ttl", value, REDLOCK_MIN_TTL_MS,
-                                 REDLOCK_MAX_TTL_MS, &take->ttl_ms);
-    case CLI_TAKE_WAIT:
-        return cli_args_duration(take->command, "--wait", value, 0, REDLOCK_FOREVER - 1,
-                                 &take->wait_ms);
-    case CLI_TAKE_NO_WAIT:
-        take->wait_ms = 0;
-        return CLI_GO_ON;
-    case CLI_TAKE_FENCE:
-        take->fence = true;
-        return CLI_GO_ON;
-    case 'q':
-    case CLI_TAKE_QUIET:
-        take->quiet = true;
-        return CLI_GO_ON;
-    case 'E':
-    case CLI_TAKE_CONFLICT:
-        return read_exit_code(take, value);
-    case CLI_TAKE_OWNER:
-        take->owner = value;
-        return check_owner(take, value);
-    default:
-        return cli_say_usage(take->command, "unknown option");
-    }
-}
+#define TAKE_FIELD(name) .field = offsetof(struct cli_take, name)
+
+/* The range of the exit code is that of flock(1). */
+const struct cli_option cli_take_options[] = {
+    {"ttl", CLI_TIME, TAKE_FIELD(ttl_ms), .min = REDLOCK_MIN_TTL_MS, .max = REDLOCK_MAX_TTL_MS},
+    {"wait", CLI_TIME, TAKE_FIELD(wait_ms), .max = REDLOCK_FOREVER - 1},
+    {"no-wait", CLI_FIXED_TIME, TAKE_FIELD(wait_ms), .usual = 0},
+    {"fence", CLI_FLAG, TAKE_FIELD(fence)},
+    {"quiet", CLI_FLAG, TAKE_FIELD(quiet), .letter = 'q'},
+    {"conflict-exit-code", CLI_NUMBER, TAKE_FIELD(conflict_code), .max = 255, .letter = 'E'},
+    {"owner", CLI_CALL, .take = take_owner},
+    {.name = NULL}};
 
 static void say_held(const struct cli_take *take, const struct redlock_lock *lock)
 {

@@ -12,31 +12,10 @@
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
 
-enum cli_take_option {
-    CLI_TAKE_TTL = CLI_OPTION_OWN,
-    CLI_TAKE_WAIT,
-    CLI_TAKE_NO_WAIT,
-    CLI_TAKE_OWNER,
-    CLI_TAKE_FENCE,
-    CLI_TAKE_QUIET,
-    CLI_TAKE_CONFLICT,
-    CLI_TAKE_OWN /* a command's own options begin here */
-};
+/* The options of both commands: the struct of a command begins with a struct cli_take. */
+extern const struct cli_option cli_take_options[];
 
-/* For the option tables of both commands. */
-#define CLI_TAKE_OPTIONS                                                                           \
-    {"ttl", required_argument, NULL, CLI_TAKE_TTL},                                                \
-        {"wait", required_argument, NULL, CLI_TAKE_WAIT},                                          \
-        {"no-wait", no_argument, NULL, CLI_TAKE_NO_WAIT},                                          \
-        {"fence", no_argument, NULL, CLI_TAKE_FENCE},                                              \
-        {"quiet", no_argument, NULL, CLI_TAKE_QUIET},                                              \
-        {"conflict-exit-code", required_argument, NULL, CLI_TAKE_CONFLICT},                        \
-    {                                                                                              \
-        "owner", required_argument, NULL, CLI_TAKE_OWNER                                           \
-    }
-
-/* The short options, and their part of the help. */
-#define CLI_TAKE_SHORT "qE:"
+/* Their part of the help. */
 #define CLI_TAKE_HELP_CONFLICT                                                                     \
     "  -q, --quiet         do not say that somebody else holds the lock\n"                         \
     "  -E, --conflict-exit-code N   exit with N, not 75, when somebody else holds the lock\n"
@@ -70,9 +49,6 @@ uint32_t cli_take_lease_of(uint32_t ttl_ms);
 
 /* The ttl to acquire the lock with: --ttl, or what --at-least needs if that is longer. */
 uint32_t cli_take_lease_ms(const struct cli_take *take, const struct cli_session *session);
-
-/* Read the value of an option. Returns CLI_GO_ON or CLI_USAGE. */
-int cli_take_option(struct cli_take *take, int option, const char *value);
 
 /* Acquire the lock. Gives up after INT, TERM, HUP or QUIT.
  *

@@ -16,7 +16,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/args.h"
-#include "cli/args/help.h"
 #include "cli/http/server.h"
 #include "cli/say/exit.h"
 #include "cli/say/json.h"
@@ -32,11 +31,6 @@
 #define MAX_KEYS 100
 #define MAX_HOSTS 16
 #define INTEREST_US UINT64_C(10000000) /* how long /state keeps us asking */
-
-enum {
-    OPTION_LISTEN = CLI_OPTION_OWN,
-    OPTION_HOST
-};
 
 /* Where the page is, and by which names browsers may ask for it. */
 struct place {
@@ -58,18 +52,15 @@ static const char help[] =
     "\n"
     "  /state              the same as JSON\n"
     "  /events             the same as server-sent events, at each change and each second\n"
-    "\n" CLI_HELP_CONNECT "\n"
+    "\n";
+
+static const char help_end[] =
+    "\n"
     "example:\n"
     "  redlock web nightly cron\n"
     "\n"
     "exit status: 128+N signal N, 64 wrong usage, 70 it cannot listen there, or an internal\n"
     "error\n";
-
-static const struct option options[] = {{"listen", required_argument, NULL, OPTION_LISTEN},
-                                        {"host", required_argument, NULL, OPTION_HOST},
-                                        CLI_ARGS_CONNECT,
-                                        CLI_ARGS_ALWAYS,
-                                        {NULL, 0, NULL, 0}};
 
 struct web {
     struct cli_session session;
@@ -361,8 +352,10 @@ static int run_web(const struct cli_args *args, struct place *place, char **keys
 
 /* ---- the command line ---- */
 
-static int take_host(struct place *place, const char *name)
+static int take_host(void *arg, const char *name)
 {
+    struct place *place = arg;
+
     if (!cli_address_is_name(name)) {
         return cli_say_usage("web", "--host '%s' is not the name of a host, such as web.example",
                              name);
@@ -374,13 +367,10 @@ static int take_host(struct place *place, const char *name)
     return CLI_GO_ON;
 }
 
-static int take_web_option(void *arg, int option, const char *value)
+static int take_listen(void *arg, const char *value)
 {
     struct place *place = arg;
 
-    if (option == OPTION_HOST) {
-        return take_host(place, value);
-    }
     if (cli_address_parse(value, &place->address) != 0) {
         return cli_say_usage("web",
                              "--listen '%s' must be an IP address or localhost, a colon and a "
@@ -389,6 +379,10 @@ static int take_web_option(void *arg, int option, const char *value)
     }
     return CLI_GO_ON;
 }
+
+static const struct cli_option options[] = {{"listen", CLI_CALL, .take = take_listen},
+                                            {"host", CLI_CALL, .take = take_host},
+                                            {.name = NULL}};
 
 static int check_keys(int argc, char **argv)
 {
@@ -410,9 +404,8 @@ int cli_web_main(int argc, char **argv)
     struct place place = {.address = {.ip = "127.0.0.1", .port = 7777}};
     struct cli_args args = {.command = "web",
                             .help = help,
-                            .short_options = ":hv",
+                            .help_end = help_end,
                             .options = options,
-                            .own = take_web_option,
                             .arg = &place,
                             .connect = {.never_waits = true}};
     int code = cli_args_read(&args, argc, argv);
