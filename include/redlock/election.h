@@ -94,16 +94,17 @@ typedef void redlock_elected_cb(struct redlock_election *election, uint64_t term
 typedef void redlock_demoted_cb(struct redlock_election *election,
                                 const struct redlock_demotion *demotion, void *arg);
 
-/* The leader has changed: somebody else leads, nobody does, or the leader is no longer known. While
- * this election leads it is told only of that; the demoted_cb comes before the next leader.
+/* The leader has changed: somebody else leads, nobody leads, or the leader is no longer known.
+ * While this election leads, the callback reports only that; demoted_cb runs before it reports
+ * another leader.
  *
  * leader   borrowed: it lives until the callback returns. */
 typedef void redlock_leader_cb(struct redlock_election *election,
                                const struct redlock_leader *leader, void *arg);
 
-/* Whether the application is healthy enough to lead; 0: no. Called before leadership starts, and
- * before each renewal. After a no it does not lead, and is asked again before the candidate's next
- * round. */
+/* Returns whether the application is healthy enough to lead: 1 or 0. Called before a leadership
+ * starts and before each renewal. After a 0 the candidate does not lead. It is asked again before
+ * its next round. */
 typedef int redlock_healthy_cb(struct redlock_election *election, void *arg);
 
 /* The leadership deadline has moved: see redlock_election_deadline_us(). */
@@ -125,8 +126,8 @@ struct redlock_election_options {
     /* The id of this candidate, for the others: 1 to 64 bytes of printable ASCII without spaces.
      * NULL: an observer, which cannot campaign. */
     const char *id;
-    /* What the leader publishes, for example its address: at most 128 bytes of printable ASCII.
-     * NULL or "": nothing. */
+    /* A text that the leader publishes, for example its address: at most 128 bytes of printable
+     * ASCII. NULL or "": nothing. */
     const char *value;
     /* The TTL of the lock: 10 to max_ttl_ms, default 10000. When a leader dies, somebody else can
      * be elected after this time. All candidates should use the same. (Kubernetes: LeaseDuration.)
@@ -264,11 +265,11 @@ enum redlock_election_state {
 REDLOCK_EXPORT enum redlock_election_state
 redlock_election_state(const struct redlock_election *election);
 
-/* Why the candidate's last attempt to be elected failed: a status that the callback of
- * redlock_acquire() gets, such as REDLOCK_ECONFIG or REDLOCK_ENOMEM; or REDLOCK_EUNRENEWED when
- * healthy_cb said no. It is retried. 0: none has failed since it was last elected. Waiting for
- * another leader to end is not a failure: see redlock_election_lock().
- * From: the loop's thread, callbacks included. Since 0.1. */
+/* Why the candidate's last attempt to be elected failed: a status of the callback of
+ * redlock_acquire(), such as REDLOCK_ECONFIG or REDLOCK_ENOMEM, or REDLOCK_EUNRENEWED when
+ * healthy_cb returned 0. The library retries. 0: no attempt has failed since it was last elected.
+ * Waiting while another candidate leads is not a failure: see redlock_election_lock(). From: the
+ * loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_election_failure(const struct redlock_election *election);
 
 /* Who leads, as leader_cb was told last. Not known before its first call; nor without leader_cb and

@@ -1,8 +1,8 @@
 /* redlock/error.h - the status codes of libredlock.
  *
  * Codes are permanent: a number is never reused and never changes its meaning. Zero is success.
- * Positive codes are outcomes that are not errors. Negative codes are errors, in ranges by who can
- * act on them:
+ * Positive codes are outcomes that are not errors. Negative codes are errors. Their range says who
+ * can act on them:
  *
  *     -1xx   the caller      the call was wrong; trying again will not help
  *     -2xx   nobody          the lock was not acquired, or has ended; this is normal, try later
@@ -22,9 +22,9 @@ enum redlock_status {
     /* Success. From a release: our key was there and was deleted. */
     REDLOCK_OK = 0,
     /* Release only: a majority replied, and none of these masters had our key (its TTL had ended,
-     * or somebody had deleted it). That does not prove that the lock had ended: of a lock that is
-     * valid, a master that did not grant it and one that has lost its data since may reply first.
-     * Ask redlock_lock_validity_ms() before the release. */
+     * or somebody had deleted it). That does not prove that the lock had ended: a master that never
+     * granted it, and a master that has lost its data since, may be the first to reply. To know,
+     * ask redlock_lock_validity_ms() before the release. */
     REDLOCK_GONE = 1,
     /* Release only: like REDLOCK_GONE, and somebody else holds the key now; also when a majority
      * replied that the key is somebody else's. */
@@ -37,7 +37,7 @@ enum redlock_status {
     REDLOCK_ESTATE = -102,
     /* The URI of a master is not valid. */
     REDLOCK_EURI = -103,
-    /* The ttl is below 10 ms or above the manager's max_ttl_ms. */
+    /* The TTL is below 10 ms or above the manager's max_ttl_ms. */
     REDLOCK_ETTL = -104,
     /* The process was forked after redlock_new(). The child must make its own manager. */
     REDLOCK_EFORK = -105,
@@ -50,9 +50,9 @@ enum redlock_status {
     /* So many masters refused that no majority was possible: somebody else holds the key, or
      * several clients split the votes (redlock_lock_may_be_held() tells). */
     REDLOCK_EHELD = -201,
-    /* The masters were too slow for the ttl: a majority granted the lock so late that less than
-     * min_validity_ms was left of it, or no majority had replied by the time when so little would
-     * be left. What was granted is released. */
+    /* The masters were too slow for the TTL: a majority granted the lock so late that less than
+     * min_validity_ms was left, or no majority had replied when so little was left. What was
+     * granted is released. */
     REDLOCK_ETOOSLOW = -202,
     /* wait_ms has passed. redlock_lock_reason() says why the last round failed. */
     REDLOCK_EDEADLINE = -203,
@@ -63,10 +63,10 @@ enum redlock_status {
      * data, evicted, deleted, taken), or may end it early because their clock went forward, that
      * nobody can rely on the lock. */
     REDLOCK_ELOST = -205,
-    /* Notifications only: the lock expired before the library could renew it, because this
-     * process did not run when the renewal was due: the process was stopped, its machine was
-     * suspended, or a callback blocked the loop. Or the masters' clocks showed that our machine was
-     * suspended in a way that its own clock did not count. */
+    /* Notifications only: the lock expired before the library could renew it, because this process
+     * did not run when the renewal was due: the process was stopped, its machine was suspended, or
+     * a callback blocked the loop. Or the masters' clocks showed that our machine was suspended and
+     * its own clock did not count that. */
     REDLOCK_ESUSPENDED = -206,
     /* Notifications only: the lock is not renewed, because request.renew is 0, max_hold_ms or
      * max_renewals is reached, or the application did not call redlock_lock_heartbeat(). */

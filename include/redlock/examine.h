@@ -1,5 +1,6 @@
-/* redlock/examine.h - whether the masters are fit for locks: what each master says about itself,
- * what is wrong with it, and how to fix that. An examination writes no key on any master. */
+/* redlock/examine.h - whether the masters are fit for locks: the state of each master, what is
+ * wrong with it, and how to fix that. `redlock doctor` prints this. An examination writes no key on
+ * any master. */
 #ifndef REDLOCK_EXAMINE_H
 #define REDLOCK_EXAMINE_H
 
@@ -15,18 +16,18 @@ extern "C" {
 
 /* How bad a finding is. The verdict on a master is the severity of its worst finding. */
 enum redlock_severity {
-    /* Nothing to fix. As the severity of a finding: a remark. */
+    /* Nothing to fix. A finding of this severity is only a remark. */
     REDLOCK_FINE = 0,
-    /* Locks work on this master, but something is not as it should be. */
+    /* Locks work on this master, but something should be fixed. */
     REDLOCK_WARNING = 1,
-    /* The master answers, but its votes do not count: for some time, or until something changes. */
+    /* The master replies, but its votes do not count: for some time, or until something changes. */
     REDLOCK_NO_VOTE = 2,
     /* No lock can be acquired on this master. */
     REDLOCK_UNUSABLE = 3
 };
 
-/* The commands that the library needs on a master, as bits. AUTH needs no right; HELLO needs one on
- * Redis 6.0 only. A denied SELECT is REDLOCK_FOUND_DATABASE. */
+/* The permissions that the library needs on a master, as bits. Each is named after its command.
+ * AUTH needs no permission, HELLO only on Redis 6.0. A denied SELECT is REDLOCK_FOUND_DATABASE. */
 enum redlock_right {
     REDLOCK_RIGHT_SET = 1,
     REDLOCK_RIGHT_GET = 2,
@@ -42,18 +43,18 @@ enum redlock_right {
     REDLOCK_RIGHT_CLIENT_KILL = 2048,
     REDLOCK_RIGHT_CONFIG_GET = 4096,
     REDLOCK_RIGHT_HELLO = 8192,
-    /* Needed to wake waiters. Publishing and subscribing need the command, and the right to our
-     * channels, redlock:wake:* behind the key prefix. */
+    /* Needed to wake waiters. Publishing and subscribing also need permission for our channels,
+     * key_prefix + "redlock:wake:*". */
     REDLOCK_RIGHT_PUBLISH = 16384,
-    /* Needed to tell waiters of other changes. It stands for CLIENT CACHING, CLIENT ID and EXISTS,
-     * too. */
+    /* Needed to tell waiters that a key has expired or was deleted. This bit includes CLIENT
+     * CACHING, CLIENT ID and EXISTS. */
     REDLOCK_RIGHT_CLIENT_TRACKING = 32768,
-    /* Needed for the wait queues. It stands for ZCARD, ZRANGE and the others, too. */
+    /* Needed for the wait queues. This bit includes ZCARD, ZRANGE, ZRANK, ZREM and ZSCORE. */
     REDLOCK_RIGHT_ZADD = 65536,
     REDLOCK_RIGHT_SUBSCRIBE = 131072,
-    /* The right to our channels. Since 0.1. */
+    /* Permission for our channels. Since 0.1. */
     REDLOCK_RIGHT_WAKES = 262144,
-    /* The right to the channel __redis__:invalidate, for CLIENT TRACKING. Since 0.1. */
+    /* Permission for the channel __redis__:invalidate, for CLIENT TRACKING. Since 0.1. */
     REDLOCK_RIGHT_INVALIDATIONS = 524288
 };
 
@@ -61,12 +62,12 @@ enum redlock_right {
 enum redlock_finding_kind {
     /* About one master. */
     REDLOCK_FOUND_DOWN = 1,          /* the master cannot be reached */
-    REDLOCK_FOUND_UNRESPONSIVE = 2,  /* it is connected, but does not answer in time */
+    REDLOCK_FOUND_UNRESPONSIVE = 2,  /* it is connected, but does not reply in time */
     REDLOCK_FOUND_LOGIN = 3,         /* it refused our login */
     REDLOCK_FOUND_DUPLICATE = 4,     /* it is the same server as another one in the list */
     REDLOCK_FOUND_ROLE = 5,          /* it is not an independent master */
     REDLOCK_FOUND_LOADING = 6,       /* it is loading its data from the disk */
-    REDLOCK_FOUND_REFUSES = 7,       /* it refuses to write, for another reason than its ACL */
+    REDLOCK_FOUND_REFUSES = 7,       /* it refuses writes, and not because of its ACL */
     REDLOCK_FOUND_RIGHTS = 8,        /* it denies us commands, or does not know them */
     REDLOCK_FOUND_KEYS = 9,          /* it denies us keys */
     REDLOCK_FOUND_QUARANTINE = 10,   /* its votes do not count yet */
@@ -79,11 +80,11 @@ enum redlock_finding_kind {
     REDLOCK_FOUND_MIN_REPLICAS = 17, /* it refuses to write when it has too few replicas */
     REDLOCK_FOUND_PLAINTEXT = 18,    /* it is on another machine, and nothing is encrypted */
     REDLOCK_FOUND_PRODUCT = 19,      /* it is neither Redis nor Valkey */
-    REDLOCK_FOUND_SLOW = 20,         /* it answers nearly too late */
+    REDLOCK_FOUND_SLOW = 20,         /* its replies are nearly too late */
     REDLOCK_FOUND_DATABASE = 21,     /* the database of its URI does not exist, or is denied */
     REDLOCK_FOUND_TLS = 22,        /* TLS with it failed, or uses certificates that are replaced */
     REDLOCK_FOUND_UNVERIFIED = 23, /* its certificate is not verified */
-    REDLOCK_FOUND_SUBSCRIBER = 24, /* no second connection can be made, over which it wakes us */
+    REDLOCK_FOUND_SUBSCRIBER = 24, /* the second connection, over which it wakes us, fails */
     REDLOCK_FOUND_SEVERAL = 25,    /* its name has several addresses, perhaps of several servers */
     /* About all masters. */
     REDLOCK_FOUND_NO_MAJORITY = 50, /* too few masters are usable */
@@ -105,16 +106,17 @@ struct redlock_finding {
     int node;
     enum redlock_severity severity;
     enum redlock_finding_kind kind;
-    /* A word for the kind that never changes, such as "eviction". */
+    /* A short name of the kind, such as "eviction". It never changes. */
     const char *code;
-    /* What was found: a sentence. About one master it is without its subject ("may evict ..."). */
+    /* What was found, as a sentence. If it is about one master, its subject is left out ("may evict
+     * ..."). */
     const char *text;
-    /* How to fix that: a sentence; "" when there is nothing to do. */
+    /* How to fix it, as a sentence; "" when there is nothing to do. */
     const char *fix;
 };
 
-/* What is known about one master. A text is "" when it is not known; a number says below what it is
- * then, otherwise 0. Texts of the server have printable characters only. */
+/* What is known about one master. An unknown text is ""; an unknown number is 0 unless its comment
+ * says otherwise. Texts that come from the server contain printable characters only. */
 struct redlock_examined {
     /* sizeof(struct redlock_examined) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
@@ -126,7 +128,7 @@ struct redlock_examined {
     enum redlock_severity verdict;
     /* The quarantine policy for this master. */
     enum redlock_quarantine policy;
-    /* 1: the master has answered every question about what follows. */
+    /* 1: the master has replied to every question about the fields below. */
     int answered;
     /* "redis", "valkey", "keydb", "dragonfly" ...; "7.0.15". */
     const char *product;
@@ -135,7 +137,7 @@ struct redlock_examined {
     /* "master"; "standalone". */
     const char *role;
     const char *mode;
-    /* The user that we are on this master. */
+    /* The user that we are logged in as. */
     const char *user;
     /* Seconds since it started, by its own clock; below 0: unknown. */
     int64_t uptime_s;
@@ -152,97 +154,117 @@ struct redlock_examined {
     uint64_t used_memory;
     const char *eviction;
     uint64_t evicted_keys;
-    /* The number of connected replicas; how many of them a write needs (min-replicas-to-write);
-     * whether this master itself was a replica before. */
+    /* The number of connected replicas; how many of them a write needs (min-replicas-to-write); 1
+     * if this master itself was a replica before. */
     unsigned replicas;
     unsigned min_replicas;
     int promoted;
-    /* Bits of enum redlock_right: the commands that its ACL denies us, and the commands that it
-     * does not know. */
+    /* Bits of enum redlock_right: what its ACL denies us, and the commands that the server does not
+     * know. */
     unsigned denied;
     unsigned missing;
     /* 1: its ACL denies us keys that begin with key_prefix + "redlock:". */
     int keys_denied;
-    /* Why it refuses to write: the error of the server. */
+    /* Why it refuses writes: the server's error message. */
     const char *refusal;
     /* 1: its address is neither a unix socket nor a loopback address. */
     int remote;
-    /* How often it was asked for the time, one question after the other, and the round trip times.
-     * The last question may have been cut off by the timeout. */
+    /* How often we asked the master for its time, one question after the other, and the round trip
+     * times in microseconds. The time-out may have cut off the last question. */
     unsigned pings;
     uint64_t ping_min_us;
     uint64_t ping_median_us;
     uint64_t ping_max_us;
-    /* How far its clock is ahead of the median of all masters, and the largest error of that
-     * number; the error is UINT64_MAX when the clock is not known. */
+    /* How far its clock is ahead of the median of all masters, and the error bound of that number,
+     * in microseconds. The error bound is UINT64_MAX when the clock is not known. */
     int64_t clock_us;
     uint64_t clock_error_us;
-    /* The database of its URI, and whether its ACL denies us all of that database. */
+    /* The database in its URI, and 1 if its ACL denies us that whole database. */
     unsigned database;
     int database_denied;
     /* As in struct redlock_node_info. Since 0.1. */
     const char *tls;
-    /* 1: its ACLs have no rights to channels (Redis before 6.2). Since 0.1. */
+    /* 1: its ACLs have no permissions for channels (Redis before 6.2). Since 0.1. */
     int no_channels;
-    /* The command that gives a user the least rights for all features, ready to paste: "ACL SETUSER
-     * ann on resetkeys ~app:* ...". It says redlock and >PASSWORD when we are the user default,
-     * which should keep its rights. "" when the master does not answer, or has no ACLs. Since 0.1.
-     */
+    /* The command that sets up a least-privilege user for all features, ready to paste: "ACL
+     * SETUSER ann on resetkeys ~app:* ...". It names the user that we are logged in as. For the
+     * user "default", which should keep its permissions, it names a new user "redlock" with the
+     * placeholder PASSWORD. "" when the master does not reply, or has no ACLs. Since 0.1. */
     const char *acl;
-    /* Why no second connection could be made and subscribed, over which waiters are woken: a
-     * sentence without its subject. "": it could be; its rights are denied (`denied`); or it was
-     * not tried, as options.subscribe is 0 or the master did not answer. Since 0.1. */
+    /* Why the second connection, over which waiters are woken, could not be made and subscribed: a
+     * sentence without its subject. "" if it could; if its permissions are denied (see `denied`);
+     * or if it was not tried, because options.subscribe is 0 or the master did not reply. Since
+     * 0.1. */
     const char *subscriber;
-    /* The addresses of its name, when the last lookup gave several of one family (A or AAAA), as
-     * "10.0.0.1, 10.0.0.2", cut after 159 bytes; otherwise "". They may be several servers: then
-     * not all clients use the same masters, and two can hold one lock. Since 0.1. */
+    /* The addresses of its name, if the last lookup returned several of one family (A or AAAA), as
+     * "10.0.0.1, 10.0.0.2", cut after 159 bytes; otherwise "". Several addresses may be several
+     * servers. Then clients may use different masters, and two of them can hold one lock. Since
+     * 0.1. */
     const char *addresses;
     /* As in struct redlock_node_info. Since 0.1. */
     int quarantine_ends;
 };
 
-/* Everything is borrowed: it lives until the callback returns. */
+/* The result of an examination. Everything in it is borrowed: it lives until the callback
+ * returns. */
 struct redlock_report {
     /* sizeof(struct redlock_report) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     /* One for each master, in the order of options.nodes. */
     const struct redlock_examined *const *nodes;
     size_t n_nodes;
-    /* The findings: about each master in its order, then about all masters. */
+    /* The findings: first about each master, in the order of the list, then about all masters. */
     const struct redlock_finding *const *findings;
     size_t n_findings;
     /* The severity of the worst finding. */
     enum redlock_severity verdict;
-    /* quorum: how many masters are a majority. voting: how many vote now. usable: how many vote now
-     * or will vote when their quarantine or loading is over. usable - quorum more may fail. */
+    /* `quorum`: how many votes a lock needs. `voting`: how many masters vote now. `usable`: how
+     * many vote now, or will when their quarantine or loading ends. So `usable` minus `quorum` more
+     * masters may fail. */
     size_t quorum;
     size_t voting;
     size_t usable;
-    /* How far the wall clock of this machine is ahead of the median of the masters, and the largest
-     * error of that number; the error is UINT64_MAX when no clock is known. */
+    /* How far the wall clock of this machine is ahead of the median of the masters, and the error
+     * bound of that number, in microseconds. The error bound is UINT64_MAX when no clock is
+     * known. */
     int64_t clock_us;
     uint64_t clock_error_us;
 };
 
-/* The end of an examination; called once. status 0: a majority of the masters is usable.
- * REDLOCK_ENOQUORUM: no majority is. REDLOCK_ECONFIG: a server is listed twice. With all three
- * comes a report. REDLOCK_ECANCELED: the manager was closed; report is NULL. */
+/* The end of an examination; called once.
+ *
+ * REDLOCK_OK: a majority of the masters is usable.
+ *
+ * REDLOCK_ENOQUORUM: no majority is usable.
+ *
+ * REDLOCK_ECONFIG: a server is listed twice.
+ *
+ * REDLOCK_ECANCELED: the manager was closed. `report` is NULL; with the other three there is a
+ * report. */
 typedef void redlock_examine_cb(const struct redlock_report *report, int status, void *arg);
 
 /* Examine whether the masters are fit for locks.
  *
- * Asks each master what it is. Then tries every command that the library uses for locks, on a key
- * that does not exist and in a way that changes nothing. Then asks for the time, twenty times.
- * Then subscribes to the channels of waiters over a second connection, and ends that.
- * Every command that a master refuses is a finding. (The ACL LOG of the master may record it.)
+ * For each master, the library
+ *   1. asks for its state and configuration;
+ *   2. tries every command that it uses for locks, on a key that does not exist and in a way that
+ *      changes nothing. Each command that the master refuses is a finding, and the master's ACL LOG
+ *      may record it;
+ *   3. asks for the time, twenty times;
+ *   4. subscribes to the channels of waiters over a second connection, and closes it.
  *
- * cb, arg   called once, at the end; cb must not be NULL. Each master has node_timeout_ms for all
- *           answers, and connect_timeout_ms for the second connection; a master that is being
- *           connected has connect_timeout_ms before that. The examination does not wait for a
- *           master that is down.
+ * Steps 1 to 3 together may take node_timeout_ms, step 4 connect_timeout_ms. A master that is being
+ * connected has connect_timeout_ms before that. The examination does not wait for a master that is
+ * down.
  *
- * Returns 0; REDLOCK_EINVAL; REDLOCK_ESTATE (closing); REDLOCK_ELIMIT (65536 queries and
- * examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK.
+ * cb, arg   called once, at the end; cb must not be NULL.
+ *
+ * Returns 0, or an error, and then nothing was sent:
+ *   - REDLOCK_EINVAL for NULL;
+ *   - REDLOCK_ESTATE: the manager is closing;
+ *   - REDLOCK_ELIMIT: 65536 queries and examinations are pending;
+ *   - REDLOCK_ENOMEM; REDLOCK_EFORK.
+ *
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg);
 

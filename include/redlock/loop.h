@@ -1,13 +1,12 @@
-/* redlock/loop.h - a libevent loop inside another event loop: epoll, libuv, GLib and others.
+/* redlock/loop.h - run a libevent loop inside another event loop: epoll, libuv, GLib and others.
  *
- * - Once: watch redlock_loop_fd() for reading in the other loop.
- * - Before the other loop sleeps: no longer than redlock_loop_timeout_ms() says.
- * - After it has slept, when the fd is readable or that time is over:
- *   event_base_loop(base, EVLOOP_NONBLOCK). A call too many does no harm.
+ *  1. Once: let the other loop watch redlock_loop_fd() for reading.
+ *  2. Before the other loop sleeps: ask redlock_loop_timeout_ms(), and sleep no longer than that.
+ *  3. When the file descriptor is readable or the time has passed: call event_base_loop(base,
+ *     EVLOOP_NONBLOCK). An extra call does no harm.
  *
- * Both functions are about the event_base alone, and so about everything on it: managers, and
- * events of the application. docs/examples/epoll.c and docs/examples/uv.c are two complete
- * programs.
+ * Both functions are about the event_base, and so about everything on it: managers as well as
+ * events of the application. docs/examples/epoll.c and docs/examples/uv.c are complete programs.
  */
 #ifndef REDLOCK_LOOP_H
 #define REDLOCK_LOOP_H
@@ -20,28 +19,30 @@ extern "C" {
 
 struct event_base;
 
-/* A file descriptor that is readable when an event of `base` is ready that has a file descriptor.
- * It can be watched by poll(2), by epoll(7) (level-triggered), and by whatever uses these. Do not
- * read from it and do not close it: it is the epoll set of `base`, and is gone with it.
+/* A file descriptor that is readable when `base` has an event on a file descriptor that is ready.
+ * Watch it with poll(2), with epoll(7) (level-triggered), or with a loop that uses one of these. Do
+ * not read from it and do not close it: it is the epoll set of `base`, and is gone when `base` is
+ * freed.
  *
- * Call this once: it looks at the file descriptors of the process one by one.
+ * Call this once: it searches the file descriptors of the process one by one.
  *
- * base  uses epoll, as every base does on Linux unless the program or the environment asks for
- *       something else, and was made without EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST.
+ * base  must use epoll, as every base does on Linux unless the program or the environment asks for
+ *       something else. Must not have been made with EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST.
  *
- * Returns a file descriptor; REDLOCK_EINVAL for NULL, or for a base that is not as said above;
- * REDLOCK_ENOMEM; REDLOCK_ESYSTEM.
- * From: the thread of `base`, not in an event_base_loop() of it. Since 0.1. */
+ * Returns a file descriptor; REDLOCK_EINVAL for NULL, or for a base that does not meet these
+ * conditions; REDLOCK_ENOMEM; REDLOCK_ESYSTEM.
+ * From: the thread of `base`, but not inside its event_base_loop(). Since 0.1. */
 REDLOCK_EXPORT int redlock_loop_fd(struct event_base *base);
 
-/* How long the other loop may sleep, in milliseconds, rounded up. 0: not at all, because something
- * is to be done that no file descriptor shows, such as what the last calls of this library have
- * begun. -1: as long as it likes, until the file descriptor is readable; also for NULL. So the
- * result fits poll(2) and epoll_wait(2).
+/* How long the other loop may sleep, in milliseconds, rounded up; suitable for poll(2) and
+ * epoll_wait(2).
+ *   - 0: not at all. There is work that no file descriptor shows, such as what the last calls of
+ *     this library have started.
+ *   - -1: without a limit, until the file descriptor is readable; also for NULL.
  *
- * It is only true until something is called that changes `base`, so ask last.
+ * Any call that changes `base` may change the result, so ask right before the loop sleeps.
  *
- * From: the thread of `base`, not in an event_base_loop() of it. Since 0.1. */
+ * From: the thread of `base`, but not inside its event_base_loop(). Since 0.1. */
 REDLOCK_EXPORT int redlock_loop_timeout_ms(struct event_base *base);
 
 #ifdef __cplusplus

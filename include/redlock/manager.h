@@ -27,10 +27,10 @@ struct redlock;
 
 /* Quarantine: when the votes of a master do not count, because it may have lost locks.
  *
- * A master that restarted without its data can grant the same lock again. Two masters like that can
- * make two clients hold one lock. So its votes do not count for max_ttl_ms (plus the
- * drift). The library still sends it every request, so that it learns new locks. A lock that is
- * already held is renewed and restored on it as on any other master. */
+ * A master that restarted without its data can grant the same lock again. If two masters do that,
+ * two clients can hold one lock. So the votes of a restarted master do not count for max_ttl_ms
+ * (plus the drift). The library still sends it every request, so that it records new locks. A lock
+ * that is already held is renewed and restored on it as on any other master. */
 enum redlock_quarantine {
     /* The default. The votes of a master do not count:
      *   - for max_ttl_ms after it restarted;
@@ -39,8 +39,8 @@ enum redlock_quarantine {
      *   - for max_ttl_ms after its clock was set forward;
      *   - while it cannot show that it still has its data, for example because it is out of memory;
      *     if it could never show that before, for max_ttl_ms more;
-     *   - if this manager has never seen it before: until some client has known its data for
-     *     max_ttl_ms. The library's key on the master records since when. Uptime does not
+     *   - if this manager has never seen it before: until its data have been known to clients for
+     *     max_ttl_ms. The library's key on the master records since when. The uptime does not
      *     count: the master may have run elsewhere, or empty. So masters that are all new to locks
      *     grant none for that time, which starts when the first client connects;
      *   - while it may evict keys: maxmemory is set, with another policy than noeviction. The
@@ -57,13 +57,13 @@ enum redlock_quarantine {
      *   - CONFIG GET is needed to see appendfsync (see REDLOCK_QUARANTINE_OFF).
      *
      * Under every policy these have no vote:
-     *   - a master that denies EVALSHA or EVAL, or GET, PTTL, PEXPIRE or DEL in scripts: locks
-     *     could be neither renewed nor released there;
+     *   - a master that denies EVALSHA or EVAL, or GET, PTTL, PEXPIRE or DEL in scripts, because
+     *     locks could be neither renewed nor released there;
      *   - a replica. The library asks for the role every inspection_ms, by INFO or HELLO. */
     REDLOCK_QUARANTINE_STRICT = 0,
     /* Quarantine only for what this manager saw happen. The votes of a master that it has never
-     * seen before count at once. So do those of a master that denies INFO, even after it restarted
-     * without its data. */
+     * seen before count at once. So do the votes of a master that denies INFO, even after it has
+     * restarted without its data. */
     REDLOCK_QUARANTINE_LENIENT = 1,
     /* No quarantine. For operators who know that their masters keep their data over restarts and
      * keep the right time, or for locks where two holders do no harm.
@@ -77,14 +77,15 @@ enum redlock_quarantine {
 struct redlock_node_info;
 
 /* options.node_cb: a master has changed its state, or its votes have stopped or started to count.
- * That is: `info` differs from the last one in `state`, or in whether `quarantine_ms` is 0.
+ * In other words, `info` differs from the last one in `state`, or in whether `quarantine_ms` is 0.
  *   - All masters start as REDLOCK_NODE_CONNECTING, without quarantine.
  *   - Called from the loop, never inside a library call, at most once per loop iteration for each
- *     master. It may call every function, redlock_close() included. No call follows that.
- *   - Reconnection attempts to a master that is down are not reported. A state that ended within a
- *     few milliseconds may not be.
- *   - That a master is unresponsive, or that its votes count again, is reported within a quarter of
- *     node_timeout_ms.
+ *     master. It may call every function, redlock_close() included. After redlock_close() it is not
+ *     called again.
+ *   - Attempts to reconnect to a master that is down are not reported. A state that lasts only a
+ *     few milliseconds may not be reported.
+ *   - It can take a quarter of node_timeout_ms until the callback hears that a master is
+ *     unresponsive, or that its votes count again.
  *
  * index   the master, in the order of options.nodes.
  * info    as from redlock_get_node_info(); borrowed: it lives until the callback returns. */
@@ -114,10 +115,10 @@ struct redlock_options {
     const char *const *nodes;
     size_t n_nodes;
     /* The login for masters whose URI has none. NULL: no authentication. A username needs a
-     * password. No text of this library contains the password; one may contain the username when a
-     * server repeats it (NOPERM User ann has no permissions ...). The library keeps its copy of a
-     * password in memory that is left out of core files and wiped afterwards. Your own copy is up
-     * to you. */
+     * password. No text of this library contains the password. A text may contain the username, if
+     * a server repeats it (NOPERM User ann has no permissions ...). The library keeps its copy of
+     * the password in memory that is excluded from core files, and wipes it afterwards. Your own
+     * copy is your responsibility. */
     const char *username;
     const char *password;
     /* Added in front of every key. NULL or "": the key on the server is exactly the resource, so
@@ -254,11 +255,11 @@ typedef void redlock_close_cb(void *arg);
  *   - for a master that is being connected and has pending releases, 100 ms.
  *
  * Then the connections are closed and cb is called; the manager and all its lock handles are gone.
- * Until then the accessors work, and calls that would start something return REDLOCK_ESTATE.
+ * Until then the accessors still work, and calls that would start something return REDLOCK_ESTATE.
  *
- * A process that exits without a close may leave a key until its TTL, even one whose release has
- * succeeded on a majority: replies that were not read make the kernel reset the connection, and the
- * master then drops the commands that it has not read.
+ * A process that exits without redlock_close() may leave a key behind until its TTL ends, even a
+ * key whose release has succeeded on a majority. If the process has not read all replies, the
+ * kernel resets the connection, and the master drops the commands that it has not read yet.
  *
  * cb   called with arg; may be NULL.
  *
@@ -290,7 +291,7 @@ struct redlock_node_info {
     /* The URI without password, as "redis://host:6379/0". Lives as long as the manager. */
     const char *name;
     enum redlock_node_state state;
-    /* How long it has not been REDLOCK_NODE_UP; 0 when it is up. */
+    /* For how many milliseconds it has not been REDLOCK_NODE_UP; 0 when it is up. */
     uint64_t down_ms;
     /* What is wrong with the master, or went wrong last: a sentence without its subject; "" for
      * nothing. Lives until the next loop iteration. */
@@ -298,10 +299,11 @@ struct redlock_node_info {
     /* Product and version, as "redis 7.0.15"; "" before the first connection. Lives until the next
      * loop iteration. */
     const char *server;
-    /* How long the votes of the master will not count (enum redlock_quarantine). 0: they count;
-     * UINT64_MAX: they do not count until something changes. `error` says why. */
+    /* For how many more milliseconds the votes of the master do not count (enum
+     * redlock_quarantine). 0: they count. UINT64_MAX: they do not count until something changes.
+     * `error` says why. */
     uint64_t quarantine_ms;
-    /* The smoothed time from a request to its reply; 0 before the first reply. */
+    /* The smoothed round trip time in microseconds; 0 before the first reply. */
     uint64_t rtt_us;
     /* 1: login missing or rejected, and no login has succeeded since. `error` says what to do.
      * Since 0.1. */
@@ -309,14 +311,14 @@ struct redlock_node_info {
     /* The TLS of the last connection, as "TLSv1.3, verified" or "TLSv1.2, not verified" (tls_verify
      * is 0); "" without TLS, and before the first connection. Since 0.1. */
     const char *tls;
-    /* How far its clock is ahead of the median of all masters, and the largest error of that
-     * number, by the last inspections. The error is UINT64_MAX when the clock is not known. Since
-     * 0.1. */
+    /* How far its clock is ahead of the median of all masters, and the error bound of that number,
+     * in microseconds, by the last inspections. The error bound is UINT64_MAX when the clock is not
+     * known. Since 0.1. */
     int64_t clock_us;
     uint64_t clock_error_us;
-    /* 1: quarantine_ms is not 0, and nobody has to do anything: the votes count again after that
-     * time, or, if it is UINT64_MAX, when the master has rewritten its append-only file. Since 0.1.
-     */
+    /* 1: the quarantine will end without anybody's help: after quarantine_ms or, if that is
+     * UINT64_MAX, when the master has rewritten its append-only file. 0: there is no quarantine, or
+     * something must change first. Since 0.1. */
     int quarantine_ends;
 };
 

@@ -1,5 +1,5 @@
-/* redlock/query.h - who holds a key, and how many wait for it. A query only reads: it changes
- * nothing on any master. */
+/* redlock/query.h - who holds a key, and how many clients wait for it. A query only reads: it
+ * changes nothing on any master. */
 #ifndef REDLOCK_QUERY_H
 #define REDLOCK_QUERY_H
 
@@ -14,9 +14,9 @@ extern "C" {
 
 struct redlock;
 
-/* What one master answered about the key. */
+/* What one master replied about a key. */
 enum redlock_query_reply {
-    /* The master did not answer in time, is not connected, or answered with an error. */
+    /* No result: the master did not reply in time, is not connected, or replied with an error. */
     REDLOCK_REPLY_NONE = 0,
     /* The key does not exist there. */
     REDLOCK_REPLY_FREE = 1,
@@ -30,83 +30,97 @@ struct redlock_query_node {
     size_t size;
     /* Its reply. */
     enum redlock_query_reply reply;
-    /* The value, for people: printable ASCII as it is, "\xHH" for every other byte, and "..." at
-     * the end of a value that is longer than some 500 characters. "" when the key is free or its
-     * value is empty. */
+    /* The value of the key, made readable: printable ASCII as it is, "\xHH" for every other byte. A
+     * value longer than about 500 characters is cut, and ends in "...". "" when the key is free or
+     * its value is empty. */
     const char *token;
-    /* Milliseconds until the key expires there; UINT64_MAX for a key without expiry. */
+    /* Milliseconds until the key expires there; UINT64_MAX for a key that never expires. */
     uint64_t ttl_ms;
-    /* Why the master gave no answer; "" when it gave one. */
+    /* Why there is no result from this master; "" when there is one. */
     const char *error;
-    /* The lock's counter of fencing tokens there (request.fencing in redlock/lock.h); 0: it has
-     * none. */
+    /* The lock's fencing-token counter on this master (request.fencing in redlock/lock.h). 0: the
+     * master has none. */
     uint64_t counter;
-    /* How many managers are in the master's wait queue of the key. Several requests of one
-     * manager count once. Those that poll do not count, nor do clients of other libraries; one that
-     * was killed counts until it would be woken, or until the queue ends, 10 s after the last look
-     * of a waiter. A request for several keys is in the queue of one of them, which is held. 0 also
-     * when the master does not say. */
+    /* How many managers are in this master's wait queue for the key. 0 also when the master does
+     * not report that.
+     *   - Several requests of one manager count once.
+     *   - Clients that poll, and clients of other libraries, do not count.
+     *   - A client that was killed while it waited counts until it would have been woken, or until
+     *     the queue expires, 10 s after any waiter last checked its position.
+     *   - A request for several keys waits in the queue of one of them, which somebody else
+     *     holds. */
     uint64_t waiters;
 };
 
-/* Everything is borrowed: it lives until the callback returns. */
+/* What a query found. Everything in it is borrowed: it lives until the callback returns. */
 struct redlock_query_result {
     /* sizeof(struct redlock_query_result) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     /* One for each master, in the order of options.nodes. */
     const struct redlock_query_node *const *nodes;
     size_t n_nodes;
-    /* How many masters answered, and how many of them have the most common value of the key
-     * (0: the key is free on all masters that answered). Whole values are compared; for values
-     * longer than 8 KiB, the length and the beginning. */
+    /* How many masters replied, and how many of them have the most common value of the key (0: the
+     * key is free on all masters that replied). Whole values are compared. Of values longer than 8
+     * KiB, the length and the beginning are compared. */
     size_t answered;
     size_t holding;
-    /* The most common value, written as in struct redlock_query_node; it may be "". When two values
-     * are equally common, this is the one that is first in the list. Its owner holds the lock when
-     * `holding` is a majority of n_nodes. */
+    /* The most common value, written as in struct redlock_query_node; it may be "". If two values
+     * are equally common, this is the one from the earlier master in the list. Its owner holds the
+     * lock if `holding` is a majority of n_nodes. */
     const char *token;
-    /* The owner text in the token; "" when the token has no owner text, or was not made by this
-     * library. */
+    /* The owner text in the token. "" when the token has none, or was not made by this library. */
     const char *owner;
-    /* How long a majority will still have that value: the majority-th largest remaining time. 0
-     * when no majority has it. */
+    /* For how many more milliseconds a majority will have that value: the quorum-th largest
+     * remaining TTL. 0 when no majority has it now. */
     uint64_t ttl_ms;
     /* 1 when a majority has the same value: the lock is held. */
     int held;
-    /* The fencing token of the holder, or of the last holder when the lock is free: the largest
-     * number that a majority of the counters has reached; 0 when no client asked for one. While a
-     * client acquires the lock this may still be that of the previous holder. */
+    /* The fencing token of the holder, or of the last holder if the lock is free: the largest
+     * number that a majority of the counters has reached. 0 when no client has asked for a fencing
+     * token. While a client is acquiring the lock, this may still be the token of the previous
+     * holder. */
     uint64_t fencing_token;
-    /* 1 when `held` is 0 and the lock may be held all the same: fewer than a majority answered, or
-     * the masters that did not answer could make it a majority. */
+    /* 1: nobody can tell whether the lock is held. `held` is 0, but fewer than a majority replied,
+     * or the masters that did not reply could make it a majority. */
     int unknown;
-    /* How many managers wait for the key: the largest number of a master. Usually three masters
-     * keep the wait queue of a key, and the others have none. */
+    /* How many managers wait for the key: the largest number that any master reported. Usually
+     * three masters keep the wait queue of a key, and the others have none. */
     uint64_t waiters;
-    /* Of a key that an election uses: the ID of the leader, and the value that it publishes; both
-     * are in the owner text, "leader ID" or "leader ID VALUE". "" when the owner text is another
-     * one; the value also when the leader publishes none. They belong to `token`: that is the
-     * leader when `held` is 1. */
+    /* If an election uses the key: the id of the leader, and the value that the leader publishes.
+     * Both come from the owner text of `token`, "leader ID" or "leader ID VALUE". They are those of
+     * the current leader only if `held` is 1. Both are "" when the owner text has another form;
+     * `value` is "" also when the leader publishes none. */
     const char *leader;
     const char *value;
-    /* The priority of that leader, from "leader+PRIORITY ID"; 0: it has none. */
+    /* The priority of that leader, from "leader+PRIORITY ID". 0: none. */
     uint32_t priority;
 };
 
-/* The end of a query; called once. status 0: a majority of the masters answered.
- * REDLOCK_ENOQUORUM: fewer answered; the result has what they said. REDLOCK_ECANCELED: the manager
- * was closed; result is NULL. */
+/* The end of a query; called once.
+ *
+ * REDLOCK_OK: a majority of the masters replied.
+ *
+ * REDLOCK_ENOQUORUM: fewer replied. The result has what they said.
+ *
+ * REDLOCK_ECANCELED: the manager was closed. `result` is NULL. */
 typedef void redlock_query_cb(const struct redlock_query_result *result, int status, void *arg);
 
-/* Ask all masters who holds a key, and how many wait for it.
+/* Ask all masters who holds a key, and how many clients wait for it.
  *
- * key       without the manager's key_prefix. Copied.
+ * The callback is called when every connected master has replied, and node_timeout_ms after the
+ * question was sent at the latest. The query waits that long for masters that are being connected,
+ * and not at all for masters that are down.
+ *
+ * key       without the manager's key_prefix, as request.key in redlock/lock.h; copied.
  * key_len   its length in bytes; 0: the key is NUL terminated.
- * cb, arg   called once, when all masters have answered, or node_timeout_ms after the question was
- *           sent; cb must not be NULL.
+ * cb, arg   called once, at the end; cb must not be NULL.
  *
- * Returns 0; REDLOCK_EINVAL (redlock_error_text() says why); REDLOCK_ESTATE (closing);
- * REDLOCK_ELIMIT (65536 queries and examinations are pending); REDLOCK_ENOMEM; REDLOCK_EFORK.
+ * Returns 0, or an error, and then nothing was sent:
+ *   - REDLOCK_EINVAL: redlock_error_text() says why;
+ *   - REDLOCK_ESTATE: the manager is closing;
+ *   - REDLOCK_ELIMIT: 65536 queries and examinations are pending;
+ *   - REDLOCK_ENOMEM; REDLOCK_EFORK.
+ *
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, size_t key_len,
                                  redlock_query_cb *cb, void *arg);

@@ -2,26 +2,27 @@
  *
  * libredlock provides distributed locks and leader election on N independent Redis or Valkey
  * masters (Redlock). A lock is held when a majority of the masters has granted it and enough of its
- * time to live is left.
+ * TTL is left.
  *
- * Read manager.h and lock.h first; sync.h instead, if the program has threads and no event loop.
+ * Read manager.h and lock.h first. If the program has threads and no event loop, read sync.h
+ * instead.
  *
  *     redlock/manager.h   struct redlock: the masters, on your event loop
- *     redlock/lock.h      acquire, extend, release; what can be asked about a lock
+ *     redlock/lock.h      acquire, extend and release a lock, and ask about it
  *     redlock/query.h     who holds a key
  *     redlock/election.h  leader election
  *     redlock/loop.h      for programs with another event loop
  *     redlock/examine.h   whether the masters are fit for locks
- *     redlock/sync.h      the same for threads, without an event loop
- *     redlock/sync_election.h   elections for threads
+ *     redlock/sync.h      the blocking API: for threads, without an event loop
+ *     redlock/sync_election.h   elections in the blocking API
  *     redlock/redlock.hpp       both of these for C++17; not included here
  *     redlock/stats.h     statistics of a manager and of each master
- *     redlock/trace.h     every event, as it happens
+ *     redlock/trace.h     a trace of every event
  *     redlock/error.h     every status code
  *     redlock/version.h   the version
  *
- * These rules hold for every function. The functions of redlock/sync*.h have rules of their own in
- * place of the first five. Each rule is tested.
+ * These rules apply to every function. For the functions of redlock/sync*.h, the rules in
+ * redlock/sync.h replace the first five. Each rule is tested.
  *
  *  1. No function blocks, prints, starts a thread, installs a signal handler, or ends the process.
  *     There is no global state.
@@ -31,23 +32,23 @@
  *  3. A call that takes a callback and returns 0 calls it back exactly once. A call that returns an
  *     error does not call back.
  *  4. A callback never runs inside a library call. It runs later, from the loop.
- *  5. A callback may call every function, redlock_close() included. (A trace_cb is the exception to
- *     this rule and the one before: redlock/trace.h.)
- *  6. The state is final before the callback runs. What the callback sees does not change by
- *     itself, except that time passes.
- *  7. Callbacks run in the order in which their events were decided. A callback reports the state
- *     at the time when it runs. A later decision about the same event (a cancel after a win, a loss
- *     after trouble, a win that has become too old) replaces the earlier one and keeps its place in
- *     the order.
- *  8. Inputs are copied before a call returns. What a callback or an accessor hands out is
+ *  5. A callback may call every function, redlock_close() included. (Only a trace_cb is an
+ *     exception to rules 4 and 5: see redlock/trace.h.)
+ *  6. The state is final before the callback runs. While the callback runs, nothing changes except
+ *     the time.
+ *  7. Callbacks run in the order in which their results were decided. A callback reports the state
+ *     at the moment when it runs. A later decision about the same call (a cancel after a win, a
+ *     loss after trouble, a win that has become too old) replaces the earlier one and keeps its
+ *     place in the order.
+ *  8. Inputs are copied before a call returns. What a callback or an accessor gives you is
  *     borrowed; its declaration says how long it lives.
  *  9. After fork() the child gets REDLOCK_EFORK from every call on the parent's manager, and never
  *     touches the parent's sockets. The child must make its own manager, on an event_base of its
  *     own. A child that runs or frees the inherited event_base must call event_reinit() on it
  *     first. Otherwise parent and child share one epoll set, in which libevent removes the
  *     parent's sockets and timers when the child removes its copies. The parent then hears nothing
- *     more: its locks end without a notification, and neither process can tell. Until
- * event_reinit() a child may only use other things, exec, or _exit().
+ *     more: its locks end without a notification, and neither process can tell. Before
+ *     event_reinit(), a child must not touch the event_base; it may exec or _exit().
  * 10. A struct that begins with its `size` may be longer in a later version: fields are only
  *     appended, never moved. So a program runs with an older and with a newer library than it was
  *     built for. The library reads no more than `size` bytes of a struct that the program passes;

@@ -1,4 +1,4 @@
-/* redlock/redlock.hpp - the blocking façade for C++17. Header only; link with libredlock.
+/* redlock/redlock.hpp - the blocking API for C++17. Header only; link with libredlock.
  *
  *     #include <redlock/redlock.hpp>
  *     using namespace std::chrono_literals;
@@ -13,33 +13,36 @@
  *
  *     redlock/hpp/manager.hpp   manager: lock, try_lock, try_lock_for, adopt, query, examine, run
  *     redlock/hpp/request.hpp   what to acquire, and how
- *     redlock/hpp/lock.hpp      held_lock: what can be asked of a lock; extend, release
+ *     redlock/hpp/lock.hpp      held_lock: ask about a lock, extend it, release it
  *     redlock/hpp/election.hpp  election: one of several candidates leads
  *     redlock/hpp/error.hpp     error codes and the exception
  *     redlock/hpp/time.hpp      the clock of deadlines
  *
- * The functions are those of redlock/sync.h and redlock/sync_election.h, which say what they do;
- * their rules about threads, the I/O thread and fork() hold here too. What is different:
+ * Each function does what the function of the same name in redlock/sync.h or
+ * redlock/sync_election.h does. Their rules about threads, the I/O thread and fork() apply here
+ * too. The differences:
  *
- *  1. The namespace is redlockpp, because redlock is the name of a struct of the C headers.
- *  2. Most functions come twice, as in <filesystem>. One throws redlockpp::error, a
- *     std::system_error whose what() says which master, field or holder it is about. The other one
- *     is noexcept, and its last argument is a std::error_code&. The codes are those of enum class
- *     errc, in redlockpp::category(); some compare equal to codes of std::errc, such as timed_out.
- *     The first also throws what the copy of a std::function or a std::string throws; the second
- *     reports std::bad_alloc as errc::no_memory. error_text() and error_reason() say more about
- *     the last call of this thread. Everything compiles with -fno-exceptions, too; there the
- *     functions of the first kind end the program when they fail.
- *  3. Times are std::chrono::milliseconds. Deadlines are time points of redlockpp::clock.
- *  4. Callbacks are std::functions. They run on the I/O thread: keep them short, and call nothing
- *     there that waits (errc::bad_state). An exception that leaves a callback ends the program
- *     (std::terminate), as one that leaves the function of a std::thread does: below it is C, and
- *     nobody could catch it. manager::run() and examine() alone pass it on.
- *  5. Objects can be moved and not copied. One that is empty (moved from, closed, released, or not
- *     made) may be used: calls fail with errc::invalid_argument, and a lock that is not there is
- *     valid for 0 ms.
- *  6. A text with a NUL byte is refused (errc::invalid_argument), and never cut. Only a key may
- * have some: a single one of a request, that of a query, those of release_token().
+ *  1. The namespace is redlockpp, because the C headers have a struct named redlock.
+ *  2. Most functions have two versions, as in <filesystem>. One throws redlockpp::error, a
+ *     std::system_error; its what() names the master, the field or the holder that caused it. The
+ *     other is noexcept and has a std::error_code& as its last parameter. The codes are those of
+ *     enum class errc, in redlockpp::category(). Some compare equal to codes of std::errc, such as
+ *     timed_out. The throwing version also passes on exceptions from copying a std::function or a
+ *     std::string; the other reports std::bad_alloc as errc::no_memory. error_text() and
+ *     error_reason() say more about the last call of this thread. With -fno-exceptions everything
+ *     compiles too, and the throwing versions end the program when they fail.
+ *  3. Durations are std::chrono::milliseconds. Deadlines are time points of redlockpp::clock.
+ *  4. Callbacks are std::functions that run on the I/O thread. Keep them short. A function that
+ *     would wait reports errc::bad_state there. An exception that leaves a callback ends the
+ *     program (std::terminate), as one that leaves the function of a std::thread does: the caller
+ *     is C code and cannot catch it. Only manager::run() and manager::examine() pass exceptions on
+ *     to their caller.
+ *  5. Objects can be moved but not copied. An empty object (moved from, closed, released, or never
+ *     made) is safe to use: calls fail with errc::invalid_argument, and an empty lock is valid for
+ *     0 ms.
+ *  6. A text with a NUL byte is refused (errc::invalid_argument), never cut. Only some keys may
+ *     contain NUL bytes: the key of a request with one key, the key of a query, and the keys of
+ *     release_token().
  */
 #ifndef REDLOCK_HPP
 #define REDLOCK_HPP

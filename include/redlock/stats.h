@@ -1,15 +1,15 @@
-/* redlock/stats.h - what a manager has done so far, in numbers.
+/* redlock/stats.h - statistics: what a manager has done so far, in numbers.
  *
- * A manager always counts. All counters begin at 0 when it is made and only grow, except those that
- * are called "now". Reading them sends nothing to the masters.
+ * A manager always counts. All counters start at 0 when it is made and only grow, except those
+ * whose names end in "_now". Reading them sends nothing to the masters.
  *
  *     struct redlock_stats stats = {.size = sizeof(stats)};
  *
  *     redlock_get_stats(rl, &stats);
  *     printf("%llu locks acquired\n", (unsigned long long)stats.acquired);
  *
- * `redlock exporter` and the option --metrics of `redlock lock` and `redlock elect` give them to
- * Prometheus.
+ * `redlock exporter`, and the option --metrics of `redlock lock` and `redlock elect`, export them
+ * to Prometheus.
  */
 #ifndef REDLOCK_STATS_H
 #define REDLOCK_STATS_H
@@ -25,30 +25,31 @@ extern "C" {
 
 struct redlock;
 
-/* The buckets of a histogram, and the bound of bucket i in microseconds: 64 us, 128 us and so on to
- * 268 s. The last bucket has no bound. */
+/* The number of buckets of a histogram, and the upper bound of bucket i in microseconds: 64 us, 128
+ * us and so on to 268 s. The last bucket has no upper bound. */
 #define REDLOCK_HISTOGRAM_BUCKETS 24
 #define REDLOCK_HISTOGRAM_BOUND_US(i) ((uint64_t)64 << (i))
 
-/* How often something took how long. */
+/* How long something took, each time that it happened. */
 struct redlock_histogram {
-    /* How many times, and all of them together. */
+    /* How many times it happened, and the sum of all durations. */
     uint64_t count;
     uint64_t sum_us;
-    /* buckets[i]: how often it took REDLOCK_HISTOGRAM_BOUND_US(i) or less, and more than the bound
-     * before. All of them together are `count`. */
+    /* buckets[i]: how many times it took at most REDLOCK_HISTOGRAM_BOUND_US(i), and more than the
+     * bound of the bucket before. The sum of all buckets is `count`. */
     uint64_t buckets[REDLOCK_HISTOGRAM_BUCKETS];
 };
 
-/* Of a manager. */
+/* The statistics of a manager. */
 struct redlock_stats {
     /* sizeof(struct redlock_stats), set by the caller; see rule 10 in redlock/redlock.h. */
     size_t size;
-    /* Rounds: each asks all masters once, with a token of its own. */
+    /* Rounds. A round asks all masters once, with a token of its own. */
     uint64_t rounds;
     /* How redlock_acquire(), redlock_adopt() and the acquires of elections ended: with a lock;
-     * because somebody else has it (REDLOCK_EHELD); too late to be valid (_ETOOSLOW); at the end of
-     * wait_ms (_EDEADLINE); cancelled (_ECANCELED); without a quorum (_ENOQUORUM); or otherwise. */
+     * somebody else holds it (REDLOCK_EHELD); too late to be valid (_ETOOSLOW); at the end of
+     * wait_ms (_EDEADLINE); cancelled (_ECANCELED); without a quorum (_ENOQUORUM); or with another
+     * failure. */
     uint64_t acquired;
     uint64_t held_by_others;
     uint64_t too_slow;
@@ -56,49 +57,50 @@ struct redlock_stats {
     uint64_t canceled;
     uint64_t no_quorum;
     uint64_t failed;
-    /* Renewals and extensions that a majority has confirmed, and those that it has not. */
+    /* Renewals and extensions that a majority confirmed, and those that failed. */
     uint64_t renewed;
     uint64_t unrenewed;
     /* Keys restored on masters that lost them, or added on masters that lacked them. */
     uint64_t restored;
     /* Locks that were lost while they were held. */
     uint64_t lost;
-    /* Releases that a majority has confirmed, and those that ended in another way. */
+    /* Releases that a majority confirmed, and those that ended in another way. */
     uint64_t released;
     uint64_t unreleased;
-    /* What was refused for our own limits: calls that returned REDLOCK_ELIMIT, and commands to a
-     * master that had too many unanswered ones. */
+    /* What our own limits refused: calls that returned REDLOCK_ELIMIT, and commands for a master
+     * that already had too many without a reply. */
     uint64_t limited;
-    /* Of all masters together: connections that were made again after one has ended. */
+    /* Connections that were made again after one had ended, of all masters together. */
     uint64_t reconnections;
-    /* Now: calls whose callback has not run yet; commands that masters have not replied to yet; and
-     * pending releases, because masters could not be reached. */
+    /* At this moment: calls whose callback has not run yet; commands without a reply yet; and
+     * releases that are pending because a master could not be reached. */
     uint64_t calls_now;
     uint64_t in_flight_now;
     uint64_t pending_now;
-    /* From the call of an acquire to its callback, if that reports a lock. */
+    /* From the call of redlock_acquire() to its callback, if the lock was acquired. */
     struct redlock_histogram wait;
-    /* What was left of the validity when a renewal or an extension was confirmed. */
+    /* How much validity was left when a renewal or an extension was confirmed. */
     struct redlock_histogram margin;
 };
 
-/* Of one master. */
+/* The statistics of one master. */
 struct redlock_node_stats {
     /* sizeof(struct redlock_node_stats), set by the caller. */
     size_t size;
-    /* Commands that were sent to it, inspections and handshakes included. */
+    /* Commands sent to it, including those of inspections and handshakes. */
     uint64_t commands;
-    /* Of these: replied to later than node_timeout_ms, and never, because the connection ended. */
+    /* Of these, the commands that were replied to later than node_timeout_ms, and those that never
+     * were, because the connection ended. */
     uint64_t late;
     uint64_t unanswered;
-    /* Commands that were not sent for our own limits. */
+    /* Commands that our own limits kept from being sent. */
     uint64_t limited;
-    /* How often a connection and its handshake succeeded, and how often they failed. */
+    /* How many times a connection with its handshake succeeded, and how many times it failed. */
     uint64_t connections;
     uint64_t connection_failures;
-    /* For how long it was connected, all connections together. */
+    /* For how many milliseconds it was connected, all connections together. */
     uint64_t up_ms;
-    /* Now: commands that it has not replied to yet, and its pending releases. */
+    /* At this moment: commands without a reply yet, and pending releases. */
     uint64_t in_flight_now;
     uint64_t pending_now;
     /* From a command to its reply. */
@@ -107,7 +109,7 @@ struct redlock_node_stats {
 
 /* Read what a manager has counted.
  *
- * ret_stats   the caller sets ret_stats->size; no more than that is written.
+ * ret_stats set ret_stats->size first; no more than that is written.
  *
  * Returns 0; REDLOCK_EINVAL for a NULL or a size out of range; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */

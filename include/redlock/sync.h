@@ -1,4 +1,4 @@
-/* redlock/sync.h - locks for programs that have threads and no event loop.
+/* redlock/sync.h - the blocking API: locks for programs that have threads and no event loop.
  *
  *     struct redlock_sync *s;
  *     struct redlock_sync_lock *lock;
@@ -12,40 +12,43 @@
  *     }
  *     redlock_sync_close(s);
  *
- * A function here does what its namesake without `sync_` does: redlock_sync_acquire() acquires as
- * redlock_acquire() does, with the same request, and the lock is renewed in the same way. What is
- * said there about requests, masters and deadlines holds here too. Only these rules differ:
+ * Each function does the same as the function without `sync_` in its name. For example,
+ * redlock_sync_acquire() takes the same request as redlock_acquire(), and the lock is renewed in
+ * the same way. What redlock/manager.h and redlock/lock.h say about requests, masters and deadlines
+ * applies here too. These rules are different:
  *
- *  1. A call waits for its end and returns the status that the callback would get. It may wait as
- *     long as the request says: see redlock_request.wait_ms, and redlock_sync_cancel() to end it
- *     earlier. Every other call ends within some node_timeout_ms. Signals do not disturb a wait.
- *  2. Every function may be called from any thread, by any number of threads at once. Calls of
- *     several threads are sent to the masters together. No thread waits for another one's round
- *     trip.
- *  3. Each struct redlock_sync has one thread of its own, the I/O thread, which runs an event loop
- *     and a manager. It blocks all signals but those that report a fault of a thread (SIGSEGV,
- *     SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS).
- *  4. Callbacks (request.notice_cb, options.trace_cb and node_cb, the function of
- * redlock_sync_run()) run on the I/O thread. Keep them short: no lock is renewed, and no call of
- * another thread goes on, until they return. A call that would wait returns REDLOCK_ESTATE there,
- * and does nothing. The accessors, redlock_sync_lock_fd() and redlock_sync_cancel() work there.
- *  5. After fork() the child gets REDLOCK_EFORK from every call on what the parent made, at once;
- *     accessors return 0 or "". The locks stay the parent's. The child must make its own struct
- *     redlock_sync; what it has inherited stays allocated until exec or exit. A child may be forked
- *     at any time, from any thread. One that is forked in a callback must not return from it: there
- *     it would end, as by _exit(0).
- *  6. No function is a cancellation point of pthread_cancel(): a thread that is cancelled in a call
- *     returns from it first, with the lock if it got one. Release it in a handler of
- *     pthread_cleanup_push(). To end the wait, use redlock_sync_cancel(). Do not leave a call in
- *     another way, by siglongjmp() or pthread_exit() in a signal handler: the I/O thread goes on to
- *     write to the stack of the call, and a lock that is acquired has no handle.
+ *  1. A call blocks until it has finished, and returns the status that the callback would get. An
+ *     acquire blocks for as long as its request says (wait_ms in struct redlock_request);
+ *     redlock_sync_cancel() ends it earlier. Every other call ends within a small multiple of
+ *     node_timeout_ms. Signals do not interrupt a call.
+ *  2. Any number of threads may call any function at the same time. Their commands go to the
+ *     masters together, and no thread waits for the round trip of another.
+ *  3. Each struct redlock_sync has a thread of its own, the I/O thread, which runs an event loop
+ *     and a manager. That thread blocks all signals except those that report a fault of a thread
+ *     (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS).
+ *  4. Callbacks (request.notice_cb, options.trace_cb, options.node_cb, and the function passed to
+ *     redlock_sync_run()) run on the I/O thread. Keep them short: until a callback returns, no lock
+ *     is renewed and no call of another thread makes progress. In a callback, a call that would
+ *     block returns REDLOCK_ESTATE and does nothing. The accessors, redlock_sync_lock_fd() and
+ *     redlock_sync_cancel() work there.
+ *  5. After fork(), every call in the child on something that the parent made returns REDLOCK_EFORK
+ *     at once, and accessors return 0 or "". The parent keeps the locks. The child must make its
+ *     own struct redlock_sync; what it inherited stays allocated until exec or exit. Any thread may
+ *     fork at any time. A child that is forked in a callback must not return from it: the library
+ *     would end it, as _exit(0) does.
+ *  6. No function is a cancellation point of pthread_cancel(). A thread that is cancelled in a call
+ *     returns from the call first, with the lock if it got one, so release the lock in a
+ *     pthread_cleanup_push() handler. To end a wait, use redlock_sync_cancel(). Never leave a call
+ *     in another way, such as siglongjmp() or pthread_exit() in a signal handler: the I/O thread
+ *     would still write to the stack of the call, and a lock that it acquires would have no handle.
  *
- * A lock can be lost while threads work under it. There are three ways to notice that:
+ * A lock can be lost while threads still work under it. There are three ways to notice:
  *
- *   - ask: redlock_sync_lock_validity_ms() before each step. It only reads a number and the clock,
- *     so it is right even when the process was stopped meanwhile;
- *   - be called: request.notice_cb;
- *   - poll: redlock_sync_lock_fd(), a file descriptor that is readable once the lock is lost.
+ *   - Ask: call redlock_sync_lock_validity_ms() before each step. It only reads a number and the
+ *     clock, so it is right even if the process was stopped in between.
+ *   - Be called: set request.notice_cb.
+ *   - Poll: redlock_sync_lock_fd() returns a file descriptor that becomes readable when the lock is
+ *     lost.
  */
 #ifndef REDLOCK_SYNC_H
 #define REDLOCK_SYNC_H
@@ -64,165 +67,185 @@
 extern "C" {
 #endif
 
-/* The masters, and the thread that talks to them. */
+/* A manager, and the I/O thread that runs it. */
 struct redlock_sync;
 
-/* A lock that was acquired. */
+/* The handle of an acquired lock. */
 struct redlock_sync_lock;
 
-/* Ends calls of other threads that wait. */
+/* Ends calls in which other threads wait. */
 struct redlock_sync_canceler;
 
-/* Start the I/O thread, with a manager.
+/* Start an I/O thread with a manager. Like redlock_new(), this returns without waiting for the
+ * masters. Make one and keep it.
  *
- * Returns without waiting for the masters, as redlock_new() does. Make one and keep it.
+ * options  as for redlock_new(); copied. The callbacks run on the I/O thread.
+ * ret_s    the new object, written on success only. End it with redlock_sync_close().
  *
- * options  as for redlock_new(). trace_cb is called on the I/O thread.
- * ret_s    written on success only. End it with redlock_sync_close().
- *
- * Returns as redlock_new(); REDLOCK_ESYSTEM and REDLOCK_ENOMEM also when the thread could not be
- * started. redlock_sync_error_text() says what options->error_text does. On an I/O thread, too.
- * Since 0.1. */
+ * Returns 0, or the codes of redlock_new(). REDLOCK_ESYSTEM and REDLOCK_ENOMEM can also mean that
+ * the thread could not be started. After a failure, redlock_sync_error_text() has the text that
+ * options->error_text gets. From: any thread, the I/O thread of another manager included. Since
+ * 0.1. */
 REDLOCK_EXPORT int redlock_sync_new(const struct redlock_options *options,
                                     struct redlock_sync **ret_s);
 
-/* End everything, and wait for that.
+/* Close the manager, and wait until that is done. This takes as long as redlock_close().
  *
- * Calls that are pending in other threads return: acquires REDLOCK_ECANCELED, or with the failure
- * that was decided just before, others as redlock_close() says. Locks that are still held are
- * released; for them redlock_sync_lock_lost() is REDLOCK_ECANCELED from now on. Their handles stay
- * until redlock_sync_release() or redlock_sync_lock_detach(), which return REDLOCK_ECANCELED then;
- * cancelers stay until redlock_sync_canceler_free(). As long as there is one of these, calls on `s`
- * return REDLOCK_ESTATE; otherwise `s` is gone when this returns 0, and no call on it may begin.
- * Takes as long as redlock_close().
+ * Calls that are pending in other threads return: acquires with REDLOCK_ECANCELED or with the
+ * failure that was decided just before, other calls as redlock_close() says. Locks that are still
+ * held are released; from then on redlock_sync_lock_lost() returns REDLOCK_ECANCELED for them.
  *
- * Returns 0; REDLOCK_EINVAL for NULL; REDLOCK_ESTATE on an I/O thread, and when another thread
- * closes it; REDLOCK_EFORK. Since 0.1. */
+ * Handles of locks remain. Free each with redlock_sync_release() or redlock_sync_lock_detach(),
+ * which then return REDLOCK_ECANCELED. Free cancelers with redlock_sync_canceler_free(). Calls on
+ * `s` return REDLOCK_ESTATE as long as one of these exists. If none exists, `s` is gone when this
+ * returns 0, and must not be used again.
+ *
+ * Returns 0; REDLOCK_EINVAL for NULL; REDLOCK_ESTATE on an I/O thread, or when another thread is
+ * closing or has closed it; REDLOCK_EFORK. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_close(struct redlock_sync *s);
 
-/* What was wrong with the last call of this thread, in a sentence: as redlock_error_text(); and
- * after an acquire or adoption that failed, how each master voted that did not grant the lock, or
- * what is wrong with it. "" when the call succeeded, or when redlock_strerror() says everything. At
- * most 1023 bytes; what is longer is cut. Never NULL. Lives until the next call of this thread.
- * Accessors are not calls. Since 0.1. */
+/* What was wrong with the last call of this thread, as a sentence: what redlock_error_text() says.
+ * After an acquire or an adoption that failed, it lists each master that did not grant the lock,
+ * with its vote or its error. "" when the call succeeded, or when redlock_strerror() says
+ * everything.
+ *
+ * At most 1023 bytes; a longer text is cut. Never NULL. Lives until the next call of this thread;
+ * accessors do not count as calls. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_sync_error_text(void);
 
-/* After an acquire or adoption of this thread that failed: redlock_lock_reason(). 0 after other
- * calls. Since 0.1. */
+/* Why the last acquire or adoption of this thread failed: redlock_lock_reason(). After a campaign
+ * that timed out: redlock_election_failure(). 0 after other calls. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_error_reason(void);
 
-/* For a layer above, such as the headers for C++, that refuses a call itself: `text`, NUL
- * terminated and copied, is what redlock_sync_error_text() of this thread says then.
+/* Set the text that redlock_sync_error_text() returns in this thread. For layers on top of this
+ * API, such as the C++ headers, that refuse a call themselves.
  *
- * Returns REDLOCK_EINVAL. Since 0.1. */
+ * text   NUL terminated; copied. NULL: "".
+ *
+ * Returns REDLOCK_EINVAL, always. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_refuse(const char *text);
 
 /* ---- cancelling ---- */
 
-/* Make a canceler for calls of `s`. Any number of calls may share it.
+/* Make a canceler for calls on `s`. Any number of calls may share it.
+ *
+ * ret_canceler   written on success only. Free it with redlock_sync_canceler_free().
  *
  * Returns 0; REDLOCK_EINVAL for NULL; REDLOCK_ENOMEM; REDLOCK_EFORK. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_canceler_new(struct redlock_sync *s,
                                              struct redlock_sync_canceler **ret_canceler);
 
-/* End the calls that were made with this canceler, and those that will be.
+/* Cancel all calls that use this canceler, now and in the future. For later calls that must not be
+ * cancelled, make another canceler.
  *
- * Does not wait. Each of these calls returns REDLOCK_ECANCELED, or how it ended just before.
- * This stays so: for later calls make another canceler. A second call does no harm. May also be
- * called in a signal handler, and keeps errno.
+ * Does not wait. Each of the calls returns REDLOCK_ECANCELED, or its result if that was decided
+ * just before. A second call does nothing. May be called in a signal handler; keeps errno.
  *
  * Returns 0; REDLOCK_EINVAL for NULL; REDLOCK_EFORK. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_cancel(struct redlock_sync_canceler *canceler);
 
-/* Free a canceler. Calls that were made with it go on. Does nothing for NULL or in a child.
- * Since 0.1. */
+/* Free a canceler. Calls that use it continue. Does nothing for NULL and in a forked child. Since
+ * 0.1. */
 REDLOCK_EXPORT void redlock_sync_canceler_free(struct redlock_sync_canceler *canceler);
 
 /* ---- a lock ---- */
 
-/* Acquire a lock, and wait for that as request->wait_ms says.
+/* Acquire a lock. Waits for it as long as request->wait_ms says.
  *
- * request   as for redlock_acquire(). notice_cb is called on the I/O thread, perhaps before this
- *           call returns, and not after redlock_sync_release() or redlock_sync_lock_detach() has
- *           returned. Its `lock` is good for the accessors of redlock/lock.h, in the callback only.
- *           redlock_release() and redlock_lock_detach() return REDLOCK_ESTATE for it.
- * canceler  of the same `s`; NULL: cannot be cancelled.
- * ret_lock  the handle, written on success only. End it with redlock_sync_release() or
- *           redlock_sync_lock_detach(), also when the lock is lost.
+ * request   as for redlock_acquire(); copied. notice_cb runs on the I/O thread. It may run before
+ *           this call returns, and does not run after redlock_sync_release() or
+ *           redlock_sync_lock_detach() has returned. Its `lock` is only for the accessors of
+ *           redlock/lock.h, and only in the callback. redlock_release() and redlock_lock_detach()
+ *           return REDLOCK_ESTATE for it.
+ * canceler  made for the same `s`; NULL: the call cannot be cancelled.
+ * ret_lock  the handle, written on success only. Free it with redlock_sync_release() or
+ *           redlock_sync_lock_detach(), even if the lock is lost.
  *
- * Returns 0, and the lock is held; what redlock_acquire() returns; or what its callback gets.
- * Then nothing is held, and redlock_sync_error_text() says more. Since 0.1. */
+ * Returns 0 when the lock is held. Otherwise returns a code of redlock_acquire() or of its
+ * callback: nothing is held, and redlock_sync_error_text() says more. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_acquire(struct redlock_sync *s,
                                         const struct redlock_request *request,
                                         struct redlock_sync_canceler *canceler,
                                         struct redlock_sync_lock **ret_lock);
 
-/* Take over a lock by its token. As redlock_adopt(); the rest as redlock_sync_acquire().
- * Since 0.1. */
+/* Take over a lock by its token, as redlock_adopt() does. The other parameters and the results are
+ * those of redlock_sync_acquire(), with the codes of redlock_adopt(). Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_adopt(struct redlock_sync *s, const struct redlock_request *request,
                                       const char *token, struct redlock_sync_canceler *canceler,
                                       struct redlock_sync_lock **ret_lock);
 
-/* Release a lock that is held or lost. This must be the last call about it: no other thread may use
- * the handle any longer, and calls about it must have returned. The validity is 0 from this call
- * on.
+/* Release a held or lost lock. The validity is 0 from this call on. This must be the last call on
+ * the handle: no other thread may use it any more, and calls on it must have returned.
  *
- * Returns REDLOCK_OK, REDLOCK_GONE, REDLOCK_TAKEN or REDLOCK_ENOQUORUM, as the callback of
- * redlock_release() gets them; REDLOCK_ECANCELED when `s` was closed, which has released the lock:
- * the handle is gone. Returns REDLOCK_EINVAL for NULL; REDLOCK_ESTATE on an I/O thread;
- * REDLOCK_EFORK: nothing has happened. Since 0.1. */
+ * Returns, and the handle is gone:
+ *   - REDLOCK_OK, REDLOCK_GONE, REDLOCK_TAKEN or REDLOCK_ENOQUORUM: what the callback of
+ *     redlock_release() would get;
+ *   - REDLOCK_ECANCELED: `s` was closed, which has released the lock.
+ *
+ * Returns, and nothing has happened: REDLOCK_EINVAL for NULL; REDLOCK_ESTATE on an I/O thread;
+ * REDLOCK_EFORK. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_release(struct redlock_sync_lock *lock);
 
-/* Extend a held lock, as redlock_extend() does. Of several threads that extend a lock at once all
- * but one get REDLOCK_ESTATE.
+/* Extend a held lock, as redlock_extend() does. If several threads extend a lock at the same time,
+ * all but one of them get REDLOCK_ESTATE.
  *
- * Returns what redlock_extend() returns or what its callback gets. Since 0.1. */
+ * Returns a code of redlock_extend() or of its callback; REDLOCK_ESTATE also on an I/O thread and
+ * when `s` was closed. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_extend(struct redlock_sync_lock *lock, uint32_t ttl_ms);
 
-/* Say that the application is alive, as redlock_lock_heartbeat() does. Waits for the I/O thread
- * only, not for a master. Returns as redlock_lock_heartbeat(). Since 0.1. */
+/* Send a heartbeat, as redlock_lock_heartbeat() does. Waits only for the I/O thread, not for a
+ * master.
+ *
+ * Returns the codes of redlock_lock_heartbeat(); REDLOCK_ESTATE also on an I/O thread and when `s`
+ * was closed. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_lock_heartbeat(struct redlock_sync_lock *lock);
 
-/* Give up the handle and leave the lock as it is, as redlock_lock_detach() does. This must be the
- * last call about the handle. Waits for the I/O thread only, not for a master.
+/* Drop the handle and leave the lock as it is, as redlock_lock_detach() does. This must be the last
+ * call on the handle. Waits only for the I/O thread, not for a master.
  *
- * Returns 0, or REDLOCK_ECANCELED when `s` was closed: the handle is gone. Returns REDLOCK_EINVAL
- * for NULL; REDLOCK_ESTATE on an I/O thread; REDLOCK_EFORK: nothing has happened. Since 0.1. */
+ * Returns 0, or REDLOCK_ECANCELED when `s` was closed: the handle is gone. Otherwise nothing has
+ * happened: REDLOCK_EINVAL for NULL; REDLOCK_ESTATE on an I/O thread, or while another thread
+ * extends the lock; REDLOCK_EFORK. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_lock_detach(struct redlock_sync_lock *lock);
 
 /* Release a lock by its keys and its token, as redlock_release_token() does.
  *
- * Returns what redlock_release_token() returns or what its callback gets. Since 0.1. */
+ * Returns a code of redlock_release_token() or of its callback; REDLOCK_ESTATE also on an I/O
+ * thread. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_release_token(struct redlock_sync *s, const char *const *keys,
                                               const size_t *key_lens, size_t n_keys,
                                               const char *token);
 
-/* ---- what is known of a lock: from any thread, on an I/O thread too, without waiting ---- */
+/* ---- accessors of a lock: from any thread, I/O threads included; they never wait ---- */
 
-/* How many milliseconds the lock is still valid, rounded down; 0 when it is lost, being released,
- * or its time is over. Reads the clock at each call. Since 0.1. */
+/* How many milliseconds the lock is still valid, rounded down; 0 when it is lost or being released,
+ * when its deadline has passed, for NULL, and in a forked child. Reads the clock at each call.
+ * Since 0.1. */
 REDLOCK_EXPORT uint64_t redlock_sync_lock_validity_ms(const struct redlock_sync_lock *lock);
 
-/* The deadline, in microseconds of redlock_clock_us(), as the I/O thread has learnt it last; 0 when
- * the lock is lost or being released. It changes: read it for each step. What
- * redlock_lock_deadline_us() says of other threads holds for all threads here. Since 0.1. */
+/* The deadline that the I/O thread knows, in microseconds of redlock_clock_us(); 0 when the lock is
+ * lost or being released. It changes, so read it before each step. What redlock_lock_deadline_us()
+ * says about other threads applies to all threads here. Since 0.1. */
 REDLOCK_EXPORT uint64_t redlock_sync_lock_deadline_us(const struct redlock_sync_lock *lock);
 
-/* Why the lock is lost: the reason of REDLOCK_NOTICE_LOST; REDLOCK_ELOST when its time is over and
- * no notice has come yet; REDLOCK_ECANCELED when redlock_sync_close() has released it;
- * REDLOCK_EFORK. 0: it is held. Since 0.1. */
+/* Why the lock is lost: the reason of REDLOCK_NOTICE_LOST; REDLOCK_ELOST when the deadline has
+ * passed and the notification has not come yet; REDLOCK_ECANCELED when redlock_sync_close() has
+ * released it; REDLOCK_EFORK. 0: it is held. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_lock_lost(const struct redlock_sync_lock *lock);
 
-/* A file descriptor that becomes readable, and stays so, when the lock is lost: at the same time as
- * the notice. For poll(2), select(2) and event loops; do not read from it. It is closed with the
- * handle. It is made by the first call, and all calls return the same one. Whoever polls it depends
- * on the I/O thread; redlock_sync_lock_validity_ms() does not.
+/* A file descriptor that becomes readable when the lock is lost, at the same time as the
+ * notification, and stays readable. For poll(2), select(2) and event loops; do not read from it.
+ * The first call makes it, and later calls return the same one. It is closed together with the
+ * handle.
+ *
+ * It becomes readable only after the I/O thread has run. redlock_sync_lock_validity_ms() does not
+ * depend on that thread.
  *
  * Returns a file descriptor; REDLOCK_EINVAL for NULL; REDLOCK_ESYSTEM; REDLOCK_EFORK. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_lock_fd(struct redlock_sync_lock *lock);
 
-/* As redlock_lock_fencing_token(), redlock_lock_token() and redlock_lock_key(), when the lock was
- * acquired. They do not change, and the texts live as long as the handle. Since 0.1. */
+/* What redlock_lock_fencing_token(), redlock_lock_token() and redlock_lock_key() returned when the
+ * lock was acquired. They never change. The texts live as long as the handle. Since 0.1. */
 REDLOCK_EXPORT uint64_t redlock_sync_lock_fencing_token(const struct redlock_sync_lock *lock);
 REDLOCK_EXPORT const char *redlock_sync_lock_token(const struct redlock_sync_lock *lock);
 REDLOCK_EXPORT const char *redlock_sync_lock_key(const struct redlock_sync_lock *lock,
@@ -232,17 +255,21 @@ REDLOCK_EXPORT const char *redlock_sync_lock_key(const struct redlock_sync_lock 
 
 /* Ask all masters who holds a key, as redlock_query() does.
  *
- * ret_result  written when this returns 0 or REDLOCK_ENOQUORUM: the caller's, until
+ * ret_result  written when this returns 0 or REDLOCK_ENOQUORUM. It belongs to the caller, until
  *             redlock_sync_query_free().
  *
- * Returns what redlock_query() returns or what its callback gets. Since 0.1. */
+ * Returns a code of redlock_query() or of its callback; REDLOCK_ESTATE also on an I/O thread. Since
+ * 0.1. */
 REDLOCK_EXPORT int redlock_sync_query(struct redlock_sync *s, const char *key, size_t key_len,
                                       struct redlock_query_result **ret_result);
 
-/* Free a result. NULL is fine. Since 0.1. */
+/* Free a result; does nothing for NULL. Since 0.1. */
 REDLOCK_EXPORT void redlock_sync_query_free(struct redlock_query_result *result);
 
-/* As redlock_get_stats() and redlock_get_node_stats(): what the manager has done so far. Since 0.1.
+/* Read the statistics of the manager or of one master, as redlock_get_stats() and
+ * redlock_get_node_stats() do.
+ *
+ * Return the codes of these; REDLOCK_ESTATE on an I/O thread, and when `s` is closing. Since 0.1.
  */
 REDLOCK_EXPORT int redlock_sync_get_stats(struct redlock_sync *s, struct redlock_stats *ret_stats);
 REDLOCK_EXPORT int redlock_sync_get_node_stats(struct redlock_sync *s, size_t index,
@@ -250,18 +277,20 @@ REDLOCK_EXPORT int redlock_sync_get_node_stats(struct redlock_sync *s, size_t in
 
 /* Examine whether the masters are fit for locks, as redlock_examine() does.
  *
- * cb, arg   called once on the I/O thread, before this returns, with the report and the status;
- *           not when this returns another error. The report is borrowed: it lives until cb returns.
+ * cb, arg   called once on the I/O thread, with the report and the status, before this call
+ *           returns; not called when the call is refused. The report is borrowed: it lives until cb
+ *           returns.
  *
- * Returns what redlock_examine() returns or what its callback gets. Since 0.1. */
+ * Returns a code of redlock_examine() or of its callback; REDLOCK_ESTATE also on an I/O thread.
+ * Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_examine(struct redlock_sync *s, redlock_examine_cb *cb, void *arg);
 
-/* Call a function on the I/O thread, and wait until it has returned. There it may use the manager
+/* Call a function on the I/O thread, and wait until it returns. The function may use the manager
  * and call everything that redlock/redlock.h lists, as the thread of the loop: for example
- * redlock_get_node_info(). redlock_close() returns REDLOCK_ESTATE there.
+ * redlock_get_node_info(). Only redlock_close() returns REDLOCK_ESTATE there.
  *
- * Returns 0; REDLOCK_EINVAL for NULL; REDLOCK_ESTATE (closing, or on an I/O thread) or
- * REDLOCK_EFORK: the function was not called. Since 0.1. */
+ * Returns 0. Otherwise the function was not called: REDLOCK_EINVAL for NULL; REDLOCK_ESTATE when
+ * `s` is closing, or on an I/O thread; REDLOCK_EFORK. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_run(struct redlock_sync *s,
                                     void (*function)(struct redlock *rl, void *arg), void *arg);
 

@@ -1,7 +1,7 @@
-/* redlock/trace.h - everything that happens, as it happens.
+/* redlock/trace.h - a trace of everything that a manager does.
  *
- * A manager reports all that it sends, hears and decides to options.trace_cb: one struct for each
- * event. redlock_trace_line() writes an event as a line of text:
+ * A manager reports everything that it sends, receives and decides to options.trace_cb: one struct
+ * redlock_trace for each event. redlock_trace_line() writes an event as a line of text:
  *
  *      12.345678  c0.1  asks for nightly, ttl 10000 ms, renewed
  *      12.345712  c0.1  round 1: t5f3a9c01
@@ -14,23 +14,25 @@
  * `redlock --trace` prints these lines, and the project's simulator writes its histories with the
  * same function. docs/simulator.md explains how to read them.
  *
- * No event contains a password, or more of a token than the first 8 of its 40 hex digits. Where a
- * text quotes a server, it is printable, cut, and whatever looks like a token or a part of one is
- * cut too.
+ * An event never contains a password, nor more of a token than the first 8 of its 40 hex digits. If
+ * a text quotes a server, it contains printable characters only, may be shortened, and leaves out
+ * everything that looks like a token or part of one.
  *
- * trace_cb is the exception to rules 4 and 5 of redlock/redlock.h. It runs at once, on the loop's
- * thread: inside the calls of this library too, and before redlock_new() has returned. It never
- * runs inside itself. It may call the accessors (redlock_get_node_info(),
- * redlock_lock_validity_ms(), redlock_strerror() and so on). A call that would begin, change or end
- * something of the same manager returns REDLOCK_ESTATE there, and does nothing: note what you want
- * to do, and do it from the loop. Keep the callback short, because the manager waits for it. If it
- * forks, the child must not return from it.
+ * trace_cb is an exception to rules 4 and 5 of redlock/redlock.h:
+ *   - It runs immediately, on the loop's thread, even inside calls of this library and before
+ *     redlock_new() has returned. It never runs inside itself.
+ *   - It may call the accessors: redlock_get_node_info(), redlock_lock_validity_ms(),
+ *     redlock_strerror() and so on. A call that would start, change or end something of the same
+ *     manager returns REDLOCK_ESTATE and does nothing. Make such calls later, from the loop.
+ *   - Keep it short, because the manager waits for it.
+ *   - If it forks, the child must not return from it.
  *
  * If <sys/sdt.h> was present when the library was built, each kind of event is also a USDT probe of
- * the provider "redlock", with its name in lower case: redlock:sent, redlock:lost. Its arguments
- * are lock, node, key, token, text, question, reply and status. The probes do not need a trace_cb.
+ * the provider "redlock", named in lower case: redlock:sent, redlock:lost. The arguments of a probe
+ * are lock, node, key, token, text, question, reply and status. Probes work without a trace_cb.
  *
- * Without a trace_cb and without a listener to the probes, each place costs one test.
+ * When there is neither a trace_cb nor a program listening to the probes, an event costs one
+ * comparison.
  */
 #ifndef REDLOCK_TRACE_H
 #define REDLOCK_TRACE_H
@@ -44,35 +46,35 @@
 extern "C" {
 #endif
 
-/* What happened, and which fields have more. Later versions may add kinds. */
+/* What happened, and which fields of struct redlock_trace are set. Later versions may add kinds. */
 enum redlock_trace_kind {
     /* The manager. No fields. */
     REDLOCK_TRACE_CLOSING = 1,
     REDLOCK_TRACE_CLOSED = 2,
 
     /* A master: node. */
-    REDLOCK_TRACE_CONNECTED = 10,    /* and greeted; text: product and version */
-    REDLOCK_TRACE_DISCONNECTED = 11, /* its unanswered questions get no answer */
+    REDLOCK_TRACE_CONNECTED = 10,    /* handshake complete; text: product, version */
+    REDLOCK_TRACE_DISCONNECTED = 11, /* commands without a reply get none */
     REDLOCK_TRACE_NODE_TROUBLE = 12, /* text: what went wrong, as in struct redlock_node_info */
     REDLOCK_TRACE_QUARANTINED = 13,  /* its votes do not count; text: why, and for how long */
     REDLOCK_TRACE_AHEAD = 14,        /* its clock went forward; us: by how much */
     REDLOCK_TRACE_SUSPENDED = 15,    /* its clock shows that we were suspended; us: for how long */
     REDLOCK_TRACE_PENDING = 16,      /* a release could not be sent to it; token */
-    REDLOCK_TRACE_SUBSCRIBED = 17,   /* it can wake us over a second connection; */
-    REDLOCK_TRACE_UNSUBSCRIBED = 18, /* not any more */
+    REDLOCK_TRACE_SUBSCRIBED = 17,   /* the subscriber connection is up */
+    REDLOCK_TRACE_UNSUBSCRIBED = 18, /* the subscriber connection is down */
 
     /* A lock: lock, key and token. */
     REDLOCK_TRACE_ASKED = 20,   /* redlock_acquire(); ttl_ms; text: "fenced, renewed" */
     REDLOCK_TRACE_ADOPTED = 21, /* redlock_adopt(); ttl_ms */
-    REDLOCK_TRACE_ROUND = 22,   /* a try begins, with a token of its own; round */
-    REDLOCK_TRACE_SENT = 23,  /* question, to nodes; ttl_ms, fencing_token. lock is -1, and node is
-                                 set,  when it is sent because the master is back */
-    REDLOCK_TRACE_VOTED = 24, /* node, question, reply; fencing_token: its counter. lock is -1 when
-                                 nobody waits for it any more, as with REPLIED */
+    REDLOCK_TRACE_ROUND = 22,   /* a round begins, with a token of its own; round */
+    REDLOCK_TRACE_SENT = 23,    /* question, to nodes; ttl_ms, fencing_token. A pending release that
+                                   is sent when its master is back has node set, and lock -1 */
+    REDLOCK_TRACE_VOTED = 24, /* node, question, reply; fencing_token: the master's counter. lock is
+                                 -1 if nobody waits for this reply any more, also with REPLIED */
     REDLOCK_TRACE_REPLIED = 25,   /* node, question, reply */
-    REDLOCK_TRACE_DECIDED = 26,   /* round; status: REDLOCK_OK for a majority, or why it failed; us:
-                                     until the next round, 0: it was the last, or a master will say
-                                     when */
+    REDLOCK_TRACE_DECIDED = 26,   /* round; status: REDLOCK_OK for a majority, or why the round
+                                     failed; us: until the next round, 0: this was the last one, or
+                                     a master will wake us */
     REDLOCK_TRACE_HELD = 27,      /* the callback reports success; us left; fencing_token */
     REDLOCK_TRACE_FAILED = 28,    /* the callback reports a failure: status; round: how many */
     REDLOCK_TRACE_CANCELED = 29,  /* redlock_cancel() */
@@ -87,89 +89,92 @@ enum redlock_trace_kind {
     REDLOCK_TRACE_DETACHED = 38,  /* redlock_lock_detach() */
     REDLOCK_TRACE_WAITING = 39,   /* the queue position is known or has changed: round;
                                      nodes: whose queues */
-    REDLOCK_TRACE_WOKEN = 40, /* node: the key is free, and it is our turn; lock is -1 when nobody
-                                 waits for it any more */
-    REDLOCK_TRACE_NEXT = 41   /* node: nobody is before us in its queue now */
+    REDLOCK_TRACE_WOKEN = 40,     /* node: the key is free, and we are granted next; lock is -1 if
+                                     nobody waits for the key any more */
+    REDLOCK_TRACE_NEXT = 41       /* node: we are now the first in its queue */
 };
 
 /* What the library asks a master about a lock. */
 enum redlock_question {
     REDLOCK_QUESTION_SET = 0,     /* set our key if the key is free */
     REDLOCK_QUESTION_SET_ALL = 1, /* the same for several keys, all or none */
-    REDLOCK_QUESTION_FENCED = 2,  /* the same, and raise the counters */
-    REDLOCK_QUESTION_ADOPT = 3,   /* keep keys that another handle acquired */
+    REDLOCK_QUESTION_FENCED = 2,  /* the same, and raise the fencing-token counters */
+    REDLOCK_QUESTION_ADOPT = 3,   /* extend keys that another handle acquired */
     REDLOCK_QUESTION_CONFIRM = 4, /* raise the counters to our fencing token */
-    REDLOCK_QUESTION_EXTEND = 5,  /* keep our keys for the ttl */
+    REDLOCK_QUESTION_EXTEND = 5,  /* extend our keys to the TTL */
     REDLOCK_QUESTION_RESTORE = 6, /* set our keys again */
     REDLOCK_QUESTION_RELEASE = 7, /* delete our keys */
-    REDLOCK_QUESTION_WAIT = 8,    /* queue us with those who wait for the keys */
+    REDLOCK_QUESTION_WAIT = 8,    /* put us into the wait queues of the keys */
     REDLOCK_QUESTION_LEAVE = 9,   /* take us out of those queues */
     REDLOCK_QUESTION_HOLDER = 10  /* who holds the key: redlock_query() */
 };
 
 /* What the master says. */
 enum redlock_trace_reply {
-    REDLOCK_SAYS_NOTHING = 0,     /* an error, or no answer: it may have done what was asked */
+    REDLOCK_SAYS_NOTHING = 0,     /* an error or no reply: it may have done what was asked */
     REDLOCK_SAYS_YES = 1,         /* it did what was asked */
     REDLOCK_SAYS_NO = 2,          /* somebody else has the key */
-    REDLOCK_SAYS_OURS = 3,        /* it already had our token: one server at two addresses */
+    REDLOCK_SAYS_OURS = 3,        /* it had our token already: one server at two addresses */
     REDLOCK_SAYS_QUARANTINED = 4, /* yes, but its vote does not count: it is in quarantine */
     REDLOCK_SAYS_GONE = 5,        /* it does not have the key */
-    REDLOCK_SAYS_TAKEN = 6,       /* the key has the value of somebody else */
+    REDLOCK_SAYS_TAKEN = 6,       /* somebody else has the key */
     REDLOCK_SAYS_QUEUED = 7,      /* we are in the queue: round is our position */
-    REDLOCK_SAYS_TURN = 8,        /* the keys are free, and nobody waits before us */
-    REDLOCK_SAYS_FULL = 9         /* too many wait already */
+    REDLOCK_SAYS_TURN = 8,        /* the keys are free, and we are the first in the queue */
+    REDLOCK_SAYS_FULL = 9         /* its wait queue is full */
 };
 
 /* An event. */
 struct redlock_trace {
-    /* sizeof(struct redlock_trace) of the library; see rule 10 in redlock/redlock.h. In a copy, set
-     * it to yours. */
+    /* sizeof(struct redlock_trace) of the library; see rule 10 in redlock/redlock.h. If you copy
+     * the struct, set it to your sizeof. */
     size_t size;
-    /* What it is. */
+    /* What happened. */
     enum redlock_trace_kind kind;
-    /* When, by redlock_clock_us(). */
+    /* When it happened, in microseconds of redlock_clock_us(). */
     uint64_t time_us;
-    /* The X of "cX" in a line; 0. Set it in a copy, if the lines of several managers or processes
-     * go to one place. */
+    /* The X of "cX" in a line. The library sets it to 0. If lines of several managers or processes
+     * go to one place, set it in your copy. */
     uint64_t client;
-    /* Which lock; -1: no lock. A manager numbers its handles from 0, in the order in which they are
-     * made. */
+    /* The number of the lock; -1: no lock. A manager numbers its handles from 0, in the order in
+     * which they are made. */
     int64_t lock;
-    /* Which master, by its place in options.nodes; -1: no master. And a set of masters, bit by bit.
-     */
+    /* The master, as its index in options.nodes; -1: no master. And a set of masters: bit i is
+     * master i. */
     int node;
     uint64_t nodes;
-    /* The keys with their prefix, several with '+' between them, printable and cut; "" for none. */
+    /* The keys with their prefix, joined by '+', printable and perhaps cut; "" if there is none. */
     const char *key;
-    /* The first 8 hex digits; "?" for a token that this library did not make, "" for none. */
+    /* The first 8 hex digits of the token; "?" for a token that this library did not make, "" if
+     * there is none. */
     const char *token;
-    /* More, in words; "" for none. These texts are borrowed for the time of the callback. */
+    /* More, in words; "" if there is nothing. These texts are borrowed: they live until the
+     * callback returns. */
     const char *text;
     enum redlock_question question;
     enum redlock_trace_reply reply;
-    /* Of redlock/error.h. */
+    /* A code of redlock/error.h. */
     int status;
     uint32_t round;
     uint32_t ttl_ms;
-    /* A span in microseconds. */
+    /* A duration in microseconds. */
     uint64_t us;
     uint64_t fencing_token;
 };
 
-/* options.trace_cb: gets each event. `event` is borrowed for the time of the callback. */
+/* options.trace_cb: gets each event. `event` is borrowed: it lives until the callback returns. */
 typedef void redlock_trace_cb(const struct redlock_trace *event, void *arg);
 
-/* Enough for every line, its NUL included. */
+/* A buffer of this size is long enough for every line, including the NUL. */
 #define REDLOCK_TRACE_LINE 1024
 
-/* Write an event as a line: when, in seconds; who (cX: the client, cX.Y: its lock Y, cX-nY: its
- * connection to master Y); and what. Printable, without a newline, NUL terminated and cut to size.
+/* Write an event as a line of text: the time in seconds; who (cX: the client, cX.Y: its lock Y,
+ * cX-nY: its connection to master Y); and what happened. The line is printable, has no newline, is
+ * NUL terminated, and is cut to `size` bytes.
  *
  * event   not NULL; its texts may be NULL.
- * out     `size` bytes, at least 1.
+ * out     the buffer, of `size` bytes, at least 1.
  *
- * Returns the length of what was written. From any thread, and inside the callback. Since 0.1. */
+ * Returns the length of the line. From any thread, and inside the callback. Since 0.1. */
 REDLOCK_EXPORT size_t redlock_trace_line(const struct redlock_trace *event, char *out, size_t size);
 
 #ifdef __cplusplus

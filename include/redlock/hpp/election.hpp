@@ -1,4 +1,4 @@
-/* election.hpp - leader election: of several candidates one leads, until it is demoted. */
+/* election.hpp - leader election: one of several candidates leads, until it is demoted. */
 #ifndef REDLOCK_HPP_ELECTION_HPP
 #define REDLOCK_HPP_ELECTION_HPP
 
@@ -18,7 +18,7 @@
 namespace redlockpp
 {
 
-/* The end of leadership: struct redlock_demotion. */
+/* The end of a leadership: struct redlock_demotion. */
 struct demotion {
     std::error_code reason; /* false: resigned */
     std::uint64_t term;
@@ -34,8 +34,8 @@ struct leader {
     bool is_me;
 };
 
-/* What to be elected for, and how: struct redlock_election_options, which says more about each
- * field. What is not set has the library's default. */
+/* The options of an election. struct redlock_election_options in redlock/election.h documents each
+ * field. A field that is not set has the library's default. */
 struct election_options {
     std::string name{};
     std::string id{}; /* empty: an observer */
@@ -45,15 +45,15 @@ struct election_options {
     std::optional<std::chrono::milliseconds> retry{};
     std::optional<std::chrono::milliseconds> delay{};
     std::uint32_t priority = 0;
-    /* true: the lock is released when election::stopped() is called; a candidate needs this or
-     * on_demoted. false: when on_demoted has returned. */
+    /* true: the lock is released when election::stopped() is called. false: when on_demoted has
+     * returned. A candidate needs true, or an on_demoted. */
     bool stops_later = false;
-    /* Called on the I/O thread; see redlock/redlock.hpp for what they may do. */
+    /* Called on the I/O thread; redlock/redlock.hpp says what they may do. */
     std::function<void(std::uint64_t term)> on_elected{};
     std::function<void(const demotion &)> on_demoted{};
     std::function<void(const leader &)> on_leader{};
     std::function<bool()> healthy{};
-    /* Ends the waits of this election. Must live as long as it. */
+    /* Cancels the waits of this election. It must outlive the election. */
     const canceler *cancel = nullptr;
 };
 
@@ -113,8 +113,8 @@ inline redlock_election_options to_c(election_options &o) noexcept
 
 } // namespace detail
 
-/* A candidate or an observer: struct redlock_sync_election. It can be moved, while no other thread
- * uses it. What it was moved from, and what could not be made, is empty: every call fails with
+/* A candidate or an observer: struct redlock_sync_election. It can be moved while no other thread
+ * uses it. An object that was moved from, or could not be made, is empty: every call fails with
  * errc::invalid_argument, and it does not lead. */
 class election
 {
@@ -145,9 +145,9 @@ public:
         return *this;
     }
 
-    /* Resigns, and waits until the lock is released: redlock_sync_election_free(). Everything must
-     * have stopped that only a leader may do. Must not run in a callback (std::terminate() is
-     * called). Does nothing in a forked child. */
+    /* Resigns, and waits until the lock is released: redlock_sync_election_free(). Stop everything
+     * that only a leader may do before. Must not run in a callback: it would wait for itself, so it
+     * calls std::terminate(). Does nothing in a forked child. */
     ~election()
     {
         end();
@@ -163,9 +163,9 @@ public:
         ec = detail::code(begin());
     }
 
-    /* Become a candidate, and wait until this election leads:
-     * redlock_sync_election_campaign(). The result is the term. It stays a candidate whatever
-     * happens, until resign(). wait_elected_for() returns std::nullopt when the time is over. */
+    /* Become a candidate, and wait until this election leads: redlock_sync_election_campaign().
+     * Returns the term. It stays a candidate whatever happens, until resign(). wait_elected_for()
+     * returns std::nullopt when the time has passed. */
     std::uint64_t wait_elected()
     {
         std::uint64_t term = 0;
@@ -197,9 +197,9 @@ public:
         return ec ? std::nullopt : std::optional<std::uint64_t>(term);
     }
 
-    /* Wait until leadership of this term has ended: redlock_sync_election_wait_demoted(). The
-     * result says why. wait_demoted_for() returns std::nullopt when it still leads after that time.
-     */
+    /* Wait until the leadership with this term has ended: redlock_sync_election_wait_demoted().
+     * Returns why it ended. wait_demoted_for() returns std::nullopt if it still leads after that
+     * time. */
     demotion wait_demoted(std::uint64_t term)
     {
         redlock_demotion d = empty_demotion();
@@ -231,7 +231,7 @@ public:
         return ec ? std::nullopt : std::optional<demotion>(detail::to_demotion(d));
     }
 
-    /* Be an observer from now on: redlock_sync_election_resign(). */
+    /* Resign, and only observe from now on: redlock_sync_election_resign(). */
     void resign()
     {
         detail::check(redlock_sync_election_resign(election_));
@@ -241,8 +241,8 @@ public:
         ec = detail::code(redlock_sync_election_resign(election_));
     }
 
-    /* With stops_later, after wait_demoted() or on_demoted: everything has stopped that only a
-     * leader may do. */
+    /* With stops_later, after wait_demoted() or on_demoted: tell the library that everything that
+     * only a leader may do has stopped. */
     void stopped()
     {
         detail::check(redlock_sync_election_stopped(election_));
@@ -252,7 +252,7 @@ public:
         ec = detail::code(redlock_sync_election_stopped(election_));
     }
 
-    /* Who leads, as far as it is known: redlock_sync_election_leader(). */
+    /* Who leads, as far as this manager knows: redlock_sync_election_leader(). */
     leader who_leads()
     {
         leader l{};
@@ -270,26 +270,26 @@ public:
 
     /* ---- from any thread, without waiting ---- */
 
-    /* Whether this election leads now. Compares the clock with the deadline, and nothing else. */
+    /* Whether this election leads now. Only compares the clock with the deadline. */
     bool is_leader() const noexcept
     {
         return redlock_sync_election_is_leader(election_) != 0;
     }
 
-    /* Until when it leads; the epoch of the clock when it does not. It changes: read it for each
-     * step. */
+    /* When the leadership ends; the epoch of the clock when it does not lead. It changes, so read
+     * it before each step. */
     clock::time_point deadline() const noexcept
     {
         return detail::to_time_point(redlock_sync_election_deadline_us(election_));
     }
 
-    /* How long it leads without another renewal, rounded down; 0 when it does not. */
+    /* How long it will lead without another renewal; 0 when it does not lead. */
     std::chrono::microseconds leads_for() const noexcept
     {
         return std::max(deadline() - clock::now(), std::chrono::microseconds::zero());
     }
 
-    /* The term of the present leadership; 0 when it does not lead. */
+    /* The term of the current leadership; 0 when it does not lead. */
     std::uint64_t term() const noexcept
     {
         return redlock_sync_election_term(election_);
@@ -312,7 +312,7 @@ public:
         return got;
     }
 
-    /* For the functions of redlock/sync_election.h; NULL: empty. It must not be freed. */
+    /* The C object, for the functions of redlock/sync_election.h; NULL if empty. Do not free it. */
     redlock_sync_election *native_handle() const noexcept
     {
         return election_;

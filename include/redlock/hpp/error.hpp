@@ -62,7 +62,7 @@ std::string message(int status) const override
     return redlock_strerror(status);
 }
 
-/* So that a program can compare with std::errc where that says the same. */
+/* Lets a program compare with std::errc where that has the same meaning. */
 std::error_condition default_error_condition(int status) const noexcept override
 {
     switch (status) {
@@ -89,8 +89,9 @@ std::error_condition default_error_condition(int status) const noexcept override
 }
 }; // namespace redlockpp
 
-/* One object, also when several shared objects include this file and hide what they define; but not
- * when they were loaded by dlopen(3) without RTLD_GLOBAL, or linked with -Bsymbolic. */
+/* One object, even if several shared objects include this file and hide their symbols. There are
+ * several if shared objects were loaded by dlopen(3) without RTLD_GLOBAL, or linked with
+ * -Bsymbolic. */
 [[gnu::visibility("default")]] inline const error_category the_category{};
 
 } // namespace detail
@@ -106,8 +107,8 @@ inline std::error_code make_error_code(errc code) noexcept
     return {static_cast<int>(code), category()};
 }
 
-/* By the name of the category: so a code of another shared object compares equal, too, which has a
- * category of its own. */
+/* Compares the names of the categories, so that codes of another shared object with its own
+ * category object compare equal, too. */
 inline bool operator==(const std::error_code &one, errc other) noexcept
 {
     return one.value() == static_cast<int>(other) &&
@@ -126,9 +127,9 @@ inline bool operator!=(errc one, const std::error_code &other) noexcept
     return !(other == one);
 }
 
-/* What a call throws that has no std::error_code& and fails. what() says which master, which field
- * or which holder, as redlock_sync_error_text() does. Without exceptions (-fno-exceptions) such a
- * call ends the program by std::terminate(): use those with a std::error_code&. */
+/* What the functions without a std::error_code& throw when they fail. what() names the master, the
+ * field or the holder that caused it, as redlock_sync_error_text() does. With -fno-exceptions such
+ * a failure ends the program by std::terminate(): use the versions with a std::error_code&. */
 class error : public std::system_error
 {
 public:
@@ -151,8 +152,8 @@ private:
     std::error_code reason_{};
 };
 
-/* What was wrong with the last call of this thread; "" when there is no more to say than
- * std::error_code::message() does. For calls with a std::error_code&. */
+/* What was wrong with the last call of this thread; "" when std::error_code::message() says
+ * everything. For the versions with a std::error_code&. */
 inline std::string error_text()
 {
     return redlock_sync_error_text();
@@ -169,9 +170,9 @@ inline std::error_code code(int status) noexcept
 
 } // namespace detail
 
-/* After an acquire, adoption or campaign of this thread that failed: why its last try did. So
- * errc::deadline because somebody has the lock (errc::held) can be told from errc::deadline because
- * no majority answers (errc::no_quorum). No error after other calls. */
+/* After an acquire, adoption or campaign of this thread that failed: why its last round failed. It
+ * tells errc::deadline because somebody else holds the lock (errc::held) from errc::deadline
+ * because no majority replies (errc::no_quorum). No error after other calls. */
 inline std::error_code error_reason() noexcept
 {
     return detail::code(redlock_sync_error_reason());

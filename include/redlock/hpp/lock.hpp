@@ -1,4 +1,4 @@
-/* lock.hpp - a lock that was acquired. */
+/* lock.hpp - the handle of an acquired lock. */
 #ifndef REDLOCK_HPP_LOCK_HPP
 #define REDLOCK_HPP_LOCK_HPP
 
@@ -37,14 +37,14 @@ inline release_result to_result(int status) noexcept
 
 } // namespace detail
 
-/* A lock that was acquired, and is released at the end of its life.
+/* The handle of an acquired lock. Its destructor releases the lock.
  *
- * It is called held_lock and not guard or unique_lock because it can be lost while this object
- * lives: having the object does not mean having the lock. So there is no owns_lock(); ask
+ * It is named held_lock, not guard or unique_lock, because the lock can be lost while this object
+ * lives: having the object does not mean having the lock. So there is no owns_lock(). Ask
  * valid_for() before each step.
  *
- * It can be moved. What it was moved from, and what was released or detached, is empty: every
- * function may be called, and there is no lock. */
+ * It can be moved. An object that was moved from, released or detached is empty: every function may
+ * still be called, and there is no lock. */
 class held_lock
 {
 public:
@@ -63,17 +63,17 @@ public:
         return *this;
     }
 
-    /* Releases the lock, and waits for the answers of a majority of the masters. Must not run in a
-     * callback (std::terminate() is called): it would wait for itself. Does nothing in a forked
+    /* Releases the lock, and waits for the replies of a majority of the masters. Must not run in a
+     * callback: it would wait for itself, so it calls std::terminate(). Does nothing in a forked
      * child. */
     ~held_lock()
     {
         end();
     }
 
-    /* Release the lock now: redlock_sync_release(). The object is empty afterwards, also when this
+    /* Release the lock now: redlock_sync_release(). Afterwards the object is empty, even if this
      * fails with errc::no_quorum (the release stays pending) or errc::canceled (the manager was
-     * closed, and has released it). */
+     * closed, and has released the lock). */
     release_result release()
     {
         int status = do_release();
@@ -89,8 +89,8 @@ public:
         return detail::to_result(status);
     }
 
-    /* Leave the lock as it is, until its time is over: redlock_sync_lock_detach(). Whoever has the
-     * token can adopt or release it. */
+    /* Drop the handle, and leave the lock to its TTL: redlock_sync_lock_detach(). Anyone who has
+     * the token can adopt or release it. */
     void detach()
     {
         detail::check(do_forget());
@@ -100,7 +100,7 @@ public:
         ec = detail::code(do_forget());
     }
 
-    /* Make the lock live longer: redlock_sync_extend(). 0: for the same ttl as before. */
+    /* Extend the lock: redlock_sync_extend(). 0: by the same TTL as before. */
     void extend(std::chrono::milliseconds ttl = std::chrono::milliseconds::zero())
     {
         detail::check(do_extend(ttl));
@@ -110,8 +110,7 @@ public:
         ec = detail::code(do_extend(ttl));
     }
 
-    /* Say that the application is alive (request.needs_heartbeat): redlock_sync_lock_heartbeat().
-     */
+    /* Send a heartbeat (request.needs_heartbeat): redlock_sync_lock_heartbeat(). */
     void heartbeat()
     {
         detail::check(redlock_sync_lock_heartbeat(lock_));
@@ -123,14 +122,15 @@ public:
 
     /* ---- from any thread, without waiting ---- */
 
-    /* How long the lock is still valid, rounded down; 0 when it is lost or over. Reads the clock at
-     * each call, so it is right even when the process was stopped meanwhile. */
+    /* How long the lock is still valid, rounded down; 0 when it is lost, or its deadline has
+     * passed. Reads the clock at each call, so it is right even if the process was stopped in
+     * between. */
     std::chrono::milliseconds valid_for() const noexcept
     {
         return detail::to_ms(redlock_sync_lock_validity_ms(lock_));
     }
 
-    /* Until when the lock is valid; the epoch of the clock when it is lost. It changes: read it for
+    /* When the lock ends; the epoch of the clock when it is lost. It changes, so read it before
      * each step. */
     clock::time_point deadline() const noexcept
     {
@@ -149,8 +149,8 @@ public:
         return redlock_sync_lock_fencing_token(lock_);
     }
 
-    /* The token, and the (first) key as on the masters. They live as long as the lock is neither
-     * released nor detached. */
+    /* The token, and the (first) key as it is on the masters. They live until the lock is released
+     * or detached. */
     std::string_view token() const noexcept
     {
         return redlock_sync_lock_token(lock_);
@@ -163,7 +163,7 @@ public:
         return {text, len};
     }
 
-    /* A file descriptor that is readable once the lock is lost: redlock_sync_lock_fd(). */
+    /* A file descriptor that becomes readable when the lock is lost: redlock_sync_lock_fd(). */
     int fd()
     {
         int got = redlock_sync_lock_fd(lock_);
@@ -179,7 +179,8 @@ public:
         return got;
     }
 
-    /* For the functions of redlock/sync.h; NULL: empty. It must not be released or detached. */
+    /* The C object, for the functions of redlock/sync.h; NULL if empty. Do not release or detach
+     * it. */
     redlock_sync_lock *native_handle() const noexcept
     {
         return lock_;

@@ -21,8 +21,8 @@
 namespace redlockpp
 {
 
-/* Of one master: struct redlock_options says more about each field of these. What is not set has
- * the library's default. */
+/* The options of a manager. struct redlock_options in redlock/manager.h documents each field. A
+ * field that is not set has the library's default. */
 struct options {
     std::vector<std::string> nodes{};
     std::string username{};
@@ -42,10 +42,11 @@ struct options {
     std::string tls_key{};
     std::string tls_sni{};
     bool tls_verify = true;
-    /* Gets everything that happens, as it happens, on the I/O thread: see redlock/trace.h. */
+    /* Gets a trace of everything that happens, on the I/O thread: see redlock/trace.h. It must not
+     * throw. */
     std::function<void(const redlock_trace &)> on_trace{};
-    /* Called on the I/O thread when a master, by its place in `nodes`, has changed its state:
-     * redlock_node_cb in redlock/manager.h. It must not throw. */
+    /* Called on the I/O thread when a master has changed its state, with the index of the master in
+     * `nodes`: redlock_node_cb in redlock/manager.h. It must not throw. */
     std::function<void(std::size_t, const struct redlock_node_info &)> on_node{};
 };
 
@@ -151,20 +152,21 @@ struct free_query {
 
 } // namespace detail
 
-/* The answer of a query: struct redlock_query_result. */
+/* The result of a query: struct redlock_query_result. */
 using query_result = std::unique_ptr<redlock_query_result, detail::free_query>;
 
-/* The masters, and the thread that talks to them: struct redlock_sync. Make one and keep it. Any
- * thread may call any function, except that nothing may be called during the end of its life.
+/* A manager and its I/O thread: struct redlock_sync. Make one and keep it. Any thread may call any
+ * function, but no other thread may use the manager while it is moved from, assigned to or
+ * destroyed.
  *
- * It can be moved, while no other thread uses it. What it was moved from, what was closed, and what
- * could not be made is empty: every call fails with errc::invalid_argument. */
+ * A manager that was moved from, closed, or could not be made is empty: every call fails with
+ * errc::invalid_argument. */
 class manager
 {
 public:
     manager() noexcept = default;
 
-    /* Begins to connect, and does not wait for that: redlock_sync_new(). */
+    /* Starts to connect to every master, and returns without waiting: redlock_sync_new(). */
     explicit manager(const options &o)
     {
         detail::check(open(o));
@@ -190,15 +192,15 @@ public:
         return *this;
     }
 
-    /* As close(). Must not run in a callback (std::terminate() is called): it would wait for
-     * itself. Does nothing in a forked child. */
+    /* Like close(), but without errors. Must not run in a callback: it would wait for itself, so it
+     * calls std::terminate(). Does nothing in a forked child. */
     ~manager()
     {
         end();
     }
 
-    /* End everything, and wait for that: redlock_sync_close(). Locks that are held are released;
-     * their held_lock objects may live longer. */
+    /* Close the manager, and wait until that is done: redlock_sync_close(). Held locks are
+     * released; their held_lock objects may outlive the manager. */
     void close()
     {
         detail::check(do_close());
@@ -210,12 +212,13 @@ public:
 
     /* ---- acquiring: redlock_sync_acquire() ----
      *
-     * The lock is in the result, or nothing is held. lock() waits without a limit, try_lock_for()
-     * for some time (forever: without a limit), try_lock() not at all: one try.
+     * On success the lock is in the result; otherwise nothing is held. lock() waits without a
+     * limit, try_lock_for() for a while (with `forever`: without a limit). try_lock() does not
+     * wait: it asks once.
      *
-     * Somebody else has the lock: that is no error of try_lock() and try_lock_for(), which return
-     * std::nullopt then. They throw when they cannot say so, for example because no majority of the
-     * masters answers (errc::no_quorum). The functions with an error code never throw, and the code
+     * That somebody else holds the lock is not an error for try_lock() and try_lock_for(): they
+     * return std::nullopt. They throw when they cannot tell, for example because no majority of the
+     * masters replies (errc::no_quorum). The versions with an error code never throw, and the code
      * always says why there is no lock. */
     [[nodiscard]] held_lock lock(const request &r)
     {
@@ -290,8 +293,8 @@ public:
         return detail::to_result(status);
     }
 
-    /* Ask all masters who holds a key: redlock_sync_query(). With errc::no_quorum in `ec` the
-     * result has what those said that answered. */
+    /* Ask all masters who holds a key: redlock_sync_query(). If `ec` is errc::no_quorum, the result
+     * has what the masters said that did reply. */
     [[nodiscard]] query_result query(const std::string &key)
     {
         redlock_query_result *got = nullptr;
@@ -309,7 +312,8 @@ public:
         return query_result(got);
     }
 
-    /* In numbers, what was done so far: redlock_sync_get_stats(), redlock_sync_get_node_stats(). */
+    /* The statistics of the manager and of each master: redlock_sync_get_stats(),
+     * redlock_sync_get_node_stats(). */
     [[nodiscard]] struct redlock_stats stats() const
     {
         struct redlock_stats got = {};
@@ -345,9 +349,9 @@ public:
         return got;
     }
 
-    /* Examine whether the masters are fit for locks: redlock_sync_examine(). The function gets the
-     * report, on the I/O thread; an exception that it throws comes out of this call. After a report
-     * this can still fail, with errc::no_quorum or errc::config: no majority is usable. */
+    /* Examine whether the masters are fit for locks: redlock_sync_examine(). `function` gets the
+     * report, on the I/O thread; this call passes on an exception that it throws. This call can
+     * fail even after a report, with errc::no_quorum or errc::config: no majority is usable. */
     void examine(const std::function<void(const redlock_report &)> &function)
     {
         detail::check(do_examine(function));
@@ -357,8 +361,8 @@ public:
         ec = detail::code(do_examine(function));
     }
 
-    /* Call a function on the I/O thread, and wait until it has returned: redlock_sync_run(). An
-     * exception that it throws comes out of this call. */
+    /* Call a function on the I/O thread, and wait until it returns: redlock_sync_run(). This call
+     * passes on an exception that it throws. */
     void run(const std::function<void(struct redlock *)> &function)
     {
         visit<struct redlock *> what{function, nullptr};
@@ -367,7 +371,7 @@ public:
         what.pass_on();
     }
 
-    /* For the functions of redlock/sync.h; NULL: empty. It must not be closed. */
+    /* The C object, for the functions of redlock/sync.h; NULL if empty. Do not close it. */
     redlock_sync *native_handle() const noexcept
     {
         return s_;
@@ -513,8 +517,8 @@ public:
         redlock_sync_canceler_free(canceler_);
     }
 
-    /* End the calls that wait with this canceler, and those that will. May also be called in a
-     * signal handler. */
+    /* Cancel all calls that use this canceler, now and in the future. May be called in a signal
+     * handler. */
     void cancel() noexcept
     {
         redlock_sync_cancel(canceler_);

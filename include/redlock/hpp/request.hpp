@@ -1,4 +1,4 @@
-/* request.hpp - struct redlock_request and its notices, with the types of C++. */
+/* request.hpp - struct redlock_request and its notifications, with C++ types. */
 #ifndef REDLOCK_HPP_REQUEST_HPP
 #define REDLOCK_HPP_REQUEST_HPP
 
@@ -20,7 +20,7 @@ namespace redlockpp
 
 class canceler;
 
-/* What happens to a lock that is held: struct redlock_notice. */
+/* A notification about a held lock: struct redlock_notice. */
 struct notice {
     redlock_notice_kind kind;
     std::error_code reason;
@@ -28,10 +28,10 @@ struct notice {
     clock::time_point deadline;
 };
 
-/* What to acquire, and how: struct redlock_request, which says more about each field. What is not
- * set has the library's default. How long to wait is said by the call. */
+/* What to acquire, and how. struct redlock_request in redlock/lock.h documents each field. A field
+ * that is not set has the library's default. How long to wait is a parameter of the call. */
 struct request {
-    /* One key, or several as one lock. A single key may be any bytes. */
+    /* One key, or several as one lock. A single key may contain any bytes. */
     request(const char *key) : keys{key}
     {
     }
@@ -58,8 +58,8 @@ struct request {
     std::optional<std::chrono::milliseconds> max_hold{};
     std::optional<std::uint32_t> max_renewals{};
     bool fencing = false;
-    /* Called on the I/O thread; see redlock/redlock.hpp for what it may do. Not called any more
-     * when the held_lock is released, detached or destroyed. */
+    /* Called on the I/O thread; redlock/redlock.hpp says what it may do. Not called any more once
+     * the held_lock has been released, detached or destroyed. */
     std::function<void(const notice &)> on_notice{};
     /* Report REDLOCK_NOTICE_MOVED, too. */
     bool notify_moves = false;

@@ -13,7 +13,7 @@
 namespace redlockpp
 {
 
-/* The clock of all deadlines: redlock_clock_us(). It goes on counting while the machine is
+/* The clock of all deadlines: redlock_clock_us(). It counts the time in which the machine is
  * suspended. */
 struct clock {
     using duration = std::chrono::microseconds;
@@ -28,7 +28,7 @@ struct clock {
     }
 };
 
-/* No limit: for a wait. */
+/* Wait without a limit. */
 inline constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
 
 namespace detail
