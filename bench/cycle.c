@@ -5,9 +5,9 @@
  * over; then the manager is closed. An acquire that is not won counts as an error and is begun
  * again; a release that does not find its key counts as one too.
  *
- * Two options of its own come before those of all clients: --fenced, each lock with a fence; and
- * --held K, so many other locks are held meanwhile, with a ttl so long that none is renewed. Their
- * keys are left to the masters. */
+ * Two options of its own come before those of all clients. --fenced: each lock gets a fencing
+ * token. --held K: K other locks are held meanwhile, with a TTL so long that none is renewed. Their
+ * keys are left to expire. */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
  * another one is asked for.
  *
  * With --seconds the locks are kept for that long, after the seconds to settle in. It prints
- * "begin" when the time begins, for whoever reads the masters' figures. At the end there is one
- * line of JSON: the resident memory for each lock while K are held, what of that is still there
- * after their release, the seconds and the CPU time of this process, and how many locks were lost
- * or had expired. */
+ * "begin" when that time begins, so that another program can read the masters' figures then. At the
+ * end there is one line of JSON: the resident memory for each lock while K are held, what of that
+ * is still there after their release, the seconds and the CPU time of this process, and how many
+ * locks were lost or had expired. */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -72,7 +72,7 @@ void wire_fill(struct wire_node *n);
 struct wire_request wire_oldest(const struct wire_node *n);
 void wire_answered(struct wire_node *n);
 
-/* Forget the first `used` bytes of n->in. */
+/* Drop the first `used` bytes of n->in. */
 void wire_drop(struct wire_node *n, size_t used);
 
 #endif

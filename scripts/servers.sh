@@ -112,7 +112,7 @@ write_starter() { # FOLDER PROGRAM
     chmod +x "$at/bin/$2"
 }
 
-# Whoever looks for a redis-server in PATH finds this server, of whichever kind.
+# A program that looks for a redis-server in PATH finds this server, of either kind.
 name_as_redis() { # FOLDER KIND
     [ "$2" = redis ] || ln -s "$2-server" "$1/redis-server"
     [ "$2" = redis ] || ln -s "$2-cli" "$1/redis-cli"

@@ -142,10 +142,10 @@ struct redlock_trace {
      * master i. */
     int node;
     uint64_t nodes;
-    /* The keys with their prefix, joined by '+', printable and perhaps cut; "" if there is none. */
+    /* The keys with their prefix, joined by '+', printable and perhaps cut; "" without a key. */
     const char *key;
-    /* The first 8 hex digits of the token; "?" for a token that this library did not make, "" if
-     * there is none. */
+    /* The first 8 hex digits of the token; "?" for a token that this library did not make, ""
+     * without a token. */
     const char *token;
     /* More, in words; "" if there is nothing. These texts are borrowed: they live until the
      * callback returns. */

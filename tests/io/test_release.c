@@ -65,7 +65,7 @@ START_TEST(nodes_that_named_another_holder_are_spared)
 END_TEST
 
 /* The releases follow the SETs before the stalled nodes have carried out either. */
-START_TEST(silent_nodes_get_the_release_after_the_set)
+START_TEST(unresponsive_nodes_get_the_release_after_the_set)
 {
     struct outcome got;
     size_t i;
@@ -786,7 +786,7 @@ static void close_with_a_silent_node(int *closed)
     f.rl = NULL;
 }
 
-START_TEST(close_releases_on_silent_nodes_too)
+START_TEST(close_releases_on_unresponsive_nodes_too)
 {
     int closed = 0;
 
@@ -838,7 +838,7 @@ static TCase *rounds_case(void)
 
     tcase_add_test(tcase, granted_votes_of_a_lost_round_are_released);
     tcase_add_test(tcase, nodes_that_named_another_holder_are_spared);
-    tcase_add_test(tcase, silent_nodes_get_the_release_after_the_set);
+    tcase_add_test(tcase, unresponsive_nodes_get_the_release_after_the_set);
     tcase_add_test(tcase, a_late_grant_after_a_loss_leaves_nothing);
     tcase_add_loop_test(tcase, an_error_is_no_vote_and_is_released, 0,
                         sizeof(errors) / sizeof(errors[0]));
@@ -863,7 +863,7 @@ static TCase *releases_case(void)
     tcase_add_loop_test(tcase, release_says_what_it_found, 0, 3);
     tcase_add_test(tcase, release_without_a_majority_says_so);
     tcase_add_test(tcase, held_locks_are_released_by_close);
-    tcase_add_test(tcase, close_releases_on_silent_nodes_too);
+    tcase_add_test(tcase, close_releases_on_unresponsive_nodes_too);
     tcase_add_test(tcase, close_waits_for_the_slowest_master_that_may_have_our_key);
     tcase_add_test(tcase, forgotten_locks_stay);
     return tcase;

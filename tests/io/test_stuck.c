@@ -37,7 +37,7 @@ START_TEST(silent_minority_does_not_delay_a_loss)
 }
 END_TEST
 
-START_TEST(minority_that_does_not_greet_does_not_delay_a_win)
+START_TEST(minority_without_a_handshake_does_not_delay_a_win)
 {
     farm_start(&f, 5, FAKE_UNIX);
     fake_pause(f.nodes[1]);
@@ -49,7 +49,7 @@ START_TEST(minority_that_does_not_greet_does_not_delay_a_win)
 END_TEST
 
 /* 0: others lead, who have the first two nodes. 1: we do, and ask again in vain. */
-START_TEST(minority_that_does_not_greet_does_not_delay_a_split_vote)
+START_TEST(minority_without_a_handshake_does_not_delay_a_split_vote)
 {
     size_t first = _i ? 2 : 0, node;
     struct outcome got;
@@ -433,8 +433,8 @@ static TCase *minority_case(void)
 
     tcase_add_test(tcase, silent_minority_does_not_delay_a_win);
     tcase_add_test(tcase, silent_minority_does_not_delay_a_loss);
-    tcase_add_test(tcase, minority_that_does_not_greet_does_not_delay_a_win);
-    tcase_add_loop_test(tcase, minority_that_does_not_greet_does_not_delay_a_split_vote, 0, 2);
+    tcase_add_test(tcase, minority_without_a_handshake_does_not_delay_a_win);
+    tcase_add_loop_test(tcase, minority_without_a_handshake_does_not_delay_a_split_vote, 0, 2);
     tcase_add_loop_test(tcase, minority_that_is_down_does_not_delay_a_win, 0, 2);
     tcase_add_loop_test(tcase, majority_that_is_down_is_reported_at_once, 0, 2);
     tcase_add_test(tcase, silent_majority_ends_with_the_time_out);

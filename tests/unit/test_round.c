@@ -121,7 +121,7 @@ static const struct story stories[] = {
     {"a_late_no_after_a_win_spares_that_node_the_release",
      {START(3), VOTE(0x3, YES), VOTE(0x4, NO), WON, IS(round.asked, 0x7), IS(round.no, 0x4)}},
 
-    {"deadline_releases_silent_nodes",
+    {"deadline_releases_unresponsive_nodes",
      {START(5), VOTE(0x3, YES), IS(out.deadline_us, T0 + TIMEOUT), TIMER(TIMEOUT - 1), ASKING,
       TIMER(TIMEOUT), LOST(ENOQUORUM, 0x1f), IS(out.deadline_us, RLK_NEVER)}},
 

@@ -93,11 +93,11 @@ public:
      * the token can adopt or release it. */
     void detach()
     {
-        detail::check(do_forget());
+        detail::check(do_detach());
     }
     void detach(std::error_code &ec) noexcept
     {
-        ec = detail::code(do_forget());
+        ec = detail::code(do_detach());
     }
 
     /* Extend the lock: redlock_sync_extend(). 0: by the same TTL as before. */
@@ -206,7 +206,7 @@ private:
         return status;
     }
 
-    int do_forget() noexcept
+    int do_detach() noexcept
     {
         int status = redlock_sync_lock_detach(lock_);
 
