@@ -285,9 +285,9 @@ def in_parallel(builds, items, work):
         one.join()
 
 
-def sound(builds, rows):
-    """Prepares the builds. Returns what fails without any bug ('' when nothing does), and
-    whether the tree has a simulator."""
+def sound(builds, killers_in):
+    """Prepares the builds for the tests that killers_in(build) names. Returns what fails without any
+    bug ('' when nothing does), and whether the tree has a simulator."""
     wrong = []
 
     def check(build, killers):
@@ -300,7 +300,7 @@ def sound(builds, rows):
     try:
         builds[0].prepare()
         with_sim = builds[0].sim() is not None
-        killers = sorted({killer for row in rows for killer in killers_of(row, with_sim)})
+        killers = killers_in(builds[0])
         builds[0].make(killers)
         for build in builds[1:]:
             build.prepare()
@@ -316,7 +316,8 @@ def run(rows, options):
     builds = [Build(os.path.join(os.path.abspath(options.build), str(i + 1)), options.seeds,
                     options.patience)
               for i in range(options.jobs)]
-    wrong, with_sim = sound(builds, rows)
+    wrong, with_sim = sound(builds, lambda build: sorted(
+        {killer for row in rows for killer in killers_of(row, build.sim() is not None)}))
 
     until = time.monotonic() + 60 * options.minutes if options.minutes else float('inf')
 
