@@ -84,9 +84,9 @@ def end(process):
     process.wait()
 
 
-def run_tap(command, env, timeout):
-    """Runs a test program up to the first test that fails."""
-    process = subprocess.Popen([sys.executable, '-B', CONTAIN, *command], env=env,
+def run_tap(command, env, timeout, folder=None):
+    """Runs a test program in a folder, up to the first test that fails."""
+    process = subprocess.Popen([sys.executable, '-B', CONTAIN, *command], env=env, cwd=folder,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True, errors='replace',
                                start_new_session=True)
@@ -175,7 +175,7 @@ class Build:
         env = {**os.environ, **ENVIRONMENT, **self.hurried, **test['env']}
         if ':' in killer:
             env['CK_RUN_CASE'] = killer.split(':')[1]
-        return run_tap(test['cmd'], env, test['timeout'])
+        return run_tap(test['cmd'], env, test['timeout'], self.folder)
 
 
 def run_all(build, killers, seeds=None):
