@@ -22,6 +22,7 @@ import os
 import queue
 import random
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -52,6 +53,10 @@ AT_A_TIME = 4
 
 # So far the simulator goes without any bug: whether it finds nothing is what the test "sim" is for.
 SOUND_SEEDS = 200
+
+# A program with a bug in it may crash: that is found, too. Not SIGKILL, which is the system's.
+CRASHES = [-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE,
+                                  signal.SIGILL)]
 
 # contain.py ends everything that a test has started.
 CONTAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'contain.py')
@@ -122,6 +127,8 @@ def run_sim(command, env, seeds, timeout):
     caught = re.fullmatch(r'caught by seed (\d+): (.*)', last)
     if done.returncode == 1 and caught:
         return Result(True, f'seed {caught.group(1)}')
+    if done.returncode in CRASHES:
+        return Result(True, f'crash by signal {-done.returncode}')
     if done.returncode == 0:
         return Result(False, f'{seeds} seeds')
     raise Broken(f'the simulator ended with {done.returncode}: {last}')
