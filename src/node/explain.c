@@ -101,25 +101,15 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
     return vote.kind == RLK_TROUBLE_NONE ? trouble_of_name(n) : vote;
 }
 
-static bool is_about_upkeep(enum rlk_trouble_kind kind)
+/* Whether there is more to say than `t`, which is about the votes: another error came last. */
+static bool has_another(const struct rlk_node *n, const struct rlk_trouble *t)
 {
-    return kind == RLK_TROUBLE_UPKEEP_DENIED || kind == RLK_TROUBLE_UPKEEP_UNKNOWN ||
-           kind == RLK_TROUBLE_UPKEEP_IN_SCRIPTS || kind == RLK_TROUBLE_UPKEEP_REFUSED;
-}
+    const struct rlk_trouble *last = &n->trouble;
+    const struct rlk_refusal *refusal = t->words ? rlk_refusal_of(t->words) : NULL;
 
-static bool is_about_vote(enum rlk_trouble_kind kind)
-{
-    return kind == RLK_TROUBLE_QUARANTINE || is_about_upkeep(kind) ||
-           kind == RLK_TROUBLE_BLIND_TO_RESTART || kind == RLK_TROUBLE_BLIND_TO_ROLE ||
-           kind == RLK_TROUBLE_BLIND_TO_DATA || kind == RLK_TROUBLE_MARK_SPOILT;
-}
-
-/* Whether the last error has the same cause as this. */
-static bool says_the_same(const struct rlk_trouble *vote, const struct rlk_trouble *last)
-{
-    const struct rlk_refusal *refusal = vote->words ? rlk_refusal_of(vote->words) : NULL;
-
-    return refusal && last->words && refusal == rlk_refusal_of(last->words);
+    return last->kind != RLK_TROUBLE_NONE && last->kind != t->kind &&
+           t->kind != RLK_TROUBLE_UNRESPONSIVE &&
+           !(refusal && last->words && refusal == rlk_refusal_of(last->words));
 }
 
 const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
@@ -129,8 +119,7 @@ const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
     size_t len;
 
     rlk_trouble_write(&t, n->text, RLK_TROUBLE_TEXT);
-    if (is_about_vote(t.kind) && n->trouble.kind != RLK_TROUBLE_NONE &&
-        !says_the_same(&t, &n->trouble)) {
+    if (has_another(n, &t)) {
         len = strlen(n->text);
         memcpy(n->text + len, besides, sizeof(besides));
         rlk_trouble_write(&n->trouble, n->text + len + sizeof(besides) - 1, RLK_TROUBLE_TEXT);
@@ -147,7 +136,7 @@ void rlk_node_trace_quarantine(const struct rlk_node *n, uint64_t now_us)
         return;
     }
     t = trouble_of_vote(n, now_us);
-    if (t.kind == RLK_TROUBLE_QUARANTINE || is_about_upkeep(t.kind)) {
+    if (t.reason != RLK_QUARANTINED_NOT || !rlk_upkeep_is_allowed(n)) {
         rlk_trouble_write(&t, text, sizeof(text));
         RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_QUARANTINED, .text = text);
     }
