@@ -198,12 +198,14 @@ static enum rlk_trouble_kind trouble_in_hold(const struct rlk_detail *d)
 static const char *error_at(const struct redlock_lock *lock, unsigned node, uint64_t now_us)
 {
     const char *text = rlk_node_explain(&lock->rl->nodes[node], now_us);
+    enum rlk_trouble_kind kind;
 
     if (text[0]) {
         return text;
     }
-    return rlk_trouble_plain(lock->acquiring ? trouble_in_round(lock, node, now_us)
-                                             : trouble_in_hold(&lock->details[node]));
+    kind = lock->acquiring ? trouble_in_round(lock, node, now_us)
+                           : trouble_in_hold(&lock->details[node]);
+    return rlk_trouble_rows[kind].sentence;
 }
 
 static uint64_t ago_ms(uint64_t then_us, uint64_t now_us)

@@ -118,7 +118,7 @@ static void explain_found(struct rlk_found *f, struct rlk_node *n, uint64_t now_
         const char *trouble = rlk_node_explain(n, now_us);
 
         snprintf(f->error, sizeof(f->error), "%.150s",
-                 trouble[0] ? trouble : rlk_trouble_plain(RLK_TROUBLE_UNANSWERED));
+                 trouble[0] ? trouble : rlk_trouble_rows[RLK_TROUBLE_UNANSWERED].sentence);
     }
 }
 

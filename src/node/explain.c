@@ -39,6 +39,7 @@ static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now
         t.words = n->inspection_error;
     }
     if (t.number != RLK_NEVER) {
+        t.kind = RLK_TROUBLE_QUARANTINE_PASSES;
         t.number = (t.number - now_us + 999999) / 1000000;
     }
     return t;

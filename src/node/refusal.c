@@ -8,27 +8,26 @@
 
 #define CLUSTER(word)                                                                              \
     {                                                                                              \
-        word, word, "it is a cluster node", "list independent masters, without cluster mode"       \
+        word, "it is a cluster node (" word ")", "list independent masters, without cluster mode"  \
     }
+#define NOT_KNOWN "remove its rename-command; if it is a proxy, list the masters behind it"
 
 static const struct rlk_refusal refusals[] = {
-    {"MISCONF", "MISCONF", "it cannot write its data to the disk",
+    {"MISCONF", "it cannot write its data to the disk (MISCONF)",
      "check its log, and whether its disk is full or read-only"},
-    {"OOM", "OOM", "its memory is full", "raise its maxmemory, or move other data away"},
-    {"NOREPLICAS", "NOREPLICAS", "it has fewer replicas than it needs for a write",
+    {"OOM", "its memory is full (OOM)", "raise its maxmemory, or move other data away"},
+    {"NOREPLICAS", "it has fewer replicas than it needs for a write (NOREPLICAS)",
      "set its min-replicas-to-write to 0"},
-    {"BUSY", "BUSY", "it runs a script or a function that does not end",
+    {"BUSY", "it runs a script or a function that does not end (BUSY)",
      "wait for that, or use SCRIPT KILL or FUNCTION KILL there"},
-    {"LOADING", "LOADING", "it is loading its data", "wait until it has finished"},
-    {"READONLY", "READONLY", "it is a replica", "list independent masters only"},
-    {"MASTERDOWN", "MASTERDOWN", "it is a replica without its master",
+    {"LOADING", "it is loading its data (LOADING)", "wait until it has finished"},
+    {"READONLY", "it is a replica (READONLY)", "list independent masters only"},
+    {"MASTERDOWN", "it is a replica without its master (MASTERDOWN)",
      "list independent masters only"},
-    {"ERR max number of clients", "maxclients", "it has as many connections as it allows",
+    {"ERR max number of clients", "it has as many connections as it allows (maxclients)",
      "raise its maxclients, or close other connections"},
-    {"ERR unknown command", NULL, NULL,
-     "remove its rename-command; if it is a proxy, list the masters behind it"},
-    {"ERR Unknown Redis command", NULL, NULL,
-     "remove its rename-command; if it is a proxy, list the masters behind it"},
+    {"ERR unknown command", NULL, NOT_KNOWN},
+    {"ERR Unknown Redis command", NULL, NOT_KNOWN},
     CLUSTER("CLUSTERDOWN"),
     CLUSTER("MOVED"),
     CLUSTER("ASK"),

@@ -7,9 +7,9 @@
 #define RLK_NODE_REFUSAL_H
 
 struct rlk_refusal {
-    const char *start;  /* how the error begins */
-    const char *code;   /* the word to search for in manuals */
-    const char *means;  /* a clause about "it", the server; NULL: the error says it best */
+    const char *start; /* how the error begins */
+    const char *means; /* a clause about "it", the server, and in brackets the word to search for in
+                          manuals; NULL: the error says it best */
     const char *advice; /* what to do, in the imperative, without capital letter and full stop */
 };
 
