@@ -57,8 +57,7 @@ static void note_not_yet(const struct redlock_report *r, struct rlk_notes *notes
     if (s > 0 && ms != UINT64_MAX) {
         snprintf(when, sizeof(when), "for another %" PRIu64 " s", s);
     }
-    rlk_note(notes, REDLOCK_FOUND_NOT_YET, REDLOCK_NO_VOTE,
-             "Wait, or see the findings about each master.",
+    rlk_note(notes, REDLOCK_FOUND_NOT_YET,
              "No lock can be acquired %s: %zu of %zu masters vote, %zu are needed", when, r->voting,
              r->n_nodes, r->quorum);
 }
@@ -66,15 +65,13 @@ static void note_not_yet(const struct redlock_report *r, struct rlk_notes *notes
 static void judge_majority(const struct redlock_report *r, struct rlk_notes *notes)
 {
     if (r->usable < r->quorum) {
-        rlk_note(notes, REDLOCK_FOUND_NO_MAJORITY, REDLOCK_UNUSABLE,
-                 "Fix the masters that are unusable.",
+        rlk_note(notes, REDLOCK_FOUND_NO_MAJORITY,
                  "No lock can be acquired: %zu of %zu masters are usable, %zu are needed",
                  r->usable, r->n_nodes, r->quorum);
     } else if (r->voting < r->quorum) {
         note_not_yet(r, notes);
     } else if (r->usable == r->quorum && r->n_nodes > 2) {
-        rlk_note(notes, REDLOCK_FOUND_NO_SPARE, REDLOCK_WARNING,
-                 "Fix the masters that are unusable.",
+        rlk_note(notes, REDLOCK_FOUND_NO_SPARE,
                  "No other master may fail: %zu of %zu are usable, and all of these are needed",
                  r->usable, r->n_nodes);
     }
@@ -83,12 +80,11 @@ static void judge_majority(const struct redlock_report *r, struct rlk_notes *not
 static void judge_number(const struct redlock_report *r, struct rlk_notes *notes)
 {
     if (r->n_nodes <= 2) {
-        rlk_note(notes, REDLOCK_FOUND_FEW, REDLOCK_WARNING,
-                 "Use three masters, of which one may fail, or five.",
-                 "With %zu master%s, none may fail", r->n_nodes, r->n_nodes == 1 ? "" : "s");
+        rlk_note(notes, REDLOCK_FOUND_FEW, "With %zu master%s, none may fail", r->n_nodes,
+                 r->n_nodes == 1 ? "" : "s");
     } else if (r->n_nodes % 2 == 0) {
-        rlk_note(notes, REDLOCK_FOUND_EVEN, REDLOCK_FINE, "Use an odd number of masters.",
-                 "%zu masters tolerate no more failures than %zu", r->n_nodes, r->n_nodes - 1);
+        rlk_note(notes, REDLOCK_FOUND_EVEN, "%zu masters tolerate no more failures than %zu",
+                 r->n_nodes, r->n_nodes - 1);
     }
 }
 
@@ -122,8 +118,7 @@ static void judge_clocks(const struct redlock_report *r, struct rlk_notes *notes
     apart_us = (uint64_t)last->clock_us - (uint64_t)first->clock_us;
     error_us = rlk_time_add(first->clock_error_us, last->clock_error_us);
     if (apart_us > rlk_time_add(APART_US, error_us)) {
-        rlk_note(notes, REDLOCK_FOUND_CLOCKS, REDLOCK_WARNING,
-                 "Let NTP (chrony, systemd-timesyncd) keep the clocks of all machines.",
+        rlk_note(notes, REDLOCK_FOUND_CLOCKS,
                  "The clocks of the masters are %" PRIu64 ".%" PRIu64
                  " s apart: %s is ahead, %s is behind",
                  apart_us / 1000000, apart_us / 100000 % 10, last->name, first->name);
@@ -135,8 +130,7 @@ static void judge_own_clock(const struct redlock_report *r, struct rlk_notes *no
     uint64_t apart_us = absolute(r->clock_us);
 
     if (r->clock_error_us != UINT64_MAX && apart_us > rlk_time_add(APART_US, r->clock_error_us)) {
-        rlk_note(notes, REDLOCK_FOUND_OWN_CLOCK, REDLOCK_WARNING,
-                 "Let NTP (chrony, systemd-timesyncd) keep the clocks of all machines.",
+        rlk_note(notes, REDLOCK_FOUND_OWN_CLOCK,
                  "The clock of this machine is %" PRIu64 ".%" PRIu64 " s %s that of the masters",
                  apart_us / 1000000, apart_us / 100000 % 10,
                  r->clock_us > 0 ? "ahead of" : "behind");
@@ -151,8 +145,7 @@ static void judge_policies(const struct redlock_report *r, struct rlk_notes *not
         same += r->nodes[i]->policy == r->nodes[0]->policy;
     }
     if (same < r->n_nodes) {
-        rlk_note(notes, REDLOCK_FOUND_POLICIES, REDLOCK_FINE,
-                 "Check that this is intended, and that all clients use the same policies.",
+        rlk_note(notes, REDLOCK_FOUND_POLICIES,
                  "The quarantine policy is not the same for all masters");
     }
 }
@@ -174,8 +167,7 @@ void rlk_diagnose_set(struct redlock_report *report, struct rlk_notes *notes)
     rlk_notes_begin(notes, -1);
     count_votes(report);
     if (has_duplicates(report)) {
-        rlk_note(notes, REDLOCK_FOUND_SAME_SERVERS, REDLOCK_UNUSABLE,
-                 "List each master once, under one address.",
+        rlk_note(notes, REDLOCK_FOUND_SAME_SERVERS,
                  "No lock can be acquired as long as a server is listed twice");
     } else {
         judge_majority(report, notes);

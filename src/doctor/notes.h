@@ -18,17 +18,28 @@ struct rlk_notes {
     char buffer[RLK_NOTES_SIZE];
 };
 
-/* The permanent word for a kind; "" for a number that is not a kind. */
-const char *rlk_notes_code(enum redlock_finding_kind kind);
+/* What is the same for all findings of a kind; 0 and NULL: that depends on the master. */
+struct rlk_finding_row {
+    const char *code; /* the permanent word */
+    enum redlock_severity severity;
+    const char *fix;
+};
+
+/* The row of a kind; its code is "" for a number that is not a kind. */
+const struct rlk_finding_row *rlk_finding_row(enum redlock_finding_kind kind);
 
 /* Empty the notes; they are about this master from now on, -1: about all masters. */
 void rlk_notes_begin(struct rlk_notes *notes, int node);
 
-/* Add a finding; `fix` is borrowed. */
-__attribute__((format(printf, 5, 6))) void rlk_note(struct rlk_notes *notes,
-                                                    enum redlock_finding_kind kind,
-                                                    enum redlock_severity severity, const char *fix,
-                                                    const char *format, ...);
+/* Add a finding, with the severity and the fix of its row. */
+__attribute__((format(printf, 3, 4))) void
+rlk_note(struct rlk_notes *notes, enum redlock_finding_kind kind, const char *format, ...);
+
+/* Add a finding of this severity. `fix` is borrowed; NULL: that of the row. */
+__attribute__((format(printf, 5, 6))) void rlk_note_as(struct rlk_notes *notes,
+                                                       enum redlock_finding_kind kind,
+                                                       enum redlock_severity severity,
+                                                       const char *fix, const char *format, ...);
 
 /* Make a text for `fix` that lives as long as the notes. */
 __attribute__((format(printf, 2, 3))) const char *rlk_notes_text(struct rlk_notes *notes,

@@ -102,7 +102,8 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
     return vote.kind == RLK_TROUBLE_NONE ? trouble_of_name(n) : vote;
 }
 
-/* Whether there is more to say than `t`, which is about the votes: another error came last. */
+/* Whether `t` is about the votes, which the last error is never, and has another cause than that.
+ */
 static bool has_another(const struct rlk_node *n, const struct rlk_trouble *t)
 {
     const struct rlk_trouble *last = &n->trouble;

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <redlock/examine.h>
+
 #include "core/server.h"
 #include "core/quarantine.h"
 #include "net/fault.h"
@@ -23,6 +25,12 @@ enum rlk_trouble_kind {
 struct rlk_trouble_row {
     const char *sentence;
     const char *advice; /* what to do, where it does not depend on what $ stands for, or NULL */
+
+    /* What the doctor has found when this keeps a master from answering; 0: the state of the
+     * connection says that. */
+    enum redlock_finding_kind found;
+    enum redlock_severity severity; /* 0: that of the finding */
+    const char *fix;                /* a sentence, where there is no advice; NULL: the finding's */
 };
 
 extern const struct rlk_trouble_row rlk_trouble_rows[RLK_TROUBLES];

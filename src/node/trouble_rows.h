@@ -19,18 +19,24 @@ TROUBLE(RLK_TROUBLE_CONNECT, "cannot be reached: $")
 TROUBLE(RLK_TROUBLE_CONNECT_LATE, "could not be reached within # ms; its machine may be down, or a "
                                   "firewall may drop our packets")
 /* fault: the TLS handshake failed, or TLS was broken later */
-TROUBLE(RLK_TROUBLE_TLS, "$")
-TROUBLE(RLK_TROUBLE_TLS_BROKEN, "the connection broke during the TLS handshake: $; check that this "
-                                "port is its tls-port")
+TROUBLE(RLK_TROUBLE_TLS, "$", .found = REDLOCK_FOUND_TLS)
+TROUBLE(RLK_TROUBLE_TLS_BROKEN,
+        "the connection broke during the TLS handshake: $; check that this port is its tls-port",
+        .found = REDLOCK_FOUND_TLS)
 TROUBLE(RLK_TROUBLE_TLS_PENDING,
-        "has not finished the TLS handshake yet; check that this port is its tls-port")
-TROUBLE(RLK_TROUBLE_TLS_LATE, "did not finish the TLS handshake within # ms; check that this port "
-                              "is its tls-port")
-TROUBLE(RLK_TROUBLE_TLS_FILES, "is connected with the former certificates, because $")
+        "has not finished the TLS handshake yet; check that this port is its tls-port",
+        .found = REDLOCK_FOUND_TLS)
+TROUBLE(RLK_TROUBLE_TLS_LATE,
+        "did not finish the TLS handshake within # ms; check that this port is its tls-port",
+        .found = REDLOCK_FOUND_TLS)
+TROUBLE(RLK_TROUBLE_TLS_FILES, "is connected with the former certificates, because $",
+        .found = REDLOCK_FOUND_TLS, .severity = REDLOCK_WARNING,
+        .fix = "Put files in their place that belong together.")
 TROUBLE(RLK_TROUBLE_SEVERAL, "its name has several addresses ($), which may be several servers",
-        .advice = "give each server a name of its own, or list this one by one address")
+        .advice = "give each server a name of its own, or list this one by one address",
+        .found = REDLOCK_FOUND_SEVERAL)
 TROUBLE(RLK_TROUBLE_GREETING_LATE, "did not finish the handshake within # ms",
-        .advice = CHECK_WHY_SILENT)
+        .advice = CHECK_WHY_SILENT, .found = REDLOCK_FOUND_UNRESPONSIVE)
 /* fault: it broke before the server had sent anything */
 TROUBLE(RLK_TROUBLE_GREETING_UNANSWERED, "closed the connection during the handshake ($)",
         .advice = "if this port is its tls-port, write rediss://; otherwise check what listens "
@@ -45,29 +51,39 @@ TROUBLE(RLK_TROUBLE_NOT_REDIS, "does not reply like a Redis server", .advice = C
 /* words: for another reason than those below */
 TROUBLE(RLK_TROUBLE_GREETING_REFUSED, "refused the handshake: $")
 TROUBLE(RLK_TROUBLE_PROTECTED, "accepts connections from its own machine only (protected mode)",
-        .advice = "set a password on it (requirepass, or ACL), and give it to its clients")
+        .advice = "set a password on it (requirepass, or ACL), and give it to its clients",
+        .found = REDLOCK_FOUND_LOGIN)
 TROUBLE(RLK_TROUBLE_PASSWORD_MISSING,
-        "requires a password, and none was given for it (its URI, password or password_file)")
-TROUBLE(RLK_TROUBLE_LOGIN, "rejected our user or password: $; give those that it accepts")
-TROUBLE(RLK_TROUBLE_LOGIN_FILE, "rejected our user or password: $; write the password that it "
-                                "accepts to @, which we read again before each try")
+        "requires a password, and none was given for it (its URI, password or password_file)",
+        .found = REDLOCK_FOUND_LOGIN)
+TROUBLE(RLK_TROUBLE_LOGIN, "rejected our user or password: $; give those that it accepts",
+        .found = REDLOCK_FOUND_LOGIN)
+TROUBLE(RLK_TROUBLE_LOGIN_FILE,
+        "rejected our user or password: $; write the password that it accepts to @, which we read "
+        "again before each try",
+        .found = REDLOCK_FOUND_LOGIN)
 /* words: why the file cannot be read anew */
 TROUBLE(RLK_TROUBLE_LOGIN_UNREAD,
-        "rejected our user or password, and a new one could not be read from @: $")
+        "rejected our user or password, and a new one could not be read from @: $",
+        .found = REDLOCK_FOUND_LOGIN)
 TROUBLE(RLK_TROUBLE_DATABASE, "refused database #: $",
-        .advice = "use a database that it has (CONFIG GET databases shows how many)")
+        .advice = "use a database that it has (CONFIG GET databases shows how many)",
+        .found = REDLOCK_FOUND_DATABASE)
 TROUBLE(RLK_TROUBLE_DATABASE_DENIED, "refused database #: $",
         .advice = "allow our user this database (ACL SETUSER: +select, and db=... on Valkey 9.1 or "
-                  "newer), or use another one")
-TROUBLE(RLK_TROUBLE_BUSY, "refuses all commands for now: $")
-TROUBLE(RLK_TROUBLE_LOADING, "is loading its data; retrying until it has finished")
+                  "newer), or use another one",
+        .found = REDLOCK_FOUND_DATABASE)
+TROUBLE(RLK_TROUBLE_BUSY, "refuses all commands for now: $", .found = REDLOCK_FOUND_REFUSES)
+TROUBLE(RLK_TROUBLE_LOADING, "is loading its data; retrying until it has finished",
+        .found = REDLOCK_FOUND_LOADING)
 
 /* The server must not vote [S10, S11]. After the second and third it is greeted again. */
-TROUBLE(RLK_TROUBLE_UNFIT, "$")
+TROUBLE(RLK_TROUBLE_UNFIT, "$", .found = REDLOCK_FOUND_ROLE)
 TROUBLE(RLK_TROUBLE_WAS_REPLICA,
         "was a replica for a while, so its data were replaced; we connect to it again")
 TROUBLE(RLK_TROUBLE_DATA_REPLACED, "its data were deleted or replaced; we connect to it again")
-TROUBLE(RLK_TROUBLE_DUPLICATE, "is the same server as @ (run_id $...)", .advice = LIST_ONCE)
+TROUBLE(RLK_TROUBLE_DUPLICATE, "is the same server as @ (run_id $...)", .advice = LIST_ONCE,
+        .found = REDLOCK_FOUND_DUPLICATE)
 /* Seen by our token in its key. */
 TROUBLE(RLK_TROUBLE_VOTED_TWICE, "is a server that has already voted at another address",
         .advice = LIST_ONCE)
@@ -79,7 +95,7 @@ TROUBLE(RLK_TROUBLE_EXTEND_REFUSED, "refused to extend the lock: $")
 TROUBLE(RLK_TROUBLE_RESTORE_REFUSED, "refused to restore the key: $")
 TROUBLE(RLK_TROUBLE_RELEASE_REFUSED, "refused to release the key: $")
 TROUBLE(RLK_TROUBLE_WAIT_REFUSED, "refused to queue us: $")
-TROUBLE(RLK_TROUBLE_REFUSES, "refuses our commands: $")
+TROUBLE(RLK_TROUBLE_REFUSES, "refuses our commands: $", .found = REDLOCK_FOUND_REFUSES)
 TROUBLE(RLK_TROUBLE_NONSENSE, "sent a reply that no Redis server sends",
         .advice = "if it is a proxy, list the masters behind it")
 
@@ -120,7 +136,7 @@ TROUBLE(RLK_TROUBLE_RELEASES_NO_MEMORY, "out of memory for its pending releases;
 
 /* The state of the node now; these are not kept. */
 TROUBLE(RLK_TROUBLE_GREETING, "is connected, but has not finished the handshake for # ms",
-        .advice = CHECK_WHY_SILENT)
+        .advice = CHECK_WHY_SILENT, .found = REDLOCK_FOUND_UNRESPONSIVE)
 TROUBLE(RLK_TROUBLE_UNRESPONSIVE, "has not replied for # ms",
         .advice = CHECK_WHY_SILENT) /* [S14] */
 /* reason; words: the error, when the reason is UNREAD. The first while the reason lasts. */
@@ -128,13 +144,18 @@ TROUBLE(RLK_TROUBLE_QUARANTINE, "does not vote: $")
 TROUBLE(RLK_TROUBLE_QUARANTINE_PASSES, "does not vote for another # s (quarantine; see max_ttl): $")
 /* words: a command that renewals and releases need; for the last: how it refused a script */
 TROUBLE(RLK_TROUBLE_UPKEEP_DENIED, "does not vote, because it denies our user $, " FOR_UPKEEP,
-        .advice = "allow it (redlock doctor prints the ACL SETUSER for that)")
+        .advice = "allow it (redlock doctor prints the ACL SETUSER for that)",
+        .found = REDLOCK_FOUND_RIGHTS)
 TROUBLE(RLK_TROUBLE_UPKEEP_UNKNOWN, "does not vote, because it does not know $, " FOR_UPKEEP,
-        .advice = "remove its rename-command; if it is a proxy, list the masters behind it")
+        .advice = "remove its rename-command; if it is a proxy, list the masters behind it",
+        .found = REDLOCK_FOUND_RIGHTS)
 TROUBLE(RLK_TROUBLE_UPKEEP_IN_SCRIPTS, "does not vote, because it denies $ to scripts, " FOR_UPKEEP,
         .advice = "allow it (redlock doctor prints the ACL SETUSER for that), or remove its "
-                  "rename-command")
-TROUBLE(RLK_TROUBLE_UPKEEP_REFUSED, "does not vote, because it runs no scripts, " FOR_UPKEEP ": $")
+                  "rename-command",
+        .found = REDLOCK_FOUND_RIGHTS)
+TROUBLE(RLK_TROUBLE_UPKEEP_REFUSED, "does not vote, because it runs no scripts, " FOR_UPKEEP ": $",
+        .found = REDLOCK_FOUND_RIGHTS,
+        .fix = "Use a server that runs Lua scripts: Redis 3.2 or newer, or Valkey.")
 /* It votes, but there is something that we cannot see. */
 TROUBLE(RLK_TROUBLE_BLIND_TO_RESTART,
         "has restarts that we cannot see, so it votes without quarantine",
@@ -149,4 +170,4 @@ TROUBLE(RLK_TROUBLE_BLIND_TO_DATA,
 TROUBLE(RLK_TROUBLE_MARK_SPOILT,
         "can lose its data without our seeing it, because its key " MARK " is not a string; so it "
         "votes without quarantine",
-        .advice = "delete that key")
+        .advice = "delete that key", .found = REDLOCK_FOUND_REFUSES, .severity = REDLOCK_WARNING)

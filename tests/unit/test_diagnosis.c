@@ -78,10 +78,10 @@ static void must_find(enum redlock_finding_kind kind, enum redlock_severity seve
     const struct redlock_finding *f = find(kind);
 
     if (f == NULL) {
-        ck_abort_msg("nothing was found about %s", rlk_notes_code(kind));
+        ck_abort_msg("nothing was found about %s", rlk_finding_row(kind)->code);
     }
     ck_assert_int_eq(f->severity, severity);
-    ck_assert_str_eq(f->code, rlk_notes_code(kind));
+    ck_assert_str_eq(f->code, rlk_finding_row(kind)->code);
     if (strstr(f->text, words) == NULL) {
         ck_abort_msg("'%s' is not in '%s'", words, f->text);
     }
@@ -238,6 +238,7 @@ START_TEST(the_kind_of_trouble_decides_the_finding)
         enum redlock_severity severity;
         const char *fix;
     } others[] = {
+        {RLK_TROUBLE_REFUSES, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, "cause of this error"},
         {RLK_TROUBLE_TLS, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
         {RLK_TROUBLE_TLS_BROKEN, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
         {RLK_TROUBLE_TLS_PENDING, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
@@ -486,7 +487,7 @@ START_TEST(notes_without_room_are_cut_and_not_overrun)
     memset(text, 'x', sizeof(text) - 1);
     rlk_notes_begin(&notes, 0);
     for (i = 0; i < RLK_NOTES_MAX + 3; i++) {
-        rlk_note(&notes, REDLOCK_FOUND_DOWN, REDLOCK_WARNING, "", "%.1900s", text);
+        rlk_note(&notes, REDLOCK_FOUND_DOWN, "%.1900s", text);
     }
     ck_assert_uint_eq(notes.n, RLK_NOTES_MAX);
     ck_assert_uint_eq(strlen(notes.finding[1].text), 1900);
@@ -654,16 +655,16 @@ START_TEST(every_kind_has_a_word_of_its_own)
     int a, b, n = 0;
 
     for (a = 0; a < 100; a++) {
-        const char *word = rlk_notes_code((enum redlock_finding_kind)a);
+        const char *word = rlk_finding_row((enum redlock_finding_kind)a)->code;
 
         n += word[0] != '\0';
         for (b = 0; b < a && word[0]; b++) {
-            ck_assert_str_ne(word, rlk_notes_code((enum redlock_finding_kind)b));
+            ck_assert_str_ne(word, rlk_finding_row((enum redlock_finding_kind)b)->code);
         }
     }
     ck_assert_int_eq(n, 34);
-    ck_assert_str_eq(rlk_notes_code((enum redlock_finding_kind) - 1), "");
-    ck_assert_str_eq(rlk_notes_code(REDLOCK_FOUND_EVICTION), "eviction");
+    ck_assert_str_eq(rlk_finding_row((enum redlock_finding_kind) - 1)->code, "");
+    ck_assert_str_eq(rlk_finding_row(REDLOCK_FOUND_EVICTION)->code, "eviction");
 }
 END_TEST
 
