@@ -229,61 +229,17 @@ START_TEST(a_fact)
 }
 END_TEST
 
-/* The kind of the trouble decides, whatever its text says. */
-START_TEST(the_kind_of_trouble_decides_the_finding)
+/* tests/unit/test_trouble.c has the findings about a master that does not answer. */
+START_TEST(a_trouble_of_a_master_that_answers_is_a_warning)
 {
-    static const struct {
-        enum rlk_trouble_kind trouble;
-        enum redlock_finding_kind found;
-        enum redlock_severity severity;
-        const char *fix;
-    } others[] = {
-        {RLK_TROUBLE_REFUSES, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, "cause of this error"},
-        {RLK_TROUBLE_TLS, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
-        {RLK_TROUBLE_TLS_BROKEN, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
-        {RLK_TROUBLE_TLS_PENDING, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
-        {RLK_TROUBLE_TLS_LATE, REDLOCK_FOUND_TLS, REDLOCK_UNUSABLE, "s_client"},
-        {RLK_TROUBLE_GREETING, REDLOCK_FOUND_UNRESPONSIVE, REDLOCK_UNUSABLE, "SLOWLOG"},
-        {RLK_TROUBLE_GREETING_LATE, REDLOCK_FOUND_UNRESPONSIVE, REDLOCK_UNUSABLE, "SLOWLOG"},
-        {RLK_TROUBLE_PASSWORD_MISSING, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
-        {RLK_TROUBLE_LOGIN, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
-        {RLK_TROUBLE_LOGIN_FILE, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
-        {RLK_TROUBLE_LOGIN_UNREAD, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "ACL LIST"},
-        {RLK_TROUBLE_PROTECTED, REDLOCK_FOUND_LOGIN, REDLOCK_UNUSABLE, "Set a password"},
-        {RLK_TROUBLE_DATABASE, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE, "CONFIG GET databases"},
-        {RLK_TROUBLE_DATABASE_DENIED, REDLOCK_FOUND_DATABASE, REDLOCK_UNUSABLE, "+select"},
-        {RLK_TROUBLE_DUPLICATE, REDLOCK_FOUND_DUPLICATE, REDLOCK_UNUSABLE,
-         "List each master once."},
-        {RLK_TROUBLE_UNFIT, REDLOCK_FOUND_ROLE, REDLOCK_UNUSABLE, ""},
-        {RLK_TROUBLE_LOADING, REDLOCK_FOUND_LOADING, REDLOCK_NO_VOTE, "Wait"},
-        {RLK_TROUBLE_BUSY, REDLOCK_FOUND_REFUSES, REDLOCK_UNUSABLE, "cause of this error"},
-        {RLK_TROUBLE_UPKEEP_DENIED, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, "ACL SETUSER"},
-        {RLK_TROUBLE_UPKEEP_UNKNOWN, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, "rename-command"},
-        {RLK_TROUBLE_UPKEEP_IN_SCRIPTS, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, "ACL SETUSER"},
-        {RLK_TROUBLE_UPKEEP_REFUSED, REDLOCK_FOUND_RIGHTS, REDLOCK_UNUSABLE, "Lua"},
-    };
-    struct redlock_examined x = lost(REDLOCK_NODE_DOWN, "its error");
-    struct rlk_trouble t = {.kind = (enum rlk_trouble_kind)_i, .number = 500};
-    char text[RLK_TROUBLE_TEXT], advice[RLK_TROUBLE_TEXT];
-    enum redlock_finding_kind found = REDLOCK_FOUND_DOWN;
-    enum redlock_severity severity = REDLOCK_UNUSABLE;
-    const char *fix = "bind, port";
-    unsigned i;
+    struct redlock_examined x = well();
 
-    rlk_trouble_write_finding(&t, text, sizeof(text));
-    rlk_trouble_write_advice(&t, advice, sizeof(advice));
-    fix = advice[0] ? advice : fix;
-
-    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        if (others[i].trouble == (enum rlk_trouble_kind)_i) {
-            found = others[i].found;
-            severity = others[i].severity;
-            fix = others[i].fix;
-        }
-    }
-    judge_for(&x, (enum rlk_trouble_kind)_i);
-    must_have_found_only(found, severity, text);
-    ck_assert_ptr_nonnull(strstr(notes.finding[0].fix, fix));
+    judge_for(&x, RLK_TROUBLE_MARK_SPOILT);
+    must_have_found_only(REDLOCK_FOUND_REFUSES, REDLOCK_WARNING, "is not a string");
+    ck_assert_str_eq(notes.finding[0].fix, "Delete that key.");
+    judge_for(&x, RLK_TROUBLE_TLS_FILES);
+    must_have_found_only(REDLOCK_FOUND_TLS, REDLOCK_WARNING, "the former certificates");
+    ck_assert_str_eq(notes.finding[0].fix, "Put files in their place that belong together.");
 }
 END_TEST
 
@@ -674,7 +630,7 @@ static Suite *diagnosis_suite(void)
     TCase *tcase = tcase_create("diagnosis");
 
     tcase_add_rows(tcase, a_fact, facts);
-    tcase_add_loop_test(tcase, the_kind_of_trouble_decides_the_finding, 0, RLK_TROUBLES);
+    tcase_add_test(tcase, a_trouble_of_a_master_that_answers_is_a_warning);
     tcase_add_test(tcase, a_connected_master_that_does_not_answer_is_silent);
     tcase_add_test(tcase, without_quarantine_only_the_durable_are_fine);
     tcase_add_test(tcase, a_ping_without_an_answer_counts_if_none_took_longer);

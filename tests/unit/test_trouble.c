@@ -1,10 +1,12 @@
-/* unit/test_trouble.c - the sentence about a node's trouble: one for each kind, with the
- * details. */
+/* unit/test_trouble.c - what is said about a node's trouble, and what the doctor finds: for each
+ * kind, with the details. */
 #include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "doctor/diagnosis.h"
+#include "lib/rows.h"
 #include "lib/runner.h"
 #include "node/refusal.h"
 #include "node/trouble.h"
@@ -21,9 +23,17 @@ static void must_say(const char *expected)
     ck_assert_str_eq(text, expected);
 }
 
+/* What a row does not name is 0. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#define FOUND(k, s, words) REDLOCK_FOUND_##k, REDLOCK_##s, words
+
+/* What is said, and what the doctor finds when the trouble keeps a master from answering. */
 static const struct {
     struct rlk_trouble trouble;
     const char *text;
+    enum redlock_finding_kind found; /* 0: REDLOCK_FOUND_DOWN, which is unusable */
+    enum redlock_severity severity;
+    const char *fix; /* words of it */
 } rows[] = {
     {{.kind = RLK_TROUBLE_NONE}, ""},
     {{.kind = RLK_TROUBLE_CONNECTING}, "is still being connected"},
@@ -42,30 +52,39 @@ static const struct {
      "closed the connection during the handshake (reset); if this port is its tls-port, "
      "write rediss://; otherwise check what listens there, perhaps a proxy"},
     {{.kind = RLK_TROUBLE_TLS, .fault = RLK_FAULT_TLS, .words = "has an old certificate"},
-     "has an old certificate"},
+     "has an old certificate",
+     FOUND(TLS, UNUSABLE, "s_client")},
     {{.kind = RLK_TROUBLE_TLS, .fault = RLK_FAULT_IS_TLS, .words = ""},
-     "speaks TLS at this port; write rediss:// for it"},
+     "speaks TLS at this port; write rediss:// for it",
+     FOUND(TLS, UNUSABLE, "s_client")},
     {{.kind = RLK_TROUBLE_TLS_BROKEN, .fault = RLK_FAULT_HANDSHAKE, .words = "reset"},
-     "the connection broke during the TLS handshake: reset; check that this port is its tls-port"},
+     "the connection broke during the TLS handshake: reset; check that this port is its tls-port",
+     FOUND(TLS, UNUSABLE, "s_client")},
     {{.kind = RLK_TROUBLE_SET_REFUSED, .words = " "},
      "refused to set the key: it does not say why"},
     {{.kind = RLK_TROUBLE_BROKEN, .fault = RLK_FAULT_CLOSED, .words = ""},
      "the connection broke: the server closed it"},
     {{.kind = RLK_TROUBLE_LOGIN, .words = "WRONGPASS"},
-     "rejected our user or password: WRONGPASS; give those that it accepts"},
+     "rejected our user or password: WRONGPASS; give those that it accepts",
+     FOUND(LOGIN, UNUSABLE, "ACL LIST")},
     {{.kind = RLK_TROUBLE_LOGIN_FILE, .other = "/run/pw", .words = "WRONGPASS"},
      "rejected our user or password: WRONGPASS; write the password that it accepts to /run/pw, "
-     "which we read again before each try"},
+     "which we read again before each try",
+     FOUND(LOGIN, UNUSABLE, "ACL LIST")},
     {{.kind = RLK_TROUBLE_LOGIN_UNREAD, .other = "/run/pw", .words = "Permission denied"},
      "rejected our user or password, and a new one could not be read from /run/pw: Permission "
-     "denied"},
+     "denied",
+     FOUND(LOGIN, UNUSABLE, "ACL LIST")},
     {{.kind = RLK_TROUBLE_DATABASE, .number = 99, .words = "ERR DB index is out of range"},
      "refused database 99: ERR DB index is out of range; use a database that it has (CONFIG GET "
-     "databases shows how many)"},
+     "databases shows how many)",
+     FOUND(DATABASE, UNUSABLE, "CONFIG GET databases")},
     {{.kind = RLK_TROUBLE_UNFIT, .unfit = RLK_UNFIT_SENTINEL},
-     "is a sentinel, which has no keys; list the masters themselves"},
+     "is a sentinel, which has no keys; list the masters themselves",
+     FOUND(ROLE, UNUSABLE, "List the masters")},
     {{.kind = RLK_TROUBLE_DUPLICATE, .other = "redis://b:6379/0", .words = "0123abcd"},
-     "is the same server as redis://b:6379/0 (run_id 0123abcd...); list each master once"},
+     "is the same server as redis://b:6379/0 (run_id 0123abcd...); list each master once",
+     FOUND(DUPLICATE, UNUSABLE, "List each master once.")},
     {{.kind = RLK_TROUBLE_UNRESPONSIVE, .number = 501},
      "has not replied for 501 ms; check whether it is stopped, swapping or busy with a long "
      "command "
@@ -105,12 +124,101 @@ static const struct {
     {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_EVICTS},
      "does not vote: it may evict keys when memory is short; set its maxmemory-policy to "
      "noeviction"},
+    {{.kind = RLK_TROUBLE_TLS_PENDING},
+     "has not finished the TLS handshake yet; check that this port is its tls-port",
+     FOUND(TLS, UNUSABLE, "s_client")},
+    {{.kind = RLK_TROUBLE_TLS_LATE, .number = 500},
+     "did not finish the TLS handshake within 500 ms; check that this port is its tls-port",
+     FOUND(TLS, UNUSABLE, "s_client")},
+    {{.kind = RLK_TROUBLE_GREETING_LATE, .number = 500},
+     "did not finish the handshake within 500 ms; check whether it is stopped, swapping or "
+     "busy with a long command (SLOWLOG GET), and the network to it",
+     FOUND(UNRESPONSIVE, UNUSABLE, "SLOWLOG")},
+    {{.kind = RLK_TROUBLE_GREETING, .number = 500},
+     "is connected, but has not finished the handshake for 500 ms; check whether it is "
+     "stopped, swapping or busy with a long command (SLOWLOG GET), and the network to it",
+     FOUND(UNRESPONSIVE, UNUSABLE, "SLOWLOG")},
+    {{.kind = RLK_TROUBLE_PROTECTED},
+     "accepts connections from its own machine only (protected mode); set a password on it "
+     "(requirepass, or ACL), and give it to its clients",
+     FOUND(LOGIN, UNUSABLE, "Set a password")},
+    {{.kind = RLK_TROUBLE_PASSWORD_MISSING},
+     "requires a password, and none was given for it (its URI, password or password_file)",
+     FOUND(LOGIN, UNUSABLE, "ACL LIST")},
+    {{.kind = RLK_TROUBLE_DATABASE_DENIED, .number = 3, .words = "NOPERM no"},
+     "refused database 3: NOPERM no; allow our user this database (ACL SETUSER: +select, "
+     "and db=... on Valkey 9.1 or newer), or use another one",
+     FOUND(DATABASE, UNUSABLE, "+select")},
+    {{.kind = RLK_TROUBLE_LOADING},
+     "is loading its data; retrying until it has finished",
+     FOUND(LOADING, NO_VOTE, "Wait until it has loaded its data.")},
+    {{.kind = RLK_TROUBLE_BUSY, .words = "ERR not now"},
+     "refuses all commands for now: ERR not now",
+     FOUND(REFUSES, UNUSABLE, "cause of this error")},
+    {{.kind = RLK_TROUBLE_REFUSES, .words = "ERR no"},
+     "refuses our commands: ERR no",
+     FOUND(REFUSES, UNUSABLE, "cause of this error")},
+    {{.kind = RLK_TROUBLE_UPKEEP_DENIED, .words = "EVAL"},
+     "does not vote, because it denies our user EVAL, without which no lock can be renewed "
+     "or released there; allow it (redlock doctor prints the ACL SETUSER for that)",
+     FOUND(RIGHTS, UNUSABLE, "ACL SETUSER")},
+    {{.kind = RLK_TROUBLE_UPKEEP_UNKNOWN, .words = "EVAL"},
+     "does not vote, because it does not know EVAL, without which no lock can be renewed or "
+     "released there; remove its rename-command; if it is a proxy, list the masters behind it",
+     FOUND(RIGHTS, UNUSABLE, "rename-command")},
+    {{.kind = RLK_TROUBLE_UPKEEP_IN_SCRIPTS, .words = "PTTL"},
+     "does not vote, because it denies PTTL to scripts, without which no lock can be "
+     "renewed or released there; allow it (redlock doctor prints the ACL SETUSER for "
+     "that), or remove its rename-command",
+     FOUND(RIGHTS, UNUSABLE, "ACL SETUSER")},
+    {{.kind = RLK_TROUBLE_UPKEEP_REFUSED, .words = "ERR no Lua"},
+     "does not vote, because it runs no scripts, without which no lock can be renewed or "
+     "released there: ERR no Lua",
+     FOUND(RIGHTS, UNUSABLE, "Lua")},
 };
 
 START_TEST(a_trouble_has_a_sentence_with_its_details)
 {
     write_text(&rows[_i].trouble);
     must_say(rows[_i].text);
+}
+END_TEST
+
+/* This finding, and no other, in the words of the trouble. */
+static void must_be_found(const struct rlk_trouble *t, enum redlock_finding_kind found,
+                          enum redlock_severity severity, const char *fix)
+{
+    static const struct rlk_diagnosis_context context = {.key_prefix = ""};
+    static const struct redlock_examined x = {.state = REDLOCK_NODE_DOWN};
+    static struct rlk_notes notes;
+
+    rlk_diagnose_node(&x, t, 3, &context, &notes);
+    rlk_trouble_write_finding(t, text, sizeof(text));
+    ck_assert_uint_eq(notes.n, 1);
+    ck_assert_int_eq(notes.finding[0].node, 3);
+    ck_assert_int_eq(notes.finding[0].kind, found);
+    ck_assert_str_eq(notes.finding[0].code, rlk_finding_row(found)->code);
+    ck_assert_int_eq(notes.worst, severity);
+    ck_assert_ptr_nonnull(strstr(notes.finding[0].text, text));
+    ck_assert_ptr_nonnull(strstr(notes.finding[0].fix, fix));
+}
+
+START_TEST(the_kind_of_trouble_decides_the_finding)
+{
+    struct rlk_trouble t = {.kind = (enum rlk_trouble_kind)_i, .number = 500};
+    char advice[RLK_TROUBLE_TEXT];
+    size_t i, found = 0;
+
+    for (i = 0; i < N_ROWS(rows); i++) {
+        if (rows[i].trouble.kind == t.kind && rows[i].found) {
+            must_be_found(&rows[i].trouble, rows[i].found, rows[i].severity, rows[i].fix);
+            found++;
+        }
+    }
+    if (found == 0) {
+        rlk_trouble_write_advice(&t, advice, sizeof(advice));
+        must_be_found(&t, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE, advice[0] ? advice : "bind, port");
+    }
 }
 END_TEST
 
@@ -254,6 +362,7 @@ static Suite *trouble_suite(void)
 
     tcase_add_loop_test(tcase, a_trouble_has_a_sentence_with_its_details, 0,
                         sizeof(rows) / sizeof(rows[0]));
+    tcase_add_loop_test(tcase, the_kind_of_trouble_decides_the_finding, 0, RLK_TROUBLES);
     tcase_add_test(tcase, every_kind_has_a_sentence_of_its_own);
     tcase_add_loop_test(tcase, a_sentence_is_its_finding_and_its_advice, 0, RLK_TROUBLES);
     tcase_add_loop_test(tcase, an_error_is_explained_by_its_first_words, 0,
