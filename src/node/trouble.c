@@ -143,7 +143,7 @@ static size_t put_mark(char *out, size_t size, size_t used, char mark, const str
     return put_trouble(out, size, used, other);
 }
 
-static size_t put_finding(char *out, size_t size, const struct rlk_trouble *t)
+void rlk_trouble_write_finding(const struct rlk_trouble *t, char *out, size_t size)
 {
     const char *at = rlk_trouble_rows[t->kind].sentence;
     size_t used = 0;
@@ -151,18 +151,8 @@ static size_t put_finding(char *out, size_t size, const struct rlk_trouble *t)
     for (; *at != '\0'; at++) {
         used = put_mark(out, size, used, *at, t);
     }
-    return used;
-}
-
-static void finish_text(char *out, size_t used)
-{
     out[used] = '\0';
     rlk_reply_make_printable(out);
-}
-
-void rlk_trouble_write_finding(const struct rlk_trouble *t, char *out, size_t size)
-{
-    finish_text(out, put_finding(out, size, t));
 }
 
 void rlk_trouble_write_advice(const struct rlk_trouble *t, char *out, size_t size)
@@ -178,11 +168,11 @@ void rlk_trouble_write_advice(const struct rlk_trouble *t, char *out, size_t siz
 void rlk_trouble_write(const struct rlk_trouble *t, char *out, size_t size)
 {
     const char *advice = advice_of(t);
-    size_t used = put_finding(out, size, t);
+    size_t used;
 
+    rlk_trouble_write_finding(t, out, size);
     if (advice) {
-        used = put_trouble(out, size, used, "; ");
-        used = put_trouble(out, size, used, advice);
+        used = strlen(out);
+        snprintf(out + used, size - used, "; %s", advice);
     }
-    finish_text(out, used);
 }
