@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "cli/http/address.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("address");
 
 static const struct {
     const char *text;
@@ -48,7 +50,7 @@ static const char *const bad[] = {
     "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000:1",
 };
 
-START_TEST(an_address_is_read)
+TEST(an_address_is_read)
 {
     struct cli_address address;
     size_t i;
@@ -60,9 +62,8 @@ START_TEST(an_address_is_read)
         ck_assert_msg(cli_address_is_loopback(&address) == good[i].loopback, "%s", good[i].text);
     }
 }
-END_TEST
 
-START_TEST(what_is_no_address_is_refused)
+TEST(what_is_no_address_is_refused)
 {
     struct cli_address address = {.port = 9};
     size_t i;
@@ -72,10 +73,9 @@ START_TEST(what_is_no_address_is_refused)
     }
     ck_assert_int_eq(address.port, 9);
 }
-END_TEST
 
 /* A page can borrow our address, but no name that is in this list. */
-START_TEST(only_addresses_and_names_of_ours_are_answered)
+TEST(only_addresses_and_names_of_ours_are_answered)
 {
     static const char *hosts[] = {"locks.example", "web"};
     static const char *const ours[] = {"localhost",      "localhost:7777",   "LOCALHOST:80",
@@ -103,18 +103,16 @@ START_TEST(only_addresses_and_names_of_ours_are_answered)
     strcat(own, ":80");
     ck_assert_msg(cli_address_answers(&names, own), "%s", own);
 }
-END_TEST
 
-START_TEST(what_is_no_secret_is_served_under_any_name)
+TEST(what_is_no_secret_is_served_under_any_name)
 {
     struct cli_address_names names = {.any = true};
 
     ck_assert(cli_address_answers(&names, "web.example:7777"));
     ck_assert(cli_address_answers(&names, NULL));
 }
-END_TEST
 
-START_TEST(a_name_of_a_host_is_letters_digits_and_dots)
+TEST(a_name_of_a_host_is_letters_digits_and_dots)
 {
     ck_assert(cli_address_is_name("web-1.example"));
     ck_assert(!cli_address_is_name(""));
@@ -122,9 +120,8 @@ START_TEST(a_name_of_a_host_is_letters_digits_and_dots)
     ck_assert(!cli_address_is_name("http://web"));
     ck_assert(!cli_address_is_name("two words"));
 }
-END_TEST
 
-START_TEST(only_our_own_origin_is_answered)
+TEST(only_our_own_origin_is_answered)
 {
     ck_assert(cli_address_is_origin("localhost:7777", NULL));
     ck_assert(cli_address_is_origin("localhost:7777", "http://localhost:7777"));
@@ -134,27 +131,4 @@ START_TEST(only_our_own_origin_is_answered)
     ck_assert(!cli_address_is_origin("localhost:7777", "null"));
     ck_assert(!cli_address_is_origin("localhost:7777", ""));
     ck_assert(!cli_address_is_origin(NULL, "http://localhost:7777"));
-}
-END_TEST
-
-static Suite *address_suite(void)
-{
-    Suite *suite = suite_create("address");
-    TCase *tests = tcase_create("address");
-
-    tcase_add_test(tests, an_address_is_read);
-    tcase_add_test(tests, what_is_no_address_is_refused);
-    tcase_add_test(tests, only_addresses_and_names_of_ours_are_answered);
-    tcase_add_test(tests, what_is_no_secret_is_served_under_any_name);
-    tcase_add_test(tests, a_name_of_a_host_is_letters_digits_and_dots);
-    tcase_add_test(tests, only_our_own_origin_is_answered);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {address_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -3,7 +3,9 @@
 
 #include "cli/run/deadline.h"
 #include "cli/run/terms.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("deadline");
 
 #define MS UINT64_C(1000)
 #define NOW (UINT64_C(5000000) * MS)
@@ -30,7 +32,9 @@ static const struct {
     uint64_t margin_ms;
 } margins[] = {{10, 2}, {200, 2}, {300, 3}, {1999, 19}, {2000, 20}, {86400000, 20}};
 
-START_TEST(sigkill_comes_a_margin_before_the_end_and_sigterm_a_grace_before_that)
+FIXTURE(setup, NULL);
+
+TEST_LOOP(sigkill_comes_a_margin_before_the_end_and_sigterm_a_grace_before_that, 0, N_ROWS(margins))
 {
     struct cli_terms its = terms_of(margins[_i].ttl_ms, margins[_i].ttl_ms / 2);
     struct cli_deadline d;
@@ -42,10 +46,9 @@ START_TEST(sigkill_comes_a_margin_before_the_end_and_sigterm_a_grace_before_that
     ck_assert_uint_eq(d.kill_us, d.end_us - margins[_i].margin_ms * MS);
     ck_assert_uint_eq(d.term_us, d.kill_us - its.grace_ms * MS);
 }
-END_TEST
 
 /* The validity is rounded down to a millisecond each time it is read. */
-START_TEST(time_that_passes_does_not_move_the_deadline)
+TEST(time_that_passes_does_not_move_the_deadline)
 {
     struct cli_deadline before = deadline;
 
@@ -56,9 +59,8 @@ START_TEST(time_that_passes_does_not_move_the_deadline)
     }
     ck_assert_mem_eq(&deadline, &before, sizeof(before));
 }
-END_TEST
 
-START_TEST(a_renewal_moves_the_deadline)
+TEST(a_renewal_moves_the_deadline)
 {
     uint64_t now_us = NOW + 3300 * MS;
 
@@ -67,34 +69,30 @@ START_TEST(a_renewal_moves_the_deadline)
     ck_assert_uint_eq(deadline.kill_us, deadline.end_us - 20 * MS);
     ck_assert_uint_eq(deadline.term_us, deadline.kill_us - 1000 * MS);
 }
-END_TEST
 
 /* The answer of one more master makes the lock a little longer: that does not count as a
  * renewal. */
-START_TEST(a_little_more_is_no_renewal)
+TEST(a_little_more_is_no_renewal)
 {
     ck_assert_int_eq(cli_deadline_update(&deadline, NOW, 9950, 0), CLI_DEADLINE_MOVED);
     ck_assert_uint_eq(deadline.end_us, NOW + 9950 * MS);
 }
-END_TEST
 
-START_TEST(an_earlier_end_moves_the_deadline_after_sigterm_too)
+TEST_LOOP(an_earlier_end_moves_the_deadline_after_sigterm_too, 0, 2)
 {
     ck_assert_int_eq(cli_deadline_update(&deadline, NOW, 5000, _i), CLI_DEADLINE_MOVED);
     ck_assert_uint_eq(deadline.end_us, NOW + 5000 * MS);
 }
-END_TEST
 
-START_TEST(after_sigterm_no_renewal_moves_the_deadline)
+TEST(after_sigterm_no_renewal_moves_the_deadline)
 {
     struct cli_deadline before = deadline;
 
     ck_assert_int_eq(cli_deadline_update(&deadline, NOW + 8900 * MS, 9900, 1), CLI_DEADLINE_SAME);
     ck_assert_mem_eq(&deadline, &before, sizeof(before));
 }
-END_TEST
 
-START_TEST(a_denied_lock_ends_at_once)
+TEST_LOOP(a_denied_lock_ends_at_once, 0, 2)
 {
     uint64_t end_us = deadline.end_us;
 
@@ -102,16 +100,14 @@ START_TEST(a_denied_lock_ends_at_once)
     ck_assert_uint_eq(deadline.kill_us, 0);
     ck_assert_uint_eq(deadline.end_us, end_us);
 }
-END_TEST
 
-START_TEST(a_lock_whose_time_is_over_does_not_count_as_denied)
+TEST(a_lock_whose_time_is_over_does_not_count_as_denied)
 {
     ck_assert_int_eq(cli_deadline_update(&deadline, deadline.end_us - MS, 0, 0), CLI_DEADLINE_SAME);
     ck_assert_uint_gt(deadline.kill_us, 0);
 }
-END_TEST
 
-START_TEST(the_deadline_is_never_later_than_max_hold_allows)
+TEST(the_deadline_is_never_later_than_max_hold_allows)
 {
     terms.max_hold_ms = 12000;
     cli_deadline_init(&deadline, &terms, NOW);
@@ -122,18 +118,16 @@ START_TEST(the_deadline_is_never_later_than_max_hold_allows)
     ck_assert_uint_eq(deadline.end_us, NOW + 12000 * MS);
     ck_assert_uint_eq(deadline.end_us, deadline.latest_us);
 }
-END_TEST
 
-START_TEST(a_command_that_is_stopped_gets_sigterm_now_and_sigkill_after_its_grace)
+TEST(a_command_that_is_stopped_gets_sigterm_now_and_sigkill_after_its_grace)
 {
     cli_deadline_stop(&deadline, NOW + MS, 2000);
     ck_assert_uint_eq(deadline.term_us, NOW + MS);
     ck_assert_uint_eq(deadline.kill_us, NOW + 2001 * MS);
 }
-END_TEST
 
 /* 4294967295 ms: a grace that is never used up. */
-START_TEST(the_grace_of_a_stop_does_not_reach_beyond_the_end)
+TEST(the_grace_of_a_stop_does_not_reach_beyond_the_end)
 {
     uint64_t kill_us = deadline.kill_us;
 
@@ -141,9 +135,8 @@ START_TEST(the_grace_of_a_stop_does_not_reach_beyond_the_end)
     ck_assert_uint_eq(deadline.term_us, NOW + MS);
     ck_assert_uint_eq(deadline.kill_us, kill_us);
 }
-END_TEST
 
-START_TEST(a_stop_that_may_use_up_the_lock_ends_with_the_lock_as_it_was)
+TEST(a_stop_that_may_use_up_the_lock_ends_with_the_lock_as_it_was)
 {
     uint64_t kill_us = deadline.kill_us;
 
@@ -152,9 +145,8 @@ START_TEST(a_stop_that_may_use_up_the_lock_ends_with_the_lock_as_it_was)
     ck_assert_uint_eq(deadline.kill_us, kill_us);
     ck_assert(cli_deadline_is_given(&deadline));
 }
-END_TEST
 
-START_TEST(renewals_move_the_end_until_the_grace_of_a_stop_is_over)
+TEST(renewals_move_the_end_until_the_grace_of_a_stop_is_over)
 {
     cli_deadline_stop(&deadline, NOW, 15000);
     ck_assert(!cli_deadline_is_given(&deadline));
@@ -165,15 +157,13 @@ START_TEST(renewals_move_the_end_until_the_grace_of_a_stop_is_over)
     ck_assert_uint_eq(deadline.kill_us, NOW + 15000 * MS);
     ck_assert(cli_deadline_is_given(&deadline));
 }
-END_TEST
 
-START_TEST(a_lock_that_is_lost_during_a_stop_ends_at_once)
+TEST(a_lock_that_is_lost_during_a_stop_ends_at_once)
 {
     cli_deadline_stop(&deadline, NOW, 2000);
     ck_assert_int_eq(cli_deadline_update(&deadline, NOW + MS, 0, 1), CLI_DEADLINE_DENIED);
     ck_assert(!cli_deadline_is_given(&deadline));
 }
-END_TEST
 
 /* In milliseconds: a fifth of the ttl, at most two seconds. */
 static const struct {
@@ -181,11 +171,10 @@ static const struct {
     uint64_t before_ms;
 } looks[] = {{10, 2}, {300, 60}, {6000, 1200}, {10000, 2000}, {86400000, 2000}};
 
-START_TEST(a_search_is_timed_when_no_renewal_has_come_for_long)
+TEST_LOOP(a_search_is_timed_when_no_renewal_has_come_for_long, 0, N_ROWS(looks))
 {
     ck_assert_uint_eq(cli_deadline_look_us(NOW, looks[_i].ttl_ms), NOW - looks[_i].before_ms * MS);
 }
-END_TEST
 
 /* The margin of 10 s is 20 ms, that of 200 ms is 2 ms. */
 static const struct {
@@ -194,67 +183,23 @@ static const struct {
 } searches[] = {{10000, 0, 0}, {10000, 6666, 0},   {10000, 7000, 1000}, {10000, 60000, 160000},
                 {200, 666, 0}, {200, 5000, 13000}, {10000, NOW, NOW}};
 
-START_TEST(the_longer_a_search_takes_the_earlier_the_supervisor_begins_to_kill)
+TEST_LOOP(the_longer_a_search_takes_the_earlier_the_supervisor_begins_to_kill, 0, N_ROWS(searches))
 {
     ck_assert_uint_eq(cli_deadline_begin_us(NOW, searches[_i].ttl_ms, searches[_i].search_us),
                       NOW - searches[_i].before_us);
 }
-END_TEST
 
-START_TEST(no_renewal_moves_a_stop)
+TEST(no_renewal_moves_a_stop)
 {
     cli_deadline_stop(&deadline, NOW + MS, 2000);
     cli_deadline_update(&deadline, NOW + 2 * MS, 20000, 0);
     ck_assert_uint_eq(deadline.term_us, NOW + MS);
     ck_assert_uint_eq(deadline.kill_us, NOW + 2001 * MS);
 }
-END_TEST
 
-START_TEST(a_stop_does_not_give_time_to_a_denied_lock)
+TEST(a_stop_does_not_give_time_to_a_denied_lock)
 {
     cli_deadline_update(&deadline, NOW + MS, 0, 0);
     cli_deadline_stop(&deadline, NOW + 2 * MS, 2000);
     ck_assert_uint_eq(deadline.kill_us, 0);
-}
-END_TEST
-
-#define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
-
-static Suite *deadline_suite(void)
-{
-    Suite *suite = suite_create("deadline");
-    TCase *tests = tcase_create("deadline");
-
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_loop_test(tests,
-                        sigkill_comes_a_margin_before_the_end_and_sigterm_a_grace_before_that, 0,
-                        COUNT(margins));
-    tcase_add_test(tests, time_that_passes_does_not_move_the_deadline);
-    tcase_add_test(tests, a_renewal_moves_the_deadline);
-    tcase_add_test(tests, a_little_more_is_no_renewal);
-    tcase_add_loop_test(tests, an_earlier_end_moves_the_deadline_after_sigterm_too, 0, 2);
-    tcase_add_test(tests, after_sigterm_no_renewal_moves_the_deadline);
-    tcase_add_loop_test(tests, a_denied_lock_ends_at_once, 0, 2);
-    tcase_add_test(tests, a_lock_whose_time_is_over_does_not_count_as_denied);
-    tcase_add_test(tests, the_deadline_is_never_later_than_max_hold_allows);
-    tcase_add_test(tests, a_command_that_is_stopped_gets_sigterm_now_and_sigkill_after_its_grace);
-    tcase_add_test(tests, the_grace_of_a_stop_does_not_reach_beyond_the_end);
-    tcase_add_test(tests, a_stop_that_may_use_up_the_lock_ends_with_the_lock_as_it_was);
-    tcase_add_test(tests, renewals_move_the_end_until_the_grace_of_a_stop_is_over);
-    tcase_add_test(tests, a_lock_that_is_lost_during_a_stop_ends_at_once);
-    tcase_add_loop_test(tests, a_search_is_timed_when_no_renewal_has_come_for_long, 0,
-                        COUNT(looks));
-    tcase_add_loop_test(tests, the_longer_a_search_takes_the_earlier_the_supervisor_begins_to_kill,
-                        0, COUNT(searches));
-    tcase_add_test(tests, no_renewal_moves_a_stop);
-    tcase_add_test(tests, a_stop_does_not_give_time_to_a_denied_lock);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {deadline_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "cli/system/descendants.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("descendants");
 
 #define MANY 300 /* more than the first table has room for, some times over */
 
@@ -121,7 +123,9 @@ static void teardown(void)
     reap_all();
 }
 
-START_TEST(all_children_are_found_and_killed)
+FIXTURE(setup, teardown);
+
+TEST(all_children_are_found_and_killed)
 {
     fork_many(MANY);
     await_ready(MANY);
@@ -130,17 +134,15 @@ START_TEST(all_children_are_found_and_killed)
     reap_all();
     ck_assert_int_eq(count(getpid(), 0), 0);
 }
-END_TEST
 
-START_TEST(all_generations_are_found)
+TEST(all_generations_are_found)
 {
     fork_chain(MANY);
     await_ready(MANY);
     ck_assert_int_eq(count(getpid(), 0), MANY);
 }
-END_TEST
 
-START_TEST(processes_without_their_parent_are_found)
+TEST(processes_without_their_parent_are_found)
 {
     pid_t parent = fork();
 
@@ -152,9 +154,8 @@ START_TEST(processes_without_their_parent_are_found)
     ck_assert_int_eq(waitpid(parent, NULL, 0), parent);
     ck_assert_int_eq(count(getpid(), 0), 10);
 }
-END_TEST
 
-START_TEST(only_the_descendants_of_the_root_are_meant)
+TEST(only_the_descendants_of_the_root_are_meant)
 {
     pid_t root = fork();
 
@@ -170,9 +171,8 @@ START_TEST(only_the_descendants_of_the_root_are_meant)
     }
     ck_assert_int_eq(count(getpid(), 0), 6);
 }
-END_TEST
 
-START_TEST(a_group_may_be_meant_or_spared)
+TEST(a_group_may_be_meant_or_spared)
 {
     fork_many(10);
     fork_chain(3);
@@ -185,9 +185,8 @@ START_TEST(a_group_may_be_meant_or_spared)
     }
     ck_assert_int_eq(count(getpid(), 0), 3);
 }
-END_TEST
 
-START_TEST(what_is_started_to_clean_up_is_not_told_to_end)
+TEST(what_is_started_to_clean_up_is_not_told_to_end)
 {
     const struct sigaction action = {.sa_handler = start_cleaner, .sa_flags = SA_NODEFER};
 
@@ -198,9 +197,8 @@ START_TEST(what_is_started_to_clean_up_is_not_told_to_end)
     await_ready(MANY);
     ck_assert_int_eq(count(getpid(), 0), 2 * MANY);
 }
-END_TEST
 
-START_TEST(a_zombie_is_not_alive)
+TEST(a_zombie_is_not_alive)
 {
     siginfo_t info;
 
@@ -209,29 +207,4 @@ START_TEST(a_zombie_is_not_alive)
     }
     ck_assert_int_eq(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
     ck_assert_int_eq(count(getpid(), 0), 0);
-}
-END_TEST
-
-static Suite *descendants_suite(void)
-{
-    Suite *suite = suite_create("descendants");
-    TCase *tests = tcase_create("descendants");
-
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, all_children_are_found_and_killed);
-    tcase_add_test(tests, all_generations_are_found);
-    tcase_add_test(tests, processes_without_their_parent_are_found);
-    tcase_add_test(tests, only_the_descendants_of_the_root_are_meant);
-    tcase_add_test(tests, a_group_may_be_meant_or_spared);
-    tcase_add_test(tests, what_is_started_to_clean_up_is_not_told_to_end);
-    tcase_add_test(tests, a_zombie_is_not_alive);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {descendants_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "cli/say/duration.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("duration");
 
 /* The text, and what it means in milliseconds. */
 static const struct {
@@ -112,34 +114,31 @@ static const struct {
     {UINT64_MAX, "213503982334 d 14 h"},
 };
 
-START_TEST(numbers_with_units_are_read)
+TEST_LOOP(numbers_with_units_are_read, 0, N_ROWS(good))
 {
     uint64_t ms = 77;
 
     ck_assert_msg(cli_duration_parse(good[_i].text, &ms) == 0, "'%s'", good[_i].text);
     ck_assert_msg(ms == good[_i].ms, "'%s'", good[_i].text);
 }
-END_TEST
 
-START_TEST(what_is_no_span_is_refused)
+TEST_LOOP(what_is_no_span_is_refused, 0, N_ROWS(bad))
 {
     uint64_t ms = 77;
 
     ck_assert_msg(cli_duration_parse(bad[_i], &ms) != 0, "'%s'", bad[_i]);
     ck_assert_uint_eq(ms, 77);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+TEST_LOOP(what_does_not_fit_is_refused, 0, N_ROWS(too_large))
 {
     uint64_t ms = 77;
 
     ck_assert_msg(cli_duration_parse(too_large[_i], &ms) != 0, "'%s'", too_large[_i]);
     ck_assert_uint_eq(ms, 77);
 }
-END_TEST
 
-START_TEST(every_whole_number_of_milliseconds_is_read_back)
+TEST(every_whole_number_of_milliseconds_is_read_back)
 {
     char text[32];
     uint64_t ms;
@@ -150,10 +149,9 @@ START_TEST(every_whole_number_of_milliseconds_is_read_back)
         ck_assert_uint_eq(ms, n);
     }
 }
-END_TEST
 
 /* Printed text can be read again; it was rounded down, by less than its smaller unit. */
-START_TEST(spans_are_written_for_people)
+TEST_LOOP(spans_are_written_for_people, 0, N_ROWS(written))
 {
     char text[CLI_DURATION_TEXT];
     uint64_t ms;
@@ -161,28 +159,4 @@ START_TEST(spans_are_written_for_people)
     ck_assert_str_eq(cli_duration_print(written[_i].ms, text), written[_i].text);
     ck_assert_msg(cli_duration_parse(text, &ms) == 0, "'%s'", text);
     ck_assert_msg(ms <= written[_i].ms && written[_i].ms - ms < 3600000, "'%s'", text);
-}
-END_TEST
-
-#define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
-
-static Suite *duration_suite(void)
-{
-    Suite *suite = suite_create("duration");
-    TCase *tests = tcase_create("duration");
-
-    tcase_add_loop_test(tests, numbers_with_units_are_read, 0, COUNT(good));
-    tcase_add_loop_test(tests, what_is_no_span_is_refused, 0, COUNT(bad));
-    tcase_add_loop_test(tests, what_does_not_fit_is_refused, 0, COUNT(too_large));
-    tcase_add_test(tests, every_whole_number_of_milliseconds_is_read_back);
-    tcase_add_loop_test(tests, spans_are_written_for_people, 0, COUNT(written));
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {duration_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -5,7 +5,9 @@
 
 #include "cli/elect/lease.h"
 #include "cli/elect/plan.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("lead");
 
 #define NOW UINT64_C(5000000000)
 
@@ -54,70 +56,43 @@ static void setup(void)
     validity_ms = 9000;
 }
 
-START_TEST(a_leader_has_the_validity_of_its_lock)
+FIXTURE(setup, NULL);
+
+TEST(a_leader_has_the_validity_of_its_lock)
 {
     ck_assert_uint_eq(lease.lease.kind->validity_ms(lease.lease.arg), 9000);
 }
-END_TEST
 
-START_TEST(after_the_lead_a_longer_validity_gives_no_more_time)
+TEST(after_the_lead_a_longer_validity_gives_no_more_time)
 {
     state = REDLOCK_ELECTION_STOPPING;
     cli_leadership_lease_end(&lease, NOW + 3000000);
     ck_assert_uint_eq(cli_leadership_lease_left_ms(&lease), 3000);
 }
-END_TEST
 
-START_TEST(a_lock_that_is_lost_after_the_lead_leaves_no_time)
+TEST(a_lock_that_is_lost_after_the_lead_leaves_no_time)
 {
     state = REDLOCK_ELECTION_STOPPING;
     cli_leadership_lease_end(&lease, NOW + 3000000);
     validity_ms = 0;
     ck_assert_uint_eq(cli_leadership_lease_left_ms(&lease), 0);
 }
-END_TEST
 
-START_TEST(a_lead_that_others_may_have_already_leaves_no_time)
+TEST(a_lead_that_others_may_have_already_leaves_no_time)
 {
     state = REDLOCK_ELECTION_STOPPING;
     cli_leadership_lease_end(&lease, 0);
     ck_assert_uint_eq(cli_leadership_lease_left_ms(&lease), 0);
 }
-END_TEST
 
-START_TEST(a_candidate_has_no_time)
+TEST(a_candidate_has_no_time)
 {
     state = REDLOCK_ELECTION_CANDIDATE;
     ck_assert_uint_eq(cli_leadership_lease_left_ms(&lease), 0);
 }
-END_TEST
 
-START_TEST(a_lead_without_a_lock_has_no_time)
+TEST(a_lead_without_a_lock_has_no_time)
 {
     lock = NULL;
     ck_assert_uint_eq(cli_leadership_lease_left_ms(&lease), 0);
-}
-END_TEST
-
-static Suite *lead_suite(void)
-{
-    Suite *suite = suite_create("lead");
-    TCase *tests = tcase_create("lead");
-
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, a_leader_has_the_validity_of_its_lock);
-    tcase_add_test(tests, after_the_lead_a_longer_validity_gives_no_more_time);
-    tcase_add_test(tests, a_lock_that_is_lost_after_the_lead_leaves_no_time);
-    tcase_add_test(tests, a_lead_that_others_may_have_already_leaves_no_time);
-    tcase_add_test(tests, a_candidate_has_no_time);
-    tcase_add_test(tests, a_lead_without_a_lock_has_no_time);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {lead_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -9,7 +9,9 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/take/trouble.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("cli-trouble");
 
 #define NODES 5
 
@@ -90,7 +92,9 @@ static void silence(size_t node, const char *error, uint64_t said_ms)
     details[node].said_ms = said_ms;
 }
 
-START_TEST(masters_with_one_trouble_are_named_together_with_the_longest_time)
+FIXTURE(setup, NULL);
+
+TEST(masters_with_one_trouble_are_named_together_with_the_longest_time)
 {
     silence(0, "has not replied for 2013 ms; check why", 3400);
     silence(2, "has not replied for 998 ms; check why", 3600);
@@ -103,9 +107,8 @@ START_TEST(masters_with_one_trouble_are_named_together_with_the_longest_time)
                      "(unresponsive: has not replied for 2013 ms; check why; had the key 3.6 s "
                      "ago), e (held by 01234567...)");
 }
-END_TEST
 
-START_TEST(masters_with_different_troubles_are_not)
+TEST(masters_with_different_troubles_are_not)
 {
     silence(0, "is the same server as h:7001", 3400);
     silence(1, "is the same server as h:7002", 3400);
@@ -117,10 +120,9 @@ START_TEST(masters_with_different_troubles_are_not)
                            "b (unresponsive: is the same server as h:7002; had the key 3.4 s ago), "
                            "c (unresponsive: is the same server as h:7001)");
 }
-END_TEST
 
 /* The same trouble of all is said once. */
-START_TEST(the_line_is_as_long_as_its_masters_are_different)
+TEST(the_line_is_as_long_as_its_masters_are_different)
 {
     char error[400];
     size_t i;
@@ -132,25 +134,4 @@ START_TEST(the_line_is_as_long_as_its_masters_are_different)
     }
     cli_trouble_say(NULL, NULL, "k", 5000);
     ck_assert_uint_lt(strlen(said), 520);
-}
-END_TEST
-
-static Suite *trouble_suite(void)
-{
-    Suite *s = suite_create("cli-trouble");
-    TCase *c = tcase_create("trouble");
-
-    tcase_add_checked_fixture(c, setup, NULL);
-    tcase_add_test(c, masters_with_one_trouble_are_named_together_with_the_longest_time);
-    tcase_add_test(c, masters_with_different_troubles_are_not);
-    tcase_add_test(c, the_line_is_as_long_as_its_masters_are_different);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {trouble_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

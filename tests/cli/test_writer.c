@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "cli/say/writer.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("writer");
 
 /* More than the queue and the pipe take. */
 #define MANY 5000
@@ -73,7 +75,7 @@ static void maybe_start(int queued)
     }
 }
 
-START_TEST(each_line_is_one_write_in_order)
+TEST_LOOP(each_line_is_one_write_in_order, 0, 2)
 {
     int fd = packets();
 
@@ -85,9 +87,8 @@ START_TEST(each_line_is_one_write_in_order)
     expect(fd, "two\n");
     expect(fd, "three\n");
 }
-END_TEST
 
-START_TEST(the_longest_line_is_one_write)
+TEST_LOOP(the_longest_line_is_one_write, 0, 2)
 {
     char line[CLI_WRITER_LINE + 1];
     int fd = packets();
@@ -98,9 +99,8 @@ START_TEST(the_longest_line_is_one_write)
     put(line);
     expect(fd, line);
 }
-END_TEST
 
-START_TEST(lines_that_cannot_be_written_are_counted)
+TEST(lines_that_cannot_be_written_are_counted)
 {
     int fd;
 
@@ -114,9 +114,8 @@ START_TEST(lines_that_cannot_be_written_are_counted)
     put("four\n");
     expect(fd, "four\n");
 }
-END_TEST
 
-START_TEST(a_stderr_that_was_made_not_blocking_loses_no_line)
+TEST(a_stderr_that_was_made_not_blocking_loses_no_line)
 {
     char text[4096];
     int fd = small_pipe(), n = 0;
@@ -137,7 +136,6 @@ START_TEST(a_stderr_that_was_made_not_blocking_loses_no_line)
     ck_assert_int_eq(n, 1000 * 7);
     ck_assert_int_eq(waitpid(writer, NULL, 0), writer);
 }
-END_TEST
 
 /* ---- a reader that comes late ---- */
 
@@ -177,7 +175,7 @@ static bool is_balanced(unsigned long n)
     return atomic_load(&read_lines) + atomic_load(&noted) == n;
 }
 
-START_TEST(a_blocked_stderr_drops_lines_and_the_next_one_says_how_many)
+TEST(a_blocked_stderr_drops_lines_and_the_next_one_says_how_many)
 {
     int fd = small_pipe();
     unsigned long n = 0;
@@ -195,12 +193,11 @@ START_TEST(a_blocked_stderr_drops_lines_and_the_next_one_says_how_many)
     ck_assert_uint_gt(atomic_load(&noted), 0);
     ck_assert_uint_gt(atomic_load(&read_lines), 0);
 }
-END_TEST
 
 /* These return although nobody reads. */
 static const int lines[] = {700, MANY}; /* the queue has room for the first */
 
-START_TEST(the_end_does_not_wait_for_a_stderr_that_stays_blocked)
+TEST_LOOP(the_end_does_not_wait_for_a_stderr_that_stays_blocked, 0, 2)
 {
     small_pipe();
     maybe_start(1);
@@ -209,9 +206,8 @@ START_TEST(the_end_does_not_wait_for_a_stderr_that_stays_blocked)
     }
     cli_writer_end();
 }
-END_TEST
 
-START_TEST(at_the_end_all_lines_are_written)
+TEST(at_the_end_all_lines_are_written)
 {
     int fd = packets();
 
@@ -226,9 +222,8 @@ START_TEST(at_the_end_all_lines_are_written)
         ck_assert_int_eq(recv(fd, text, sizeof(text), MSG_DONTWAIT), 7);
     }
 }
-END_TEST
 
-START_TEST(a_forked_process_writes_by_itself)
+TEST(a_forked_process_writes_by_itself)
 {
     int fd = packets();
     pid_t child;
@@ -243,29 +238,4 @@ START_TEST(a_forked_process_writes_by_itself)
     expect(fd, "of the child\n");
     put("of the parent\n");
     expect(fd, "of the parent\n");
-}
-END_TEST
-
-static Suite *writer_suite(void)
-{
-    Suite *suite = suite_create("writer");
-    TCase *tests = tcase_create("writer");
-
-    tcase_add_loop_test(tests, each_line_is_one_write_in_order, 0, 2);
-    tcase_add_loop_test(tests, the_longest_line_is_one_write, 0, 2);
-    tcase_add_test(tests, lines_that_cannot_be_written_are_counted);
-    tcase_add_test(tests, a_stderr_that_was_made_not_blocking_loses_no_line);
-    tcase_add_test(tests, a_blocked_stderr_drops_lines_and_the_next_one_says_how_many);
-    tcase_add_loop_test(tests, the_end_does_not_wait_for_a_stderr_that_stays_blocked, 0, 2);
-    tcase_add_test(tests, at_the_end_all_lines_are_written);
-    tcase_add_test(tests, a_forked_process_writes_by_itself);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {writer_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

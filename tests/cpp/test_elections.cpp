@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "cpp/rig.hpp"
-#include "cpp/suites.hpp"
+#include "lib/test.h"
+
+SUITE("elections");
 
 using redlockpp::demotion;
 using redlockpp::election;
@@ -28,7 +30,7 @@ static election_options candidate(const char *id)
     return o;
 }
 
-START_TEST(a_lead_is_reported_by_callbacks)
+TEST(a_lead_is_reported_by_callbacks)
 {
     rig r;
     election_options o = candidate("anna");
@@ -51,9 +53,8 @@ START_TEST(a_lead_is_reported_by_callbacks)
     wait_until([&] { return demoted != 0; });
     ck_assert(demoted == elected && resigned);
 }
-END_TEST
 
-START_TEST(who_leads_is_reported_to_everybody)
+TEST(who_leads_is_reported_to_everybody)
 {
     rig r;
     election_options o, mine = candidate("anna");
@@ -79,9 +80,8 @@ START_TEST(who_leads_is_reported_to_everybody)
     ck_assert(observer.who_leads(ec).known && !ec);
     ck_assert(thrown_by([&] { observer.campaign(); }) == errc::invalid_argument);
 }
-END_TEST
 
-START_TEST(one_leads_until_it_resigns)
+TEST(one_leads_until_it_resigns)
 {
     rig r;
     election anna(r.m, candidate("anna")), berta(r.m, candidate("berta"));
@@ -99,9 +99,8 @@ START_TEST(one_leads_until_it_resigns)
     ck_assert_uint_gt(berta.wait_elected(), term);
     ck_assert(berta.is_leader() && !anna.is_leader());
 }
-END_TEST
 
-START_TEST(the_end_of_an_object_ends_its_lead)
+TEST(the_end_of_an_object_ends_its_lead)
 {
     rig r;
     election berta(r.m, candidate("berta"));
@@ -119,9 +118,8 @@ START_TEST(the_end_of_an_object_ends_its_lead)
     moved = {};
     ck_assert_uint_gt(berta.wait_elected(), 0);
 }
-END_TEST
 
-START_TEST(nobody_is_elected_before_the_old_one_has_stopped)
+TEST(nobody_is_elected_before_the_old_one_has_stopped)
 {
     rig r;
     election_options o = candidate("anna");
@@ -139,9 +137,8 @@ START_TEST(nobody_is_elected_before_the_old_one_has_stopped)
     anna.stopped();
     ck_assert_uint_gt(berta.wait_elected(), term);
 }
-END_TEST
 
-START_TEST(who_is_not_healthy_is_not_elected)
+TEST(who_is_not_healthy_is_not_elected)
 {
     rig r;
     election_options o = candidate("anna");
@@ -156,9 +153,8 @@ START_TEST(who_is_not_healthy_is_not_elected)
     healthy = false;
     ck_assert(e.wait_demoted(term).reason == errc::unrenewed);
 }
-END_TEST
 
-START_TEST(waits_can_be_cancelled)
+TEST(waits_can_be_cancelled)
 {
     rig r;
     redlockpp::canceler cancel(r.m);
@@ -174,9 +170,8 @@ START_TEST(waits_can_be_cancelled)
     other.join();
     ck_assert(ec == errc::canceled);
 }
-END_TEST
 
-START_TEST(the_descriptor_shows_who_leads)
+TEST(the_descriptor_shows_who_leads)
 {
     rig r;
     election e(r.m, candidate("anna"));
@@ -190,9 +185,8 @@ START_TEST(the_descriptor_shows_who_leads)
     ck_assert_int_eq(poll(&leads, 1, 20000), 1);
     ck_assert_int_eq(poll(&not_leads, 1, 0), 0);
 }
-END_TEST
 
-START_TEST(options_that_cannot_work_are_refused_with_a_text)
+TEST(options_that_cannot_work_are_refused_with_a_text)
 {
     rig r;
     election_options o = candidate("anna");
@@ -209,9 +203,8 @@ START_TEST(options_that_cannot_work_are_refused_with_a_text)
     election e(r.m, o, ec);
     ck_assert(ec == errc::invalid_argument && e.native_handle() == nullptr);
 }
-END_TEST
 
-START_TEST(an_empty_election_refuses_every_call)
+TEST(an_empty_election_refuses_every_call)
 {
     election e;
     std::error_code ec;
@@ -225,9 +218,8 @@ START_TEST(an_empty_election_refuses_every_call)
     ck_assert(thrown_by([&] { e.fd(); }) == errc::invalid_argument);
     ck_assert(!e.is_leader() && e.term() == 0 && e.leads_for() == 0us);
 }
-END_TEST
 
-START_TEST(the_end_of_the_manager_ends_the_lead)
+TEST(the_end_of_the_manager_ends_the_lead)
 {
     rig r;
     std::vector<std::error_code> reasons;
@@ -240,9 +232,8 @@ START_TEST(the_end_of_the_manager_ends_the_lead)
     ck_assert(reasons.size() == 1 && reasons[0] == errc::canceled);
     ck_assert(!e.is_leader());
 }
-END_TEST
 
-START_TEST(an_exception_in_a_callback_ends_the_program)
+TEST_SIGNAL(an_exception_in_a_callback_ends_the_program, SIGABRT)
 {
     rig r;
     election_options o = candidate("anna");
@@ -252,35 +243,11 @@ START_TEST(an_exception_in_a_callback_ends_the_program)
     e.wait_elected();
     wait_until([] { return false; });
 }
-END_TEST
 
-START_TEST(the_end_of_an_election_in_a_callback_ends_the_program)
+TEST_SIGNAL(the_end_of_an_election_in_a_callback_ends_the_program, SIGABRT)
 {
     rig r;
     election e(r.m, candidate("anna"));
 
     r.m.run([&](struct redlock *) { e = {}; });
-}
-END_TEST
-
-Suite *elections_suite()
-{
-    Suite *s = suite_create("elections");
-    TCase *tc = tcase_create("elections");
-
-    tcase_add_test(tc, a_lead_is_reported_by_callbacks);
-    tcase_add_test(tc, who_leads_is_reported_to_everybody);
-    tcase_add_test(tc, one_leads_until_it_resigns);
-    tcase_add_test(tc, the_end_of_an_object_ends_its_lead);
-    tcase_add_test(tc, nobody_is_elected_before_the_old_one_has_stopped);
-    tcase_add_test(tc, who_is_not_healthy_is_not_elected);
-    tcase_add_test(tc, waits_can_be_cancelled);
-    tcase_add_test(tc, the_descriptor_shows_who_leads);
-    tcase_add_test(tc, options_that_cannot_work_are_refused_with_a_text);
-    tcase_add_test(tc, an_empty_election_refuses_every_call);
-    tcase_add_test(tc, the_end_of_the_manager_ends_the_lead);
-    tcase_add_test_raise_signal(tc, an_exception_in_a_callback_ends_the_program, SIGABRT);
-    tcase_add_test_raise_signal(tc, the_end_of_an_election_in_a_callback_ends_the_program, SIGABRT);
-    suite_add_tcase(s, tc);
-    return s;
 }

@@ -2,7 +2,9 @@
 #include <cstring>
 
 #include "cpp/rig.hpp"
-#include "cpp/suites.hpp"
+#include "lib/test.h"
+
+SUITE("errors");
 
 std::error_code code_of_another_object();
 
@@ -13,7 +15,7 @@ static const errc all[] = {
     errc::unrenewed,        errc::outranked, errc::no_quorum, errc::no_memory,
     errc::system,           errc::config};
 
-START_TEST(each_code_has_the_text_of_its_status)
+TEST(each_code_has_the_text_of_its_status)
 {
     for (errc one : all) {
         std::error_code ec = one;
@@ -25,9 +27,8 @@ START_TEST(each_code_has_the_text_of_its_status)
     }
     ck_assert_str_eq(redlockpp::category().name(), "redlock");
 }
-END_TEST
 
-START_TEST(codes_equal_those_of_the_standard_that_say_the_same)
+TEST(codes_equal_those_of_the_standard_that_say_the_same)
 {
     static const struct {
         errc ours;
@@ -51,16 +52,14 @@ START_TEST(codes_equal_those_of_the_standard_that_say_the_same)
     ck_assert(make_error_code(errc::no_quorum) != std::errc::timed_out);
     ck_assert(make_error_code(errc::lost) == errc::lost);
 }
-END_TEST
 
-START_TEST(another_shared_object_has_the_same_category)
+TEST(another_shared_object_has_the_same_category)
 {
     ck_assert(code_of_another_object() == errc::held);
 }
-END_TEST
 
 /* As that of a shared object that was loaded by dlopen(3) has: another object of the same name. */
-START_TEST(codes_are_compared_by_the_name_of_their_category)
+TEST(codes_are_compared_by_the_name_of_their_category)
 {
     const redlockpp::detail::error_category another{};
     const std::error_code theirs(REDLOCK_EHELD, another);
@@ -71,9 +70,8 @@ START_TEST(codes_are_compared_by_the_name_of_their_category)
     ck_assert(foreign != errc::held);
     ck_assert(theirs == std::errc::device_or_resource_busy);
 }
-END_TEST
 
-START_TEST(the_exception_says_what_is_wrong)
+TEST(the_exception_says_what_is_wrong)
 {
     rig r;
     redlockpp::request request("k");
@@ -89,9 +87,8 @@ START_TEST(the_exception_says_what_is_wrong)
         ck_assert(redlockpp::error_text().find("ttl_ms") != std::string::npos);
     }
 }
-END_TEST
 
-START_TEST(a_manager_that_cannot_be_made_says_why)
+TEST(a_manager_that_cannot_be_made_says_why)
 {
     redlockpp::options o;
     std::error_code ec;
@@ -107,20 +104,4 @@ START_TEST(a_manager_that_cannot_be_made_says_why)
     redlockpp::manager m(o, ec);
     ck_assert(ec == errc::bad_uri);
     ck_assert_ptr_null(m.native_handle());
-}
-END_TEST
-
-Suite *errors_suite()
-{
-    Suite *s = suite_create("errors");
-    TCase *tc = tcase_create("errors");
-
-    tcase_add_test(tc, each_code_has_the_text_of_its_status);
-    tcase_add_test(tc, codes_equal_those_of_the_standard_that_say_the_same);
-    tcase_add_test(tc, another_shared_object_has_the_same_category);
-    tcase_add_test(tc, codes_are_compared_by_the_name_of_their_category);
-    tcase_add_test(tc, the_exception_says_what_is_wrong);
-    tcase_add_test(tc, a_manager_that_cannot_be_made_says_why);
-    suite_add_tcase(s, tc);
-    return s;
 }

@@ -3,7 +3,9 @@
 #include <type_traits>
 
 #include "cpp/rig.hpp"
-#include "cpp/suites.hpp"
+#include "lib/test.h"
+
+SUITE("locks");
 
 using redlockpp::held_lock;
 using redlockpp::release_result;
@@ -13,7 +15,7 @@ static_assert(std::is_nothrow_move_constructible_v<held_lock>);
 static_assert(std::is_nothrow_move_assignable_v<held_lock>);
 static_assert(!std::is_constructible_v<redlockpp::request, std::nullptr_t>);
 
-START_TEST(a_lock_lives_as_long_as_its_object)
+TEST(a_lock_lives_as_long_as_its_object)
 {
     rig r;
 
@@ -26,9 +28,8 @@ START_TEST(a_lock_lives_as_long_as_its_object)
     r.expect_clean();
     ck_assert(r.m.try_lock(once("k")).has_value());
 }
-END_TEST
 
-START_TEST(a_lock_of_somebody_else_is_no_exception)
+TEST(a_lock_of_somebody_else_is_no_exception)
 {
     rig r;
     std::error_code ec = errc::lost;
@@ -46,9 +47,8 @@ START_TEST(a_lock_of_somebody_else_is_no_exception)
     ck_assert(r.m.try_lock("other", ec).has_value());
     ck_assert(!redlockpp::error_reason());
 }
-END_TEST
 
-START_TEST(masters_that_do_not_answer_are_an_exception)
+TEST(masters_that_do_not_answer_are_an_exception)
 {
     rig r;
     redlockpp::options o = r.options();
@@ -70,9 +70,8 @@ START_TEST(masters_that_do_not_answer_are_an_exception)
     ck_assert(ec == errc::no_quorum);
     r.continue_masters();
 }
-END_TEST
 
-START_TEST(lock_waits_for_the_release)
+TEST(lock_waits_for_the_release)
 {
     rig r;
     std::optional<held_lock> first = r.m.lock(once("k"));
@@ -88,9 +87,8 @@ START_TEST(lock_waits_for_the_release)
     other.join();
     ck_assert(r.m.try_lock_for(once("k"), redlockpp::forever).has_value());
 }
-END_TEST
 
-START_TEST(a_lock_can_be_moved)
+TEST(a_lock_can_be_moved)
 {
     rig r;
     held_lock one = r.m.lock(once("one"));
@@ -105,9 +103,8 @@ START_TEST(a_lock_can_be_moved)
     two = std::move(same);
     ck_assert(two.valid_for() > 0ms);
 }
-END_TEST
 
-START_TEST(an_empty_lock_may_be_asked_everything)
+TEST(an_empty_lock_may_be_asked_everything)
 {
     held_lock empty;
     std::error_code ec;
@@ -124,9 +121,8 @@ START_TEST(an_empty_lock_may_be_asked_everything)
     ck_assert(thrown_by([&] { empty.fd(); }) == errc::invalid_argument);
     ck_assert_ptr_null(empty.native_handle());
 }
-END_TEST
 
-START_TEST(what_is_known_of_a_lock)
+TEST(what_is_known_of_a_lock)
 {
     rig r;
     redlockpp::request request = once("k");
@@ -141,9 +137,8 @@ START_TEST(what_is_known_of_a_lock)
     ck_assert(lock.deadline() - redlockpp::clock::now() > 100s);
     ck_assert_int_ge(lock.fd(), 0);
 }
-END_TEST
 
-START_TEST(a_lock_can_be_extended_and_kept_alive)
+TEST(a_lock_can_be_extended_and_kept_alive)
 {
     rig r;
     held_lock lock = r.m.lock(once("k"));
@@ -161,9 +156,8 @@ START_TEST(a_lock_can_be_extended_and_kept_alive)
     lock.heartbeat(ec);
     ck_assert(!ec);
 }
-END_TEST
 
-START_TEST(a_lock_can_be_handed_on_by_its_token)
+TEST(a_lock_can_be_handed_on_by_its_token)
 {
     rig r;
     held_lock lock = r.m.lock(once("k"));
@@ -184,9 +178,8 @@ START_TEST(a_lock_can_be_handed_on_by_its_token)
     ck_assert(r.m.release_token({}, token, ec) == release_result::unknown &&
               ec == errc::invalid_argument);
 }
-END_TEST
 
-START_TEST(several_keys_are_one_lock)
+TEST(several_keys_are_one_lock)
 {
     rig r;
     redlockpp::request both = {"a", "b"};
@@ -199,10 +192,9 @@ START_TEST(several_keys_are_one_lock)
     ck_assert(r.m.try_lock(once("b")).has_value());
     ck_assert(r.m.try_lock(std::vector<std::string>{"x", "y", "z"}).has_value());
 }
-END_TEST
 
 /* In a single key it is a byte as others are; of several keys it would cut one of a request. */
-START_TEST(a_key_with_a_nul_is_never_cut)
+TEST(a_key_with_a_nul_is_never_cut)
 {
     rig r;
     const std::string key("k\0z", 3);
@@ -221,10 +213,9 @@ START_TEST(a_key_with_a_nul_is_never_cut)
     ck_assert(!r.m.try_lock("", ec) && ec == errc::invalid_argument);
     ck_assert(!r.m.try_lock(std::vector<std::string>{}, ec) && ec == errc::invalid_argument);
 }
-END_TEST
 
 /* Every text that the C functions take up to its first NUL. */
-START_TEST(a_text_with_a_nul_is_refused)
+TEST(a_text_with_a_nul_is_refused)
 {
     rig r;
     const std::string text("a\0b", 3);
@@ -254,9 +245,8 @@ START_TEST(a_text_with_a_nul_is_refused)
     e.id = text;
     ck_assert(thrown_by([&] { redlockpp::election(r.m, e); }) == errc::invalid_argument);
 }
-END_TEST
 
-START_TEST(durations_that_do_not_fit_are_not_cut)
+TEST(durations_that_do_not_fit_are_not_cut)
 {
     rig r;
     redlockpp::request request("k");
@@ -271,27 +261,4 @@ START_TEST(durations_that_do_not_fit_are_not_cut)
     held_lock lock = r.m.lock(request);
     wait_until([&] { return lock.lost().value() != 0; });
     ck_assert(lock.lost() == errc::unrenewed || lock.lost() == errc::lost);
-}
-END_TEST
-
-Suite *locks_suite()
-{
-    Suite *s = suite_create("locks");
-    TCase *tc = tcase_create("locks");
-
-    tcase_add_test(tc, a_lock_lives_as_long_as_its_object);
-    tcase_add_test(tc, a_lock_of_somebody_else_is_no_exception);
-    tcase_add_test(tc, masters_that_do_not_answer_are_an_exception);
-    tcase_add_test(tc, lock_waits_for_the_release);
-    tcase_add_test(tc, a_lock_can_be_moved);
-    tcase_add_test(tc, an_empty_lock_may_be_asked_everything);
-    tcase_add_test(tc, what_is_known_of_a_lock);
-    tcase_add_test(tc, a_lock_can_be_extended_and_kept_alive);
-    tcase_add_test(tc, a_lock_can_be_handed_on_by_its_token);
-    tcase_add_test(tc, several_keys_are_one_lock);
-    tcase_add_test(tc, a_key_with_a_nul_is_never_cut);
-    tcase_add_test(tc, a_text_with_a_nul_is_refused);
-    tcase_add_test(tc, durations_that_do_not_fit_are_not_cut);
-    suite_add_tcase(s, tc);
-    return s;
 }

@@ -5,7 +5,9 @@
 #include <stdexcept>
 
 #include "cpp/rig.hpp"
-#include "cpp/suites.hpp"
+#include "lib/test.h"
+
+SUITE("lost");
 
 using redlockpp::held_lock;
 using redlockpp::notice;
@@ -19,7 +21,7 @@ static redlockpp::request renewed(const char *key)
 }
 
 /* The code, the file descriptor and the callback agree. */
-START_TEST(a_lost_lock_is_reported)
+TEST(a_lost_lock_is_reported)
 {
     rig r;
     redlockpp::request request = renewed("k");
@@ -43,9 +45,8 @@ START_TEST(a_lost_lock_is_reported)
     ck_assert_int_eq(lock.valid_for().count(), 0);
     ck_assert(lock.release() != redlockpp::release_result::unknown);
 }
-END_TEST
 
-START_TEST(moves_are_reported_when_they_are_wanted)
+TEST(moves_are_reported_when_they_are_wanted)
 {
     rig r;
     redlockpp::request request = renewed("k");
@@ -60,10 +61,9 @@ START_TEST(moves_are_reported_when_they_are_wanted)
     held_lock moved = std::move(lock);
     wait_until([&] { return moves >= 2; });
 }
-END_TEST
 
 /* The request, and its function, are copied. */
-START_TEST(nothing_is_reported_after_the_release)
+TEST(nothing_is_reported_after_the_release)
 {
     rig r;
     auto count = std::make_shared<std::atomic<int>>(0);
@@ -81,9 +81,8 @@ START_TEST(nothing_is_reported_after_the_release)
     }
     ck_assert_int_eq(count.use_count(), 1);
 }
-END_TEST
 
-START_TEST(a_call_that_waits_is_refused_in_a_callback)
+TEST(a_call_that_waits_is_refused_in_a_callback)
 {
     rig r;
     held_lock lock = r.m.lock(once("k"));
@@ -99,9 +98,8 @@ START_TEST(a_call_that_waits_is_refused_in_a_callback)
     ck_assert(asked == errc::bad_state);
     ck_assert(lock.valid_for() > 1s);
 }
-END_TEST
 
-START_TEST(run_passes_an_exception_on)
+TEST(run_passes_an_exception_on)
 {
     rig r;
     bool caught = false;
@@ -114,11 +112,10 @@ START_TEST(run_passes_an_exception_on)
     ck_assert(caught);
     ck_assert(r.m.try_lock(once("k")).has_value());
 }
-END_TEST
 
 /* ---- what ends the program ---- */
 
-START_TEST(an_exception_in_a_notice_ends_the_program)
+TEST_SIGNAL(an_exception_in_a_notice_ends_the_program, SIGABRT)
 {
     rig r;
     redlockpp::request request = renewed("k");
@@ -128,39 +125,19 @@ START_TEST(an_exception_in_a_notice_ends_the_program)
     held_lock lock = r.m.lock(request);
     wait_until([] { return false; });
 }
-END_TEST
 
-START_TEST(the_end_of_a_lock_in_a_callback_ends_the_program)
+TEST_SIGNAL(the_end_of_a_lock_in_a_callback_ends_the_program, SIGABRT)
 {
     rig r;
     std::optional<held_lock> lock = r.m.lock(once("k"));
 
     r.m.run([&](struct redlock *) { lock.reset(); });
 }
-END_TEST
 
-START_TEST(the_end_of_a_manager_in_a_callback_ends_the_program)
+TEST_SIGNAL(the_end_of_a_manager_in_a_callback_ends_the_program, SIGABRT)
 {
     rig r;
     redlockpp::manager &m = r.m;
 
     m.run([&](struct redlock *) { m = {}; });
-}
-END_TEST
-
-Suite *lost_suite()
-{
-    Suite *s = suite_create("lost");
-    TCase *tc = tcase_create("lost");
-
-    tcase_add_test(tc, a_lost_lock_is_reported);
-    tcase_add_test(tc, moves_are_reported_when_they_are_wanted);
-    tcase_add_test(tc, nothing_is_reported_after_the_release);
-    tcase_add_test(tc, a_call_that_waits_is_refused_in_a_callback);
-    tcase_add_test(tc, run_passes_an_exception_on);
-    tcase_add_test_raise_signal(tc, an_exception_in_a_notice_ends_the_program, SIGABRT);
-    tcase_add_test_raise_signal(tc, the_end_of_a_lock_in_a_callback_ends_the_program, SIGABRT);
-    tcase_add_test_raise_signal(tc, the_end_of_a_manager_in_a_callback_ends_the_program, SIGABRT);
-    suite_add_tcase(s, tc);
-    return s;
 }

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "cpp/rig.hpp"
-#include "cpp/suites.hpp"
+#include "lib/test.h"
+
+SUITE("managers");
 
 using redlockpp::held_lock;
 using redlockpp::manager;
@@ -16,7 +18,7 @@ using redlockpp::manager;
 static_assert(!std::is_copy_constructible_v<manager> && !std::is_copy_assignable_v<manager>);
 static_assert(std::is_nothrow_move_constructible_v<manager>);
 
-START_TEST(the_end_of_a_manager_releases_its_locks)
+TEST(the_end_of_a_manager_releases_its_locks)
 {
     rig r;
     std::optional<held_lock> lock;
@@ -31,9 +33,8 @@ START_TEST(the_end_of_a_manager_releases_its_locks)
     ck_assert(thrown_by([&] { lock->release(); }) == errc::canceled);
     ck_assert_ptr_null(lock->native_handle());
 }
-END_TEST
 
-START_TEST(an_empty_manager_refuses_every_call)
+TEST(an_empty_manager_refuses_every_call)
 {
     manager m;
     std::error_code ec;
@@ -47,9 +48,8 @@ START_TEST(an_empty_manager_refuses_every_call)
     ck_assert(ec == errc::invalid_argument);
     none.cancel();
 }
-END_TEST
 
-START_TEST(a_manager_can_be_moved_and_closed)
+TEST(a_manager_can_be_moved_and_closed)
 {
     rig r;
     manager m(r.options());
@@ -71,9 +71,8 @@ START_TEST(a_manager_can_be_moved_and_closed)
     m.close(ec);
     ck_assert(ec == errc::invalid_argument);
 }
-END_TEST
 
-START_TEST(the_options_arrive)
+TEST(the_options_arrive)
 {
     rig r;
     redlockpp::options o = r.options();
@@ -102,9 +101,8 @@ START_TEST(the_options_arrive)
     o.username = "somebody";
     ck_assert(thrown_by([&] { manager{o}; }) == errc::invalid_argument);
 }
-END_TEST
 
-START_TEST(a_wait_can_be_cancelled)
+TEST(a_wait_can_be_cancelled)
 {
     rig r;
     held_lock lock = r.m.lock(once("k"));
@@ -121,9 +119,8 @@ START_TEST(a_wait_can_be_cancelled)
     other.join();
     ck_assert(ec == errc::canceled && ec == std::errc::operation_canceled);
 }
-END_TEST
 
-START_TEST(a_query_says_who_holds_a_key)
+TEST(a_query_says_who_holds_a_key)
 {
     rig r;
     redlockpp::request request = once("k");
@@ -137,9 +134,8 @@ START_TEST(a_query_says_who_holds_a_key)
     result = r.m.query("", ec);
     ck_assert(!result && ec == errc::invalid_argument);
 }
-END_TEST
 
-START_TEST(what_was_done_is_counted)
+TEST(what_was_done_is_counted)
 {
     rig r;
     std::error_code ec = errc::lost;
@@ -153,9 +149,8 @@ START_TEST(what_was_done_is_counted)
     (void)r.m.node_stats(99, ec);
     ck_assert(ec == errc::invalid_argument);
 }
-END_TEST
 
-START_TEST(an_examination_reports_on_each_master)
+TEST(an_examination_reports_on_each_master)
 {
     rig r;
     std::error_code ec = errc::lost;
@@ -175,9 +170,8 @@ START_TEST(an_examination_reports_on_each_master)
     manager().examine([&](const redlock_report &) { n = 0; }, ec);
     ck_assert(n == 6 && ec == errc::invalid_argument);
 }
-END_TEST
 
-START_TEST(a_child_can_do_nothing_with_the_parents_objects)
+TEST(a_child_can_do_nothing_with_the_parents_objects)
 {
     rig r;
     std::optional<held_lock> lock = r.m.lock(once("k"));
@@ -196,23 +190,4 @@ START_TEST(a_child_can_do_nothing_with_the_parents_objects)
     wait(&status);
     ck_assert_int_eq(status, 0);
     ck_assert(lock->valid_for() > 1s && !r.m.try_lock(once("k")));
-}
-END_TEST
-
-Suite *managers_suite()
-{
-    Suite *s = suite_create("managers");
-    TCase *tc = tcase_create("managers");
-
-    tcase_add_test(tc, the_end_of_a_manager_releases_its_locks);
-    tcase_add_test(tc, an_empty_manager_refuses_every_call);
-    tcase_add_test(tc, a_manager_can_be_moved_and_closed);
-    tcase_add_test(tc, the_options_arrive);
-    tcase_add_test(tc, a_wait_can_be_cancelled);
-    tcase_add_test(tc, a_query_says_who_holds_a_key);
-    tcase_add_test(tc, what_was_done_is_counted);
-    tcase_add_test(tc, an_examination_reports_on_each_master);
-    tcase_add_test(tc, a_child_can_do_nothing_with_the_parents_objects);
-    suite_add_tcase(s, tc);
-    return s;
 }

@@ -42,8 +42,8 @@ extern char dialer_reason[128];
 void dialer_begin(void);
 void dialer_end(void);
 
-/* Whether this machine has ::1. */
-bool dialer_has_ipv6(void);
+/* Whether this machine has no ::1. Then the test that asks is skipped. */
+bool dialer_skips_ipv6(void);
 
 /* Make a place that accepts connections; or refuses them; or drops the packets of those that want
  * to connect, because the queue of its listener is full. */

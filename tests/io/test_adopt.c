@@ -4,10 +4,12 @@
 #include "io/farm.h"
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
 #include "io/rig.h"
 #include "io/watch.h"
+#include "lib/test.h"
+
+SUITE("adopt");
 
 static struct farm f;
 static struct held h;
@@ -31,7 +33,7 @@ static struct redlock *another_manager(void)
 }
 
 /* Nobody competes for the token, so no vote is split: the others will not change their answers. */
-START_TEST(an_adoption_that_is_refused_asks_nobody_again)
+TEST(an_adoption_that_is_refused_asks_nobody_again)
 {
     struct redlock_request request;
 
@@ -47,9 +49,8 @@ START_TEST(an_adoption_that_is_refused_asks_nobody_again)
     ck_assert_uint_eq(scripts_count(&f, 1, &rlk_script_keep), 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_lock_is_adopted_by_another_manager)
+TEST(a_lock_is_adopted_by_another_manager)
 {
     struct redlock_request request;
     struct redlock *rl;
@@ -78,7 +79,6 @@ START_TEST(a_lock_is_adopted_by_another_manager)
     watch_close(f.base, rl);
     farm_end(&f);
 }
-END_TEST
 
 /* Each leaves the keys as they are. */
 static void adopt_and_expect(const char *token, int status)
@@ -94,7 +94,7 @@ static void adopt_and_expect(const char *token, int status)
     }
 }
 
-START_TEST(a_wrong_token_adopts_nothing)
+TEST(a_wrong_token_adopts_nothing)
 {
     char token[sizeof(h.token)];
     size_t i;
@@ -110,9 +110,8 @@ START_TEST(a_wrong_token_adopts_nothing)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_majority_without_the_key_adopts_nothing)
+TEST(a_majority_without_the_key_adopts_nothing)
 {
     char token[sizeof(h.token)];
     size_t i;
@@ -126,7 +125,6 @@ START_TEST(a_majority_without_the_key_adopts_nothing)
     ck_assert_uint_eq(farm_count(&f, "k", token), 2);
     farm_end(&f);
 }
-END_TEST
 
 static void on_silence(struct redlock_lock *lock, int status, void *arg)
 {
@@ -135,7 +133,7 @@ static void on_silence(struct redlock_lock *lock, int status, void *arg)
     ++*(int *)arg;
 }
 
-START_TEST(a_silent_majority_adopts_nothing)
+TEST(a_silent_majority_adopts_nothing)
 {
     struct redlock_request request;
     char token[sizeof(h.token)];
@@ -154,7 +152,6 @@ START_TEST(a_silent_majority_adopts_nothing)
     ck_assert_uint_eq(farm_count(&f, "k", token), 5);
     farm_end(&f);
 }
-END_TEST
 
 static void on_canceled(struct redlock_lock *lock, int status, void *arg)
 {
@@ -163,7 +160,7 @@ static void on_canceled(struct redlock_lock *lock, int status, void *arg)
     ++*(int *)arg;
 }
 
-START_TEST(an_adoption_is_cancelled_and_nothing_released)
+TEST(an_adoption_is_cancelled_and_nothing_released)
 {
     struct redlock_request request;
     struct redlock_lock *lock = NULL;
@@ -188,9 +185,8 @@ START_TEST(an_adoption_is_cancelled_and_nothing_released)
     ck_assert_uint_eq(farm_count(&f, "k", token), 5);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(adoption_is_checked_as_an_acquire_is)
+TEST(adoption_is_checked_as_an_acquire_is)
 {
     struct redlock_request request = held_request(&h, &f, "k");
     char long_token[257];
@@ -210,7 +206,6 @@ START_TEST(adoption_is_checked_as_an_acquire_is)
     ck_assert_int_eq(redlock_adopt(f.rl, &request, "t", outcome_never, NULL, NULL), REDLOCK_ETTL);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- masters that did not answer the adoption ---- */
 
@@ -252,7 +247,7 @@ static void end(struct redlock *rl)
 }
 
 /* They may have the key, so the release is pending for them. */
-START_TEST(an_adopted_lock_is_also_released_on_masters_connected_later)
+TEST(an_adopted_lock_is_also_released_on_masters_connected_later)
 {
     struct redlock *rl = adopt_with_three_masters();
 
@@ -261,11 +256,10 @@ START_TEST(an_adopted_lock_is_also_released_on_masters_connected_later)
     farm_wait_gone(&f, "k");
     end(rl);
 }
-END_TEST
 
 /* They have the key although this manager has never set it there: that does not mean a
  * duplicate. */
-START_TEST(masters_connected_after_the_adoption_count)
+TEST(masters_connected_after_the_adoption_count)
 {
     struct redlock *rl = adopt_with_three_masters();
     int i;
@@ -287,10 +281,9 @@ START_TEST(masters_connected_after_the_adoption_count)
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
     end(rl);
 }
-END_TEST
 
 /* The former holder may have given the keys a longer ttl. */
-START_TEST(a_pending_release_of_an_adopted_lock_outlives_its_former_ttl)
+TEST(a_pending_release_of_an_adopted_lock_outlives_its_former_ttl)
 {
     struct redlock_request request;
 
@@ -310,10 +303,9 @@ START_TEST(a_pending_release_of_an_adopted_lock_outlives_its_former_ttl)
     farm_wait_gone(&f, "k");
     farm_end(&f);
 }
-END_TEST
 
 /* Of three masters one has no key, one does not answer, and one has the key. */
-START_TEST(an_adoption_without_a_majority_does_not_say_gone)
+TEST(an_adoption_without_a_majority_does_not_say_gone)
 {
     struct redlock_request request;
     int reported = 0;
@@ -330,9 +322,8 @@ START_TEST(an_adoption_without_a_majority_does_not_say_gone)
     loop_must(f.base, &reported);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(adopted_after_the_scripts_were_forgotten)
+TEST(adopted_after_the_scripts_were_forgotten)
 {
     struct redlock_request request;
     size_t i;
@@ -351,7 +342,6 @@ START_TEST(adopted_after_the_scripts_were_forgotten)
     ck_assert_int_eq(h.status, REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
 static void on_lost(struct redlock_lock *lock, int status, void *arg)
 {
@@ -362,7 +352,7 @@ static void on_lost(struct redlock_lock *lock, int status, void *arg)
 
 /* Three of five masters have no key, which decides it. The answer of the last master comes before
  * the user is told: it has forgotten the script. */
-START_TEST(an_adoption_that_is_refused_sends_no_script_again)
+TEST(an_adoption_that_is_refused_sends_no_script_again)
 {
     struct redlock_request request;
     int reported = 0;
@@ -386,7 +376,6 @@ START_TEST(an_adoption_that_is_refused_sends_no_script_again)
     ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_keep), 2);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- quarantine ---- */
 
@@ -404,7 +393,7 @@ static void leave_a_lock(uint32_t inspection_ms)
 }
 
 /* A master that has the key has not forgotten it, whatever else it forgot. */
-START_TEST(a_quarantined_master_counts_for_a_key_that_it_has)
+TEST(a_quarantined_master_counts_for_a_key_that_it_has)
 {
     struct redlock_request request;
 
@@ -419,7 +408,6 @@ START_TEST(a_quarantined_master_counts_for_a_key_that_it_has)
     rig_must_be_quarantined(0, "it restarted");
     farm_end(&rig);
 }
-END_TEST
 
 static void on_adopted(struct redlock_lock *lock, int status, void *arg)
 {
@@ -430,7 +418,7 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
 
 /* The master had confirmed the key before it lost it. As after any renewal, the next one will
  * find that out. */
-START_TEST(a_master_that_forgets_after_its_answer_does_not_stop_the_adoption)
+TEST(a_master_that_forgets_after_its_answer_does_not_stop_the_adoption)
 {
     struct redlock_request request;
     int reported = 0;
@@ -450,29 +438,4 @@ START_TEST(a_master_that_forgets_after_its_answer_does_not_stop_the_adoption)
     fake_go_on(rig.nodes[2]);
     loop_must(rig.base, &reported);
     farm_end(&rig);
-}
-END_TEST
-
-Suite *adopt_suite(void)
-{
-    Suite *suite = suite_create("adopt");
-    TCase *tcase = tcase_create("adopt");
-
-    tcase_add_test(tcase, an_adopted_lock_is_also_released_on_masters_connected_later);
-    tcase_add_test(tcase, masters_connected_after_the_adoption_count);
-    tcase_add_test(tcase, a_pending_release_of_an_adopted_lock_outlives_its_former_ttl);
-    tcase_add_test(tcase, an_adoption_without_a_majority_does_not_say_gone);
-    tcase_add_test(tcase, adopted_after_the_scripts_were_forgotten);
-    tcase_add_test(tcase, an_adoption_that_is_refused_sends_no_script_again);
-    tcase_add_test(tcase, an_adoption_that_is_refused_asks_nobody_again);
-    tcase_add_test(tcase, a_lock_is_adopted_by_another_manager);
-    tcase_add_test(tcase, a_wrong_token_adopts_nothing);
-    tcase_add_test(tcase, a_majority_without_the_key_adopts_nothing);
-    tcase_add_test(tcase, a_silent_majority_adopts_nothing);
-    tcase_add_test(tcase, an_adoption_is_cancelled_and_nothing_released);
-    tcase_add_test(tcase, adoption_is_checked_as_an_acquire_is);
-    tcase_add_test(tcase, a_quarantined_master_counts_for_a_key_that_it_has);
-    tcase_add_test(tcase, a_master_that_forgets_after_its_answer_does_not_stop_the_adoption);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

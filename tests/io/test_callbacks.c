@@ -10,7 +10,9 @@
 #include <event2/event.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
+#include "lib/test.h"
+
+SUITE("callbacks");
 
 static struct farm f;
 
@@ -46,7 +48,7 @@ static void live_a_full_life(void)
     farm_end(&f);
 }
 
-START_TEST(rule_1_nothing_is_printed)
+TEST(rule_1_nothing_is_printed)
 {
     int ends[2];
     int out = dup(1);
@@ -61,9 +63,8 @@ START_TEST(rule_1_nothing_is_printed)
     dup2(err, 2);
     ck_assert_int_eq((int)read(ends[0], &byte, 1), -1);
 }
-END_TEST
 
-START_TEST(rule_1_no_thread_is_started)
+TEST(rule_1_no_thread_is_started)
 {
     struct outcome got;
     int before;
@@ -76,9 +77,8 @@ START_TEST(rule_1_no_thread_is_started)
     ck_assert_int_eq(n_threads(), before);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(rule_1_no_signal_handler_is_installed)
+TEST(rule_1_no_signal_handler_is_installed)
 {
     struct sigaction before[NSIG];
     struct sigaction after;
@@ -95,10 +95,9 @@ START_TEST(rule_1_no_signal_handler_is_installed)
         ck_assert(after.sa_handler == before[i].sa_handler);
     }
 }
-END_TEST
 
 /* SIGPIPE is left as it is, and a server that goes away does not raise it. */
-START_TEST(rule_1_a_closed_connection_does_not_end_the_process)
+TEST_LOOP(rule_1_a_closed_connection_does_not_end_the_process, 0, 2)
 {
     struct outcome got;
     size_t i;
@@ -118,9 +117,8 @@ START_TEST(rule_1_a_closed_connection_does_not_end_the_process)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(rule_1_no_descriptor_outlives_the_manager)
+TEST(rule_1_no_descriptor_outlives_the_manager)
 {
     int before;
 
@@ -136,7 +134,6 @@ START_TEST(rule_1_no_descriptor_outlives_the_manager)
     close(before);
     farm_end(&f);
 }
-END_TEST
 
 /* --- rule 3: exactly once, and never for a call that failed ------------------------------- */
 
@@ -172,7 +169,7 @@ static bool most_are_reported(void *arg)
     return reported > MANY / 2;
 }
 
-START_TEST(rule_3_each_call_calls_back_exactly_once)
+TEST(rule_3_each_call_calls_back_exactly_once)
 {
     struct redlock_lock *locks[MANY];
     int i;
@@ -195,9 +192,8 @@ START_TEST(rule_3_each_call_calls_back_exactly_once)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(rule_3_a_release_without_callback_is_fine)
+TEST(rule_3_a_release_without_callback_is_fine)
 {
     struct outcome got;
 
@@ -217,7 +213,6 @@ START_TEST(rule_3_a_release_without_callback_is_fine)
     loop_settle(f.base);
     farm_end(&f);
 }
-END_TEST
 
 static void must_not_be_called(struct redlock_lock *lock, int status, void *arg)
 {
@@ -236,7 +231,7 @@ static void query_must_not_be_called(const struct redlock_query_result *result, 
     ck_abort_msg("a refused query has called back");
 }
 
-START_TEST(rule_3_a_call_that_fails_does_not_call_back)
+TEST(rule_3_a_call_that_fails_does_not_call_back)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome_released first = {0, 0};
@@ -257,9 +252,8 @@ START_TEST(rule_3_a_call_that_fails_does_not_call_back)
     loop_settle(f.base);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(rule_3_a_pending_lock_cannot_be_released_or_forgotten)
+TEST(rule_3_a_pending_lock_cannot_be_released_or_forgotten)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
@@ -275,9 +269,8 @@ START_TEST(rule_3_a_pending_lock_cannot_be_released_or_forgotten)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(rule_3_a_closing_manager_refuses_and_does_not_call_back)
+TEST(rule_3_a_closing_manager_refuses_and_does_not_call_back)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got;
@@ -305,7 +298,6 @@ START_TEST(rule_3_a_closing_manager_refuses_and_does_not_call_back)
     loop_settle(f.base);
     farm_end(&f);
 }
-END_TEST
 
 /* --- rule 4: never inside a call ---------------------------------------------------------- */
 
@@ -345,7 +337,7 @@ static bool all_are_reported(void *arg)
 }
 
 /* When every master is down, up, or does not answer, each call could know its result at once. */
-START_TEST(rule_4_a_callback_never_runs_inside_a_call)
+TEST_LOOP(rule_4_a_callback_never_runs_inside_a_call, 0, 3)
 {
     struct redlock_request request = outcome_request("k");
     struct redlock_lock *lock;
@@ -376,7 +368,6 @@ START_TEST(rule_4_a_callback_never_runs_inside_a_call)
     ck_assert_int_eq(reported, all);
     farm_end(&f);
 }
-END_TEST
 
 /* --- rule 5: any call may be made inside a callback --------------------------------------- */
 
@@ -423,7 +414,7 @@ static void chain_on_acquired(struct redlock_lock *lock, int status, void *arg)
     }
 }
 
-START_TEST(rule_5_calls_may_be_made_inside_callbacks)
+TEST(rule_5_calls_may_be_made_inside_callbacks)
 {
     struct redlock_request request = outcome_request("k0");
 
@@ -436,7 +427,6 @@ START_TEST(rule_5_calls_may_be_made_inside_callbacks)
     loop_settle(f.base);
     farm_end(&f);
 }
-END_TEST
 
 static void close_when_acquired(struct redlock_lock *lock, int status, void *arg)
 {
@@ -448,7 +438,7 @@ static void close_when_acquired(struct redlock_lock *lock, int status, void *arg
 }
 
 /* Closed inside the callback of a success, and of a failure. */
-START_TEST(rule_5_close_inside_the_callback_of_an_acquire)
+TEST_LOOP(rule_5_close_inside_the_callback_of_an_acquire, 0, 2)
 {
     struct redlock_request request = outcome_request("k");
     size_t i;
@@ -469,14 +459,13 @@ START_TEST(rule_5_close_inside_the_callback_of_an_acquire)
     farm_wait_gone(&f, "other");
     farm_end(&f);
 }
-END_TEST
 
 static void close_when_released(struct redlock_lock *lock, int status, void *arg)
 {
     close_when_acquired(lock, status, arg);
 }
 
-START_TEST(rule_5_close_inside_the_callback_of_a_release)
+TEST(rule_5_close_inside_the_callback_of_a_release)
 {
     struct outcome got;
 
@@ -491,7 +480,6 @@ START_TEST(rule_5_close_inside_the_callback_of_a_release)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 static struct redlock_lock *second;
 
@@ -503,7 +491,7 @@ static void cancel_the_second(struct redlock_lock *lock, int status, void *arg)
     ck_assert_int_eq(redlock_cancel(second), REDLOCK_OK);
 }
 
-START_TEST(rule_5_cancel_inside_a_callback)
+TEST(rule_5_cancel_inside_a_callback)
 {
     struct redlock_request request = outcome_request("first");
     struct outcome got = {.n = 3};
@@ -522,7 +510,6 @@ START_TEST(rule_5_cancel_inside_a_callback)
     ck_assert_int_eq(got.status, REDLOCK_ECANCELED);
     farm_end(&f);
 }
-END_TEST
 
 /* A callback may stop the loop, and the base may be freed after the close. */
 static void break_when_closed(void *arg)
@@ -531,7 +518,7 @@ static void break_when_closed(void *arg)
     event_base_loopbreak(f.base);
 }
 
-START_TEST(rule_5_everything_is_gone_after_the_callback_of_close)
+TEST(rule_5_everything_is_gone_after_the_callback_of_close)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
@@ -545,7 +532,6 @@ START_TEST(rule_5_everything_is_gone_after_the_callback_of_close)
     ck_assert_int_eq(got.calls, 1);
     farm_end(&f);
 }
-END_TEST
 
 /* --- rule 6: the state is final before the callback --------------------------------------- */
 
@@ -572,7 +558,7 @@ static void final_acquired(struct redlock_lock *lock, int status, void *arg)
     }
 }
 
-START_TEST(rule_6_state_is_final_before_the_callback)
+TEST_LOOP(rule_6_state_is_final_before_the_callback, 0, 2)
 {
     struct redlock_request request = outcome_request("k");
     int wanted = _i ? REDLOCK_EHELD : REDLOCK_OK;
@@ -587,7 +573,6 @@ START_TEST(rule_6_state_is_final_before_the_callback)
     loop_must(f.base, &final_calls);
     farm_end(&f);
 }
-END_TEST
 
 /* --- rule 7: callbacks come in the order in which they fell due ---------------------------- */
 
@@ -605,7 +590,7 @@ static void note_closed(void *arg)
     strcat(order, arg);
 }
 
-START_TEST(rule_7_callbacks_come_in_the_order_of_decisions)
+TEST(rule_7_callbacks_come_in_the_order_of_decisions)
 {
     static char a[] = "a", b[] = "b", c[] = "c", d[] = "d", e[] = "e";
     struct redlock_request request = outcome_request("k");
@@ -639,7 +624,6 @@ START_TEST(rule_7_callbacks_come_in_the_order_of_decisions)
     ck_assert_str_eq(order, "cabde");
     farm_end(&f);
 }
-END_TEST
 
 static struct redlock_lock *cancelled_win;
 static int cancelled_win_status;
@@ -661,7 +645,7 @@ static void note_cancelled_win(struct redlock_lock *lock, int status, void *arg)
     note(lock, status, arg);
 }
 
-START_TEST(rule_7_a_cancel_keeps_the_place_of_a_queued_win)
+TEST(rule_7_a_cancel_keeps_the_place_of_a_queued_win)
 {
     static char a[] = "a", b[] = "b", c[] = "c";
     struct redlock_request request = outcome_request("k");
@@ -681,9 +665,8 @@ START_TEST(rule_7_a_cancel_keeps_the_place_of_a_queued_win)
     ck_assert_int_eq(cancelled_win_status, REDLOCK_ECANCELED);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(rule_7_close_is_the_last_to_call_back)
+TEST(rule_7_close_is_the_last_to_call_back)
 {
     static char a[] = "a", b[] = "b", c[] = "c";
     struct redlock_request request = outcome_request("k");
@@ -700,11 +683,10 @@ START_TEST(rule_7_close_is_the_last_to_call_back)
     ck_assert_int_eq(order[2], 'c');
     farm_end(&f);
 }
-END_TEST
 
 /* --- rule 8: inputs are copied ------------------------------------------------------------ */
 
-START_TEST(rule_8_inputs_are_copied)
+TEST(rule_8_inputs_are_copied)
 {
     struct outcome got = {.n = 3};
     struct redlock_request request;
@@ -742,9 +724,8 @@ START_TEST(rule_8_inputs_are_copied)
     ck_assert_uint_ge(fake_count(f.nodes[0], "CLIENT SETNAME name"), 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(rule_8_key_and_token_of_a_release_are_copied)
+TEST(rule_8_key_and_token_of_a_release_are_copied)
 {
     struct outcome_released released = {0, 0};
     char *key = strdup("k");
@@ -768,7 +749,6 @@ START_TEST(rule_8_key_and_token_of_a_release_are_copied)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* --- rule 9: a forked child cannot use our manager ------------------------------------------ */
 
@@ -809,7 +789,7 @@ static int status_of(pid_t child)
     return WEXITSTATUS(status);
 }
 
-START_TEST(rule_9_a_forked_child_is_refused_and_sends_nothing)
+TEST(rule_9_a_forked_child_is_refused_and_sends_nothing)
 {
     size_t before[3];
     size_t i;
@@ -835,11 +815,10 @@ START_TEST(rule_9_a_forked_child_is_refused_and_sends_nothing)
     ck_assert_uint_eq(farm_count(&f, "k", held.token), 3);
     farm_end(&f);
 }
-END_TEST
 
 /* Parent and child share the kernel's state of the loop: the child's close must not remove the
  * parent's sockets from it. */
-START_TEST(rule_9_the_parent_goes_on_after_the_child_has_closed)
+TEST(rule_9_the_parent_goes_on_after_the_child_has_closed)
 {
     struct outcome got;
     pid_t child;
@@ -860,7 +839,6 @@ START_TEST(rule_9_the_parent_goes_on_after_the_child_has_closed)
     }
     farm_end(&f);
 }
-END_TEST
 
 /* Even if the child runs the loop: the answers in our sockets are the parent's. */
 static void run_loop_in_child(void)
@@ -875,7 +853,7 @@ static void run_loop_in_child(void)
     _exit(7);
 }
 
-START_TEST(rule_9_a_child_that_runs_the_loop_takes_no_answer)
+TEST(rule_9_a_child_that_runs_the_loop_takes_no_answer)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
@@ -904,9 +882,8 @@ START_TEST(rule_9_a_child_that_runs_the_loop_takes_no_answer)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(rule_9_a_forked_child_makes_its_own_manager)
+TEST(rule_9_a_forked_child_makes_its_own_manager)
 {
     pid_t child;
 
@@ -924,7 +901,6 @@ START_TEST(rule_9_a_forked_child_makes_its_own_manager)
     ck_assert_int_eq(status_of(child), 7);
     farm_end(&f);
 }
-END_TEST
 
 /* Two locks are reported in one turn. The callback of the first one forks, and the child goes on.
  */
@@ -944,7 +920,7 @@ static void fork_on_acquired(struct redlock_lock *lock, int status, void *arg)
     }
 }
 
-START_TEST(rule_9_a_child_that_returns_from_a_callback_sends_nothing)
+TEST(rule_9_a_child_that_returns_from_a_callback_sends_nothing)
 {
     struct redlock_request one = outcome_request("k1"), other = outcome_request("k2");
     size_t i;
@@ -976,47 +952,4 @@ START_TEST(rule_9_a_child_that_returns_from_a_callback_sends_nothing)
         ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
     }
     farm_end(&f);
-}
-END_TEST
-
-static TCase *numbered_case(void)
-{
-    TCase *tcase = tcase_create("rules");
-
-    tcase_add_test(tcase, rule_1_nothing_is_printed);
-    tcase_add_test(tcase, rule_1_no_thread_is_started);
-    tcase_add_test(tcase, rule_1_no_signal_handler_is_installed);
-    tcase_add_loop_test(tcase, rule_1_a_closed_connection_does_not_end_the_process, 0, 2);
-    tcase_add_test(tcase, rule_1_no_descriptor_outlives_the_manager);
-    tcase_add_test(tcase, rule_3_each_call_calls_back_exactly_once);
-    tcase_add_test(tcase, rule_3_a_release_without_callback_is_fine);
-    tcase_add_test(tcase, rule_3_a_call_that_fails_does_not_call_back);
-    tcase_add_test(tcase, rule_3_a_pending_lock_cannot_be_released_or_forgotten);
-    tcase_add_test(tcase, rule_3_a_closing_manager_refuses_and_does_not_call_back);
-    tcase_add_loop_test(tcase, rule_4_a_callback_never_runs_inside_a_call, 0, 3);
-    tcase_add_test(tcase, rule_5_calls_may_be_made_inside_callbacks);
-    tcase_add_loop_test(tcase, rule_5_close_inside_the_callback_of_an_acquire, 0, 2);
-    tcase_add_test(tcase, rule_5_close_inside_the_callback_of_a_release);
-    tcase_add_test(tcase, rule_5_cancel_inside_a_callback);
-    tcase_add_test(tcase, rule_5_everything_is_gone_after_the_callback_of_close);
-    tcase_add_loop_test(tcase, rule_6_state_is_final_before_the_callback, 0, 2);
-    tcase_add_test(tcase, rule_7_callbacks_come_in_the_order_of_decisions);
-    tcase_add_test(tcase, rule_7_a_cancel_keeps_the_place_of_a_queued_win);
-    tcase_add_test(tcase, rule_7_close_is_the_last_to_call_back);
-    tcase_add_test(tcase, rule_8_inputs_are_copied);
-    tcase_add_test(tcase, rule_8_key_and_token_of_a_release_are_copied);
-    tcase_add_test(tcase, rule_9_a_forked_child_is_refused_and_sends_nothing);
-    tcase_add_test(tcase, rule_9_the_parent_goes_on_after_the_child_has_closed);
-    tcase_add_test(tcase, rule_9_a_child_that_runs_the_loop_takes_no_answer);
-    tcase_add_test(tcase, rule_9_a_forked_child_makes_its_own_manager);
-    tcase_add_test(tcase, rule_9_a_child_that_returns_from_a_callback_sends_nothing);
-    return tcase;
-}
-
-Suite *callbacks_suite(void)
-{
-    Suite *suite = suite_create("callbacks");
-
-    suite_add_tcase(suite, numbered_case());
-    return suite;
 }

@@ -5,9 +5,11 @@
 
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
 #include "io/watch.h"
+#include "lib/test.h"
+
+SUITE("capacity");
 
 /* So many acquires are sent at once, and so many while a master is being connected. */
 #define DEQUEUED 1024
@@ -94,7 +96,7 @@ static void start_filled(void)
     fill();
 }
 
-START_TEST(rounds_wait_until_a_majority_has_room)
+TEST(rounds_wait_until_a_majority_has_room)
 {
     start_filled();
     acquire_many(MORE);
@@ -106,10 +108,9 @@ START_TEST(rounds_wait_until_a_majority_has_room)
     farm_wait_count(&f, 0, "SET", DEQUEUED + MORE);
     farm_end(&f);
 }
-END_TEST
 
 /* [S6] It is asked, too, and answers when it can. */
-START_TEST(a_minority_that_does_not_answer_delays_nobody)
+TEST(a_minority_that_does_not_answer_delays_nobody)
 {
     memset(&all, 0, sizeof(all));
     farm_start(&f, 3, FAKE_UNIX);
@@ -122,7 +123,6 @@ START_TEST(a_minority_that_does_not_answer_delays_nobody)
     go_on();
     farm_end(&f);
 }
-END_TEST
 
 /* Node 0 does not answer, and has got as many commands as it may: it delays new rounds. The
  * others have answered. `more` acquires follow. */
@@ -134,7 +134,7 @@ static void fill_one(int more)
 }
 
 /* After half of the time that makes it stuck. Then it is no longer asked. */
-START_TEST(a_slow_minority_delays_new_rounds_for_a_while)
+TEST(a_slow_minority_delays_new_rounds_for_a_while)
 {
     memset(&all, 0, sizeof(all));
     farm_start(&f, 3, FAKE_UNIX);
@@ -151,10 +151,9 @@ START_TEST(a_slow_minority_delays_new_rounds_for_a_while)
     go_on();
     farm_end(&f);
 }
-END_TEST
 
 /* Acquires in the queue fail with it. */
-START_TEST(a_stuck_majority_is_not_waited_for)
+TEST(a_stuck_majority_is_not_waited_for)
 {
     start_filled();
     acquire_many(MORE);
@@ -166,10 +165,9 @@ START_TEST(a_stuck_majority_is_not_waited_for)
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), DEQUEUED);
     farm_end(&f);
 }
-END_TEST
 
 /* In order, even when others are added to the queue. */
-START_TEST(the_queue_is_served_in_order)
+TEST(the_queue_is_served_in_order)
 {
     const struct resp_request *last;
 
@@ -181,7 +179,6 @@ START_TEST(the_queue_is_served_in_order)
     ck_assert(resp_is(last, 1, "many1043"));
     farm_end(&f);
 }
-END_TEST
 
 static bool is_listed(void *arg)
 {
@@ -189,7 +186,7 @@ static bool is_listed(void *arg)
 }
 
 /* Waiters that got no place because of the queue would poll, and make it longer. */
-START_TEST(a_waiter_keeps_its_place_while_rounds_have_no_room)
+TEST(a_waiter_keeps_its_place_while_rounds_have_no_room)
 {
     struct redlock_request request = outcome_request("k");
     size_t i, rounds;
@@ -218,9 +215,8 @@ START_TEST(a_waiter_keeps_its_place_while_rounds_have_no_room)
     go_on();
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(the_wait_of_a_queued_acquire_ends)
+TEST(the_wait_of_a_queued_acquire_ends)
 {
     struct redlock_request request = outcome_request("late");
     struct outcome got = {.n = 3};
@@ -240,9 +236,8 @@ START_TEST(the_wait_of_a_queued_acquire_ends)
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET late"), 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_cancelled_acquire_leaves_the_queue)
+TEST(a_cancelled_acquire_leaves_the_queue)
 {
     struct redlock_request request = outcome_request("late");
     struct outcome got = {.n = 3};
@@ -259,9 +254,8 @@ START_TEST(a_cancelled_acquire_leaves_the_queue)
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET late"), 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_close_sends_nothing_that_is_queued)
+TEST(a_close_sends_nothing_that_is_queued)
 {
     start_filled();
     acquire_many(MORE);
@@ -273,7 +267,6 @@ START_TEST(a_close_sends_nothing_that_is_queued)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 static void on_queried(const struct redlock_query_result *result, int status, void *arg)
 {
@@ -282,7 +275,7 @@ static void on_queried(const struct redlock_query_result *result, int status, vo
     ++*(int *)arg;
 }
 
-START_TEST(a_query_waits_for_its_turn)
+TEST(a_query_waits_for_its_turn)
 {
     int queried = 0;
 
@@ -294,7 +287,6 @@ START_TEST(a_query_waits_for_its_turn)
     loop_must(f.base, &queried);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- held locks ---- */
 
@@ -310,7 +302,7 @@ static void start_with_lock(void)
     acquire_many(MORE);
 }
 
-START_TEST(a_renewal_does_not_wait_behind_acquires)
+TEST(a_renewal_does_not_wait_behind_acquires)
 {
     start_with_lock();
     suspend_ms(HELD_THIRD_MS);
@@ -323,10 +315,9 @@ START_TEST(a_renewal_does_not_wait_behind_acquires)
     ck_assert_str_eq(h.order, "");
     farm_end(&f);
 }
-END_TEST
 
 /* The master answers the next renewal as soon as it has room for the question. */
-START_TEST(a_slow_minority_does_not_delay_a_renewal)
+TEST(a_slow_minority_does_not_delay_a_renewal)
 {
     memset(&all, 0, sizeof(all));
     farm_start(&f, 3, FAKE_UNIX);
@@ -352,10 +343,9 @@ START_TEST(a_slow_minority_does_not_delay_a_renewal)
     scripts_wait(&f, 0, &rlk_script_keep, 1);
     farm_end(&f);
 }
-END_TEST
 
 /* [S5] The release follows when there is room, however late the SET before it is carried out. */
-START_TEST(a_release_without_room_outlives_its_unanswered_set)
+TEST(a_release_without_room_outlives_its_unanswered_set)
 {
     struct redlock_request request = outcome_request("late");
     struct outcome got;
@@ -378,9 +368,8 @@ START_TEST(a_release_without_room_outlives_its_unanswered_set)
     farm_wait_gone(&f, "late");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_release_does_not_wait_behind_acquires)
+TEST(a_release_does_not_wait_behind_acquires)
 {
     start_with_lock();
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
@@ -390,7 +379,6 @@ START_TEST(a_release_does_not_wait_behind_acquires)
     loop_must(f.base, &h.released);
     farm_end(&f);
 }
-END_TEST
 
 #define LOCKS 40
 
@@ -401,7 +389,7 @@ static bool are_all_kept(void *arg)
 }
 
 /* At a third of the ttl at the latest, and not all of them at one moment before it. */
-START_TEST(renewals_are_spread)
+TEST(renewals_are_spread)
 {
     struct held locks[LOCKS];
     char key[16];
@@ -422,11 +410,10 @@ START_TEST(renewals_are_spread)
     loop_must_true(f.base, are_all_kept, NULL);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- masters that are being connected ---- */
 
-START_TEST(not_all_wait_for_a_master_that_is_being_connected)
+TEST(not_all_wait_for_a_master_that_is_being_connected)
 {
     size_t i;
 
@@ -448,7 +435,6 @@ START_TEST(not_all_wait_for_a_master_that_is_being_connected)
     wait_held(DEQUEUED);
     farm_end(&f);
 }
-END_TEST
 
 static void release_by_token(void)
 {
@@ -476,7 +462,7 @@ static void start_without_the_third(void)
 }
 
 /* The close waits for a tenth of a second at most. */
-START_TEST(a_close_waits_to_release_on_a_master_that_is_being_connected)
+TEST_LOOP(a_close_waits_to_release_on_a_master_that_is_being_connected, 0, 2)
 {
     int closed = 0;
 
@@ -498,10 +484,9 @@ START_TEST(a_close_waits_to_release_on_a_master_that_is_being_connected)
     suspend_unfreeze();
     farm_end(&f);
 }
-END_TEST
 
 /* [S5, S6] It has more pending releases than are sent at once, and answers none of them. */
-START_TEST(a_minority_with_pending_releases_delays_nobody)
+TEST(a_minority_with_pending_releases_delays_nobody)
 {
     struct outcome_released released = {0, 0};
     const char *keys[1];
@@ -531,10 +516,9 @@ START_TEST(a_minority_with_pending_releases_delays_nobody)
     scripts_wait(&f, 2, &rlk_script_release, DEQUEUED + 1);
     farm_end(&f);
 }
-END_TEST
 
 /* Nothing is pending for that master, so the close does not wait: no time passes. */
-START_TEST(a_close_does_not_wait_for_a_master_that_is_being_connected)
+TEST(a_close_does_not_wait_for_a_master_that_is_being_connected)
 {
     struct outcome got;
 
@@ -547,33 +531,4 @@ START_TEST(a_close_does_not_wait_for_a_master_that_is_being_connected)
     f.rl = NULL;
     suspend_unfreeze();
     farm_end(&f);
-}
-END_TEST
-
-Suite *capacity_suite(void)
-{
-    Suite *suite = suite_create("capacity");
-    TCase *tcase = tcase_create("capacity");
-
-    tcase_add_test(tcase, rounds_wait_until_a_majority_has_room);
-    tcase_add_test(tcase, a_minority_that_does_not_answer_delays_nobody);
-    tcase_add_test(tcase, a_slow_minority_delays_new_rounds_for_a_while);
-    tcase_add_test(tcase, a_stuck_majority_is_not_waited_for);
-    tcase_add_test(tcase, the_queue_is_served_in_order);
-    tcase_add_test(tcase, a_waiter_keeps_its_place_while_rounds_have_no_room);
-    tcase_add_test(tcase, the_wait_of_a_queued_acquire_ends);
-    tcase_add_test(tcase, a_cancelled_acquire_leaves_the_queue);
-    tcase_add_test(tcase, a_close_sends_nothing_that_is_queued);
-    tcase_add_test(tcase, a_query_waits_for_its_turn);
-    tcase_add_test(tcase, a_renewal_does_not_wait_behind_acquires);
-    tcase_add_test(tcase, a_slow_minority_does_not_delay_a_renewal);
-    tcase_add_test(tcase, a_release_without_room_outlives_its_unanswered_set);
-    tcase_add_test(tcase, a_release_does_not_wait_behind_acquires);
-    tcase_add_test(tcase, renewals_are_spread);
-    tcase_add_test(tcase, not_all_wait_for_a_master_that_is_being_connected);
-    tcase_add_loop_test(tcase, a_close_waits_to_release_on_a_master_that_is_being_connected, 0, 2);
-    tcase_add_test(tcase, a_minority_with_pending_releases_delays_nobody);
-    tcase_add_test(tcase, a_close_does_not_wait_for_a_master_that_is_being_connected);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

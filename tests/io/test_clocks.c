@@ -5,14 +5,16 @@
 #include <string.h>
 
 #include "io/held.h"
-#include "io/suites.h"
 #include "io/rig.h"
+#include "lib/test.h"
+
+SUITE("clocks");
 
 static struct held h;
 
 /* ---- clocks ---- */
 
-START_TEST(a_clock_set_forward_does_not_vote)
+TEST_LOOP(a_clock_set_forward_does_not_vote, 0, 2)
 {
     rig_start((enum redlock_quarantine)_i, RIG_HEALTH_MS);
     rig_inspect_all();
@@ -28,10 +30,9 @@ START_TEST(a_clock_set_forward_does_not_vote)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* 10 %, more than the allowed drift of 1 %. */
-START_TEST(a_clock_that_is_too_fast_does_not_vote)
+TEST(a_clock_that_is_too_fast_does_not_vote)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     rig_inspect_all();
@@ -41,11 +42,10 @@ START_TEST(a_clock_that_is_too_fast_does_not_vote)
     rig_must_be_quarantined(0, "too fast");
     farm_end(&rig);
 }
-END_TEST
 
 /* It kept its keys over the restart, but they expired by its clock, which was set when it
  * started. */
-START_TEST(a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote)
+TEST(a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     rig_model(0)->aof = true;
@@ -61,9 +61,8 @@ START_TEST(a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote)
     rig_must_be_quarantined(0, "its clock was set forward");
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(a_clock_set_back_or_off_from_the_beginning_votes)
+TEST(a_clock_set_back_or_off_from_the_beginning_votes)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     rig_set_clock_forward(0, 86400000);
@@ -80,7 +79,6 @@ START_TEST(a_clock_set_back_or_off_from_the_beginning_votes)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- clock steps that are put on record for other clients ---- */
 
@@ -101,7 +99,7 @@ static void step_and_inspect(void)
 
 /* By its clock its data are older than any lock, and a client that meets it now has not seen the
  * clock move. */
-START_TEST(a_clock_step_is_recorded_for_new_clients)
+TEST(a_clock_step_is_recorded_for_new_clients)
 {
     char noted[128];
 
@@ -126,11 +124,10 @@ START_TEST(a_clock_step_is_recorded_for_new_clients)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* [S11] Then the record shows a time in the future. Neither the first nor the second client that
  * meets the master may make the data as old as its run again. */
-START_TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
+TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
 {
     int i;
 
@@ -152,11 +149,10 @@ START_TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
     }
     farm_end(&rig);
 }
-END_TEST
 
 /* The clocks of all masters are ahead: our clock did not count that time, and their data are as
  * old as before. The same may be true as long as no other master answers. */
-START_TEST(a_possible_suspension_of_ours_is_not_recorded)
+TEST(a_possible_suspension_of_ours_is_not_recorded)
 {
     size_t i;
 
@@ -181,10 +177,9 @@ START_TEST(a_possible_suspension_of_ours_is_not_recorded)
     }
     farm_end(&rig);
 }
-END_TEST
 
 /* One witness that has compared clocks for a second is enough: the third master is down. */
-START_TEST(a_clock_step_is_recorded_with_one_witness)
+TEST(a_clock_step_is_recorded_with_one_witness)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     rig_inspect_all();
@@ -202,12 +197,11 @@ START_TEST(a_clock_step_is_recorded_with_one_witness)
     fake_up(rig.nodes[2]);
     farm_end(&rig);
 }
-END_TEST
 
 /* Another client has put a step on record. A client that has met the master only a moment ago,
  * or has inspected it so rarely that drift may hide the step, cannot know whether the step came
  * before. */
-START_TEST(a_step_recorded_by_another_client_quarantines)
+TEST_LOOP(a_step_recorded_by_another_client_quarantines, 0, 4)
 {
     char value[128];
     const char *mark;
@@ -229,11 +223,10 @@ START_TEST(a_step_recorded_by_another_client_quarantines)
     ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), value);
     farm_end(&rig);
 }
-END_TEST
 
 /* We were suspended for long, and see a step that another client has recorded since: it is not
  * recorded again. */
-START_TEST(a_recorded_step_is_not_recorded_again)
+TEST(a_recorded_step_is_not_recorded_again)
 {
     char value[128];
     const char *mark;
@@ -253,7 +246,6 @@ START_TEST(a_recorded_step_is_not_recorded_again)
     ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), value);
     farm_end(&rig);
 }
-END_TEST
 
 /* All three masters have the key, and count. */
 static void hold_everywhere(uint32_t renew)
@@ -301,7 +293,7 @@ static void extend_with_the_first_ahead(void)
 
 /* One of the others also loses the key: together with the master whose clock moved it would
  * still be a majority. */
-START_TEST(a_lease_by_a_clock_that_moved_does_not_count)
+TEST(a_lease_by_a_clock_that_moved_does_not_count)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
@@ -316,11 +308,10 @@ START_TEST(a_lease_by_a_clock_that_moved_does_not_count)
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
     farm_end(&rig);
 }
-END_TEST
 
 /* The first master's clock is right again, and it has confirmed less than it had promised
  * before. When a second master's clock moves, nothing more is left. */
-START_TEST(a_lease_from_before_a_clock_moved_does_not_count_again)
+TEST(a_lease_from_before_a_clock_moved_does_not_count_again)
 {
     enum {
         SHORT_MS = 10000
@@ -344,10 +335,9 @@ START_TEST(a_lease_from_before_a_clock_moved_does_not_count_again)
     ck_assert_uint_le(redlock_lock_validity_ms(h.lock), SHORT_MS);
     farm_end(&rig);
 }
-END_TEST
 
 /* Without that master there is no majority: the loss is reported without waiting for a renewal. */
-START_TEST(a_majority_by_a_clock_that_moved_is_lost_at_once)
+TEST(a_majority_by_a_clock_that_moved_is_lost_at_once)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
@@ -361,10 +351,9 @@ START_TEST(a_majority_by_a_clock_that_moved_is_lost_at_once)
     ck_assert_uint_eq(h.validity_ms, 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* The master had voted before its clock moved, and the others answer after that. */
-START_TEST(a_vote_by_a_clock_that_moved_does_not_count)
+TEST(a_vote_by_a_clock_that_moved_does_not_count)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
@@ -385,9 +374,8 @@ START_TEST(a_vote_by_a_clock_that_moved_does_not_count)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(a_lease_by_a_clock_that_moved_counts_again_later)
+TEST(a_lease_by_a_clock_that_moved_counts_again_later)
 {
     unsigned i;
 
@@ -408,12 +396,11 @@ START_TEST(a_lease_by_a_clock_that_moved_counts_again_later)
     ck_assert_int_eq(h.lost, 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* The clock moved once only. For held locks the master counts again as soon as its clock was
  * right for a while. For new locks it is quarantined for as long as a key that expired too early
  * could have lived. */
-START_TEST(a_clock_that_moved_once_counts_soon_for_held_locks)
+TEST(a_clock_that_moved_once_counts_soon_for_held_locks)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
@@ -430,7 +417,6 @@ START_TEST(a_clock_that_moved_once_counts_soon_for_held_locks)
     rig_vote_must_not_count("other", 0, "its clock was set forward");
     farm_end(&rig);
 }
-END_TEST
 
 static uint64_t at_most_ms;
 
@@ -441,7 +427,7 @@ static bool is_shorter(void *arg)
 }
 
 /* Our own client was suspended: every vote still counts. */
-START_TEST(clocks_that_moved_alike_shorten_a_held_lock)
+TEST_LOOP(clocks_that_moved_alike_shorten_a_held_lock, 0, 3)
 {
     size_t i;
 
@@ -471,9 +457,8 @@ START_TEST(clocks_that_moved_alike_shorten_a_held_lock)
     rig_vote_must_count("other", 0);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(clocks_that_moved_alike_beyond_the_validity_lose_the_lock)
+TEST(clocks_that_moved_alike_beyond_the_validity_lose_the_lock)
 {
     size_t i;
 
@@ -488,13 +473,12 @@ START_TEST(clocks_that_moved_alike_beyond_the_validity_lose_the_lock)
     ck_assert_int_eq(h.reason, REDLOCK_ESUSPENDED);
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- locks that are held while a master is in quarantine ---- */
 
 /* The master lost our key with all its data. The heal sets it again, and the next renewal counts
  * it: so another master may lose the key then. */
-START_TEST(a_quarantined_master_is_healed_and_counts_for_a_held_lock)
+TEST(a_quarantined_master_is_healed_and_counts_for_a_held_lock)
 {
     size_t before;
 
@@ -516,10 +500,9 @@ START_TEST(a_quarantined_master_is_healed_and_counts_for_a_held_lock)
     farm_wait_gone(&rig, "k");
     farm_end(&rig);
 }
-END_TEST
 
 /* The same without the heal. */
-START_TEST(a_master_that_forgot_does_not_count_before_it_is_healed)
+TEST(a_master_that_forgot_does_not_count_before_it_is_healed)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     hold_everywhere(0);
@@ -527,34 +510,4 @@ START_TEST(a_master_that_forgot_does_not_count_before_it_is_healed)
     model_del(rig_model(1), "k");
     extend_again(REDLOCK_ELOST);
     farm_end(&rig);
-}
-END_TEST
-
-Suite *clocks_suite(void)
-{
-    Suite *suite = suite_create("clocks");
-    TCase *tcase = tcase_create("clocks");
-
-    tcase_add_loop_test(tcase, a_clock_set_forward_does_not_vote, 0, 2);
-    tcase_add_test(tcase, a_clock_that_is_too_fast_does_not_vote);
-    tcase_add_test(tcase, a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote);
-    tcase_add_test(tcase, a_clock_step_is_recorded_for_new_clients);
-    tcase_add_test(tcase, a_clock_step_stays_recorded_when_the_clock_is_set_back);
-    tcase_add_test(tcase, a_possible_suspension_of_ours_is_not_recorded);
-    tcase_add_test(tcase, a_clock_step_is_recorded_with_one_witness);
-    tcase_add_loop_test(tcase, a_step_recorded_by_another_client_quarantines, 0, 4);
-    tcase_add_test(tcase, a_recorded_step_is_not_recorded_again);
-    tcase_add_test(tcase, a_clock_set_back_or_off_from_the_beginning_votes);
-    tcase_add_test(tcase, a_lease_by_a_clock_that_moved_does_not_count);
-    tcase_add_test(tcase, a_lease_from_before_a_clock_moved_does_not_count_again);
-    tcase_add_test(tcase, a_majority_by_a_clock_that_moved_is_lost_at_once);
-    tcase_add_test(tcase, a_vote_by_a_clock_that_moved_does_not_count);
-    tcase_add_test(tcase, a_lease_by_a_clock_that_moved_counts_again_later);
-    tcase_add_loop_test(tcase, clocks_that_moved_alike_shorten_a_held_lock, 0, 3);
-    tcase_add_test(tcase, clocks_that_moved_alike_beyond_the_validity_lose_the_lock);
-    tcase_add_test(tcase, a_quarantined_master_is_healed_and_counts_for_a_held_lock);
-    tcase_add_test(tcase, a_master_that_forgot_does_not_count_before_it_is_healed);
-    tcase_add_test(tcase, a_clock_that_moved_once_counts_soon_for_held_locks);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -6,7 +6,9 @@
 #include <event2/event.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
+#include "lib/test.h"
+
+SUITE("config");
 
 static struct farm f;
 static char text[256];
@@ -101,7 +103,9 @@ static struct redlock_options one_node(const char *const *uri)
     return options;
 }
 
-START_TEST(bad_uri_is_refused_with_a_sentence)
+CASE("new");
+
+TEST_LOOP(bad_uri_is_refused_with_a_sentence, 0, N_ROWS(bad_uris))
 {
     struct redlock_options options = one_node(&bad_uris[_i]);
     int status = try_new(&options);
@@ -112,7 +116,6 @@ START_TEST(bad_uri_is_refused_with_a_sentence)
     ck_assert_msg(strstr(text, "sesame") == NULL, "%s", text);
     ck_assert_int_eq(error_node, 0);
 }
-END_TEST
 
 /* The valid URIs next to the invalid ones. No server listens there: only the parsing is tested. */
 static const struct {
@@ -131,7 +134,7 @@ static const struct {
     {"unix:///run/none.sock?db=2", "unix:///run/none.sock?db=2"},
 };
 
-START_TEST(good_uri_is_understood)
+TEST_LOOP(good_uri_is_understood, 0, N_ROWS(good_uris))
 {
     struct redlock_options options = one_node(&good_uris[_i].uri);
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -146,9 +149,8 @@ START_TEST(good_uri_is_understood)
     event_base_loop(base, 0);
     event_base_free(base);
 }
-END_TEST
 
-START_TEST(error_text_is_cut_to_its_size)
+TEST(error_text_is_cut_to_its_size)
 {
     const char *uri = "nonsense";
     struct redlock_options options = one_node(&uri);
@@ -161,9 +163,8 @@ START_TEST(error_text_is_cut_to_its_size)
     options.error_text_size = 0;
     ck_assert_int_eq(try_new(&options), REDLOCK_EURI);
 }
-END_TEST
 
-START_TEST(the_bad_one_of_many_uris_is_named)
+TEST(the_bad_one_of_many_uris_is_named)
 {
     static const char *const uris[] = {"unix:///a", "unix:///b", "bad"};
     struct redlock_options options = one_node(uris);
@@ -172,7 +173,6 @@ START_TEST(the_bad_one_of_many_uris_is_named)
     ck_assert_int_eq(try_new(&options), REDLOCK_EURI);
     ck_assert_ptr_nonnull(strchr(text, '3'));
 }
-END_TEST
 
 /* Each number just outside its range, and just inside. */
 static void with_number(struct redlock_options *options, int which, uint32_t value)
@@ -193,7 +193,7 @@ static void with_number(struct redlock_options *options, int which, uint32_t val
     }
 }
 
-START_TEST(numbers_of_the_options_have_ranges)
+TEST_LOOP(numbers_of_the_options_have_ranges, 0, 4)
 {
     static const uint32_t least[] = {1, 1, 10, 0};
     static const uint32_t most[] = {60000, 60000, 86400000, 500000};
@@ -212,9 +212,8 @@ START_TEST(numbers_of_the_options_have_ranges)
         ck_assert_int_eq(try_new(&options), REDLOCK_EINVAL);
     }
 }
-END_TEST
 
-START_TEST(number_of_nodes_has_a_range)
+TEST(number_of_nodes_has_a_range)
 {
     static char names[REDLOCK_MAX_NODES + 1][24];
     const char *uris[REDLOCK_MAX_NODES + 1] = {NULL};
@@ -239,10 +238,9 @@ START_TEST(number_of_nodes_has_a_range)
     options.n_nodes = 2;
     ck_assert_int_ne(try_new(&options), REDLOCK_OK);
 }
-END_TEST
 
 /* [S10] In every spelling. */
-START_TEST(one_address_twice_is_refused)
+TEST_LOOP(one_address_twice_is_refused, 0, 4)
 {
     static const char *const same[][2] = {
         {"redis://a.example", "redis://a.example"},
@@ -262,9 +260,8 @@ START_TEST(one_address_twice_is_refused)
     ck_assert_int_eq(error_node, 2);
     ck_assert_ptr_null(strstr(text, "secret"));
 }
-END_TEST
 
-START_TEST(databases_of_one_address_are_several_nodes)
+TEST(databases_of_one_address_are_several_nodes)
 {
     const char *uris[] = {"redis://a.example/0", "redis://a.example/1"};
     struct redlock_options options = one_node(uris);
@@ -272,9 +269,8 @@ START_TEST(databases_of_one_address_are_several_nodes)
     options.n_nodes = 2;
     ck_assert_int_eq(try_new(&options), REDLOCK_OK);
 }
-END_TEST
 
-START_TEST(texts_of_the_options_are_checked)
+TEST(texts_of_the_options_are_checked)
 {
     static char long_text[2000];
     const char *uri = "unix:///none";
@@ -294,9 +290,8 @@ START_TEST(texts_of_the_options_are_checked)
     options.password = "pass";
     ck_assert_int_eq(try_new(&options), REDLOCK_OK);
 }
-END_TEST
 
-START_TEST(options_that_were_not_initialised_are_refused)
+TEST(options_that_were_not_initialised_are_refused)
 {
     const char *uri = "unix:///none";
     struct redlock_options options = one_node(&uri);
@@ -313,7 +308,6 @@ START_TEST(options_that_were_not_initialised_are_refused)
     ck_assert_ptr_null(rl);
     event_base_free(base);
 }
-END_TEST
 
 /* So long that no lock ends while a test runs. */
 #define MAX_TTL_MS 100000
@@ -357,7 +351,10 @@ static void must_refuse(const struct redlock_request *request, int status)
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 0);
 }
 
-START_TEST(ttl_has_a_range)
+CASE("calls");
+FIXTURE(set_up, tear_down);
+
+TEST(ttl_has_a_range)
 {
     struct redlock_request request = good_request();
 
@@ -372,9 +369,8 @@ START_TEST(ttl_has_a_range)
     request.ttl_ms = MAX_TTL_MS;
     ck_assert_int_eq(farm_acquire_as(&f, &request).status, REDLOCK_OK);
 }
-END_TEST
 
-START_TEST(key_has_a_length)
+TEST(key_has_a_length)
 {
     static char key[REDLOCK_MAX_KEY + 2];
     struct redlock_request request = good_request();
@@ -394,9 +390,8 @@ START_TEST(key_has_a_length)
     request.key_len = 3;
     must_refuse(&request, REDLOCK_EINVAL);
 }
-END_TEST
 
-START_TEST(key_limit_counts_the_prefix)
+TEST(key_limit_counts_the_prefix)
 {
     static char key[REDLOCK_MAX_KEY + 1];
     struct redlock_request request = good_request();
@@ -410,9 +405,8 @@ START_TEST(key_limit_counts_the_prefix)
     request.key_len = REDLOCK_MAX_KEY - 2;
     ck_assert_int_eq(farm_acquire_as(&f, &request).status, REDLOCK_OK);
 }
-END_TEST
 
-START_TEST(owner_is_printable_and_short)
+TEST(owner_is_printable_and_short)
 {
     static char owner[REDLOCK_MAX_OWNER + 2];
     static const char *const bad[] = {"new\nline", "nul\x7f", "\xc3\xa9t\xc3\xa9", "\t", owner};
@@ -425,9 +419,8 @@ START_TEST(owner_is_printable_and_short)
         must_refuse(&request, REDLOCK_EINVAL);
     }
 }
-END_TEST
 
-START_TEST(other_numbers_of_the_request_are_checked)
+TEST(other_numbers_of_the_request_are_checked)
 {
     struct redlock_request request = good_request();
 
@@ -449,9 +442,8 @@ START_TEST(other_numbers_of_the_request_are_checked)
     request.size = SIZE_MAX;
     must_refuse(&request, REDLOCK_EINVAL);
 }
-END_TEST
 
-START_TEST(null_is_refused_everywhere)
+TEST(null_is_refused_everywhere)
 {
     struct redlock_request request = good_request();
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -476,7 +468,6 @@ START_TEST(null_is_refused_everywhere)
     ck_assert_int_eq(redlock_get_node_info(f.rl, 0, NULL), REDLOCK_EINVAL);
     ck_assert_uint_eq(redlock_node_count(NULL), 0);
 }
-END_TEST
 
 static void must_say(const char *words)
 {
@@ -493,7 +484,7 @@ static void must_refuse_and_say(const struct redlock_request *request, const cha
     must_say(words);
 }
 
-START_TEST(each_wrong_field_of_a_request_is_named)
+TEST(each_wrong_field_of_a_request_is_named)
 {
     static const char *const twice[] = {"a", "b", "a"}, *const empty[] = {"a", ""},
                              *const gap[] = {"a", NULL};
@@ -550,7 +541,6 @@ START_TEST(each_wrong_field_of_a_request_is_named)
     good.ttl_ms = 9;
     must_refuse_and_say(&good, "the ttl is 9 ms; it must be 10 to ");
 }
-END_TEST
 
 static void never_asked(const struct redlock_query_result *result, int status, void *arg)
 {
@@ -565,7 +555,7 @@ static void ignored(struct redlock_lock *lock, int status, void *arg)
     (void)arg;
 }
 
-START_TEST(other_calls_say_what_is_wrong_too)
+TEST(other_calls_say_what_is_wrong_too)
 {
     static const char *const key = "k", *const none = "";
     struct redlock_request request = good_request();
@@ -592,9 +582,8 @@ START_TEST(other_calls_say_what_is_wrong_too)
     ck_assert_int_lt(redlock_extend(got.lock, 0, never_called, NULL), 0);
     must_say("another extension");
 }
-END_TEST
 
-START_TEST(index_and_size_are_checked)
+TEST(index_and_size_are_checked)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     struct redlock_node_detail detail = {.size = sizeof(detail)};
@@ -610,7 +599,6 @@ START_TEST(index_and_size_are_checked)
     detail.size = 0;
     ck_assert_int_eq(redlock_lock_node(got.lock, 0, &detail), REDLOCK_EINVAL);
 }
-END_TEST
 
 static void on_queried(const struct redlock_query_result *result, int status, void *arg)
 {
@@ -629,7 +617,7 @@ static void others_are_not_refused(int *reported)
 }
 
 /* The limit of the header: 65536 pending acquires. */
-START_TEST(acquires_have_a_limit)
+TEST(acquires_have_a_limit)
 {
     struct redlock_request request = good_request();
     struct outcome got = {.n = 0};
@@ -653,9 +641,10 @@ START_TEST(acquires_have_a_limit)
         fake_up(f.nodes[i]);
     }
 }
-END_TEST
 
-START_TEST(every_code_has_a_sentence)
+CASE("new");
+
+TEST(every_code_has_a_sentence)
 {
     static const int codes[] = {REDLOCK_OK,         REDLOCK_GONE,       REDLOCK_TAKEN,
                                 REDLOCK_EINVAL,     REDLOCK_ESTATE,     REDLOCK_EURI,
@@ -675,9 +664,8 @@ START_TEST(every_code_has_a_sentence)
     ck_assert_ptr_nonnull(redlock_strerror(12345));
     ck_assert_ptr_nonnull(redlock_strerror(INT_MIN));
 }
-END_TEST
 
-START_TEST(version_is_that_of_the_headers)
+TEST(version_is_that_of_the_headers)
 {
     char expected[32];
 
@@ -685,52 +673,4 @@ START_TEST(version_is_that_of_the_headers)
              REDLOCK_VERSION_PATCH);
     ck_assert_str_eq(redlock_version(), REDLOCK_VERSION);
     ck_assert_str_eq(redlock_version(), expected);
-}
-END_TEST
-
-static TCase *new_case(void)
-{
-    TCase *tcase = tcase_create("new");
-
-    tcase_add_loop_test(tcase, bad_uri_is_refused_with_a_sentence, 0,
-                        sizeof(bad_uris) / sizeof(bad_uris[0]));
-    tcase_add_loop_test(tcase, good_uri_is_understood, 0, sizeof(good_uris) / sizeof(good_uris[0]));
-    tcase_add_test(tcase, error_text_is_cut_to_its_size);
-    tcase_add_test(tcase, the_bad_one_of_many_uris_is_named);
-    tcase_add_loop_test(tcase, numbers_of_the_options_have_ranges, 0, 4);
-    tcase_add_test(tcase, number_of_nodes_has_a_range);
-    tcase_add_loop_test(tcase, one_address_twice_is_refused, 0, 4);
-    tcase_add_test(tcase, databases_of_one_address_are_several_nodes);
-    tcase_add_test(tcase, texts_of_the_options_are_checked);
-    tcase_add_test(tcase, options_that_were_not_initialised_are_refused);
-    tcase_add_test(tcase, every_code_has_a_sentence);
-    tcase_add_test(tcase, version_is_that_of_the_headers);
-    return tcase;
-}
-
-static TCase *calls_case(void)
-{
-    TCase *tcase = tcase_create("calls");
-
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, ttl_has_a_range);
-    tcase_add_test(tcase, key_has_a_length);
-    tcase_add_test(tcase, key_limit_counts_the_prefix);
-    tcase_add_test(tcase, owner_is_printable_and_short);
-    tcase_add_test(tcase, other_numbers_of_the_request_are_checked);
-    tcase_add_test(tcase, null_is_refused_everywhere);
-    tcase_add_test(tcase, each_wrong_field_of_a_request_is_named);
-    tcase_add_test(tcase, other_calls_say_what_is_wrong_too);
-    tcase_add_test(tcase, index_and_size_are_checked);
-    tcase_add_test(tcase, acquires_have_a_limit);
-    return tcase;
-}
-
-Suite *config_suite(void)
-{
-    Suite *suite = suite_create("config");
-
-    suite_add_tcase(suite, new_case());
-    suite_add_tcase(suite, calls_case());
-    return suite;
 }

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
 #include "io/suspend.h"
 #include "io/watch.h"
+#include "lib/test.h"
+
+SUITE("contention");
 
 static struct farm f;
 
@@ -108,7 +110,7 @@ static void wait_for_calls(int n)
     loop_must_true(f.base, all_were_called, &n);
 }
 
-START_TEST(a_thousand_requests_get_the_lock_in_the_order_of_their_calls)
+TEST(a_thousand_requests_get_the_lock_in_the_order_of_their_calls)
 {
     static struct waiter all[THOUSAND];
     int i;
@@ -130,9 +132,8 @@ START_TEST(a_thousand_requests_get_the_lock_in_the_order_of_their_calls)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(those_who_stand_behind_ask_no_master)
+TEST(those_who_stand_behind_ask_no_master)
 {
     static struct waiter holder, all[THOUSAND];
     size_t before;
@@ -151,7 +152,6 @@ START_TEST(those_who_stand_behind_ask_no_master)
     ck_assert_int_eq(n_calls, 1);
     farm_end(&f);
 }
-END_TEST
 
 /* The first command of the connection that begins with this text, from `from` on. */
 static size_t find_on(size_t node, size_t from, const char *command)
@@ -172,7 +172,7 @@ static void set_must_follow_release(size_t node)
 }
 
 /* Nothing is answered in between: so one flight has both. */
-START_TEST(the_next_request_follows_the_release_in_one_flight)
+TEST(the_next_request_follows_the_release_in_one_flight)
 {
     struct waiter one = {0}, two = {0};
     size_t i;
@@ -194,11 +194,10 @@ START_TEST(the_next_request_follows_the_release_in_one_flight)
     must_get(&two);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- leaving ---- */
 
-START_TEST(one_that_is_cancelled_leaves_the_others_in_order)
+TEST(one_that_is_cancelled_leaves_the_others_in_order)
 {
     struct waiter all[4] = {{0}};
     int i;
@@ -219,11 +218,10 @@ START_TEST(one_that_is_cancelled_leaves_the_others_in_order)
     must_get(&all[3]);
     farm_end(&f);
 }
-END_TEST
 
 #define WAIT_MS 30000u
 
-START_TEST(one_whose_time_is_over_has_the_reason_eheld_and_made_no_try)
+TEST(one_whose_time_is_over_has_the_reason_eheld_and_made_no_try)
 {
     struct waiter all[3] = {{0}};
 
@@ -242,10 +240,9 @@ START_TEST(one_whose_time_is_over_has_the_reason_eheld_and_made_no_try)
     must_get(&all[2]);
     farm_end(&f);
 }
-END_TEST
 
 /* The head waits for a foreign holder. When it is cancelled, the next one asks. */
-START_TEST(a_head_that_is_cancelled_passes_its_turn_on)
+TEST(a_head_that_is_cancelled_passes_its_turn_on)
 {
     struct waiter one = {0}, two = {0};
 
@@ -261,7 +258,6 @@ START_TEST(a_head_that_is_cancelled_passes_its_turn_on)
     ck_assert_int_eq(one.status, REDLOCK_ECANCELED);
     farm_end(&f);
 }
-END_TEST
 
 static bool one_was_called(void *arg)
 {
@@ -271,7 +267,7 @@ static bool one_was_called(void *arg)
 
 /* The first asks masters that do not answer. Then there is nobody to ask, and the others fail as
  * soon as it is their turn: all in one turn of the loop. */
-START_TEST(a_thousand_heads_that_fail_pass_the_turn_on)
+TEST(a_thousand_heads_that_fail_pass_the_turn_on)
 {
     static struct waiter all[THOUSAND];
     struct redlock_request request = outcome_request("k");
@@ -297,7 +293,6 @@ START_TEST(a_thousand_heads_that_fail_pass_the_turn_on)
     }
     farm_end(&f);
 }
-END_TEST
 
 /* ---- those that fail for a reason of their own [W2] ---- */
 
@@ -353,7 +348,7 @@ static void must_have_failed(struct waiter *all)
     loop_must_true(f.base, all_have_failed, all);
 }
 
-START_TEST(one_that_cannot_be_granted_lets_others_ask)
+TEST(one_that_cannot_be_granted_lets_others_ask)
 {
     struct waiter vain[3] = {{0}}, behind = {0}, newcomer = {0};
     size_t i;
@@ -376,10 +371,9 @@ START_TEST(one_that_cannot_be_granted_lets_others_ask)
     ck_assert_int_eq(vain[0].calls + vain[1].calls, 0);
     farm_end(&f);
 }
-END_TEST
 
 /* A foreign key on one master, an error on another: neither alone is a majority. */
-START_TEST(one_that_an_error_and_a_refusal_keep_out_lets_others_ask)
+TEST(one_that_an_error_and_a_refusal_keep_out_lets_others_ask)
 {
     struct waiter vain[2] = {{0}}, behind = {0};
 
@@ -393,10 +387,9 @@ START_TEST(one_that_an_error_and_a_refusal_keep_out_lets_others_ask)
     ck_assert_int_eq(redlock_lock_reason(vain[0].handle), REDLOCK_EHELD);
     farm_end(&f);
 }
-END_TEST
 
 /* By now it would have asked again, after a millisecond at most. */
-START_TEST(one_that_failed_does_not_ask_while_another_one_holds_the_lock)
+TEST(one_that_failed_does_not_ask_while_another_one_holds_the_lock)
 {
     struct waiter vain[2] = {{0}}, other = {0};
     uint32_t tries, later_tries;
@@ -414,9 +407,8 @@ START_TEST(one_that_failed_does_not_ask_while_another_one_holds_the_lock)
     ck_assert_uint_eq(later_tries, tries);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(one_that_failed_gets_the_lock_when_its_trouble_is_over)
+TEST(one_that_failed_gets_the_lock_when_its_trouble_is_over)
 {
     struct waiter vain[2] = {{0}};
 
@@ -428,10 +420,9 @@ START_TEST(one_that_failed_gets_the_lock_when_its_trouble_is_over)
     must_get(&vain[0]);
     farm_end(&f);
 }
-END_TEST
 
 /* None of them has the lock while the masters refuse everything. */
-START_TEST(all_that_failed_get_their_turn_when_the_trouble_is_over)
+TEST(all_that_failed_get_their_turn_when_the_trouble_is_over)
 {
     static struct waiter all[101];
     int i;
@@ -452,10 +443,9 @@ START_TEST(all_that_failed_get_their_turn_when_the_trouble_is_over)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* One of them rests, and the others stand behind it. */
-START_TEST(one_that_failed_can_be_cancelled_wherever_it_stands)
+TEST(one_that_failed_can_be_cancelled_wherever_it_stands)
 {
     struct waiter vain[4] = {{0}};
     int i;
@@ -476,9 +466,8 @@ START_TEST(one_that_failed_can_be_cancelled_wherever_it_stands)
     must_get(&vain[2]);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(the_wait_of_one_that_failed_ends_in_time)
+TEST(the_wait_of_one_that_failed_ends_in_time)
 {
     struct redlock_request request = outcome_fenced_request("k");
     struct waiter vain[3] = {{0}};
@@ -500,11 +489,10 @@ START_TEST(the_wait_of_one_that_failed_ends_in_time)
     }
     farm_end(&f);
 }
-END_TEST
 
 /* ---- the end of a lock ---- */
 
-START_TEST(a_lock_that_is_forgotten_passes_the_turn_on)
+TEST(a_lock_that_is_forgotten_passes_the_turn_on)
 {
     struct waiter one = {0}, two = {0};
 
@@ -518,10 +506,9 @@ START_TEST(a_lock_that_is_forgotten_passes_the_turn_on)
     farm_wait_count(&f, 0, "SET k", 2);
     farm_end(&f);
 }
-END_TEST
 
 /* It is not renewed. Its keys have not expired at the fake masters. */
-START_TEST(a_lock_that_is_lost_passes_the_turn_on)
+TEST(a_lock_that_is_lost_passes_the_turn_on)
 {
     struct waiter one = {0}, two = {0};
 
@@ -536,10 +523,9 @@ START_TEST(a_lock_that_is_lost_passes_the_turn_on)
     must_get(&two);
     farm_end(&f);
 }
-END_TEST
 
 /* It has no quorum, and its keys stay. */
-START_TEST(a_release_that_fails_passes_the_turn_on)
+TEST(a_release_that_fails_passes_the_turn_on)
 {
     struct waiter one = {0}, two = {0};
     struct outcome_released released = {0, 0};
@@ -564,11 +550,10 @@ START_TEST(a_release_that_fails_passes_the_turn_on)
     must_get(&two);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- several keys ---- */
 
-START_TEST(a_set_stands_behind_a_lock_on_one_of_its_keys)
+TEST(a_set_stands_behind_a_lock_on_one_of_its_keys)
 {
     struct waiter one = {0}, set = {0}, other = {0};
 
@@ -585,9 +570,8 @@ START_TEST(a_set_stands_behind_a_lock_on_one_of_its_keys)
     must_get(&set);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(others_stand_behind_a_set_that_is_held)
+TEST(others_stand_behind_a_set_that_is_held)
 {
     struct waiter set = {0}, one = {0}, other_set = {0};
     size_t before;
@@ -607,10 +591,9 @@ START_TEST(others_stand_behind_a_set_that_is_held)
     must_get(&other_set);
     farm_end(&f);
 }
-END_TEST
 
 /* {a, b} waits for a. Whoever holds a takes b in the right order, and must get it. */
-START_TEST(locks_taken_one_by_one_pass_a_set_that_waits_for_both)
+TEST(locks_taken_one_by_one_pass_a_set_that_waits_for_both)
 {
     struct waiter a = {0}, b = {0}, set = {0};
 
@@ -626,11 +609,10 @@ START_TEST(locks_taken_one_by_one_pass_a_set_that_waits_for_both)
     must_get(&set);
     farm_end(&f);
 }
-END_TEST
 
 /* {a, k} asks the masters, and waits for k, which somebody else holds. Whoever waits for a alone
  * may hold what that holder needs. */
-START_TEST(a_set_that_waits_for_a_foreign_holder_does_not_block_its_other_key)
+TEST(a_set_that_waits_for_a_foreign_holder_does_not_block_its_other_key)
 {
     struct waiter set = {0}, other_set = {0}, a = {0};
 
@@ -650,7 +632,6 @@ START_TEST(a_set_that_waits_for_a_foreign_holder_does_not_block_its_other_key)
     must_get(&other_set);
     farm_end(&f);
 }
-END_TEST
 
 /* The release of whoever held the lock does not take the other one's place. */
 static void release_must_say(struct waiter *w, const char *channel)
@@ -669,7 +650,7 @@ static void release_must_say(struct waiter *w, const char *channel)
 }
 
 /* Both wait for k, in one place of the waiting lists, because the channel is the manager's. */
-START_TEST(a_release_keeps_the_place_of_a_request_for_another_set)
+TEST(a_release_keeps_the_place_of_a_request_for_another_set)
 {
     struct waiter set = {0}, single = {0}, *first, *second;
 
@@ -691,11 +672,10 @@ START_TEST(a_release_keeps_the_place_of_a_request_for_another_set)
     must_get(second);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- those who ask at once ---- */
 
-START_TEST(a_request_that_does_not_wait_asks_the_masters_at_once)
+TEST(a_request_that_does_not_wait_asks_the_masters_at_once)
 {
     struct waiter one = {0}, two = {0};
 
@@ -708,9 +688,8 @@ START_TEST(a_request_that_does_not_wait_asks_the_masters_at_once)
     ck_assert_uint_eq(two.tries, 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(others_stand_behind_a_lock_that_was_taken_without_waiting)
+TEST(others_stand_behind_a_lock_that_was_taken_without_waiting)
 {
     struct waiter one = {0}, two = {0};
 
@@ -724,9 +703,8 @@ START_TEST(others_stand_behind_a_lock_that_was_taken_without_waiting)
     must_get(&two);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(others_stand_behind_a_lock_that_was_taken_over)
+TEST(others_stand_behind_a_lock_that_was_taken_over)
 {
     struct redlock_request request = outcome_request("k");
     struct waiter one = {0}, two = {0}, three = {0};
@@ -746,7 +724,6 @@ START_TEST(others_stand_behind_a_lock_that_was_taken_over)
     must_get(&three);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- another manager ---- */
 
@@ -766,7 +743,7 @@ static bool is_listed(void *arg)
 /* The release and the next request leave in one flight, so no reply says in time that the release
  * has woken somebody: that of the release before does. The other manager may have had a vote of the
  * round before; then it has to wait for a back-off [W3], and may miss a turn. */
-START_TEST(whoever_asks_again_in_the_turn_of_its_release_lets_another_manager_in)
+TEST(whoever_asks_again_in_the_turn_of_its_release_lets_another_manager_in)
 {
     struct waiter one = {0}, two = {0};
     struct redlock *first;
@@ -796,13 +773,12 @@ START_TEST(whoever_asks_again_in_the_turn_of_its_release_lets_another_manager_in
     watch_close(f.base, first);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- the end of the manager ---- */
 
 #define MANY 10000
 
-START_TEST(a_close_ends_ten_thousand_that_stand_behind)
+TEST(a_close_ends_ten_thousand_that_stand_behind)
 {
     static struct waiter all[MANY];
     int i;
@@ -822,41 +798,4 @@ START_TEST(a_close_ends_ten_thousand_that_stand_behind)
     }
     farm_wait_clean(&f);
     farm_end(&f);
-}
-END_TEST
-
-Suite *contention_suite(void)
-{
-    Suite *s = suite_create("contention");
-    TCase *c = tcase_create("contention");
-
-    tcase_add_test(c, a_thousand_requests_get_the_lock_in_the_order_of_their_calls);
-    tcase_add_test(c, those_who_stand_behind_ask_no_master);
-    tcase_add_test(c, the_next_request_follows_the_release_in_one_flight);
-    tcase_add_test(c, one_that_is_cancelled_leaves_the_others_in_order);
-    tcase_add_test(c, one_whose_time_is_over_has_the_reason_eheld_and_made_no_try);
-    tcase_add_test(c, a_head_that_is_cancelled_passes_its_turn_on);
-    tcase_add_test(c, a_thousand_heads_that_fail_pass_the_turn_on);
-    tcase_add_test(c, one_that_cannot_be_granted_lets_others_ask);
-    tcase_add_test(c, one_that_an_error_and_a_refusal_keep_out_lets_others_ask);
-    tcase_add_test(c, one_that_failed_does_not_ask_while_another_one_holds_the_lock);
-    tcase_add_test(c, one_that_failed_gets_the_lock_when_its_trouble_is_over);
-    tcase_add_test(c, all_that_failed_get_their_turn_when_the_trouble_is_over);
-    tcase_add_test(c, one_that_failed_can_be_cancelled_wherever_it_stands);
-    tcase_add_test(c, the_wait_of_one_that_failed_ends_in_time);
-    tcase_add_test(c, a_lock_that_is_forgotten_passes_the_turn_on);
-    tcase_add_test(c, a_lock_that_is_lost_passes_the_turn_on);
-    tcase_add_test(c, a_release_that_fails_passes_the_turn_on);
-    tcase_add_test(c, a_set_stands_behind_a_lock_on_one_of_its_keys);
-    tcase_add_test(c, others_stand_behind_a_set_that_is_held);
-    tcase_add_test(c, locks_taken_one_by_one_pass_a_set_that_waits_for_both);
-    tcase_add_test(c, a_set_that_waits_for_a_foreign_holder_does_not_block_its_other_key);
-    tcase_add_test(c, a_release_keeps_the_place_of_a_request_for_another_set);
-    tcase_add_test(c, a_request_that_does_not_wait_asks_the_masters_at_once);
-    tcase_add_test(c, others_stand_behind_a_lock_that_was_taken_without_waiting);
-    tcase_add_test(c, others_stand_behind_a_lock_that_was_taken_over);
-    tcase_add_test(c, whoever_asks_again_in_the_turn_of_its_release_lets_another_manager_in);
-    tcase_add_test(c, a_close_ends_ten_thousand_that_stand_behind);
-    suite_add_tcase(s, c);
-    return s;
 }

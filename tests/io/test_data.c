@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/suites.h"
 #include "io/rig.h"
+#include "lib/test.h"
 
-START_TEST(a_flushall_is_seen_by_the_inspection)
+SUITE("data");
+
+TEST_LOOP(a_flushall_is_seen_by_the_inspection, 0, 2)
 {
     size_t greetings;
 
@@ -24,10 +26,9 @@ START_TEST(a_flushall_is_seen_by_the_inspection)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* There is no inspection in between: the vote itself reads the mark. */
-START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
+TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 {
     size_t greetings;
 
@@ -43,12 +44,11 @@ START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
     rig_vote_must_count("fenced", 1);
     farm_end(&rig);
 }
-END_TEST
 
 /* A vote finds no mark, and the inspection that follows is refused. Without a mark nothing would
  * show it if the data were deleted again: so the votes wait for one, and it is asked for again,
  * also without regular inspections. */
-START_TEST(votes_wait_for_a_mark_after_one_that_was_missing)
+TEST_LOOP(votes_wait_for_a_mark_after_one_that_was_missing, 0, 2)
 {
     size_t greetings;
 
@@ -68,10 +68,9 @@ START_TEST(votes_wait_for_a_mark_after_one_that_was_missing)
     rig_vote_must_count("fenced", 1);
     farm_end(&rig);
 }
-END_TEST
 
 /* Another client inspected the master before us, and wrote a new mark. */
-START_TEST(a_flushall_is_seen_when_another_client_wrote_a_new_mark)
+TEST(a_flushall_is_seen_when_another_client_wrote_a_new_mark)
 {
     char other[128];
     size_t greetings;
@@ -86,9 +85,8 @@ START_TEST(a_flushall_is_seen_when_another_client_wrote_a_new_mark)
     rig_must_be_quarantined(0, "its data were deleted");
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(a_replica_in_its_masters_place_does_not_vote)
+TEST_LOOP(a_replica_in_its_masters_place_does_not_vote, 0, 2)
 {
     rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
     model_promote(rig_model(0));
@@ -97,12 +95,11 @@ START_TEST(a_replica_in_its_masters_place_does_not_vote)
     rig_vote_must_not_count("k", 0, "restarted");
     farm_end(&rig);
 }
-END_TEST
 
 /* This client meets the master for the first time, and its key says that another run has written
  * it: it was a replica, it restarted with its data, or it is another server with a copy of them. It
  * has run for a day: that says nothing about the data. */
-START_TEST(the_mark_of_another_run_is_that_of_new_data)
+TEST_LOOP(the_mark_of_another_run_is_that_of_new_data, 0, 3)
 {
     static const char other[] = "0123456789012345678901234567890123456789 00000000deadbeef 1";
 
@@ -119,7 +116,6 @@ START_TEST(the_mark_of_another_run_is_that_of_new_data)
         strstr(model_get(rig_model(0), "redlock:incarnation"), rig_model(0)->run_id));
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- a master that is a replica for a while ---- */
 
@@ -129,7 +125,7 @@ static const char *const no_master[] = {
 
 /* REPLICAOF on the connection that we have; it is a master again before any client inspects it.
  * Its data are then its former master's. */
-START_TEST(a_master_that_becomes_a_replica_does_not_vote)
+TEST_LOOP(a_master_that_becomes_a_replica_does_not_vote, 0, 2)
 {
     size_t hellos;
 
@@ -152,11 +148,10 @@ START_TEST(a_master_that_becomes_a_replica_does_not_vote)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* A writable replica (replica-read-only no) refuses nothing: each inspection asks for its role.
  * And when it is a master again, its data are another master's. */
-START_TEST(a_writable_replica_is_refused_at_the_next_inspection)
+TEST_LOOP(a_writable_replica_is_refused_at_the_next_inspection, 0, 6)
 {
     static const char noperm[] = "-NOPERM no permissions to run the 'info' command\r\n";
     bool off = _i / 2 == REDLOCK_QUARANTINE_OFF, denies_info = _i % 2;
@@ -191,10 +186,9 @@ START_TEST(a_writable_replica_is_refused_at_the_next_inspection)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* INFO is denied from now on: HELLO shows the role as well. */
-START_TEST(the_role_is_read_from_hello_when_info_is_denied)
+TEST(the_role_is_read_from_hello_when_info_is_denied)
 {
     size_t hellos, greetings;
 
@@ -213,11 +207,10 @@ START_TEST(the_role_is_read_from_hello_when_info_is_denied)
     farm_wait_error(&rig, 0, "is a replica");
     farm_end(&rig);
 }
-END_TEST
 
 /* An old server without HELLO denies INFO: with lenient it votes, and its text says that its role
  * cannot be seen. */
-START_TEST(a_master_whose_role_cannot_be_seen_votes)
+TEST(a_master_whose_role_cannot_be_seen_votes)
 {
     rig_set_up(REDLOCK_QUARANTINE_LENIENT, RIG_HEALTH_MS);
     rig_model(0)->major = 5;
@@ -230,11 +223,10 @@ START_TEST(a_master_whose_role_cannot_be_seen_votes)
     ck_assert_ptr_nonnull(strstr(farm_error(&rig, 0), "as a writable replica"));
     farm_end(&rig);
 }
-END_TEST
 
 /* REPLICAOF and REPLICAOF NO ONE between two inspections: the run is the same, and it is a
  * master each time. The mark would show it, too; here EVAL is denied. */
-START_TEST(a_master_that_was_a_replica_for_a_while_is_quarantined)
+TEST_LOOP(a_master_that_was_a_replica_for_a_while_is_quarantined, 0, 2)
 {
     size_t greetings;
 
@@ -257,11 +249,10 @@ START_TEST(a_master_that_was_a_replica_for_a_while_is_quarantined)
     rig_must_count(0);
     farm_end(&rig);
 }
-END_TEST
 
 /* A vote that a replica gave before its role was read, and whose result is not reported yet, no
  * longer counts: also with the quarantine off. */
-START_TEST(the_vote_of_a_replica_is_taken_back)
+TEST_LOOP(the_vote_of_a_replica_is_taken_back, 0, 3)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
@@ -282,10 +273,9 @@ START_TEST(the_vote_of_a_replica_is_taken_back)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
     farm_end(&rig);
 }
-END_TEST
 
 /* Whatever role it has. */
-START_TEST(a_server_that_is_not_a_master_is_refused)
+TEST_LOOP(a_server_that_is_not_a_master_is_refused, 0, 10)
 {
     static const char *const roles[] = {"replica", "slave", "arbiter", "sentinel", "Master"};
 
@@ -298,14 +288,13 @@ START_TEST(a_server_that_is_not_a_master_is_refused)
     farm_wait(&rig, 0, REDLOCK_NODE_UP);
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- during an acquire or a hold ---- */
 
 /* [S7] An error proves nothing about the data: a held lock goes on, even when every master
  * answers so. The master does not vote, is inspected again, and votes as soon as it shows the
  * mark that we know. */
-START_TEST(an_error_in_an_inspection_ends_no_lock)
+TEST_LOOP(an_error_in_an_inspection_ends_no_lock, 0, 4)
 {
     static const char *const errors[] = {
         "-ERR The user executing the script can't run this command or subcommand\r\n",
@@ -340,10 +329,9 @@ START_TEST(an_error_in_an_inspection_ends_no_lock)
     farm_release(&rig, held.lock);
     farm_end(&rig);
 }
-END_TEST
 
 /* It had voted before its data were deleted, and the others answer after that. */
-START_TEST(a_vote_that_was_forgotten_no_longer_counts)
+TEST_LOOP(a_vote_that_was_forgotten_no_longer_counts, 0, 2)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
@@ -365,13 +353,12 @@ START_TEST(a_vote_that_was_forgotten_no_longer_counts)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- without inspections ---- */
 
 /* A vote that finds no mark makes the client ask for a new one; otherwise the next loss would
  * not be seen. */
-START_TEST(a_vote_that_finds_no_mark_asks_for_a_new_one)
+TEST(a_vote_that_finds_no_mark_asks_for_a_new_one)
 {
     size_t greetings;
     unsigned i;
@@ -391,7 +378,6 @@ START_TEST(a_vote_that_finds_no_mark_asks_for_a_new_one)
     }
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- the age of the data according to the key ---- */
 
@@ -399,7 +385,7 @@ END_TEST
 
 /* The master's clock was set back since. New clients wait one quarantine, not until the clock is
  * there again. */
-START_TEST(a_key_from_the_future_is_rewritten)
+TEST(a_key_from_the_future_is_rewritten)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_set_mark(0, rig_model(0)->run_id, model_now_us(rig_model(0)) + HOUR_US);
@@ -418,11 +404,10 @@ START_TEST(a_key_from_the_future_is_rewritten)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* The data are those of the run before, as they were saved last: later writes are lost, and nobody
  * knows since when. A client that knew the run before knows no more than that. */
-START_TEST(data_from_a_file_are_new_whatever_the_uptime)
+TEST_LOOP(data_from_a_file_are_new_whatever_the_uptime, 0, 3)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     if (_i == 0) {
@@ -444,32 +429,4 @@ START_TEST(data_from_a_file_are_new_whatever_the_uptime)
     ck_assert_int_ge(rig_data_age_s(0), 0);
     ck_assert_int_lt(rig_data_age_s(0), 10000); /* the test may be slow */
     farm_end(&rig);
-}
-END_TEST
-
-Suite *data_suite(void)
-{
-    Suite *suite = suite_create("data");
-    TCase *tcase = tcase_create("data");
-
-    tcase_add_loop_test(tcase, a_flushall_is_seen_by_the_inspection, 0, 2);
-    tcase_add_test(tcase, a_flushall_is_seen_by_a_vote_with_a_fence);
-    tcase_add_loop_test(tcase, votes_wait_for_a_mark_after_one_that_was_missing, 0, 2);
-    tcase_add_test(tcase, a_flushall_is_seen_when_another_client_wrote_a_new_mark);
-    tcase_add_loop_test(tcase, a_replica_in_its_masters_place_does_not_vote, 0, 2);
-    tcase_add_loop_test(tcase, the_mark_of_another_run_is_that_of_new_data, 0, 3);
-    tcase_add_loop_test(tcase, a_master_that_becomes_a_replica_does_not_vote, 0, 2);
-    tcase_add_loop_test(tcase, a_writable_replica_is_refused_at_the_next_inspection, 0, 6);
-    tcase_add_test(tcase, the_role_is_read_from_hello_when_info_is_denied);
-    tcase_add_test(tcase, a_master_whose_role_cannot_be_seen_votes);
-    tcase_add_loop_test(tcase, a_master_that_was_a_replica_for_a_while_is_quarantined, 0, 2);
-    tcase_add_loop_test(tcase, the_vote_of_a_replica_is_taken_back, 0, 3);
-    tcase_add_loop_test(tcase, a_server_that_is_not_a_master_is_refused, 0, 10);
-    tcase_add_loop_test(tcase, an_error_in_an_inspection_ends_no_lock, 0, 4);
-    tcase_add_loop_test(tcase, a_vote_that_was_forgotten_no_longer_counts, 0, 2);
-    tcase_add_test(tcase, a_vote_that_finds_no_mark_asks_for_a_new_one);
-    tcase_add_test(tcase, a_key_from_the_future_is_rewritten);
-    tcase_add_loop_test(tcase, data_from_a_file_are_new_whatever_the_uptime, 0, 3);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -2,9 +2,11 @@
  * moved. */
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
 #include "io/rig.h"
+#include "lib/test.h"
+
+SUITE("deadline");
 
 static struct farm f;
 static struct held h;
@@ -18,7 +20,7 @@ static void acquire_with_moves(struct farm *farm, int renew)
     held_acquire(&h, &request);
 }
 
-START_TEST(it_is_the_validity_as_a_point_in_time)
+TEST(it_is_the_validity_as_a_point_in_time)
 {
     uint64_t deadline_us, now_us;
 
@@ -37,9 +39,8 @@ START_TEST(it_is_the_validity_as_a_point_in_time)
     ck_assert_uint_eq(redlock_lock_deadline_us(NULL), 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(each_renewal_and_extension_moves_it)
+TEST(each_renewal_and_extension_moves_it)
 {
     uint64_t deadline_us;
     size_t i;
@@ -66,9 +67,8 @@ START_TEST(each_renewal_and_extension_moves_it)
     ck_assert_int_eq(h.moved, 3);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(moves_are_reported_only_on_request)
+TEST(moves_are_reported_only_on_request)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -78,11 +78,10 @@ START_TEST(moves_are_reported_only_on_request)
     ck_assert_str_eq(h.order, "");
     farm_end(&f);
 }
-END_TEST
 
 /* Masters 3 and 4 have not renewed it. When a third one loses the key, a majority has it only
  * for as long as these two have it. */
-START_TEST(it_moves_to_an_earlier_time_when_a_master_forgets_the_key)
+TEST(it_moves_to_an_earlier_time_when_a_master_forgets_the_key)
 {
     uint64_t first_us, renewed_us;
 
@@ -108,10 +107,9 @@ START_TEST(it_moves_to_an_earlier_time_when_a_master_forgets_the_key)
     ck_assert_str_eq(h.order, "mmtl");
     farm_end(&f);
 }
-END_TEST
 
 /* Our own client was suspended. */
-START_TEST(it_moves_to_an_earlier_time_after_a_suspension)
+TEST(it_moves_to_an_earlier_time_after_a_suspension)
 {
     uint64_t deadline_us;
     size_t i;
@@ -133,7 +131,6 @@ START_TEST(it_moves_to_an_earlier_time_after_a_suspension)
     ck_assert_uint_eq(h.deadline_us, redlock_lock_deadline_us(h.lock));
     farm_end(&rig);
 }
-END_TEST
 
 static void release_it(struct held *held)
 {
@@ -142,7 +139,7 @@ static void release_it(struct held *held)
 }
 
 /* A notice that is queued after this callback is dropped. */
-START_TEST(it_may_be_released_when_a_move_is_reported)
+TEST(it_may_be_released_when_a_move_is_reported)
 {
     held_start(&f);
     acquire_with_moves(&f, 1);
@@ -151,20 +148,4 @@ START_TEST(it_may_be_released_when_a_move_is_reported)
     held_wait(&h, &h.released, 1);
     ck_assert_str_eq(h.order, "mr");
     farm_end(&f);
-}
-END_TEST
-
-Suite *deadline_suite(void)
-{
-    Suite *s = suite_create("deadline");
-    TCase *c = tcase_create("deadline");
-
-    tcase_add_test(c, it_is_the_validity_as_a_point_in_time);
-    tcase_add_test(c, each_renewal_and_extension_moves_it);
-    tcase_add_test(c, moves_are_reported_only_on_request);
-    tcase_add_test(c, it_moves_to_an_earlier_time_when_a_master_forgets_the_key);
-    tcase_add_test(c, it_moves_to_an_earlier_time_after_a_suspension);
-    tcase_add_test(c, it_may_be_released_when_a_move_is_reported);
-    suite_add_tcase(s, c);
-    return s;
 }

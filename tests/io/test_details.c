@@ -5,8 +5,10 @@
 
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("details");
 
 static struct farm f;
 static struct held h;
@@ -52,7 +54,7 @@ static void must_name_masters_that_did_not_answer(void)
     }
 }
 
-START_TEST(a_lost_lock_names_the_masters_that_did_not_answer_and_since_when)
+TEST(a_lost_lock_names_the_masters_that_did_not_answer_and_since_when)
 {
     size_t i;
 
@@ -69,10 +71,9 @@ START_TEST(a_lost_lock_names_the_masters_that_did_not_answer_and_since_when)
     }
     farm_end(&f);
 }
-END_TEST
 
 /* These masters were never asked again: they were not connected. */
-START_TEST(a_lost_lock_names_the_masters_that_are_disconnected)
+TEST(a_lost_lock_names_the_masters_that_are_disconnected)
 {
     size_t i;
 
@@ -87,10 +88,9 @@ START_TEST(a_lost_lock_names_the_masters_that_are_disconnected)
     ck_assert_int_eq(detail_at(2).waiting, 0);
     farm_end(&f);
 }
-END_TEST
 
 /* All had voted yes, and were not asked again: their keys have expired. */
-START_TEST(a_master_whose_lease_ended_is_not_reported_as_yes)
+TEST(a_master_whose_lease_ended_is_not_reported_as_yes)
 {
     struct redlock_request request = held_request(&h, &f, "k");
     size_t i;
@@ -106,9 +106,8 @@ START_TEST(a_master_whose_lease_ended_is_not_reported_as_yes)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(every_kind_of_answer_is_reported)
+TEST(every_kind_of_answer_is_reported)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -134,10 +133,9 @@ START_TEST(every_kind_of_answer_is_reported)
     ck_assert_int_eq(detail_at(4).waiting, 0);
     farm_end(&f);
 }
-END_TEST
 
 /* The handle is still there until the callback has run. */
-START_TEST(once_the_release_has_begun_the_last_answers_are_reported)
+TEST(once_the_release_has_begun_the_last_answers_are_reported)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -154,9 +152,8 @@ START_TEST(once_the_release_has_begun_the_last_answers_are_reported)
     ck_assert_str_eq(detail_at(3).holder, "another");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_healed_master_is_reported_as_set)
+TEST(a_healed_master_is_reported_as_set)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -168,7 +165,6 @@ START_TEST(a_healed_master_is_reported_as_set)
     must_have_answered(3, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
     farm_end(&f);
 }
-END_TEST
 
 static struct redlock_node_detail refused[5];
 
@@ -184,7 +180,7 @@ static void on_refused(struct redlock_lock *lock, int status, void *arg)
     *(int *)arg = 1;
 }
 
-START_TEST(a_failed_acquire_reports_the_answers_of_its_last_round)
+TEST(a_failed_acquire_reports_the_answers_of_its_last_round)
 {
     struct redlock_request request = outcome_request("k");
     int reported = 0, i;
@@ -212,7 +208,6 @@ START_TEST(a_failed_acquire_reports_the_answers_of_its_last_round)
     ck_assert_uint_eq(refused[4].asked_ms, UINT64_MAX);
     farm_end(&f);
 }
-END_TEST
 
 /* A request that waits, until it is cancelled. */
 static struct refusal {
@@ -267,7 +262,7 @@ static void must_be_refused(size_t first, size_t last, const char *holder)
 }
 
 /* All masters are well. */
-START_TEST(a_refusal_after_the_decision_names_its_holder_and_no_answer_is_called_late)
+TEST(a_refusal_after_the_decision_names_its_holder_and_no_answer_is_called_late)
 {
     held_start(&f);
     farm_give_away(&f, 0, 5);
@@ -282,9 +277,8 @@ START_TEST(a_refusal_after_the_decision_names_its_holder_and_no_answer_is_called
     ck_assert_str_eq(refused[4].error, "has not replied yet");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_master_that_broke_the_connection_on_our_question_is_said_to_have_done_so)
+TEST(a_master_that_broke_the_connection_on_our_question_is_said_to_have_done_so)
 {
     struct redlock_request request = outcome_request("k");
     size_t i;
@@ -306,10 +300,9 @@ START_TEST(a_master_that_broke_the_connection_on_our_question_is_said_to_have_do
     ck_assert_str_eq(refused[4].error, "the connection broke before it replied");
     farm_end(&f);
 }
-END_TEST
 
 /* Two masters of five refuse for one holder, two for another. */
-START_TEST(after_a_split_vote_nobody_holds_the_lock_once_all_have_answered)
+TEST(after_a_split_vote_nobody_holds_the_lock_once_all_have_answered)
 {
     size_t i;
 
@@ -326,10 +319,9 @@ START_TEST(after_a_split_vote_nobody_holds_the_lock_once_all_have_answered)
     ck_assert_int_eq(r.may_be_held, 0);
     farm_end(&f);
 }
-END_TEST
 
 /* Nobody can adopt a lock whose key is missing, or somebody else's. */
-START_TEST(a_failed_adoption_reports_missing_keys_and_other_holders)
+TEST(a_failed_adoption_reports_missing_keys_and_other_holders)
 {
     struct redlock_request request = outcome_request("k");
     int reported = 0, i;
@@ -345,25 +337,4 @@ START_TEST(a_failed_adoption_reports_missing_keys_and_other_holders)
         ck_assert_int_eq(refused[i].said, REDLOCK_SAID_GONE);
     }
     farm_end(&f);
-}
-END_TEST
-
-Suite *details_suite(void)
-{
-    Suite *s = suite_create("details");
-    TCase *c = tcase_create("details");
-
-    tcase_add_test(c, a_lost_lock_names_the_masters_that_did_not_answer_and_since_when);
-    tcase_add_test(c, a_lost_lock_names_the_masters_that_are_disconnected);
-    tcase_add_test(c, a_master_whose_lease_ended_is_not_reported_as_yes);
-    tcase_add_test(c, every_kind_of_answer_is_reported);
-    tcase_add_test(c, once_the_release_has_begun_the_last_answers_are_reported);
-    tcase_add_test(c, a_healed_master_is_reported_as_set);
-    tcase_add_test(c, a_failed_acquire_reports_the_answers_of_its_last_round);
-    tcase_add_test(c, a_refusal_after_the_decision_names_its_holder_and_no_answer_is_called_late);
-    tcase_add_test(c, a_master_that_broke_the_connection_on_our_question_is_said_to_have_done_so);
-    tcase_add_test(c, after_a_split_vote_nobody_holds_the_lock_once_all_have_answered);
-    tcase_add_test(c, a_failed_adoption_reports_missing_keys_and_other_holders);
-    suite_add_tcase(s, c);
-    return s;
 }

@@ -10,7 +10,9 @@
 
 #include "io/dialer.h"
 #include "lib/loop.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("dial");
 
 __typeof__(rlk_resolve_start) __wrap_rlk_resolve_start;
 
@@ -31,7 +33,7 @@ static unsigned connected(void)
     return dialer_connected_to("");
 }
 
-START_TEST(the_first_address_that_connects_wins)
+TEST(the_first_address_that_connects_wins)
 {
     dialer_begin();
     dialer_accepts(1);
@@ -40,10 +42,9 @@ START_TEST(the_first_address_that_connects_wins)
     ck_assert_uint_eq(dialer.next, 1);
     dialer_end();
 }
-END_TEST
 
 /* Without the time between attempts: its timer never fires here. */
-START_TEST(after_a_refusal_the_next_attempt_begins_at_once)
+TEST(after_a_refusal_the_next_attempt_begins_at_once)
 {
     dialer_begin();
     dialer_refuses(1);
@@ -53,10 +54,9 @@ START_TEST(after_a_refusal_the_next_attempt_begins_at_once)
     ck_assert_uint_eq(dialer_wait(), 1);
     dialer_end();
 }
-END_TEST
 
 /* The attempt that got no answer was under way all the time, and ends with the other one. */
-START_TEST(an_address_that_drops_packets_is_not_waited_for)
+TEST(an_address_that_drops_packets_is_not_waited_for)
 {
     int fd;
 
@@ -72,7 +72,6 @@ START_TEST(an_address_that_drops_packets_is_not_waited_for)
     ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
     dialer_end();
 }
-END_TEST
 
 /* Its queue may take in one of those that filled it: they also send their packet again. */
 static bool is_done_with_room_at_the_first(void *arg)
@@ -87,7 +86,7 @@ static bool is_done_with_room_at_the_first(void *arg)
 }
 
 /* It may answer while the next one is tried. */
-START_TEST(an_attempt_goes_on_beside_the_next_one)
+TEST(an_attempt_goes_on_beside_the_next_one)
 {
     dialer_begin();
     dialer_drops(1);
@@ -101,9 +100,8 @@ START_TEST(an_attempt_goes_on_beside_the_next_one)
     ck_assert_uint_eq(dialer_wait(), 0); /* the kernel sends the packet again after a second */
     dialer_end();
 }
-END_TEST
 
-START_TEST(when_all_fail_the_dial_fails_once)
+TEST(when_all_fail_the_dial_fails_once)
 {
     dialer_begin();
     dialer_refuses(1);
@@ -113,9 +111,8 @@ START_TEST(when_all_fail_the_dial_fails_once)
     ck_assert_int_eq(dialer.step, RLK_DIAL_ATTEMPTS);
     dialer_end();
 }
-END_TEST
 
-START_TEST(the_address_that_greeted_last_is_tried_first)
+TEST(the_address_that_greeted_last_is_tried_first)
 {
     dialer_begin();
     dialer_drops(1);
@@ -126,9 +123,8 @@ START_TEST(the_address_that_greeted_last_is_tried_first)
     ck_assert_uint_eq(dialer.next, 1);
     dialer_end();
 }
-END_TEST
 
-START_TEST(an_address_that_did_not_greet_is_tried_last)
+TEST(an_address_that_did_not_greet_is_tried_last)
 {
     dialer_begin();
     dialer_accepts(1);
@@ -138,10 +134,9 @@ START_TEST(an_address_that_did_not_greet_is_tried_last)
     ck_assert_uint_eq(connected(), 1);
     dialer_end();
 }
-END_TEST
 
 /* Otherwise, when little time is left for all addresses, the last ones would never be tried. */
-START_TEST(an_address_that_was_waited_for_in_vain_is_tried_last)
+TEST(an_address_that_was_waited_for_in_vain_is_tried_last)
 {
     dialer_begin();
     dialer_drops(1);
@@ -154,9 +149,8 @@ START_TEST(an_address_that_was_waited_for_in_vain_is_tried_last)
     ck_assert_uint_eq(dialer.next, 1);
     dialer_end();
 }
-END_TEST
 
-START_TEST(a_cancelled_dial_says_nothing_and_closes_its_sockets)
+TEST(a_cancelled_dial_says_nothing_and_closes_its_sockets)
 {
     int fd;
 
@@ -172,10 +166,9 @@ START_TEST(a_cancelled_dial_says_nothing_and_closes_its_sockets)
     ck_assert_uint_eq(dialer.pending, 0);
     dialer_end();
 }
-END_TEST
 
 /* The second connection of a node belongs to the server that the first one is connected to. */
-START_TEST(a_second_dial_goes_to_the_same_address)
+TEST(a_second_dial_goes_to_the_same_address)
 {
     struct rlk_dial first;
 
@@ -192,10 +185,9 @@ START_TEST(a_second_dial_goes_to_the_same_address)
     ck_assert_uint_eq(dialer.addresses.n, 1);
     dialer_end();
 }
-END_TEST
 
 /* Its events are the parent's. */
-START_TEST(a_forked_child_leaves_the_dial_alone)
+TEST(a_forked_child_leaves_the_dial_alone)
 {
     int status;
     pid_t pid;
@@ -214,45 +206,16 @@ START_TEST(a_forked_child_leaves_the_dial_alone)
     ck_assert_uint_eq(dialer_wait(), 0);
     dialer_end();
 }
-END_TEST
 
 /* _i: the one that does not work, 0 for IPv6. */
-START_TEST(either_family_will_do)
+TEST_LOOP(either_family_will_do, 0, 2)
 {
+    if (dialer_skips_ipv6()) {
+        return;
+    }
     dialer_begin();
     (_i ? dialer_refuses : dialer_accepts)(1);
     (_i ? dialer_accepts : dialer_refuses)(0);
     ck_assert_uint_eq(connected(), (unsigned)_i);
     dialer_end();
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("dial");
-    TCase *c = tcase_create("dial");
-
-    tcase_add_test(c, the_first_address_that_connects_wins);
-    tcase_add_test(c, after_a_refusal_the_next_attempt_begins_at_once);
-    tcase_add_test(c, an_address_that_drops_packets_is_not_waited_for);
-    tcase_add_test(c, an_attempt_goes_on_beside_the_next_one);
-    tcase_add_test(c, when_all_fail_the_dial_fails_once);
-    tcase_add_test(c, the_address_that_greeted_last_is_tried_first);
-    tcase_add_test(c, an_address_that_did_not_greet_is_tried_last);
-    tcase_add_test(c, an_address_that_was_waited_for_in_vain_is_tried_last);
-    tcase_add_test(c, a_cancelled_dial_says_nothing_and_closes_its_sockets);
-    tcase_add_test(c, a_second_dial_goes_to_the_same_address);
-    tcase_add_test(c, a_forked_child_leaves_the_dial_alone);
-    if (dialer_has_ipv6()) {
-        tcase_add_loop_test(c, either_family_will_do, 0, 2);
-    }
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/suites.h"
 #include "io/rig.h"
+#include "lib/test.h"
+
+SUITE("duplicates");
 
 static size_t refused_duplicate(void)
 {
@@ -19,7 +21,7 @@ static bool is_a_duplicate_refused(void *arg)
     return strstr(farm_error(&rig, 0), "same server") || strstr(farm_error(&rig, 1), "same server");
 }
 
-START_TEST(one_server_at_two_addresses_is_refused)
+TEST_LOOP(one_server_at_two_addresses_is_refused, 0, 3)
 {
     char own[41];
     struct outcome got;
@@ -48,10 +50,9 @@ START_TEST(one_server_at_two_addresses_is_refused)
     ck_assert_int_eq(farm_release(&rig, got.lock), REDLOCK_OK);
     farm_end(&rig);
 }
-END_TEST
 
 /* The acquire had asked one of them already. */
-START_TEST(an_acquire_in_progress_ends_when_a_duplicate_is_found)
+TEST(an_acquire_in_progress_ends_when_a_duplicate_is_found)
 {
     struct outcome got = {.n = 3};
     struct redlock_request request = outcome_request("k");
@@ -72,7 +73,6 @@ START_TEST(an_acquire_in_progress_ends_when_a_duplicate_is_found)
     farm_wait_gone(&rig, "k");
     farm_end(&rig);
 }
-END_TEST
 
 /* Nodes 0 and 1 are one server; returns which of them was refused. */
 static size_t start_with_duplicates(char own[41])
@@ -95,7 +95,7 @@ static void must_acquire(const char *key)
 }
 
 /* A server that is down is nobody's duplicate: the other two are a majority. */
-START_TEST(a_duplicate_that_is_down_no_longer_counts)
+TEST(a_duplicate_that_is_down_no_longer_counts)
 {
     char own[41];
     size_t duplicate = start_with_duplicates(own);
@@ -106,10 +106,9 @@ START_TEST(a_duplicate_that_is_down_no_longer_counts)
     must_acquire("k");
     farm_end(&rig);
 }
-END_TEST
 
 /* The address now leads to another server, which cannot vote for a reason of its own. */
-START_TEST(a_duplicate_address_that_moved_to_a_replica_no_longer_counts)
+TEST(a_duplicate_address_that_moved_to_a_replica_no_longer_counts)
 {
     char own[41];
     size_t duplicate = start_with_duplicates(own);
@@ -121,10 +120,9 @@ START_TEST(a_duplicate_address_that_moved_to_a_replica_no_longer_counts)
     must_acquire("k");
     farm_end(&rig);
 }
-END_TEST
 
 /* For a moment a name leads to the server of another node: that does not count as a restart. */
-START_TEST(being_a_duplicate_for_a_moment_is_no_restart)
+TEST_LOOP(being_a_duplicate_for_a_moment_is_no_restart, 0, 2)
 {
     struct model *model;
     char own[41], mark[128];
@@ -141,19 +139,4 @@ START_TEST(being_a_duplicate_for_a_moment_is_no_restart)
     farm_wait(&rig, 1, REDLOCK_NODE_UP);
     rig_must_count(1);
     farm_end(&rig);
-}
-END_TEST
-
-Suite *duplicates_suite(void)
-{
-    Suite *suite = suite_create("duplicates");
-    TCase *tcase = tcase_create("duplicates");
-
-    tcase_add_loop_test(tcase, one_server_at_two_addresses_is_refused, 0, 3);
-    tcase_add_test(tcase, an_acquire_in_progress_ends_when_a_duplicate_is_found);
-    tcase_add_test(tcase, a_duplicate_that_is_down_no_longer_counts);
-    tcase_add_test(tcase, a_duplicate_address_that_moved_to_a_replica_no_longer_counts);
-    tcase_add_loop_test(tcase, being_a_duplicate_for_a_moment_is_no_restart, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -8,9 +8,10 @@
 
 #include "io/candidate.h"
 #include "io/held.h"
-#include "io/suites.h"
 #include "io/suspend.h"
-#include "lib/rows.h"
+#include "lib/test.h"
+
+SUITE("election");
 
 #define MASTERS 5
 
@@ -75,7 +76,7 @@ static uint64_t left_ms(uint64_t until_us)
 /* ---- a life ---- */
 
 /* [S11] It could only set keys that do not count, and observers would hear of a leader. */
-START_TEST(a_candidate_asks_nobody_while_too_few_votes_count)
+TEST(a_candidate_asks_nobody_while_too_few_votes_count)
 {
     size_t i;
 
@@ -106,9 +107,8 @@ START_TEST(a_candidate_asks_nobody_while_too_few_votes_count)
     candidate_finish(&c);
     end();
 }
-END_TEST
 
-START_TEST(elected_renewed_and_demoted)
+TEST(elected_renewed_and_demoted)
 {
     start();
     candidate_new(&c, &o);
@@ -135,9 +135,8 @@ START_TEST(elected_renewed_and_demoted)
     candidate_finish(&c);
     end();
 }
-END_TEST
 
-START_TEST(the_value_is_published)
+TEST(the_value_is_published)
 {
     start();
     o.value = "10.0.0.1:80 and more";
@@ -146,9 +145,8 @@ START_TEST(the_value_is_published)
                      ":leader one 10.0.0.1:80 and more");
     end();
 }
-END_TEST
 
-START_TEST(each_term_is_larger)
+TEST(each_term_is_larger)
 {
     int i;
 
@@ -161,9 +159,8 @@ START_TEST(each_term_is_larger)
     ck_assert_str_eq(c.order, "EDEDEDE");
     end();
 }
-END_TEST
 
-START_TEST(campaign_and_resign_twice_are_one)
+TEST(campaign_and_resign_twice_are_one)
 {
     start_leading();
     candidate_campaign(&c);
@@ -176,9 +173,8 @@ START_TEST(campaign_and_resign_twice_are_one)
     ck_assert_str_eq(c.order, "ED");
     end();
 }
-END_TEST
 
-START_TEST(resigned_before_it_was_elected)
+TEST(resigned_before_it_was_elected)
 {
     start();
     candidate_new(&c, &o);
@@ -189,10 +185,9 @@ START_TEST(resigned_before_it_was_elected)
     ck_assert_str_eq(c.order, "");
     end();
 }
-END_TEST
 
 /* The lock that comes is released, and another one is asked for. */
-START_TEST(resigned_and_campaigned_before_it_was_elected)
+TEST(resigned_and_campaigned_before_it_was_elected)
 {
     start();
     candidate_new(&c, &o);
@@ -204,11 +199,10 @@ START_TEST(resigned_and_campaigned_before_it_was_elected)
     ck_assert_str_eq(c.order, "E");
     end();
 }
-END_TEST
 
 /* ---- two candidates ---- */
 
-START_TEST(of_two_one_leads)
+TEST(of_two_one_leads)
 {
     struct candidate other;
     struct redlock_election_options p;
@@ -228,12 +222,11 @@ START_TEST(of_two_one_leads)
     ck_assert_int_eq(c.demoted, 1);
     end();
 }
-END_TEST
 
 /* ---- [L1] the end of a lead ---- */
 
 /* Nobody calls it: the clock alone says so. */
-START_TEST(the_clock_ends_the_lead_while_the_loop_does_not_run)
+TEST(the_clock_ends_the_lead_while_the_loop_does_not_run)
 {
     start_leading();
     suspend_ms(CANDIDATE_DEADLINE_MS - 1000);
@@ -244,10 +237,9 @@ START_TEST(the_clock_ends_the_lead_while_the_loop_does_not_run)
     ck_assert_str_eq(c.order, "E");
     end();
 }
-END_TEST
 
 /* It is late, but the lock may be renewed all the same. */
-START_TEST(suspended_for_longer_than_the_lead)
+TEST(suspended_for_longer_than_the_lead)
 {
     start_leading();
     suspend_ms(CANDIDATE_DEADLINE_MS + CANDIDATE_RETRY_MS + 1000);
@@ -256,9 +248,8 @@ START_TEST(suspended_for_longer_than_the_lead)
     ck_assert_int_eq(c.demotion.reason, REDLOCK_ESUSPENDED);
     end();
 }
-END_TEST
 
-START_TEST(suspended_for_longer_than_the_lock)
+TEST(suspended_for_longer_than_the_lock)
 {
     start_leading();
     suspend_ms(CANDIDATE_TTL_MS + 1000);
@@ -268,7 +259,6 @@ START_TEST(suspended_for_longer_than_the_lock)
     candidate_wait(&c, &c.elected, 2);
     end();
 }
-END_TEST
 
 static const struct {
     const char *claim;
@@ -278,7 +268,7 @@ static const struct {
     {"cut_off_from_its_masters_and_fit", true},
 };
 
-START_TEST(the_lead_ends_before_the_lock)
+TEST_ROWS(the_lead_ends_before_the_lock, cuts)
 {
     start();
     o.healthy_cb = cuts[_i].asks_health ? candidate_on_healthy : NULL;
@@ -296,10 +286,9 @@ START_TEST(the_lead_ends_before_the_lock)
     candidate_wait(&c, &c.elected, 2);
     end();
 }
-END_TEST
 
 /* Two of five are enough to lose nothing. */
-START_TEST(a_minority_that_is_stopped_does_not_matter)
+TEST(a_minority_that_is_stopped_does_not_matter)
 {
     start_leading();
     held_pause(&f, 0, 2);
@@ -308,9 +297,8 @@ START_TEST(a_minority_that_is_stopped_does_not_matter)
     ck_assert_int_eq(c.demoted, 0);
     end();
 }
-END_TEST
 
-START_TEST(keys_that_are_deleted_end_the_lead)
+TEST(keys_that_are_deleted_end_the_lead)
 {
     start_leading();
     held_del(&f, 0, MASTERS);
@@ -321,9 +309,8 @@ START_TEST(keys_that_are_deleted_end_the_lead)
     candidate_wait(&c, &c.elected, 2);
     end();
 }
-END_TEST
 
-START_TEST(the_delay_after_a_lead_that_was_lost)
+TEST(the_delay_after_a_lead_that_was_lost)
 {
     start();
     o.delay_ms = 3600000;
@@ -340,9 +327,8 @@ START_TEST(the_delay_after_a_lead_that_was_lost)
     candidate_wait(&c, &c.elected, 2);
     end();
 }
-END_TEST
 
-START_TEST(no_delay_after_a_resignation)
+TEST(no_delay_after_a_resignation)
 {
     start();
     o.delay_ms = 3600000;
@@ -352,11 +338,10 @@ START_TEST(no_delay_after_a_resignation)
     candidate_wait(&c, &c.elected, 2);
     end();
 }
-END_TEST
 
 /* ---- healthy_cb ---- */
 
-START_TEST(fit_before_the_lead_and_before_each_renewal)
+TEST(fit_before_the_lead_and_before_each_renewal)
 {
     size_t i;
 
@@ -372,9 +357,8 @@ START_TEST(fit_before_the_lead_and_before_each_renewal)
     ck_assert(is_leader());
     end();
 }
-END_TEST
 
-START_TEST(not_fit_at_the_beginning)
+TEST(not_fit_at_the_beginning)
 {
     start_with_health();
     c.fit = 0;
@@ -392,10 +376,9 @@ START_TEST(not_fit_at_the_beginning)
     ck_assert_str_eq(c.order, "hhhE");
     end();
 }
-END_TEST
 
 /* It does not take the lock from others, only to give it up. */
-START_TEST(not_fit_to_try_again)
+TEST(not_fit_to_try_again)
 {
     int i;
 
@@ -413,10 +396,9 @@ START_TEST(not_fit_to_try_again)
     ck_assert_int_eq(redlock_election_failure(c.e), REDLOCK_EUNRENEWED);
     end();
 }
-END_TEST
 
 /* No renewal is sent after the no. */
-START_TEST(not_fit_at_a_renewal)
+TEST(not_fit_at_a_renewal)
 {
     start_with_health();
     candidate_lead(&c, &o);
@@ -433,11 +415,10 @@ START_TEST(not_fit_at_a_renewal)
     ck_assert_int_eq(c.asked, 2); /* whoever is fit has time to take the lead */
     end();
 }
-END_TEST
 
 /* The answers of the first renewal come too late for it, and prolong the lock. So it counts, and
  * the next one needs another yes; otherwise none would ever begin. */
-START_TEST(fit_is_asked_again_while_masters_are_slow)
+TEST(fit_is_asked_again_while_masters_are_slow)
 {
     int asked;
 
@@ -458,11 +439,10 @@ START_TEST(fit_is_asked_again_while_masters_are_slow)
     ck_assert_int_eq(c.demoted, 0);
     end();
 }
-END_TEST
 
 /* ---- stops_later [L3, L4] ---- */
 
-START_TEST(the_lock_stays_until_it_has_stopped)
+TEST(the_lock_stays_until_it_has_stopped)
 {
     size_t renewals;
 
@@ -482,9 +462,8 @@ START_TEST(the_lock_stays_until_it_has_stopped)
     ck_assert_str_eq(c.order, "EDE");
     end();
 }
-END_TEST
 
-START_TEST(who_never_stops_keeps_the_lock_until_it_ends)
+TEST(who_never_stops_keeps_the_lock_until_it_ends)
 {
     start_stopping_later();
     candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
@@ -501,10 +480,9 @@ START_TEST(who_never_stops_keeps_the_lock_until_it_ends)
     candidate_wait(&c, &c.elected, 2);
     end();
 }
-END_TEST
 
 /* A renewal that is in flight when the lead ends is the last. */
-START_TEST(a_renewal_in_flight_is_the_last)
+TEST(a_renewal_in_flight_is_the_last)
 {
     size_t renewals;
 
@@ -523,7 +501,6 @@ START_TEST(a_renewal_in_flight_is_the_last)
     must_have_key(false);
     end();
 }
-END_TEST
 
 static void stop_inside(struct candidate *who)
 {
@@ -531,7 +508,7 @@ static void stop_inside(struct candidate *who)
     ck_assert_int_eq(redlock_election_stopped(who->e), REDLOCK_ESTATE);
 }
 
-START_TEST(it_may_have_stopped_inside_demoted_cb)
+TEST(it_may_have_stopped_inside_demoted_cb)
 {
     start_stopping_later();
     c.on_demoted = stop_inside;
@@ -541,14 +518,13 @@ START_TEST(it_may_have_stopped_inside_demoted_cb)
     ck_assert_int_eq(state(), REDLOCK_ELECTION_OBSERVER);
     end();
 }
-END_TEST
 
 static void stop_refused(struct candidate *who)
 {
     ck_assert_int_eq(redlock_election_stopped(who->e), REDLOCK_ESTATE);
 }
 
-START_TEST(without_stops_later_there_is_nothing_to_stop)
+TEST(without_stops_later_there_is_nothing_to_stop)
 {
     start();
     c.on_elected = c.on_demoted = stop_refused;
@@ -560,7 +536,6 @@ START_TEST(without_stops_later_there_is_nothing_to_stop)
     ck_assert_int_eq(redlock_election_stopped(c.e), REDLOCK_ESTATE);
     end();
 }
-END_TEST
 
 /* ---- a forked child ---- */
 
@@ -582,7 +557,7 @@ static int refusals_in_child(void)
     return n;
 }
 
-START_TEST(a_forked_child_does_not_lead)
+TEST(a_forked_child_does_not_lead)
 {
     int status = -1;
     pid_t child;
@@ -597,41 +572,4 @@ START_TEST(a_forked_child_does_not_lead)
     ck_assert_int_eq(WEXITSTATUS(status), 9);
     ck_assert(is_leader());
     end();
-}
-END_TEST
-
-Suite *election_suite(void)
-{
-    Suite *s = suite_create("election");
-    TCase *t = tcase_create("election");
-
-    tcase_add_test(t, elected_renewed_and_demoted);
-    tcase_add_test(t, a_candidate_asks_nobody_while_too_few_votes_count);
-    tcase_add_test(t, the_value_is_published);
-    tcase_add_test(t, each_term_is_larger);
-    tcase_add_test(t, campaign_and_resign_twice_are_one);
-    tcase_add_test(t, resigned_before_it_was_elected);
-    tcase_add_test(t, resigned_and_campaigned_before_it_was_elected);
-    tcase_add_test(t, of_two_one_leads);
-    tcase_add_test(t, the_clock_ends_the_lead_while_the_loop_does_not_run);
-    tcase_add_test(t, suspended_for_longer_than_the_lead);
-    tcase_add_test(t, suspended_for_longer_than_the_lock);
-    tcase_add_rows(t, the_lead_ends_before_the_lock, cuts);
-    tcase_add_test(t, a_minority_that_is_stopped_does_not_matter);
-    tcase_add_test(t, keys_that_are_deleted_end_the_lead);
-    tcase_add_test(t, the_delay_after_a_lead_that_was_lost);
-    tcase_add_test(t, no_delay_after_a_resignation);
-    tcase_add_test(t, fit_before_the_lead_and_before_each_renewal);
-    tcase_add_test(t, not_fit_at_the_beginning);
-    tcase_add_test(t, not_fit_to_try_again);
-    tcase_add_test(t, not_fit_at_a_renewal);
-    tcase_add_test(t, fit_is_asked_again_while_masters_are_slow);
-    tcase_add_test(t, the_lock_stays_until_it_has_stopped);
-    tcase_add_test(t, who_never_stops_keeps_the_lock_until_it_ends);
-    tcase_add_test(t, a_renewal_in_flight_is_the_last);
-    tcase_add_test(t, it_may_have_stopped_inside_demoted_cb);
-    tcase_add_test(t, without_stops_later_there_is_nothing_to_stop);
-    tcase_add_test(t, a_forked_child_does_not_lead);
-    suite_add_tcase(s, t);
-    return s;
 }

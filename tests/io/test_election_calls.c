@@ -7,9 +7,10 @@
 
 #include "io/candidate.h"
 #include "io/held.h"
-#include "io/suites.h"
 #include "io/suspend.h"
-#include "lib/rows.h"
+#include "lib/test.h"
+
+SUITE("election-calls");
 
 #define MASTERS 3
 
@@ -143,7 +144,7 @@ static void must_be_clean(void)
     end();
 }
 
-START_TEST(freed)
+TEST_ROWS(freed, states)
 {
     start();
     states[_i].enter();
@@ -160,9 +161,8 @@ START_TEST(freed)
     ck_assert_str_eq(c.order, states[_i].freed);
     must_be_clean();
 }
-END_TEST
 
-START_TEST(freed_when_it_has_stopped)
+TEST(freed_when_it_has_stopped)
 {
     start();
     lead_and_stop_later();
@@ -175,9 +175,8 @@ START_TEST(freed_when_it_has_stopped)
     ck_assert_str_eq(c.order, "EDRf");
     must_be_clean();
 }
-END_TEST
 
-START_TEST(freed_without_a_callback)
+TEST(freed_without_a_callback)
 {
     start();
     lead();
@@ -185,9 +184,8 @@ START_TEST(freed_without_a_callback)
     candidate_wait(&c, &c.demoted, 1);
     must_be_clean();
 }
-END_TEST
 
-START_TEST(closed)
+TEST_LOOP(closed, 0, (int)N_ROWS(states))
 {
     start();
     states[_i].enter();
@@ -199,9 +197,8 @@ START_TEST(closed)
     ck_assert_str_eq(c.order, states[_i].closed);
     must_be_clean();
 }
-END_TEST
 
-START_TEST(the_close_is_the_reason)
+TEST(the_close_is_the_reason)
 {
     start();
     lead();
@@ -210,7 +207,6 @@ START_TEST(the_close_is_the_reason)
     ck_assert_int_eq(c.demotion.reason, REDLOCK_ECANCELED);
     must_be_clean();
 }
-END_TEST
 
 static const struct {
     const char *claim;
@@ -221,7 +217,7 @@ static const struct {
     {"closed_and_freed", candidate_close, candidate_free, "EDRfc"},
 };
 
-START_TEST(freed_and_closed)
+TEST_ROWS(freed_and_closed, both)
 {
     start();
     lead();
@@ -231,10 +227,9 @@ START_TEST(freed_and_closed)
     ck_assert_str_eq(c.order, both[_i].order);
     must_be_clean();
 }
-END_TEST
 
 /* Nothing that an election counts is left behind. */
-START_TEST(made_and_freed_seventy_thousand_times)
+TEST(made_and_freed_seventy_thousand_times)
 {
     int i, batch;
 
@@ -250,7 +245,6 @@ START_TEST(made_and_freed_seventy_thousand_times)
     }
     end();
 }
-END_TEST
 
 /* ---- calls from inside the callbacks ---- */
 
@@ -341,7 +335,7 @@ static void must_end(void)
     must_be_clean();
 }
 
-START_TEST(every_call_from_every_callback)
+TEST_LOOP(every_call_from_every_callback, 0, 2 * PLACES * N_ROWS(actions))
 {
     enum place place = (enum place)(_i % PLACES);
 
@@ -353,12 +347,9 @@ START_TEST(every_call_from_every_callback)
     live();
     must_end();
 }
-END_TEST
-
-#define CALLS (2 * PLACES * (int)N_ROWS(actions))
 
 /* The lead was won, and healthy_cb gives it up: it never begins. */
-START_TEST(resigned_while_it_says_that_it_is_fit)
+TEST(resigned_while_it_says_that_it_is_fit)
 {
     action = candidate_resign;
     start();
@@ -371,7 +362,6 @@ START_TEST(resigned_while_it_says_that_it_is_fit)
     ck_assert_str_eq(c.order, "hR");
     must_be_clean();
 }
-END_TEST
 
 static void on_freed_and_close(void *arg)
 {
@@ -382,7 +372,7 @@ static void on_freed_and_close(void *arg)
     candidate_close(who);
 }
 
-START_TEST(the_manager_may_be_closed_when_the_election_is_gone)
+TEST(the_manager_may_be_closed_when_the_election_is_gone)
 {
     start();
     lead();
@@ -391,7 +381,6 @@ START_TEST(the_manager_may_be_closed_when_the_election_is_gone)
     ck_assert_int_eq(c.freed, 1);
     must_be_clean();
 }
-END_TEST
 
 /* Everything has been reported, and the memory of the manager is about to be freed. */
 static struct candidate late;
@@ -411,7 +400,7 @@ static void on_freed_and_go_on(void *arg)
     event_active(at_the_end, 0, 0);
 }
 
-START_TEST(freed_while_its_manager_ends)
+TEST(freed_while_its_manager_ends)
 {
     start();
     candidate_new(&c, &o);
@@ -426,11 +415,10 @@ START_TEST(freed_while_its_manager_ends)
     event_free(at_the_end);
     must_be_clean();
 }
-END_TEST
 
 /* ---- no election ---- */
 
-START_TEST(no_call_without_an_election)
+TEST(no_call_without_an_election)
 {
     struct redlock_leader leader = {.size = sizeof(leader)};
 
@@ -445,9 +433,8 @@ START_TEST(no_call_without_an_election)
     ck_assert_int_eq(redlock_election_state(NULL), REDLOCK_ELECTION_OBSERVER);
     ck_assert_ptr_null(redlock_election_lock(NULL));
 }
-END_TEST
 
-START_TEST(no_election_of_a_manager_that_closes)
+TEST(no_election_of_a_manager_that_closes)
 {
     struct redlock_election *e;
     struct redlock *rl;
@@ -458,29 +445,4 @@ START_TEST(no_election_of_a_manager_that_closes)
     ck_assert_int_eq(redlock_election_new(rl, &o, &e), REDLOCK_ESTATE);
     candidate_wait(&c, &c.closed, 1);
     end();
-}
-END_TEST
-
-Suite *election_calls_suite(void)
-{
-    Suite *s = suite_create("election-calls");
-    TCase *t = tcase_create("election-calls");
-    TCase *u = tcase_create("closes");
-
-    tcase_add_rows(t, freed, states);
-    tcase_add_test(t, freed_when_it_has_stopped);
-    tcase_add_test(t, freed_without_a_callback);
-    tcase_add_rows(t, freed_and_closed, both);
-    tcase_add_test(t, made_and_freed_seventy_thousand_times);
-    tcase_add_loop_test(t, every_call_from_every_callback, 0, CALLS);
-    tcase_add_test(t, resigned_while_it_says_that_it_is_fit);
-    tcase_add_test(t, the_manager_may_be_closed_when_the_election_is_gone);
-    tcase_add_test(t, freed_while_its_manager_ends);
-    tcase_add_test(t, no_call_without_an_election);
-    tcase_add_test(t, no_election_of_a_manager_that_closes);
-    suite_add_tcase(s, t);
-    tcase_add_loop_test(u, closed, 0, (int)N_ROWS(states));
-    tcase_add_test(u, the_close_is_the_reason);
-    suite_add_tcase(s, u);
-    return s;
 }

@@ -6,10 +6,11 @@
 
 #include "io/candidate.h"
 #include "io/held.h"
-#include "io/suites.h"
 #include "io/suspend.h"
 #include "io/waiter.h"
-#include "lib/rows.h"
+#include "lib/test.h"
+
+SUITE("election-leader");
 
 #define MASTERS 5
 
@@ -65,7 +66,7 @@ static void take_over(const char *owner, bool with_term)
 
 /* ---- who leads ---- */
 
-START_TEST(an_observer_is_told_each_leader)
+TEST(an_observer_is_told_each_leader)
 {
     start();
     observe();
@@ -84,9 +85,8 @@ START_TEST(an_observer_is_told_each_leader)
     ck_assert_uint_eq(c.leader.term, 0);
     end();
 }
-END_TEST
 
-START_TEST(a_leader_is_told_that_it_leads)
+TEST(a_leader_is_told_that_it_leads)
 {
     start();
     candidate_lead(&c, &o);
@@ -96,10 +96,9 @@ START_TEST(a_leader_is_told_that_it_leads)
     ck_assert_uint_eq(c.leader.term, c.term);
     end();
 }
-END_TEST
 
 /* Three masters have its key, and the vote of one of them does not count. */
-START_TEST(before_it_leads_it_is_not_told_that_it_does)
+TEST(before_it_leads_it_is_not_told_that_it_does)
 {
     size_t i;
 
@@ -131,9 +130,8 @@ START_TEST(before_it_leads_it_is_not_told_that_it_does)
     fake_go_on(f.nodes[4]);
     end();
 }
-END_TEST
 
-START_TEST(it_is_not_known_without_a_majority)
+TEST(it_is_not_known_without_a_majority)
 {
     size_t i;
 
@@ -151,7 +149,6 @@ START_TEST(it_is_not_known_without_a_majority)
     ck_assert_int_eq(c.leader.known, 1);
     end();
 }
-END_TEST
 
 /* ---- the end of the own lead comes first ---- */
 
@@ -164,7 +161,7 @@ static const struct {
     {"another_took_the_key", 0},
 };
 
-START_TEST(demoted_before_another_leads)
+TEST_ROWS(demoted_before_another_leads, losses)
 {
     start();
     candidate_lead(&c, &o);
@@ -176,7 +173,6 @@ START_TEST(demoted_before_another_leads)
     ck_assert_int_eq(c.demoted, 1);
     end();
 }
-END_TEST
 
 static void pass_the_lead(struct candidate *who)
 {
@@ -187,7 +183,7 @@ static void pass_the_lead(struct candidate *who)
 
 /* The lead ends in the very turn of the loop in which another leader is reported: no timer has
  * fired yet. */
-START_TEST(demoted_before_another_leads_also_without_a_timer)
+TEST(demoted_before_another_leads_also_without_a_timer)
 {
     start();
     p.id = NULL;
@@ -202,11 +198,10 @@ START_TEST(demoted_before_another_leads_also_without_a_timer)
     ck_assert_int_eq(c.demoted, 1);
     end();
 }
-END_TEST
 
 /* ---- [L5] priorities ---- */
 
-START_TEST(a_higher_priority_gets_the_lead)
+TEST(a_higher_priority_gets_the_lead)
 {
     start();
     candidate_lead(&c, &o);
@@ -225,7 +220,6 @@ START_TEST(a_higher_priority_gets_the_lead)
     candidate_wait(&c, &c.elected, 2);
     end();
 }
-END_TEST
 
 static const struct {
     const char *claim;
@@ -236,7 +230,7 @@ static const struct {
     {"without_a_priority_it_waits", 3, 0},
 };
 
-START_TEST(others_wait)
+TEST_ROWS(others_wait, ranks)
 {
     start();
     o.priority = ranks[_i].leader;
@@ -249,10 +243,9 @@ START_TEST(others_wait)
     ck_assert_int_eq(other.elected, 0);
     end();
 }
-END_TEST
 
 /* A bid that leads to nothing does not keep others from the lead. */
-START_TEST(whoever_is_not_fit_bids_for_nothing)
+TEST(whoever_is_not_fit_bids_for_nothing)
 {
     start();
     candidate_lead(&c, &o);
@@ -265,9 +258,8 @@ START_TEST(whoever_is_not_fit_bids_for_nothing)
     ck_assert_int_eq(c.demoted, 0);
     end();
 }
-END_TEST
 
-START_TEST(who_resigns_takes_its_bid_back)
+TEST(who_resigns_takes_its_bid_back)
 {
     start();
     o.stops_later = 1;
@@ -285,7 +277,6 @@ START_TEST(who_resigns_takes_its_bid_back)
     farm_wait_gone(&f, "k:redlock-bid");
     end();
 }
-END_TEST
 
 /* Begin to bid: the masters get the bid, and do not answer any more. */
 static void bid_in_vain(void)
@@ -307,16 +298,15 @@ static void bid_in_vain(void)
     ck_assert_int_eq(c.demoted, 0);
 }
 
-START_TEST(freed_while_it_bids)
+TEST(freed_while_it_bids)
 {
     bid_in_vain();
     candidate_finish(&other);
     ck_assert_str_eq(other.order, "f");
     end();
 }
-END_TEST
 
-START_TEST(closed_while_it_bids)
+TEST(closed_while_it_bids)
 {
     bid_in_vain();
     held_pause(&f, 0, MASTERS);
@@ -327,7 +317,6 @@ START_TEST(closed_while_it_bids)
     ck_assert_str_eq(other.order, "");
     end();
 }
-END_TEST
 
 static void free_it(struct candidate *who)
 {
@@ -336,7 +325,7 @@ static void free_it(struct candidate *who)
     }
 }
 
-START_TEST(freed_inside_leader_cb)
+TEST(freed_inside_leader_cb)
 {
     start();
     c.on_leader = free_it;
@@ -345,7 +334,6 @@ START_TEST(freed_inside_leader_cb)
     ck_assert_int_eq(c.told, 1);
     end();
 }
-END_TEST
 
 static void close_it(struct candidate *who)
 {
@@ -354,7 +342,7 @@ static void close_it(struct candidate *who)
     }
 }
 
-START_TEST(closed_inside_leader_cb)
+TEST(closed_inside_leader_cb)
 {
     start();
     c.on_leader = close_it;
@@ -363,28 +351,4 @@ START_TEST(closed_inside_leader_cb)
     candidate_wait(&c, &c.closed, 1);
     ck_assert_int_eq(c.elected, c.demoted);
     end();
-}
-END_TEST
-
-Suite *election_leader_suite(void)
-{
-    Suite *s = suite_create("election-leader");
-    TCase *t = tcase_create("election-leader");
-
-    tcase_add_test(t, an_observer_is_told_each_leader);
-    tcase_add_test(t, a_leader_is_told_that_it_leads);
-    tcase_add_test(t, before_it_leads_it_is_not_told_that_it_does);
-    tcase_add_test(t, it_is_not_known_without_a_majority);
-    tcase_add_rows(t, demoted_before_another_leads, losses);
-    tcase_add_test(t, demoted_before_another_leads_also_without_a_timer);
-    tcase_add_test(t, a_higher_priority_gets_the_lead);
-    tcase_add_rows(t, others_wait, ranks);
-    tcase_add_test(t, whoever_is_not_fit_bids_for_nothing);
-    tcase_add_test(t, who_resigns_takes_its_bid_back);
-    tcase_add_test(t, freed_while_it_bids);
-    tcase_add_test(t, closed_while_it_bids);
-    tcase_add_test(t, freed_inside_leader_cb);
-    tcase_add_test(t, closed_inside_leader_cb);
-    suite_add_tcase(s, t);
-    return s;
 }

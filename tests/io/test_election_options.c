@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "io/candidate.h"
-#include "io/suites.h"
 #include "io/suspend.h"
-#include "lib/rows.h"
+#include "lib/test.h"
+
+SUITE("election-options");
 
 static struct farm f;
 static struct candidate c;
@@ -83,7 +84,7 @@ static const struct {
     {"with_an_empty_value", "k", "one", "", NULL},
 };
 
-START_TEST(a_text)
+TEST_ROWS(a_text, texts)
 {
     start();
     o.name = texts[_i].name;
@@ -96,7 +97,6 @@ START_TEST(a_text)
     }
     end();
 }
-END_TEST
 
 static const struct {
     const char *claim;
@@ -114,7 +114,7 @@ static const struct {
      "the value is 129 bytes long; at most 128 are allowed"},
 };
 
-START_TEST(a_length)
+TEST_ROWS(a_length, lengths)
 {
     start_with(10000, lengths[_i].prefix);
     *lengths[_i].field = bytes(lengths[_i].most);
@@ -123,10 +123,9 @@ START_TEST(a_length)
     must_refuse(REDLOCK_EINVAL, lengths[_i].sentence);
     end();
 }
-END_TEST
 
 /* The longest id and value together are an owner text. */
-START_TEST(the_longest_texts_are_published)
+TEST(the_longest_texts_are_published)
 {
     static const char value[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
                                 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -141,10 +140,9 @@ START_TEST(the_longest_texts_are_published)
     ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'), owner);
     end();
 }
-END_TEST
 
 /* They are copied. */
-START_TEST(the_texts_of_the_caller_may_change)
+TEST(the_texts_of_the_caller_may_change)
 {
     char name[] = "k", id[] = "one", value[] = "v";
 
@@ -160,7 +158,6 @@ START_TEST(the_texts_of_the_caller_may_change)
     ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'), ":leader one v");
     end();
 }
-END_TEST
 
 /* ---- times ---- */
 
@@ -199,7 +196,7 @@ static const struct {
      "delay_ms is 86400001; it must be at most 86400000"},
 };
 
-START_TEST(a_time)
+TEST_ROWS(a_time, times)
 {
     start_with(times[_i].drift_ppm, NULL);
     o.ttl_ms = times[_i].ttl_ms;
@@ -213,9 +210,8 @@ START_TEST(a_time)
     }
     end();
 }
-END_TEST
 
-START_TEST(a_priority)
+TEST(a_priority)
 {
     start();
     o.priority = 999;
@@ -224,9 +220,8 @@ START_TEST(a_priority)
     must_refuse(REDLOCK_EINVAL, "priority is 1000; it must be at most 999");
     end();
 }
-END_TEST
 
-START_TEST(the_deadline_is_that_of_the_lead)
+TEST(the_deadline_is_that_of_the_lead)
 {
     uint64_t left_us;
 
@@ -237,11 +232,10 @@ START_TEST(the_deadline_is_that_of_the_lead)
     ck_assert_uint_eq(left_us, 15000 * 1000);
     end();
 }
-END_TEST
 
 /* ---- callbacks and pointers ---- */
 
-START_TEST(a_candidate_needs_its_callbacks)
+TEST(a_candidate_needs_its_callbacks)
 {
     redlock_demoted_cb *demoted_cb;
     redlock_elected_cb *elected_cb;
@@ -259,7 +253,6 @@ START_TEST(a_candidate_needs_its_callbacks)
     must_refuse(REDLOCK_EINVAL, "stops_later is 2; it must be 0 or 1");
     end();
 }
-END_TEST
 
 static void on_leader(struct redlock_election *e, const struct redlock_leader *leader, void *arg)
 {
@@ -268,7 +261,7 @@ static void on_leader(struct redlock_election *e, const struct redlock_leader *l
     (void)arg;
 }
 
-START_TEST(an_observer)
+TEST(an_observer)
 {
     start();
     o.id = NULL;
@@ -283,9 +276,8 @@ START_TEST(an_observer)
     candidate_finish(&c);
     end();
 }
-END_TEST
 
-START_TEST(pointers_that_are_null)
+TEST(pointers_that_are_null)
 {
     struct redlock_election *e = NULL;
 
@@ -298,7 +290,6 @@ START_TEST(pointers_that_are_null)
     ck_assert_ptr_null(e);
     end();
 }
-END_TEST
 
 /* ---- rule 10 ---- */
 
@@ -307,7 +298,7 @@ struct newer {
     uint64_t more;
 };
 
-START_TEST(rule_10_options_of_a_newer_version)
+TEST(rule_10_options_of_a_newer_version)
 {
     struct newer newer;
     struct redlock_election *e = NULL;
@@ -325,9 +316,8 @@ START_TEST(rule_10_options_of_a_newer_version)
     ck_assert_ptr_nonnull(strstr(redlock_error_text(f.rl), "built for a newer version"));
     end();
 }
-END_TEST
 
-START_TEST(rule_10_options_without_a_size)
+TEST(rule_10_options_without_a_size)
 {
     start();
     o.size = 0;
@@ -338,9 +328,8 @@ START_TEST(rule_10_options_without_a_size)
                 "the options were not initialised; call redlock_election_options_init() first");
     end();
 }
-END_TEST
 
-START_TEST(rule_10_no_more_is_written_than_fits)
+TEST(rule_10_no_more_is_written_than_fits)
 {
     struct redlock_election_options small;
 
@@ -349,9 +338,8 @@ START_TEST(rule_10_no_more_is_written_than_fits)
     ck_assert_uint_eq(small.size, sizeof(small.size));
     ck_assert_uint_eq(((unsigned char *)&small)[sizeof(small.size)], 0xee);
 }
-END_TEST
 
-START_TEST(rule_10_a_leader_of_another_version)
+TEST(rule_10_a_leader_of_another_version)
 {
     struct redlock_leader leader;
 
@@ -366,28 +354,4 @@ START_TEST(rule_10_a_leader_of_another_version)
     ck_assert_int_eq(leader.known, 0);
     ck_assert_int_eq(redlock_election_leader(c.e, NULL), REDLOCK_EINVAL);
     end();
-}
-END_TEST
-
-Suite *election_options_suite(void)
-{
-    Suite *s = suite_create("election-options");
-    TCase *t = tcase_create("election-options");
-
-    tcase_add_rows(t, a_text, texts);
-    tcase_add_rows(t, a_length, lengths);
-    tcase_add_test(t, the_longest_texts_are_published);
-    tcase_add_test(t, the_texts_of_the_caller_may_change);
-    tcase_add_rows(t, a_time, times);
-    tcase_add_test(t, a_priority);
-    tcase_add_test(t, the_deadline_is_that_of_the_lead);
-    tcase_add_test(t, a_candidate_needs_its_callbacks);
-    tcase_add_test(t, an_observer);
-    tcase_add_test(t, pointers_that_are_null);
-    tcase_add_test(t, rule_10_options_of_a_newer_version);
-    tcase_add_test(t, rule_10_options_without_a_size);
-    tcase_add_test(t, rule_10_no_more_is_written_than_fits);
-    tcase_add_test(t, rule_10_a_leader_of_another_version);
-    suite_add_tcase(s, t);
-    return s;
 }

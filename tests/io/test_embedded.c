@@ -12,7 +12,9 @@
 #include <event2/event.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
+#include "lib/test.h"
+
+SUITE("embedded");
 
 #define EXPORTED __attribute__((visibility("default")))
 #define HOUR_S 3600
@@ -64,7 +66,7 @@ static void on_closed(void *arg)
     *(int *)arg = 1;
 }
 
-START_TEST(a_lock_lives_in_a_loop_that_polls_one_descriptor)
+TEST(a_lock_lives_in_a_loop_that_polls_one_descriptor)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
@@ -86,7 +88,6 @@ START_TEST(a_lock_lives_in_a_loop_that_polls_one_descriptor)
     run_until(&closed, fd);
     farm_end(&f);
 }
-END_TEST
 
 static void on_event(evutil_socket_t fd, short what, void *arg)
 {
@@ -95,7 +96,7 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
     ++*(int *)arg;
 }
 
-START_TEST(a_loop_without_work_sleeps_until_the_descriptor_is_readable)
+TEST(a_loop_without_work_sleeps_until_the_descriptor_is_readable)
 {
     struct event_base *base = event_base_new();
     int ends[2], count = 0, fd = redlock_loop_fd(base);
@@ -112,7 +113,6 @@ START_TEST(a_loop_without_work_sleeps_until_the_descriptor_is_readable)
     ck_assert(!is_readable(fd));
     event_base_free(base);
 }
-END_TEST
 
 static struct event *timer_in(struct event_base *base, long seconds, int *count)
 {
@@ -124,7 +124,7 @@ static struct event *timer_in(struct event_base *base, long seconds, int *count)
     return timer;
 }
 
-START_TEST(a_timer_of_libevent_bounds_the_sleep)
+TEST(a_timer_of_libevent_bounds_the_sleep)
 {
     struct event_base *base = event_base_new();
     int count = 0;
@@ -145,7 +145,6 @@ START_TEST(a_timer_of_libevent_bounds_the_sleep)
     ck_assert_int_eq(redlock_loop_timeout_ms(base), -1);
     event_base_free(base);
 }
-END_TEST
 
 static struct event_base *base_with(int flag)
 {
@@ -159,7 +158,7 @@ static struct event_base *base_with(int flag)
 }
 
 /* One sleep is enough, also for the last part of a millisecond. */
-START_TEST(the_sleep_is_rounded_up_so_that_the_loop_does_not_spin)
+TEST(the_sleep_is_rounded_up_so_that_the_loop_does_not_spin)
 {
     const struct timeval in = {0, 1999};
     struct event_base *base = base_with(EVENT_BASE_FLAG_PRECISE_TIMER);
@@ -175,9 +174,8 @@ START_TEST(the_sleep_is_rounded_up_so_that_the_loop_does_not_spin)
     event_free(timer);
     event_base_free(base);
 }
-END_TEST
 
-START_TEST(the_sleep_does_not_depend_on_the_wall_clock)
+TEST_LOOP(the_sleep_does_not_depend_on_the_wall_clock, 0, 2)
 {
     static const time_t jumps[] = {HOUR_S / 2, -HOUR_S};
     struct event_base *base = event_base_new();
@@ -192,9 +190,8 @@ START_TEST(the_sleep_does_not_depend_on_the_wall_clock)
     event_free(timer);
     event_base_free(base);
 }
-END_TEST
 
-START_TEST(a_timer_that_is_months_away_does_not_overflow)
+TEST(a_timer_that_is_months_away_does_not_overflow)
 {
     struct event_base *base = event_base_new();
     int count = 0;
@@ -204,9 +201,8 @@ START_TEST(a_timer_that_is_months_away_does_not_overflow)
     event_free(timer);
     event_base_free(base);
 }
-END_TEST
 
-START_TEST(an_event_that_is_active_allows_no_sleep)
+TEST(an_event_that_is_active_allows_no_sleep)
 {
     struct event_base *base = event_base_new();
     int count = 0;
@@ -220,10 +216,9 @@ START_TEST(an_event_that_is_active_allows_no_sleep)
     event_free(event);
     event_base_free(base);
 }
-END_TEST
 
 /* A base and an epoll set of the application, made before, between and after. */
-START_TEST(the_descriptor_is_that_of_this_base)
+TEST(the_descriptor_is_that_of_this_base)
 {
     int first = epoll_create1(EPOLL_CLOEXEC);
     struct event_base *one = event_base_new();
@@ -244,7 +239,6 @@ START_TEST(the_descriptor_is_that_of_this_base)
     close(first);
     close(second);
 }
-END_TEST
 
 static struct event_base *base_without_epoll(void)
 {
@@ -257,7 +251,7 @@ static struct event_base *base_without_epoll(void)
     return base;
 }
 
-START_TEST(a_base_that_cannot_be_watched_is_refused)
+TEST_LOOP(a_base_that_cannot_be_watched_is_refused, 0, 2)
 {
     struct event_base *bases[] = {base_without_epoll(),
                                   base_with(EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST)};
@@ -266,30 +260,9 @@ START_TEST(a_base_that_cannot_be_watched_is_refused)
     event_base_free(bases[0]);
     event_base_free(bases[1]);
 }
-END_TEST
 
-START_TEST(no_base_is_refused)
+TEST(no_base_is_refused)
 {
     ck_assert_int_eq(redlock_loop_fd(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_loop_timeout_ms(NULL), -1);
-}
-END_TEST
-
-Suite *embedded_suite(void)
-{
-    Suite *s = suite_create("embedded");
-    TCase *tc = tcase_create("embedded");
-
-    tcase_add_test(tc, a_lock_lives_in_a_loop_that_polls_one_descriptor);
-    tcase_add_test(tc, a_loop_without_work_sleeps_until_the_descriptor_is_readable);
-    tcase_add_test(tc, a_timer_of_libevent_bounds_the_sleep);
-    tcase_add_test(tc, the_sleep_is_rounded_up_so_that_the_loop_does_not_spin);
-    tcase_add_loop_test(tc, the_sleep_does_not_depend_on_the_wall_clock, 0, 2);
-    tcase_add_test(tc, a_timer_that_is_months_away_does_not_overflow);
-    tcase_add_test(tc, an_event_that_is_active_allows_no_sleep);
-    tcase_add_test(tc, the_descriptor_is_that_of_this_base);
-    tcase_add_loop_test(tc, a_base_that_cannot_be_watched_is_refused, 0, 2);
-    tcase_add_test(tc, no_base_is_refused);
-    suite_add_tcase(s, tc);
-    return s;
 }

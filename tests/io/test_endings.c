@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("endings");
 
 static struct farm f;
 
@@ -28,7 +30,7 @@ static void release_into_silence(struct outcome_released *released)
     ck_assert_int_eq(redlock_release(got.lock, outcome_on_released, released), 0);
 }
 
-START_TEST(a_late_vote_leaves_the_deadline_of_a_release_alone)
+TEST(a_late_vote_leaves_the_deadline_of_a_release_alone)
 {
     struct outcome_released released = {0, 0};
 
@@ -41,9 +43,8 @@ START_TEST(a_late_vote_leaves_the_deadline_of_a_release_alone)
     ck_assert_int_eq(released.status, REDLOCK_ENOQUORUM);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_late_disconnect_leaves_the_deadline_of_a_release_alone)
+TEST(a_late_disconnect_leaves_the_deadline_of_a_release_alone)
 {
     struct outcome_released released = {0, 0};
 
@@ -56,7 +57,6 @@ START_TEST(a_late_disconnect_leaves_the_deadline_of_a_release_alone)
     ck_assert_int_eq(released.status, REDLOCK_ENOQUORUM);
     farm_end(&f);
 }
-END_TEST
 
 struct retries {
     struct redlock_lock *lock;
@@ -74,7 +74,7 @@ static bool has_retried(void *arg)
     return tries >= 3 || r->got->calls > 0;
 }
 
-START_TEST(a_key_lives_as_long_as_its_handle)
+TEST(a_key_lives_as_long_as_its_handle)
 {
     char key[301] = "", first[41];
     struct redlock_request request = outcome_request(key);
@@ -104,7 +104,6 @@ START_TEST(a_key_lives_as_long_as_its_handle)
     loop_must(f.base, &got.calls);
     farm_end(&f);
 }
-END_TEST
 
 struct asker {
     struct redlock_lock *lock;
@@ -135,7 +134,7 @@ static void on_closed(void *arg)
 }
 
 /* A name lookup has to be cancelled, which makes the close last a moment longer. */
-START_TEST(accessors_work_until_the_close_has_ended)
+TEST(accessors_work_until_the_close_has_ended)
 {
     struct asker a = {NULL, NULL, 0};
     struct outcome got;
@@ -154,7 +153,6 @@ START_TEST(accessors_work_until_the_close_has_ended)
     f.rl = NULL;
     farm_end(&f);
 }
-END_TEST
 
 /* Errors with which a server refuses a release for the moment. */
 static const char *const not_now[] = {
@@ -167,7 +165,7 @@ static const char *const not_now[] = {
      "@user_script:5: @user_script: 5: -MISCONF Redis is configured to save\r\n"),
 };
 
-START_TEST(a_release_that_is_refused_for_now_is_repeated)
+TEST_LOOP(a_release_that_is_refused_for_now_is_repeated, 0, N_ROWS(not_now))
 {
     struct outcome got;
     size_t i;
@@ -182,9 +180,8 @@ START_TEST(a_release_that_is_refused_for_now_is_repeated)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_release_that_is_denied_is_not_repeated_forever)
+TEST(a_release_that_is_denied_is_not_repeated_forever)
 {
     static const char no[] =
         "-NOPERM this user has no permissions to run the 'evalsha' command\r\n";
@@ -203,11 +200,10 @@ START_TEST(a_release_that_is_denied_is_not_repeated_forever)
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 1);
     farm_end(&f);
 }
-END_TEST
 
 /* The SET still waits in the socket of a server that is stopped: the server may carry it out
  * long after the ttl that we counted, and is still sent the release. */
-START_TEST(the_pending_release_of_an_unanswered_set_outlives_the_ttl)
+TEST(the_pending_release_of_an_unanswered_set_outlives_the_ttl)
 {
     struct outcome got;
 
@@ -227,11 +223,10 @@ START_TEST(the_pending_release_of_an_unanswered_set_outlives_the_ttl)
     farm_wait_count(&f, 2, "EVALSHA", 1);
     farm_end(&f);
 }
-END_TEST
 
 /* Nothing is sent to a node that has not been greeted, neither a SET nor a release: if it turns
  * out to be a wrong server, it must not have got any command. */
-START_TEST(a_release_waits_for_the_end_of_the_greeting)
+TEST(a_release_waits_for_the_end_of_the_greeting)
 {
     struct outcome got;
 
@@ -251,11 +246,10 @@ START_TEST(a_release_waits_for_the_end_of_the_greeting)
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 1);
     farm_end(&f);
 }
-END_TEST
 
 /* A server below 6 answers CLIENT ID only at the end of the greeting. A SET that is sent before
  * could not be killed when the connection breaks. */
-START_TEST(no_lock_is_asked_for_on_a_connection_without_an_id)
+TEST(no_lock_is_asked_for_on_a_connection_without_an_id)
 {
     farm_start(&f, 3, FAKE_UNIX);
     f.options.quarantine = REDLOCK_QUARANTINE_OFF;
@@ -271,9 +265,8 @@ START_TEST(no_lock_is_asked_for_on_a_connection_without_an_id)
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_server_that_repeats_the_password_is_not_quoted)
+TEST(a_server_that_repeats_the_password_is_not_quoted)
 {
     farm_start(&f, 1, FAKE_UNIX);
     fake_on(f.nodes[0], "AUTH", FAKE_REPLY,
@@ -284,35 +277,12 @@ START_TEST(a_server_that_repeats_the_password_is_not_quoted)
     ck_assert_ptr_null(strstr(farm_error(&f, 0), "sesame"));
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_server_that_only_echoes_is_no_redis)
+TEST(a_server_that_only_echoes_is_no_redis)
 {
     farm_start(&f, 1, FAKE_UNIX);
     fake_on(f.nodes[0], "HELLO", FAKE_REPLY, "*2\r\n$5\r\nHELLO\r\n$1\r\n2\r\n");
     farm_open_at_once(&f);
     farm_wait_error(&f, 0, "like a Redis server");
     farm_end(&f);
-}
-END_TEST
-
-Suite *endings_suite(void)
-{
-    Suite *s = suite_create("endings");
-    TCase *c = tcase_create("endings");
-
-    tcase_add_test(c, a_late_vote_leaves_the_deadline_of_a_release_alone);
-    tcase_add_test(c, a_late_disconnect_leaves_the_deadline_of_a_release_alone);
-    tcase_add_test(c, a_key_lives_as_long_as_its_handle);
-    tcase_add_test(c, accessors_work_until_the_close_has_ended);
-    tcase_add_loop_test(c, a_release_that_is_refused_for_now_is_repeated, 0,
-                        sizeof(not_now) / sizeof(not_now[0]));
-    tcase_add_test(c, a_release_that_is_denied_is_not_repeated_forever);
-    tcase_add_test(c, the_pending_release_of_an_unanswered_set_outlives_the_ttl);
-    tcase_add_test(c, a_release_waits_for_the_end_of_the_greeting);
-    tcase_add_test(c, no_lock_is_asked_for_on_a_connection_without_an_id);
-    tcase_add_test(c, a_server_that_repeats_the_password_is_not_quoted);
-    tcase_add_test(c, a_server_that_only_echoes_is_no_redis);
-    suite_add_tcase(s, c);
-    return s;
 }

@@ -7,15 +7,19 @@
 #include "io/farm.h"
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("extend");
 
 static struct farm f;
 static struct held h, second;
 
 /* ---- extend ---- */
 
-START_TEST(extension_moves_the_ttl_on_the_masters)
+CASE("extend");
+
+TEST(extension_moves_the_ttl_on_the_masters)
 {
     size_t i;
 
@@ -31,10 +35,9 @@ START_TEST(extension_moves_the_ttl_on_the_masters)
     ck_assert_str_eq(h.order, "e");
     farm_end(&f);
 }
-END_TEST
 
 /* [S5] The key may live as long as the extension asked for. */
-START_TEST(pending_release_of_an_extended_key_lives_as_long)
+TEST(pending_release_of_an_extended_key_lives_as_long)
 {
     held_start_with_lock(&h, &f);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
@@ -50,9 +53,8 @@ START_TEST(pending_release_of_an_extended_key_lives_as_long)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(extension_never_shortens)
+TEST(extension_never_shortens)
 {
     uint64_t before;
     size_t i;
@@ -69,9 +71,8 @@ START_TEST(extension_never_shortens)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(renewals_go_on_with_the_ttl_of_the_extension)
+TEST(renewals_go_on_with_the_ttl_of_the_extension)
 {
     held_start_with_lock(&h, &f);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
@@ -87,9 +88,8 @@ START_TEST(renewals_go_on_with_the_ttl_of_the_extension)
     ck_assert_str_eq(h.order, "ee");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(extension_works_without_renewing)
+TEST(extension_works_without_renewing)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
@@ -108,9 +108,8 @@ START_TEST(extension_works_without_renewing)
     ck_assert_int_eq(h.reason, REDLOCK_EUNRENEWED);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(extension_that_no_majority_confirms_changes_nothing)
+TEST(extension_that_no_majority_confirms_changes_nothing)
 {
     struct redlock_request request = held_request(&h, &f, "k");
     uint64_t before;
@@ -134,10 +133,9 @@ START_TEST(extension_that_no_majority_confirms_changes_nothing)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* The result is reported from the loop, though it is known at once. */
-START_TEST(extension_without_a_connected_master_fails_from_the_loop)
+TEST(extension_without_a_connected_master_fails_from_the_loop)
 {
     size_t i;
 
@@ -153,9 +151,8 @@ START_TEST(extension_without_a_connected_master_fails_from_the_loop)
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(extension_of_a_key_that_is_gone_is_a_loss)
+TEST(extension_of_a_key_that_is_gone_is_a_loss)
 {
     held_start_with_lock(&h, &f);
     held_del(&f, 2, 5);
@@ -170,9 +167,8 @@ START_TEST(extension_of_a_key_that_is_gone_is_a_loss)
     ck_assert_uint_eq(scripts_count(&f, 2, &rlk_script_take), 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(extension_ends_with_the_lock)
+TEST(extension_ends_with_the_lock)
 {
     held_start_with_lock(&h, &f);
     held_pause(&f, 0, 5);
@@ -188,7 +184,6 @@ START_TEST(extension_ends_with_the_lock)
     ck_assert_uint_eq(redlock_lock_validity_ms(h.lock), 0);
     farm_end(&f);
 }
-END_TEST
 
 static void sleep_too_long(struct held *held)
 {
@@ -197,7 +192,7 @@ static void sleep_too_long(struct held *held)
 }
 
 /* It was confirmed in time; but a callback that is queued before it takes too long. */
-START_TEST(extension_that_is_reported_too_late_fails)
+TEST(extension_that_is_reported_too_late_fails)
 {
     held_start_with_lock(&h, &f);
     held_acquire_key(&second, &f, "l");
@@ -213,9 +208,8 @@ START_TEST(extension_that_is_reported_too_late_fails)
     ck_assert_str_eq(second.order, "el");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(extension_ends_with_a_release)
+TEST_LOOP(extension_ends_with_a_release, 0, 2)
 {
     held_start_with_lock(&h, &f);
     if (_i == 0) {
@@ -233,9 +227,8 @@ START_TEST(extension_ends_with_a_release)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_lost_lock_cannot_be_petted)
+TEST(a_lost_lock_cannot_be_petted)
 {
     struct redlock_request request;
 
@@ -250,9 +243,8 @@ START_TEST(a_lost_lock_cannot_be_petted)
     ck_assert_int_eq(redlock_lock_heartbeat(h.lock), REDLOCK_ESTATE);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(extension_ends_with_a_close)
+TEST(extension_ends_with_a_close)
 {
     held_start_with_lock(&h, &f);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
@@ -264,10 +256,9 @@ START_TEST(extension_ends_with_a_close)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* The renewal sets the ttl that it was sent with; the extension follows, with its own ttl. */
-START_TEST(extension_waits_for_the_renewal_in_progress)
+TEST(extension_waits_for_the_renewal_in_progress)
 {
     held_start_with_lock(&h, &f);
     held_pause(&f, 0, 5);
@@ -285,9 +276,8 @@ START_TEST(extension_waits_for_the_renewal_in_progress)
     ck_assert_str_eq(h.order, "e");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(calls_in_the_wrong_state_are_refused)
+TEST(calls_in_the_wrong_state_are_refused)
 {
     struct redlock_lock *pending = NULL;
     struct redlock_request request;
@@ -315,7 +305,6 @@ START_TEST(calls_in_the_wrong_state_are_refused)
     loop_must(f.base, &got.calls);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- calls from inside the callbacks ---- */
 
@@ -373,16 +362,17 @@ static void expect_after(char first, const char *then)
     farm_end(&f);
 }
 
-START_TEST(calls_from_inside_the_callback_of_an_extension)
+CASE("callbacks");
+
+TEST_LOOP(calls_from_inside_the_callback_of_an_extension, 0, N_ACTS)
 {
     held_start_with_lock(&h, &f);
     h.on_extended = acts[_i].act;
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
     expect_after('e', acts[_i].then);
 }
-END_TEST
 
-START_TEST(calls_from_inside_a_notice_of_trouble)
+TEST_LOOP(calls_from_inside_a_notice_of_trouble, 0, N_ACTS)
 {
     held_start_with_lock(&h, &f);
     held_pause(&f, 0, 3);
@@ -394,17 +384,15 @@ START_TEST(calls_from_inside_a_notice_of_trouble)
     held_resume(&f, 0, 3);
     expect_after('t', acts[_i].then);
 }
-END_TEST
 
 /* The last of these calls, an extension, is refused then. */
-START_TEST(calls_from_inside_a_notice_of_loss)
+TEST_LOOP(calls_from_inside_a_notice_of_loss, 0, N_ACTS - 1)
 {
     held_start_with_lock(&h, &f);
     h.on_notice = acts[_i].act;
     suspend_ms(OUTCOME_TTL_MS);
     expect_after('l', acts[_i].then);
 }
-END_TEST
 
 /* ---- queued notices ---- */
 
@@ -430,7 +418,7 @@ static void acquire_to_end(struct held *held, const char *key)
     held_acquire(held, &request);
 }
 
-START_TEST(a_queued_notice_is_dropped_with_its_lock)
+TEST_LOOP(a_queued_notice_is_dropped_with_its_lock, 0, 3)
 {
     static void (*const ends[])(struct held *) = {release_the_second, forget_the_second, do_close};
     static const char *const orders[] = {"r", "", ""};
@@ -449,10 +437,9 @@ START_TEST(a_queued_notice_is_dropped_with_its_lock)
     ck_assert_str_eq(second.order, orders[_i]);
     farm_end(&f);
 }
-END_TEST
 
 /* It was trouble when it was queued. Which of the two is reported first is random. */
-START_TEST(a_notice_is_true_when_it_is_reported)
+TEST(a_notice_is_true_when_it_is_reported)
 {
     held_start_with_lock(&h, &f);
     held_acquire_key(&second, &f, "l");
@@ -470,9 +457,8 @@ START_TEST(a_notice_is_true_when_it_is_reported)
     ck_assert_str_eq(h.troubles ? second.order : h.order, "l");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(no_notice_comes_after_the_release)
+TEST_LOOP(no_notice_comes_after_the_release, 0, 2)
 {
     held_start_with_lock(&h, &f);
     held_pause(&f, 0, 5);
@@ -489,7 +475,6 @@ START_TEST(no_notice_comes_after_the_release)
     ck_assert_str_eq(h.order, _i == 0 ? "r" : "c");
     farm_end(&f);
 }
-END_TEST
 
 /* ---- rule 9 ---- */
 
@@ -508,7 +493,7 @@ static int refusals_in_child(void)
     return n;
 }
 
-START_TEST(a_forked_child_is_refused_and_gets_no_callback)
+TEST(a_forked_child_is_refused_and_gets_no_callback)
 {
     int status = -1;
     pid_t child;
@@ -524,50 +509,4 @@ START_TEST(a_forked_child_is_refused_and_gets_no_callback)
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
     farm_end(&f);
-}
-END_TEST
-
-static void add_extensions(Suite *suite)
-{
-    TCase *tcase = tcase_create("extend");
-
-    tcase_add_test(tcase, extension_moves_the_ttl_on_the_masters);
-    tcase_add_test(tcase, pending_release_of_an_extended_key_lives_as_long);
-    tcase_add_test(tcase, extension_never_shortens);
-    tcase_add_test(tcase, renewals_go_on_with_the_ttl_of_the_extension);
-    tcase_add_test(tcase, extension_works_without_renewing);
-    tcase_add_test(tcase, extension_that_no_majority_confirms_changes_nothing);
-    tcase_add_test(tcase, extension_without_a_connected_master_fails_from_the_loop);
-    tcase_add_test(tcase, extension_of_a_key_that_is_gone_is_a_loss);
-    tcase_add_test(tcase, extension_ends_with_the_lock);
-    tcase_add_test(tcase, extension_that_is_reported_too_late_fails);
-    tcase_add_loop_test(tcase, extension_ends_with_a_release, 0, 2);
-    tcase_add_test(tcase, extension_ends_with_a_close);
-    tcase_add_test(tcase, a_lost_lock_cannot_be_petted);
-    tcase_add_test(tcase, extension_waits_for_the_renewal_in_progress);
-    tcase_add_test(tcase, calls_in_the_wrong_state_are_refused);
-    suite_add_tcase(suite, tcase);
-}
-
-static void add_callbacks(Suite *suite)
-{
-    TCase *tcase = tcase_create("callbacks");
-
-    tcase_add_loop_test(tcase, calls_from_inside_the_callback_of_an_extension, 0, N_ACTS);
-    tcase_add_loop_test(tcase, calls_from_inside_a_notice_of_trouble, 0, N_ACTS);
-    tcase_add_loop_test(tcase, calls_from_inside_a_notice_of_loss, 0, N_ACTS - 1);
-    tcase_add_loop_test(tcase, a_queued_notice_is_dropped_with_its_lock, 0, 3);
-    tcase_add_test(tcase, a_notice_is_true_when_it_is_reported);
-    tcase_add_loop_test(tcase, no_notice_comes_after_the_release, 0, 2);
-    tcase_add_test(tcase, a_forked_child_is_refused_and_gets_no_callback);
-    suite_add_tcase(suite, tcase);
-}
-
-Suite *extend_suite(void)
-{
-    Suite *suite = suite_create("extend");
-
-    add_extensions(suite);
-    add_callbacks(suite);
-    return suite;
 }

@@ -7,9 +7,11 @@
 #include "io/farm.h"
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
 #include "io/watch.h"
+#include "lib/test.h"
+
+SUITE("fence");
 
 /* Counters that are greater than every wall clock; the largest hint that a master takes; the last
  * number that a counter can have. */
@@ -97,7 +99,7 @@ static size_t confirms(size_t node)
 
 /* ---- one round trip ---- */
 
-START_TEST(a_fence_costs_one_command_a_master)
+TEST(a_fence_costs_one_command_a_master)
 {
     size_t i, before[5];
     struct outcome got;
@@ -125,10 +127,9 @@ START_TEST(a_fence_costs_one_command_a_master)
     must_release(&got);
     farm_end(&f);
 }
-END_TEST
 
 /* The same with a quarantine: no more commands are sent. */
-START_TEST(a_fence_costs_no_more_with_a_quarantine)
+TEST(a_fence_costs_no_more_with_a_quarantine)
 {
     size_t i, before[3];
     struct outcome got;
@@ -154,9 +155,8 @@ START_TEST(a_fence_costs_no_more_with_a_quarantine)
     must_release(&got);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(fences_grow)
+TEST(fences_grow)
 {
     uint64_t last = 0, next;
     struct redlock *second;
@@ -181,11 +181,10 @@ START_TEST(fences_grow)
     watch_close(f.base, second);
     farm_end(&f);
 }
-END_TEST
 
 /* As after a client whose wall clock was a thousand years ahead: each fence grows by one from
  * there. */
-START_TEST(a_hint_below_the_counters_is_not_used)
+TEST(a_hint_below_the_counters_is_not_used)
 {
     start(3);
     set_counters(0, 3, "k", AHEAD);
@@ -194,7 +193,6 @@ START_TEST(a_hint_below_the_counters_is_not_used)
     ck_assert_uint_eq(confirms(0) + confirms(1) + confirms(2), 0);
     farm_end(&f);
 }
-END_TEST
 
 static uint64_t stopped_us(void)
 {
@@ -203,7 +201,7 @@ static uint64_t stopped_us(void)
 
 /* The clock of the client is a century ahead of those of the masters: its hint is cut, on all
  * masters to the same number, and then the counters go on from there. */
-START_TEST(a_client_from_another_century_uses_up_no_numbers)
+TEST(a_client_from_another_century_uses_up_no_numbers)
 {
     size_t i;
 
@@ -217,10 +215,9 @@ START_TEST(a_client_from_another_century_uses_up_no_numbers)
     ck_assert_uint_eq(confirms(0) + confirms(1) + confirms(2), 0);
     farm_end(&f);
 }
-END_TEST
 
 /* The largest hint that any client can have sent leaves as many numbers again. */
-START_TEST(a_counter_at_the_last_hint_goes_on)
+TEST(a_counter_at_the_last_hint_goes_on)
 {
     start(3);
     set_counters(0, 3, "k", LAST_HINT);
@@ -228,12 +225,11 @@ START_TEST(a_counter_at_the_last_hint_goes_on)
     ck_assert_uint_eq(one_fence("k"), LAST_HINT + 2);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- counters that differ ---- */
 
 /* While all three wait for the others, the majority are those that answer first. */
-START_TEST(only_masters_that_voted_lower_are_asked_to_confirm)
+TEST(only_masters_that_voted_lower_are_asked_to_confirm)
 {
     const struct resp_request *confirm;
     struct outcome got;
@@ -259,10 +255,9 @@ START_TEST(only_masters_that_voted_lower_are_asked_to_confirm)
     must_release(&got);
     farm_end(&f);
 }
-END_TEST
 
 /* Three of five voted with three numbers: both lower ones are raised to the largest. */
-START_TEST(a_majority_agrees_on_the_largest)
+TEST(a_majority_agrees_on_the_largest)
 {
     struct outcome got;
     size_t i;
@@ -285,10 +280,9 @@ START_TEST(a_majority_agrees_on_the_largest)
     must_release(&got);
     farm_end(&f);
 }
-END_TEST
 
 /* The next fence is greater, whichever majority votes. */
-START_TEST(the_next_fence_is_greater_with_any_majority)
+TEST(the_next_fence_is_greater_with_any_majority)
 {
     uint64_t last = 0, next;
     size_t i;
@@ -310,7 +304,6 @@ START_TEST(the_next_fence_is_greater_with_any_majority)
     }
     farm_end(&f);
 }
-END_TEST
 
 /* The rule for the confirmation exists before the vote is answered: both are EVAL, and the vote
  * comes first. */
@@ -333,7 +326,7 @@ static void begin_with_confirm(enum fake_how how, const char *confirm)
 
 /* The key was given to another client there, or its counter is greater: its vote is lost, and
  * the third master is asked instead. */
-START_TEST(a_confirmation_that_is_refused_is_a_lost_vote)
+TEST(a_confirmation_that_is_refused_is_a_lost_vote)
 {
     start(3);
     begin_with_confirm(FAKE_REPLY, ":0\r\n");
@@ -349,10 +342,9 @@ START_TEST(a_confirmation_that_is_refused_is_a_lost_vote)
     must_release(&got);
     farm_end(&f);
 }
-END_TEST
 
 /* No majority is left: what was granted is released. */
-START_TEST(without_a_majority_that_confirms_there_is_no_lock)
+TEST_LOOP(without_a_majority_that_confirms_there_is_no_lock, 0, 2)
 {
     start(3);
     fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR no\r\n");
@@ -365,11 +357,10 @@ START_TEST(without_a_majority_that_confirms_there_is_no_lock)
     farm_wait_gone(&f, "k");
     farm_end(&f);
 }
-END_TEST
 
 /* The confirmation may or may not have been carried out when the connection broke: the vote is
  * lost, and the key is released. */
-START_TEST(an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote)
+TEST_LOOP(an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote, 0, 2)
 {
     start(3);
     begin_with_confirm(_i ? FAKE_DO_CLOSE : FAKE_REPLY_CLOSE, "");
@@ -383,10 +374,9 @@ START_TEST(an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote)
     must_release(&got);
     farm_end(&f);
 }
-END_TEST
 
 /* A master does not answer the confirmation: the third one completes the majority. */
-START_TEST(a_confirmation_that_does_not_come_is_not_waited_for)
+TEST(a_confirmation_that_does_not_come_is_not_waited_for)
 {
     start(3);
     begin_with_confirm(FAKE_MUTE, "");
@@ -396,11 +386,10 @@ START_TEST(a_confirmation_that_does_not_come_is_not_waited_for)
     ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), AHEAD + 8);
     farm_end(&f);
 }
-END_TEST
 
 /* A vote with a greater number comes after the fence was chosen: it is too late to count, and
  * the master is not asked to lower its counter. */
-START_TEST(a_late_vote_that_is_greater_does_not_change_the_fence)
+TEST(a_late_vote_that_is_greater_does_not_change_the_fence)
 {
     start(3);
     begin_with_confirm(FAKE_STALL, NULL);
@@ -420,12 +409,11 @@ START_TEST(a_late_vote_that_is_greater_does_not_change_the_fence)
     ck_assert_uint_gt(one_fence("k"), AHEAD + 8);
     farm_end(&f);
 }
-END_TEST
 
 /* Node 1 has granted with a greater number, as another client's clock is half a minute ahead, and
  * the others refuse: the next round asks all masters for more than that, so that all agree at once.
  */
-START_TEST(a_lost_round_raises_the_hint_of_the_next_one)
+TEST(a_lost_round_raises_the_hint_of_the_next_one)
 {
     struct redlock_request request = outcome_fenced_request("k");
     static const char refusal[] = "$8\r\nsomebody\r\n";
@@ -456,13 +444,12 @@ START_TEST(a_lost_round_raises_the_hint_of_the_next_one)
     must_release(&got);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- several keys ---- */
 
 static const char *const two[] = {"a", "b"};
 
-START_TEST(each_of_several_keys_has_a_counter_and_all_grow)
+TEST(each_of_several_keys_has_a_counter_and_all_grow)
 {
     struct redlock_request request = outcome_fenced_request(NULL);
     uint64_t fence;
@@ -488,7 +475,6 @@ START_TEST(each_of_several_keys_has_a_counter_and_all_grow)
     ck_assert_uint_gt(one_fence("b"), fence);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- while it is held ---- */
 
@@ -504,7 +490,7 @@ static void hold_with_fence(size_t n)
     held_acquire(&h, &request);
 }
 
-START_TEST(a_renewal_raises_the_counters)
+TEST(a_renewal_raises_the_counters)
 {
     size_t i;
     uint64_t fence;
@@ -525,10 +511,9 @@ START_TEST(a_renewal_raises_the_counters)
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
 /* A master that lost all its data gets the counter again with the key. */
-START_TEST(a_heal_raises_the_counter)
+TEST(a_heal_raises_the_counter)
 {
     uint64_t fence;
 
@@ -543,10 +528,9 @@ START_TEST(a_heal_raises_the_counter)
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
 /* Without a fence there is no counter. */
-START_TEST(a_lock_without_a_fence_has_no_counter)
+TEST(a_lock_without_a_fence_has_no_counter)
 {
     size_t i;
 
@@ -561,7 +545,6 @@ START_TEST(a_lock_without_a_fence_has_no_counter)
     must_release(&got);
     farm_end(&f);
 }
-END_TEST
 
 static int released;
 static uint64_t fence_at_release;
@@ -574,7 +557,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
     released++;
 }
 
-START_TEST(a_released_lock_has_no_fence)
+TEST(a_released_lock_has_no_fence)
 {
     start(3);
     got = acquire("k");
@@ -587,9 +570,8 @@ START_TEST(a_released_lock_has_no_fence)
     ck_assert_uint_eq(fence_at_release, 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(an_adopted_lock_has_no_fence)
+TEST(an_adopted_lock_has_no_fence)
 {
     struct redlock_request request;
     uint64_t fence;
@@ -612,11 +594,10 @@ START_TEST(an_adopted_lock_has_no_fence)
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- what a server may answer ---- */
 
-START_TEST(scripts_that_were_forgotten_are_sent_again)
+TEST(scripts_that_were_forgotten_are_sent_again)
 {
     uint64_t fence;
     size_t i;
@@ -637,10 +618,9 @@ START_TEST(scripts_that_were_forgotten_are_sent_again)
     must_release(&got);
     farm_end(&f);
 }
-END_TEST
 
 /* The second time it is sent by its SHA-1, which the server has forgotten. */
-START_TEST(a_confirmation_that_was_forgotten_is_sent_again)
+TEST(a_confirmation_that_was_forgotten_is_sent_again)
 {
     int times;
 
@@ -660,9 +640,8 @@ START_TEST(a_confirmation_that_was_forgotten_is_sent_again)
     farm_wait_gone(&f, "k");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_counter_without_numbers_left_says_so)
+TEST(a_counter_without_numbers_left_says_so)
 {
     size_t i;
 
@@ -683,7 +662,6 @@ START_TEST(a_counter_without_numbers_left_says_so)
     ck_assert_uint_gt(one_fence("k"), 0);
     farm_end(&f);
 }
-END_TEST
 
 static const char *const nonsense[] = {
     "*2\r\n:0\r\n:1\r\n",
@@ -704,7 +682,7 @@ static const char *const nonsense[] = {
 #define N_NONSENSE ((int)(sizeof(nonsense) / sizeof(nonsense[0])))
 
 /* Two of three votes are enough; but this one is no yes, and the fence is that of the others. */
-START_TEST(nonsense_is_no_vote)
+TEST_LOOP(nonsense_is_no_vote, 0, N_NONSENSE)
 {
     size_t i;
 
@@ -723,14 +701,13 @@ START_TEST(nonsense_is_no_vote)
     ck_assert_uint_ge(one_fence("k"), AHEAD + 1);
     farm_end(&f);
 }
-END_TEST
 
 /* Only 1 means yes. */
 static const char *const no_confirmation[] = {
     ":2\r\n", ":-1\r\n", "+OK\r\n", "$1\r\n1\r\n", "*1\r\n:1\r\n", "$-1\r\n", "-ERR no\r\n"};
 #define N_NO_CONFIRMATION ((int)(sizeof(no_confirmation) / sizeof(no_confirmation[0])))
 
-START_TEST(nonsense_is_no_confirmation)
+TEST_LOOP(nonsense_is_no_confirmation, 0, N_NO_CONFIRMATION)
 {
     start(3);
     fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR no\r\n");
@@ -741,7 +718,6 @@ START_TEST(nonsense_is_no_confirmation)
     farm_wait_gone(&f, "k");
     farm_end(&f);
 }
-END_TEST
 
 /* ---- names that are not for locks ---- */
 
@@ -773,7 +749,7 @@ static void count(struct redlock_lock *lock, int status, void *arg)
 }
 
 /* A lock of that name would be another lock's counter or waiting list, or the mark of all data. */
-START_TEST(a_reserved_name_is_refused_as_a_key)
+TEST_LOOP(a_reserved_name_is_refused_as_a_key, 0, N_NAMES)
 {
     const char *keys[] = {"a", names[_i].key};
     struct redlock_request request = outcome_request(names[_i].key), both = outcome_request(NULL);
@@ -800,41 +776,4 @@ START_TEST(a_reserved_name_is_refused_as_a_key)
     }
     ck_assert_int_eq(adopted + let_go, status == REDLOCK_OK ? 2 : 0);
     farm_end(&f);
-}
-END_TEST
-
-Suite *fence_suite(void)
-{
-    Suite *suite = suite_create("fence");
-    TCase *tcase = tcase_create("fence");
-
-    tcase_add_test(tcase, a_fence_costs_one_command_a_master);
-    tcase_add_test(tcase, a_fence_costs_no_more_with_a_quarantine);
-    tcase_add_test(tcase, fences_grow);
-    tcase_add_test(tcase, a_hint_below_the_counters_is_not_used);
-    tcase_add_test(tcase, a_client_from_another_century_uses_up_no_numbers);
-    tcase_add_test(tcase, a_counter_at_the_last_hint_goes_on);
-    tcase_add_test(tcase, only_masters_that_voted_lower_are_asked_to_confirm);
-    tcase_add_test(tcase, a_majority_agrees_on_the_largest);
-    tcase_add_test(tcase, the_next_fence_is_greater_with_any_majority);
-    tcase_add_test(tcase, a_confirmation_that_is_refused_is_a_lost_vote);
-    tcase_add_loop_test(tcase, without_a_majority_that_confirms_there_is_no_lock, 0, 2);
-    tcase_add_loop_test(tcase, an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote, 0, 2);
-    tcase_add_test(tcase, a_confirmation_that_does_not_come_is_not_waited_for);
-    tcase_add_test(tcase, a_late_vote_that_is_greater_does_not_change_the_fence);
-    tcase_add_test(tcase, a_lost_round_raises_the_hint_of_the_next_one);
-    tcase_add_test(tcase, each_of_several_keys_has_a_counter_and_all_grow);
-    tcase_add_test(tcase, a_renewal_raises_the_counters);
-    tcase_add_test(tcase, a_heal_raises_the_counter);
-    tcase_add_test(tcase, a_lock_without_a_fence_has_no_counter);
-    tcase_add_test(tcase, a_released_lock_has_no_fence);
-    tcase_add_test(tcase, an_adopted_lock_has_no_fence);
-    tcase_add_test(tcase, scripts_that_were_forgotten_are_sent_again);
-    tcase_add_test(tcase, a_confirmation_that_was_forgotten_is_sent_again);
-    tcase_add_test(tcase, a_counter_without_numbers_left_says_so);
-    tcase_add_loop_test(tcase, nonsense_is_no_vote, 0, N_NONSENSE);
-    tcase_add_loop_test(tcase, nonsense_is_no_confirmation, 0, N_NO_CONFIRMATION);
-    tcase_add_loop_test(tcase, a_reserved_name_is_refused_as_a_key, 0, N_NAMES);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

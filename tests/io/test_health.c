@@ -1,6 +1,8 @@
 /* io/test_health.c - what masters are asked about themselves, and what they may deny. */
-#include "io/suites.h"
 #include "io/rig.h"
+#include "lib/test.h"
+
+SUITE("health");
 
 static void note(void *arg)
 {
@@ -8,7 +10,7 @@ static void note(void *arg)
 }
 
 /* A majority is silent, so the close would wait for the timeout, which does not pass here. */
-START_TEST(a_close_waits_for_no_inspection)
+TEST(a_close_waits_for_no_inspection)
 {
     size_t before, i;
     int closed = 0;
@@ -27,14 +29,13 @@ START_TEST(a_close_waits_for_no_inspection)
     loop_must(rig.base, &closed);
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- commands that are denied ---- */
 
 #define NOPERM "-NOPERM this user has no permissions to run the '%s' command\r\n"
 
 /* Then only its clock is inspected, and its votes count. */
-START_TEST(a_master_that_denies_scripts_is_asked_for_the_time)
+TEST(a_master_that_denies_scripts_is_asked_for_the_time)
 {
     size_t before;
 
@@ -60,10 +61,9 @@ START_TEST(a_master_that_denies_scripts_is_asked_for_the_time)
     ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
     farm_end(&rig);
 }
-END_TEST
 
 /* The right is taken away later. */
-START_TEST(a_master_that_denies_scripts_later_is_asked_for_the_time)
+TEST(a_master_that_denies_scripts_later_is_asked_for_the_time)
 {
     size_t before;
 
@@ -79,10 +79,9 @@ START_TEST(a_master_that_denies_scripts_later_is_asked_for_the_time)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* The master may be able to answer in a moment: it is asked again, and does not vote before. */
-START_TEST(a_master_that_is_out_of_memory_is_asked_again)
+TEST(a_master_that_is_out_of_memory_is_asked_again)
 {
     size_t before;
 
@@ -99,10 +98,9 @@ START_TEST(a_master_that_is_out_of_memory_is_asked_again)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* Nothing would show that it restarted, and lost its locks. */
-START_TEST(a_master_that_denies_info_has_no_vote)
+TEST(a_master_that_denies_info_has_no_vote)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "INFO", FAKE_REPLY, NOPERM);
@@ -118,9 +116,8 @@ START_TEST(a_master_that_denies_info_has_no_vote)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(with_lenient_a_master_that_denies_info_votes)
+TEST(with_lenient_a_master_that_denies_info_votes)
 {
     rig_set_up(REDLOCK_QUARANTINE_LENIENT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "INFO", FAKE_REPLY, NOPERM);
@@ -133,7 +130,6 @@ START_TEST(with_lenient_a_master_that_denies_info_votes)
     farm_wait_count(&rig, 0, "TIME", 1);
     farm_end(&rig);
 }
-END_TEST
 
 static void must_have_been_asked(size_t node, const char *const *words)
 {
@@ -146,7 +142,7 @@ static void must_have_been_asked(size_t node, const char *const *words)
     ck_assert_uint_eq(fake_n_commands(rig.nodes[node], 0), i);
 }
 
-START_TEST(the_greeting_is_in_order)
+TEST_LOOP(the_greeting_is_in_order, 0, 3)
 {
     static const char *const all[] = {"HELLO 2",
                                       "CLIENT SETNAME",
@@ -171,9 +167,8 @@ START_TEST(the_greeting_is_in_order)
     must_have_been_asked(0, _i == REDLOCK_QUARANTINE_OFF ? few : all);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(the_incarnation_key_is_written_where_whole_scripts_are_replicated)
+TEST(the_incarnation_key_is_written_where_whole_scripts_are_replicated)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_model(0)->whole_scripts = true;
@@ -181,9 +176,8 @@ START_TEST(the_incarnation_key_is_written_where_whole_scripts_are_replicated)
     ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(the_incarnation_key_has_the_prefix)
+TEST(the_incarnation_key_has_the_prefix)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     model_del(rig_model(0), "redlock:incarnation");
@@ -193,9 +187,8 @@ START_TEST(the_incarnation_key_has_the_prefix)
     ck_assert_uint_eq(model_count(rig_model(0)), 1);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(with_the_quarantine_off_no_key_is_left)
+TEST(with_the_quarantine_off_no_key_is_left)
 {
     rig_start(REDLOCK_QUARANTINE_OFF, RIG_HEALTH_MS);
     rig_pass_ms(RIG_HEALTH_MS);
@@ -203,10 +196,9 @@ START_TEST(with_the_quarantine_off_no_key_is_left)
     ck_assert_uint_eq(model_count(rig_model(0)), 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* Without a mark, the statistics of its commands are all that there is to judge by. */
-START_TEST(without_a_mark_a_suspect_does_not_vote)
+TEST_LOOP(without_a_mark_a_suspect_does_not_vote, 0, 2)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
@@ -220,10 +212,9 @@ START_TEST(without_a_mark_a_suspect_does_not_vote)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* The master votes, although nobody can see whether it should, or it does not: its text says so. */
-START_TEST(a_denied_inspection_is_reported)
+TEST_LOOP(a_denied_inspection_is_reported, 0, 6)
 {
     static const char *const refused[] = {"INFO", "EVAL"};
     static const char *const texts[] = {"allow us INFO", "allow us EVAL"};
@@ -243,7 +234,6 @@ START_TEST(a_denied_inspection_is_reported)
     ck_assert_ptr_null(strstr(farm_error(&rig, 1), "allow us"));
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- masters that cannot answer for now ---- */
 
@@ -262,7 +252,7 @@ static const struct {
 
 /* The master lost its data a moment ago, and its answers do not show it: it must not vote before
  * it is inspected. */
-START_TEST(a_master_that_cannot_answer_for_now_is_asked_again)
+TEST_LOOP(a_master_that_cannot_answer_for_now_is_asked_again, 0, N_FOR_NOW)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     model_del(rig_model(0), "redlock:incarnation");
@@ -276,11 +266,10 @@ START_TEST(a_master_that_cannot_answer_for_now_is_asked_again)
     rig_must_be_quarantined(0, "a short time ago");
     farm_end(&rig);
 }
-END_TEST
 
 /* A master that is out of memory refuses the script, and all votes, too. When it has memory
  * again, its data may have been deleted to get it, before its first mark was read. */
-START_TEST(a_master_that_is_out_of_memory_is_greeted_and_does_not_vote)
+TEST_LOOP(a_master_that_is_out_of_memory_is_greeted_and_does_not_vote, 0, 2)
 {
     size_t greetings;
 
@@ -302,11 +291,10 @@ START_TEST(a_master_that_is_out_of_memory_is_greeted_and_does_not_vote)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* The master is known, and its next greeting cannot read its mark. As soon as it shows the mark
  * that we know, it votes. */
-START_TEST(a_known_mark_that_is_read_again_counts_at_once)
+TEST(a_known_mark_that_is_read_again_counts_at_once)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-MISCONF cannot save\r\n");
@@ -318,10 +306,9 @@ START_TEST(a_known_mark_that_is_read_again_counts_at_once)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* EVAL is denied at first: the data may have been deleted before it was allowed. */
-START_TEST(the_first_mark_that_can_be_read_quarantines)
+TEST_LOOP(the_first_mark_that_can_be_read_quarantines, 0, 2)
 {
     rig_set_up((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
@@ -332,11 +319,10 @@ START_TEST(the_first_mark_that_can_be_read_quarantines)
     rig_must_be_quarantined(0, "data were deleted");
     farm_end(&rig);
 }
-END_TEST
 
 /* INFO was allowed, and is now denied (the ACL is in the configuration, so the server
  * restarted); or the other way round. */
-START_TEST(a_run_id_that_disappears_or_appears_quarantines)
+TEST_LOOP(a_run_id_that_disappears_or_appears_quarantines, 0, 4)
 {
     bool strict = _i / 2 == REDLOCK_QUARANTINE_STRICT;
 
@@ -359,11 +345,10 @@ START_TEST(a_run_id_that_disappears_or_appears_quarantines)
     rig_must_be_quarantined(0, strict && _i % 2 == 0 ? "run_id" : "restarted");
     farm_end(&rig);
 }
-END_TEST
 
 /* Its clock was set back since it started: a negative uptime is not a great age, where the mark
  * cannot be read. */
-START_TEST(a_negative_uptime_without_a_mark_is_young)
+TEST(a_negative_uptime_without_a_mark_is_young)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_model(0)->uptime_s = -3599;
@@ -374,11 +359,10 @@ START_TEST(a_negative_uptime_without_a_mark_is_young)
     rig_must_count(0);
     farm_end(&rig);
 }
-END_TEST
 
 /* Its clock was set back by more than its uptime, and its mark is older than the longest ttl. New
  * clients need not wait for as long as the step was. */
-START_TEST(a_negative_uptime_does_not_matter_to_a_mark)
+TEST(a_negative_uptime_does_not_matter_to_a_mark)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_model(0)->uptime_s = -3599;
@@ -386,9 +370,8 @@ START_TEST(a_negative_uptime_does_not_matter_to_a_mark)
     rig_must_count(0);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(a_master_that_is_loading_its_data_is_asked_again)
+TEST(a_master_that_is_loading_its_data_is_asked_again)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_model(0)->loading = true;
@@ -401,11 +384,10 @@ START_TEST(a_master_that_is_loading_its_data_is_asked_again)
     farm_wait(&rig, 0, REDLOCK_NODE_UP);
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- inspections ---- */
 
-START_TEST(a_master_is_inspected_as_long_as_it_is_connected)
+TEST(a_master_is_inspected_as_long_as_it_is_connected)
 {
     size_t i, before;
 
@@ -431,9 +413,8 @@ START_TEST(a_master_is_inspected_as_long_as_it_is_connected)
     farm_wait_count(&rig, 0, "EVAL", before + 2);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(inspections_do_not_pile_up_when_they_are_not_answered)
+TEST(inspections_do_not_pile_up_when_they_are_not_answered)
 {
     size_t i, before;
 
@@ -451,36 +432,4 @@ START_TEST(inspections_do_not_pile_up_when_they_are_not_answered)
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "EVAL", before + 2);
     farm_end(&rig);
-}
-END_TEST
-
-Suite *health_suite(void)
-{
-    Suite *suite = suite_create("health");
-    TCase *tcase = tcase_create("health");
-
-    tcase_add_test(tcase, a_close_waits_for_no_inspection);
-    tcase_add_test(tcase, a_master_that_denies_scripts_is_asked_for_the_time);
-    tcase_add_test(tcase, a_master_that_denies_scripts_later_is_asked_for_the_time);
-    tcase_add_test(tcase, a_master_that_is_out_of_memory_is_asked_again);
-    tcase_add_test(tcase, a_master_that_denies_info_has_no_vote);
-    tcase_add_test(tcase, with_lenient_a_master_that_denies_info_votes);
-    tcase_add_loop_test(tcase, the_greeting_is_in_order, 0, 3);
-    tcase_add_test(tcase, the_incarnation_key_is_written_where_whole_scripts_are_replicated);
-    tcase_add_test(tcase, the_incarnation_key_has_the_prefix);
-    tcase_add_test(tcase, with_the_quarantine_off_no_key_is_left);
-    tcase_add_test(tcase, a_master_is_inspected_as_long_as_it_is_connected);
-    tcase_add_test(tcase, inspections_do_not_pile_up_when_they_are_not_answered);
-    tcase_add_loop_test(tcase, without_a_mark_a_suspect_does_not_vote, 0, 2);
-    tcase_add_loop_test(tcase, a_denied_inspection_is_reported, 0, 6);
-    tcase_add_loop_test(tcase, a_master_that_cannot_answer_for_now_is_asked_again, 0, N_FOR_NOW);
-    tcase_add_loop_test(tcase, a_master_that_is_out_of_memory_is_greeted_and_does_not_vote, 0, 2);
-    tcase_add_test(tcase, a_known_mark_that_is_read_again_counts_at_once);
-    tcase_add_loop_test(tcase, the_first_mark_that_can_be_read_quarantines, 0, 2);
-    tcase_add_loop_test(tcase, a_run_id_that_disappears_or_appears_quarantines, 0, 4);
-    tcase_add_test(tcase, a_negative_uptime_without_a_mark_is_young);
-    tcase_add_test(tcase, a_negative_uptime_does_not_matter_to_a_mark);
-    tcase_add_test(tcase, a_master_that_is_loading_its_data_is_asked_again);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

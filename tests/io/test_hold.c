@@ -3,8 +3,10 @@
 #include "io/farm.h"
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("hold");
 
 static struct farm f;
 static struct held h;
@@ -32,7 +34,7 @@ static size_t n_takes(size_t node)
 
 /* ---- renewing ---- */
 
-START_TEST(a_lock_is_renewed_beyond_its_ttl)
+TEST(a_lock_is_renewed_beyond_its_ttl)
 {
     size_t i;
 
@@ -52,9 +54,8 @@ START_TEST(a_lock_is_renewed_beyond_its_ttl)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_renewal_lets_keys_live_longer_and_never_shorter)
+TEST(a_renewal_lets_keys_live_longer_and_never_shorter)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -67,9 +68,8 @@ START_TEST(a_renewal_lets_keys_live_longer_and_never_shorter)
     ck_assert_uint_gt(model_ttl(fake_model(f.nodes[1]), "k"), 9 * OUTCOME_TTL_MS);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(without_renewing_it_ends_at_its_deadline)
+TEST(without_renewing_it_ends_at_its_deadline)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
@@ -86,9 +86,8 @@ START_TEST(without_renewing_it_ends_at_its_deadline)
     ck_assert_uint_eq(n_keeps(0), 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(nothing_is_renewed_after_the_release)
+TEST(nothing_is_renewed_after_the_release)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -105,10 +104,9 @@ START_TEST(nothing_is_renewed_after_the_release)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* A renewal in flight changes nothing once the release was asked for. */
-START_TEST(an_answer_that_comes_after_the_release_changes_nothing)
+TEST(an_answer_that_comes_after_the_release_changes_nothing)
 {
     size_t i;
 
@@ -134,7 +132,6 @@ START_TEST(an_answer_that_comes_after_the_release_changes_nothing)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 static void is_not_renewed_after(size_t times)
 {
@@ -152,7 +149,7 @@ static void is_not_renewed_after(size_t times)
     farm_end(&f);
 }
 
-START_TEST(renewals_have_a_number)
+TEST(renewals_have_a_number)
 {
     struct redlock_request request = held_request(&h, &f, "k");
     size_t i;
@@ -167,9 +164,8 @@ START_TEST(renewals_have_a_number)
     }
     is_not_renewed_after(2);
 }
-END_TEST
 
-START_TEST(holding_has_a_limit)
+TEST(holding_has_a_limit)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
@@ -180,9 +176,8 @@ START_TEST(holding_has_a_limit)
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     is_not_renewed_after(1);
 }
-END_TEST
 
-START_TEST(it_is_renewed_only_while_it_is_petted)
+TEST(it_is_renewed_only_while_it_is_petted)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
@@ -213,10 +208,9 @@ START_TEST(it_is_renewed_only_while_it_is_petted)
     ck_assert_uint_eq(n_keeps(0), 3);
     farm_end(&f);
 }
-END_TEST
 
 /* An answer always belongs to the last question. */
-START_TEST(a_node_is_not_asked_again_before_it_has_answered)
+TEST(a_node_is_not_asked_again_before_it_has_answered)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -236,7 +230,6 @@ START_TEST(a_node_is_not_asked_again_before_it_has_answered)
     ck_assert_str_eq(h.order, "");
     farm_end(&f);
 }
-END_TEST
 
 /* ---- trouble and loss ---- */
 
@@ -256,7 +249,7 @@ static void get_into_trouble(int times)
     ck_assert_uint_gt(h.validity_ms + HELD_THIRD_MS / 2, h.left_ms);
 }
 
-START_TEST(trouble_is_reported_once_and_again_after_a_recovery)
+TEST(trouble_is_reported_once_and_again_after_a_recovery)
 {
     int i;
 
@@ -280,9 +273,8 @@ START_TEST(trouble_is_reported_once_and_again_after_a_recovery)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(it_is_lost_by_the_clock_when_nobody_answers)
+TEST(it_is_lost_by_the_clock_when_nobody_answers)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -308,9 +300,8 @@ START_TEST(it_is_lost_by_the_clock_when_nobody_answers)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(it_is_lost_at_once_when_a_majority_forgot_the_key)
+TEST(it_is_lost_at_once_when_a_majority_forgot_the_key)
 {
     size_t i;
 
@@ -331,9 +322,8 @@ START_TEST(it_is_lost_at_once_when_a_majority_forgot_the_key)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(it_is_lost_at_once_when_a_majority_gave_it_away)
+TEST(it_is_lost_at_once_when_a_majority_gave_it_away)
 {
     start_with_renewed();
     farm_give_away(&f, 1, 4);
@@ -349,10 +339,9 @@ START_TEST(it_is_lost_at_once_when_a_majority_gave_it_away)
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
     farm_end(&f);
 }
-END_TEST
 
 /* No reply and no timer has come yet: the first turn after the suspension finds it. */
-START_TEST(it_is_lost_at_once_after_a_suspend)
+TEST(it_is_lost_at_once_after_a_suspend)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
@@ -365,11 +354,10 @@ START_TEST(it_is_lost_at_once_after_a_suspend)
     ck_assert_uint_eq(n_keeps(0), 0);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- healing ---- */
 
-START_TEST(a_minority_that_forgot_the_key_is_healed)
+TEST(a_minority_that_forgot_the_key_is_healed)
 {
     start_with_renewed();
     held_del(&f, 3, 5);
@@ -386,10 +374,9 @@ START_TEST(a_minority_that_forgot_the_key_is_healed)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* As with lua-replicate-commands no, before Redis 7. */
-START_TEST(servers_that_replicate_whole_scripts_renew_and_heal)
+TEST(servers_that_replicate_whole_scripts_renew_and_heal)
 {
     size_t i;
 
@@ -412,10 +399,9 @@ START_TEST(servers_that_replicate_whole_scripts_renew_and_heal)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* The round waits for a node that does not answer; so less time is left. */
-START_TEST(a_heal_has_the_time_that_is_left)
+TEST(a_heal_has_the_time_that_is_left)
 {
     start_with_renewed();
     held_del(&f, 3, 4);
@@ -433,7 +419,6 @@ START_TEST(a_heal_has_the_time_that_is_left)
     ck_assert_uint_eq(n_takes(4), 0);
     farm_end(&f);
 }
-END_TEST
 
 static void contender_leaves(struct held *held)
 {
@@ -441,7 +426,7 @@ static void contender_leaves(struct held *held)
     held_del(&f, 3, 5);
 }
 
-START_TEST(a_bare_majority_is_healed_soon)
+TEST(a_bare_majority_is_healed_soon)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
@@ -458,9 +443,8 @@ START_TEST(a_bare_majority_is_healed_soon)
     ck_assert_str_eq(h.order, "");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_contender_that_stays_is_named_and_left_alone)
+TEST(a_contender_that_stays_is_named_and_left_alone)
 {
     struct redlock_request request = held_request(&h, &f, "k");
 
@@ -484,10 +468,9 @@ START_TEST(a_contender_that_stays_is_named_and_left_alone)
     ck_assert_str_eq(h.order, "");
     farm_end(&f);
 }
-END_TEST
 
 /* [S5] The key was set, and the answer was lost. */
-START_TEST(a_heal_whose_connection_broke_is_released)
+TEST(a_heal_whose_connection_broke_is_released)
 {
     start_with_renewed();
     held_del(&f, 4, 5);
@@ -501,9 +484,8 @@ START_TEST(a_heal_whose_connection_broke_is_released)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_heal_in_flight_is_followed_by_its_release)
+TEST(a_heal_in_flight_is_followed_by_its_release)
 {
     start_with_renewed();
     held_del(&f, 4, 5);
@@ -518,11 +500,10 @@ START_TEST(a_heal_in_flight_is_followed_by_its_release)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* [S5] Either command may still be carried out, whenever the server reads what is left in its
  * socket. */
-START_TEST(a_pending_release_after_a_lost_keep_or_heal_has_no_end)
+TEST_LOOP(a_pending_release_after_a_lost_keep_or_heal_has_no_end, 0, 2)
 {
     bool heals = _i == 1;
 
@@ -544,36 +525,4 @@ START_TEST(a_pending_release_after_a_lost_keep_or_heal_has_no_end)
     scripts_wait(&f, 4, &rlk_script_release, 1);
     farm_wait_clean(&f);
     farm_end(&f);
-}
-END_TEST
-
-Suite *hold_suite(void)
-{
-    Suite *suite = suite_create("hold");
-    TCase *tcase = tcase_create("hold");
-
-    tcase_add_test(tcase, a_lock_is_renewed_beyond_its_ttl);
-    tcase_add_test(tcase, a_renewal_lets_keys_live_longer_and_never_shorter);
-    tcase_add_test(tcase, without_renewing_it_ends_at_its_deadline);
-    tcase_add_test(tcase, nothing_is_renewed_after_the_release);
-    tcase_add_test(tcase, an_answer_that_comes_after_the_release_changes_nothing);
-    tcase_add_test(tcase, renewals_have_a_number);
-    tcase_add_test(tcase, holding_has_a_limit);
-    tcase_add_test(tcase, it_is_renewed_only_while_it_is_petted);
-    tcase_add_test(tcase, a_node_is_not_asked_again_before_it_has_answered);
-    tcase_add_test(tcase, trouble_is_reported_once_and_again_after_a_recovery);
-    tcase_add_test(tcase, it_is_lost_by_the_clock_when_nobody_answers);
-    tcase_add_test(tcase, it_is_lost_at_once_when_a_majority_forgot_the_key);
-    tcase_add_test(tcase, it_is_lost_at_once_when_a_majority_gave_it_away);
-    tcase_add_test(tcase, it_is_lost_at_once_after_a_suspend);
-    tcase_add_test(tcase, a_minority_that_forgot_the_key_is_healed);
-    tcase_add_test(tcase, servers_that_replicate_whole_scripts_renew_and_heal);
-    tcase_add_test(tcase, a_heal_has_the_time_that_is_left);
-    tcase_add_test(tcase, a_bare_majority_is_healed_soon);
-    tcase_add_test(tcase, a_contender_that_stays_is_named_and_left_alone);
-    tcase_add_test(tcase, a_heal_whose_connection_broke_is_released);
-    tcase_add_test(tcase, a_heal_in_flight_is_followed_by_its_release);
-    tcase_add_loop_test(tcase, a_pending_release_after_a_lost_keep_or_heal_has_no_end, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

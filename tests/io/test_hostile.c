@@ -8,7 +8,9 @@
 #include <event2/event.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
+#include "lib/test.h"
+
+SUITE("hostile");
 
 static struct farm f;
 
@@ -150,7 +152,7 @@ static bool is_reported(size_t answer)
 }
 
 /* Every place with every answer. */
-START_TEST(bad_answer_harms_only_its_node)
+TEST_LOOP(bad_answer_harms_only_its_node, 0, N_PLACES *N_ANSWERS)
 {
     size_t place = (size_t)_i % N_PLACES;
     size_t answer = (size_t)_i / N_PLACES;
@@ -181,7 +183,6 @@ START_TEST(bad_answer_harms_only_its_node)
     }
     farm_end(&f);
 }
-END_TEST
 
 /* The header announces so many bytes that they never come: that is the same as no answer, and
  * ends by a timeout. Nothing of that size may be allocated. */
@@ -189,7 +190,7 @@ static const char *const announced[] = {"$4294967296\r\nabc", "$9223372036854775
                                         "*2\r\n$4294967295\r\n"};
 #define N_ANNOUNCED (sizeof(announced) / sizeof(announced[0]))
 
-START_TEST(announced_size_is_not_believed)
+TEST_LOOP(announced_size_is_not_believed, 0, N_PLACES *N_ANNOUNCED)
 {
     size_t place = (size_t)_i % N_PLACES;
     const struct rlimit little = {(rlim_t)1 << 31, (rlim_t)1 << 31};
@@ -217,11 +218,10 @@ START_TEST(announced_size_is_not_believed)
     must_recover();
     farm_end(&f);
 }
-END_TEST
 
 /* Nonsense is a vote of "unknown", with a text, and never a yes or a no. Some of it is the same
  * as no answer, which only a timeout ends. */
-START_TEST(bad_answers_of_a_majority_are_no_quorum)
+TEST_LOOP(bad_answers_of_a_majority_are_no_quorum, 0, N_ANSWERS)
 {
     struct outcome got;
     size_t i;
@@ -244,9 +244,8 @@ START_TEST(bad_answers_of_a_majority_are_no_quorum)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(silence_at_any_place_is_harmless)
+TEST_LOOP(silence_at_any_place_is_harmless, 0, N_PLACES)
 {
     farm_start(&f, 5, FAKE_UNIX);
     fake_on(f.nodes[0], places[_i], FAKE_STALL, NULL);
@@ -255,11 +254,10 @@ START_TEST(silence_at_any_place_is_harmless)
     must_recover();
     farm_end(&f);
 }
-END_TEST
 
 /* A node leaves out one answer and sends the next: from then on every answer is that of another
  * question. The library must not believe it, and must survive it. */
-START_TEST(a_left_out_answer_is_harmless)
+TEST_LOOP(a_left_out_answer_is_harmless, 0, N_PLACES)
 {
     farm_start(&f, 5, FAKE_UNIX);
     fake_on_next(f.nodes[0], 1, places[_i], FAKE_MUTE, NULL, 0);
@@ -271,9 +269,8 @@ START_TEST(a_left_out_answer_is_harmless)
     must_recover();
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(silence_in_the_greeting_ends_with_the_connect_timeout)
+TEST_LOOP(silence_in_the_greeting_ends_with_the_connect_timeout, 0, FIRST_AFTER_GREETING)
 {
     farm_start(&f, 5, FAKE_UNIX);
     fake_on(f.nodes[0], places[_i], FAKE_STALL, NULL);
@@ -284,9 +281,8 @@ START_TEST(silence_in_the_greeting_ends_with_the_connect_timeout)
     must_recover();
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(replies_byte_by_byte_are_understood)
+TEST_LOOP(replies_byte_by_byte_are_understood, 0, 2)
 {
     struct outcome got;
     size_t i;
@@ -302,9 +298,8 @@ START_TEST(replies_byte_by_byte_are_understood)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_doubled_reply_is_harmless)
+TEST_LOOP(a_doubled_reply_is_harmless, 0, N_PLACES)
 {
     farm_start(&f, 5, FAKE_UNIX);
     fake_on(f.nodes[0], places[_i], FAKE_TWICE, NULL);
@@ -314,7 +309,6 @@ START_TEST(a_doubled_reply_is_harmless)
     must_recover();
     farm_end(&f);
 }
-END_TEST
 
 static const struct {
     const char *bytes;
@@ -338,7 +332,7 @@ static bool first_connection_has_ended(void *arg)
     return !fake_is_open(f.nodes[0], 0);
 }
 
-START_TEST(a_reply_that_nobody_asked_for_is_harmless)
+TEST_LOOP(a_reply_that_nobody_asked_for_is_harmless, 0, N_ROWS(unasked))
 {
     farm_start(&f, 5, FAKE_UNIX);
     farm_open(&f);
@@ -352,10 +346,9 @@ START_TEST(a_reply_that_nobody_asked_for_is_harmless)
     must_recover();
     farm_end(&f);
 }
-END_TEST
 
 /* When no question was sent, such a reply is no vote: it cannot win a lock. */
-START_TEST(replies_that_nobody_asked_for_are_no_votes)
+TEST(replies_that_nobody_asked_for_are_no_votes)
 {
     struct outcome got;
     size_t i;
@@ -371,7 +364,6 @@ START_TEST(replies_that_nobody_asked_for_are_no_votes)
     ck_assert_int_ne(got.status, REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
 /* A server that is full, or in protected mode, sends an error before any command. */
 static const struct {
@@ -390,7 +382,7 @@ static const struct {
     {"220 mail ESMTP\r\n", "like a Redis server", NULL},
 };
 
-START_TEST(server_that_refuses_us_is_reported)
+TEST_LOOP(server_that_refuses_us_is_reported, 0, N_ROWS(greetings))
 {
     farm_start(&f, 5, _i % 2 ? FAKE_TCP : FAKE_UNIX);
     f.options.password = greetings[_i].password;
@@ -401,7 +393,6 @@ START_TEST(server_that_refuses_us_is_reported)
     must_recover();
     farm_end(&f);
 }
-END_TEST
 
 /* More bytes than any valid reply has. */
 static void say_much(const char *head, size_t len, char filler)
@@ -416,7 +407,7 @@ static void say_much(const char *head, size_t len, char filler)
 
 static const char *const floods[] = {"+", "-ERR ", "$16777216\r\n"};
 
-START_TEST(endless_line_is_bounded)
+TEST_LOOP(endless_line_is_bounded, 0, 3)
 {
     farm_start(&f, 5, FAKE_TCP);
     say_much(floods[_i], (size_t)16 << 20, 'a');
@@ -428,9 +419,8 @@ START_TEST(endless_line_is_bounded)
     must_recover();
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(deep_nesting_is_bounded)
+TEST_LOOP(deep_nesting_is_bounded, 0, FIRST_AFTER_GREETING + 1)
 {
     static char deep[40000];
     size_t i;
@@ -450,9 +440,8 @@ START_TEST(deep_nesting_is_bounded)
     must_recover();
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(wide_greeting_is_bounded)
+TEST(wide_greeting_is_bounded)
 {
     enum {
         elements = 60000
@@ -471,10 +460,9 @@ START_TEST(wide_greeting_is_bounded)
     must_recover();
     farm_end(&f);
 }
-END_TEST
 
 /* A good greeting, cut at every place: the rest never comes. */
-START_TEST(greeting_cut_anywhere_is_harmless)
+TEST(greeting_cut_anywhere_is_harmless)
 {
     static const char greeting[] =
         "*14\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n$5\r\nproto\r\n"
@@ -493,10 +481,9 @@ START_TEST(greeting_cut_anywhere_is_harmless)
     farm_open(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* Half a million random bytes, the same on every machine. */
-START_TEST(random_bytes_are_harmless)
+TEST_LOOP(random_bytes_are_harmless, 0, 60)
 {
     unsigned state = (unsigned)_i * 2654435761u + 1;
     static const char alphabet[] = "+-:$*0123456789\r\nOKab\0 ";
@@ -514,47 +501,4 @@ START_TEST(random_bytes_are_harmless)
     fake_hang_up(f.nodes[0]);
     must_recover();
     farm_end(&f);
-}
-END_TEST
-
-static TCase *answers_case(void)
-{
-    TCase *tcase = tcase_create("answers");
-
-    tcase_add_loop_test(tcase, bad_answer_harms_only_its_node, 0, N_PLACES * N_ANSWERS);
-    tcase_add_loop_test(tcase, announced_size_is_not_believed, 0, N_PLACES * N_ANNOUNCED);
-    tcase_add_loop_test(tcase, bad_answers_of_a_majority_are_no_quorum, 0, N_ANSWERS);
-    tcase_add_loop_test(tcase, random_bytes_are_harmless, 0, 60);
-    tcase_add_loop_test(tcase, endless_line_is_bounded, 0, 3);
-    tcase_add_loop_test(tcase, deep_nesting_is_bounded, 0, FIRST_AFTER_GREETING + 1);
-    tcase_add_test(tcase, wide_greeting_is_bounded);
-    tcase_add_test(tcase, greeting_cut_anywhere_is_harmless);
-    return tcase;
-}
-
-static TCase *timing_case(void)
-{
-    TCase *tcase = tcase_create("timing");
-
-    tcase_add_loop_test(tcase, silence_at_any_place_is_harmless, 0, N_PLACES);
-    tcase_add_loop_test(tcase, a_left_out_answer_is_harmless, 0, N_PLACES);
-    tcase_add_loop_test(tcase, silence_in_the_greeting_ends_with_the_connect_timeout, 0,
-                        FIRST_AFTER_GREETING);
-    tcase_add_loop_test(tcase, replies_byte_by_byte_are_understood, 0, 2);
-    tcase_add_loop_test(tcase, a_doubled_reply_is_harmless, 0, N_PLACES);
-    tcase_add_loop_test(tcase, a_reply_that_nobody_asked_for_is_harmless, 0,
-                        sizeof(unasked) / sizeof(unasked[0]));
-    tcase_add_test(tcase, replies_that_nobody_asked_for_are_no_votes);
-    tcase_add_loop_test(tcase, server_that_refuses_us_is_reported, 0,
-                        sizeof(greetings) / sizeof(greetings[0]));
-    return tcase;
-}
-
-Suite *hostile_suite(void)
-{
-    Suite *suite = suite_create("hostile");
-
-    suite_add_tcase(suite, answers_case());
-    suite_add_tcase(suite, timing_case());
-    return suite;
 }

@@ -5,8 +5,10 @@
 #include "io/farm.h"
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("keys");
 
 static struct farm f;
 static struct held h;
@@ -31,7 +33,7 @@ static void start_with_lock(void)
     held_acquire(&h, &request);
 }
 
-START_TEST(all_keys_are_set_kept_and_released_by_one_script)
+TEST(all_keys_are_set_kept_and_released_by_one_script)
 {
     start_with_lock();
     ck_assert_uint_eq(farm_count(&f, "a", h.token), 5);
@@ -49,9 +51,8 @@ START_TEST(all_keys_are_set_kept_and_released_by_one_script)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_foreign_second_key_leaves_nothing_behind)
+TEST(a_foreign_second_key_leaves_nothing_behind)
 {
     struct redlock_request request = request_of(two, 2);
     struct outcome got;
@@ -74,10 +75,9 @@ START_TEST(a_foreign_second_key_leaves_nothing_behind)
     ck_assert_uint_eq(farm_count(&f, "b", NULL), 2);
     farm_end(&f);
 }
-END_TEST
 
 /* On each master one of two clients has both keys, in whatever order they are listed. */
-START_TEST(order_does_not_matter)
+TEST(order_does_not_matter)
 {
     struct redlock_request turned;
 
@@ -90,9 +90,8 @@ START_TEST(order_does_not_matter)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(one_key_of_a_held_lock_cannot_be_acquired)
+TEST(one_key_of_a_held_lock_cannot_be_acquired)
 {
     struct outcome got;
     size_t i;
@@ -107,9 +106,8 @@ START_TEST(one_key_of_a_held_lock_cannot_be_acquired)
     ck_assert_int_ge(named, 3);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(one_missing_key_counts_as_all)
+TEST(one_missing_key_counts_as_all)
 {
     size_t i;
 
@@ -135,10 +133,9 @@ START_TEST(one_missing_key_counts_as_all)
     ck_assert_uint_eq(farm_count(&f, "b", "somebody"), 3);
     farm_end(&f);
 }
-END_TEST
 
 /* A heal that is refused for one key may have found another key of ours. */
-START_TEST(a_heal_that_was_refused_is_released_too)
+TEST(a_heal_that_was_refused_is_released_too)
 {
     struct redlock_request request = request_of(two, 2);
 
@@ -153,9 +150,8 @@ START_TEST(a_heal_that_was_refused_is_released_too)
     ck_assert_uint_eq(farm_count(&f, "b", "somebody"), 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(the_prefix_is_put_before_each_key)
+TEST(the_prefix_is_put_before_each_key)
 {
     struct redlock_request request = request_of(two, 2);
 
@@ -170,9 +166,8 @@ START_TEST(the_prefix_is_put_before_each_key)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_later_round_asks_for_all_of_them_again)
+TEST(a_later_round_asks_for_all_of_them_again)
 {
     struct redlock_request request = request_of(two, 2);
     size_t i;
@@ -189,9 +184,8 @@ START_TEST(a_later_round_asks_for_all_of_them_again)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_token_releases_all)
+TEST(a_token_releases_all)
 {
     struct outcome_released released = {0, 0};
 
@@ -205,10 +199,9 @@ START_TEST(a_token_releases_all)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* The longest keys, as many as possible, and the longest owner. */
-START_TEST(sixteen_long_keys_go_through)
+TEST(sixteen_long_keys_go_through)
 {
     static char keys[REDLOCK_MAX_KEYS][REDLOCK_MAX_KEY + 1];
     static char owner[REDLOCK_MAX_OWNER + 1];
@@ -232,7 +225,6 @@ START_TEST(sixteen_long_keys_go_through)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 static void refuse(struct redlock_request request)
 {
@@ -246,7 +238,7 @@ static void refuse_to_release(const char *const *keys, size_t n)
                      REDLOCK_EINVAL);
 }
 
-START_TEST(lists_of_keys_are_checked)
+TEST(lists_of_keys_are_checked)
 {
     static char names[REDLOCK_MAX_KEYS + 1][4];
     const char *many[REDLOCK_MAX_KEYS + 1];
@@ -281,9 +273,8 @@ START_TEST(lists_of_keys_are_checked)
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVAL"), 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_list_of_one_is_one_key)
+TEST(a_list_of_one_is_one_key)
 {
     struct redlock_request request = request_of(two, 1);
 
@@ -293,10 +284,9 @@ START_TEST(a_list_of_one_is_one_key)
     ck_assert_uint_eq(farm_count(&f, "a", h.token), 5);
     farm_end(&f);
 }
-END_TEST
 
 /* Their scripts return the holder, too. */
-START_TEST(old_servers_name_the_holder_too)
+TEST(old_servers_name_the_holder_too)
 {
     struct redlock_request request = request_of(two, 2);
     struct outcome got;
@@ -319,7 +309,6 @@ START_TEST(old_servers_name_the_holder_too)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- the text of a script ---- */
 
@@ -338,7 +327,7 @@ static void acquire_and_renew(size_t times)
     loop_settle(f.base);
 }
 
-START_TEST(the_text_is_sent_first_and_its_sha_afterwards)
+TEST(the_text_is_sent_first_and_its_sha_afterwards)
 {
     held_start(&f);
     acquire_and_renew(1);
@@ -359,10 +348,9 @@ START_TEST(the_text_is_sent_first_and_its_sha_afterwards)
     ck_assert(!is_text(1, &rlk_script_take));
     farm_end(&f);
 }
-END_TEST
 
 /* No server knows the script any more: the text is sent at once, and no trouble is reported. */
-START_TEST(the_text_is_sent_again_when_servers_have_forgotten_it)
+TEST(the_text_is_sent_again_when_servers_have_forgotten_it)
 {
     size_t i;
 
@@ -384,9 +372,8 @@ START_TEST(the_text_is_sent_again_when_servers_have_forgotten_it)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(keys_are_acquired_when_the_servers_have_forgotten_the_script)
+TEST(keys_are_acquired_when_the_servers_have_forgotten_the_script)
 {
     struct redlock_request request = request_of(two, 2);
     size_t i;
@@ -401,10 +388,9 @@ START_TEST(keys_are_acquired_when_the_servers_have_forgotten_the_script)
     held_acquire(&h, &request); /* one round */
     farm_end(&f);
 }
-END_TEST
 
 /* One master after the other loses one key of two: each is healed, and counts again. */
-START_TEST(a_master_that_lost_one_key_counts_again)
+TEST(a_master_that_lost_one_key_counts_again)
 {
     size_t i, j;
 
@@ -422,10 +408,9 @@ START_TEST(a_master_that_lost_one_key_counts_again)
     held_end(&h);
     farm_end(&f);
 }
-END_TEST
 
 /* The lock was released before the server answered that it did not know the script. */
-START_TEST(the_text_is_never_sent_after_the_release)
+TEST(the_text_is_never_sent_after_the_release)
 {
     struct redlock_request request = request_of(two, 2);
 
@@ -443,32 +428,4 @@ START_TEST(the_text_is_never_sent_after_the_release)
     ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_take), 2);
     ck_assert_uint_eq(model_count(fake_model(f.nodes[4])), 0);
     farm_end(&f);
-}
-END_TEST
-
-Suite *keys_suite(void)
-{
-    Suite *suite = suite_create("keys");
-    TCase *tcase = tcase_create("keys");
-
-    tcase_add_test(tcase, all_keys_are_set_kept_and_released_by_one_script);
-    tcase_add_test(tcase, a_foreign_second_key_leaves_nothing_behind);
-    tcase_add_test(tcase, order_does_not_matter);
-    tcase_add_test(tcase, one_key_of_a_held_lock_cannot_be_acquired);
-    tcase_add_test(tcase, one_missing_key_counts_as_all);
-    tcase_add_test(tcase, a_heal_that_was_refused_is_released_too);
-    tcase_add_test(tcase, the_prefix_is_put_before_each_key);
-    tcase_add_test(tcase, a_later_round_asks_for_all_of_them_again);
-    tcase_add_test(tcase, a_token_releases_all);
-    tcase_add_test(tcase, sixteen_long_keys_go_through);
-    tcase_add_test(tcase, lists_of_keys_are_checked);
-    tcase_add_test(tcase, a_list_of_one_is_one_key);
-    tcase_add_test(tcase, old_servers_name_the_holder_too);
-    tcase_add_test(tcase, the_text_is_sent_first_and_its_sha_afterwards);
-    tcase_add_test(tcase, the_text_is_sent_again_when_servers_have_forgotten_it);
-    tcase_add_test(tcase, the_text_is_never_sent_after_the_release);
-    tcase_add_test(tcase, keys_are_acquired_when_the_servers_have_forgotten_the_script);
-    tcase_add_test(tcase, a_master_that_lost_one_key_counts_again);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

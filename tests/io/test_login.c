@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "io/held.h"
-#include "io/suites.h"
 #include "io/watch.h"
+#include "lib/test.h"
+
+SUITE("login");
 
 static struct farm f;
 
@@ -72,7 +74,7 @@ static const struct {
     {"fi\0rst\n", 7, "it is not text"},
 };
 
-START_TEST(the_first_line_of_the_file_is_the_password)
+TEST_LOOP(the_first_line_of_the_file_is_the_password, 0, N_ROWS(files))
 {
     start(1);
     f.options.password_file = write_file(files[_i].bytes, files[_i].len);
@@ -88,7 +90,6 @@ START_TEST(the_first_line_of_the_file_is_the_password)
     }
     farm_end(&f);
 }
-END_TEST
 
 static void must_refuse(const char *why)
 {
@@ -99,7 +100,7 @@ static void must_refuse(const char *why)
 }
 
 /* A FIFO, which nobody writes to, does not block. */
-START_TEST(a_short_password_is_not_cut_out_of_the_name_of_the_product)
+TEST_LOOP(a_short_password_is_not_cut_out_of_the_name_of_the_product, 0, 4)
 {
     static const char *const passwords[] = {"s", "7", ".", "redis"};
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -112,9 +113,8 @@ START_TEST(a_short_password_is_not_cut_out_of_the_name_of_the_product)
     ck_assert_str_eq(info.server, "redis 7.0.15");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_file_that_cannot_be_read_is_refused)
+TEST(a_file_that_cannot_be_read_is_refused)
 {
     static char large[4098];
     char fifo[200];
@@ -135,10 +135,9 @@ START_TEST(a_file_that_cannot_be_read_is_refused)
     must_refuse("both set");
     farm_end(&f);
 }
-END_TEST
 
 /* Of the URI, of the options, or no password at all. */
-START_TEST(without_a_file_the_text_says_what_to_give)
+TEST_LOOP(without_a_file_the_text_says_what_to_give, 0, 2)
 {
     static const char *const texts[] = {"give those that it accepts", "none was given for it"};
 
@@ -150,9 +149,8 @@ START_TEST(without_a_file_the_text_says_what_to_give)
     ck_assert_int_eq(is_refused(0), 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_refused_password_is_read_anew)
+TEST(a_refused_password_is_read_anew)
 {
     start(3);
     farm_open(&f);
@@ -168,10 +166,9 @@ START_TEST(a_refused_password_is_read_anew)
     ck_assert_str_eq(farm_error(&f, 1), "");
     farm_end(&f);
 }
-END_TEST
 
 /* The former password is tried until the file is back. */
-START_TEST(a_file_that_is_gone_is_said)
+TEST(a_file_that_is_gone_is_said)
 {
     start(1);
     farm_open(&f);
@@ -184,9 +181,8 @@ START_TEST(a_file_that_is_gone_is_said)
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(the_password_of_a_uri_is_not_replaced)
+TEST(the_password_of_a_uri_is_not_replaced)
 {
     static char uri[120];
 
@@ -201,11 +197,10 @@ START_TEST(the_password_of_a_uri_is_not_replaced)
     ck_assert_uint_eq(fake_count(f.nodes[0], "AUTH first"), 0);
     farm_end(&f);
 }
-END_TEST
 
 /* A proxy or a server that forgets who we are. The connection is made again, with the new password,
  * and the lock is renewed over it. */
-START_TEST(a_lock_survives_that_all_masters_forget_our_login)
+TEST(a_lock_survives_that_all_masters_forget_our_login)
 {
     struct held h = {0};
     size_t i;
@@ -229,10 +224,9 @@ START_TEST(a_lock_survives_that_all_masters_forget_our_login)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* [S5] It is sent again over the next connection. */
-START_TEST(a_release_that_is_refused_without_a_login_stays_pending)
+TEST(a_release_that_is_refused_without_a_login_stays_pending)
 {
     struct held h = {0};
 
@@ -244,24 +238,4 @@ START_TEST(a_release_that_is_refused_without_a_login_stays_pending)
     farm_wait_clean(&f);
     ck_assert_uint_eq(fake_count(f.nodes[0], "AUTH first"), 2);
     farm_end(&f);
-}
-END_TEST
-
-Suite *login_suite(void)
-{
-    Suite *s = suite_create("login");
-    TCase *c = tcase_create("file");
-
-    tcase_add_loop_test(c, the_first_line_of_the_file_is_the_password, 0,
-                        sizeof(files) / sizeof(files[0]));
-    tcase_add_loop_test(c, a_short_password_is_not_cut_out_of_the_name_of_the_product, 0, 4);
-    tcase_add_test(c, a_file_that_cannot_be_read_is_refused);
-    tcase_add_loop_test(c, without_a_file_the_text_says_what_to_give, 0, 2);
-    tcase_add_test(c, a_refused_password_is_read_anew);
-    tcase_add_test(c, a_file_that_is_gone_is_said);
-    tcase_add_test(c, the_password_of_a_uri_is_not_replaced);
-    tcase_add_test(c, a_lock_survives_that_all_masters_forget_our_login);
-    tcase_add_test(c, a_release_that_is_refused_without_a_login_stays_pending);
-    suite_add_tcase(s, c);
-    return s;
 }

@@ -6,10 +6,12 @@
 
 #include "io/farm.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
 #include "io/waiter.h"
 #include "io/watch.h"
+#include "lib/test.h"
+
+SUITE("native");
 
 #define MASTERS 3
 #define LIST "EXISTS k:redlock-waiting"
@@ -56,7 +58,7 @@ static void must_cycle(void)
     loop_settle(f.base);
 }
 
-START_TEST(each_master_is_released_in_its_own_way)
+TEST(each_master_is_released_in_its_own_way)
 {
     farm_start(&f, MASTERS, FAKE_UNIX);
     fake_model(f.nodes[0])->native = "DELEX";
@@ -70,10 +72,9 @@ START_TEST(each_master_is_released_in_its_own_way)
     ck_assert_uint_eq(n_scripts(2), 1);
     farm_end(&f);
 }
-END_TEST
 
 /* Who enters the list after the look at it finds the key free. */
-START_TEST(the_list_is_looked_at_after_the_key_is_deleted)
+TEST(the_list_is_looked_at_after_the_key_is_deleted)
 {
     long deleted, looked;
 
@@ -85,9 +86,8 @@ START_TEST(the_list_is_looked_at_after_the_key_is_deleted)
     ck_assert_int_eq(looked, deleted + 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_lost_round_looks_at_no_list)
+TEST(a_lost_round_looks_at_no_list)
 {
     start("DELEX");
     farm_give_away(&f, 0, 2);
@@ -97,9 +97,8 @@ START_TEST(a_lost_round_looks_at_no_list)
     ck_assert_uint_eq(fake_count(f.nodes[2], LIST), 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(what_is_not_ours_is_reported_as_gone_or_taken)
+TEST_LOOP(what_is_not_ours_is_reported_as_gone_or_taken, 0, 2)
 {
     struct redlock_lock *lock;
 
@@ -113,9 +112,8 @@ START_TEST(what_is_not_ours_is_reported_as_gone_or_taken)
     ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), _i ? MASTERS : 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_key_of_another_type_is_taken)
+TEST(a_key_of_another_type_is_taken)
 {
     size_t i;
 
@@ -127,7 +125,6 @@ START_TEST(a_key_of_another_type_is_taken)
     ck_assert_uint_eq(n_scripts(0), 0);
     farm_end(&f);
 }
-END_TEST
 
 static const char *const refusals[] = {
     "-NOPERM User worker has no permissions to run the 'delex' command\r\n",
@@ -135,7 +132,7 @@ static const char *const refusals[] = {
     "-ERR syntax error\r\n",
 };
 
-START_TEST(a_command_that_is_refused_gives_way_to_the_script)
+TEST_LOOP(a_command_that_is_refused_gives_way_to_the_script, 0, 3)
 {
     size_t i;
 
@@ -151,10 +148,9 @@ START_TEST(a_command_that_is_refused_gives_way_to_the_script)
     }
     farm_end(&f);
 }
-END_TEST
 
 /* By the script nobody can be woken there. */
-START_TEST(a_script_that_is_refused_gives_way_to_the_command)
+TEST(a_script_that_is_refused_gives_way_to_the_command)
 {
     struct redlock_lock *lock;
     size_t i;
@@ -178,9 +174,8 @@ START_TEST(a_script_that_is_refused_gives_way_to_the_command)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_master_that_refuses_both_is_asked_once_by_each)
+TEST(a_master_that_refuses_both_is_asked_once_by_each)
 {
     struct redlock_lock *lock;
     size_t i;
@@ -198,10 +193,9 @@ START_TEST(a_master_that_refuses_both_is_asked_once_by_each)
     ck_assert_uint_eq(n_scripts(0), 1);
     farm_end(&f);
 }
-END_TEST
 
 /* Its greeting tells what it knows, and not that of the server before. */
-START_TEST(another_server_at_the_address_is_asked_anew)
+TEST_LOOP(another_server_at_the_address_is_asked_anew, 0, 2)
 {
     start(_i ? "DELEX" : "");
     must_cycle();
@@ -215,9 +209,8 @@ START_TEST(another_server_at_the_address_is_asked_anew)
     ck_assert_uint_eq(n_scripts(0), 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_command_refused_for_now_becomes_pending)
+TEST(a_command_refused_for_now_becomes_pending)
 {
     start("DELEX");
     fake_on_next(f.nodes[0], 1, "DELEX k", FAKE_REPLY, "-BUSY running a script\r\n", 24);
@@ -227,9 +220,8 @@ START_TEST(a_command_refused_for_now_becomes_pending)
     ck_assert_uint_eq(n_scripts(0), 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(several_keys_are_released_by_the_script)
+TEST(several_keys_are_released_by_the_script)
 {
     static const char *const keys[] = {"k", "l"};
     struct redlock_request request = outcome_request(NULL);
@@ -246,10 +238,9 @@ START_TEST(several_keys_are_released_by_the_script)
     ck_assert_uint_eq(n_native(0), 0);
     farm_end(&f);
 }
-END_TEST
 
 /* The script reads the keys by other commands. */
-START_TEST(who_may_not_use_exists_releases_by_the_script)
+TEST(who_may_not_use_exists_releases_by_the_script)
 {
     struct redlock_lock *lock;
     size_t i;
@@ -268,7 +259,6 @@ START_TEST(who_may_not_use_exists_releases_by_the_script)
     }
     farm_end(&f);
 }
-END_TEST
 
 /* ---- those who wait ---- */
 
@@ -294,7 +284,7 @@ static size_t count_all(const struct rlk_script *script)
 }
 
 /* The first holder knows of nobody who waits; each that waited itself releases by the script. */
-START_TEST(who_waits_is_woken_by_the_script)
+TEST(who_waits_is_woken_by_the_script)
 {
     struct redlock *mine;
     size_t i;
@@ -323,27 +313,4 @@ START_TEST(who_waits_is_woken_by_the_script)
     ck_assert_uint_eq(count_all(&rlk_script_release), WAITER_HOSTS + WAITER_MASTERS);
     watch_close(f.base, mine);
     waiter_end(&f);
-}
-END_TEST
-
-Suite *native_suite(void)
-{
-    Suite *s = suite_create("native");
-    TCase *c = tcase_create("native");
-
-    tcase_add_test(c, each_master_is_released_in_its_own_way);
-    tcase_add_test(c, the_list_is_looked_at_after_the_key_is_deleted);
-    tcase_add_test(c, a_lost_round_looks_at_no_list);
-    tcase_add_loop_test(c, what_is_not_ours_is_reported_as_gone_or_taken, 0, 2);
-    tcase_add_test(c, a_key_of_another_type_is_taken);
-    tcase_add_loop_test(c, a_command_that_is_refused_gives_way_to_the_script, 0, 3);
-    tcase_add_test(c, a_script_that_is_refused_gives_way_to_the_command);
-    tcase_add_test(c, a_master_that_refuses_both_is_asked_once_by_each);
-    tcase_add_loop_test(c, another_server_at_the_address_is_asked_anew, 0, 2);
-    tcase_add_test(c, a_command_refused_for_now_becomes_pending);
-    tcase_add_test(c, several_keys_are_released_by_the_script);
-    tcase_add_test(c, who_may_not_use_exists_releases_by_the_script);
-    tcase_add_test(c, who_waits_is_woken_by_the_script);
-    suite_add_tcase(s, c);
-    return s;
 }

@@ -1,8 +1,10 @@
 /* io/test_nonsense.c - masters that report anything about themselves. */
 #include <string.h>
 
-#include "io/suites.h"
 #include "io/rig.h"
+#include "lib/test.h"
+
+SUITE("nonsense");
 
 static const struct {
     const char *command;
@@ -77,7 +79,7 @@ static void start_hostile(const char *command)
                RIG_HEALTH_MS);
 }
 
-START_TEST(nonsense_in_the_greeting_hurts_nobody)
+TEST_LOOP(nonsense_in_the_greeting_hurts_nobody, 0, N_NONSENSE)
 {
     start_hostile(nonsense[_i].command);
     fake_on(rig.nodes[0], nonsense[_i].command, FAKE_REPLY, nonsense[_i].bytes);
@@ -89,9 +91,8 @@ START_TEST(nonsense_in_the_greeting_hurts_nobody)
     others_must_decide("l");
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(nonsense_in_a_probe_hurts_nobody)
+TEST_LOOP(nonsense_in_a_probe_hurts_nobody, 0, N_NONSENSE)
 {
     start_hostile(nonsense[_i].command);
     farm_open(&rig);
@@ -102,16 +103,4 @@ START_TEST(nonsense_in_a_probe_hurts_nobody)
     rig_pass_ms(RIG_HEALTH_MS);
     others_must_decide("l");
     farm_end(&rig);
-}
-END_TEST
-
-Suite *nonsense_suite(void)
-{
-    Suite *suite = suite_create("nonsense");
-    TCase *tcase = tcase_create("nonsense");
-
-    tcase_add_loop_test(tcase, nonsense_in_the_greeting_hurts_nobody, 0, N_NONSENSE);
-    tcase_add_loop_test(tcase, nonsense_in_a_probe_hurts_nobody, 0, N_NONSENSE);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -3,8 +3,10 @@
  * it any more. */
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("noscript");
 
 /* Of the five: the node that forgets the scripts, and the node that keeps the round open. */
 #define NODE 3
@@ -53,7 +55,7 @@ static void heal_by_hash(void)
     ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_take)));
 }
 
-START_TEST(a_heal_is_sent_again_for_the_time_that_is_left_then)
+TEST(a_heal_is_sent_again_for_the_time_that_is_left_then)
 {
     uint32_t ttl_ms;
 
@@ -71,7 +73,6 @@ START_TEST(a_heal_is_sent_again_for_the_time_that_is_left_then)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* _i: the lock is lost; the lock is forgotten. */
 static void end_without_a_release(int how)
@@ -85,7 +86,7 @@ static void end_without_a_release(int how)
     }
 }
 
-START_TEST(a_heal_is_not_sent_again_when_nobody_holds_the_lock)
+TEST_LOOP(a_heal_is_not_sent_again_when_nobody_holds_the_lock, 0, 2)
 {
     heal_by_hash();
     end_without_a_release(_i);
@@ -93,9 +94,8 @@ START_TEST(a_heal_is_not_sent_again_when_nobody_holds_the_lock)
     ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_take), 2);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(an_extension_is_not_sent_again_when_nobody_holds_the_lock)
+TEST_LOOP(an_extension_is_not_sent_again_when_nobody_holds_the_lock, 0, 2)
 {
     start();
     held_pause(&f, NODE, NODE + 1);
@@ -106,7 +106,6 @@ START_TEST(an_extension_is_not_sent_again_when_nobody_holds_the_lock)
     ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_keep), 2);
     farm_end(&f);
 }
-END_TEST
 
 /* A late vote, by a SHA-1 that the node no longer knows when it reads the command. */
 static void vote_by_hash(void)
@@ -127,7 +126,7 @@ static void vote_by_hash(void)
     ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_vote)));
 }
 
-START_TEST(a_late_vote_is_asked_for_again_while_the_lock_is_held)
+TEST(a_late_vote_is_asked_for_again_while_the_lock_is_held)
 {
     vote_by_hash();
     forget_scripts();
@@ -136,9 +135,8 @@ START_TEST(a_late_vote_is_asked_for_again_while_the_lock_is_held)
     held_end(&h);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock)
+TEST_LOOP(a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock, 0, 2)
 {
     vote_by_hash();
     end_without_a_release(_i);
@@ -146,11 +144,10 @@ START_TEST(a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock)
     ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_vote), 2);
     farm_end(&f);
 }
-END_TEST
 
 /* The master has replied that it does not know the script. When we read that, the time of the lock
  * is over, and its timer has not called us yet [S3]. */
-START_TEST(a_late_vote_is_not_asked_for_again_when_the_time_of_the_lock_is_over)
+TEST(a_late_vote_is_not_asked_for_again_when_the_time_of_the_lock_is_over)
 {
     vote_by_hash();
     model_forget_scripts(fake_model(f.nodes[NODE]));
@@ -161,20 +158,4 @@ START_TEST(a_late_vote_is_not_asked_for_again_when_the_time_of_the_lock_is_over)
     ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_vote), 2);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 4);
     farm_end(&f);
-}
-END_TEST
-
-Suite *noscript_suite(void)
-{
-    Suite *suite = suite_create("noscript");
-    TCase *tcase = tcase_create("noscript");
-
-    tcase_add_test(tcase, a_heal_is_sent_again_for_the_time_that_is_left_then);
-    tcase_add_loop_test(tcase, a_heal_is_not_sent_again_when_nobody_holds_the_lock, 0, 2);
-    tcase_add_loop_test(tcase, an_extension_is_not_sent_again_when_nobody_holds_the_lock, 0, 2);
-    tcase_add_test(tcase, a_late_vote_is_asked_for_again_while_the_lock_is_held);
-    tcase_add_loop_test(tcase, a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock, 0, 2);
-    tcase_add_test(tcase, a_late_vote_is_not_asked_for_again_when_the_time_of_the_lock_is_over);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

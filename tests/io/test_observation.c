@@ -12,9 +12,11 @@
 #include "io/suspend.h"
 #include "io/waiter.h"
 #include "io/watch.h"
-#include "lib/rows.h"
+#include "lib/test.h"
 #include "lock/manager.h"
 #include "lock/observation.h"
+
+SUITE("observation");
 
 #define MASTERS 5
 #define COUNTER "k" RLK_COMMAND_COUNTER
@@ -151,7 +153,9 @@ static size_t looks(void)
 
 /* ---- what is reported ---- */
 
-START_TEST(each_change_is_reported_once)
+CASE("reports");
+
+TEST(each_change_is_reported_once)
 {
     start();
     give(ALL, "a", 60000);
@@ -165,9 +169,8 @@ START_TEST(each_change_is_reported_once)
     ck_assert_str_eq(seen.token, "b");
     finish();
 }
-END_TEST
 
-START_TEST(a_majority_is_enough_and_needed)
+TEST(a_majority_is_enough_and_needed)
 {
     start();
     give(REST, "a", 60000);
@@ -178,9 +181,8 @@ START_TEST(a_majority_is_enough_and_needed)
     must_see("fhf");
     finish();
 }
-END_TEST
 
-START_TEST(a_renewal_is_one_look_and_no_report)
+TEST(a_renewal_is_one_look_and_no_report)
 {
     size_t n;
 
@@ -193,10 +195,9 @@ START_TEST(a_renewal_is_one_look_and_no_report)
     ck_assert_uint_eq(looks(), n + MASTERS);
     finish();
 }
-END_TEST
 
 /* The next one takes over before the settling is over. */
-START_TEST(a_hand_over_is_never_reported_as_free)
+TEST(a_hand_over_is_never_reported_as_free)
 {
     start();
     give(ALL, "a", 60000);
@@ -208,9 +209,8 @@ START_TEST(a_hand_over_is_never_reported_as_free)
     ck_assert_str_eq(seen.token, "b");
     finish();
 }
-END_TEST
 
-START_TEST(the_fence_of_a_majority_is_reported)
+TEST(the_fence_of_a_majority_is_reported)
 {
     start();
     count_fence(MOST, "7");
@@ -222,10 +222,9 @@ START_TEST(the_fence_of_a_majority_is_reported)
     ck_assert_uint_eq(seen.fence, 8);
     finish();
 }
-END_TEST
 
 /* The counters of a new holder follow its keys. */
-START_TEST(a_new_holder_is_not_reported_with_the_fence_of_the_former)
+TEST(a_new_holder_is_not_reported_with_the_fence_of_the_former)
 {
     start();
     count_fence(ALL, "7");
@@ -240,9 +239,8 @@ START_TEST(a_new_holder_is_not_reported_with_the_fence_of_the_former)
     ck_assert_uint_eq(seen.fence, 8);
     finish();
 }
-END_TEST
 
-START_TEST(a_leader_of_this_manager_is_observed)
+TEST(a_leader_of_this_manager_is_observed)
 {
     struct redlock_request request = outcome_request("k");
 
@@ -260,10 +258,9 @@ START_TEST(a_leader_of_this_manager_is_observed)
     must_see("fhf");
     finish();
 }
-END_TEST
 
 /* Only the first 8 KiB are kept. */
-START_TEST(long_values_of_different_length_are_different_holders)
+TEST(long_values_of_different_length_are_different_holders)
 {
     static char value[9002];
 
@@ -276,9 +273,8 @@ START_TEST(long_values_of_different_length_are_different_holders)
     must_see("fhh");
     finish();
 }
-END_TEST
 
-START_TEST(all_who_observe_a_key_are_told)
+TEST(all_who_observe_a_key_are_told)
 {
     struct rlk_observation *other;
 
@@ -293,9 +289,8 @@ START_TEST(all_who_observe_a_key_are_told)
     must_see("ffhhf");
     finish();
 }
-END_TEST
 
-START_TEST(with_a_prefix_the_key_is_found)
+TEST(with_a_prefix_the_key_is_found)
 {
     suspend_freeze();
     farm_start(&f, MASTERS, FAKE_UNIX);
@@ -313,11 +308,12 @@ START_TEST(with_a_prefix_the_key_is_found)
     must_see("fh");
     finish();
 }
-END_TEST
 
 /* ---- when it looks ---- */
 
-START_TEST(masters_that_push_are_not_polled)
+CASE("looks");
+
+TEST(masters_that_push_are_not_polled)
 {
     size_t n;
 
@@ -328,9 +324,8 @@ START_TEST(masters_that_push_are_not_polled)
     ck_assert_uint_le(looks() - n, (size_t)MASTERS * 60000 / 3700);
     finish();
 }
-END_TEST
 
-START_TEST(a_change_meanwhile_is_one_more_look)
+TEST(a_change_meanwhile_is_one_more_look)
 {
     size_t n;
     int i;
@@ -351,10 +346,9 @@ START_TEST(a_change_meanwhile_is_one_more_look)
     must_see("fh");
     finish();
 }
-END_TEST
 
 /* The masters say nothing of the end of a key. */
-START_TEST(an_expired_key_is_noticed_at_its_end)
+TEST(an_expired_key_is_noticed_at_its_end)
 {
     size_t i, n;
 
@@ -371,9 +365,8 @@ START_TEST(an_expired_key_is_noticed_at_its_end)
     must_see("fhf");
     finish();
 }
-END_TEST
 
-START_TEST(a_key_that_outlives_its_end_is_looked_at_less_and_less)
+TEST(a_key_that_outlives_its_end_is_looked_at_less_and_less)
 {
     size_t i, n;
 
@@ -390,9 +383,8 @@ START_TEST(a_key_that_outlives_its_end_is_looked_at_less_and_less)
     ck_assert_str_eq(seen.reports, "fh");
     finish();
 }
-END_TEST
 
-START_TEST(after_a_flush_all_masters_are_looked_at)
+TEST(after_a_flush_all_masters_are_looked_at)
 {
     size_t i;
 
@@ -406,7 +398,6 @@ START_TEST(after_a_flush_all_masters_are_looked_at)
     must_see("fhf");
     finish();
 }
-END_TEST
 
 static const struct {
     const char *claim, *command;
@@ -417,7 +408,7 @@ static const struct {
     {"without_exists_masters_are_polled", "EXISTS"},
 };
 
-START_TEST(a_master_that_does_not_push)
+TEST_ROWS(a_master_that_does_not_push, denials)
 {
     size_t i, n;
 
@@ -437,10 +428,9 @@ START_TEST(a_master_that_does_not_push)
     ck_assert_uint_le(looks() - n, (size_t)MASTERS * 22);
     finish();
 }
-END_TEST
 
 /* Two masters push, and three do not: a change at the two is a reason to look at the three. */
-START_TEST(a_change_elsewhere_is_a_reason_to_look)
+TEST(a_change_elsewhere_is_a_reason_to_look)
 {
     size_t i;
 
@@ -459,11 +449,12 @@ START_TEST(a_change_elsewhere_is_a_reason_to_look)
     ck_assert_str_eq(seen.reports, "fh");
     finish();
 }
-END_TEST
 
 /* ---- masters that come and go ---- */
 
-START_TEST(too_few_masters_are_a_state_after_the_timeout)
+CASE("masters");
+
+TEST(too_few_masters_are_a_state_after_the_timeout)
 {
     size_t i;
 
@@ -489,9 +480,8 @@ START_TEST(too_few_masters_are_a_state_after_the_timeout)
     must_see("fhuh");
     finish();
 }
-END_TEST
 
-START_TEST(a_master_that_is_stuck_does_not_count)
+TEST(a_master_that_is_stuck_does_not_count)
 {
     size_t i;
 
@@ -510,9 +500,8 @@ START_TEST(a_master_that_is_stuck_does_not_count)
     must_see("fhuh");
     finish();
 }
-END_TEST
 
-START_TEST(a_minority_that_goes_changes_nothing)
+TEST(a_minority_that_goes_changes_nothing)
 {
     start();
     count_fence(MOST, "7");
@@ -525,11 +514,12 @@ START_TEST(a_minority_that_goes_changes_nothing)
     ck_assert_str_eq(seen.reports, "fh");
     finish();
 }
-END_TEST
 
 /* ---- the beginning and the end ---- */
 
-START_TEST(it_waits_for_masters_that_are_being_connected)
+CASE("ends");
+
+TEST(it_waits_for_masters_that_are_being_connected)
 {
     suspend_freeze();
     farm_start(&f, MASTERS, FAKE_UNIX);
@@ -541,9 +531,8 @@ START_TEST(it_waits_for_masters_that_are_being_connected)
     must_see("f");
     finish();
 }
-END_TEST
 
-START_TEST(after_the_end_nothing_is_reported)
+TEST(after_the_end_nothing_is_reported)
 {
     start();
     give(ALL, "a", 60000);
@@ -555,9 +544,8 @@ START_TEST(after_the_end_nothing_is_reported)
     ck_assert_str_eq(seen.reports, "fh");
     waiter_end(&f);
 }
-END_TEST
 
-START_TEST(a_report_that_is_due_is_dropped_by_the_end)
+TEST(a_report_that_is_due_is_dropped_by_the_end)
 {
     waiter_start(&f, &got, MASTERS, 0);
     observe();
@@ -567,9 +555,8 @@ START_TEST(a_report_that_is_due_is_dropped_by_the_end)
     ck_assert_str_eq(seen.reports, "");
     waiter_end(&f);
 }
-END_TEST
 
-START_TEST(its_callback_may_end_it)
+TEST(its_callback_may_end_it)
 {
     start();
     seen.ends = true;
@@ -579,9 +566,8 @@ START_TEST(its_callback_may_end_it)
     must_see("fh");
     waiter_end(&f);
 }
-END_TEST
 
-START_TEST(a_close_cancels_it)
+TEST(a_close_cancels_it)
 {
     start();
     give(ALL, "a", 60000);
@@ -591,9 +577,8 @@ START_TEST(a_close_cancels_it)
     ck_assert_str_eq(seen.reports, "fhc");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(an_end_after_the_close_has_begun_is_silent)
+TEST(an_end_after_the_close_has_begun_is_silent)
 {
     int closed = 0;
 
@@ -607,9 +592,8 @@ START_TEST(an_end_after_the_close_has_begun_is_silent)
     ck_assert_str_eq(seen.reports, "f");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(wrong_keys_and_too_many_are_refused)
+TEST(wrong_keys_and_too_many_are_refused)
 {
     static struct rlk_observation *many[RLK_OBSERVATION_MAX];
     static char key[REDLOCK_MAX_KEY + 2];
@@ -631,54 +615,4 @@ START_TEST(wrong_keys_and_too_many_are_refused)
     loop_settle(f.base);
     ck_assert_int_eq(rlk_observe(f.rl, "k", on_observed, &seen, &observation), 0);
     finish();
-}
-END_TEST
-
-static Suite *observation_suite(void)
-{
-    Suite *s = suite_create("observation");
-    TCase *c = tcase_create("reports");
-
-    tcase_add_test(c, each_change_is_reported_once);
-    tcase_add_test(c, a_majority_is_enough_and_needed);
-    tcase_add_test(c, a_renewal_is_one_look_and_no_report);
-    tcase_add_test(c, a_hand_over_is_never_reported_as_free);
-    tcase_add_test(c, the_fence_of_a_majority_is_reported);
-    tcase_add_test(c, a_new_holder_is_not_reported_with_the_fence_of_the_former);
-    tcase_add_test(c, a_leader_of_this_manager_is_observed);
-    tcase_add_test(c, long_values_of_different_length_are_different_holders);
-    tcase_add_test(c, all_who_observe_a_key_are_told);
-    tcase_add_test(c, with_a_prefix_the_key_is_found);
-    suite_add_tcase(s, c);
-    c = tcase_create("looks");
-    tcase_add_test(c, masters_that_push_are_not_polled);
-    tcase_add_test(c, a_change_meanwhile_is_one_more_look);
-    tcase_add_test(c, an_expired_key_is_noticed_at_its_end);
-    tcase_add_test(c, a_key_that_outlives_its_end_is_looked_at_less_and_less);
-    tcase_add_test(c, after_a_flush_all_masters_are_looked_at);
-    tcase_add_rows(c, a_master_that_does_not_push, denials);
-    tcase_add_test(c, a_change_elsewhere_is_a_reason_to_look);
-    suite_add_tcase(s, c);
-    c = tcase_create("masters");
-    tcase_add_test(c, too_few_masters_are_a_state_after_the_timeout);
-    tcase_add_test(c, a_master_that_is_stuck_does_not_count);
-    tcase_add_test(c, a_minority_that_goes_changes_nothing);
-    suite_add_tcase(s, c);
-    c = tcase_create("ends");
-    tcase_add_test(c, it_waits_for_masters_that_are_being_connected);
-    tcase_add_test(c, after_the_end_nothing_is_reported);
-    tcase_add_test(c, a_report_that_is_due_is_dropped_by_the_end);
-    tcase_add_test(c, its_callback_may_end_it);
-    tcase_add_test(c, a_close_cancels_it);
-    tcase_add_test(c, an_end_after_the_close_has_begun_is_silent);
-    tcase_add_test(c, wrong_keys_and_too_many_are_refused);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {observation_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

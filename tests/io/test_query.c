@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
+#include "lib/test.h"
+
+SUITE("query");
 
 static struct farm f;
 
@@ -69,7 +71,7 @@ static void give(size_t first, size_t last, const char *value, uint64_t ttl_ms)
     }
 }
 
-START_TEST(free_key_is_free_everywhere)
+TEST(free_key_is_free_everywhere)
 {
     size_t i;
 
@@ -88,9 +90,8 @@ START_TEST(free_key_is_free_everywhere)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(holder_and_owner_are_named)
+TEST(holder_and_owner_are_named)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got;
@@ -109,10 +110,9 @@ START_TEST(holder_and_owner_are_named)
     ck_assert_uint_le(seen.result.ttl_ms, request.ttl_ms);
     farm_end(&f);
 }
-END_TEST
 
 /* Of the nodes that have the value, the time that a majority of all nodes still has it. */
-START_TEST(time_left_is_that_of_a_majority)
+TEST(time_left_is_that_of_a_majority)
 {
     farm_start(&f, 5, FAKE_UNIX);
     give(0, 1, "token", 100000);
@@ -131,9 +131,8 @@ START_TEST(time_left_is_that_of_a_majority)
     ck_assert_str_eq(seen.tokens[4], "other");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_split_key_is_held_by_nobody)
+TEST(a_split_key_is_held_by_nobody)
 {
     farm_start(&f, 5, FAKE_UNIX);
     give(0, 2, "one", 60000);
@@ -147,9 +146,8 @@ START_TEST(a_split_key_is_held_by_nobody)
     ck_assert_uint_eq(seen.result.ttl_ms, 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(minority_that_is_away_is_reported)
+TEST(minority_that_is_away_is_reported)
 {
     size_t i;
 
@@ -173,9 +171,8 @@ START_TEST(minority_that_is_away_is_reported)
     ck_assert_ptr_nonnull(strstr(seen.errors[1], "LOADING"));
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(silent_majority_is_no_quorum)
+TEST(silent_majority_is_no_quorum)
 {
     size_t i;
 
@@ -192,9 +189,8 @@ START_TEST(silent_majority_is_no_quorum)
     ck_assert_int_eq(seen.result.held, 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(query_of_a_closed_manager_is_cancelled)
+TEST(query_of_a_closed_manager_is_cancelled)
 {
     farm_start(&f, 3, FAKE_UNIX);
     farm_open(&f);
@@ -206,7 +202,6 @@ START_TEST(query_of_a_closed_manager_is_cancelled)
     ck_assert(!seen.has_result);
     farm_end(&f);
 }
-END_TEST
 
 static void note_close(void *arg)
 {
@@ -214,7 +209,7 @@ static void note_close(void *arg)
 }
 
 /* The timeout does not pass. */
-START_TEST(a_close_waits_for_no_look_at_a_silent_master)
+TEST(a_close_waits_for_no_look_at_a_silent_master)
 {
     int closed = 0;
     size_t i;
@@ -233,9 +228,8 @@ START_TEST(a_close_waits_for_no_look_at_a_silent_master)
     ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(query_changes_nothing)
+TEST(query_changes_nothing)
 {
     static const char *const writes[] = {"SET", "EVAL", "EVALSHA", "DEL", "PEXPIRE"};
     size_t i;
@@ -250,10 +244,9 @@ START_TEST(query_changes_nothing)
     ck_assert_uint_eq(farm_count(&f, "k", "token"), 3);
     farm_end(&f);
 }
-END_TEST
 
 /* Values of other libraries may contain any bytes, and have any length. */
-START_TEST(values_are_compared_whole)
+TEST(values_are_compared_whole)
 {
     char longer[3][151] = {""};
     size_t i;
@@ -278,10 +271,9 @@ START_TEST(values_are_compared_whole)
     ck_assert_str_eq(seen.tokens[2], "\\x03");
     farm_end(&f);
 }
-END_TEST
 
 /* The reader cuts long answers: the length still distinguishes the values. */
-START_TEST(values_that_are_cut_differ_by_their_length)
+TEST(values_that_are_cut_differ_by_their_length)
 {
     static char longer[3][20000];
     size_t i;
@@ -301,9 +293,8 @@ START_TEST(values_that_are_cut_differ_by_their_length)
     ck_assert_str_eq(seen.token + strlen(seen.token) - 4, "x...");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(empty_value_is_a_value)
+TEST(empty_value_is_a_value)
 {
     farm_start(&f, 5, FAKE_UNIX);
     give(0, 1, "", 60000);
@@ -319,9 +310,8 @@ START_TEST(empty_value_is_a_value)
     ck_assert_str_eq(seen.token, "");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(only_our_tokens_have_an_owner)
+TEST(only_our_tokens_have_an_owner)
 {
     farm_start(&f, 3, FAKE_UNIX);
     give(0, 3, "8743c9c0-0795-4907-87fd-6c719a6b4586:1", 60000);
@@ -334,13 +324,12 @@ START_TEST(only_our_tokens_have_an_owner)
     ck_assert_str_eq(seen.owner, "1");
     farm_end(&f);
 }
-END_TEST
 
 /* A node that does not answer may have the value, too. */
 #define HEX "0123456789012345678901234567890123456789:"
 #define ID64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-START_TEST(a_leader_and_its_value_are_named)
+TEST(a_leader_and_its_value_are_named)
 {
     static const struct {
         const char *token, *leader, *value;
@@ -370,11 +359,10 @@ START_TEST(a_leader_and_its_value_are_named)
     }
     farm_end(&f);
 }
-END_TEST
 
 /* Whoever takes over in between may be shown with the fence of its predecessor, not the other way
  * round. */
-START_TEST(the_counter_is_read_before_the_value)
+TEST(the_counter_is_read_before_the_value)
 {
     long counter;
 
@@ -387,9 +375,8 @@ START_TEST(the_counter_is_read_before_the_value)
     ck_assert_str_eq(fake_text(f.nodes[0], 0, (size_t)counter + 2), "GET k");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_holder_that_silent_masters_may_have_is_unknown)
+TEST(a_holder_that_silent_masters_may_have_is_unknown)
 {
     size_t i;
 
@@ -414,9 +401,8 @@ START_TEST(a_holder_that_silent_masters_may_have_is_unknown)
     ck_assert_int_eq(seen.result.unknown, 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(waiters_are_counted)
+TEST(waiters_are_counted)
 {
     farm_start(&f, 5, FAKE_UNIX);
     farm_open(&f);
@@ -432,10 +418,9 @@ START_TEST(waiters_are_counted)
     ck_assert_uint_eq(seen.result.waiters, 3);
     farm_end(&f);
 }
-END_TEST
 
 /* A value of somebody else in the place of the list, no right to read it, and nonsense. */
-START_TEST(waiters_that_are_not_known_are_none)
+TEST(waiters_that_are_not_known_are_none)
 {
     static const char *const replies[] = {
         "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
@@ -460,9 +445,8 @@ START_TEST(waiters_that_are_not_known_are_none)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(unprintable_values_are_made_printable)
+TEST(unprintable_values_are_made_printable)
 {
     farm_start(&f, 3, FAKE_UNIX);
     give(0, 3, "\x1b[31m\nred\xff", 60000);
@@ -470,33 +454,4 @@ START_TEST(unprintable_values_are_made_printable)
     query("k");
     ck_assert_str_eq(seen.token, "\\x1b[31m\\x0ared\\xff");
     farm_end(&f);
-}
-END_TEST
-
-Suite *query_suite(void)
-{
-    Suite *suite = suite_create("query");
-    TCase *tcase = tcase_create("query");
-
-    tcase_add_test(tcase, free_key_is_free_everywhere);
-    tcase_add_test(tcase, holder_and_owner_are_named);
-    tcase_add_test(tcase, time_left_is_that_of_a_majority);
-    tcase_add_test(tcase, a_split_key_is_held_by_nobody);
-    tcase_add_test(tcase, minority_that_is_away_is_reported);
-    tcase_add_test(tcase, silent_majority_is_no_quorum);
-    tcase_add_test(tcase, query_of_a_closed_manager_is_cancelled);
-    tcase_add_test(tcase, a_close_waits_for_no_look_at_a_silent_master);
-    tcase_add_test(tcase, query_changes_nothing);
-    tcase_add_test(tcase, values_are_compared_whole);
-    tcase_add_test(tcase, values_that_are_cut_differ_by_their_length);
-    tcase_add_test(tcase, empty_value_is_a_value);
-    tcase_add_test(tcase, only_our_tokens_have_an_owner);
-    tcase_add_test(tcase, a_leader_and_its_value_are_named);
-    tcase_add_test(tcase, the_counter_is_read_before_the_value);
-    tcase_add_test(tcase, a_holder_that_silent_masters_may_have_is_unknown);
-    tcase_add_test(tcase, waiters_are_counted);
-    tcase_add_test(tcase, waiters_that_are_not_known_are_none);
-    tcase_add_test(tcase, unprintable_values_are_made_printable);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("release");
 
 static struct farm f;
 
@@ -28,7 +30,7 @@ static size_t set_at(size_t node, size_t conn)
     return (size_t)at;
 }
 
-START_TEST(granted_votes_of_a_lost_round_are_released)
+TEST(granted_votes_of_a_lost_round_are_released)
 {
     struct outcome got;
 
@@ -44,9 +46,8 @@ START_TEST(granted_votes_of_a_lost_round_are_released)
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(nodes_that_named_another_holder_are_spared)
+TEST(nodes_that_named_another_holder_are_spared)
 {
     size_t i;
 
@@ -62,10 +63,9 @@ START_TEST(nodes_that_named_another_holder_are_spared)
     ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), 3);
     farm_end(&f);
 }
-END_TEST
 
 /* The releases follow the SETs before the stalled nodes have carried out either. */
-START_TEST(unresponsive_nodes_get_the_release_after_the_set)
+TEST(unresponsive_nodes_get_the_release_after_the_set)
 {
     struct outcome got;
     size_t i;
@@ -87,9 +87,8 @@ START_TEST(unresponsive_nodes_get_the_release_after_the_set)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_late_grant_after_a_loss_leaves_nothing)
+TEST(a_late_grant_after_a_loss_leaves_nothing)
 {
     farm_start(&f, 5, FAKE_UNIX);
     farm_give_away(&f, 0, 3);
@@ -103,9 +102,8 @@ START_TEST(a_late_grant_after_a_loss_leaves_nothing)
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(release_reaches_nodes_that_did_not_answer)
+TEST(release_reaches_nodes_that_did_not_answer)
 {
     struct outcome got;
 
@@ -121,7 +119,6 @@ START_TEST(release_reaches_nodes_that_did_not_answer)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* Each error with which a server may answer instead of a vote [S5]. */
 static const struct {
@@ -142,7 +139,7 @@ static const struct {
     {"-\r\n", ""},
 };
 
-START_TEST(an_error_is_no_vote_and_is_released)
+TEST_LOOP(an_error_is_no_vote_and_is_released, 0, N_ROWS(errors))
 {
     struct outcome got;
     size_t i;
@@ -165,10 +162,9 @@ START_TEST(an_error_is_no_vote_and_is_released)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* Redis says so when the key is a list, which proves that it has set nothing. */
-START_TEST(key_of_another_type_is_a_refusal)
+TEST(key_of_another_type_is_a_refusal)
 {
     struct outcome got;
     size_t i;
@@ -185,9 +181,8 @@ START_TEST(key_of_another_type_is_a_refusal)
     ck_assert_str_eq(got.votes[0].error, "");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_minority_of_errors_does_not_hinder)
+TEST_LOOP(a_minority_of_errors_does_not_hinder, 0, N_ROWS(errors))
 {
     struct outcome got;
 
@@ -201,7 +196,6 @@ START_TEST(a_minority_of_errors_does_not_hinder)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* The SET was carried out, and its answer lost with the connection: the next connection begins
  * with the release, before any other lock is asked for. */
@@ -216,7 +210,7 @@ static void break_node_0_at_its_set(void)
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
 }
 
-START_TEST(pending_release_is_sent_first_on_the_next_connection)
+TEST(pending_release_is_sent_first_on_the_next_connection)
 {
     struct redlock_request request = outcome_request("next");
     const char *token;
@@ -240,10 +234,9 @@ START_TEST(pending_release_is_sent_first_on_the_next_connection)
     ck_assert_ptr_null(model_get(fake_model(f.nodes[0]), "k"));
     farm_end(&f);
 }
-END_TEST
 
 /* Also before the SET of a round that waits for the greeting of the node. */
-START_TEST(pending_release_is_sent_before_a_waiting_round_asks)
+TEST(pending_release_is_sent_before_a_waiting_round_asks)
 {
     struct redlock_request request = outcome_request("next");
     struct outcome got = {.n = 3};
@@ -273,10 +266,9 @@ START_TEST(pending_release_is_sent_before_a_waiting_round_asks)
                      fake_find(f.nodes[0], 1, 0, "SET next"));
     farm_end(&f);
 }
-END_TEST
 
 /* The node was asked in three rounds, and answered none. */
-START_TEST(release_of_every_round_is_pending)
+TEST(release_of_every_round_is_pending)
 {
     struct redlock_request request = outcome_request("k");
     char tokens[3][48];
@@ -306,7 +298,6 @@ START_TEST(release_of_every_round_is_pending)
     }
     farm_end(&f);
 }
-END_TEST
 
 #define MANY 1000
 
@@ -324,7 +315,7 @@ static bool all_were_held(void *arg)
     return *(int *)arg == MANY;
 }
 
-START_TEST(many_pending_releases_are_all_sent)
+TEST(many_pending_releases_are_all_sent)
 {
     struct redlock_request request;
     char key[16];
@@ -348,10 +339,9 @@ START_TEST(many_pending_releases_are_all_sent)
     ck_assert_uint_gt(fake_n_conns(f.nodes[0]), 1);
     farm_end(&f);
 }
-END_TEST
 
 /* A server below 6 sends the id of a connection only in answer to CLIENT ID. */
-START_TEST(old_connection_is_killed_before_its_pending_release_is_sent)
+TEST_LOOP(old_connection_is_killed_before_its_pending_release_is_sent, 5, 8)
 {
     long killed;
 
@@ -364,10 +354,9 @@ START_TEST(old_connection_is_killed_before_its_pending_release_is_sent)
     ck_assert_int_lt(killed, fake_find(f.nodes[0], 1, 0, "EVALSHA"));
     farm_end(&f);
 }
-END_TEST
 
 /* The CLIENT KILL itself may be lost, while the SET of the first connection is still in flight. */
-START_TEST(every_former_connection_is_killed_until_the_kill_is_answered)
+TEST(every_former_connection_is_killed_until_the_kill_is_answered)
 {
     char first[64];
 
@@ -396,10 +385,9 @@ START_TEST(every_former_connection_is_killed_until_the_kill_is_answered)
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 3); /* it was answered */
     farm_end(&f);
 }
-END_TEST
 
 /* There the same id may be another connection's. */
-START_TEST(no_connection_is_killed_on_a_server_that_was_restarted)
+TEST(no_connection_is_killed_on_a_server_that_was_restarted)
 {
     struct outcome got;
 
@@ -418,9 +406,8 @@ START_TEST(no_connection_is_killed_on_a_server_that_was_restarted)
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(release_is_pending_for_a_node_that_is_away)
+TEST(release_is_pending_for_a_node_that_is_away)
 {
     struct outcome got;
     const char *token;
@@ -440,7 +427,6 @@ START_TEST(release_is_pending_for_a_node_that_is_away)
     ck_assert_int_ge(farm_find_release(&f, 0, 1, 0, token), 0);
     farm_end(&f);
 }
-END_TEST
 
 static bool has_come_again(void *arg)
 {
@@ -455,7 +441,7 @@ static void wait_for_second_connection(void)
 }
 
 /* The key may be the one that counts, if the server has two addresses. */
-START_TEST(broken_set_of_a_held_lock_waits_for_its_release)
+TEST(broken_set_of_a_held_lock_waits_for_its_release)
 {
     struct outcome got;
 
@@ -473,10 +459,9 @@ START_TEST(broken_set_of_a_held_lock_waits_for_its_release)
     farm_wait_gone(&f, "k");
     farm_end(&f);
 }
-END_TEST
 
 /* For a lock that is left to its ttl no release is pending. */
-START_TEST(broken_set_of_a_forgotten_lock_is_left)
+TEST(broken_set_of_a_forgotten_lock_is_left)
 {
     struct outcome got;
 
@@ -496,10 +481,9 @@ START_TEST(broken_set_of_a_forgotten_lock_is_left)
     ck_assert_uint_eq(n_releases(0), 0);
     farm_end(&f);
 }
-END_TEST
 
 /* The release itself was lost: nobody knows whether it was carried out. */
-START_TEST(release_whose_connection_broke_is_pending)
+TEST(release_whose_connection_broke_is_pending)
 {
     struct outcome got;
 
@@ -513,7 +497,6 @@ START_TEST(release_whose_connection_broke_is_pending)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 static bool is_expired(void *arg)
 {
@@ -521,7 +504,7 @@ static bool is_expired(void *arg)
     return farm_count(&f, "k", NULL) == f.n;
 }
 
-START_TEST(pending_release_ends_with_the_ttl)
+TEST(pending_release_ends_with_the_ttl)
 {
     struct outcome got;
 
@@ -542,10 +525,9 @@ START_TEST(pending_release_ends_with_the_ttl)
     ck_assert_int_eq(fake_find(f.nodes[0], 1, 0, "EVALSHA"), -1);
     farm_end(&f);
 }
-END_TEST
 
 /* Nothing is queued for a node before its greeting has ended. */
-START_TEST(nothing_is_queued_before_the_greeting_is_over)
+TEST(nothing_is_queued_before_the_greeting_is_over)
 {
     struct outcome got;
 
@@ -563,9 +545,8 @@ START_TEST(nothing_is_queued_before_the_greeting_is_over)
     ck_assert_uint_eq(n_sets(0), 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(unknown_script_is_sent_whole_at_once)
+TEST(unknown_script_is_sent_whole_at_once)
 {
     struct outcome got;
     size_t i;
@@ -586,9 +567,8 @@ START_TEST(unknown_script_is_sent_whole_at_once)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(script_that_could_not_be_loaded_is_sent_whole)
+TEST(script_that_could_not_be_loaded_is_sent_whole)
 {
     struct outcome got;
 
@@ -601,9 +581,8 @@ START_TEST(script_that_could_not_be_loaded_is_sent_whole)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(release_says_what_it_found)
+TEST_LOOP(release_says_what_it_found, 0, 3)
 {
     static const int expected[] = {REDLOCK_OK, REDLOCK_GONE, REDLOCK_TAKEN};
     struct outcome got;
@@ -627,9 +606,8 @@ START_TEST(release_says_what_it_found)
     ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), _i == 2 ? 5 : 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(release_without_a_majority_says_so)
+TEST(release_without_a_majority_says_so)
 {
     struct outcome got;
     size_t i;
@@ -648,10 +626,9 @@ START_TEST(release_without_a_majority_says_so)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* [S4] A token is SET at most once on each node, and every round has a new one. */
-START_TEST(every_round_has_a_fresh_token)
+TEST(every_round_has_a_fresh_token)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got;
@@ -677,7 +654,6 @@ START_TEST(every_round_has_a_fresh_token)
     }
     farm_end(&f);
 }
-END_TEST
 
 /* Master 0 is free, and each of the others somebody else's. */
 static void split_votes(void)
@@ -689,7 +665,7 @@ static void split_votes(void)
 }
 
 /* [S4] The same token is sent again only to masters that have refused it, and not for ever. */
-START_TEST(the_leader_of_a_split_vote_asks_again_who_refused)
+TEST(the_leader_of_a_split_vote_asks_again_who_refused)
 {
     struct outcome got;
 
@@ -706,10 +682,9 @@ START_TEST(the_leader_of_a_split_vote_asks_again_who_refused)
     ck_assert_uint_eq(n_releases(1) + n_releases(2), 0);
     farm_end(&f);
 }
-END_TEST
 
 /* B releases its key after it has refused us. */
-START_TEST(the_leader_of_a_split_vote_wins_when_the_others_release)
+TEST(the_leader_of_a_split_vote_wins_when_the_others_release)
 {
     struct outcome got;
 
@@ -725,9 +700,8 @@ START_TEST(the_leader_of_a_split_vote_wins_when_the_others_release)
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(cancel_releases_what_was_and_will_be_granted)
+TEST(cancel_releases_what_was_and_will_be_granted)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 5};
@@ -754,9 +728,8 @@ START_TEST(cancel_releases_what_was_and_will_be_granted)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(held_locks_are_released_by_close)
+TEST(held_locks_are_released_by_close)
 {
     farm_start(&f, 5, FAKE_UNIX);
     farm_open(&f);
@@ -766,7 +739,6 @@ START_TEST(held_locks_are_released_by_close)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 static void note_close(void *arg)
 {
@@ -786,7 +758,7 @@ static void close_with_a_silent_node(int *closed)
     f.rl = NULL;
 }
 
-START_TEST(close_releases_on_unresponsive_nodes_too)
+TEST(close_releases_on_unresponsive_nodes_too)
 {
     int closed = 0;
 
@@ -798,10 +770,9 @@ START_TEST(close_releases_on_unresponsive_nodes_too)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* All others have answered everything. */
-START_TEST(close_waits_for_the_slowest_master_that_may_have_our_key)
+TEST(close_waits_for_the_slowest_master_that_may_have_our_key)
 {
     int closed = 0;
 
@@ -814,9 +785,8 @@ START_TEST(close_waits_for_the_slowest_master_that_may_have_our_key)
     ck_assert_uint_eq(farm_count(&f, "one", NULL), 5);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(forgotten_locks_stay)
+TEST(forgotten_locks_stay)
 {
     struct outcome got;
 
@@ -829,71 +799,4 @@ START_TEST(forgotten_locks_stay)
     ck_assert_uint_eq(farm_count(&f, "k", got.token), 5);
     ck_assert_uint_eq(n_releases(0), 0);
     farm_end(&f);
-}
-END_TEST
-
-static TCase *rounds_case(void)
-{
-    TCase *tcase = tcase_create("rounds");
-
-    tcase_add_test(tcase, granted_votes_of_a_lost_round_are_released);
-    tcase_add_test(tcase, nodes_that_named_another_holder_are_spared);
-    tcase_add_test(tcase, unresponsive_nodes_get_the_release_after_the_set);
-    tcase_add_test(tcase, a_late_grant_after_a_loss_leaves_nothing);
-    tcase_add_loop_test(tcase, an_error_is_no_vote_and_is_released, 0,
-                        sizeof(errors) / sizeof(errors[0]));
-    tcase_add_test(tcase, key_of_another_type_is_a_refusal);
-    tcase_add_loop_test(tcase, a_minority_of_errors_does_not_hinder, 0,
-                        sizeof(errors) / sizeof(errors[0]));
-    tcase_add_test(tcase, every_round_has_a_fresh_token);
-    tcase_add_test(tcase, the_leader_of_a_split_vote_asks_again_who_refused);
-    tcase_add_test(tcase, the_leader_of_a_split_vote_wins_when_the_others_release);
-    tcase_add_test(tcase, cancel_releases_what_was_and_will_be_granted);
-    tcase_add_test(tcase, nothing_is_queued_before_the_greeting_is_over);
-    return tcase;
-}
-
-static TCase *releases_case(void)
-{
-    TCase *tcase = tcase_create("releases");
-
-    tcase_add_test(tcase, release_reaches_nodes_that_did_not_answer);
-    tcase_add_test(tcase, unknown_script_is_sent_whole_at_once);
-    tcase_add_test(tcase, script_that_could_not_be_loaded_is_sent_whole);
-    tcase_add_loop_test(tcase, release_says_what_it_found, 0, 3);
-    tcase_add_test(tcase, release_without_a_majority_says_so);
-    tcase_add_test(tcase, held_locks_are_released_by_close);
-    tcase_add_test(tcase, close_releases_on_unresponsive_nodes_too);
-    tcase_add_test(tcase, close_waits_for_the_slowest_master_that_may_have_our_key);
-    tcase_add_test(tcase, forgotten_locks_stay);
-    return tcase;
-}
-
-static TCase *pending_releases_case(void)
-{
-    TCase *tcase = tcase_create("pending_releases");
-
-    tcase_add_test(tcase, pending_release_is_sent_first_on_the_next_connection);
-    tcase_add_test(tcase, pending_release_is_sent_before_a_waiting_round_asks);
-    tcase_add_test(tcase, release_of_every_round_is_pending);
-    tcase_add_test(tcase, many_pending_releases_are_all_sent);
-    tcase_add_loop_test(tcase, old_connection_is_killed_before_its_pending_release_is_sent, 5, 8);
-    tcase_add_test(tcase, every_former_connection_is_killed_until_the_kill_is_answered);
-    tcase_add_test(tcase, no_connection_is_killed_on_a_server_that_was_restarted);
-    tcase_add_test(tcase, release_is_pending_for_a_node_that_is_away);
-    tcase_add_test(tcase, broken_set_of_a_held_lock_waits_for_its_release);
-    tcase_add_test(tcase, broken_set_of_a_forgotten_lock_is_left);
-    tcase_add_test(tcase, release_whose_connection_broke_is_pending);
-    tcase_add_test(tcase, pending_release_ends_with_the_ttl);
-    return tcase;
-}
-
-Suite *release_suite(void)
-{
-    Suite *suite = suite_create("release");
-
-    suite_add_tcase(suite, rounds_case());
-    suite_add_tcase(suite, releases_case());
-    suite_add_tcase(suite, pending_releases_case());
-    return suite;
 }

@@ -6,8 +6,10 @@
 
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("renewals");
 
 /* A full batch, a second one of six, and one lock. */
 #define FULL 64
@@ -94,7 +96,7 @@ static void end(size_t n)
 }
 
 /* [S13] At most 64 in one command. The text of the script is sent once. */
-START_TEST(locks_that_are_due_together_are_renewed_by_one_command)
+TEST(locks_that_are_due_together_are_renewed_by_one_command)
 {
     size_t node;
 
@@ -112,9 +114,8 @@ START_TEST(locks_that_are_due_together_are_renewed_by_one_command)
     }
     end(FULL + SECOND);
 }
-END_TEST
 
-START_TEST(the_last_of_many_is_renewed_alone_when_its_batch_has_no_other)
+TEST(the_last_of_many_is_renewed_alone_when_its_batch_has_no_other)
 {
     start(FULL + 1);
     be_due();
@@ -122,10 +123,9 @@ START_TEST(the_last_of_many_is_renewed_alone_when_its_batch_has_no_other)
     must_have_run(0, 5, 1, 1);
     end(FULL + 1);
 }
-END_TEST
 
 /* Three masters have lost the key of lock 1, or somebody else has it there. */
-START_TEST(each_lock_has_its_own_answer)
+TEST_LOOP(each_lock_has_its_own_answer, 0, 2)
 {
     size_t node;
 
@@ -148,7 +148,6 @@ START_TEST(each_lock_has_its_own_answer)
     ck_assert_str_eq(scripts_token(scripts_last(&f, 0, &rlk_script_keep)), locks[1].token);
     end(3);
 }
-END_TEST
 
 static bool is_last_a_text(size_t node)
 {
@@ -157,7 +156,7 @@ static bool is_last_a_text(size_t node)
 
 /* It gets the text at once, for all of them; and the SHA-1 from the next time on. The other masters
  * are not asked again. _i: how many have forgotten it. */
-START_TEST(a_server_that_has_forgotten_the_script_gets_its_text_once)
+TEST_LOOP(a_server_that_has_forgotten_the_script_gets_its_text_once, 1, 6)
 {
     size_t node, forgot = (size_t)_i;
 
@@ -178,10 +177,9 @@ START_TEST(a_server_that_has_forgotten_the_script_gets_its_text_once)
     ck_assert(!is_last_a_text(0));
     end(4);
 }
-END_TEST
 
 /* No Redis replies so to a text. Each lock is asked for alone. */
-START_TEST(a_server_that_forgets_even_the_text_is_not_asked_for_ever)
+TEST(a_server_that_forgets_even_the_text_is_not_asked_for_ever)
 {
     static const char forgotten[] = "-NOSCRIPT No matching script.\r\n";
     size_t node;
@@ -197,10 +195,9 @@ START_TEST(a_server_that_forgets_even_the_text_is_not_asked_for_ever)
     must_have_run(0, 5, 3, 2);
     end(2);
 }
-END_TEST
 
 /* The user may not touch a key of the batch, or the server has a fault in this script. */
-START_TEST(locks_are_renewed_one_by_one_where_many_are_refused)
+TEST_LOOP(locks_are_renewed_one_by_one_where_many_are_refused, 0, 7)
 {
     static const char *const replies[] = {
         "-NOPERM this user has no permissions to access a key\r\n",
@@ -221,7 +218,6 @@ START_TEST(locks_are_renewed_one_by_one_where_many_are_refused)
     must_have_run(0, 5, 1, 2);
     end(2);
 }
-END_TEST
 
 static void extend_both(uint32_t ttl_ms)
 {
@@ -239,7 +235,7 @@ static void extend_both(uint32_t ttl_ms)
 }
 
 /* The second extension is for less than the first one. */
-START_TEST(whoever_is_asked_alone_is_asked_for_the_ttl_of_the_batch)
+TEST(whoever_is_asked_alone_is_asked_for_the_ttl_of_the_batch)
 {
     size_t node;
 
@@ -254,10 +250,9 @@ START_TEST(whoever_is_asked_alone_is_asked_for_the_ttl_of_the_batch)
                       OUTCOME_TTL_MS);
     end(2);
 }
-END_TEST
 
 /* An error is no answer: nobody has lost anything, and the next try succeeds. */
-START_TEST(an_error_for_all_is_unknown_for_each)
+TEST(an_error_for_all_is_unknown_for_each)
 {
     size_t node, i;
 
@@ -279,10 +274,9 @@ START_TEST(an_error_for_all_is_unknown_for_each)
     must_be_renewed(0, 3);
     end(3);
 }
-END_TEST
 
 /* [S5] Two of five masters carry it out and do not say so. */
-START_TEST(a_connection_that_breaks_is_unknown_for_each)
+TEST(a_connection_that_breaks_is_unknown_for_each)
 {
     size_t i;
 
@@ -302,7 +296,6 @@ START_TEST(a_connection_that_breaks_is_unknown_for_each)
     ck_assert_uint_eq(scripts_kept(&f, 1), 6);
     end(3);
 }
-END_TEST
 
 static void forget(struct held *h)
 {
@@ -317,7 +310,7 @@ static void release(struct held *h)
 
 /* All in one turn. A lock that is not held any more is asked for no more. _i: released, forgotten.
  */
-START_TEST(a_lock_that_ends_before_its_batch_is_sent_is_left_out)
+TEST_LOOP(a_lock_that_ends_before_its_batch_is_sent_is_left_out, 0, 2)
 {
     static void (*const ends[])(struct held *) = {release, forget};
     size_t node;
@@ -340,11 +333,10 @@ START_TEST(a_lock_that_ends_before_its_batch_is_sent_is_left_out)
     ck_assert(is_renewed(1));
     end(2);
 }
-END_TEST
 
 /* [S5] Its release is behind the renewal, so nothing stays. _i: the batch is refused, or the server
  * has forgotten the script; then only those that are still held are asked for again. */
-START_TEST(a_lock_is_released_behind_the_batch_that_renews_it)
+TEST_LOOP(a_lock_is_released_behind_the_batch_that_renews_it, 0, 3)
 {
     size_t node;
 
@@ -371,10 +363,9 @@ START_TEST(a_lock_is_released_behind_the_batch_that_renews_it)
     must_have_run(0, 5, 2, _i > 0);
     end(2);
 }
-END_TEST
 
 /* Of five kinds, two each: only four batches are open, so one makes room. */
-START_TEST(locks_that_differ_are_not_in_one_batch)
+TEST(locks_that_differ_are_not_in_one_batch)
 {
     static const char *const two[][2] = {{"a", "b"}, {"c", "d"}};
     size_t i;
@@ -403,11 +394,10 @@ START_TEST(locks_that_differ_are_not_in_one_batch)
     ck_assert_str_ne(model_get(fake_model(f.nodes[0]), "k4:redlock-fence"), "5");
     end(8);
 }
-END_TEST
 
 /* [S13] No more bytes than a command may have: of forty locks with the longest keys that is three
  * or four batches. */
-START_TEST(long_keys_make_smaller_batches)
+TEST(long_keys_make_smaller_batches)
 {
     static char name[REDLOCK_MAX_KEY + 1];
     size_t i, n = 40;
@@ -426,27 +416,4 @@ START_TEST(long_keys_make_smaller_batches)
     ck_assert_uint_ge(scripts_count(&f, 0, &rlk_script_keep_all), 3);
     ck_assert_uint_le(scripts_count(&f, 0, &rlk_script_keep_all), 4);
     end(n);
-}
-END_TEST
-
-Suite *renewals_suite(void)
-{
-    Suite *suite = suite_create("renewals");
-    TCase *tcase = tcase_create("renewals");
-
-    tcase_add_test(tcase, locks_that_are_due_together_are_renewed_by_one_command);
-    tcase_add_test(tcase, the_last_of_many_is_renewed_alone_when_its_batch_has_no_other);
-    tcase_add_loop_test(tcase, each_lock_has_its_own_answer, 0, 2);
-    tcase_add_loop_test(tcase, a_server_that_has_forgotten_the_script_gets_its_text_once, 1, 6);
-    tcase_add_test(tcase, a_server_that_forgets_even_the_text_is_not_asked_for_ever);
-    tcase_add_loop_test(tcase, locks_are_renewed_one_by_one_where_many_are_refused, 0, 7);
-    tcase_add_test(tcase, whoever_is_asked_alone_is_asked_for_the_ttl_of_the_batch);
-    tcase_add_test(tcase, an_error_for_all_is_unknown_for_each);
-    tcase_add_test(tcase, a_connection_that_breaks_is_unknown_for_each);
-    tcase_add_loop_test(tcase, a_lock_that_ends_before_its_batch_is_sent_is_left_out, 0, 2);
-    tcase_add_loop_test(tcase, a_lock_is_released_behind_the_batch_that_renews_it, 0, 3);
-    tcase_add_test(tcase, locks_that_differ_are_not_in_one_batch);
-    tcase_add_test(tcase, long_keys_make_smaller_batches);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

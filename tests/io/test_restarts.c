@@ -1,13 +1,15 @@
 /* io/test_restarts.c - masters that may have forgotten a vote: restarts, masters that are new to
  * the client, eviction. */
 #include <stdio.h>
-#include "io/suites.h"
 #include "io/rig.h"
 #include "io/scripts.h"
+#include "lib/test.h"
+
+SUITE("restarts");
 
 /* ---- restarts ---- */
 
-START_TEST(a_master_that_restarted_does_not_vote_for_max_ttl)
+TEST_LOOP(a_master_that_restarted_does_not_vote_for_max_ttl, 0, 2)
 {
     struct outcome got;
 
@@ -34,9 +36,8 @@ START_TEST(a_master_that_restarted_does_not_vote_for_max_ttl)
     rig_vote_must_count("fenced", 1);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(a_master_that_restarted_votes_at_once_without_quarantine)
+TEST(a_master_that_restarted_votes_at_once_without_quarantine)
 {
     rig_start(REDLOCK_QUARANTINE_OFF, RIG_NO_HEALTH_MS);
     rig_restart(0);
@@ -45,9 +46,8 @@ START_TEST(a_master_that_restarted_votes_at_once_without_quarantine)
     rig_vote_must_count("fenced", 1);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(a_quarantine_is_as_long_as_max_ttl_with_its_drift)
+TEST(a_quarantine_is_as_long_as_max_ttl_with_its_drift)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig.options.max_ttl_ms = 200000;
@@ -57,9 +57,8 @@ START_TEST(a_quarantine_is_as_long_as_max_ttl_with_its_drift)
     ck_assert_uint_le(rig_quarantine_ms(0), 202002);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(two_of_three_that_restarted_are_no_majority_until_max_ttl)
+TEST(two_of_three_that_restarted_are_no_majority_until_max_ttl)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got;
@@ -86,10 +85,9 @@ START_TEST(two_of_three_that_restarted_are_no_majority_until_max_ttl)
     ck_assert_uint_gt(got.tries, 3);
     farm_end(&rig);
 }
-END_TEST
 
 /* The second restart begins the quarantine again. */
-START_TEST(a_second_restart_begins_the_quarantine_again)
+TEST(a_second_restart_begins_the_quarantine_again)
 {
     rig_start(REDLOCK_QUARANTINE_LENIENT, RIG_NO_HEALTH_MS);
     rig_restart(0);
@@ -99,10 +97,9 @@ START_TEST(a_second_restart_begins_the_quarantine_again)
     ck_assert_uint_gt(rig_quarantine_ms(0), 200000);
     farm_end(&rig);
 }
-END_TEST
 
 /* A broken connection is no restart. */
-START_TEST(a_master_of_the_same_run_votes_after_a_reconnect)
+TEST(a_master_of_the_same_run_votes_after_a_reconnect)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_reconnect(0);
@@ -111,7 +108,6 @@ START_TEST(a_master_of_the_same_run_votes_after_a_reconnect)
     rig_vote_must_count("fenced", 1);
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- masters that are new to the client ---- */
 
@@ -136,7 +132,7 @@ static const struct {
 };
 #define N_NEWCOMERS ((int)(sizeof(newcomers) / sizeof(newcomers[0])))
 
-START_TEST(a_master_never_seen_before_counts_by_its_mark)
+TEST_LOOP(a_master_never_seen_before_counts_by_its_mark, 0, N_NEWCOMERS)
 {
     rig_set_up(newcomers[_i].policy, RIG_NO_HEALTH_MS);
     model_del(rig_model(0), "redlock:incarnation");
@@ -155,11 +151,10 @@ START_TEST(a_master_never_seen_before_counts_by_its_mark)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* An empty server that has run for long gets the address of a master, which may have granted a lock
  * just before. No client that is new may count its vote, also when it says that it is durable. */
-START_TEST(a_server_that_already_ran_does_not_vote_in_a_masters_place)
+TEST_LOOP(a_server_that_already_ran_does_not_vote_in_a_masters_place, 0, 2)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     model_restart(rig_model(0));
@@ -179,10 +174,9 @@ START_TEST(a_server_that_already_ran_does_not_vote_in_a_masters_place)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* What the client has seen itself counts more than what the server reports. */
-START_TEST(a_false_uptime_does_not_help_a_known_master)
+TEST(a_false_uptime_does_not_help_a_known_master)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     model_restart(rig_model(0));
@@ -191,10 +185,9 @@ START_TEST(a_false_uptime_does_not_help_a_known_master)
     rig_must_be_quarantined(0, "it restarted");
     farm_end(&rig);
 }
-END_TEST
 
 /* Its uptime is long, but its data were deleted; or a replica took its master's place. */
-START_TEST(a_new_master_with_a_long_uptime_may_have_lost_its_data)
+TEST(a_new_master_with_a_long_uptime_may_have_lost_its_data)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     model_flush(rig_model(0));
@@ -205,9 +198,8 @@ START_TEST(a_new_master_with_a_long_uptime_may_have_lost_its_data)
     rig_must_count(1);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(one_master_may_have_a_policy_of_its_own)
+TEST(one_master_may_have_a_policy_of_its_own)
 {
     char uri[200];
 
@@ -223,9 +215,8 @@ START_TEST(one_master_may_have_a_policy_of_its_own)
     ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), 0);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(one_master_may_have_a_quarantine_where_no_other_has)
+TEST(one_master_may_have_a_quarantine_where_no_other_has)
 {
     char uri[200];
 
@@ -237,11 +228,10 @@ START_TEST(one_master_may_have_a_quarantine_where_no_other_has)
     rig_must_count(2);
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- masters that keep their data, and those that do not ---- */
 
-START_TEST(a_durable_master_may_restart)
+TEST(a_durable_master_may_restart)
 {
     struct outcome got;
 
@@ -259,11 +249,10 @@ START_TEST(a_durable_master_may_restart)
     rig_vote_must_count("fenced", 1);
     farm_end(&rig);
 }
-END_TEST
 
 /* The log is written only every second; or it cannot be written; or it has none of the data; or
  * writes do not wait for it while another log is being written. */
-START_TEST(a_master_that_is_not_quite_durable_may_not_restart)
+TEST_LOOP(a_master_that_is_not_quite_durable_may_not_restart, 0, 4)
 {
     rig_set_up(REDLOCK_QUARANTINE_LENIENT, RIG_NO_HEALTH_MS);
     make_durable(0);
@@ -280,9 +269,8 @@ START_TEST(a_master_that_is_not_quite_durable_may_not_restart)
     rig_must_be_quarantined(0, _i == 2 ? "its data were deleted" : "it restarted");
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(a_master_that_evicts_does_not_vote)
+TEST(a_master_that_evicts_does_not_vote)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_model(0)->maxmemory = rig_model(1)->maxmemory = 1 << 20;
@@ -303,9 +291,8 @@ START_TEST(a_master_that_evicts_does_not_vote)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
-START_TEST(a_master_that_evicts_votes_when_lenient)
+TEST(a_master_that_evicts_votes_when_lenient)
 {
     rig_set_up(REDLOCK_QUARANTINE_LENIENT, RIG_NO_HEALTH_MS);
     rig_model(0)->maxmemory = 1 << 20;
@@ -314,7 +301,6 @@ START_TEST(a_master_that_evicts_votes_when_lenient)
     rig_must_count(0);
     farm_end(&rig);
 }
-END_TEST
 
 #define DAY_US UINT64_C(86400000000)
 #define ANOTHER_RUN "0123456789012345678901234567890123456789"
@@ -338,7 +324,7 @@ static const struct {
 };
 #define N_DURABLES ((int)(sizeof(durables) / sizeof(durables[0])))
 
-START_TEST(a_new_durable_master_counts_by_the_age_of_its_data)
+TEST_LOOP(a_new_durable_master_counts_by_the_age_of_its_data, 0, N_DURABLES)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     make_durable(0);
@@ -364,7 +350,6 @@ START_TEST(a_new_durable_master_counts_by_the_age_of_its_data)
     }
     farm_end(&rig);
 }
-END_TEST
 
 static bool is_quarantined_permanently(void *arg)
 {
@@ -396,7 +381,7 @@ static void inspect_until(bool (*is_so)(void *arg))
 }
 
 /* CONFIG SET maxmemory-policy, without a new connection. */
-START_TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
+TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
 {
     size_t hellos;
 
@@ -418,7 +403,6 @@ START_TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
     ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), hellos);
     farm_end(&rig);
 }
-END_TEST
 
 static bool does_it_count(void *arg)
 {
@@ -429,7 +413,7 @@ static bool does_it_count(void *arg)
 /* CONFIG SET appendonly no, then yes: it says that it is durable, and a kill -9 would bring the log
  * of before back, with its mark. So its votes do not count until the first rewrite has ended,
  * whether that began before the greeting or after it. */
-START_TEST(a_master_without_its_log_does_not_vote)
+TEST_LOOP(a_master_without_its_log_does_not_vote, 0, 2)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     make_durable(0);
@@ -447,10 +431,9 @@ START_TEST(a_master_without_its_log_does_not_vote)
     rig_vote_must_count("k", 0);
     farm_end(&rig);
 }
-END_TEST
 
 /* Nobody has configured it since it started: its log goes on while it is rewritten. */
-START_TEST(an_ordinary_rewrite_costs_no_vote)
+TEST(an_ordinary_rewrite_costs_no_vote)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     make_durable(0);
@@ -462,7 +445,6 @@ START_TEST(an_ordinary_rewrite_costs_no_vote)
     rig_must_count(0);
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- waiting ---- */
 
@@ -477,7 +459,7 @@ static void on_traced(const struct redlock_trace *ev, void *arg)
 /* [W1] A master without a watch is no host either, and torture lets watches fail. _i: how many of
  * three masters are in quarantine. With two of them nobody can win, so who has no limit to its wait
  * asks nobody [S11]. */
-START_TEST(a_master_in_quarantine_is_no_host_while_two_others_are)
+TEST_LOOP(a_master_in_quarantine_is_no_host_while_two_others_are, 0, 3)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
@@ -500,7 +482,6 @@ START_TEST(a_master_in_quarantine_is_no_host_while_two_others_are)
     ck_assert(a_watch_failed || (scripts_count(&rig, 0, &rlk_script_wait) > 0) == (_i != 1));
     farm_end(&rig);
 }
-END_TEST
 
 /* ---- during an acquire ---- */
 
@@ -526,7 +507,7 @@ static void must_end_without_0(struct outcome *got)
     ck_assert_int_eq(got->votes[0].vote, REDLOCK_VOTE_QUARANTINED);
 }
 
-START_TEST(a_vote_before_a_restart_no_longer_counts)
+TEST_LOOP(a_vote_before_a_restart_no_longer_counts, 0, 2)
 {
     struct outcome got;
 
@@ -536,10 +517,9 @@ START_TEST(a_vote_before_a_restart_no_longer_counts)
     must_end_without_0(&got);
     farm_end(&rig);
 }
-END_TEST
 
 /* Every thirtieth inspection asks for its policy. */
-START_TEST(a_vote_of_a_master_that_evicts_now_no_longer_counts)
+TEST(a_vote_of_a_master_that_evicts_now_no_longer_counts)
 {
     struct outcome got;
     unsigned inspections;
@@ -556,37 +536,4 @@ START_TEST(a_vote_of_a_master_that_evicts_now_no_longer_counts)
     rig_wait_until_quarantined(0);
     must_end_without_0(&got);
     farm_end(&rig);
-}
-END_TEST
-
-Suite *restarts_suite(void)
-{
-    Suite *suite = suite_create("restarts");
-    TCase *tcase = tcase_create("restarts");
-
-    tcase_add_loop_test(tcase, a_master_that_restarted_does_not_vote_for_max_ttl, 0, 2);
-    tcase_add_test(tcase, a_master_that_restarted_votes_at_once_without_quarantine);
-    tcase_add_test(tcase, a_quarantine_is_as_long_as_max_ttl_with_its_drift);
-    tcase_add_test(tcase, two_of_three_that_restarted_are_no_majority_until_max_ttl);
-    tcase_add_test(tcase, a_second_restart_begins_the_quarantine_again);
-    tcase_add_test(tcase, a_master_of_the_same_run_votes_after_a_reconnect);
-    tcase_add_loop_test(tcase, a_master_never_seen_before_counts_by_its_mark, 0, N_NEWCOMERS);
-    tcase_add_loop_test(tcase, a_server_that_already_ran_does_not_vote_in_a_masters_place, 0, 2);
-    tcase_add_test(tcase, a_false_uptime_does_not_help_a_known_master);
-    tcase_add_test(tcase, a_new_master_with_a_long_uptime_may_have_lost_its_data);
-    tcase_add_test(tcase, one_master_may_have_a_policy_of_its_own);
-    tcase_add_test(tcase, one_master_may_have_a_quarantine_where_no_other_has);
-    tcase_add_test(tcase, a_durable_master_may_restart);
-    tcase_add_loop_test(tcase, a_master_that_is_not_quite_durable_may_not_restart, 0, 4);
-    tcase_add_test(tcase, a_master_that_evicts_does_not_vote);
-    tcase_add_test(tcase, a_master_that_evicts_votes_when_lenient);
-    tcase_add_loop_test(tcase, a_master_without_its_log_does_not_vote, 0, 2);
-    tcase_add_test(tcase, an_ordinary_rewrite_costs_no_vote);
-    tcase_add_loop_test(tcase, a_new_durable_master_counts_by_the_age_of_its_data, 0, N_DURABLES);
-    tcase_add_test(tcase, an_eviction_that_is_switched_on_and_off_is_noticed);
-    tcase_add_loop_test(tcase, a_master_in_quarantine_is_no_host_while_two_others_are, 0, 3);
-    tcase_add_loop_test(tcase, a_vote_before_a_restart_no_longer_counts, 0, 2);
-    tcase_add_test(tcase, a_vote_of_a_master_that_evicts_now_no_longer_counts);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -5,6 +5,9 @@
 
 #include "base/alloc.h"
 #include "io/farm.h"
+#include "lib/test.h"
+
+SUITE("size");
 
 /* A held lock takes memory for itself, and now and then the table of keys grows: so of some locks
  * the smallest one counts. */
@@ -63,7 +66,7 @@ static void acquire(struct farm *f, const struct size *s, unsigned number)
     ck_assert_int_eq(farm_acquire_as(f, &request).status, REDLOCK_OK);
 }
 
-START_TEST(a_held_lock_takes_no_more_than_this)
+TEST_LOOP(a_held_lock_takes_no_more_than_this, 0, N_ROWS(sizes))
 {
     const struct size *s = &sizes[_i];
     size_t least = SIZE_MAX;
@@ -82,10 +85,9 @@ START_TEST(a_held_lock_takes_no_more_than_this)
     ck_assert_uint_le(least, s->most);
     farm_end(&f);
 }
-END_TEST
 
 /* The objects of a lock that was released serve the next one. */
-START_TEST(a_released_lock_gives_its_memory_to_the_next)
+TEST(a_released_lock_gives_its_memory_to_the_next)
 {
     const struct size *s = &sizes[1];
     struct outcome got;
@@ -103,24 +105,4 @@ START_TEST(a_released_lock_gives_its_memory_to_the_next)
         ck_assert_uint_eq(bytes, 0);
     }
     farm_end(&f);
-}
-END_TEST
-
-static Suite *size_suite(void)
-{
-    Suite *s = suite_create("size");
-    TCase *c = tcase_create("size");
-
-    tcase_add_loop_test(c, a_held_lock_takes_no_more_than_this, 0,
-                        (int)(sizeof(sizes) / sizeof(sizes[0])));
-    tcase_add_test(c, a_released_lock_gives_its_memory_to_the_next);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {size_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

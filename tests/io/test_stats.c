@@ -1,8 +1,10 @@
 /* io/test_stats.c - redlock_get_stats() and redlock_get_node_stats(): each counter counts what it
  * says. */
 #include "io/held.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("stats");
 
 static struct farm f;
 static struct held h;
@@ -34,7 +36,7 @@ static uint64_t sum(const struct redlock_histogram *histogram)
     return n;
 }
 
-START_TEST(a_cycle_is_counted)
+TEST(a_cycle_is_counted)
 {
     struct redlock_stats s;
 
@@ -52,10 +54,9 @@ START_TEST(a_cycle_is_counted)
     ck_assert_uint_eq(s.unreleased + s.lost + s.limited + s.reconnections, 0);
     farm_end(&f);
 }
-END_TEST
 
 /* Round trips are those of the greeting, too. */
-START_TEST(the_commands_of_each_master_are_counted)
+TEST(the_commands_of_each_master_are_counted)
 {
     struct redlock_node_stats before, after;
 
@@ -71,9 +72,8 @@ START_TEST(the_commands_of_each_master_are_counted)
     ck_assert_uint_ge(after.round_trip.sum_us, before.round_trip.sum_us);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(what_is_in_flight_or_pending_is_told)
+TEST(what_is_in_flight_or_pending_is_told)
 {
     uint64_t sent;
 
@@ -94,9 +94,8 @@ START_TEST(what_is_in_flight_or_pending_is_told)
     ck_assert_uint_eq(stats().in_flight_now, 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(an_answer_after_the_timeout_is_late)
+TEST(an_answer_after_the_timeout_is_late)
 {
     held_start(&f);
     fake_pause(f.nodes[2]);
@@ -110,9 +109,8 @@ START_TEST(an_answer_after_the_timeout_is_late)
     ck_assert_uint_eq(node_stats(1).late, 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(connections_and_failures_to_connect_are_counted)
+TEST(connections_and_failures_to_connect_are_counted)
 {
     uint64_t before;
 
@@ -134,9 +132,8 @@ START_TEST(connections_and_failures_to_connect_are_counted)
     ck_assert_uint_eq(stats().reconnections, 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(failures_are_counted_by_their_reason)
+TEST(failures_are_counted_by_their_reason)
 {
     struct redlock_stats s;
 
@@ -154,11 +151,10 @@ START_TEST(failures_are_counted_by_their_reason)
     ck_assert_uint_eq(s.rounds, 2);
     farm_end(&f);
 }
-END_TEST
 
 /* The margin is what was left of the lease before: two thirds of the ttl, and a little more because
  * renewals of locks are spread. */
-START_TEST(renewals_and_their_margin_are_counted)
+TEST(renewals_and_their_margin_are_counted)
 {
     struct redlock_stats s;
 
@@ -175,9 +171,8 @@ START_TEST(renewals_and_their_margin_are_counted)
     ck_assert_uint_eq(s.unrenewed + s.restored + s.lost, 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_master_that_lost_the_key_is_healed_once)
+TEST(a_master_that_lost_the_key_is_healed_once)
 {
     held_start_with_lock(&h, &f);
     held_del(&f, 1, 2);
@@ -190,9 +185,8 @@ START_TEST(a_master_that_lost_the_key_is_healed_once)
     ck_assert_uint_eq(stats().restored, 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_lost_lock_is_counted_once)
+TEST(a_lost_lock_is_counted_once)
 {
     held_start_with_lock(&h, &f);
     held_pause(&f, 0, 3);
@@ -205,9 +199,8 @@ START_TEST(a_lost_lock_is_counted_once)
     ck_assert_uint_eq(stats().renewed, 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_call_over_a_limit_is_counted)
+TEST(a_call_over_a_limit_is_counted)
 {
     static const char *const keys[] = {"k"};
     size_t i;
@@ -222,9 +215,8 @@ START_TEST(a_call_over_a_limit_is_counted)
     ck_assert_uint_eq(stats().calls_now, i - 1);
     farm_close(&f);
 }
-END_TEST
 
-START_TEST(wrong_calls_are_refused_and_a_larger_struct_ends_with_zeros)
+TEST(wrong_calls_are_refused_and_a_larger_struct_ends_with_zeros)
 {
     struct {
         struct redlock_stats ours;
@@ -245,25 +237,4 @@ START_TEST(wrong_calls_are_refused_and_a_larger_struct_ends_with_zeros)
     ck_assert_int_eq(redlock_get_node_stats(f.rl, 0, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_get_node_stats(NULL, 0, &node), REDLOCK_EINVAL);
     farm_end(&f);
-}
-END_TEST
-
-Suite *stats_suite(void)
-{
-    Suite *s = suite_create("stats");
-    TCase *c = tcase_create("stats");
-
-    tcase_add_test(c, a_cycle_is_counted);
-    tcase_add_test(c, the_commands_of_each_master_are_counted);
-    tcase_add_test(c, what_is_in_flight_or_pending_is_told);
-    tcase_add_test(c, an_answer_after_the_timeout_is_late);
-    tcase_add_test(c, connections_and_failures_to_connect_are_counted);
-    tcase_add_test(c, failures_are_counted_by_their_reason);
-    tcase_add_test(c, renewals_and_their_margin_are_counted);
-    tcase_add_test(c, a_master_that_lost_the_key_is_healed_once);
-    tcase_add_test(c, a_lost_lock_is_counted_once);
-    tcase_add_test(c, a_call_over_a_limit_is_counted);
-    tcase_add_test(c, wrong_calls_are_refused_and_a_larger_struct_ends_with_zeros);
-    suite_add_tcase(s, c);
-    return s;
 }

@@ -3,12 +3,14 @@
  *
  * The timeouts are a minute where a test says "at once", so a test that waits for one fails. */
 #include "io/farm.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("stuck");
 
 static struct farm f;
 
-START_TEST(silent_minority_does_not_delay_a_win)
+TEST(silent_minority_does_not_delay_a_win)
 {
     struct outcome got;
 
@@ -23,9 +25,8 @@ START_TEST(silent_minority_does_not_delay_a_win)
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(silent_minority_does_not_delay_a_loss)
+TEST(silent_minority_does_not_delay_a_loss)
 {
     farm_start(&f, 5, FAKE_UNIX);
     farm_give_away(&f, 0, 3);
@@ -35,9 +36,8 @@ START_TEST(silent_minority_does_not_delay_a_loss)
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(minority_without_a_handshake_does_not_delay_a_win)
+TEST(minority_without_a_handshake_does_not_delay_a_win)
 {
     farm_start(&f, 5, FAKE_UNIX);
     fake_pause(f.nodes[1]);
@@ -46,10 +46,9 @@ START_TEST(minority_without_a_handshake_does_not_delay_a_win)
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
 /* 0: others lead, who have the first two nodes. 1: we do, and ask again in vain. */
-START_TEST(minority_without_a_handshake_does_not_delay_a_split_vote)
+TEST_LOOP(minority_without_a_handshake_does_not_delay_a_split_vote, 0, 2)
 {
     size_t first = _i ? 2 : 0, node;
     struct outcome got;
@@ -68,9 +67,8 @@ START_TEST(minority_without_a_handshake_does_not_delay_a_split_vote)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(minority_that_is_down_does_not_delay_a_win)
+TEST_LOOP(minority_that_is_down_does_not_delay_a_win, 0, 2)
 {
     struct outcome got;
 
@@ -84,9 +82,8 @@ START_TEST(minority_that_is_down_does_not_delay_a_win)
     farm_wait_error(&f, 1, "");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(majority_that_is_down_is_reported_at_once)
+TEST_LOOP(majority_that_is_down_is_reported_at_once, 0, 2)
 {
     struct outcome got;
     size_t i;
@@ -106,9 +103,8 @@ START_TEST(majority_that_is_down_is_reported_at_once)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(silent_majority_ends_with_the_time_out)
+TEST(silent_majority_ends_with_the_time_out)
 {
     struct outcome got;
     size_t i;
@@ -126,9 +122,8 @@ START_TEST(silent_majority_ends_with_the_time_out)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(majority_that_does_not_greet_ends_with_the_time_out)
+TEST(majority_that_does_not_greet_ends_with_the_time_out)
 {
     struct outcome got;
     size_t i;
@@ -144,7 +139,6 @@ START_TEST(majority_that_does_not_greet_ends_with_the_time_out)
     ck_assert_str_ne(got.votes[0].error, "");
     farm_end(&f);
 }
-END_TEST
 
 /* Node 0 has not answered one SET. */
 static void open_with_stuck_node(void)
@@ -161,7 +155,7 @@ static void open_with_stuck_node(void)
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
 }
 
-START_TEST(stuck_node_gets_no_more_sets)
+TEST(stuck_node_gets_no_more_sets)
 {
     struct outcome got;
     int i;
@@ -178,10 +172,9 @@ START_TEST(stuck_node_gets_no_more_sets)
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UNRESPONSIVE);
     farm_end(&f);
 }
-END_TEST
 
 /* It was not asked in these rounds, so there is nothing to release there either. */
-START_TEST(stuck_node_gets_no_releases_for_what_it_was_not_asked)
+TEST(stuck_node_gets_no_releases_for_what_it_was_not_asked)
 {
     struct outcome got;
 
@@ -192,9 +185,8 @@ START_TEST(stuck_node_gets_no_releases_for_what_it_was_not_asked)
     ck_assert_uint_le(fake_count(f.nodes[0], "EVALSHA"), 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(stuck_node_votes_again_when_it_has_answered)
+TEST(stuck_node_votes_again_when_it_has_answered)
 {
     struct outcome got;
 
@@ -207,18 +199,16 @@ START_TEST(stuck_node_votes_again_when_it_has_answered)
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_time_out_closes_no_connection)
+TEST(a_time_out_closes_no_connection)
 {
     open_with_stuck_node();
     ck_assert(fake_is_open(f.nodes[0], 0));
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(with_a_stuck_majority_there_is_no_quorum_at_once)
+TEST(with_a_stuck_majority_there_is_no_quorum_at_once)
 {
     struct outcome got;
     size_t i;
@@ -240,9 +230,8 @@ START_TEST(with_a_stuck_majority_there_is_no_quorum_at_once)
     }
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(waiting_acquire_gets_the_lock_when_a_majority_is_back)
+TEST(waiting_acquire_gets_the_lock_when_a_majority_is_back)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 5};
@@ -265,9 +254,8 @@ START_TEST(waiting_acquire_gets_the_lock_when_a_majority_is_back)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(waiting_acquire_gets_the_lock_when_it_is_free)
+TEST(waiting_acquire_gets_the_lock_when_it_is_free)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 5};
@@ -286,7 +274,6 @@ START_TEST(waiting_acquire_gets_the_lock_when_it_is_free)
     ck_assert_uint_gt(got.tries, 1);
     farm_end(&f);
 }
-END_TEST
 
 #define WAIT_MS 90000u
 #define RETRY_MS 60000u
@@ -318,7 +305,7 @@ static void end_the_wait(const struct outcome *got)
 }
 
 /* Between two rounds: the last one was answered, and no other begins. */
-START_TEST(wait_has_an_end)
+TEST(wait_has_an_end)
 {
     struct outcome got = {.n = 3};
     size_t answered;
@@ -337,10 +324,9 @@ START_TEST(wait_has_an_end)
     suspend_unfreeze();
     farm_end(&f);
 }
-END_TEST
 
 /* Such a round proves nothing: the reason is that of the round before. */
-START_TEST(the_end_of_the_wait_ends_a_round)
+TEST(the_end_of_the_wait_ends_a_round)
 {
     struct outcome got = {.n = 3};
     size_t before, i;
@@ -357,9 +343,8 @@ START_TEST(the_end_of_the_wait_ends_a_round)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNKNOWN);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(without_waiting_there_is_one_try)
+TEST(without_waiting_there_is_one_try)
 {
     struct outcome got;
 
@@ -372,11 +357,10 @@ START_TEST(without_waiting_there_is_one_try)
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 1);
     farm_end(&f);
 }
-END_TEST
 
 /* [S2] A grant that comes when the time is used up is no lock. The stall is longer than the ttl;
  * the timeout is even longer. */
-START_TEST(grants_that_come_too_late_are_no_lock)
+TEST(grants_that_come_too_late_are_no_lock)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 3};
@@ -399,10 +383,9 @@ START_TEST(grants_that_come_too_late_are_no_lock)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* Seven nodes of which three may fail; of an even number one fewer than half may fail. */
-START_TEST(quorum_is_of_the_nodes_configured)
+TEST_LOOP(quorum_is_of_the_nodes_configured, 0, 14)
 {
     static const struct {
         size_t n;
@@ -424,56 +407,4 @@ START_TEST(quorum_is_of_the_nodes_configured)
     farm_open_at_once(&f);
     ck_assert_int_eq(farm_acquire(&f, "k").status, rows[_i].status);
     farm_end(&f);
-}
-END_TEST
-
-static TCase *minority_case(void)
-{
-    TCase *tcase = tcase_create("minority");
-
-    tcase_add_test(tcase, silent_minority_does_not_delay_a_win);
-    tcase_add_test(tcase, silent_minority_does_not_delay_a_loss);
-    tcase_add_test(tcase, minority_without_a_handshake_does_not_delay_a_win);
-    tcase_add_loop_test(tcase, minority_without_a_handshake_does_not_delay_a_split_vote, 0, 2);
-    tcase_add_loop_test(tcase, minority_that_is_down_does_not_delay_a_win, 0, 2);
-    tcase_add_loop_test(tcase, majority_that_is_down_is_reported_at_once, 0, 2);
-    tcase_add_test(tcase, silent_majority_ends_with_the_time_out);
-    tcase_add_test(tcase, majority_that_does_not_greet_ends_with_the_time_out);
-    tcase_add_loop_test(tcase, quorum_is_of_the_nodes_configured, 0, 14);
-    return tcase;
-}
-
-static TCase *stuck_case(void)
-{
-    TCase *tcase = tcase_create("stuck");
-
-    tcase_add_test(tcase, stuck_node_gets_no_more_sets);
-    tcase_add_test(tcase, stuck_node_gets_no_releases_for_what_it_was_not_asked);
-    tcase_add_test(tcase, stuck_node_votes_again_when_it_has_answered);
-    tcase_add_test(tcase, a_time_out_closes_no_connection);
-    tcase_add_test(tcase, with_a_stuck_majority_there_is_no_quorum_at_once);
-    return tcase;
-}
-
-static TCase *waiting_case(void)
-{
-    TCase *tcase = tcase_create("waiting");
-
-    tcase_add_test(tcase, waiting_acquire_gets_the_lock_when_a_majority_is_back);
-    tcase_add_test(tcase, waiting_acquire_gets_the_lock_when_it_is_free);
-    tcase_add_test(tcase, wait_has_an_end);
-    tcase_add_test(tcase, the_end_of_the_wait_ends_a_round);
-    tcase_add_test(tcase, without_waiting_there_is_one_try);
-    tcase_add_test(tcase, grants_that_come_too_late_are_no_lock);
-    return tcase;
-}
-
-Suite *stuck_suite(void)
-{
-    Suite *suite = suite_create("stuck");
-
-    suite_add_tcase(suite, minority_case());
-    suite_add_tcase(suite, stuck_case());
-    suite_add_tcase(suite, waiting_case());
-    return suite;
 }

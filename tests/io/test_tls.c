@@ -13,6 +13,9 @@
 #include "io/farm.h"
 #include "io/tls_front.h"
 #include "io/watch.h"
+#include "lib/test.h"
+
+SUITE("tls");
 
 static struct farm f;
 static struct tls_front *front;
@@ -92,7 +95,9 @@ static void cut_handshake(int i, enum tls_front_end how)
     }
 }
 
-START_TEST(a_handshake_that_stops_ends_with_the_connect_timeout)
+CASE("handshake");
+
+TEST_LOOP(a_handshake_that_stops_ends_with_the_connect_timeout, 0, N_HANDSHAKES)
 {
     start(version_of(_i));
     cut_handshake(_i, TLS_FRONT_STOPS);
@@ -104,7 +109,6 @@ START_TEST(a_handshake_that_stops_ends_with_the_connect_timeout)
     must_recover();
     end();
 }
-END_TEST
 
 static void end_handshake_by(int i, enum tls_front_end how)
 {
@@ -117,21 +121,21 @@ static void end_handshake_by(int i, enum tls_front_end how)
     end();
 }
 
-START_TEST(a_handshake_that_is_closed_harms_only_its_node)
+TEST_LOOP(a_handshake_that_is_closed_harms_only_its_node, 0, N_HANDSHAKES)
 {
     end_handshake_by(_i, TLS_FRONT_CLOSES);
 }
-END_TEST
 
-START_TEST(a_handshake_that_is_reset_harms_only_its_node)
+TEST_LOOP(a_handshake_that_is_reset_harms_only_its_node, 0, N_CUTS + 1)
 {
     end_handshake_by(2 * _i + 1, TLS_FRONT_RESETS);
 }
-END_TEST
 
 /* ---- after it ---- */
 
-START_TEST(bytes_that_are_no_record_end_the_connection)
+CASE("records");
+
+TEST(bytes_that_are_no_record_end_the_connection)
 {
     start(TLS1_3_VERSION);
     farm_open(&f);
@@ -141,10 +145,9 @@ START_TEST(bytes_that_are_no_record_end_the_connection)
     must_recover();
     end();
 }
-END_TEST
 
 /* The reply of the SET is cut: within the head of its record, or within the rest. */
-START_TEST(half_a_record_is_no_reply)
+TEST_LOOP(half_a_record_is_no_reply, 0, 2)
 {
     struct outcome got;
 
@@ -158,9 +161,8 @@ START_TEST(half_a_record_is_no_reply)
     must_recover();
     end();
 }
-END_TEST
 
-START_TEST(replies_before_the_end_of_the_session_count)
+TEST_LOOP(replies_before_the_end_of_the_session_count, 0, 2)
 {
     struct outcome got;
 
@@ -180,9 +182,8 @@ START_TEST(replies_before_the_end_of_the_session_count)
     must_recover();
     end();
 }
-END_TEST
 
-START_TEST(each_byte_in_a_record_of_its_own_is_understood)
+TEST_LOOP(each_byte_in_a_record_of_its_own_is_understood, 0, 2)
 {
     start(version_of(_i));
     tls_front_set_manner(front, TLS_FRONT_BYTE_BY_BYTE);
@@ -190,7 +191,6 @@ START_TEST(each_byte_in_a_record_of_its_own_is_understood)
     must_recover();
     end();
 }
-END_TEST
 
 static long cpu_ms(void)
 {
@@ -201,7 +201,7 @@ static long cpu_ms(void)
 }
 
 /* Half a ticket has come: the SET waits for the rest of it, and nobody spins. */
-START_TEST(commands_wait_for_the_rest_of_a_ticket)
+TEST(commands_wait_for_the_rest_of_a_ticket)
 {
     struct outcome got;
     long before;
@@ -225,9 +225,8 @@ START_TEST(commands_wait_for_the_rest_of_a_ticket)
     ck_assert_uint_eq(tls_front_n_conns(front), 1);
     end();
 }
-END_TEST
 
-START_TEST(a_reconnection_resumes_the_session)
+TEST_LOOP(a_reconnection_resumes_the_session, 0, 2)
 {
     start(version_of(_i));
     farm_open(&f);
@@ -239,7 +238,6 @@ START_TEST(a_reconnection_resumes_the_session)
     ck_assert_uint_eq(tls_front_n_resumed(front), 1);
     end();
 }
-END_TEST
 
 /* ---- calls meanwhile ---- */
 
@@ -331,8 +329,11 @@ static void on_waited(struct redlock_lock *lock, int status, void *arg)
     calls.ended++;
 }
 
+CASE("meanwhile");
+
 /* One lock waits for somebody; the callback of another one calls us. */
-START_TEST(calls_inside_a_callback_do_not_mind_a_master_that_is_being_connected)
+TEST_LOOP(calls_inside_a_callback_do_not_mind_a_master_that_is_being_connected, 0,
+          (int)N_CALLS *(int)N_MEANWHILE)
 {
     struct redlock_request one = outcome_request("one"), other = outcome_request("k");
 
@@ -355,10 +356,9 @@ START_TEST(calls_inside_a_callback_do_not_mind_a_master_that_is_being_connected)
     }
     end_meanwhile();
 }
-END_TEST
 
 /* The child must not send a byte into our handshake, nor end it. */
-START_TEST(a_fork_during_the_handshake_does_not_harm_the_parent)
+TEST(a_fork_during_the_handshake_does_not_harm_the_parent)
 {
     struct redlock_request request = outcome_request("child");
     pid_t child;
@@ -379,56 +379,4 @@ START_TEST(a_fork_during_the_handshake_does_not_harm_the_parent)
     ck_assert_uint_eq(tls_front_n_conns(front), 1);
     farm_close(&f);
     end_meanwhile();
-}
-END_TEST
-
-static TCase *handshake_case(void)
-{
-    TCase *tcase = tcase_create("handshake");
-
-    tcase_add_loop_test(tcase, a_handshake_that_stops_ends_with_the_connect_timeout, 0,
-                        N_HANDSHAKES);
-    tcase_add_loop_test(tcase, a_handshake_that_is_closed_harms_only_its_node, 0, N_HANDSHAKES);
-    tcase_add_loop_test(tcase, a_handshake_that_is_reset_harms_only_its_node, 0, N_CUTS + 1);
-    return tcase;
-}
-
-static TCase *records_case(void)
-{
-    TCase *tcase = tcase_create("records");
-
-    tcase_add_test(tcase, bytes_that_are_no_record_end_the_connection);
-    tcase_add_loop_test(tcase, half_a_record_is_no_reply, 0, 2);
-    tcase_add_loop_test(tcase, replies_before_the_end_of_the_session_count, 0, 2);
-    tcase_add_loop_test(tcase, each_byte_in_a_record_of_its_own_is_understood, 0, 2);
-    tcase_add_test(tcase, commands_wait_for_the_rest_of_a_ticket);
-    tcase_add_loop_test(tcase, a_reconnection_resumes_the_session, 0, 2);
-    return tcase;
-}
-
-static TCase *meanwhile_case(void)
-{
-    TCase *tcase = tcase_create("meanwhile");
-
-    tcase_add_loop_test(tcase, calls_inside_a_callback_do_not_mind_a_master_that_is_being_connected,
-                        0, (int)N_CALLS * (int)N_MEANWHILE);
-    tcase_add_test(tcase, a_fork_during_the_handshake_does_not_harm_the_parent);
-    return tcase;
-}
-
-static Suite *tls_suite(void)
-{
-    Suite *suite = suite_create("tls");
-
-    suite_add_tcase(suite, handshake_case());
-    suite_add_tcase(suite, records_case());
-    suite_add_tcase(suite, meanwhile_case());
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {tls_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

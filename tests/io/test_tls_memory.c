@@ -10,6 +10,10 @@
 #include "io/farm.h"
 #include "io/tls_front.h"
 #include "io/watch.h"
+#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("tls-memory");
 
 /* So many of the allocations of a connection, at even distances. */
 #define RUNS 40
@@ -128,7 +132,7 @@ static void open_manager(void)
     }
 }
 
-START_TEST(a_failed_allocation_of_openssl_costs_one_connection)
+TEST_LOOP(a_failed_allocation_of_openssl_costs_one_connection, 0, RUNS)
 {
     unsigned long n = count_allocations();
     struct outcome got;
@@ -150,24 +154,11 @@ START_TEST(a_failed_allocation_of_openssl_costs_one_connection)
     farm_wait_gone(&f, "k");
     end();
 }
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("tls-memory");
-    TCase *c = tcase_create("tls-memory");
-
-    tcase_add_loop_test(c, a_failed_allocation_of_openssl_costs_one_connection, 0, RUNS);
-    suite_add_tcase(s, c);
-    return s;
-}
 
 int main(int argc, char **argv)
 {
-    Suite *(*const suites[])(void) = {suite, NULL};
-
     if (!CRYPTO_set_mem_functions(allocate, reallocate, release)) {
         return 1;
     }
-    return rlk_test_main(argc, argv, suites);
+    return rlk_test_main(argc, argv);
 }

@@ -5,8 +5,10 @@
 
 #include "io/held.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("trace");
 
 #define LINES 400
 
@@ -103,7 +105,7 @@ static void must_follow_of_each(size_t first, size_t last, const char *pattern)
 
 /* ---- the lines ---- */
 
-START_TEST(a_lock_is_traced_from_the_request_to_the_release)
+TEST(a_lock_is_traced_from_the_request_to_the_release)
 {
     start();
     farm_open(&f);
@@ -132,9 +134,8 @@ START_TEST(a_lock_is_traced_from_the_request_to_the_release)
     must_follow_of_each(0, 5, "c0-n#  disconnected");
     must_follow("c0    is closed");
 }
-END_TEST
 
-START_TEST(a_loss_is_traced_with_its_cause)
+TEST(a_loss_is_traced_with_its_cause)
 {
     start();
     farm_open(&f);
@@ -154,9 +155,8 @@ START_TEST(a_loss_is_traced_with_its_cause)
     must_follow_of_each(1, 5, "c0-n#  says yes to extending t$");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_round_that_failed_is_traced_with_its_reason)
+TEST(a_round_that_failed_is_traced_with_its_reason)
 {
     struct outcome got;
     size_t i;
@@ -174,9 +174,8 @@ START_TEST(a_round_that_failed_is_traced_with_its_reason)
     must_follow("c0.0  fails with EHELD after round 1");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_pending_release_is_traced_and_when_it_is_sent)
+TEST(a_pending_release_is_traced_and_when_it_is_sent)
 {
     start();
     farm_open(&f);
@@ -195,9 +194,8 @@ START_TEST(a_pending_release_is_traced_and_when_it_is_sent)
     must_follow("c0-n4  releases t$ on n4");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_master_whose_vote_does_not_count_is_traced)
+TEST(a_master_whose_vote_does_not_count_is_traced)
 {
     size_t i;
 
@@ -212,7 +210,6 @@ START_TEST(a_master_whose_vote_does_not_count_is_traced)
     must_follow_of_each(0, 2, "c0.0  n# says quarantined to t");
     farm_end(&f);
 }
-END_TEST
 
 /* ---- what no line contains ---- */
 
@@ -230,7 +227,7 @@ static void must_be_nowhere(const char *secret)
 
 /* The first server repeats everything that it was sent, the second refuses our login and quotes
  * the password, the third has a key that would control a terminal. */
-START_TEST(neither_a_password_nor_a_whole_token_is_traced)
+TEST(neither_a_password_nor_a_whole_token_is_traced)
 {
     struct redlock_request request;
     char says[320], some[10];
@@ -265,7 +262,6 @@ START_TEST(neither_a_password_nor_a_whole_token_is_traced)
     must_be_nowhere(OWNER);
     must_be_nowhere(some);
 }
-END_TEST
 
 static void must_not_quote(size_t node, const char *secret)
 {
@@ -275,7 +271,7 @@ static void must_not_quote(size_t node, const char *secret)
 
 /* In answers of which nobody expects it; nor in what redlock_get_node_info() says. A part of a
  * token is what is left when the server, or we, cut its text. */
-START_TEST(what_a_server_repeats_is_in_no_text)
+TEST(what_a_server_repeats_is_in_no_text)
 {
     char says[512], some[10];
     size_t i;
@@ -310,7 +306,6 @@ START_TEST(what_a_server_repeats_is_in_no_text)
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
 /* ---- calls in the middle of a trace callback ---- */
 
@@ -381,7 +376,7 @@ static void on_event_try(const struct redlock_trace *ev, void *arg)
     is_inside = false;
 }
 
-START_TEST(no_call_is_accepted_in_a_trace_callback)
+TEST(no_call_is_accepted_in_a_trace_callback)
 {
     start();
     f.options.trace_cb = on_event_try;
@@ -396,22 +391,4 @@ START_TEST(no_call_is_accepted_in_a_trace_callback)
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 5);
     f.options.trace_cb = NULL;
     farm_end(&f);
-}
-END_TEST
-
-Suite *trace_suite(void)
-{
-    Suite *s = suite_create("trace");
-    TCase *c = tcase_create("trace");
-
-    tcase_add_test(c, a_lock_is_traced_from_the_request_to_the_release);
-    tcase_add_test(c, a_loss_is_traced_with_its_cause);
-    tcase_add_test(c, a_round_that_failed_is_traced_with_its_reason);
-    tcase_add_test(c, a_pending_release_is_traced_and_when_it_is_sent);
-    tcase_add_test(c, a_master_whose_vote_does_not_count_is_traced);
-    tcase_add_test(c, neither_a_password_nor_a_whole_token_is_traced);
-    tcase_add_test(c, what_a_server_repeats_is_in_no_text);
-    tcase_add_test(c, no_call_is_accepted_in_a_trace_callback);
-    suite_add_tcase(s, c);
-    return s;
 }

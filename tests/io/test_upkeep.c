@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
 #include "io/suspend.h"
+#include "lib/test.h"
+
+SUITE("upkeep");
 
 #define MASTERS 3
 #define HEALTH_MS 20
@@ -64,7 +66,7 @@ static int acquire_at_once(void)
 }
 
 /* Also where nothing else would ask: without a quarantine. */
-START_TEST(no_round_asks_a_master_that_refuses_upkeep)
+TEST_LOOP(no_round_asks_a_master_that_refuses_upkeep, 0, 2 * REFUSALS)
 {
     bool is_off = _i % 2;
     size_t i;
@@ -87,9 +89,8 @@ START_TEST(no_round_asks_a_master_that_refuses_upkeep)
     ck_assert_uint_eq(info_of(0).quarantine_ms, 0);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_minority_that_refuses_upkeep_delays_nobody)
+TEST_LOOP(a_minority_that_refuses_upkeep_delays_nobody, 0, REFUSALS)
 {
     set_up(1, (size_t)_i);
     farm_open(&f);
@@ -97,10 +98,9 @@ START_TEST(a_minority_that_refuses_upkeep_delays_nobody)
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), 0);
     farm_end(&f);
 }
-END_TEST
 
 /* One that connects while a round waits for it is not asked by that round either. */
-START_TEST(a_round_does_not_wait_for_a_master_that_refuses_upkeep)
+TEST(a_round_does_not_wait_for_a_master_that_refuses_upkeep)
 {
     set_up(2, 0);
     farm_open_at_once(&f);
@@ -108,10 +108,9 @@ START_TEST(a_round_does_not_wait_for_a_master_that_refuses_upkeep)
     ck_assert_uint_eq(fake_count(f.nodes[1], "SET") + fake_count(f.nodes[2], "SET"), 0);
     farm_end(&f);
 }
-END_TEST
 
 /* These prove that the command is allowed, or say nothing about it. */
-START_TEST(other_answers_are_no_refusal)
+TEST_LOOP(other_answers_are_no_refusal, 0, 8)
 {
     static const struct {
         const char *command, *reply;
@@ -137,10 +136,9 @@ START_TEST(other_answers_are_no_refusal)
     ck_assert_uint_eq(info_of(0).quarantine_ms, 0);
     farm_end(&f);
 }
-END_TEST
 
 /* Nobody knows yet whether it would. */
-START_TEST(a_busy_master_is_connected_when_it_has_answered)
+TEST_LOOP(a_busy_master_is_connected_when_it_has_answered, 0, 2)
 {
     static const char *const replies[] = {"-BUSY Redis is busy running a script.\r\n",
                                           "-LOADING Redis is loading the dataset in memory\r\n"};
@@ -157,7 +155,6 @@ START_TEST(a_busy_master_is_connected_when_it_has_answered)
     ck_assert_uint_eq(info_of(0).quarantine_ms, 0);
     farm_end(&f);
 }
-END_TEST
 
 static bool votes(void *arg)
 {
@@ -172,7 +169,7 @@ static bool is_unfit(void *arg)
 }
 
 /* inspection_ms 0: asked again all the same. */
-START_TEST(a_right_that_is_granted_later_is_noticed)
+TEST_LOOP(a_right_that_is_granted_later_is_noticed, 0, 2)
 {
     size_t node = 2;
 
@@ -187,10 +184,9 @@ START_TEST(a_right_that_is_granted_later_is_noticed)
     ck_assert_uint_eq(fake_count(f.nodes[node], "SET"), 1);
     farm_end(&f);
 }
-END_TEST
 
 /* The first renewal or release that is denied makes us ask. */
-START_TEST(a_right_that_is_taken_away_later_is_noticed)
+TEST(a_right_that_is_taken_away_later_is_noticed)
 {
     struct outcome got;
     size_t node = 2;
@@ -209,10 +205,9 @@ START_TEST(a_right_that_is_taken_away_later_is_noticed)
     ck_assert_uint_eq(fake_count(f.nodes[node], "SET"), 1);
     farm_end(&f);
 }
-END_TEST
 
 /* One key may be denied while all others are not: that is no reason to ask nothing any more. */
-START_TEST(a_refusal_about_one_key_takes_no_vote_away)
+TEST(a_refusal_about_one_key_takes_no_vote_away)
 {
     struct outcome got;
 
@@ -226,22 +221,4 @@ START_TEST(a_refusal_about_one_key_takes_no_vote_away)
     ck_assert_uint_eq(fake_count(f.nodes[2], "TRY EVAL"), 2);
     ck_assert_uint_eq(info_of(2).quarantine_ms, 0);
     farm_end(&f);
-}
-END_TEST
-
-Suite *upkeep_suite(void)
-{
-    Suite *suite = suite_create("upkeep");
-    TCase *c = tcase_create("upkeep");
-
-    tcase_add_loop_test(c, no_round_asks_a_master_that_refuses_upkeep, 0, 2 * REFUSALS);
-    tcase_add_loop_test(c, a_minority_that_refuses_upkeep_delays_nobody, 0, REFUSALS);
-    tcase_add_test(c, a_round_does_not_wait_for_a_master_that_refuses_upkeep);
-    tcase_add_loop_test(c, other_answers_are_no_refusal, 0, 8);
-    tcase_add_loop_test(c, a_busy_master_is_connected_when_it_has_answered, 0, 2);
-    tcase_add_loop_test(c, a_right_that_is_granted_later_is_noticed, 0, 2);
-    tcase_add_test(c, a_right_that_is_taken_away_later_is_noticed);
-    tcase_add_test(c, a_refusal_about_one_key_takes_no_vote_away);
-    suite_add_tcase(suite, c);
-    return suite;
 }

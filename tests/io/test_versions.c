@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
+#include "lib/test.h"
+
+SUITE("versions");
 
 /* ---- structs of the past ---- */
 
@@ -264,8 +266,10 @@ static struct redlock_request *past_request(size_t size)
     return request;
 }
 
+FIXTURE(setup, teardown);
+
 /* The other limits are those of the defaults. */
-START_TEST(options_of_the_past_leave_the_rest_to_the_defaults)
+TEST_LOOP(options_of_the_past_leave_the_rest_to_the_defaults, 0, 3)
 {
     static const size_t sizes[] = {sizeof(struct options_least), sizeof(struct options_first),
                                    sizeof(struct options_0_1)};
@@ -280,9 +284,8 @@ START_TEST(options_of_the_past_leave_the_rest_to_the_defaults)
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, NULL, NULL),
                      REDLOCK_ETTL);
 }
-END_TEST
 
-START_TEST(options_of_the_future_are_taken_while_the_rest_is_zero)
+TEST(options_of_the_future_are_taken_while_the_rest_is_zero)
 {
     size_t size = sizeof(struct redlock_options) + 24, i;
     struct redlock_options *options = past_options(size);
@@ -300,9 +303,8 @@ START_TEST(options_of_the_future_are_taken_while_the_rest_is_zero)
     ck_assert_str_eq(text, "");
     free(options);
 }
-END_TEST
 
-START_TEST(requests_of_the_past_leave_the_rest_to_the_defaults)
+TEST_LOOP(requests_of_the_past_leave_the_rest_to_the_defaults, 0, 2)
 {
     static const size_t sizes[] = {sizeof(struct request_least), sizeof(struct request_0_1)};
     struct redlock_request *request = past_request(sizes[_i]);
@@ -314,9 +316,8 @@ START_TEST(requests_of_the_past_leave_the_rest_to_the_defaults)
     free(request);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
 }
-END_TEST
 
-START_TEST(requests_of_the_future_are_taken_while_the_rest_is_zero)
+TEST(requests_of_the_future_are_taken_while_the_rest_is_zero)
 {
     size_t size = sizeof(struct redlock_request) + 24, i;
     struct redlock_request *request = past_request(size);
@@ -335,9 +336,8 @@ START_TEST(requests_of_the_future_are_taken_while_the_rest_is_zero)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     free(request);
 }
-END_TEST
 
-START_TEST(a_master_is_described_in_as_much_room_as_the_caller_has)
+TEST_LOOP(a_master_is_described_in_as_much_room_as_the_caller_has, 0, 3)
 {
     static const size_t sizes[] = {sizeof(struct info_least), sizeof(struct info_0_1),
                                    sizeof(struct redlock_node_info) + 16};
@@ -351,9 +351,8 @@ START_TEST(a_master_is_described_in_as_much_room_as_the_caller_has)
     ck_assert_uint_eq(info->down_ms, 0);
     free(info);
 }
-END_TEST
 
-START_TEST(a_vote_is_described_in_as_much_room_as_the_caller_has)
+TEST_LOOP(a_vote_is_described_in_as_much_room_as_the_caller_has, 0, 2)
 {
     static const size_t sizes[] = {sizeof(struct detail_0_1),
                                    sizeof(struct redlock_node_detail) + 16};
@@ -368,21 +367,4 @@ START_TEST(a_vote_is_described_in_as_much_room_as_the_caller_has)
     ck_assert_int_eq(detail->vote, REDLOCK_VOTE_YES);
     ck_assert_str_eq(detail->error, "");
     free(detail);
-}
-END_TEST
-
-Suite *versions_suite(void)
-{
-    Suite *s = suite_create("versions");
-    TCase *c = tcase_create("versions");
-
-    tcase_add_checked_fixture(c, setup, teardown);
-    tcase_add_loop_test(c, options_of_the_past_leave_the_rest_to_the_defaults, 0, 3);
-    tcase_add_test(c, options_of_the_future_are_taken_while_the_rest_is_zero);
-    tcase_add_loop_test(c, requests_of_the_past_leave_the_rest_to_the_defaults, 0, 2);
-    tcase_add_test(c, requests_of_the_future_are_taken_while_the_rest_is_zero);
-    tcase_add_loop_test(c, a_master_is_described_in_as_much_room_as_the_caller_has, 0, 3);
-    tcase_add_loop_test(c, a_vote_is_described_in_as_much_room_as_the_caller_has, 0, 2);
-    suite_add_tcase(s, c);
-    return s;
 }

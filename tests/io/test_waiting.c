@@ -8,11 +8,12 @@
 
 #include "io/farm.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
 #include "io/waiter.h"
 #include "io/watch.h"
-#include "lib/rows.h"
+#include "lib/test.h"
+
+SUITE("waiting");
 
 /* How long whoever is next waits before it looks; one turn alone; everybody. */
 #define NEXT_MS 25u
@@ -143,7 +144,7 @@ static const struct {
 };
 
 /* Every client must choose the same, in all versions. */
-START_TEST(the_key_says_which_masters_are_asked)
+TEST_ROWS(the_key_says_which_masters_are_asked, orders)
 {
     unsigned asked = 0;
     size_t i;
@@ -163,7 +164,6 @@ START_TEST(the_key_says_which_masters_are_asked)
     ck_assert_uint_eq(asked, orders[_i].asked);
     end();
 }
-END_TEST
 
 static void must_say(size_t node, size_t conn, const char *first, const char *second)
 {
@@ -173,7 +173,7 @@ static void must_say(size_t node, size_t conn, const char *first, const char *se
     ck_assert_int_eq(fake_find(f.nodes[node], conn, (size_t)at + 1, second), at + 1);
 }
 
-START_TEST(a_host_is_watched_and_asked_for_a_place)
+TEST(a_host_is_watched_and_asked_for_a_place)
 {
     unsigned long long now_us = (unsigned long long)time(NULL) * 1000000, ticket_us;
     const struct resp_request *asked;
@@ -200,9 +200,8 @@ START_TEST(a_host_is_watched_and_asked_for_a_place)
     ck_assert_uint_eq(waiter_count(&f, "EXISTS"), 0);
     end();
 }
-END_TEST
 
-START_TEST(two_turns_begin_a_round_at_once)
+TEST(two_turns_begin_a_round_at_once)
 {
     size_t i, asked;
 
@@ -221,11 +220,10 @@ START_TEST(two_turns_begin_a_round_at_once)
     ck_assert_uint_eq(count_script(&rlk_script_wait), asked);
     end();
 }
-END_TEST
 
 /* [W7] Otherwise nobody would be next there while it holds the lock, and look after it when it
  * dies. A host that lets it go first has no place of it any more. */
-START_TEST(a_winner_leaves_the_lists_that_still_have_it)
+TEST(a_winner_leaves_the_lists_that_still_have_it)
 {
     start_to_wait();
     farm_end_other(&f);
@@ -237,7 +235,6 @@ START_TEST(a_winner_leaves_the_lists_that_still_have_it)
     ck_assert_ptr_null(model_waiter(fake_model(f.nodes[waiter_hosts[1]]), "k", 1));
     end();
 }
-END_TEST
 
 /* It waits for the key of somebody else, and two hosts let it go first. */
 static void win_by_turns(void)
@@ -252,7 +249,7 @@ static void win_by_turns(void)
 
 /* The host that still lists the winner reads the SET, the end of the wait and the release at once.
  * Each of the two scripts is sent again. */
-START_TEST(a_server_that_has_forgotten_two_scripts_gets_both)
+TEST(a_server_that_has_forgotten_two_scripts_gets_both)
 {
     size_t host = waiter_hosts[1];
 
@@ -280,10 +277,9 @@ START_TEST(a_server_that_has_forgotten_two_scripts_gets_both)
     ck_assert_ptr_null(model_waiter(fake_model(f.nodes[host]), "k", 1));
     end();
 }
-END_TEST
 
 /* Its look has crossed the turn, and what it leads to is unknown. */
-START_TEST(a_winner_whose_look_was_not_answered_leaves_all_lists)
+TEST(a_winner_whose_look_was_not_answered_leaves_all_lists)
 {
     size_t i;
 
@@ -302,7 +298,6 @@ START_TEST(a_winner_whose_look_was_not_answered_leaves_all_lists)
     ck_assert(!are_listed(NULL));
     end();
 }
-END_TEST
 
 static const struct {
     const char *claim;
@@ -313,7 +308,7 @@ static const struct {
     {"one_turn_alone_begins_no_round_when_the_others_deny_it", 2, false},
 };
 
-START_TEST(one_turn_alone)
+TEST_ROWS(one_turn_alone, alone)
 {
     size_t i, asked;
 
@@ -336,10 +331,9 @@ START_TEST(one_turn_alone)
     ck_assert_uint_eq(waiter_count(&f, "SET k"), (alone[_i].round ? 2 : 1) * WAITER_MASTERS);
     end();
 }
-END_TEST
 
 /* No list tells a client of another kind whom to wake. */
-START_TEST(whoever_is_next_hears_of_a_key_that_a_foreign_client_deletes)
+TEST(whoever_is_next_hears_of_a_key_that_a_foreign_client_deletes)
 {
     size_t i, commands[WAITER_HOSTS];
 
@@ -359,9 +353,8 @@ START_TEST(whoever_is_next_hears_of_a_key_that_a_foreign_client_deletes)
     }
     end();
 }
-END_TEST
 
-START_TEST(whoever_is_not_next_does_not_track)
+TEST(whoever_is_not_next_does_not_track)
 {
     size_t i;
 
@@ -383,11 +376,10 @@ START_TEST(whoever_is_not_next_does_not_track)
     ck_assert_uint_eq(waiter_count(&f, "EXISTS"), 1);
     end();
 }
-END_TEST
 
 /* ---- releases, and yielding ---- */
 
-START_TEST(a_release_says_whether_masters_may_still_list_us)
+TEST_LOOP(a_release_says_whether_masters_may_still_list_us, 0, 2)
 {
     const struct resp_request *last;
     int waits = _i;
@@ -411,10 +403,9 @@ START_TEST(a_release_says_whether_masters_may_still_list_us)
     ck_assert(!are_listed(NULL));
     end();
 }
-END_TEST
 
 /* The round that was lost wakes nobody: who waits would be refused, too. */
-START_TEST(the_release_of_a_lost_round_wakes_nobody)
+TEST(the_release_of_a_lost_round_wakes_nobody)
 {
     start();
     farm_give_away(&f, 0, 3);
@@ -423,7 +414,6 @@ START_TEST(the_release_of_a_lost_round_wakes_nobody)
     ck_assert_uint_eq(scripts_last(&f, 3, &rlk_script_release)->argc, 5);
     end();
 }
-END_TEST
 
 #define REQUESTS 3
 
@@ -478,7 +468,7 @@ static void must_yield_after_release(size_t node)
 
 /* Another manager waits. The first release does not know that yet, so the next request of this
  * manager asks at once. After the second release it waits behind the other one. */
-START_TEST(whoever_has_woken_somebody_yields_behind_the_release)
+TEST(whoever_has_woken_somebody_yields_behind_the_release)
 {
     struct redlock *mine;
 
@@ -504,12 +494,11 @@ START_TEST(whoever_has_woken_somebody_yields_behind_the_release)
     watch_close(f.base, mine);
     end();
 }
-END_TEST
 
 /* ---- leaving ---- */
 
 /* A turn that nobody waits for any more is the next one's: on that master alone. */
-START_TEST(a_turn_that_nobody_waits_for_is_passed_on)
+TEST(a_turn_that_nobody_waits_for_is_passed_on)
 {
     static const char turn[] = "ta\0b";
     const struct resp_request *left;
@@ -530,7 +519,6 @@ START_TEST(a_turn_that_nobody_waits_for_is_passed_on)
     ck_assert_str_eq(left->argv[4], waiter_channel(&f));
     end();
 }
-END_TEST
 
 enum moment {
     UNWATCHED,
@@ -603,7 +591,7 @@ static void come_to(enum moment moment)
     loop_settle(f.base);
 }
 
-START_TEST(it_leaves)
+TEST_ROWS(it_leaves, leavings)
 {
     come_to(leavings[_i].moment);
     if (leavings[_i].times_out) {
@@ -621,9 +609,8 @@ START_TEST(it_leaves)
     ck_assert(!are_listed(NULL));
     end();
 }
-END_TEST
 
-START_TEST(a_place_stays_when_another_request_waits_for_the_key)
+TEST(a_place_stays_when_another_request_waits_for_the_key)
 {
     struct redlock_request request = waiter_request("k");
 
@@ -644,9 +631,8 @@ START_TEST(a_place_stays_when_another_request_waits_for_the_key)
     must_have(0);
     end();
 }
-END_TEST
 
-START_TEST(a_close_ends_those_who_wait)
+TEST_LOOP(a_close_ends_those_who_wait, 0, POLLING + 1)
 {
     come_to(leavings[_i].moment);
     suspend_unfreeze();
@@ -657,7 +643,6 @@ START_TEST(a_close_ends_those_who_wait)
     ck_assert(!are_listed(NULL));
     farm_end(&f);
 }
-END_TEST
 
 /* ---- who never waits ---- */
 
@@ -672,7 +657,7 @@ static const struct {
     {"without_a_watch_it_polls", WAIT_MS, 0, false},
 };
 
-START_TEST(it_asks_for_no_place)
+TEST_ROWS(it_asks_for_no_place, others)
 {
     struct redlock_request request = waiter_request("k");
 
@@ -694,31 +679,4 @@ START_TEST(it_asks_for_no_place)
         farm_wait_count(&f, 0, "SET k", 2);
     }
     end();
-}
-END_TEST
-
-Suite *waiting_suite(void)
-{
-    Suite *s = suite_create("waiting");
-    TCase *c = tcase_create("waiting");
-
-    tcase_add_rows(c, the_key_says_which_masters_are_asked, orders);
-    tcase_add_test(c, a_host_is_watched_and_asked_for_a_place);
-    tcase_add_test(c, two_turns_begin_a_round_at_once);
-    tcase_add_test(c, a_winner_leaves_the_lists_that_still_have_it);
-    tcase_add_test(c, a_server_that_has_forgotten_two_scripts_gets_both);
-    tcase_add_test(c, a_winner_whose_look_was_not_answered_leaves_all_lists);
-    tcase_add_rows(c, one_turn_alone, alone);
-    tcase_add_test(c, whoever_is_next_hears_of_a_key_that_a_foreign_client_deletes);
-    tcase_add_test(c, whoever_is_not_next_does_not_track);
-    tcase_add_loop_test(c, a_release_says_whether_masters_may_still_list_us, 0, 2);
-    tcase_add_test(c, the_release_of_a_lost_round_wakes_nobody);
-    tcase_add_test(c, whoever_has_woken_somebody_yields_behind_the_release);
-    tcase_add_test(c, a_turn_that_nobody_waits_for_is_passed_on);
-    tcase_add_rows(c, it_leaves, leavings);
-    tcase_add_test(c, a_place_stays_when_another_request_waits_for_the_key);
-    tcase_add_loop_test(c, a_close_ends_those_who_wait, 0, POLLING + 1);
-    tcase_add_rows(c, it_asks_for_no_place, others);
-    suite_add_tcase(s, c);
-    return s;
 }

@@ -8,10 +8,11 @@
 
 #include "io/farm.h"
 #include "io/scripts.h"
-#include "io/suites.h"
 #include "io/suspend.h"
 #include "io/waiter.h"
-#include "lib/rows.h"
+#include "lib/test.h"
+
+SUITE("wakes");
 
 static struct farm f;
 static struct outcome got;
@@ -107,7 +108,7 @@ static const struct {
     {"a_turn_while_the_key_has_a_ttl", PLACE("0", "5", "$0\r\n"), FAKE_REPLY, true},
 };
 
-START_TEST(an_answer_of_the_hosts)
+TEST_ROWS(an_answer_of_the_hosts, answers)
 {
     size_t i, n = 0;
 
@@ -129,7 +130,6 @@ START_TEST(an_answer_of_the_hosts)
     must_get_in_the_end();
     end();
 }
-END_TEST
 
 static const struct {
     const char *claim;
@@ -141,7 +141,7 @@ static const struct {
 };
 
 /* No time passes, so nothing but the replies begins rounds. */
-START_TEST(masters_that_say_turn_and_refuse)
+TEST_ROWS(masters_that_say_turn_and_refuse, liars)
 {
     size_t i;
 
@@ -160,7 +160,6 @@ START_TEST(masters_that_say_turn_and_refuse)
     must_get_in_the_end();
     end();
 }
-END_TEST
 
 /* ---- what nobody asked for ---- */
 
@@ -199,7 +198,7 @@ static void push_many(const char *on, const char *payload)
     free(all);
 }
 
-START_TEST(a_flood)
+TEST_ROWS(a_flood, floods)
 {
     size_t before;
 
@@ -213,13 +212,12 @@ START_TEST(a_flood)
     must_get_in_the_end();
     end();
 }
-END_TEST
 
 /* The most commands that a master has in flight. */
 #define CAPACITY 1024
 
 /* Otherwise each message would add a command to the buffer of the connection. */
-START_TEST(a_master_that_wakes_without_end_and_does_not_answer_is_sent_little)
+TEST(a_master_that_wakes_without_end_and_does_not_answer_is_sent_little)
 {
     size_t before;
 
@@ -234,12 +232,11 @@ START_TEST(a_master_that_wakes_without_end_and_does_not_answer_is_sent_little)
     must_get_in_the_end();
     end();
 }
-END_TEST
 
 /* ---- a host that comes and goes ---- */
 
 /* Messages may be lost meanwhile. The ticket is the same, so its place is. */
-START_TEST(a_watch_that_comes_back_is_asked_for_the_place_again)
+TEST(a_watch_that_comes_back_is_asked_for_the_place_again)
 {
     char ticket[32];
     size_t before;
@@ -260,7 +257,6 @@ START_TEST(a_watch_that_comes_back_is_asked_for_the_place_again)
     must_get_in_the_end();
     end();
 }
-END_TEST
 
 static const struct {
     const char *claim, *command, *reply;
@@ -277,7 +273,7 @@ static const struct {
      false, true},
 };
 
-START_TEST(what_the_watch_may_not_do)
+TEST_ROWS(what_the_watch_may_not_do, refusals)
 {
     size_t i;
 
@@ -300,10 +296,9 @@ START_TEST(what_the_watch_may_not_do)
     must_get_in_the_end();
     end();
 }
-END_TEST
 
 /* The other two hosts are enough, whichever it is. */
-START_TEST(a_host_that_is_stopped_delays_nobody)
+TEST_LOOP(a_host_that_is_stopped_delays_nobody, 0, WAITER_HOSTS)
 {
     size_t i;
 
@@ -326,12 +321,11 @@ START_TEST(a_host_that_is_stopped_delays_nobody)
     fake_go_on(f.nodes[waiter_hosts[_i]]);
     end();
 }
-END_TEST
 
 /* ---- keys ---- */
 
 /* The model of a server knows only the part before the zero byte. */
-START_TEST(a_key_may_contain_any_byte)
+TEST(a_key_may_contain_any_byte)
 {
     char key[REDLOCK_MAX_KEY], wake[REDLOCK_MAX_KEY + 1];
     const struct resp_request *asked;
@@ -361,10 +355,9 @@ START_TEST(a_key_may_contain_any_byte)
     ck_assert_uint_eq(got.tries, 2);
     end();
 }
-END_TEST
 
 /* It waits for the one that is taken. */
-START_TEST(a_lock_on_16_keys_waits_for_one_of_them)
+TEST(a_lock_on_16_keys_waits_for_one_of_them)
 {
     static const char *const keys[REDLOCK_MAX_KEYS] = {"k00", "k01", "k02", "k03", "k04", "k05",
                                                        "k06", "k07", "k08", "k09", "k10", "k11",
@@ -388,23 +381,4 @@ START_TEST(a_lock_on_16_keys_waits_for_one_of_them)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     end();
-}
-END_TEST
-
-Suite *wakes_suite(void)
-{
-    Suite *s = suite_create("wakes");
-    TCase *c = tcase_create("wakes");
-
-    tcase_add_rows(c, an_answer_of_the_hosts, answers);
-    tcase_add_rows(c, masters_that_say_turn_and_refuse, liars);
-    tcase_add_rows(c, a_flood, floods);
-    tcase_add_test(c, a_master_that_wakes_without_end_and_does_not_answer_is_sent_little);
-    tcase_add_test(c, a_watch_that_comes_back_is_asked_for_the_place_again);
-    tcase_add_rows(c, what_the_watch_may_not_do, refusals);
-    tcase_add_loop_test(c, a_host_that_is_stopped_delays_nobody, 0, WAITER_HOSTS);
-    tcase_add_test(c, a_key_may_contain_any_byte);
-    tcase_add_test(c, a_lock_on_16_keys_waits_for_one_of_them);
-    suite_add_tcase(s, c);
-    return s;
 }

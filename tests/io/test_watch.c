@@ -9,8 +9,11 @@
 
 #include "io/farm.h"
 #include "io/suspend.h"
+#include "lib/test.h"
 #include "lock/manager.h"
 #include "net/clock.h"
+
+SUITE("watch");
 
 #define INVALIDATIONS "__redis__:invalidate"
 #define GOOD_MS 1000
@@ -207,7 +210,7 @@ static void must_greet(size_t from)
 
 /* ---- opening and closing ---- */
 
-START_TEST(the_first_user_opens_it)
+TEST(the_first_user_opens_it)
 {
     char tracking[80];
 
@@ -232,10 +235,9 @@ START_TEST(the_first_user_opens_it)
     farm_end(&f);
     ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], 0);
 }
-END_TEST
 
 /* _i: with a user name. */
-START_TEST(it_logs_in)
+TEST_LOOP(it_logs_in, 0, 2)
 {
     start();
     fake_model(f.nodes[0])->password = f.options.password = "geheim";
@@ -249,7 +251,6 @@ START_TEST(it_logs_in)
     must_greet(1);
     farm_end(&f);
 }
-END_TEST
 
 static void write_password(const char *password)
 {
@@ -261,7 +262,7 @@ static void write_password(const char *password)
 }
 
 /* The other connection stays logged in. */
-START_TEST(a_refused_password_is_read_anew)
+TEST(a_refused_password_is_read_anew)
 {
     char path[200];
 
@@ -281,9 +282,8 @@ START_TEST(a_refused_password_is_read_anew)
     ck_assert(!node()->login_refused);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(the_channel_is_random_and_has_the_prefix)
+TEST(the_channel_is_random_and_has_the_prefix)
 {
     char first[80];
     size_t len;
@@ -301,9 +301,8 @@ START_TEST(the_channel_is_random_and_has_the_prefix)
     ck_assert_str_ne(channel(), first);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(without_the_option_there_is_no_watch)
+TEST(without_the_option_there_is_no_watch)
 {
     start();
     f.options.subscribe = 0;
@@ -315,19 +314,17 @@ START_TEST(without_the_option_there_is_no_watch)
     unwant();
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(the_option_is_checked)
+TEST_LOOP(the_option_is_checked, 0, 2)
 {
     start();
-    f.options.subscribe = _i;
+    f.options.subscribe = _i == 0 ? -1 : 2;
     ck_assert_int_eq(redlock_new(f.base, &f.options, &f.rl), REDLOCK_EINVAL);
     ck_assert_ptr_nonnull(strstr(f.error_text, "subscribe"));
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(who_wants_it_before_the_node_is_up_gets_it_then)
+TEST(who_wants_it_before_the_node_is_up_gets_it_then)
 {
     start();
     fake_on_next(f.nodes[0], 1, "HELLO", FAKE_STALL, NULL, 0);
@@ -344,9 +341,8 @@ START_TEST(who_wants_it_before_the_node_is_up_gets_it_then)
     wait_up();
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(it_is_closed_some_time_after_the_last_user)
+TEST(it_is_closed_some_time_after_the_last_user)
 {
     start_up();
     want();
@@ -379,7 +375,6 @@ START_TEST(it_is_closed_some_time_after_the_last_user)
     farm_end(&f);
     ck_assert_uint_eq(seen.downs, 2);
 }
-END_TEST
 
 /* ---- what may be refused ---- */
 
@@ -405,7 +400,7 @@ static const struct {
 };
 #define N_REFUSALS (sizeof(refusals) / sizeof(refusals[0]))
 
-START_TEST(a_refusal_costs_no_more_than_what_is_refused)
+TEST_LOOP(a_refusal_costs_no_more_than_what_is_refused, 0, N_REFUSALS)
 {
     start_open();
     fake_on_next(f.nodes[0], 1, refusals[_i].command, FAKE_REPLY, refusals[_i].reply,
@@ -425,9 +420,8 @@ START_TEST(a_refusal_costs_no_more_than_what_is_refused)
     ck_assert_str_eq(farm_error(&f, 0), "");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(the_password_is_in_no_text)
+TEST(the_password_is_in_no_text)
 {
     start();
     fake_model(f.nodes[0])->password = f.options.password = "geheim";
@@ -439,11 +433,10 @@ START_TEST(the_password_is_in_no_text)
     ck_assert_ptr_null(strstr(seen.trouble, "geheim"));
     farm_end(&f);
 }
-END_TEST
 
 /* Whoever wants it, and however often: no more attempts than the back-off allows. _i: the users
  * come and go. */
-START_TEST(a_server_that_refuses_is_not_hammered)
+TEST_LOOP(a_server_that_refuses_is_not_hammered, 0, 2)
 {
     unsigned s;
 
@@ -465,11 +458,10 @@ START_TEST(a_server_that_refuses_is_not_hammered)
     suspend_unfreeze();
     farm_end(&f);
 }
-END_TEST
 
 /* ---- what comes over it ---- */
 
-START_TEST(messages_are_passed_on)
+TEST(messages_are_passed_on)
 {
     char longest[REDLOCK_MAX_KEY + 1];
 
@@ -488,10 +480,9 @@ START_TEST(messages_are_passed_on)
     ck_assert(is_up(NULL));
     farm_end(&f);
 }
-END_TEST
 
 /* Anybody may publish to the channel. */
-START_TEST(a_message_of_another_form_is_ignored)
+TEST(a_message_of_another_form_is_ignored)
 {
     static char longest[100000];
 
@@ -509,11 +500,10 @@ START_TEST(a_message_of_another_form_is_ignored)
     ck_assert_uint_eq(n_attempts(), 1);
     farm_end(&f);
 }
-END_TEST
 
 #define PUSH "*3\r\n$7\r\nmessage\r\n$20\r\n" INVALIDATIONS "\r\n"
 
-START_TEST(an_invalidation_names_its_keys)
+TEST(an_invalidation_names_its_keys)
 {
     start_up();
     say_raw(PUSH "*1\r\n$1\r\na\r\n");
@@ -529,7 +519,6 @@ START_TEST(an_invalidation_names_its_keys)
     ck_assert(is_up(NULL));
     farm_end(&f);
 }
-END_TEST
 
 static void on_answered(struct rlk_node *n, const struct rlk_exchange *r,
                         const struct rlk_reply *reply, uint64_t now_us)
@@ -558,7 +547,7 @@ static void send_words(const char *const *words)
 }
 
 /* As who is the next in the waiting list does. */
-START_TEST(a_tracked_key_is_reported_once)
+TEST(a_tracked_key_is_reported_once)
 {
     static const char *const caching[] = {"CLIENT", "CACHING", "YES", NULL};
     static const char *const exists[] = {"EXISTS", "k", "other", NULL};
@@ -578,10 +567,9 @@ START_TEST(a_tracked_key_is_reported_once)
     wait_seen(RLK_WAKE_SUBSCRIBED, 2);
     farm_end(&f);
 }
-END_TEST
 
 /* A push in pieces, one byte in each turn. */
-START_TEST(a_push_may_come_in_pieces)
+TEST(a_push_may_come_in_pieces)
 {
     static const char push[] = PUSH "*1\r\n$3\r\nkey\r\n";
     size_t i;
@@ -596,11 +584,10 @@ START_TEST(a_push_may_come_in_pieces)
     ck_assert_mem_eq(seen.key, "key", 3);
     farm_end(&f);
 }
-END_TEST
 
 #define MANY 100000
 
-START_TEST(many_pushes_in_one_go)
+TEST(many_pushes_in_one_go)
 {
     static const char push[] = PUSH "*1\r\n$3\r\nkey\r\n";
     char *all = malloc(MANY * (sizeof(push) - 1));
@@ -618,10 +605,9 @@ START_TEST(many_pushes_in_one_go)
     ck_assert(is_up(NULL));
     farm_end(&f);
 }
-END_TEST
 
 /* Messages that come between the two subscriptions are no reply. */
-START_TEST(a_push_before_it_is_up_is_ignored)
+TEST(a_push_before_it_is_up_is_ignored)
 {
     start_open();
     fake_on_next(f.nodes[0], 1, "SUBSCRIBE " INVALIDATIONS, FAKE_STALL, NULL, 0);
@@ -637,7 +623,6 @@ START_TEST(a_push_before_it_is_up_is_ignored)
     ck_assert_uint_eq(n_attempts(), 1);
     farm_end(&f);
 }
-END_TEST
 
 static const char *const nonsense[] = {
     "+OK\r\n",
@@ -656,7 +641,7 @@ static const char *const nonsense[] = {
 };
 #define N_NONSENSE (sizeof(nonsense) / sizeof(nonsense[0]))
 
-START_TEST(nonsense_closes_it)
+TEST_LOOP(nonsense_closes_it, 0, N_NONSENSE)
 {
     start_up();
     say_raw(nonsense[_i]);
@@ -668,10 +653,9 @@ START_TEST(nonsense_closes_it)
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
     farm_end(&f);
 }
-END_TEST
 
 /* An invalidation that names no keys says nothing. */
-START_TEST(an_invalidation_of_no_text_is_ignored)
+TEST(an_invalidation_of_no_text_is_ignored)
 {
     start_up();
     say_raw(PUSH ":1\r\n");
@@ -681,10 +665,9 @@ START_TEST(an_invalidation_of_no_text_is_ignored)
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 0);
     farm_end(&f);
 }
-END_TEST
 
 /* The reply is gone with the connection. */
-START_TEST(the_owner_may_end_the_node_when_it_is_woken)
+TEST(the_owner_may_end_the_node_when_it_is_woken)
 {
     start_up();
     seen.leaves = true;
@@ -696,7 +679,6 @@ START_TEST(the_owner_may_end_the_node_when_it_is_woken)
     wait_up();
     farm_end(&f);
 }
-END_TEST
 
 /* ---- what breaks ---- */
 
@@ -705,7 +687,7 @@ static const char *const steps[] = {"CLIENT SETNAME libredlock:subscriber", "CLI
                                     "SUBSCRIBE", SUBSCRIBE_INVALIDATIONS};
 #define N_STEPS 4
 
-START_TEST(it_may_break_at_each_step)
+TEST_LOOP(it_may_break_at_each_step, 0, 2 * N_STEPS)
 {
     start_open();
     fake_on_next(f.nodes[0], 1, steps[_i % N_STEPS],
@@ -719,9 +701,8 @@ START_TEST(it_may_break_at_each_step)
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(a_step_that_is_not_answered_ends_by_the_timeout)
+TEST_LOOP(a_step_that_is_not_answered_ends_by_the_timeout, 0, N_STEPS)
 {
     start_open();
     fake_on_next(f.nodes[0], 1, steps[_i], FAKE_STALL, NULL, 0);
@@ -736,11 +717,10 @@ START_TEST(a_step_that_is_not_answered_ends_by_the_timeout)
     wait_up();
     farm_end(&f);
 }
-END_TEST
 
 /* After a time in which it worked, the next attempt is made at once, and waited for. _i: it had
  * not worked for so long, even if the test itself took half a second so far. */
-START_TEST(when_it_breaks_it_is_opened_again)
+TEST_LOOP(when_it_breaks_it_is_opened_again, 0, 2)
 {
     long long id;
 
@@ -761,9 +741,8 @@ START_TEST(when_it_breaks_it_is_opened_again)
     ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 2);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(nobody_opens_it_again_who_does_not_want_it)
+TEST(nobody_opens_it_again_who_does_not_want_it)
 {
     start_up();
     unwant();
@@ -774,11 +753,10 @@ START_TEST(nobody_opens_it_again_who_does_not_want_it)
     ck_assert_uint_eq(n_attempts(), 1);
     farm_end(&f);
 }
-END_TEST
 
 /* Whoever waits does without it after a failure. When the back-off is over, it may be wanted
  * again. */
-START_TEST(after_a_failure_it_can_be_had_again)
+TEST(after_a_failure_it_can_be_had_again)
 {
     start_open();
     ck_assert(rlk_subscriber_can_be_had(node()));
@@ -799,10 +777,9 @@ START_TEST(after_a_failure_it_can_be_had_again)
     ck_assert(rlk_subscriber_can_be_had(node()));
     farm_end(&f);
 }
-END_TEST
 
 /* Another server may answer at that address. */
-START_TEST(it_does_not_outlive_the_command_connection)
+TEST(it_does_not_outlive_the_command_connection)
 {
     start_up();
     fake_on_next(f.nodes[0], 1, "HELLO", FAKE_STALL, NULL, 0);
@@ -819,11 +796,10 @@ START_TEST(it_does_not_outlive_the_command_connection)
     ck_assert(rlk_subscriber_tracks(node()));
     farm_end(&f);
 }
-END_TEST
 
 /* The reply for the former one, an error because that connection is gone, says nothing about this
  * one. */
-START_TEST(a_late_reply_to_the_tracking_of_a_former_one_is_ignored)
+TEST(a_late_reply_to_the_tracking_of_a_former_one_is_ignored)
 {
     start_open();
     fake_on_next(f.nodes[0], 1, "CLIENT TRACKING", FAKE_STALL, NULL, 0);
@@ -838,10 +814,9 @@ START_TEST(a_late_reply_to_the_tracking_of_a_former_one_is_ignored)
     ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 1);
     farm_end(&f);
 }
-END_TEST
 
 /* The manager closes while it is at a step. */
-START_TEST(a_close_ends_it_at_each_step)
+TEST_LOOP(a_close_ends_it_at_each_step, 0, N_STEPS)
 {
     unsigned before;
 
@@ -853,57 +828,4 @@ START_TEST(a_close_ends_it_at_each_step)
     farm_close(&f);
     ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], before);
     farm_end(&f);
-}
-END_TEST
-
-static Suite *watch_suite(void)
-{
-    Suite *s = suite_create("watch");
-    TCase *c = tcase_create("opening and closing");
-
-    tcase_add_test(c, the_first_user_opens_it);
-    tcase_add_loop_test(c, it_logs_in, 0, 2);
-    tcase_add_test(c, a_refused_password_is_read_anew);
-    tcase_add_test(c, the_channel_is_random_and_has_the_prefix);
-    tcase_add_test(c, without_the_option_there_is_no_watch);
-    tcase_add_loop_test(c, the_option_is_checked, -1, 0);
-    tcase_add_loop_test(c, the_option_is_checked, 2, 3);
-    tcase_add_test(c, who_wants_it_before_the_node_is_up_gets_it_then);
-    tcase_add_test(c, it_is_closed_some_time_after_the_last_user);
-    tcase_add_loop_test(c, a_close_ends_it_at_each_step, 0, N_STEPS);
-    suite_add_tcase(s, c);
-    c = tcase_create("refusals");
-    tcase_add_loop_test(c, a_refusal_costs_no_more_than_what_is_refused, 0, N_REFUSALS);
-    tcase_add_test(c, the_password_is_in_no_text);
-    tcase_add_loop_test(c, a_server_that_refuses_is_not_hammered, 0, 2);
-    suite_add_tcase(s, c);
-    c = tcase_create("messages");
-    tcase_add_test(c, messages_are_passed_on);
-    tcase_add_test(c, a_message_of_another_form_is_ignored);
-    tcase_add_test(c, an_invalidation_names_its_keys);
-    tcase_add_test(c, an_invalidation_of_no_text_is_ignored);
-    tcase_add_test(c, a_tracked_key_is_reported_once);
-    tcase_add_test(c, a_push_may_come_in_pieces);
-    tcase_add_test(c, many_pushes_in_one_go);
-    tcase_add_test(c, a_push_before_it_is_up_is_ignored);
-    tcase_add_loop_test(c, nonsense_closes_it, 0, N_NONSENSE);
-    tcase_add_test(c, the_owner_may_end_the_node_when_it_is_woken);
-    suite_add_tcase(s, c);
-    c = tcase_create("breaks");
-    tcase_add_loop_test(c, it_may_break_at_each_step, 0, 2 * N_STEPS);
-    tcase_add_loop_test(c, a_step_that_is_not_answered_ends_by_the_timeout, 0, N_STEPS);
-    tcase_add_loop_test(c, when_it_breaks_it_is_opened_again, 0, 2);
-    tcase_add_test(c, nobody_opens_it_again_who_does_not_want_it);
-    tcase_add_test(c, after_a_failure_it_can_be_had_again);
-    tcase_add_test(c, it_does_not_outlive_the_command_connection);
-    tcase_add_test(c, a_late_reply_to_the_tracking_of_a_former_one_is_ignored);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {watch_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "io/farm.h"
-#include "io/suites.h"
+#include "lib/test.h"
+
+SUITE("wire");
 
 static struct farm f;
 
@@ -26,7 +28,7 @@ static void acquire_and_release(const struct redlock_request *request)
 
 /* Other Redlock clients compete with us by the same command: the key is the resource, the value
  * the token. */
-START_TEST(set_is_what_every_redlock_client_sends)
+TEST(set_is_what_every_redlock_client_sends)
 {
     struct redlock_request request = outcome_request("resource");
     const struct resp_request *set;
@@ -47,9 +49,8 @@ START_TEST(set_is_what_every_redlock_client_sends)
         strstr(fake_text(f.nodes[0], 0, (size_t)fake_find(f.nodes[0], 0, 0, "SET")), " PX 12345"));
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(token_is_40_hex_digits)
+TEST(token_is_40_hex_digits)
 {
     struct outcome got;
 
@@ -61,9 +62,8 @@ START_TEST(token_is_40_hex_digits)
     ck_assert_uint_eq(farm_count(&f, "k", got.token), 3);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(owner_follows_the_token)
+TEST(owner_follows_the_token)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got;
@@ -76,9 +76,8 @@ START_TEST(owner_follows_the_token)
     ck_assert_uint_eq(farm_count(&f, "k", got.token), 3);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(prefix_comes_before_the_key)
+TEST(prefix_comes_before_the_key)
 {
     struct outcome got;
     struct outcome_released released = {0, 0};
@@ -100,9 +99,8 @@ START_TEST(prefix_comes_before_the_key)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(key_with_a_length_may_hold_any_byte)
+TEST(key_with_a_length_may_hold_any_byte)
 {
     static const char key[] = "a\0b\r\n\xff";
     struct redlock_request request = outcome_request(key);
@@ -123,9 +121,8 @@ START_TEST(key_with_a_length_may_hold_any_byte)
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(key_length_cuts_the_key)
+TEST(key_length_cuts_the_key)
 {
     struct redlock_request request = outcome_request("resource");
     struct outcome got;
@@ -137,9 +134,8 @@ START_TEST(key_length_cuts_the_key)
     ck_assert_uint_eq(farm_count(&f, "res", got.token), 3);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(longest_key_and_owner_go_through)
+TEST(longest_key_and_owner_go_through)
 {
     static char key[REDLOCK_MAX_KEY + 1];
     static char owner[REDLOCK_MAX_OWNER + 1];
@@ -157,7 +153,6 @@ START_TEST(longest_key_and_owner_go_through)
     farm_wait_clean(&f);
     farm_end(&f);
 }
-END_TEST
 
 /* Give node 0 a URI with a login in it; the others need none. */
 static void open_with_login(const char *login)
@@ -177,7 +172,7 @@ static const struct resp_request *first_auth(void)
     return fake_request(f.nodes[0], 0, (size_t)at);
 }
 
-START_TEST(user_and_password_are_sent_unescaped)
+TEST(user_and_password_are_sent_unescaped)
 {
     farm_start(&f, 3, FAKE_TCP);
     fake_model(f.nodes[0])->user = "ann@home";
@@ -189,9 +184,8 @@ START_TEST(user_and_password_are_sent_unescaped)
     ck_assert_str_eq(first_auth()->argv[2], "p:w/ %\xc3\xa9");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(password_alone_is_sent_alone)
+TEST(password_alone_is_sent_alone)
 {
     farm_start(&f, 3, FAKE_TCP);
     fake_model(f.nodes[0])->password = "secret";
@@ -201,9 +195,8 @@ START_TEST(password_alone_is_sent_alone)
     ck_assert_str_eq(first_auth()->argv[1], "secret");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(login_of_the_options_is_for_uris_without_one)
+TEST(login_of_the_options_is_for_uris_without_one)
 {
     farm_start(&f, 3, FAKE_TCP);
     f.options.username = "ann";
@@ -217,9 +210,8 @@ START_TEST(login_of_the_options_is_for_uris_without_one)
     farm_wait(&f, 1, REDLOCK_NODE_UP);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(wrong_password_is_reported_and_never_shown)
+TEST(wrong_password_is_reported_and_never_shown)
 {
     struct outcome got;
 
@@ -235,9 +227,8 @@ START_TEST(wrong_password_is_reported_and_never_shown)
     ck_assert_ptr_null(strstr(got.votes[0].error, "sesame"));
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(missing_password_is_reported)
+TEST(missing_password_is_reported)
 {
     farm_start(&f, 3, FAKE_UNIX);
     fake_model(f.nodes[0])->password = "right";
@@ -246,10 +237,9 @@ START_TEST(missing_password_is_reported)
     ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
     farm_end(&f);
 }
-END_TEST
 
 /* A server without AUTH quotes our own command. */
-START_TEST(password_that_a_server_quotes_is_not_shown)
+TEST(password_that_a_server_quotes_is_not_shown)
 {
     farm_start(&f, 3, FAKE_TCP);
     fake_on(f.nodes[0], "AUTH", FAKE_REPLY,
@@ -259,9 +249,8 @@ START_TEST(password_that_a_server_quotes_is_not_shown)
     ck_assert_ptr_null(strstr(farm_error(&f, 0), "sesame"));
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(name_of_a_node_has_no_login)
+TEST(name_of_a_node_has_no_login)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     char name[64];
@@ -275,9 +264,8 @@ START_TEST(name_of_a_node_has_no_login)
     ck_assert_str_eq(info.name, name);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(database_is_selected_before_anything_is_set)
+TEST(database_is_selected_before_anything_is_set)
 {
     static char uri[200];
     struct redlock_request request = outcome_request("k");
@@ -292,9 +280,8 @@ START_TEST(database_is_selected_before_anything_is_set)
     ck_assert_int_eq(fake_find(f.nodes[1], 0, 0, "SELECT"), -1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(missing_database_is_reported)
+TEST(missing_database_is_reported)
 {
     static char uri[200];
 
@@ -306,9 +293,8 @@ START_TEST(missing_database_is_reported)
     ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(client_name_is_set)
+TEST(client_name_is_set)
 {
     farm_start(&f, 3, FAKE_UNIX);
     f.options.client_name = "worker:7";
@@ -320,9 +306,8 @@ START_TEST(client_name_is_set)
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT SETNAME libredlock"), 1);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(version_of_a_server_is_reported)
+TEST(version_of_a_server_is_reported)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
@@ -332,10 +317,9 @@ START_TEST(version_of_a_server_is_reported)
     ck_assert_str_eq(info.server, "redis 7.0.15");
     farm_end(&f);
 }
-END_TEST
 
 /* Before Redis 7 SET knows NX and GET only apart, before 6 there is no HELLO. */
-START_TEST(older_servers_vote_without_naming_the_holder)
+TEST_LOOP(older_servers_vote_without_naming_the_holder, 5, 7)
 {
     struct redlock_request request = outcome_request("free");
     struct outcome got;
@@ -354,9 +338,8 @@ START_TEST(older_servers_vote_without_naming_the_holder)
     ck_assert_str_eq(got.votes[0].holder, "");
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(the_holder_is_named)
+TEST(the_holder_is_named)
 {
     struct outcome got;
     size_t i;
@@ -372,10 +355,9 @@ START_TEST(the_holder_is_named)
     ck_assert_str_eq(got.votes[0].holder, "somebody\\x0a else");
     farm_end(&f);
 }
-END_TEST
 
 /* [S11] The writable replica is the dangerous one: only INFO shows its role. */
-START_TEST(unfit_servers_do_not_vote)
+TEST_LOOP(unfit_servers_do_not_vote, 0, 3)
 {
     static const struct {
         const char *role;
@@ -398,10 +380,9 @@ START_TEST(unfit_servers_do_not_vote)
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 0);
     farm_end(&f);
 }
-END_TEST
 
 /* The role of a server without HELLO is in INFO. */
-START_TEST(old_replica_does_not_vote)
+TEST(old_replica_does_not_vote)
 {
     farm_start(&f, 3, FAKE_UNIX);
     fake_model(f.nodes[0])->major = 5;
@@ -411,7 +392,6 @@ START_TEST(old_replica_does_not_vote)
     ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
     farm_end(&f);
 }
-END_TEST
 
 /* Redis 6.0 wants a right for HELLO. */
 static void start_without_right_to_hello(void)
@@ -427,7 +407,7 @@ static void start_without_right_to_hello(void)
     }
 }
 
-START_TEST(server_that_denies_hello_is_greeted_without_it)
+TEST(server_that_denies_hello_is_greeted_without_it)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     struct redlock_request request = outcome_request("k");
@@ -439,9 +419,8 @@ START_TEST(server_that_denies_hello_is_greeted_without_it)
     acquire_and_release(&request);
     farm_end(&f);
 }
-END_TEST
 
-START_TEST(replica_that_denies_hello_does_not_vote)
+TEST(replica_that_denies_hello_does_not_vote)
 {
     start_without_right_to_hello();
     fake_model(f.nodes[0])->role = "slave";
@@ -449,38 +428,4 @@ START_TEST(replica_that_denies_hello_does_not_vote)
     farm_wait_error(&f, 0, "is a replica");
     ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
     farm_end(&f);
-}
-END_TEST
-
-Suite *wire_suite(void)
-{
-    Suite *suite = suite_create("wire");
-    TCase *tcase = tcase_create("wire");
-
-    tcase_add_test(tcase, set_is_what_every_redlock_client_sends);
-    tcase_add_test(tcase, token_is_40_hex_digits);
-    tcase_add_test(tcase, owner_follows_the_token);
-    tcase_add_test(tcase, prefix_comes_before_the_key);
-    tcase_add_test(tcase, key_with_a_length_may_hold_any_byte);
-    tcase_add_test(tcase, key_length_cuts_the_key);
-    tcase_add_test(tcase, longest_key_and_owner_go_through);
-    tcase_add_test(tcase, user_and_password_are_sent_unescaped);
-    tcase_add_test(tcase, password_alone_is_sent_alone);
-    tcase_add_test(tcase, login_of_the_options_is_for_uris_without_one);
-    tcase_add_test(tcase, wrong_password_is_reported_and_never_shown);
-    tcase_add_test(tcase, missing_password_is_reported);
-    tcase_add_test(tcase, password_that_a_server_quotes_is_not_shown);
-    tcase_add_test(tcase, name_of_a_node_has_no_login);
-    tcase_add_test(tcase, database_is_selected_before_anything_is_set);
-    tcase_add_test(tcase, missing_database_is_reported);
-    tcase_add_test(tcase, client_name_is_set);
-    tcase_add_test(tcase, version_of_a_server_is_reported);
-    tcase_add_loop_test(tcase, older_servers_vote_without_naming_the_holder, 5, 7);
-    tcase_add_test(tcase, the_holder_is_named);
-    tcase_add_loop_test(tcase, unfit_servers_do_not_vote, 0, 3);
-    tcase_add_test(tcase, old_replica_does_not_vote);
-    tcase_add_test(tcase, server_that_denies_hello_is_greeted_without_it);
-    tcase_add_test(tcase, replica_that_denies_hello_does_not_vote);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -53,18 +53,17 @@ def sources(*suffixes):
 
 
 def claims(text, table):
-    """The first field of each row of a table that rows.h makes tests of."""
+    """The first field of each row of a table that TEST_ROWS() makes tests of."""
     body = re.search(rf'^static const .*\b{table}\[\] = {{$(.*?)^}};$|^}} {table}\[\] = {{$(.*?)^}};$',
                      text, re.MULTILINE | re.DOTALL)
     return re.findall(r'^    {"(\w+)",', body[1] or body[2], re.MULTILINE)
 
 
 def functions(text):
-    """The names of the tests: of each START_TEST(), or of the rows for which it is added."""
-    tables = dict(re.findall(r'tcase_add_rows\(\w+, (\w+), (\w+)\)', text))
+    """The names of the tests: of each TEST(), or of the rows of a TEST_ROWS()."""
     names = []
-    for name in re.findall(r'^START_TEST\((\w+)\)', text, re.MULTILINE):
-        names += claims(text, tables[name]) if name in tables else [name]
+    for kind, name, table in re.findall(r'^(TEST\w*)\((\w+)(?:,\s*(\w+))?', text, re.MULTILINE):
+        names += claims(text, table) if kind == 'TEST_ROWS' else [name]
     return names
 
 
@@ -76,7 +75,7 @@ def absolute(build, files, word):
 
 
 def has_test(text, name):
-    """As a function, or as the claim of a row (lib/rows.h)."""
+    """As a function, or as the claim of a row."""
     return name in functions(text) or re.search(rf'^ *\{{"{re.escape(name)}",', text, re.MULTILINE)
 
 

@@ -117,16 +117,6 @@ static bool is_ours(const struct caller *caller)
            strcmp(caller->file, "tests/lib/runner.c") == 0;
 }
 
-/* Check's name for the function of a test, as the test is called. */
-static void trim(struct caller *caller)
-{
-    size_t len = strlen(caller->function);
-
-    if (len > 3 && strcmp(caller->function + len - 3, "_fn") == 0) {
-        caller->function[len - 3] = '\0';
-    }
-}
-
 /* The runner called the test. The calls between the runner and here are printed. */
 int place_of_callers(const char *file, char *ret_text, size_t size)
 {
@@ -145,7 +135,6 @@ int place_of_callers(const char *file, char *ret_text, size_t size)
         done = inside && is_ours(&caller);
         if (!is_ours(&caller)) {
             inside = true;
-            trim(&caller);
             line = line == 0 && strcmp(caller.file, file) == 0 ? caller.line : line;
             len += len < size ? (size_t)snprintf(ret_text + len, size - len, "\n  in %s (%s:%d)",
                                                  caller.function, caller.file, caller.line)

@@ -1,9 +1,8 @@
 /* lib/runner.c - see runner.h.
  *
  * Check runs a case at a time, and its report names the file of the last assertion, which is
- * often that of a helper. So each test is run by a runner of Check of its own, with a suite to
- * which only this test was added, and the report is written here. The linker's --wrap lets us see
- * what check.h calls. */
+ * often that of a helper. So each test is run by a runner of Check of its own, and the report is
+ * written here. The linker's --wrap lets us see what the assertions of check.h call. */
 #include "lib/runner.h"
 
 #include <stdarg.h>
@@ -15,80 +14,15 @@
 #include "lib/choice.h"
 #include "lib/place.h"
 
-/* One test, or one run of a test that runs in a loop. */
-struct one {
-    Suite *(*suite)(void);
-    const char *suite_name;
-    const TTest *test;
-    int i;
-    bool loops;
-};
-
-static struct one *all;
-static size_t n_all, room;
-
-/* NULL while all tests are collected; then the test that runs. */
-static const struct one *chosen;
-
-/* The suite that is being made now, and its name. */
-static Suite *(*now)(void);
-static const char *now_name;
+/* The test that runs. */
+static const struct test_one *chosen;
 
 /* The linker's names for what check.h calls. */
-__typeof__(suite_create) __real_suite_create, __wrap_suite_create;
-__typeof__(_tcase_add_test) __real__tcase_add_test, __wrap__tcase_add_test;
 __typeof__(_mark_point) __real__mark_point, __wrap__mark_point;
 __attribute__((noreturn, format(printf, 4, 5))) void
 __real__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...);
 __attribute__((noreturn, format(printf, 4, 5))) void
 __wrap__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...);
-
-/* ---- which tests there are ---- */
-
-static void collect(const struct one *one)
-{
-    if (n_all == room) {
-        room = room ? room * 2 : 64;
-        all = realloc(all, room * sizeof(*all));
-        if (!all) {
-            abort();
-        }
-    }
-    all[n_all++] = *one;
-}
-
-Suite *__wrap_suite_create(const char *name)
-{
-    now_name = name;
-    return __real_suite_create(name);
-}
-
-void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
-                            int end)
-{
-    int i;
-
-    if (chosen) {
-        if (chosen->test == test && chosen->i >= start && chosen->i < end) {
-            __real__tcase_add_test(tcase, test, signal, exit_value, chosen->i, chosen->i + 1);
-        }
-        return;
-    }
-    for (i = start; i < end; i++) {
-        collect(&(struct one){now, now_name, test, i, end - start > 1});
-    }
-}
-
-static void collect_all(Suite *(*const suites[])(void), struct choice *choice)
-{
-    size_t i;
-
-    for (i = 0; suites[i]; i++) {
-        now = suites[i];
-        srunner_free(srunner_create(now()));
-        choice_learn(choice, now_name);
-    }
-}
 
 /* ---- where it failed ---- */
 
@@ -96,7 +30,7 @@ static void collect_all(Suite *(*const suites[])(void), struct choice *choice)
  * test. */
 void __wrap__mark_point(const char *file, int line)
 {
-    if (strcmp(file, chosen->test->file) == 0) {
+    if (strcmp(file, chosen->test.file) == 0) {
         __real__mark_point(file, line);
     }
 }
@@ -104,7 +38,7 @@ void __wrap__mark_point(const char *file, int line)
 /* Whichever function failed, the place that is reported is in the test's file. */
 __attribute__((noreturn)) static void fail_at(const char *file, int line, const char *text)
 {
-    const TTest *test = chosen->test;
+    const TTest *test = &chosen->test;
     char path[200], callers[3000];
     int own;
 
@@ -137,19 +71,14 @@ void __wrap__ck_assert_failed(const char *file, int line, const char *expr, cons
 
 /* ---- the report ---- */
 
-static void name_of(const struct one *one, char *ret, size_t size)
-{
-    snprintf(ret, size, one->loops ? "%s[%d]" : "%s", one->test->name, one->i);
-}
-
 /* The line of a crash is not known, but the line of the last assertion before it is. */
 static void explain(TestResult *result)
 {
     const char *how = tr_rtype(result) == CK_ERROR ? "after this line: " : "";
     char file[200], *text = strdup(tr_msg(result)), *rest = NULL, *line;
-    int at = tr_lno(result) > 0 ? tr_lno(result) : chosen->test->line;
+    int at = tr_lno(result) > 0 ? tr_lno(result) : chosen->test.line;
 
-    place_of_file(chosen->test->file, file, sizeof(file));
+    place_of_file(chosen->test.file, file, sizeof(file));
     line = text ? strtok_r(text, "\n", &rest) : NULL;
     printf("# %s:%d: %s%s\n", file, at, how, line ? line : "");
     while (line && (line = strtok_r(NULL, "\n", &rest))) {
@@ -165,28 +94,44 @@ static void report(size_t number, TestResult *result)
     bool good = tr_rtype(result) == CK_PASS;
     char name[300], program[300];
 
-    name_of(chosen, name, sizeof(name));
-    printf("%s %zu - %s: %s%s%s\n", good ? "ok" : "not ok", number, chosen->suite_name, name,
+    rlk_test_name(chosen, name, sizeof(name));
+    printf("%s %zu - %s: %s%s%s\n", good ? "ok" : "not ok", number, chosen->suite, name,
            good && why[0] ? " # SKIP " : "", good ? why : "");
     if (!good) {
         explain(result);
         place_of_program(program, sizeof(program));
-        printf("# repeat: %s %s %s%s%s\n", program, chosen->suite_name, quote, name, quote);
+        printf("# repeat: %s %s %s%s%s\n", program, chosen->suite, quote, name, quote);
     }
     fflush(stdout);
 }
 
 /* ---- running ---- */
 
+static SRunner *runner_of(const struct test_one *one)
+{
+    Suite *suite = suite_create(one->suite);
+    TCase *tcase = tcase_create(one->part);
+
+    if (one->before || one->after) {
+        tcase_add_checked_fixture(tcase, one->before, one->after);
+    }
+    if (one->seconds) {
+        tcase_set_timeout(tcase, one->seconds);
+    }
+    _tcase_add_test(tcase, &one->test, one->signal, 0, one->i, one->i + 1);
+    suite_add_tcase(suite, tcase);
+    return srunner_create(suite);
+}
+
 /* Returns how many tests ran: 0 when Check's own variables exclude this one. */
-static int run_one(const struct one *one, size_t number, int *failed)
+static int run_one(const struct test_one *one, size_t number, int *failed)
 {
     TestResult **results;
     SRunner *sr;
     int n;
 
     chosen = one;
-    sr = srunner_create(one->suite());
+    sr = runner_of(one);
     rlk_test_expect_skip();
     srunner_run_all(sr, CK_SILENT);
     n = srunner_ntests_run(sr);
@@ -210,11 +155,12 @@ static int most_failures(void)
 
 static bool run_all(struct choice *choice)
 {
-    size_t i, ran = 0, left_out = 0;
+    size_t i, n_all, ran = 0, left_out = 0;
+    const struct test_one *all = rlk_test_all(&n_all);
     int failed = 0, most = most_failures();
 
     for (i = 0; i < n_all; i++) {
-        if (!choice_has(choice, all[i].suite_name, all[i].test->name, all[i].i)) {
+        if (!choice_has(choice, all[i].suite, all[i].test.name, all[i].i)) {
             continue;
         }
         if (most > 0 && failed >= most) {
@@ -233,12 +179,13 @@ static bool run_all(struct choice *choice)
 
 static void list(void)
 {
+    size_t i, n_all;
+    const struct test_one *all = rlk_test_all(&n_all);
     char name[300];
-    size_t i;
 
     for (i = 0; i < n_all; i++) {
-        name_of(&all[i], name, sizeof(name));
-        printf("%s %s\n", all[i].suite_name, name);
+        rlk_test_name(&all[i], name, sizeof(name));
+        printf("%s %s\n", all[i].suite, name);
     }
 }
 
@@ -258,18 +205,25 @@ static bool run_chosen(const char *program, struct choice *choice)
     return good;
 }
 
-int rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void))
+static void learn_suites(struct choice *choice)
+{
+    size_t i, n_all;
+    const struct test_one *all = rlk_test_all(&n_all);
+
+    for (i = 0; i < n_all; i++) {
+        choice_learn(choice, all[i].suite);
+    }
+}
+
+int rlk_test_main(int argc, char **argv)
 {
     struct choice choice;
-    bool good = true;
 
-    choice_init(&choice, (const char *const *)argv + 1, argc > 0 ? (size_t)argc - 1 : 0);
-    collect_all(suites, &choice);
     if (argc == 2 && strcmp(argv[1], "--list") == 0) {
         list();
-    } else {
-        good = run_chosen(argv[0], &choice);
+        return 0;
     }
-    free(all);
-    return good ? 0 : 1;
+    choice_init(&choice, (const char *const *)argv + 1, argc > 0 ? (size_t)argc - 1 : 0);
+    learn_suites(&choice);
+    return run_chosen(argv[0], &choice) ? 0 : 1;
 }

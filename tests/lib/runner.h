@@ -1,16 +1,9 @@
-/* lib/runner.h - runs the Check suites of one test program and speaks TAP.
+/* lib/runner.h - runs the tests of one program and speaks TAP.
  *
- * Each Check test is one line of TAP, so that meson counts it. Each runs in a process of
+ * Each test (lib/test.h) is one line of TAP, so that meson counts it. Each runs in a process of
  * its own: one that crashes, leaks (under the sanitizers) or hangs is "not ok" and the
  * others go on. What a test started dies with it: children get SIGKILL when their parent
  * ends, however it ends.
- *
- *     static Suite *round_suite(void);
- *     int main(int argc, char **argv)
- *     {
- *         Suite *(*const suites[])(void) = {round_suite, NULL};
- *         return rlk_test_main(argc, argv, suites);
- *     }
  *
  * The words of the command line choose tests by name (choice.h); --list prints all names. A test
  * that fails says where, by a line of its own file and by the helpers in between, and the command
@@ -21,13 +14,12 @@
 #ifndef RLK_TESTS_LIB_RUNNER_H
 #define RLK_TESTS_LIB_RUNNER_H
 
-#include <check.h>
+#include "lib/test.h"
 
-/* Run the suites, a list that ends with NULL, and print TAP on stdout. Each test has 120
- * seconds, or $CK_DEFAULT_TIMEOUT, or what its case says. Returns the exit status: 0 when
- * every test passed, there was at least one, and every word is a name. A suite is made several
- * times, and must be the same each time. */
-int rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void));
+/* Run the tests and print TAP on stdout. Each test has 120 seconds, or $CK_DEFAULT_TIMEOUT, or what
+ * its TIME_LIMIT() says. Returns the exit status: 0 when every test passed, there was at least one,
+ * and every word is a name. */
+int rlk_test_main(int argc, char **argv);
 
 /* What rlk_test_main() does before and after the tests, for another kind of runner: it makes the
  * folder, and lets children die with their parent. */

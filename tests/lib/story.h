@@ -2,7 +2,7 @@
  * then.
  *
  * Each test has a `struct world`, and a `struct step` whose function `take` changes the world or
- * checks it. Together with rows.h a story is one row of a table: its claim, and its steps. The
+ * checks it. With TEST_ROWS() (test.h) a story is one row of a table: its claim, and its steps. The
  * message of a step that fails has its number in the story; the first is 1. */
 #ifndef RLK_TESTS_LIB_STORY_H
 #define RLK_TESTS_LIB_STORY_H

@@ -12,8 +12,10 @@
 
 #include "lib/fake.h"
 #include "lib/loop.h"
-#include "lib/runner.h"
 #include "lib/sha1.h"
+#include "lib/test.h"
+
+SUITE("fake");
 
 static struct event_base *base;
 static struct fake *server;
@@ -104,7 +106,9 @@ static bool has_ended(void *arg)
     return read_more();
 }
 
-START_TEST(sha1_is_right)
+FIXTURE(set_up, tear_down);
+
+TEST(sha1_is_right)
 {
     char hex[41];
     char many[200];
@@ -117,10 +121,9 @@ START_TEST(sha1_is_right)
     sha1_hex(many, 200, hex);
     ck_assert_str_eq(hex, "e61cfffe0d9195a525fc6cf06ca2d77119c24a40");
 }
-END_TEST
 
 /* A request that is cut anywhere waits for the rest; a complete one is taken. */
-START_TEST(requests_are_taken_when_whole)
+TEST(requests_are_taken_when_whole)
 {
     static const char whole[] = "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n";
     size_t cut;
@@ -140,9 +143,8 @@ START_TEST(requests_are_taken_when_whole)
         evbuffer_free(in);
     }
 }
-END_TEST
 
-START_TEST(nonsense_is_not_a_request)
+TEST(nonsense_is_not_a_request)
 {
     static const char *const bad[] = {"PING\r\n", "*0\r\n",        "*1\r\n+OK\r\n",
                                       "*x\r\n",   "*1\r\n$-1\r\n", "*1\r\n$1\r\nabc"};
@@ -157,9 +159,8 @@ START_TEST(nonsense_is_not_a_request)
         evbuffer_free(in);
     }
 }
-END_TEST
 
-START_TEST(model_locks_as_redis_does)
+TEST(model_locks_as_redis_does)
 {
     expect("PING", "+PONG\r\n");
     expect("SET k a NX PX 60000", "+OK\r\n");
@@ -175,10 +176,9 @@ START_TEST(model_locks_as_redis_does)
     ck_assert_str_eq(model_get(fake_model(server), "other"), "b");
     ck_assert_uint_eq(model_count(fake_model(server)), 1);
 }
-END_TEST
 
 /* The commands in the text of a script decide which script it is. */
-START_TEST(model_keeps_and_sets_as_the_scripts_do)
+TEST(model_keeps_and_sets_as_the_scripts_do)
 {
     expect("EVAL 'PEXPIRE' 2 k l a 60000", ":0\r\n");
     expect("EVAL 'SET' 2 k l a 60000", ":1\r\n");
@@ -191,10 +191,9 @@ START_TEST(model_keeps_and_sets_as_the_scripts_do)
     expect("EVAL 'DEL' 2 k m a", ":0\r\n");
     expect("GET k", "$-1\r\n");
 }
-END_TEST
 
 /* i is the key of the incarnation. It begins as expected only when it is there. */
-START_TEST(model_votes_and_confirms_as_the_scripts_do)
+TEST(model_votes_and_confirms_as_the_scripts_do)
 {
     expect("EVAL error_reply 1 k a 60000 5 i run", "*2\r\n:5\r\n:0\r\n");
     expect("EVAL error_reply 1 k a 60000 5 i run", ":2\r\n");
@@ -213,10 +212,9 @@ START_TEST(model_votes_and_confirms_as_the_scripts_do)
     expect("EVAL 'PTTL' 1 l c 60000 12", ":1\r\n");
     expect("GET l:redlock-fence", "$2\r\n12\r\n");
 }
-END_TEST
 
 /* By its own clock. */
-START_TEST(model_marks_its_data)
+TEST(model_marks_its_data)
 {
     struct model *m = fake_model(server);
     char mark[64];
@@ -255,9 +253,8 @@ START_TEST(model_marks_its_data)
     n_got = 0;
     read_more();
 }
-END_TEST
 
-START_TEST(model_forgets_as_it_is_told)
+TEST(model_forgets_as_it_is_told)
 {
     struct model *m = fake_model(server);
     char run[41];
@@ -278,9 +275,8 @@ START_TEST(model_forgets_as_it_is_told)
     expect("INFO commandstats", "$79\r\n# Commandstats\r\ncmdstat_hello:calls=1,usec=9\r\n"
                                 "cmdstat_flushall:calls=1,usec=9\r\n\r\n");
 }
-END_TEST
 
-START_TEST(model_knows_the_scripts_that_were_loaded)
+TEST(model_knows_the_scripts_that_were_loaded)
 {
     char sha[] = "EVALSHA 6cf6ff5b3f19ebb5a64dd0b1fd2f0b7ed1ba1b30 1 k a";
     char hex[41];
@@ -295,9 +291,8 @@ START_TEST(model_knows_the_scripts_that_were_loaded)
     model_forget_scripts(fake_model(server));
     expect(sha, "-NOSCRIPT No matching script. Please use EVAL.\r\n");
 }
-END_TEST
 
-START_TEST(model_wants_the_password)
+TEST(model_wants_the_password)
 {
     fake_model(server)->password = "secret";
     expect("SET k a", "-NOAUTH Authentication required.\r\n");
@@ -305,7 +300,6 @@ START_TEST(model_wants_the_password)
     expect("AUTH default secret", "+OK\r\n");
     expect("SET k a", "+OK\r\n");
 }
-END_TEST
 
 static bool is_expired(void *arg)
 {
@@ -313,14 +307,13 @@ static bool is_expired(void *arg)
     return model_get(fake_model(server), "k") == NULL;
 }
 
-START_TEST(model_keys_expire)
+TEST(model_keys_expire)
 {
     expect("SET k a NX PX 20", "+OK\r\n");
     loop_must_true(base, is_expired, NULL);
 }
-END_TEST
 
-START_TEST(rules_replace_replies)
+TEST(rules_replace_replies)
 {
     fake_on(server, "GET", FAKE_REPLY, "-LOADING\r\n");
     fake_on_next(server, 1, "SET k", FAKE_REPLY, ":7\r\n", 4);
@@ -332,9 +325,8 @@ START_TEST(rules_replace_replies)
     fake_behave(server);
     expect("GET k", "$1\r\na\r\n");
 }
-END_TEST
 
-START_TEST(a_dripped_reply_comes_whole_in_the_end)
+TEST(a_dripped_reply_comes_whole_in_the_end)
 {
     fake_on(server, "PING", FAKE_DRIP, NULL);
     say("PING");
@@ -342,9 +334,8 @@ START_TEST(a_dripped_reply_comes_whole_in_the_end)
     n_got = 0;
     expect(NULL, "+PONG\r\n");
 }
-END_TEST
 
-START_TEST(a_stall_keeps_the_order)
+TEST(a_stall_keeps_the_order)
 {
     fake_on_next(server, 1, "GET", FAKE_STALL, NULL, 0);
     say("GET k");
@@ -355,9 +346,8 @@ START_TEST(a_stall_keeps_the_order)
     fake_go_on(server);
     expect(NULL, "$-1\r\n+OK\r\n");
 }
-END_TEST
 
-START_TEST(a_paused_server_does_what_came_before_the_client_left)
+TEST(a_paused_server_does_what_came_before_the_client_left)
 {
     expect("PING", "+PONG\r\n");
     fake_pause(server);
@@ -369,9 +359,8 @@ START_TEST(a_paused_server_does_what_came_before_the_client_left)
     ck_assert_str_eq(model_get(fake_model(server), "k"), "a");
     connect_client();
 }
-END_TEST
 
-START_TEST(every_end_ends_the_connection)
+TEST(every_end_ends_the_connection)
 {
     static const enum fake_how ends[] = {FAKE_REPLY_CLOSE, FAKE_REPLY_RESET, FAKE_DO_CLOSE};
     size_t i;
@@ -386,9 +375,8 @@ START_TEST(every_end_ends_the_connection)
         connect_client();
     }
 }
-END_TEST
 
-START_TEST(a_server_that_is_down_comes_back_at_its_address)
+TEST(a_server_that_is_down_comes_back_at_its_address)
 {
     expect("PING", "+PONG\r\n");
     fake_down(server);
@@ -398,9 +386,8 @@ START_TEST(a_server_that_is_down_comes_back_at_its_address)
     connect_client();
     expect("PING", "+PONG\r\n");
 }
-END_TEST
 
-START_TEST(what_was_sent_is_written_down)
+TEST(what_was_sent_is_written_down)
 {
     expect("PING", "+PONG\r\n");
     expect("SET k a", "+OK\r\n");
@@ -411,50 +398,12 @@ START_TEST(what_was_sent_is_written_down)
     ck_assert_int_eq(fake_find(server, 0, 0, "se"), -1);
     ck_assert_uint_eq(fake_n_bad(server), 0);
 }
-END_TEST
 
-START_TEST(loop_gives_up_at_the_bound)
+TEST(loop_gives_up_at_the_bound)
 {
     int flag = 0;
 
     ck_assert(!loop_until(base, &flag, 1));
     flag = 1;
     ck_assert(loop_until(base, &flag, 1));
-}
-END_TEST
-
-static Suite *fake_suite(void)
-{
-    Suite *suite = suite_create("fake");
-    TCase *tcase = tcase_create("fake");
-
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, sha1_is_right);
-    tcase_add_test(tcase, requests_are_taken_when_whole);
-    tcase_add_test(tcase, nonsense_is_not_a_request);
-    tcase_add_test(tcase, model_locks_as_redis_does);
-    tcase_add_test(tcase, model_keeps_and_sets_as_the_scripts_do);
-    tcase_add_test(tcase, model_votes_and_confirms_as_the_scripts_do);
-    tcase_add_test(tcase, model_marks_its_data);
-    tcase_add_test(tcase, model_forgets_as_it_is_told);
-    tcase_add_test(tcase, model_knows_the_scripts_that_were_loaded);
-    tcase_add_test(tcase, model_wants_the_password);
-    tcase_add_test(tcase, model_keys_expire);
-    tcase_add_test(tcase, rules_replace_replies);
-    tcase_add_test(tcase, a_dripped_reply_comes_whole_in_the_end);
-    tcase_add_test(tcase, a_stall_keeps_the_order);
-    tcase_add_test(tcase, a_paused_server_does_what_came_before_the_client_left);
-    tcase_add_test(tcase, every_end_ends_the_connection);
-    tcase_add_test(tcase, a_server_that_is_down_comes_back_at_its_address);
-    tcase_add_test(tcase, what_was_sent_is_written_down);
-    tcase_add_test(tcase, loop_gives_up_at_the_bound);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {fake_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "lib/master.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 
-START_TEST(a_master_answers_and_forgets_when_restarted)
+SUITE("master");
+
+TEST(a_master_answers_and_forgets_when_restarted)
 {
     struct master *m = master_start(NULL);
 
@@ -21,9 +23,8 @@ START_TEST(a_master_answers_and_forgets_when_restarted)
     ck_assert_str_eq(master_ask(m, "GET k"), "(nil)");
     master_free(m);
 }
-END_TEST
 
-START_TEST(a_master_listens_where_it_was_told)
+TEST_LOOP(a_master_listens_where_it_was_told, 0, 3)
 {
     static const struct {
         enum master_where where;
@@ -43,9 +44,8 @@ START_TEST(a_master_listens_where_it_was_told)
     ck_assert_str_eq(master_ask(m, "PING"), "PONG");
     master_free(m);
 }
-END_TEST
 
-START_TEST(password_config_and_replica_are_obeyed)
+TEST(password_config_and_replica_are_obeyed)
 {
     struct master_options options = {0};
     struct master *first;
@@ -62,9 +62,8 @@ START_TEST(password_config_and_replica_are_obeyed)
     master_free(second);
     master_free(first);
 }
-END_TEST
 
-START_TEST(a_user_has_what_the_words_say)
+TEST(a_user_has_what_the_words_say)
 {
     struct master *m = master_start(NULL);
 
@@ -74,25 +73,4 @@ START_TEST(a_user_has_what_the_words_say)
     ck_assert_int_eq(strncmp(master_ask(m, "GET b"), "-NOPERM", 7), 0);
     ck_assert_int_eq(strncmp(master_ask(m, "SET a 1"), "-NOPERM", 7), 0);
     master_free(m);
-}
-END_TEST
-
-static Suite *master_suite(void)
-{
-    Suite *suite = suite_create("master");
-    TCase *tcase = tcase_create("master");
-
-    tcase_add_test(tcase, a_master_answers_and_forgets_when_restarted);
-    tcase_add_loop_test(tcase, a_master_listens_where_it_was_told, 0, 3);
-    tcase_add_test(tcase, password_config_and_replica_are_obeyed);
-    tcase_add_test(tcase, a_user_has_what_the_words_say);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {master_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

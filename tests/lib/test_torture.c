@@ -1,7 +1,7 @@
 /* lib/test_torture.c - torture of a made-up library (torture_toy.h) that is good, or bad in one
  * way.
  *
- * The program runs itself with the name of a fault and reads the TAP that comes out. */
+ * The program runs itself with the name of a fault, and reads the TAP that comes out. */
 #include <event2/event.h>
 #include <redlock/redlock.h>
 #include <stdio.h>
@@ -10,12 +10,10 @@
 
 #include "lib/loop.h"
 #include "lib/runner.h"
+#include "lib/test.h"
 #include "lib/torture_toy.h"
 
-static int is(const char *name)
-{
-    return strcmp(torture_toy_fault, name) == 0;
-}
+SUITE("toy");
 
 /* ---- a scenario with it ---- */
 
@@ -43,7 +41,9 @@ static void tear_down(void)
     event_base_free(base);
 }
 
-START_TEST(a_lock_is_had)
+FIXTURE(set_up, tear_down);
+
+TEST(a_lock_is_had)
 {
     int acquired = 0, closed = 0;
     struct redlock *rl;
@@ -54,26 +54,10 @@ START_TEST(a_lock_is_had)
     ck_assert_int_eq(redlock_close(rl, count_close, &closed), 0);
     loop_must(base, &closed);
 }
-END_TEST
 
-START_TEST(it_fails_by_itself)
+TEST(it_fails_by_itself)
 {
     ck_assert_int_eq(1, 2);
-}
-END_TEST
-
-static Suite *toy_suite(void)
-{
-    Suite *suite = suite_create("toy");
-    TCase *tcase = tcase_create("toy");
-
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, a_lock_is_had);
-    if (is("itself")) {
-        tcase_add_test(tcase, it_fails_by_itself);
-    }
-    suite_add_tcase(suite, tcase);
-    return suite;
 }
 
 /* ---- what torture says of it ---- */
@@ -88,8 +72,9 @@ static void line(const char *self, const char *name, const char *text, const cha
     size_t len;
     int status, right;
 
-    snprintf(command, sizeof(command), "CK_DEFAULT_TIMEOUT=%d RLK_TORTURE=all '%s' %s 2>&1",
-             strcmp(name, "hang") == 0 ? 3 : 60, self, name);
+    snprintf(command, sizeof(command), "CK_DEFAULT_TIMEOUT=%d RLK_TORTURE=all '%s' %s %s 2>&1",
+             strcmp(name, "hang") == 0 ? 3 : 60, self, name,
+             strcmp(name, "itself") == 0 ? "" : "a_lock_is_had");
     pipe = popen(command, "r");
     len = pipe ? fread(out, 1, sizeof(out) - 1, pipe) : 0;
     out[len] = '\0';
@@ -104,11 +89,9 @@ static void line(const char *self, const char *name, const char *text, const cha
 
 int main(int argc, char **argv)
 {
-    Suite *(*const suites[])(void) = {toy_suite, NULL};
-
     if (argc > 1) {
         torture_toy_fault = argv[1];
-        return rlk_test_main(1, argv, suites);
+        return rlk_test_main(argc - 1, argv + 1);
     }
     printf("1..11\n");
     line(argv[0], "none", "ok 1 - toy: a_lock_is_had (3 of 3 allocations)", "\n# 1 scenarios, 7",

@@ -15,7 +15,6 @@
 #include "lib/torture_jobs.h"
 
 #define SCENARIOS_MOST 2048
-#define FIXTURES_MOST 128
 #define DEFAULT_KS 4
 #define ALL_MOST 2000
 
@@ -26,15 +25,8 @@
 /* How many allocations whose failure is not reported are remembered. */
 #define UNREPORTED_MOST 64
 
-struct fixture {
-    const TCase *tcase;
-    SFun before, after;
-};
-
 static struct torture_scenario scenarios[SCENARIOS_MOST];
-static struct fixture fixtures[FIXTURES_MOST];
-static unsigned n_scenarios, n_fixtures;
-static const char *suite_name = "";
+static unsigned n_scenarios;
 
 /* Of how many scenarios the runs were started, and how many lines of TAP were printed. */
 static unsigned n_started, n_printed;
@@ -43,66 +35,14 @@ static unsigned long n_runs, n_bad, n_wedged, n_reported, n_passed;
 
 static void print_in_order(void);
 
-/* ---- what the suites are made of ---- */
-
-/* The linker's names for what check.h calls. */
-__typeof__(suite_create) __real_suite_create, __wrap_suite_create;
-__typeof__(_tcase_add_test) __wrap__tcase_add_test;
-__typeof__(tcase_add_checked_fixture) __wrap_tcase_add_checked_fixture;
+/* The linker's name for what main() calls. */
 __typeof__(rlk_test_main) __wrap_rlk_test_main;
-
-Suite *__wrap_suite_create(const char *name)
-{
-    suite_name = name;
-    return __real_suite_create(name);
-}
-
-/* A test that must end by a signal or with a status is left out. */
-void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exit_value, int start,
-                            int end)
-{
-    int i;
-
-    for (i = start; i < end && signal == 0 && exit_value == 0; i++) {
-        if (n_scenarios == SCENARIOS_MOST) {
-            printf("Bail out! more than %d scenarios\n", SCENARIOS_MOST);
-            exit(1);
-        }
-        scenarios[n_scenarios++] = (struct torture_scenario){
-            .suite = suite_name, .test = test, .tcase = tcase, .i = i, .loops = end - start > 1};
-    }
-}
-
-void __wrap_tcase_add_checked_fixture(TCase *tcase, SFun before, SFun after)
-{
-    if (n_fixtures == FIXTURES_MOST) {
-        printf("Bail out! more than %d fixtures\n", FIXTURES_MOST);
-        exit(1);
-    }
-    fixtures[n_fixtures++] = (struct fixture){tcase, before, after};
-}
-
-void torture_fixtures(const TCase *tcase, bool before)
-{
-    unsigned i;
-
-    for (i = 0; i < n_fixtures; i++) {
-        const struct fixture *f = &fixtures[before ? i : n_fixtures - 1 - i];
-        SFun act = before ? f->before : f->after;
-
-        if (f->tcase == tcase && act) {
-            act();
-        }
-    }
-}
 
 static void name_of(const struct torture_scenario *s, char *ret, size_t size)
 {
-    if (s->loops) {
-        snprintf(ret, size, "%s: %s[%d]", s->suite, s->test->name, s->i);
-    } else {
-        snprintf(ret, size, "%s: %s", s->suite, s->test->name);
-    }
+    int len = snprintf(ret, size, "%s: ", s->test->suite);
+
+    rlk_test_name(s->test, ret + len, size - (size_t)len);
 }
 
 /* ---- what a run came to ---- */
@@ -254,10 +194,10 @@ static void start(struct torture_scenario *s, unsigned k, bool and_later)
 /* A number made from the name, so that two scenarios do not begin with the same allocation. */
 static unsigned own_offset(const struct torture_scenario *s)
 {
-    unsigned hash = 2166136261u + (unsigned)s->i;
+    unsigned hash = 2166136261u + (unsigned)s->test->i;
     const char *c;
 
-    for (c = s->test->name; *c; c++) {
+    for (c = s->test->test.name; *c; c++) {
         hash = (hash ^ (unsigned char)*c) * 16777619u;
     }
     return hash % 10007;
@@ -325,7 +265,7 @@ static void print_result(unsigned number, const struct torture_scenario *s)
         printf("not ok %u - %s (%u of %u allocations): %u bad runs, the first at %s\n", number,
                name, s->hit, s->allocations, s->bad, s->first);
         printf("# repeat: RLK_TORTURE_AT=%.*s %s %s '%s'\n", (int)strcspn(s->first, ":"), s->first,
-               program, s->suite, strchr(name, ' ') + 1);
+               program, s->test->suite, strchr(name, ' ') + 1);
     } else if (s->threads) {
         printf("ok %u - %s # SKIP it has several threads\n", number, name);
     } else {
@@ -344,22 +284,30 @@ static void print_in_order(void)
     }
 }
 
-/* Keeps only the scenarios that the words of the command line choose. */
+static void add_scenario(const struct test_one *test)
+{
+    if (n_scenarios == SCENARIOS_MOST) {
+        printf("Bail out! more than %d scenarios\n", SCENARIOS_MOST);
+        exit(1);
+    }
+    scenarios[n_scenarios++].test = test;
+}
+
+/* The tests that the words of the command line choose. A test that must end by a signal is left
+ * out. */
 static void choose(struct choice *choice)
 {
-    unsigned i, n = 0;
+    size_t i, n;
+    const struct test_one *all = rlk_test_all(&n);
 
-    for (i = 0; i < n_scenarios; i++) {
-        choice_learn(choice, scenarios[i].suite);
+    for (i = 0; i < n; i++) {
+        choice_learn(choice, all[i].suite);
     }
-    for (i = 0; i < n_scenarios; i++) {
-        const struct torture_scenario *s = &scenarios[i];
-
-        if (choice_has(choice, s->suite, s->test->name, s->i)) {
-            scenarios[n++] = scenarios[i];
+    for (i = 0; i < n; i++) {
+        if (all[i].signal == 0 && choice_has(choice, all[i].suite, all[i].test.name, all[i].i)) {
+            add_scenario(&all[i]);
         }
     }
-    n_scenarios = n;
 }
 
 static void torture_each(void)
@@ -380,19 +328,14 @@ static void torture_each(void)
     torture_jobs_wait();
 }
 
-int __wrap_rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void))
+int __wrap_rlk_test_main(int argc, char **argv)
 {
-    static SRunner *keeps; /* kept until the end, so that no two cases have the same address */
     time_t begun = time(NULL);
     struct choice choice;
-    size_t i;
+    unsigned i;
 
     torture_beneath_init();
     rlk_test_begin("torture");
-    keeps = srunner_create(suites[0]());
-    for (i = 1; suites[i]; i++) {
-        srunner_add_suite(keeps, suites[i]());
-    }
     choice_init(&choice, (const char *const *)argv + 1, (size_t)argc - 1);
     choose(&choice);
     torture_jobs_init(done);
@@ -401,7 +344,6 @@ int __wrap_rlk_test_main(int argc, char **argv, Suite *(*const suites[])(void))
            "could not be closed; %ld s\n",
            n_scenarios, n_runs, n_bad, n_reported, n_passed, n_wedged, (long)(time(NULL) - begun));
     rlk_test_end();
-    srunner_free(keeps);
     for (i = 0; i < n_scenarios; i++) {
         free(scenarios[i].failed);
     }

@@ -4,7 +4,7 @@
  * the calls at three seams go to torture_*.c (the linker's --wrap), so neither the tests nor the
  * library know about it.
  *
- *     the scenarios                check.h, rlk_test_main()      torture.c, torture_run.c
+ *     the scenarios                lib/test.h, rlk_test_main()   torture.c, torture_run.c
  *         |
  *     the public API               redlock_acquire() ...         torture_api.c, torture_end.c
  *         |
@@ -42,10 +42,11 @@
 #ifndef RLK_TESTS_LIB_TORTURE_H
 #define RLK_TESTS_LIB_TORTURE_H
 
-#include <check.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "lib/test.h"
 
 struct event_base;
 
@@ -77,11 +78,7 @@ struct torture_run {
 };
 
 struct torture_scenario {
-    const char *suite;
-    const TTest *test;
-    const TCase *tcase;
-    int i;
-    bool loops; /* i counts */
+    const struct test_one *test;
     /* The results of its runs. */
     unsigned allocations;  /* K */
     unsigned hit;          /* how many of them failed in some run */
@@ -96,9 +93,6 @@ extern struct torture_run *torture_run;
 
 /* Run one scenario in this process, and end the process. */
 __attribute__((noreturn)) void torture_run_one(const struct torture_scenario *s);
-
-/* Call the fixtures of a case: those that come before a test, or those after it. */
-void torture_fixtures(const TCase *tcase, bool before);
 
 /* A finding; a report of the failure. Only the first of each is kept. */
 __attribute__((format(printf, 1, 2))) void torture_found(const char *format, ...);

@@ -164,14 +164,21 @@ static bool waited_enough(unsigned waited_ms)
     return waited_ms > (r->and_later ? REPORTED_AND_LATER_MS : REPORTED_MS);
 }
 
+static void call(SFun fixture)
+{
+    if (fixture) {
+        fixture();
+    }
+}
+
 static void *run_scenario(void *arg)
 {
-    const struct torture_scenario *s = arg;
+    const struct test_one *test = ((const struct torture_scenario *)arg)->test;
 
     scenario = pthread_self(); /* set by whichever thread is first */
-    torture_fixtures(s->tcase, true);
-    s->test->fn(s->i);
-    torture_fixtures(s->tcase, false);
+    call(test->before);
+    test->test.fn(test->i);
+    call(test->after);
     torture_run->passed = true;
     torture_stop();
 }

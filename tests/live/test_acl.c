@@ -8,8 +8,10 @@
 #include <redlock/examine.h>
 
 #include "io/watch.h"
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("acl");
 
 #define MASTERS 3
 
@@ -136,7 +138,7 @@ static void must_hand_over(bool is_listed)
     ck_assert_int_eq(site_release(&s, second.lock), REDLOCK_OK);
 }
 
-START_TEST(the_rights_that_the_doctor_names_are_enough)
+TEST(the_rights_that_the_doctor_names_are_enough)
 {
     static const char *const keys[] = {"a", "b"};
     struct redlock_request plain = outcome_request("k"), fenced = outcome_fenced_request("f");
@@ -159,7 +161,6 @@ START_TEST(the_rights_that_the_doctor_names_are_enough)
     }
     site_end(&s);
 }
-END_TEST
 
 /* ---- without one of them ---- */
 
@@ -229,7 +230,7 @@ static void must_say_what_is_unseen(const char *unseen)
                   "%s", info.error);
 }
 
-START_TEST(without_a_right_the_rest_goes_on)
+TEST_LOOP(without_a_right_the_rest_goes_on, 0, N_ROWS(rights))
 {
     struct redlock_request request = outcome_request("k");
     char change[60];
@@ -248,10 +249,9 @@ START_TEST(without_a_right_the_rest_goes_on)
     }
     site_end(&s);
 }
-END_TEST
 
 /* Keys outside of the prefix, and no keys at all. */
-START_TEST(denied_keys_are_named)
+TEST_LOOP(denied_keys_are_named, 0, 2)
 {
     static const char *const changes[] = {" resetkeys ~other:*", " resetkeys"};
     struct redlock_request request = outcome_request("k");
@@ -262,17 +262,4 @@ START_TEST(denied_keys_are_named)
         ck_assert_int_eq(examine().keys_denied, 1);
     }
     site_end(&s);
-}
-END_TEST
-
-Suite *acl_suite(void)
-{
-    Suite *suite = suite_create("acl");
-    TCase *c = tcase_create("rights");
-
-    tcase_add_test(c, the_rights_that_the_doctor_names_are_enough);
-    tcase_add_loop_test(c, without_a_right_the_rest_goes_on, 0, sizeof(rights) / sizeof(rights[0]));
-    tcase_add_loop_test(c, denied_keys_are_named, 0, 2);
-    suite_add_tcase(suite, c);
-    return suite;
 }

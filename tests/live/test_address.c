@@ -3,8 +3,10 @@
 
 #include <event2/event.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("address");
 
 static struct site s;
 
@@ -18,15 +20,14 @@ static void must_lock(void)
     site_end(&s);
 }
 
-START_TEST(unix_socket)
+TEST(unix_socket)
 {
     site_start(&s, 3, NULL);
     site_open(&s);
     must_lock();
 }
-END_TEST
 
-START_TEST(tcp_over_ipv4)
+TEST(tcp_over_ipv4)
 {
     struct master_options options = {.where = MASTER_TCP4};
 
@@ -34,20 +35,22 @@ START_TEST(tcp_over_ipv4)
     site_open(&s);
     must_lock();
 }
-END_TEST
 
-START_TEST(tcp_over_ipv6)
+TEST(tcp_over_ipv6)
 {
     struct master_options options = {.where = MASTER_TCP6};
 
+    if (!master_has_ipv6()) {
+        rlk_test_skip("this machine has no ::1");
+        return;
+    }
     site_start(&s, 3, &options);
     site_open(&s);
     must_lock();
 }
-END_TEST
 
 /* From /etc/hosts. Also where the name resolves to ::1 first and nothing listens there. */
-START_TEST(host_name)
+TEST(host_name)
 {
     struct master_options options = {.where = MASTER_TCP4};
     static char uris[3][64];
@@ -61,10 +64,9 @@ START_TEST(host_name)
     site_open(&s);
     must_lock();
 }
-END_TEST
 
 /* A name that does not resolve is reported, and delays no acquire. */
-START_TEST(host_name_that_nobody_knows)
+TEST(host_name_that_nobody_knows)
 {
     struct outcome got;
 
@@ -79,9 +81,8 @@ START_TEST(host_name_that_nobody_knows)
     watch_for_error(s.base, s.rl[0], 0, "");
     site_end(&s);
 }
-END_TEST
 
-START_TEST(databases_are_apart)
+TEST(databases_are_apart)
 {
     static char uris[3][160];
     struct outcome got;
@@ -102,9 +103,8 @@ START_TEST(databases_are_apart)
     site_wait_answer(&s, 0, "0", "DBSIZE");
     site_end(&s);
 }
-END_TEST
 
-START_TEST(mixed_addresses_are_one_set)
+TEST(mixed_addresses_are_one_set)
 {
     struct master_options options = {.where = MASTER_TCP4};
     struct master *other;
@@ -116,26 +116,4 @@ START_TEST(mixed_addresses_are_one_set)
     master_free(other);
     site_open(&s);
     must_lock();
-}
-END_TEST
-
-Suite *address_suite(void)
-{
-    Suite *suite = suite_create("address");
-    TCase *tcase = tcase_create("address");
-
-    tcase_add_test(tcase, unix_socket);
-    tcase_add_test(tcase, tcp_over_ipv4);
-    if (master_has_ipv6()) {
-        tcase_add_test(tcase, tcp_over_ipv6);
-    } else {
-        printf("# no ::1 on this machine: tcp_over_ipv6 is skipped\n");
-        fflush(stdout);
-    }
-    tcase_add_test(tcase, host_name);
-    tcase_add_test(tcase, host_name_that_nobody_knows);
-    tcase_add_test(tcase, databases_are_apart);
-    tcase_add_test(tcase, mixed_addresses_are_one_set);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -15,8 +15,10 @@
 
 #include <event2/event.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("election");
 
 #define MASTERS 5
 #define CANDIDATES 3
@@ -204,7 +206,7 @@ static void must_have_led_before(int one, int other)
     ck_assert_uint_le(atomic_load(&board[one].led_us), atomic_load(&board[other].elected_us));
 }
 
-START_TEST(the_leader_is_killed)
+TEST(the_leader_is_killed)
 {
     int first, second;
 
@@ -215,9 +217,8 @@ START_TEST(the_leader_is_killed)
     must_have_led_before(first, second);
     end();
 }
-END_TEST
 
-START_TEST(the_leader_is_stopped)
+TEST(the_leader_is_stopped)
 {
     int first, second;
 
@@ -230,10 +231,9 @@ START_TEST(the_leader_is_stopped)
     must_have_led_before(first, second);
     end();
 }
-END_TEST
 
 /* The next one is elected after demoted_cb, and not when the ttl is over. */
-START_TEST(leaders_resign)
+TEST(leaders_resign)
 {
     int i, first, second;
 
@@ -250,9 +250,8 @@ START_TEST(leaders_resign)
     }
     end();
 }
-END_TEST
 
-START_TEST(two_of_five_masters_are_stopped)
+TEST(two_of_five_masters_are_stopped)
 {
     int first, second;
 
@@ -269,10 +268,9 @@ START_TEST(two_of_five_masters_are_stopped)
     master_continue(s.masters[1]);
     end();
 }
-END_TEST
 
 /* A leader that can keep no majority is demoted; when the masters are back somebody leads. */
-START_TEST(three_of_five_masters_are_stopped)
+TEST(three_of_five_masters_are_stopped)
 {
     unsigned i;
     int first;
@@ -289,19 +287,4 @@ START_TEST(three_of_five_masters_are_stopped)
     atomic_store(&board[first].order, ORDER_RESIGN);
     must_have_led_before(first, wait_for_another(first));
     end();
-}
-END_TEST
-
-Suite *election_suite(void)
-{
-    Suite *suite = suite_create("election");
-    TCase *c = tcase_create("election");
-
-    tcase_add_test(c, the_leader_is_killed);
-    tcase_add_test(c, the_leader_is_stopped);
-    tcase_add_test(c, leaders_resign);
-    tcase_add_test(c, two_of_five_masters_are_stopped);
-    tcase_add_test(c, three_of_five_masters_are_stopped);
-    suite_add_tcase(suite, c);
-    return suite;
 }

@@ -5,12 +5,16 @@
 
 #include <event2/event.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("faults");
 
 static struct site s;
 
-START_TEST(two_of_five_killed_is_fine)
+CASE("gone");
+
+TEST(two_of_five_killed_is_fine)
 {
     struct outcome got;
 
@@ -26,9 +30,8 @@ START_TEST(two_of_five_killed_is_fine)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(two_killed_while_held_do_not_prevent_the_release)
+TEST(two_killed_while_held_do_not_prevent_the_release)
 {
     struct outcome got;
 
@@ -41,9 +44,8 @@ START_TEST(two_killed_while_held_do_not_prevent_the_release)
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(three_of_five_killed_is_no_quorum_and_says_why)
+TEST(three_of_five_killed_is_no_quorum_and_says_why)
 {
     struct outcome got;
     size_t i;
@@ -63,9 +65,8 @@ START_TEST(three_of_five_killed_is_no_quorum_and_says_why)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(two_of_five_stopped_is_fine_and_nothing_stays_on_them)
+TEST(two_of_five_stopped_is_fine_and_nothing_stays_on_them)
 {
     struct outcome got;
     int i;
@@ -86,9 +87,8 @@ START_TEST(two_of_five_stopped_is_fine_and_nothing_stays_on_them)
     watch_for_state(s.base, s.rl[0], 2, REDLOCK_NODE_UP);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(three_of_five_stopped_is_no_quorum_and_nothing_stays)
+TEST(three_of_five_stopped_is_no_quorum_and_nothing_stays)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 5};
@@ -111,9 +111,8 @@ START_TEST(three_of_five_stopped_is_no_quorum_and_nothing_stays)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(waiting_acquire_goes_on_when_a_majority_is_back)
+TEST(waiting_acquire_goes_on_when_a_majority_is_back)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 5};
@@ -140,9 +139,8 @@ START_TEST(waiting_acquire_goes_on_when_a_majority_is_back)
     }
     site_end(&s);
 }
-END_TEST
 
-START_TEST(restarted_master_is_connected_again)
+TEST(restarted_master_is_connected_again)
 {
     struct outcome got;
 
@@ -159,9 +157,8 @@ START_TEST(restarted_master_is_connected_again)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(master_that_starts_late_is_connected)
+TEST(master_that_starts_late_is_connected)
 {
     struct outcome got;
     size_t i;
@@ -182,10 +179,9 @@ START_TEST(master_that_starts_late_is_connected)
     site_wait_answer(&s, 4, got.token, "GET k");
     site_end(&s);
 }
-END_TEST
 
 /* [S5] A lock that was released while a master was away does not stay there. */
-START_TEST(keys_left_by_a_broken_connection_are_released_afterwards)
+TEST(keys_left_by_a_broken_connection_are_released_afterwards)
 {
     struct outcome got;
 
@@ -198,10 +194,9 @@ START_TEST(keys_left_by_a_broken_connection_are_released_afterwards)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
 /* Nor on a master that was stopped while we asked, released, and closed. */
-START_TEST(stopped_master_keeps_no_key_of_a_closed_manager)
+TEST_LOOP(stopped_master_keeps_no_key_of_a_closed_manager, 0, 2)
 {
     struct master_options options = {.where = _i ? MASTER_TCP4 : MASTER_UNIX};
     struct outcome got;
@@ -222,10 +217,11 @@ START_TEST(stopped_master_keeps_no_key_of_a_closed_manager)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
+
+CASE("odd");
 
 /* A script cache can be emptied at any time. */
-START_TEST(flushed_scripts_do_not_prevent_the_release)
+TEST(flushed_scripts_do_not_prevent_the_release)
 {
     struct outcome got;
     size_t i;
@@ -241,11 +237,10 @@ START_TEST(flushed_scripts_do_not_prevent_the_release)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
 /* Masters that are out of memory refuse a lock, and carry out its release. The third one may not
  * have answered. */
-START_TEST(full_masters_refuse_and_release)
+TEST(full_masters_refuse_and_release)
 {
     struct outcome got;
     int with_oom = 0;
@@ -268,7 +263,6 @@ START_TEST(full_masters_refuse_and_release)
     ck_assert_int_ge(with_oom, 2);
     site_end(&s);
 }
-END_TEST
 
 /* Five masters, of which the first needs other options. */
 static void start_with_one_special(const struct master_options *special)
@@ -282,7 +276,7 @@ static void start_with_one_special(const struct master_options *special)
     master_free(first);
 }
 
-START_TEST(wrong_password_on_one_is_reported)
+TEST(wrong_password_on_one_is_reported)
 {
     struct master_options special = {.where = MASTER_TCP4, .password = "right"};
     static char uri[64];
@@ -300,9 +294,8 @@ START_TEST(wrong_password_on_one_is_reported)
     ck_assert_ptr_null(strstr(got.votes[0].error, "wrong"));
     site_end(&s);
 }
-END_TEST
 
-START_TEST(missing_password_on_one_is_reported)
+TEST(missing_password_on_one_is_reported)
 {
     struct master_options special = {.password = "right"};
 
@@ -312,9 +305,8 @@ START_TEST(missing_password_on_one_is_reported)
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(passwords_of_all_are_used)
+TEST(passwords_of_all_are_used)
 {
     struct master_options options = {.password = "s3cret word"};
     struct outcome got;
@@ -327,9 +319,8 @@ START_TEST(passwords_of_all_are_used)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(user_of_an_acl_with_few_rights_is_enough)
+TEST(user_of_an_acl_with_few_rights_is_enough)
 {
     static const char rights[] = "~lock:* -@all +eval +evalsha +script|load +get +set +del +pttl "
                                  "+pexpire +ping +info +client|setname";
@@ -345,10 +336,9 @@ START_TEST(user_of_an_acl_with_few_rights_is_enough)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
 /* [S11] SET NX works on a writable replica: only INFO shows its role. */
-START_TEST(replica_does_not_vote)
+TEST(replica_does_not_vote)
 {
     struct master_options plain = {.where = MASTER_TCP4};
     struct master_options special = {.where = MASTER_TCP4};
@@ -368,10 +358,9 @@ START_TEST(replica_does_not_vote)
     site_end(&s);
     master_free(its_master);
 }
-END_TEST
 
 /* A majority of replicas is no majority. */
-START_TEST(replicas_alone_are_no_quorum)
+TEST(replicas_alone_are_no_quorum)
 {
     struct master_options plain = {.where = MASTER_TCP4};
     struct master_options replica = {.where = MASTER_TCP4};
@@ -386,9 +375,8 @@ START_TEST(replicas_alone_are_no_quorum)
     site_end(&s);
     master_free(its_master);
 }
-END_TEST
 
-START_TEST(cluster_node_does_not_vote)
+TEST(cluster_node_does_not_vote)
 {
     struct master_options special = {.where = MASTER_TCP4, .config = "cluster-enabled yes"};
 
@@ -398,10 +386,9 @@ START_TEST(cluster_node_does_not_vote)
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
 /* Something else listens there, for example a server that never answers. */
-START_TEST(server_that_is_full_is_reported)
+TEST(server_that_is_full_is_reported)
 {
     struct master_options special = {.config = "maxclients 1"};
 
@@ -411,48 +398,4 @@ START_TEST(server_that_is_full_is_reported)
     watch_for_error(s.base, s.rl[0], 0, "(maxclients)");
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
     site_end(&s);
-}
-END_TEST
-
-static TCase *gone_case(void)
-{
-    TCase *tcase = tcase_create("gone");
-
-    tcase_add_test(tcase, two_of_five_killed_is_fine);
-    tcase_add_test(tcase, two_killed_while_held_do_not_prevent_the_release);
-    tcase_add_test(tcase, three_of_five_killed_is_no_quorum_and_says_why);
-    tcase_add_test(tcase, two_of_five_stopped_is_fine_and_nothing_stays_on_them);
-    tcase_add_test(tcase, three_of_five_stopped_is_no_quorum_and_nothing_stays);
-    tcase_add_test(tcase, waiting_acquire_goes_on_when_a_majority_is_back);
-    tcase_add_test(tcase, restarted_master_is_connected_again);
-    tcase_add_test(tcase, master_that_starts_late_is_connected);
-    tcase_add_test(tcase, keys_left_by_a_broken_connection_are_released_afterwards);
-    tcase_add_loop_test(tcase, stopped_master_keeps_no_key_of_a_closed_manager, 0, 2);
-    return tcase;
-}
-
-static TCase *odd_case(void)
-{
-    TCase *tcase = tcase_create("odd");
-
-    tcase_add_test(tcase, flushed_scripts_do_not_prevent_the_release);
-    tcase_add_test(tcase, full_masters_refuse_and_release);
-    tcase_add_test(tcase, wrong_password_on_one_is_reported);
-    tcase_add_test(tcase, missing_password_on_one_is_reported);
-    tcase_add_test(tcase, passwords_of_all_are_used);
-    tcase_add_test(tcase, user_of_an_acl_with_few_rights_is_enough);
-    tcase_add_test(tcase, replica_does_not_vote);
-    tcase_add_test(tcase, replicas_alone_are_no_quorum);
-    tcase_add_test(tcase, cluster_node_does_not_vote);
-    tcase_add_test(tcase, server_that_is_full_is_reported);
-    return tcase;
-}
-
-Suite *faults_suite(void)
-{
-    Suite *suite = suite_create("faults");
-
-    suite_add_tcase(suite, gone_case());
-    suite_add_tcase(suite, odd_case());
-    return suite;
 }

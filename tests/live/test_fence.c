@@ -12,9 +12,11 @@
 
 #include <event2/event.h>
 
+#include "lib/test.h"
 #include "live/board.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("fence");
 
 /* $RLK_FENCE_GRANTS: how many locks the contending processes acquire in all. */
 #define GRANTS 200u
@@ -86,9 +88,11 @@ static bool has_voted(void *arg)
     return strstr(master_ask(arg, "INFO commandstats"), "cmdstat_evalsha:calls=1,") != NULL;
 }
 
+TIME_LIMIT(3600);
+
 /* The server also counts what scripts call, so GET, SET and TIME appear; but no other command that
  * only we send. */
-START_TEST(a_fence_costs_one_command_a_master)
+TEST(a_fence_costs_one_command_a_master)
 {
     static const char *const others[] = {"cmdstat_eval:", "cmdstat_script",
                                          "cmdstat_hello:", "cmdstat_ping:"};
@@ -119,10 +123,9 @@ START_TEST(a_fence_costs_one_command_a_master)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
 /* A number above 2^31 and below 2^53 is passed unchanged, digit by digit. */
-START_TEST(a_counter_that_is_ahead_is_raised_by_one)
+TEST(a_counter_that_is_ahead_is_raised_by_one)
 {
     size_t i;
 
@@ -137,9 +140,8 @@ START_TEST(a_counter_that_is_ahead_is_raised_by_one)
     }
     site_end(&s);
 }
-END_TEST
 
-START_TEST(the_last_number_is_not_given)
+TEST(the_last_number_is_not_given)
 {
     struct redlock_request request = outcome_fenced_request("k");
     struct outcome got;
@@ -156,7 +158,6 @@ START_TEST(the_last_number_is_not_given)
               strstr(got.votes[1].error, "no numbers left"));
     site_end(&s);
 }
-END_TEST
 
 /* ---- contending processes ---- */
 
@@ -296,7 +297,7 @@ static unsigned grants_wanted(void)
 }
 
 /* One master after the other is killed, and comes back empty. */
-START_TEST(fences_grow_while_masters_forget)
+TEST(fences_grow_while_masters_forget)
 {
     pid_t pids[CLIENTS];
     unsigned lost, n;
@@ -318,19 +319,4 @@ START_TEST(fences_grow_while_masters_forget)
     ck_assert_uint_eq(atomic_load(&board->wrong), 0);
     must_all_differ(n < BOARD_MOST ? n : BOARD_MOST);
     site_end(&s);
-}
-END_TEST
-
-Suite *fence_suite(void)
-{
-    Suite *suite = suite_create("fence");
-    TCase *tcase = tcase_create("fence");
-
-    tcase_set_timeout(tcase, 3600);
-    tcase_add_test(tcase, a_fence_costs_one_command_a_master);
-    tcase_add_test(tcase, a_counter_that_is_ahead_is_raised_by_one);
-    tcase_add_test(tcase, the_last_number_is_not_given);
-    tcase_add_test(tcase, fences_grow_while_masters_forget);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -6,12 +6,14 @@
 
 #include <event2/event.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("hold");
 
 static struct site s;
 
-START_TEST(acquire_hold_release)
+TEST(acquire_hold_release)
 {
     struct outcome got;
     size_t i;
@@ -31,7 +33,6 @@ START_TEST(acquire_hold_release)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
 /* Acquire a lock that ends soon. On a busy machine a round may take too long for that. */
 static struct outcome acquire_shortly(void)
@@ -61,7 +62,7 @@ static bool validity_is_over(void *arg)
     return redlock_lock_validity_ms(got->lock) == 0;
 }
 
-START_TEST(validity_falls_and_ends_before_the_keys_do)
+TEST(validity_falls_and_ends_before_the_keys_do)
 {
     struct outcome got;
 
@@ -75,9 +76,8 @@ START_TEST(validity_falls_and_ends_before_the_keys_do)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_GONE);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(validity_is_zero_from_the_release_on)
+TEST(validity_is_zero_from_the_release_on)
 {
     struct outcome got;
 
@@ -89,9 +89,8 @@ START_TEST(validity_is_zero_from_the_release_on)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(second_contender_is_refused_and_gets_the_holder)
+TEST(second_contender_is_refused_and_gets_the_holder)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome first;
@@ -121,9 +120,8 @@ START_TEST(second_contender_is_refused_and_gets_the_holder)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(waiting_contender_gets_it_after_the_release)
+TEST(waiting_contender_gets_it_after_the_release)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome second = {.n = 5};
@@ -146,9 +144,8 @@ START_TEST(waiting_contender_gets_it_after_the_release)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(ttl_lets_the_next_one_in)
+TEST(ttl_lets_the_next_one_in)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome first;
@@ -168,9 +165,8 @@ START_TEST(ttl_lets_the_next_one_in)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(release_of_what_was_deleted_is_gone)
+TEST(release_of_what_was_deleted_is_gone)
 {
     struct outcome got;
     size_t i;
@@ -185,9 +181,8 @@ START_TEST(release_of_what_was_deleted_is_gone)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_GONE);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(release_of_what_was_stolen_is_taken_and_touches_nothing)
+TEST(release_of_what_was_stolen_is_taken_and_touches_nothing)
 {
     struct outcome got;
     size_t i;
@@ -205,9 +200,8 @@ START_TEST(release_of_what_was_stolen_is_taken_and_touches_nothing)
     }
     site_end(&s);
 }
-END_TEST
 
-START_TEST(token_releases_from_anywhere)
+TEST(token_releases_from_anywhere)
 {
     struct outcome_released released = {0, 0};
     struct outcome got;
@@ -234,9 +228,8 @@ START_TEST(token_releases_from_anywhere)
     ck_assert_int_eq(released.status, REDLOCK_GONE);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(forgotten_lock_stays_for_its_ttl)
+TEST(forgotten_lock_stays_for_its_ttl)
 {
     struct outcome got;
     size_t i;
@@ -255,9 +248,8 @@ START_TEST(forgotten_lock_stays_for_its_ttl)
     }
     site_end(&s);
 }
-END_TEST
 
-START_TEST(close_releases_what_is_held)
+TEST(close_releases_what_is_held)
 {
     site_start(&s, 5, NULL);
     site_open(&s);
@@ -268,12 +260,11 @@ START_TEST(close_releases_what_is_held)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
 /* A key that another Redlock client has set, with whatever value, is a lock. */
 /* More than a server reads at once: a close that ended as soon as a majority has answered would
  * leave keys on the others. */
-START_TEST(close_releases_two_thousand_locks_on_every_master)
+TEST(close_releases_two_thousand_locks_on_every_master)
 {
     enum {
         N = 2000
@@ -303,9 +294,8 @@ START_TEST(close_releases_two_thousand_locks_on_every_master)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(key_of_another_client_excludes_us)
+TEST(key_of_another_client_excludes_us)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got;
@@ -330,9 +320,8 @@ START_TEST(key_of_another_client_excludes_us)
     ck_assert_int_eq(site_acquire_with(&s, 0, &request).status, REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(our_key_excludes_another_client)
+TEST(our_key_excludes_another_client)
 {
     struct outcome got;
     size_t i;
@@ -349,10 +338,9 @@ START_TEST(our_key_excludes_another_client)
     ck_assert_str_eq(master_ask(s.masters[0], "SET k foreign NX PX 60000"), "OK");
     site_end(&s);
 }
-END_TEST
 
 /* A list of that name also excludes us. */
-START_TEST(key_of_another_type_is_held_by_somebody)
+TEST(key_of_another_type_is_held_by_somebody)
 {
     size_t i;
 
@@ -365,7 +353,6 @@ START_TEST(key_of_another_type_is_held_by_somebody)
     ck_assert_str_eq(master_ask(s.masters[0], "TYPE k"), "list");
     site_end(&s);
 }
-END_TEST
 
 static struct redlock_query_result asked;
 static char asked_token[256];
@@ -382,7 +369,7 @@ static void on_queried(const struct redlock_query_result *result, int status, vo
     n_asked++;
 }
 
-START_TEST(query_names_the_holder)
+TEST(query_names_the_holder)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got;
@@ -406,10 +393,9 @@ START_TEST(query_names_the_holder)
     ck_assert_int_eq(asked.held, 0);
     site_end(&s);
 }
-END_TEST
 
 /* Redis handles binary keys and databases; they only have to be passed unchanged. */
-START_TEST(binary_key_is_one_key)
+TEST(binary_key_is_one_key)
 {
     static const char key[] = "a\0b";
     struct redlock_request request = outcome_request(key);
@@ -426,7 +412,6 @@ START_TEST(binary_key_is_one_key)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
 #define CONTENDERS 12
 
@@ -459,7 +444,7 @@ static bool all_finished(void *arg)
     return finished == CONTENDERS;
 }
 
-START_TEST(many_contenders_get_it_one_by_one)
+TEST(many_contenders_get_it_one_by_one)
 {
     struct redlock_request request = outcome_request("k");
     int i;
@@ -477,7 +462,6 @@ START_TEST(many_contenders_get_it_one_by_one)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
 /* --- rule 2: several managers in several threads ------------------------------------------- */
 
@@ -556,7 +540,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-START_TEST(rule_2_managers_live_in_several_threads)
+TEST(rule_2_managers_live_in_several_threads)
 {
     struct worker workers[THREADS];
     int i;
@@ -573,47 +557,4 @@ START_TEST(rule_2_managers_live_in_several_threads)
     }
     ck_assert_int_eq(shared_counter, THREADS * ROUNDS);
     site_end(&s);
-}
-END_TEST
-
-static TCase *own_case(void)
-{
-    TCase *tcase = tcase_create("own");
-
-    tcase_add_test(tcase, acquire_hold_release);
-    tcase_add_test(tcase, validity_falls_and_ends_before_the_keys_do);
-    tcase_add_test(tcase, validity_is_zero_from_the_release_on);
-    tcase_add_test(tcase, release_of_what_was_deleted_is_gone);
-    tcase_add_test(tcase, token_releases_from_anywhere);
-    tcase_add_test(tcase, forgotten_lock_stays_for_its_ttl);
-    tcase_add_test(tcase, close_releases_what_is_held);
-    tcase_add_test(tcase, close_releases_two_thousand_locks_on_every_master);
-    tcase_add_test(tcase, query_names_the_holder);
-    tcase_add_test(tcase, binary_key_is_one_key);
-    return tcase;
-}
-
-static TCase *contended_case(void)
-{
-    TCase *tcase = tcase_create("contended");
-
-    tcase_add_test(tcase, second_contender_is_refused_and_gets_the_holder);
-    tcase_add_test(tcase, waiting_contender_gets_it_after_the_release);
-    tcase_add_test(tcase, ttl_lets_the_next_one_in);
-    tcase_add_test(tcase, release_of_what_was_stolen_is_taken_and_touches_nothing);
-    tcase_add_test(tcase, key_of_another_client_excludes_us);
-    tcase_add_test(tcase, our_key_excludes_another_client);
-    tcase_add_test(tcase, key_of_another_type_is_held_by_somebody);
-    tcase_add_test(tcase, many_contenders_get_it_one_by_one);
-    tcase_add_test(tcase, rule_2_managers_live_in_several_threads);
-    return tcase;
-}
-
-Suite *hold_suite(void)
-{
-    Suite *suite = suite_create("hold");
-
-    suite_add_tcase(suite, own_case());
-    suite_add_tcase(suite, contended_case());
-    return suite;
 }

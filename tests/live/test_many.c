@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("many");
 
 #define THIRD_MS (OUTCOME_TTL_MS / 3)
 
@@ -164,7 +166,7 @@ static void expect_all_held(void)
 }
 
 /* Plain, with long keys, with fences, and with both. */
-START_TEST(all_are_acquired_and_renewed_and_nothing_is_left)
+TEST_LOOP(all_are_acquired_and_renewed_and_nothing_is_left, 0, 4)
 {
     start();
     site_open(&s);
@@ -178,10 +180,9 @@ START_TEST(all_are_acquired_and_renewed_and_nothing_is_left)
     close_and_check();
     ck_assert_int_eq(all.notices, 0);
 }
-END_TEST
 
 /* Before any master is connected. */
-START_TEST(all_wait_for_the_masters)
+TEST_LOOP(all_wait_for_the_masters, 0, 2)
 {
     start();
     site_open_at_once(&s);
@@ -189,9 +190,8 @@ START_TEST(all_wait_for_the_masters)
     expect_all_held();
     close_and_check();
 }
-END_TEST
 
-START_TEST(closed_in_the_middle_nothing_is_left)
+TEST_LOOP(closed_in_the_middle_nothing_is_left, 0, 2)
 {
     start();
     site_open(&s);
@@ -201,7 +201,6 @@ START_TEST(closed_in_the_middle_nothing_is_left)
     close_and_check();
     ck_assert_int_eq(all.held + all.cancelled, all.wanted);
 }
-END_TEST
 
 static bool is_up(void *arg)
 {
@@ -211,7 +210,7 @@ static bool is_up(void *arg)
 
 /* One master was stopped, and the buffer of its connection is full of releases. More are sent as
  * it empties, without a timer, and the close waits for them. */
-START_TEST(releases_beyond_the_buffer_are_sent_before_a_close_ends)
+TEST(releases_beyond_the_buffer_are_sent_before_a_close_ends)
 {
     int i;
 
@@ -232,18 +231,4 @@ START_TEST(releases_beyond_the_buffer_are_sent_before_a_close_ends)
     wait_until(is_up);
     close_and_check();
     suspend_unfreeze();
-}
-END_TEST
-
-Suite *many_suite(void)
-{
-    Suite *suite = suite_create("many");
-    TCase *tcase = tcase_create("many");
-
-    tcase_add_loop_test(tcase, all_are_acquired_and_renewed_and_nothing_is_left, 0, 4);
-    tcase_add_loop_test(tcase, all_wait_for_the_masters, 0, 2);
-    tcase_add_loop_test(tcase, closed_in_the_middle_nothing_is_left, 0, 2);
-    tcase_add_test(tcase, releases_beyond_the_buffer_are_sent_before_a_close_ends);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

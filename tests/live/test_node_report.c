@@ -4,8 +4,10 @@
 
 #include <event2/event.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("node-report");
 
 static struct site s;
 
@@ -79,7 +81,7 @@ static void must_say(const char *text)
     }
 }
 
-START_TEST(a_master_that_dies_and_comes_back_is_reported)
+TEST(a_master_that_dies_and_comes_back_is_reported)
 {
     begin(3);
     about = 1;
@@ -95,9 +97,8 @@ START_TEST(a_master_that_dies_and_comes_back_is_reported)
     must_say("up votes");
     site_end(&s);
 }
-END_TEST
 
-START_TEST(a_master_that_does_not_answer_is_reported)
+TEST(a_master_that_does_not_answer_is_reported)
 {
     struct redlock_request request = outcome_request("k");
 
@@ -113,9 +114,8 @@ START_TEST(a_master_that_does_not_answer_is_reported)
     must_say("up votes unresponsive votes up votes");
     site_end(&s);
 }
-END_TEST
 
-START_TEST(a_quarantine_is_reported)
+TEST(a_quarantine_is_reported)
 {
     begin(1);
     s.options.quarantine = REDLOCK_QUARANTINE_STRICT;
@@ -125,9 +125,8 @@ START_TEST(a_quarantine_is_reported)
     must_say("up no-vote up votes");
     site_end(&s);
 }
-END_TEST
 
-START_TEST(the_callback_may_close_the_manager)
+TEST(the_callback_may_close_the_manager)
 {
     begin(3);
     closes = true;
@@ -136,9 +135,8 @@ START_TEST(the_callback_may_close_the_manager)
     ck_assert_str_eq(said, "up votes");
     site_end(&s);
 }
-END_TEST
 
-START_TEST(nothing_is_reported_while_nothing_changes)
+TEST(nothing_is_reported_while_nothing_changes)
 {
     begin(1);
     open_both();
@@ -148,19 +146,4 @@ START_TEST(nothing_is_reported_while_nothing_changes)
     loop_settle(s.base);
     ck_assert_str_eq(said, "up votes");
     site_end(&s);
-}
-END_TEST
-
-Suite *node_report_suite(void)
-{
-    Suite *suite = suite_create("node-report");
-    TCase *tc = tcase_create("node-report");
-
-    tcase_add_test(tc, a_master_that_dies_and_comes_back_is_reported);
-    tcase_add_test(tc, a_master_that_does_not_answer_is_reported);
-    tcase_add_test(tc, a_quarantine_is_reported);
-    tcase_add_test(tc, the_callback_may_close_the_manager);
-    tcase_add_test(tc, nothing_is_reported_while_nothing_changes);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

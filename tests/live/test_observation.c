@@ -7,10 +7,12 @@
 #include <event2/event.h>
 #include <redlock/error.h>
 
-#include "lib/rows.h"
+#include "lib/test.h"
 #include "live/site.h"
 #include "lock/manager.h"
 #include "lock/observation.h"
+
+SUITE("observation");
 
 #define MASTERS 5
 
@@ -123,7 +125,7 @@ static bool tracks(void)
 
 /* A look at each master for each change of the key and of the counter, one more for both at most,
  * and nothing else: masters that are polled every second would be looked at more often. */
-START_TEST(each_leader_is_reported_with_its_term)
+TEST(each_leader_is_reported_with_its_term)
 {
     struct outcome got;
     size_t before;
@@ -147,7 +149,6 @@ START_TEST(each_leader_is_reported_with_its_term)
     }
     end();
 }
-END_TEST
 
 static const struct {
     const char *claim, *begin, *end;
@@ -159,7 +160,7 @@ static const struct {
     {"a_key_that_is_renamed_is_reported", "SET k x PX 60000", "RENAME k j"},
 };
 
-START_TEST(a_change_that_we_did_not_make)
+TEST_ROWS(a_change_that_we_did_not_make, changes)
 {
     start();
     ask_all(changes[_i].begin);
@@ -170,7 +171,6 @@ START_TEST(a_change_that_we_did_not_make)
     must_see("fhf");
     end();
 }
-END_TEST
 
 static void kill_some(size_t first, size_t last)
 {
@@ -180,7 +180,7 @@ static void kill_some(size_t first, size_t last)
     }
 }
 
-START_TEST(masters_that_are_killed_are_missed_and_found_again)
+TEST(masters_that_are_killed_are_missed_and_found_again)
 {
     size_t i;
 
@@ -199,13 +199,12 @@ START_TEST(masters_that_are_killed_are_missed_and_found_again)
     must_see("fhuf");
     end();
 }
-END_TEST
 
 static const char *const rights[] = {"~* +@all allchannels -client|tracking",
                                      "~* +@all allchannels -exists", "~* +@all resetchannels",
                                      "~* +@all allchannels -client|caching"};
 
-START_TEST(who_may_not_track_polls)
+TEST_LOOP(who_may_not_track_polls, 0, N_ROWS(rights))
 {
     site_start(&s, MASTERS, NULL);
     if (!site_user(&s, rights[_i])) {
@@ -218,25 +217,4 @@ START_TEST(who_may_not_track_polls)
     ask_all("DEL k");
     must_see("fhf");
     end();
-}
-END_TEST
-
-static Suite *observation_suite(void)
-{
-    Suite *suite = suite_create("observation");
-    TCase *c = tcase_create("real masters");
-
-    tcase_add_test(c, each_leader_is_reported_with_its_term);
-    tcase_add_rows(c, a_change_that_we_did_not_make, changes);
-    tcase_add_test(c, masters_that_are_killed_are_missed_and_found_again);
-    tcase_add_loop_test(c, who_may_not_track_polls, 0, N_ROWS(rights));
-    suite_add_tcase(suite, c);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {observation_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -5,8 +5,10 @@
 
 #include <event2/event.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("quarantine");
 
 /* What a test waits for takes at least so long; what must not happen takes far longer. */
 #define SHORT_TTL_MS 3000u
@@ -92,7 +94,7 @@ static bool is_a_duplicate_refused(void *arg)
 }
 
 /* Server 0 is the first two nodes: by two names, or over TCP and a unix socket. */
-START_TEST(one_server_at_two_addresses_is_refused)
+TEST_LOOP(one_server_at_two_addresses_is_refused, 0, 2)
 {
     struct master_options both = {.where = MASTER_TCP4};
     char config[256], other[256];
@@ -124,7 +126,6 @@ START_TEST(one_server_at_two_addresses_is_refused)
     ck_assert_str_eq(master_ask(s.masters[1], "EXISTS k"), "0");
     site_end(&s);
 }
-END_TEST
 
 /* ---- restarts ---- */
 
@@ -165,7 +166,7 @@ static struct outcome second_holder_after_a_restart(enum redlock_quarantine poli
     return site_acquire_with(&s, 1, &request);
 }
 
-START_TEST(a_restart_does_not_give_a_lock_to_two_clients)
+TEST(a_restart_does_not_give_a_lock_to_two_clients)
 {
     got = second_holder_after_a_restart(REDLOCK_QUARANTINE_LENIENT);
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
@@ -174,10 +175,9 @@ START_TEST(a_restart_does_not_give_a_lock_to_two_clients)
     site_wait_answer(&s, 1, "0", "EXISTS k");
     site_end(&s);
 }
-END_TEST
 
 /* The same without a quarantine: it shows that the schedule needs one. */
-START_TEST(without_a_quarantine_a_restart_gives_a_lock_to_two_clients)
+TEST(without_a_quarantine_a_restart_gives_a_lock_to_two_clients)
 {
     got = second_holder_after_a_restart(REDLOCK_QUARANTINE_OFF);
     ck_assert_int_eq(got.status, REDLOCK_OK);
@@ -185,7 +185,6 @@ START_TEST(without_a_quarantine_a_restart_gives_a_lock_to_two_clients)
     ck_assert_uint_gt(redlock_lock_validity_ms(got.lock), 0);
     site_end(&s);
 }
-END_TEST
 
 static long uptime_s(size_t node)
 {
@@ -206,7 +205,7 @@ static void acquire_in_time(void)
 }
 
 /* One of the two that restarted must have voted. */
-START_TEST(masters_that_restarted_vote_again_after_max_ttl)
+TEST(masters_that_restarted_vote_again_after_max_ttl)
 {
     site_start(&s, 3, NULL);
     open_with(REDLOCK_QUARANTINE_LENIENT, SHORT_TTL_MS, 0);
@@ -216,10 +215,9 @@ START_TEST(masters_that_restarted_vote_again_after_max_ttl)
     ck_assert_int_ge(uptime_s(1) > uptime_s(2) ? uptime_s(1) : uptime_s(2), SHORT_TTL_MS / 1000);
     site_end(&s);
 }
-END_TEST
 
 /* No client has seen them before. */
-START_TEST(masters_that_were_just_started_do_not_vote_before_max_ttl)
+TEST(masters_that_were_just_started_do_not_vote_before_max_ttl)
 {
     site_start(&s, 3, NULL);
     open_with(REDLOCK_QUARANTINE_STRICT, SHORT_TTL_MS, 0);
@@ -227,9 +225,8 @@ START_TEST(masters_that_were_just_started_do_not_vote_before_max_ttl)
     ck_assert_int_ge(uptime_s(0), SHORT_TTL_MS / 1000);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(a_durable_master_keeps_its_vote)
+TEST_LOOP(a_durable_master_keeps_its_vote, 0, 2)
 {
     const struct master_options options = {.config = _i == 0
                                                          ? "appendonly yes\nappendfsync always"
@@ -249,11 +246,10 @@ START_TEST(a_durable_master_keeps_its_vote)
     }
     site_end(&s);
 }
-END_TEST
 
 /* [S11] Its disk was replaced: its log is written always, its run is new, and its keys are gone.
  * No client that is connected now has seen it before. */
-START_TEST(a_durable_master_that_comes_back_empty_is_quarantined_for_new_clients)
+TEST(a_durable_master_that_comes_back_empty_is_quarantined_for_new_clients)
 {
     const struct master_options options = {.config = "appendonly yes\nappendfsync always"};
     size_t i;
@@ -271,11 +267,10 @@ START_TEST(a_durable_master_that_comes_back_empty_is_quarantined_for_new_clients
     ck_assert_uint_eq(info_of(0, 2).quarantine_ms, 0);
     site_end(&s);
 }
-END_TEST
 
 /* ---- lost data ---- */
 
-START_TEST(a_flushall_is_seen_by_the_inspection)
+TEST(a_flushall_is_seen_by_the_inspection)
 {
     site_start(&s, 3, NULL);
     open_with(REDLOCK_QUARANTINE_LENIENT, LONG_TTL_MS, HEALTH_MS);
@@ -286,9 +281,8 @@ START_TEST(a_flushall_is_seen_by_the_inspection)
     ck_assert_uint_eq(info_of(0, 1).quarantine_ms, 0);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
+TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 {
     struct redlock_request request = outcome_request("k");
 
@@ -308,7 +302,6 @@ START_TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
     must_be_quarantined(0, "its data were deleted");
     site_end(&s);
 }
-END_TEST
 
 /* ---- rights and configuration ---- */
 
@@ -317,7 +310,7 @@ static bool has_sent_its_time(void *arg)
     return strstr(master_ask(arg, "INFO commandstats"), "cmdstat_time:calls=") != NULL;
 }
 
-START_TEST(a_master_that_denies_scripts_sends_its_time_and_does_not_vote)
+TEST(a_master_that_denies_scripts_sends_its_time_and_does_not_vote)
 {
     const struct master_options options = {.config = "user default on nopass ~* +@all -eval"};
     struct redlock_request request = outcome_request("k");
@@ -332,9 +325,8 @@ START_TEST(a_master_that_denies_scripts_sends_its_time_and_does_not_vote)
     ck_assert_str_eq(master_ask(s.masters[0], "EXISTS k"), "0");
     site_end(&s);
 }
-END_TEST
 
-START_TEST(masters_that_evict_do_not_vote)
+TEST(masters_that_evict_do_not_vote)
 {
     const struct master_options options = {.config = "maxmemory 64mb\n"
                                                      "maxmemory-policy allkeys-lru"};
@@ -345,10 +337,9 @@ START_TEST(masters_that_evict_do_not_vote)
     ck_assert_uint_eq(info_of(0, 0).quarantine_ms, UINT64_MAX);
     site_end(&s);
 }
-END_TEST
 
 /* What the script writes: the run, a mark, and since when the data exist. */
-START_TEST(the_mark_is_of_the_run)
+TEST(the_mark_is_of_the_run)
 {
     const char *run;
     char run_id[41] = "";
@@ -361,26 +352,4 @@ START_TEST(the_mark_is_of_the_run)
     ck_assert_int_eq(strncmp(master_ask(s.masters[0], "GET redlock:incarnation"), run_id, 40), 0);
     ck_assert_str_eq(master_ask(s.masters[0], "PTTL redlock:incarnation"), "-1");
     site_end(&s);
-}
-END_TEST
-
-Suite *quarantine_suite(void)
-{
-    Suite *suite = suite_create("quarantine");
-    TCase *tcase = tcase_create("quarantine");
-
-    tcase_add_loop_test(tcase, one_server_at_two_addresses_is_refused, 0, 2);
-    tcase_add_test(tcase, a_restart_does_not_give_a_lock_to_two_clients);
-    tcase_add_test(tcase, without_a_quarantine_a_restart_gives_a_lock_to_two_clients);
-    tcase_add_test(tcase, masters_that_restarted_vote_again_after_max_ttl);
-    tcase_add_test(tcase, masters_that_were_just_started_do_not_vote_before_max_ttl);
-    tcase_add_loop_test(tcase, a_durable_master_keeps_its_vote, 0, 2);
-    tcase_add_test(tcase, a_durable_master_that_comes_back_empty_is_quarantined_for_new_clients);
-    tcase_add_test(tcase, a_flushall_is_seen_by_the_inspection);
-    tcase_add_test(tcase, a_flushall_is_seen_by_a_vote_with_a_fence);
-    tcase_add_test(tcase, a_master_that_denies_scripts_sends_its_time_and_does_not_vote);
-    tcase_add_test(tcase, masters_that_evict_do_not_vote);
-    tcase_add_test(tcase, the_mark_is_of_the_run);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -14,8 +14,10 @@
 
 #include <event2/event.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("refusals");
 
 /* The lock is acquired for OUTCOME_TTL_MS, extended in the state, and again when that is over. */
 #define LONG_TTL_MS (OUTCOME_TTL_MS * 3 / 2)
@@ -367,7 +369,7 @@ static void tear_down(void)
     event_base_free(base);
 }
 
-START_TEST(a_lock_is_held_by_the_others_and_heals)
+TEST(a_lock_is_held_by_the_others_and_heals)
 {
     size_t i;
 
@@ -384,10 +386,9 @@ START_TEST(a_lock_is_held_by_the_others_and_heals)
     }
     tear_down();
 }
-END_TEST
 
 /* [S5] The keys would live for two minutes. */
-START_TEST(a_release_is_carried_out_when_the_master_is_well_again)
+TEST(a_release_is_carried_out_when_the_master_is_well_again)
 {
     size_t i;
 
@@ -401,16 +402,4 @@ START_TEST(a_release_is_carried_out_when_the_master_is_well_again)
         must_be_released(&stands[i]);
     }
     tear_down();
-}
-END_TEST
-
-Suite *refusals_suite(void)
-{
-    Suite *suite = suite_create("refusals");
-    TCase *tcase = tcase_create("refusals");
-
-    tcase_add_test(tcase, a_lock_is_held_by_the_others_and_heals);
-    tcase_add_test(tcase, a_release_is_carried_out_when_the_master_is_well_again);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

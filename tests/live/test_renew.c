@@ -7,8 +7,10 @@
 
 #include <event2/event.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("renew");
 
 /* When a lock is renewed, and how long its answer is waited for at most. */
 #define THIRD_MS (OUTCOME_TTL_MS / 3)
@@ -132,7 +134,7 @@ static bool has_run(void *arg)
 
 /* The texts of two scripts were sent once; the release was loaded. With a wrong SHA-1 a script
  * would have been sent as text again, or not been granted. */
-START_TEST(sha_1_of_each_script_is_what_the_server_has)
+TEST(sha_1_of_each_script_is_what_the_server_has)
 {
     struct redlock_request request = request_of_two();
     int times;
@@ -156,7 +158,6 @@ START_TEST(sha_1_of_each_script_is_what_the_server_has)
     }
     site_end(&s);
 }
-END_TEST
 
 static void set_counters(size_t node, const char *fence)
 {
@@ -166,7 +167,7 @@ static void set_counters(size_t node, const char *fence)
 /* Both of two masters have to vote, and the one with the lower counter has to confirm: the first
  * time by text, the second time by SHA-1; and two releases follow, by script on every server, as
  * there are two keys. The servers knew every SHA-1. */
-START_TEST(sha_1_of_each_fencing_script_is_what_the_server_has)
+TEST(sha_1_of_each_fencing_script_is_what_the_server_has)
 {
     struct redlock_request request = request_of_two();
     const char *stats;
@@ -192,14 +193,13 @@ START_TEST(sha_1_of_each_fencing_script_is_what_the_server_has)
     ck_assert_msg(strstr(stats, "NOSCRIPT") == NULL, "%s", stats);
     site_end(&s);
 }
-END_TEST
 
 static long ttl_at(size_t node)
 {
     return atol(master_ask(s.masters[node], "PTTL k"));
 }
 
-START_TEST(extension_lengthens_and_never_shortens)
+TEST(extension_lengthens_and_never_shortens)
 {
     struct redlock_request request = request_of("k");
 
@@ -214,9 +214,8 @@ START_TEST(extension_lengthens_and_never_shortens)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
-START_TEST(several_keys_are_one_lock)
+TEST(several_keys_are_one_lock)
 {
     struct redlock_request request = request_of_two();
     struct redlock_request part = outcome_request("b");
@@ -239,7 +238,6 @@ START_TEST(several_keys_are_one_lock)
     ask_all(0, 3, "DBSIZE", "1");
     site_end(&s);
 }
-END_TEST
 
 static bool are_all_extended(void *arg)
 {
@@ -267,7 +265,7 @@ static bool says_not_a_string(size_t node)
     return detail.vote == REDLOCK_VOTE_NO && strcmp(detail.holder, "(not a string)") == 0;
 }
 
-START_TEST(key_that_became_a_list_is_somebody_else_s)
+TEST(key_that_became_a_list_is_somebody_else_s)
 {
     struct redlock_request request = request_of("k");
     int named = 0;
@@ -293,10 +291,9 @@ START_TEST(key_that_became_a_list_is_somebody_else_s)
     ask_all(0, 3, "LLEN k", "1");
     site_end(&s);
 }
-END_TEST
 
 /* A server that is out of memory extends a key, and sets none. */
-START_TEST(full_masters_extend_and_do_not_heal)
+TEST(full_masters_extend_and_do_not_heal)
 {
     struct redlock_request request = request_of("k");
     struct redlock_node_detail detail = {.size = sizeof(detail)};
@@ -321,10 +318,9 @@ START_TEST(full_masters_extend_and_do_not_heal)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
 /* Without the right from the start, a master does not vote [S11]: test_acl.c. */
-START_TEST(user_who_loses_the_right_to_extend_is_reported)
+TEST(user_who_loses_the_right_to_extend_is_reported)
 {
     static const char rights[] = "~* -@all +eval +evalsha +script|load +get +set +del +pttl "
                                  "+pexpire +ping +info +client|setname";
@@ -344,7 +340,6 @@ START_TEST(user_who_loses_the_right_to_extend_is_reported)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
 /* ---- renewing ---- */
 
@@ -379,7 +374,7 @@ static void restart(size_t node)
 
 /* The next master is restarted when the last one counts again, which takes one more renewal
  * [S7]. */
-START_TEST(masters_that_restart_empty_in_turn_are_healed)
+TEST(masters_that_restart_empty_in_turn_are_healed)
 {
     struct redlock_request request = request_of("k");
     size_t i;
@@ -403,7 +398,6 @@ START_TEST(masters_that_restart_empty_in_turn_are_healed)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
 static bool is_asked_to_keep(void *arg)
 {
@@ -412,7 +406,7 @@ static bool is_asked_to_keep(void *arg)
 
 /* The other masters extend the key, so the lock is lost before their keys end: even if they had
  * been stopped since they were asked. */
-START_TEST(without_a_majority_it_is_lost_before_the_keys_end)
+TEST(without_a_majority_it_is_lost_before_the_keys_end)
 {
     struct redlock_request request = request_of("k");
     size_t i;
@@ -449,7 +443,6 @@ START_TEST(without_a_majority_it_is_lost_before_the_keys_end)
     ck_assert_int_eq(notices.lost, 1);
     site_end(&s);
 }
-END_TEST
 
 /* ---- adopting ---- */
 
@@ -490,7 +483,7 @@ static void get_from_child(char *ret_token, size_t size)
     close(ends[0]);
 }
 
-START_TEST(lock_of_a_process_that_has_died_is_adopted)
+TEST(lock_of_a_process_that_has_died_is_adopted)
 {
     struct redlock_request request = request_of("k");
     char token[256];
@@ -513,24 +506,4 @@ START_TEST(lock_of_a_process_that_has_died_is_adopted)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
     site_end(&s);
-}
-END_TEST
-
-Suite *renew_suite(void)
-{
-    Suite *suite = suite_create("renew");
-    TCase *tcase = tcase_create("renew");
-
-    tcase_add_test(tcase, sha_1_of_each_script_is_what_the_server_has);
-    tcase_add_test(tcase, sha_1_of_each_fencing_script_is_what_the_server_has);
-    tcase_add_test(tcase, extension_lengthens_and_never_shortens);
-    tcase_add_test(tcase, several_keys_are_one_lock);
-    tcase_add_test(tcase, key_that_became_a_list_is_somebody_else_s);
-    tcase_add_test(tcase, full_masters_extend_and_do_not_heal);
-    tcase_add_test(tcase, user_who_loses_the_right_to_extend_is_reported);
-    tcase_add_test(tcase, masters_that_restart_empty_in_turn_are_healed);
-    tcase_add_test(tcase, without_a_majority_it_is_lost_before_the_keys_end);
-    tcase_add_test(tcase, lock_of_a_process_that_has_died_is_adopted);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

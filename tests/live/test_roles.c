@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("roles");
 
 #define LONG_TTL_MS 120000u
 #define HEALTH_MS 50u
@@ -51,7 +53,7 @@ static void copy_another(void)
 
 /* The replica goes on granting locks, over the connection that we have. Its role is read even
  * without a quarantine. */
-START_TEST(a_connected_master_that_becomes_a_writable_replica_has_no_vote)
+TEST_LOOP(a_connected_master_that_becomes_a_writable_replica_has_no_vote, 0, 2)
 {
     const struct master_options options = {.where = MASTER_TCP4};
     struct outcome got;
@@ -83,7 +85,6 @@ START_TEST(a_connected_master_that_becomes_a_writable_replica_has_no_vote)
     }
     site_end(&s);
 }
-END_TEST
 
 static bool is_quarantined(void *arg)
 {
@@ -97,7 +98,7 @@ static bool is_quarantined_for_a_while(void *arg)
 }
 
 /* For a user without the right to INFO, HELLO shows the role. */
-START_TEST(the_role_is_known_without_info)
+TEST(the_role_is_known_without_info)
 {
     const struct master_options options = {.where = MASTER_TCP4,
                                            .config = "user default on nopass ~* +@all -info"};
@@ -111,10 +112,9 @@ START_TEST(the_role_is_known_without_info)
     loop_must_true(s.base, is_quarantined, NULL);
     site_end(&s);
 }
-END_TEST
 
 /* What it cannot do decides, and not its version. */
-START_TEST(a_server_that_cannot_renew_or_release_does_not_vote)
+TEST_LOOP(a_server_that_cannot_renew_or_release_does_not_vote, 0, 5)
 {
     static const struct {
         const char *config, *says;
@@ -135,11 +135,10 @@ START_TEST(a_server_that_cannot_renew_or_release_does_not_vote)
     ck_assert_str_eq(master_ask(s.masters[0], "EXISTS k"), "0");
     site_end(&s);
 }
-END_TEST
 
 /* It is a replica and then a master again, perhaps between two inspections: the number of its
  * promotions shows it. */
-START_TEST(a_former_replica_is_quarantined_each_time)
+TEST(a_former_replica_is_quarantined_each_time)
 {
     const struct master_options options = {.where = MASTER_TCP4};
     uint64_t before;
@@ -157,11 +156,10 @@ START_TEST(a_former_replica_is_quarantined_each_time)
     }
     site_end(&s);
 }
-END_TEST
 
 /* The master is out of memory when it is greeted, and has no mark: it cannot write one. Then
  * there is memory, and what it had granted meanwhile is deleted. */
-START_TEST(the_first_mark_after_oom_quarantines)
+TEST(the_first_mark_after_oom_quarantines)
 {
     struct outcome got;
 
@@ -180,10 +178,9 @@ START_TEST(the_first_mark_after_oom_quarantines)
     ck_assert_int_ne(got.status, REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
 /* [S11] It has its master's key, and not everything that its master granted; and it is durable. */
-START_TEST(a_durable_replica_that_was_promoted_is_quarantined_for_new_clients)
+TEST(a_durable_replica_that_was_promoted_is_quarantined_for_new_clients)
 {
     struct master_options options = {.where = MASTER_TCP4,
                                      .config = "appendonly yes\nappendfsync always\n"
@@ -208,21 +205,4 @@ START_TEST(a_durable_replica_that_was_promoted_is_quarantined_for_new_clients)
     ck_assert_uint_eq(info_of(0).quarantine_ms, 0);
     ck_assert_uint_eq(info_of(1).quarantine_ms, 0);
     site_end(&s);
-}
-END_TEST
-
-Suite *roles_suite(void)
-{
-    Suite *suite = suite_create("roles");
-    TCase *tcase = tcase_create("roles");
-
-    tcase_add_loop_test(tcase, a_connected_master_that_becomes_a_writable_replica_has_no_vote, 0,
-                        2);
-    tcase_add_loop_test(tcase, a_server_that_cannot_renew_or_release_does_not_vote, 0, 5);
-    tcase_add_test(tcase, the_role_is_known_without_info);
-    tcase_add_test(tcase, a_former_replica_is_quarantined_each_time);
-    tcase_add_test(tcase, the_first_mark_after_oom_quarantines);
-    tcase_add_test(tcase, a_durable_replica_that_was_promoted_is_quarantined_for_new_clients);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

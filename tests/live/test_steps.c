@@ -7,8 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("steps");
 
 #define LONG_TTL_MS 120000u
 #define HEALTH_MS 50u
@@ -164,7 +166,7 @@ static bool knows_the_clock(void *arg)
            info_of(0).clock_error_us != UINT64_MAX;
 }
 
-START_TEST(the_clock_of_each_master_is_described)
+TEST(the_clock_of_each_master_is_described)
 {
     struct redlock_node_info info;
     size_t i;
@@ -181,9 +183,8 @@ START_TEST(the_clock_of_each_master_is_described)
     }
     end();
 }
-END_TEST
 
-START_TEST(a_step_is_known_to_clients_that_come_after_it)
+TEST(a_step_is_known_to_clients_that_come_after_it)
 {
     long long other_us;
     size_t i;
@@ -207,11 +208,10 @@ START_TEST(a_step_is_known_to_clients_that_come_after_it)
     ck_assert_int_eq(born_us(1), other_us);
     end();
 }
-END_TEST
 
 /* The clock is set back to the right time. Then the record shows a time in the future, and no
  * client makes the data old again: neither a connected one nor a new one. */
-START_TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
+TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
 {
     size_t i;
 
@@ -231,10 +231,9 @@ START_TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
     ck_assert_int_lt(born_us(0), before_us + 2 * DAY_US + HOUR_US); /* it was a day ago */
     end();
 }
-END_TEST
 
 /* The master is out of memory and cannot store the record: it is still inspected. */
-START_TEST(a_step_is_recorded_as_soon_as_there_is_memory)
+TEST(a_step_is_recorded_as_soon_as_there_is_memory)
 {
     long long born;
 
@@ -250,18 +249,4 @@ START_TEST(a_step_is_recorded_as_soon_as_there_is_memory)
     ck_assert_str_eq(master_ask(s.masters[0], "CONFIG SET maxmemory 0"), "OK");
     loop_must_true(s.base, is_on_record, NULL);
     end();
-}
-END_TEST
-
-Suite *steps_suite(void)
-{
-    Suite *suite = suite_create("steps");
-    TCase *tcase = tcase_create("steps");
-
-    tcase_add_test(tcase, the_clock_of_each_master_is_described);
-    tcase_add_test(tcase, a_step_is_known_to_clients_that_come_after_it);
-    tcase_add_test(tcase, a_clock_step_stays_recorded_when_the_clock_is_set_back);
-    tcase_add_test(tcase, a_step_is_recorded_as_soon_as_there_is_memory);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include "lib/authority.h"
+#include "lib/test.h"
 #include "live/site.h"
+
+SUITE("tls");
 
 #define THIRD_MS (OUTCOME_TTL_MS / 3)
 #define N 3
@@ -153,7 +156,7 @@ static void restart(size_t node)
     watch_for_state(s.base, s.rl[0], node, REDLOCK_NODE_UP);
 }
 
-START_TEST(a_lock_outlives_the_certificate_of_the_client)
+TEST(a_lock_outlives_the_certificate_of_the_client)
 {
     struct redlock_request request = outcome_request("k");
 
@@ -173,22 +176,4 @@ START_TEST(a_lock_outlives_the_certificate_of_the_client)
         site_wait_clean(&s);
     }
     end();
-}
-END_TEST
-
-static Suite *tls_suite(void)
-{
-    Suite *suite = suite_create("tls");
-    TCase *tcase = tcase_create("tls");
-
-    tcase_add_test(tcase, a_lock_outlives_the_certificate_of_the_client);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {tls_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -13,9 +13,10 @@
 
 #include <event2/event.h>
 
-#include "lib/rows.h"
+#include "lib/test.h"
 #include "live/site.h"
-#include "live/suites.h"
+
+SUITE("waiting");
 
 #define MASTERS 5
 
@@ -115,7 +116,7 @@ static const struct {
     {"a_release_wakes_who_waits_behind_a_password", {MASTER_UNIX, "geheim", NULL, NULL}},
 };
 
-START_TEST(a_release_wakes_who_waits)
+TEST_ROWS(a_release_wakes_who_waits, kinds)
 {
     struct outcome first;
 
@@ -129,7 +130,6 @@ START_TEST(a_release_wakes_who_waits)
     site_wait_clean(&s);
     site_end(&s);
 }
-END_TEST
 
 static const struct {
     const char *claim, *before, *end;
@@ -147,7 +147,7 @@ static const struct {
      "EVAL return((redis.call('GET','k')=='" FOREIGN "')and(redis.call('DEL','k'))) 0"},
 };
 
-START_TEST(an_end_without_our_scripts)
+TEST_ROWS(an_end_without_our_scripts, ends)
 {
     start();
     ask_all(ends[_i].before);
@@ -157,10 +157,9 @@ START_TEST(an_end_without_our_scripts)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
 /* Everything that may be evicted is: the key and the list. */
-START_TEST(an_eviction_wakes_who_waits)
+TEST(an_eviction_wakes_who_waits)
 {
     start();
     ask_all("SET k " FOREIGN);
@@ -172,7 +171,6 @@ START_TEST(an_eviction_wakes_who_waits)
     must_get();
     site_end(&s);
 }
-END_TEST
 
 /* ---- masters that fail ---- */
 
@@ -207,7 +205,7 @@ static void for_stopped(unsigned masters, void (*what)(struct master *))
 #define STOPPED_MS 2000u
 
 /* The masters 1, 2 and 3 are the hosts of the key. */
-START_TEST(masters_are_stopped)
+TEST_ROWS(masters_are_stopped, failures)
 {
     struct redlock_request request = request_to_wait();
     struct outcome first;
@@ -230,10 +228,9 @@ START_TEST(masters_are_stopped)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
 /* It has lost the key and the list; the others have not. */
-START_TEST(a_master_is_restarted_while_somebody_waits)
+TEST_LOOP(a_master_is_restarted_while_somebody_waits, 0, MASTERS)
 {
     struct outcome first;
 
@@ -248,7 +245,6 @@ START_TEST(a_master_is_restarted_while_somebody_waits)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
 /* ---- rights ---- */
 
@@ -263,7 +259,7 @@ static const struct {
     {"a_user_without_sorted_sets_polls", "~* +@all allchannels -@sortedset", false},
 };
 
-START_TEST(a_user_without_a_right)
+TEST_ROWS(a_user_without_a_right, users)
 {
     struct redlock_request request = request_to_wait();
     struct outcome first;
@@ -288,11 +284,10 @@ START_TEST(a_user_without_a_right)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
 /* ---- kinds of locks ---- */
 
-START_TEST(a_fenced_waiter_gets_a_greater_fence)
+TEST(a_fenced_waiter_gets_a_greater_fence)
 {
     struct redlock_request request = outcome_fenced_request("k");
     struct outcome first;
@@ -308,10 +303,9 @@ START_TEST(a_fenced_waiter_gets_a_greater_fence)
     ck_assert_uint_gt(redlock_lock_fencing_token(got.lock), fence);
     site_end(&s);
 }
-END_TEST
 
 /* {a, k} is held. {k, b} and {a} wait for a part of it each. */
-START_TEST(sets_that_overlap_wait_for_each_other)
+TEST(sets_that_overlap_wait_for_each_other)
 {
     const char *const held[] = {"a", "k"}, *const wanted[] = {"k", "b"};
     struct redlock_request one = outcome_request(NULL), two = outcome_request(NULL);
@@ -333,7 +327,6 @@ START_TEST(sets_that_overlap_wait_for_each_other)
     ck_assert_int_eq(third.status, REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
 /* Three masters have the key and its list. */
 static bool have_lists(void *arg)
@@ -348,7 +341,7 @@ static bool have_lists(void *arg)
 }
 
 /* Of the greatest length, and every byte is in it. */
-START_TEST(a_key_may_contain_any_byte)
+TEST(a_key_may_contain_any_byte)
 {
     struct redlock_request request = request_to_wait();
     char key[REDLOCK_MAX_KEY];
@@ -369,7 +362,6 @@ START_TEST(a_key_may_contain_any_byte)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_end(&s);
 }
-END_TEST
 
 /* ---- processes ---- */
 
@@ -475,7 +467,7 @@ static bool come_in_order(void)
 }
 
 /* A process that does not run for some ms misses its turn. */
-START_TEST(processes_get_the_lock_in_the_order_in_which_they_came)
+TEST(processes_get_the_lock_in_the_order_in_which_they_came)
 {
     int tries = 1;
 
@@ -483,9 +475,8 @@ START_TEST(processes_get_the_lock_in_the_order_in_which_they_came)
         ck_assert_int_lt(tries++, 5);
     }
 }
-END_TEST
 
-START_TEST(a_waiter_that_was_killed_delays_nobody)
+TEST(a_waiter_that_was_killed_delays_nobody)
 {
     struct outcome first = hold_and_start(2);
 
@@ -497,10 +488,9 @@ START_TEST(a_waiter_that_was_killed_delays_nobody)
     must_end_well(1);
     site_end(&s);
 }
-END_TEST
 
 /* It is woken, and does not come. */
-START_TEST(a_waiter_that_is_stopped_does_not_keep_its_turn)
+TEST(a_waiter_that_is_stopped_does_not_keep_its_turn)
 {
     struct outcome first = hold_and_start(2);
 
@@ -514,10 +504,9 @@ START_TEST(a_waiter_that_is_stopped_does_not_keep_its_turn)
     must_end_well(0);
     site_end(&s);
 }
-END_TEST
 
 /* Nobody releases it. */
-START_TEST(the_lock_of_a_holder_that_was_killed_goes_to_the_next_when_it_ends)
+TEST(the_lock_of_a_holder_that_was_killed_goes_to_the_next_when_it_ends)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome first;
@@ -531,27 +520,4 @@ START_TEST(the_lock_of_a_holder_that_was_killed_goes_to_the_next_when_it_ends)
     wait_for_turns(1);
     must_end_well(0);
     site_end(&s);
-}
-END_TEST
-
-Suite *waiting_suite(void)
-{
-    Suite *suite = suite_create("waiting");
-    TCase *c = tcase_create("waiting");
-
-    tcase_add_rows(c, a_release_wakes_who_waits, kinds);
-    tcase_add_rows(c, an_end_without_our_scripts, ends);
-    tcase_add_test(c, an_eviction_wakes_who_waits);
-    tcase_add_rows(c, masters_are_stopped, failures);
-    tcase_add_loop_test(c, a_master_is_restarted_while_somebody_waits, 0, MASTERS);
-    tcase_add_rows(c, a_user_without_a_right, users);
-    tcase_add_test(c, a_fenced_waiter_gets_a_greater_fence);
-    tcase_add_test(c, sets_that_overlap_wait_for_each_other);
-    tcase_add_test(c, a_key_may_contain_any_byte);
-    tcase_add_test(c, processes_get_the_lock_in_the_order_in_which_they_came);
-    tcase_add_test(c, a_waiter_that_was_killed_delays_nobody);
-    tcase_add_test(c, a_waiter_that_is_stopped_does_not_keep_its_turn);
-    tcase_add_test(c, the_lock_of_a_holder_that_was_killed_goes_to_the_next_when_it_ends);
-    suite_add_tcase(suite, c);
-    return suite;
 }

@@ -5,9 +5,12 @@
 
 #include <event2/event.h>
 
+#include "lib/test.h"
 #include "live/site.h"
 #include "lock/manager.h"
 #include "net/clock.h"
+
+SUITE("watch");
 
 static struct site s;
 static struct rlk_node_hooks hooks;
@@ -126,7 +129,7 @@ static const struct {
 #define N_CHANGES (sizeof(changes) / sizeof(changes[0]))
 
 /* Once, and only of the key. */
-START_TEST(a_change_of_a_tracked_key_is_reported_once)
+TEST_LOOP(a_change_of_a_tracked_key_is_reported_once, 0, N_CHANGES)
 {
     start_up();
     if (rlk_subscriber_tracks(node())) {
@@ -144,10 +147,9 @@ START_TEST(a_change_of_a_tracked_key_is_reported_once)
     }
     site_end(&s);
 }
-END_TEST
 
 /* A SET that is refused changes nothing. */
-START_TEST(a_refused_set_is_not_reported)
+TEST(a_refused_set_is_not_reported)
 {
     start_up();
     if (rlk_subscriber_tracks(node())) {
@@ -160,23 +162,21 @@ START_TEST(a_refused_set_is_not_reported)
     }
     site_end(&s);
 }
-END_TEST
 
-START_TEST(a_server_tracks_if_it_knows_the_command)
+TEST(a_server_tracks_if_it_knows_the_command)
 {
     start_up();
     ck_assert_int_eq(rlk_subscriber_tracks(node()), strcmp(ask("CLIENT TRACKING OFF"), "OK") == 0);
     ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_UP);
     site_end(&s);
 }
-END_TEST
 
 /* ---- messages ---- */
 
 #define PUBLISH "return(redis.call('publish',ARGV[1],ARGV[2]))"
 
 /* A script learns at once whether anybody has got it. */
-START_TEST(a_script_that_publishes_knows_who_has_got_it)
+TEST(a_script_that_publishes_knows_who_has_got_it)
 {
     const char *channel;
 
@@ -190,9 +190,8 @@ START_TEST(a_script_that_publishes_knows_who_has_got_it)
     ck_assert_str_eq(master_ask(s.masters[0], "EVAL " PUBLISH " 0 %s0 tkey", channel), "0");
     site_end(&s);
 }
-END_TEST
 
-START_TEST(when_the_server_ends_it_the_watch_comes_back)
+TEST(when_the_server_ends_it_the_watch_comes_back)
 {
     start_up();
     ask("CLIENT KILL TYPE pubsub");
@@ -205,7 +204,6 @@ START_TEST(when_the_server_ends_it_the_watch_comes_back)
     }
     site_end(&s);
 }
-END_TEST
 
 /* ---- rights ---- */
 
@@ -224,7 +222,7 @@ static const struct {
 };
 #define N_USERS (sizeof(users) / sizeof(users[0]))
 
-START_TEST(what_a_user_may_not_do_is_missing)
+TEST_LOOP(what_a_user_may_not_do_is_missing, 0, N_USERS)
 {
     site_start(&s, 1, NULL);
     if (site_user(&s, users[_i].rights)) {
@@ -236,27 +234,4 @@ START_TEST(what_a_user_may_not_do_is_missing)
         ck_assert_str_eq(watch_error(s.rl[0], 0), "");
     }
     site_end(&s);
-}
-END_TEST
-
-static Suite *watch_suite(void)
-{
-    Suite *suite = suite_create("watch");
-    TCase *c = tcase_create("a real server");
-
-    tcase_add_loop_test(c, a_change_of_a_tracked_key_is_reported_once, 0, N_CHANGES);
-    tcase_add_test(c, a_refused_set_is_not_reported);
-    tcase_add_test(c, a_server_tracks_if_it_knows_the_command);
-    tcase_add_test(c, a_script_that_publishes_knows_who_has_got_it);
-    tcase_add_test(c, when_the_server_ends_it_the_watch_comes_back);
-    tcase_add_loop_test(c, what_a_user_may_not_do_is_missing, 0, N_USERS);
-    suite_add_tcase(suite, c);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {watch_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

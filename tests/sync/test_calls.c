@@ -2,14 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/test.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("calls");
 
 static struct rig r;
 
 /* ---- a lock ---- */
 
-START_TEST(a_lock_is_acquired_and_released)
+TEST(a_lock_is_acquired_and_released)
 {
     struct redlock_sync_lock *lock;
     size_t len;
@@ -28,9 +30,8 @@ START_TEST(a_lock_is_acquired_and_released)
     rig_expect_clean(&r);
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(the_key_is_the_masters_and_the_fence_grows)
+TEST(the_key_is_the_masters_and_the_fence_grows)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock;
@@ -50,7 +51,6 @@ START_TEST(the_key_is_the_masters_and_the_fence_grows)
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
 /* By the first digits of its token, with which nobody can release it. */
 static void must_name(const char *token)
@@ -66,7 +66,7 @@ static void must_name(const char *token)
 }
 
 /* The holder is named, master by master. */
-START_TEST(a_lock_that_is_held_is_refused_with_its_holder)
+TEST(a_lock_that_is_held_is_refused_with_its_holder)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock, *other = NULL;
@@ -86,9 +86,8 @@ START_TEST(a_lock_that_is_held_is_refused_with_its_holder)
     ck_assert_int_eq(redlock_sync_error_reason(), 0);
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(without_a_majority_the_masters_that_are_down_are_named)
+TEST(without_a_majority_the_masters_that_are_down_are_named)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock;
@@ -106,9 +105,8 @@ START_TEST(without_a_majority_the_masters_that_are_down_are_named)
     ck_assert_ptr_nonnull(strstr(redlock_sync_error_text(), " of 3 masters granted the lock"));
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(a_lock_is_extended_and_petted)
+TEST(a_lock_is_extended_and_petted)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock;
@@ -125,9 +123,8 @@ START_TEST(a_lock_is_extended_and_petted)
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(a_release_says_what_it_found)
+TEST(a_release_says_what_it_found)
 {
     struct redlock_sync_lock *lock;
     size_t i;
@@ -145,9 +142,8 @@ START_TEST(a_release_says_what_it_found)
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_TAKEN);
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(a_release_without_a_majority_ends_too)
+TEST(a_release_without_a_majority_ends_too)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock;
@@ -162,10 +158,9 @@ START_TEST(a_release_without_a_majority_ends_too)
     rig_continue_masters(&r);
     rig_end(&r);
 }
-END_TEST
 
 /* By another façade, as in another process. */
-START_TEST(a_lock_is_forgotten_adopted_and_released_by_its_token)
+TEST(a_lock_is_forgotten_adopted_and_released_by_its_token)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock;
@@ -188,11 +183,10 @@ START_TEST(a_lock_is_forgotten_adopted_and_released_by_its_token)
     ck_assert_int_eq(redlock_sync_close(other), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
 /* ---- the rest ---- */
 
-START_TEST(a_query_is_copied)
+TEST(a_query_is_copied)
 {
     struct redlock_query_result *free_key, *held_key, *none = NULL;
     struct redlock_request request = rig_request("k");
@@ -220,9 +214,8 @@ START_TEST(a_query_is_copied)
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(a_key_with_a_nul_has_a_length)
+TEST(a_key_with_a_nul_has_a_length)
 {
     struct redlock_request request = rig_request("k\0z");
     const char *const keys[] = {request.key};
@@ -244,9 +237,8 @@ START_TEST(a_key_with_a_nul_has_a_length)
     ck_assert_int_ge(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(a_query_without_a_majority_has_a_result_too)
+TEST(a_query_without_a_majority_has_a_result_too)
 {
     struct redlock_query_result *result = NULL;
 
@@ -261,7 +253,6 @@ START_TEST(a_query_without_a_majority_has_a_result_too)
     redlock_sync_query_free(result);
     rig_end(&r);
 }
-END_TEST
 
 struct seen {
     size_t nodes;
@@ -279,7 +270,7 @@ static void look(struct redlock *rl, void *arg)
     seen->from_inside = redlock_sync_run(seen->s, look, seen);
 }
 
-START_TEST(a_function_runs_on_the_io_thread)
+TEST(a_function_runs_on_the_io_thread)
 {
     struct seen seen = {.status = -1};
 
@@ -291,14 +282,13 @@ START_TEST(a_function_runs_on_the_io_thread)
     ck_assert_int_eq(seen.from_inside, REDLOCK_ESTATE);
     rig_end(&r);
 }
-END_TEST
 
 static void on_examined(const struct redlock_report *report, int status, void *arg)
 {
     *(size_t *)arg = status == 0 ? report->usable : 0;
 }
 
-START_TEST(what_was_done_is_counted)
+TEST(what_was_done_is_counted)
 {
     struct redlock_stats stats = {.size = sizeof(stats)};
     struct redlock_node_stats node = {.size = sizeof(node)};
@@ -317,9 +307,8 @@ START_TEST(what_was_done_is_counted)
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(the_masters_are_examined)
+TEST(the_masters_are_examined)
 {
     size_t usable = 0;
 
@@ -330,11 +319,10 @@ START_TEST(the_masters_are_examined)
     ck_assert_int_eq(redlock_sync_examine(NULL, on_examined, &usable), REDLOCK_EINVAL);
     rig_end(&r);
 }
-END_TEST
 
 /* ---- refused ---- */
 
-START_TEST(options_that_are_wrong_are_refused_with_a_text)
+TEST(options_that_are_wrong_are_refused_with_a_text)
 {
     struct redlock_options options;
     struct redlock_sync *s = NULL;
@@ -356,9 +344,8 @@ START_TEST(options_that_are_wrong_are_refused_with_a_text)
     ck_assert_int_eq(redlock_sync_new(&options, NULL), REDLOCK_EINVAL);
     ck_assert_ptr_null(s);
 }
-END_TEST
 
-START_TEST(a_request_that_is_wrong_is_refused_with_a_text)
+TEST(a_request_that_is_wrong_is_refused_with_a_text)
 {
     struct redlock_request request = rig_request("");
     struct redlock_sync_lock *lock = NULL;
@@ -385,9 +372,8 @@ START_TEST(a_request_that_is_wrong_is_refused_with_a_text)
     rig_expect_clean(&r);
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(null_is_refused_everywhere)
+TEST(null_is_refused_everywhere)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_query_result *result = NULL;
@@ -413,31 +399,4 @@ START_TEST(null_is_refused_everywhere)
     ck_assert_str_eq(redlock_sync_lock_token(NULL), "");
     ck_assert_str_eq(redlock_sync_lock_key(NULL, &len), "");
     ck_assert_uint_eq(len, 0);
-}
-END_TEST
-
-Suite *calls_suite(void)
-{
-    Suite *suite = suite_create("calls");
-    TCase *tcase = tcase_create("calls");
-
-    tcase_add_test(tcase, a_lock_is_acquired_and_released);
-    tcase_add_test(tcase, the_key_is_the_masters_and_the_fence_grows);
-    tcase_add_test(tcase, a_lock_that_is_held_is_refused_with_its_holder);
-    tcase_add_test(tcase, without_a_majority_the_masters_that_are_down_are_named);
-    tcase_add_test(tcase, a_lock_is_extended_and_petted);
-    tcase_add_test(tcase, a_release_says_what_it_found);
-    tcase_add_test(tcase, a_release_without_a_majority_ends_too);
-    tcase_add_test(tcase, a_lock_is_forgotten_adopted_and_released_by_its_token);
-    tcase_add_test(tcase, a_query_is_copied);
-    tcase_add_test(tcase, a_key_with_a_nul_has_a_length);
-    tcase_add_test(tcase, a_query_without_a_majority_has_a_result_too);
-    tcase_add_test(tcase, a_function_runs_on_the_io_thread);
-    tcase_add_test(tcase, what_was_done_is_counted);
-    tcase_add_test(tcase, the_masters_are_examined);
-    tcase_add_test(tcase, options_that_are_wrong_are_refused_with_a_text);
-    tcase_add_test(tcase, a_request_that_is_wrong_is_refused_with_a_text);
-    tcase_add_test(tcase, null_is_refused_everywhere);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

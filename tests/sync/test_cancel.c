@@ -6,8 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/test.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("cancel");
 
 #define WAITERS 8
 
@@ -62,7 +64,7 @@ static void end(void)
     rig_end(&r);
 }
 
-START_TEST(all_calls_of_a_canceler_end_and_others_go_on)
+TEST(all_calls_of_a_canceler_end_and_others_go_on)
 {
     struct redlock_sync_lock *lock;
     pthread_t threads[WAITERS];
@@ -85,9 +87,8 @@ START_TEST(all_calls_of_a_canceler_end_and_others_go_on)
     redlock_sync_canceler_free(canceler);
     end();
 }
-END_TEST
 
-START_TEST(a_canceler_stays_cancelled)
+TEST(a_canceler_stays_cancelled)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock = NULL;
@@ -100,9 +101,8 @@ START_TEST(a_canceler_stays_cancelled)
     rig_expect_clean(&r);
     end();
 }
-END_TEST
 
-START_TEST(a_canceler_of_another_facade_is_refused)
+TEST(a_canceler_of_another_facade_is_refused)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock;
@@ -113,9 +113,8 @@ START_TEST(a_canceler_of_another_facade_is_refused)
     redlock_sync_canceler_free(canceler);
     end();
 }
-END_TEST
 
-START_TEST(calls_outlive_their_canceler)
+TEST(calls_outlive_their_canceler)
 {
     struct redlock_sync_lock *lock;
     pthread_t thread;
@@ -131,7 +130,6 @@ START_TEST(calls_outlive_their_canceler)
     ck_assert_int_eq(status, REDLOCK_OK);
     end();
 }
-END_TEST
 
 static void on_signal(int signal)
 {
@@ -154,7 +152,7 @@ static void handle_signals(void (*handler)(int))
 }
 
 /* In the thread that waits, too. */
-START_TEST(a_signal_handler_may_cancel)
+TEST(a_signal_handler_may_cancel)
 {
     struct redlock_sync_lock *lock;
     pthread_t thread;
@@ -172,7 +170,6 @@ START_TEST(a_signal_handler_may_cancel)
     redlock_sync_canceler_free(canceler);
     end();
 }
-END_TEST
 
 static atomic_int signals;
 
@@ -182,7 +179,7 @@ static void count_signal(int signal)
     atomic_fetch_add(&signals, 1);
 }
 
-START_TEST(signals_do_not_disturb_a_call_that_waits)
+TEST(signals_do_not_disturb_a_call_that_waits)
 {
     static const struct timespec pause = {0, 1000000};
     struct redlock_sync_lock *lock;
@@ -205,7 +202,6 @@ START_TEST(signals_do_not_disturb_a_call_that_waits)
     redlock_sync_canceler_free(canceler);
     end();
 }
-END_TEST
 
 static void block(int how)
 {
@@ -217,7 +213,7 @@ static void block(int how)
 }
 
 /* The only other thread is the I/O thread, which does not take the signal. */
-START_TEST(signals_of_the_process_are_the_applications)
+TEST(signals_of_the_process_are_the_applications)
 {
     struct redlock_sync_lock *lock;
 
@@ -233,21 +229,4 @@ START_TEST(signals_of_the_process_are_the_applications)
     ck_assert_int_eq(atomic_load(&signals), 1);
     redlock_sync_canceler_free(canceler);
     end();
-}
-END_TEST
-
-Suite *cancel_suite(void)
-{
-    Suite *suite = suite_create("cancel");
-    TCase *tcase = tcase_create("cancel");
-
-    tcase_add_test(tcase, all_calls_of_a_canceler_end_and_others_go_on);
-    tcase_add_test(tcase, a_canceler_stays_cancelled);
-    tcase_add_test(tcase, a_canceler_of_another_facade_is_refused);
-    tcase_add_test(tcase, calls_outlive_their_canceler);
-    tcase_add_test(tcase, a_signal_handler_may_cancel);
-    tcase_add_test(tcase, signals_do_not_disturb_a_call_that_waits);
-    tcase_add_test(tcase, signals_of_the_process_are_the_applications);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

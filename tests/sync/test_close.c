@@ -1,7 +1,9 @@
 /* sync/test_close.c - a close ends what other threads wait for, and leaves handles that can be
  * given back. */
+#include "lib/test.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("close");
 
 #define WAITERS 6
 
@@ -28,7 +30,7 @@ static void *wait_for_lock(void *arg)
 
 /* For keys that another client has, and each for one of its own: all that wait for one key have one
  * place in its list. */
-START_TEST(a_close_ends_calls_that_wait)
+TEST(a_close_ends_calls_that_wait)
 {
     struct redlock_sync_lock *lock, *theirs[WAITERS];
     struct waiter waiters[WAITERS];
@@ -56,9 +58,8 @@ START_TEST(a_close_ends_calls_that_wait)
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_ECANCELED);
     rig_end(&other);
 }
-END_TEST
 
-START_TEST(locks_are_released_by_a_close_and_their_handles_stay)
+TEST(locks_are_released_by_a_close_and_their_handles_stay)
 {
     struct redlock_sync_canceler *canceler;
     struct redlock_sync_lock *locks[3];
@@ -87,10 +88,9 @@ START_TEST(locks_are_released_by_a_close_and_their_handles_stay)
     redlock_sync_canceler_free(canceler);
     rig_end(&r);
 }
-END_TEST
 
 /* Masters that were never there: nothing hangs. */
-START_TEST(a_facade_without_masters_is_closed_at_once)
+TEST(a_facade_without_masters_is_closed_at_once)
 {
     const char *nobody[] = {"unix:///nonexistent/a", "unix:///nonexistent/b"};
     struct redlock_request request = rig_request("k");
@@ -103,7 +103,6 @@ START_TEST(a_facade_without_masters_is_closed_at_once)
     ck_assert_int_eq(redlock_sync_acquire(r.s, &request, NULL, &lock), REDLOCK_ENOQUORUM);
     ck_assert_int_eq(redlock_sync_close(r.s), REDLOCK_OK);
 }
-END_TEST
 
 static struct redlock_sync *inner;
 
@@ -120,7 +119,7 @@ static void open_inside(struct redlock *rl, void *arg)
 }
 
 /* Making another one waits for its thread only. */
-START_TEST(an_io_thread_opens_another_facade_and_closes_none)
+TEST(an_io_thread_opens_another_facade_and_closes_none)
 {
     int status = -1;
 
@@ -132,7 +131,6 @@ START_TEST(an_io_thread_opens_another_facade_and_closes_none)
     ck_assert_int_eq(redlock_sync_close(inner), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
 static bool have_all_begun(void *arg)
 {
@@ -158,7 +156,7 @@ static void *lock_until_closed(void *arg)
 }
 
 /* The canceler keeps what the façade is made of, so that late calls are refused. */
-START_TEST(threads_at_work_are_stopped_by_a_close)
+TEST(threads_at_work_are_stopped_by_a_close)
 {
     struct redlock_sync_canceler *canceler;
     pthread_t threads[WAITERS];
@@ -179,19 +177,4 @@ START_TEST(threads_at_work_are_stopped_by_a_close)
     redlock_sync_canceler_free(canceler);
     rig_expect_clean(&r);
     rig_end(&r);
-}
-END_TEST
-
-Suite *close_suite(void)
-{
-    Suite *suite = suite_create("close");
-    TCase *tcase = tcase_create("close");
-
-    tcase_add_test(tcase, a_close_ends_calls_that_wait);
-    tcase_add_test(tcase, locks_are_released_by_a_close_and_their_handles_stay);
-    tcase_add_test(tcase, a_facade_without_masters_is_closed_at_once);
-    tcase_add_test(tcase, an_io_thread_opens_another_facade_and_closes_none);
-    tcase_add_test(tcase, threads_at_work_are_stopped_by_a_close);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

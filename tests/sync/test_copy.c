@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lib/test.h"
 #include "lock/result.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("copy");
 
 static struct rig r;
 
@@ -65,7 +67,7 @@ static void ask(struct redlock *rl, void *arg)
     ck_assert_int_eq(redlock_query(rl, "k", 0, on_result, arg), REDLOCK_OK);
 }
 
-START_TEST(a_copied_result_shares_no_pointer_with_the_original)
+TEST(a_copied_result_shares_no_pointer_with_the_original)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock;
@@ -78,15 +80,4 @@ START_TEST(a_copied_result_shares_no_pointer_with_the_original)
     rig_wait_for(&done);
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
-}
-END_TEST
-
-Suite *copy_suite(void)
-{
-    Suite *suite = suite_create("copy");
-    TCase *tcase = tcase_create("copy");
-
-    tcase_add_test(tcase, a_copied_result_shares_no_pointer_with_the_original);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/test.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("election");
 
 #define TTL_MS 1500
 
@@ -70,7 +72,7 @@ static short polled(const struct redlock_sync_election *e)
     return poller.revents;
 }
 
-START_TEST(a_lead_begins_and_ends)
+TEST(a_lead_begins_and_ends)
 {
     struct redlock_demotion demotion = {.size = sizeof(demotion)};
     struct redlock_sync_election *e;
@@ -102,7 +104,6 @@ START_TEST(a_lead_begins_and_ends)
     free_one(e);
     end();
 }
-END_TEST
 
 static bool is_led_by(void *arg, const char *id)
 {
@@ -117,7 +118,7 @@ static bool is_led_by_ann(void *arg)
     return is_led_by(arg, "ann");
 }
 
-START_TEST(everybody_sees_the_leader)
+TEST(everybody_sees_the_leader)
 {
     struct redlock_sync_leader leader = {.size = sizeof(leader)};
     struct redlock_sync_election *ann, *observer;
@@ -140,9 +141,8 @@ START_TEST(everybody_sees_the_leader)
     free_one(observer);
     end();
 }
-END_TEST
 
-START_TEST(a_query_keeps_the_leader_and_its_value)
+TEST(a_query_keeps_the_leader_and_its_value)
 {
     struct redlock_query_result *led, *free_key;
     struct redlock_sync_election *ann;
@@ -160,10 +160,9 @@ START_TEST(a_query_keeps_the_leader_and_its_value)
     free_one(ann);
     end();
 }
-END_TEST
 
 /* It does not wait for redlock_sync_election_stopped(), although the ttl is long. */
-START_TEST(a_leader_that_is_freed_has_stopped)
+TEST(a_leader_that_is_freed_has_stopped)
 {
     struct redlock_sync_election *ann, *bob;
     uint64_t began_us, term;
@@ -179,7 +178,6 @@ START_TEST(a_leader_that_is_freed_has_stopped)
     free_one(bob);
     end();
 }
-END_TEST
 
 struct campaign {
     struct redlock_sync_election *e;
@@ -198,7 +196,7 @@ static void *campaign(void *arg)
     return NULL;
 }
 
-START_TEST(the_next_candidate_leads_when_the_leader_has_stopped)
+TEST(the_next_candidate_leads_when_the_leader_has_stopped)
 {
     struct campaign next = {.status = -1};
     struct redlock_sync_election *ann;
@@ -225,7 +223,6 @@ START_TEST(the_next_candidate_leads_when_the_leader_has_stopped)
     free_one(next.e);
     end();
 }
-END_TEST
 
 /* Somebody campaigns, and not only a thread is about to. */
 static void must_be_waited_for(void)
@@ -241,7 +238,7 @@ static void must_be_waited_for(void)
 }
 
 /* By a canceler, by resigning, by closing. */
-START_TEST(a_campaign_is_cancelled)
+TEST_LOOP(a_campaign_is_cancelled, 0, 3)
 {
     struct campaign next = {.status = -1};
     struct redlock_sync_election *ann;
@@ -277,9 +274,8 @@ START_TEST(a_campaign_is_cancelled)
     free_one(ann);
     end();
 }
-END_TEST
 
-START_TEST(a_close_ends_a_lead)
+TEST(a_close_ends_a_lead)
 {
     struct redlock_sync_election *e;
 
@@ -293,7 +289,6 @@ START_TEST(a_close_ends_a_lead)
     ck_assert_int_eq(redlock_sync_election_free(e), REDLOCK_ECANCELED);
     end();
 }
-END_TEST
 
 static struct {
     atomic_int elected, demoted, moved, led, asked;
@@ -341,7 +336,7 @@ static int on_health(struct redlock_election *election, void *arg)
     return atomic_fetch_add(&seen.asked, 1) < 1000;
 }
 
-START_TEST(callbacks_run_on_the_io_thread)
+TEST(callbacks_run_on_the_io_thread)
 {
     struct redlock_election_options options = candidate("ann");
     struct redlock_sync_election *e;
@@ -368,10 +363,9 @@ START_TEST(callbacks_run_on_the_io_thread)
     free_one(e);
     end();
 }
-END_TEST
 
 /* The masters do not answer: the lead ends, and when they are back there is another one. */
-START_TEST(a_lead_without_masters_ends)
+TEST(a_lead_without_masters_ends)
 {
     struct redlock_election_options options = candidate("ann");
     struct redlock_demotion demotion = {.size = sizeof(demotion)};
@@ -397,7 +391,6 @@ START_TEST(a_lead_without_masters_ends)
     free_one(e);
     rig_end(&r);
 }
-END_TEST
 
 /* The I/O thread is kept busy: until another thread has asked it two things, one after the other;
  * then by the first of them, until the deadline has passed. */
@@ -451,7 +444,7 @@ static void *ask_for_the_end(void *arg)
 }
 
 /* Although the deadline has passed when the wait begins. */
-START_TEST(who_waits_for_the_end_hears_why)
+TEST(who_waits_for_the_end_hears_why)
 {
     struct redlock_election_options options = candidate("ann");
     pthread_t threads[2];
@@ -474,9 +467,8 @@ START_TEST(who_waits_for_the_end_hears_why)
     free_one(busy.e);
     end();
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_refused)
+TEST(what_is_wrong_is_refused)
 {
     struct redlock_election_options options = candidate("ann");
     struct redlock_sync_leader leader = {.size = 0};
@@ -516,7 +508,6 @@ START_TEST(what_is_wrong_is_refused)
     redlock_sync_canceler_free(canceler);
     end();
 }
-END_TEST
 
 /* The number of the first call that is wrong; 0: none. */
 static int call_everything(struct redlock_sync_election *e)
@@ -544,7 +535,7 @@ static int call_everything(struct redlock_sync_election *e)
     return redlock_sync_election_is_leader(e) || redlock_sync_election_term(e) ? 100 : 0;
 }
 
-START_TEST(a_child_does_not_lead)
+TEST(a_child_does_not_lead)
 {
     struct redlock_sync_election *e;
     int status;
@@ -564,7 +555,6 @@ START_TEST(a_child_does_not_lead)
     free_one(e);
     end();
 }
-END_TEST
 
 /* Two façades with two threads each; at most one of them works under a term. */
 static struct {
@@ -603,7 +593,7 @@ static void *lead_in_turns(void *arg)
     return NULL;
 }
 
-START_TEST(leads_pass_from_thread_to_thread)
+TEST(leads_pass_from_thread_to_thread)
 {
     static const char *const ids[] = {"ann", "bob", "cid"};
     pthread_t threads[3];
@@ -619,27 +609,4 @@ START_TEST(leads_pass_from_thread_to_thread)
     }
     ck_assert_int_eq(atomic_load(&races.wrong), 0);
     end();
-}
-END_TEST
-
-Suite *election_suite(void)
-{
-    Suite *suite = suite_create("election");
-    TCase *tcase = tcase_create("election");
-
-    tcase_add_test(tcase, a_lead_begins_and_ends);
-    tcase_add_test(tcase, everybody_sees_the_leader);
-    tcase_add_test(tcase, a_query_keeps_the_leader_and_its_value);
-    tcase_add_test(tcase, the_next_candidate_leads_when_the_leader_has_stopped);
-    tcase_add_test(tcase, a_leader_that_is_freed_has_stopped);
-    tcase_add_loop_test(tcase, a_campaign_is_cancelled, 0, 3);
-    tcase_add_test(tcase, a_close_ends_a_lead);
-    tcase_add_test(tcase, callbacks_run_on_the_io_thread);
-    tcase_add_test(tcase, a_lead_without_masters_ends);
-    tcase_add_test(tcase, who_waits_for_the_end_hears_why);
-    tcase_add_test(tcase, what_is_wrong_is_refused);
-    tcase_add_test(tcase, a_child_does_not_lead);
-    tcase_add_test(tcase, leads_pass_from_thread_to_thread);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

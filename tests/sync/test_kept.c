@@ -1,6 +1,8 @@
 /* sync/test_kept.c - what a callback or redlock_sync_run() lends cannot be ended there. */
+#include "lib/test.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("kept");
 
 static struct rig r;
 
@@ -16,7 +18,7 @@ static void try_to_close(struct redlock *rl, void *arg)
     tried->close = redlock_close(rl, NULL, NULL);
 }
 
-START_TEST(a_function_on_the_io_thread_cannot_close_the_manager)
+TEST(a_function_on_the_io_thread_cannot_close_the_manager)
 {
     struct tried tried = {0};
 
@@ -26,7 +28,6 @@ START_TEST(a_function_on_the_io_thread_cannot_close_the_manager)
     ck_assert_int_eq(redlock_sync_release(rig_acquire(&r, "k")), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
 static void on_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
 {
@@ -39,7 +40,7 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
 }
 
 /* Of a renewal: while an extension is in flight, that would be a reason to refuse, too. */
-START_TEST(a_notice_cannot_end_the_lock)
+TEST(a_notice_cannot_end_the_lock)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock;
@@ -59,7 +60,6 @@ START_TEST(a_notice_cannot_end_the_lock)
     rig_expect_clean(&r);
     rig_end(&r);
 }
-END_TEST
 
 static void on_elected(struct redlock_election *election, uint64_t term, void *arg)
 {
@@ -70,7 +70,7 @@ static void on_elected(struct redlock_election *election, uint64_t term, void *a
     atomic_store(&tried->done, 1);
 }
 
-START_TEST(a_callback_cannot_free_the_election)
+TEST(a_callback_cannot_free_the_election)
 {
     struct redlock_election_options options;
     struct redlock_sync_election *election;
@@ -90,7 +90,6 @@ START_TEST(a_callback_cannot_free_the_election)
     ck_assert_int_eq(redlock_sync_election_free(election), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
 struct own {
     atomic_int held, released;
@@ -128,7 +127,7 @@ static void release_own(struct redlock *rl, void *arg)
     redlock_release(own->lock, on_released, own);
 }
 
-START_TEST(a_function_on_the_io_thread_ends_what_it_has_made_itself)
+TEST(a_function_on_the_io_thread_ends_what_it_has_made_itself)
 {
     struct own own = {0};
 
@@ -140,18 +139,4 @@ START_TEST(a_function_on_the_io_thread_ends_what_it_has_made_itself)
     rig_wait_for(&own.released);
     ck_assert_int_eq(atomic_load(&own.released), 1);
     rig_end(&r);
-}
-END_TEST
-
-Suite *kept_suite(void)
-{
-    Suite *suite = suite_create("kept");
-    TCase *tcase = tcase_create("kept");
-
-    tcase_add_test(tcase, a_function_on_the_io_thread_cannot_close_the_manager);
-    tcase_add_test(tcase, a_notice_cannot_end_the_lock);
-    tcase_add_test(tcase, a_callback_cannot_free_the_election);
-    tcase_add_test(tcase, a_function_on_the_io_thread_ends_what_it_has_made_itself);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -1,8 +1,10 @@
 /* sync/test_lost.c - a lock that is lost, noticed in each of the three ways. */
 #include <string.h>
 
+#include "lib/test.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("lost");
 
 #define TTL_MS 1500
 
@@ -61,7 +63,7 @@ static bool is_lost(void *arg)
 }
 
 /* The masters are stopped: the callback, the file descriptor and the accessors agree. */
-START_TEST(a_lost_lock_is_reported_in_three_ways)
+TEST(a_lost_lock_is_reported_in_three_ways)
 {
     struct redlock_sync_lock *lock = start(1);
     int fd = redlock_sync_lock_fd(lock);
@@ -85,10 +87,9 @@ START_TEST(a_lost_lock_is_reported_in_three_ways)
     ck_assert_int_ge(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
 /* In the callback: what would wait is refused and does nothing, what does not wait works. */
-START_TEST(a_call_that_would_wait_is_refused_in_a_callback)
+TEST(a_call_that_would_wait_is_refused_in_a_callback)
 {
     struct redlock_sync_lock *lock = start(0);
 
@@ -100,9 +101,8 @@ START_TEST(a_call_that_would_wait_is_refused_in_a_callback)
     ck_assert_int_ge(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(whoever_asks_for_the_descriptor_late_finds_it_readable)
+TEST(whoever_asks_for_the_descriptor_late_finds_it_readable)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock;
@@ -117,7 +117,6 @@ START_TEST(whoever_asks_for_the_descriptor_late_finds_it_readable)
     ck_assert_int_ge(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
 static bool has_moved(void *arg)
 {
@@ -129,7 +128,7 @@ static bool has_moved(void *arg)
 }
 
 /* A renewal moves the deadline for all threads; the user is told only who asked for that. */
-START_TEST(a_renewal_moves_the_deadline)
+TEST(a_renewal_moves_the_deadline)
 {
     struct redlock_sync_lock *lock = start(1);
 
@@ -138,9 +137,8 @@ START_TEST(a_renewal_moves_the_deadline)
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
-START_TEST(moves_are_reported_to_whoever_wants_them)
+TEST(moves_are_reported_to_whoever_wants_them)
 {
     struct redlock_request request = rig_request("k");
     struct redlock_sync_lock *lock;
@@ -155,19 +153,4 @@ START_TEST(moves_are_reported_to_whoever_wants_them)
     rig_wait_for(&seen.moves);
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
-}
-END_TEST
-
-Suite *lost_suite(void)
-{
-    Suite *suite = suite_create("lost");
-    TCase *tcase = tcase_create("lost");
-
-    tcase_add_test(tcase, a_lost_lock_is_reported_in_three_ways);
-    tcase_add_test(tcase, a_call_that_would_wait_is_refused_in_a_callback);
-    tcase_add_test(tcase, whoever_asks_for_the_descriptor_late_finds_it_readable);
-    tcase_add_test(tcase, a_renewal_moves_the_deadline);
-    tcase_add_test(tcase, moves_are_reported_to_whoever_wants_them);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -3,8 +3,10 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "lib/test.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("memory");
 
 static struct rig r;
 static atomic_uint allocations;
@@ -70,7 +72,7 @@ static unsigned run_with(unsigned number)
     return atomic_load(&allocations);
 }
 
-START_TEST(each_allocation_may_fail)
+TEST(each_allocation_may_fail)
 {
     unsigned number, n;
 
@@ -82,15 +84,4 @@ START_TEST(each_allocation_may_fail)
         ck_assert_str_eq(master_ask(r.masters[0], "EXISTS k boss"), "0");
     }
     rig_end(&r);
-}
-END_TEST
-
-Suite *memory_suite(void)
-{
-    Suite *suite = suite_create("memory");
-    TCase *tcase = tcase_create("memory");
-
-    tcase_add_test(tcase, each_allocation_may_fail);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -4,12 +4,14 @@
 
 #include <redlock/redlock.h>
 
+#include "lib/test.h"
 #include "sync/failure.h"
 #include "sync/flag.h"
 #include "sync/gate.h"
 #include "sync/inbox.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("parts");
 
 static struct rlk_sync_inbox inbox;
 static struct rlk_sync_task tasks[3];
@@ -24,7 +26,7 @@ static void end(void)
     rlk_sync_inbox_end(&inbox);
 }
 
-START_TEST(tasks_are_taken_in_the_order_of_their_pushes)
+TEST(tasks_are_taken_in_the_order_of_their_pushes)
 {
     struct rlk_sync_task *task;
     int i;
@@ -42,10 +44,9 @@ START_TEST(tasks_are_taken_in_the_order_of_their_pushes)
     ck_assert_ptr_null(rlk_sync_inbox_take(&inbox));
     end();
 }
-END_TEST
 
 /* Nobody reads the file descriptor: it wakes by being written. So this looks at the first time. */
-START_TEST(whoever_sleeps_is_woken_and_nobody_else)
+TEST(whoever_sleeps_is_woken_and_nobody_else)
 {
     start();
     ck_assert(rlk_sync_inbox_push(&inbox, &tasks[0]));
@@ -61,9 +62,8 @@ START_TEST(whoever_sleeps_is_woken_and_nobody_else)
     ck_assert(rig_is_readable(inbox.fd, 0));
     end();
 }
-END_TEST
 
-START_TEST(nobody_sleeps_while_there_is_a_task)
+TEST(nobody_sleeps_while_there_is_a_task)
 {
     start();
     ck_assert(rlk_sync_inbox_push(&inbox, &tasks[0]));
@@ -72,9 +72,8 @@ START_TEST(nobody_sleeps_while_there_is_a_task)
     ck_assert(!rig_is_readable(inbox.fd, 0));
     end();
 }
-END_TEST
 
-START_TEST(an_inbox_that_is_closed_takes_nothing)
+TEST(an_inbox_that_is_closed_takes_nothing)
 {
     start();
     ck_assert(rlk_sync_inbox_push(&inbox, &tasks[0]));
@@ -82,7 +81,6 @@ START_TEST(an_inbox_that_is_closed_takes_nothing)
     ck_assert(!rlk_sync_inbox_push(&inbox, &tasks[1]));
     end();
 }
-END_TEST
 
 static void *open_gate(void *arg)
 {
@@ -90,7 +88,7 @@ static void *open_gate(void *arg)
     return NULL;
 }
 
-START_TEST(a_gate_is_waited_for_or_open_already)
+TEST(a_gate_is_waited_for_or_open_already)
 {
     struct rlk_sync_gate gate;
     pthread_t thread;
@@ -103,9 +101,8 @@ START_TEST(a_gate_is_waited_for_or_open_already)
     rlk_sync_gate_open(&gate);
     rlk_sync_gate_wait(&gate);
 }
-END_TEST
 
-START_TEST(a_flag_is_readable_whenever_its_descriptor_was_made)
+TEST(a_flag_is_readable_whenever_its_descriptor_was_made)
 {
     struct rlk_sync_flag flag;
     int fd;
@@ -122,9 +119,8 @@ START_TEST(a_flag_is_readable_whenever_its_descriptor_was_made)
     ck_assert(rig_is_readable(rlk_sync_flag_fd(&flag), 0));
     rlk_sync_flag_end(&flag);
 }
-END_TEST
 
-START_TEST(a_text_that_is_too_long_is_cut)
+TEST(a_text_that_is_too_long_is_cut)
 {
     struct rlk_sync_failure *f = rlk_sync_failure_begin();
     int i;
@@ -136,21 +132,4 @@ START_TEST(a_text_that_is_too_long_is_cut)
     ck_assert_str_eq(redlock_sync_error_text() + RLK_SYNC_TEXT - 1 - 5, "45...");
     rlk_sync_failure_begin();
     ck_assert_str_eq(redlock_sync_error_text(), "");
-}
-END_TEST
-
-Suite *parts_suite(void)
-{
-    Suite *suite = suite_create("parts");
-    TCase *tcase = tcase_create("parts");
-
-    tcase_add_test(tcase, tasks_are_taken_in_the_order_of_their_pushes);
-    tcase_add_test(tcase, whoever_sleeps_is_woken_and_nobody_else);
-    tcase_add_test(tcase, nobody_sleeps_while_there_is_a_task);
-    tcase_add_test(tcase, an_inbox_that_is_closed_takes_nothing);
-    tcase_add_test(tcase, a_gate_is_waited_for_or_open_already);
-    tcase_add_test(tcase, a_flag_is_readable_whenever_its_descriptor_was_made);
-    tcase_add_test(tcase, a_text_that_is_too_long_is_cut);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/test.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("threads");
 
 #define THREADS 8
 #define KEYS 3
@@ -67,7 +69,7 @@ static void *lock_them(void *arg)
     return NULL;
 }
 
-START_TEST(threads_exclude_each_other)
+TEST(threads_exclude_each_other)
 {
     pthread_t threads[THREADS];
     unsigned i, sum = 0;
@@ -88,7 +90,6 @@ START_TEST(threads_exclude_each_other)
     ck_assert_uint_eq(sum, THREADS * work.rounds);
     rig_end(&r);
 }
-END_TEST
 
 static void *lock_its_own(void *arg)
 {
@@ -105,7 +106,7 @@ static void *lock_its_own(void *arg)
     return NULL;
 }
 
-START_TEST(threads_do_not_disturb_each_other)
+TEST(threads_do_not_disturb_each_other)
 {
     pthread_t threads[THREADS];
     unsigned i;
@@ -123,7 +124,6 @@ START_TEST(threads_do_not_disturb_each_other)
     rig_expect_clean(&r);
     rig_end(&r);
 }
-END_TEST
 
 /* One thread works under the lock of another one, and looks at it all the time. */
 static atomic_int looked;
@@ -145,7 +145,7 @@ static void *look_at(void *arg)
     return least > 0 ? lock : NULL;
 }
 
-START_TEST(any_thread_may_look_at_a_lock)
+TEST(any_thread_may_look_at_a_lock)
 {
     struct redlock_sync_lock *lock;
     pthread_t threads[2];
@@ -169,7 +169,6 @@ START_TEST(any_thread_may_look_at_a_lock)
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }
-END_TEST
 
 /* Each thread has its own text. */
 static void *ask_wrongly(void *arg)
@@ -191,7 +190,7 @@ static void *ask_wrongly(void *arg)
     return NULL;
 }
 
-START_TEST(each_thread_has_its_own_error)
+TEST(each_thread_has_its_own_error)
 {
     pthread_t threads[4];
     int i;
@@ -207,18 +206,4 @@ START_TEST(each_thread_has_its_own_error)
     ck_assert_uint_eq(atomic_load(&work.wrong), 0);
     ck_assert_str_eq(redlock_sync_error_text(), "");
     rig_end(&r);
-}
-END_TEST
-
-Suite *threads_suite(void)
-{
-    Suite *suite = suite_create("threads");
-    TCase *tcase = tcase_create("threads");
-
-    tcase_add_test(tcase, threads_exclude_each_other);
-    tcase_add_test(tcase, threads_do_not_disturb_each_other);
-    tcase_add_test(tcase, any_thread_may_look_at_a_lock);
-    tcase_add_test(tcase, each_thread_has_its_own_error);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

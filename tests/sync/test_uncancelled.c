@@ -1,8 +1,10 @@
 /* sync/test_uncancelled.c - pthread_cancel() of a thread in a call: the call ends first. */
 #include <string.h>
 
+#include "lib/test.h"
 #include "sync/rig.h"
-#include "sync/suites.h"
+
+SUITE("uncancelled");
 
 #define MOST_CALLS 64
 
@@ -115,7 +117,7 @@ static void *call_everything(void *arg)
     return NULL;
 }
 
-START_TEST(a_thread_that_is_cancelled_returns_from_each_call)
+TEST(a_thread_that_is_cancelled_returns_from_each_call)
 {
     pthread_t thread;
     void *how;
@@ -132,7 +134,6 @@ START_TEST(a_thread_that_is_cancelled_returns_from_each_call)
     ck_assert_ptr_null(how);
     rig_end(&r);
 }
-END_TEST
 
 static struct redlock_sync_lock *got;
 
@@ -146,7 +147,7 @@ static void *wait_for_lock(void *arg)
     return NULL;
 }
 
-START_TEST(a_thread_that_is_cancelled_while_it_waits_gets_its_lock_first)
+TEST(a_thread_that_is_cancelled_while_it_waits_gets_its_lock_first)
 {
     struct redlock_sync_lock *lock;
     struct rig other;
@@ -167,16 +168,4 @@ START_TEST(a_thread_that_is_cancelled_while_it_waits_gets_its_lock_first)
     ck_assert_int_eq(redlock_sync_release(got), REDLOCK_OK);
     ck_assert_int_eq(redlock_sync_close(other.s), REDLOCK_OK);
     rig_end(&r);
-}
-END_TEST
-
-Suite *uncancelled_suite(void)
-{
-    Suite *suite = suite_create("uncancelled");
-    TCase *tcase = tcase_create("uncancelled");
-
-    tcase_add_test(tcase, a_thread_that_is_cancelled_returns_from_each_call);
-    tcase_add_test(tcase, a_thread_that_is_cancelled_while_it_waits_gets_its_lock_first);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

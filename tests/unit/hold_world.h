@@ -57,10 +57,4 @@ uint64_t renewed(struct world *w);
 /* No node is up any more, until the lock is lost. Returns when that is. */
 uint64_t silence(struct world *w);
 
-/* The stories. */
-TCase *hold_limits(void);
-TCase *hold_extending(void);
-TCase *hold_healing(void);
-TCase *hold_queue(void);
-
 #endif

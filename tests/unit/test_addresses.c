@@ -5,8 +5,10 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "net/addresses.h"
+
+SUITE("addresses");
 
 static struct rlk_addresses a;
 
@@ -81,15 +83,14 @@ static const struct {
     {"ABcDe", "AcBeD"}, {"aabBab", "Bab"}, {"abcdefghijklmnopq", "abcdefghijklmnop"},
 };
 
-START_TEST(families_take_turns_and_ipv6_begins)
+TEST_LOOP(families_take_turns_and_ipv6_begins, 0, N_ROWS(fresh))
 {
     a = (struct rlk_addresses){0};
     ck_assert_str_eq(looked_up(fresh[_i].found), fresh[_i].order);
     ck_assert_str_eq(looked_up(fresh[_i].found), fresh[_i].order);
 }
-END_TEST
 
-START_TEST(the_address_that_worked_last_is_first)
+TEST(the_address_that_worked_last_is_first)
 {
     a = (struct rlk_addresses){0};
     looked_up("abCD");
@@ -98,10 +99,9 @@ START_TEST(the_address_that_worked_last_is_first)
     worked('D');
     ck_assert_str_eq(looked_up("abCD"), "DbCa");
 }
-END_TEST
 
 /* However many fail, each gets its turn: the one that failed longest ago is the next. */
-START_TEST(an_address_that_failed_is_last)
+TEST(an_address_that_failed_is_last)
 {
     a = (struct rlk_addresses){0};
     looked_up("abc");
@@ -116,9 +116,8 @@ START_TEST(an_address_that_failed_is_last)
     worked('a');
     ck_assert_str_eq(looked_up("abc"), "abc");
 }
-END_TEST
 
-START_TEST(a_new_address_comes_before_those_that_failed)
+TEST(a_new_address_comes_before_those_that_failed)
 {
     a = (struct rlk_addresses){0};
     looked_up("ab");
@@ -126,9 +125,8 @@ START_TEST(a_new_address_comes_before_those_that_failed)
     failed('b');
     ck_assert_str_eq(looked_up("abc"), "cab");
 }
-END_TEST
 
-START_TEST(an_address_that_is_no_longer_named_is_forgotten)
+TEST(an_address_that_is_no_longer_named_is_forgotten)
 {
     a = (struct rlk_addresses){0};
     looked_up("abc");
@@ -137,13 +135,12 @@ START_TEST(an_address_that_is_no_longer_named_is_forgotten)
     ck_assert_str_eq(looked_up("abd"), "bda");
     ck_assert_uint_eq(a.item[2].failed, 0);
 }
-END_TEST
 
 /* As many as there is room for. */
 static const char all[] = "abcdefghijklmnop";
 
 /* Each lookup of a name may answer with as many other addresses as there is room for. */
-START_TEST(new_addresses_take_the_room_of_those_that_are_no_longer_named)
+TEST(new_addresses_take_the_room_of_those_that_are_no_longer_named)
 {
     a = (struct rlk_addresses){0};
     ck_assert_uint_eq(strlen(all), RLK_ADDRESSES_MAX);
@@ -153,10 +150,9 @@ START_TEST(new_addresses_take_the_room_of_those_that_are_no_longer_named)
     ck_assert_str_eq(looked_up("abcdefghijklmnop9"), "9onmlkjihgfedcba");
     ck_assert_str_eq(looked_up("0123456789qrstuv"), "9vutsrq876543210");
 }
-END_TEST
 
 /* The socket of one of the first is on its way, or connected. */
-START_TEST(what_is_being_tried_keeps_its_place)
+TEST(what_is_being_tried_keeps_its_place)
 {
     a = (struct rlk_addresses){0};
     looked_up(all);
@@ -166,10 +162,9 @@ START_TEST(what_is_being_tried_keeps_its_place)
     rlk_addresses_sort_rest(&a, a.tried);
     ck_assert_str_eq(letters(), "abcdefghijklmnrq");
 }
-END_TEST
 
 /* Without an answer the addresses known before are what there is. */
-START_TEST(a_lookup_that_names_nothing_forgets_nothing)
+TEST(a_lookup_that_names_nothing_forgets_nothing)
 {
     a = (struct rlk_addresses){0};
     looked_up("ab");
@@ -178,10 +173,9 @@ START_TEST(a_lookup_that_names_nothing_forgets_nothing)
     ck_assert_str_eq(looked_up(""), "ba");
     ck_assert_str_eq(looked_up("ac"), "ac");
 }
-END_TEST
 
 /* The old addresses were being tried by then. */
-START_TEST(what_a_late_answer_no_longer_names_is_forgotten_by_the_next_lookup)
+TEST(what_a_late_answer_no_longer_names_is_forgotten_by_the_next_lookup)
 {
     a = (struct rlk_addresses){0};
     looked_up("ab");
@@ -191,10 +185,9 @@ START_TEST(what_a_late_answer_no_longer_names_is_forgotten_by_the_next_lookup)
     ck_assert_uint_eq(a.n, 3);
     ck_assert_str_eq(looked_up(""), "bc");
 }
-END_TEST
 
 /* Those at the begin were tried already, those at the end are from a late answer. */
-START_TEST(the_rest_is_put_in_order_behind_what_was_tried)
+TEST(the_rest_is_put_in_order_behind_what_was_tried)
 {
     a = (struct rlk_addresses){0};
     looked_up("ABC");
@@ -207,7 +200,6 @@ START_TEST(the_rest_is_put_in_order_behind_what_was_tried)
     rlk_addresses_sort_rest(&a, 5);
     ck_assert_str_eq(letters(), "AeBCd");
 }
-END_TEST
 
 static const char *several(size_t size)
 {
@@ -231,7 +223,7 @@ static void name(const char *address)
 }
 
 /* One of each family is the usual name of one server. */
-START_TEST(several_addresses_of_one_family_are_named)
+TEST(several_addresses_of_one_family_are_named)
 {
     a = (struct rlk_addresses){0};
     ck_assert_str_eq(several(200), "");
@@ -248,33 +240,4 @@ START_TEST(several_addresses_of_one_family_are_named)
     lookup_begins(); /* the name has moved: what was known before does not count */
     name("10.0.0.3");
     ck_assert_str_eq(several(200), "");
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("addresses");
-    TCase *c = tcase_create("order");
-
-    tcase_add_loop_test(c, families_take_turns_and_ipv6_begins, 0,
-                        sizeof(fresh) / sizeof(fresh[0]));
-    tcase_add_test(c, the_address_that_worked_last_is_first);
-    tcase_add_test(c, an_address_that_failed_is_last);
-    tcase_add_test(c, a_new_address_comes_before_those_that_failed);
-    tcase_add_test(c, an_address_that_is_no_longer_named_is_forgotten);
-    tcase_add_test(c, what_is_being_tried_keeps_its_place);
-    tcase_add_test(c, several_addresses_of_one_family_are_named);
-    tcase_add_test(c, new_addresses_take_the_room_of_those_that_are_no_longer_named);
-    tcase_add_test(c, a_lookup_that_names_nothing_forgets_nothing);
-    tcase_add_test(c, what_a_late_answer_no_longer_names_is_forgotten_by_the_next_lookup);
-    tcase_add_test(c, the_rest_is_put_in_order_behind_what_was_tried);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

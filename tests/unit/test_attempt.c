@@ -4,12 +4,13 @@
 
 #include "attempt_story.h"
 #include "base/time.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("attempt");
 
 #define AGAIN CONFIG(wait_us, RLK_NEVER)
 
-START_TEST(every_round_asks_for_a_fresh_token)
+TEST(every_round_asks_for_a_fresh_token)
 {
     struct world w = {.c = attempt_config()};
     uint64_t round;
@@ -22,9 +23,8 @@ START_TEST(every_round_asks_for_a_fresh_token)
              IS(out.report, false), IS(out.fresh, false), WAITING, WAKE);
     }
 }
-END_TEST
 
-START_TEST(the_back_off_stays_under_its_bound_and_the_wait)
+TEST_LOOP(the_back_off_stays_under_its_bound_and_the_wait, 0, 5)
 {
     struct world w = {.c = attempt_config()};
     uint64_t longest_us = 0;
@@ -42,9 +42,8 @@ START_TEST(the_back_off_stays_under_its_bound_and_the_wait)
     }
     ck_assert_uint_gt(longest_us, w.c.retry_max_us / 4);
 }
-END_TEST
 
-START_TEST(a_timer_before_its_time_does_nothing)
+TEST(a_timer_before_its_time_does_nothing)
 {
     struct world w = {.c = attempt_config()};
     uint64_t retry_us;
@@ -54,7 +53,6 @@ START_TEST(a_timer_before_its_time_does_nothing)
     PLAY(&w, TIMER(retry_us - 1), WAITING, DUE(retry_us), TIMER(retry_us), ASKING, TIMER(retry_us),
          IS(a.tries, 2));
 }
-END_TEST
 
 static const struct story stories[] = {
     {"one_try_ends_with_its_own_reason",
@@ -115,11 +113,10 @@ static const struct story stories[] = {
       IS(out.release, 0x7), WAKE, ASKING}},
 };
 
-START_TEST(a_story)
+TEST_ROWS(a_story, stories)
 {
     attempt_tell(&stories[_i]);
 }
-END_TEST
 
 /* ---- [S13] when the nodes have no room ---- */
 
@@ -158,29 +155,7 @@ static const struct story of_a_queue[] = {
       IS(out.acquire, 0)}},
 };
 
-START_TEST(a_queue)
+TEST_ROWS(a_queue, of_a_queue)
 {
     attempt_tell(&of_a_queue[_i]);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("attempt");
-    TCase *c = tcase_create("attempt");
-
-    tcase_add_test(c, every_round_asks_for_a_fresh_token);
-    tcase_add_loop_test(c, the_back_off_stays_under_its_bound_and_the_wait, 0, 5);
-    tcase_add_test(c, a_timer_before_its_time_does_nothing);
-    tcase_add_rows(c, a_story, stories);
-    tcase_add_rows(c, a_queue, of_a_queue);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

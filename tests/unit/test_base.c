@@ -10,9 +10,11 @@
 #include "base/prng.h"
 #include "base/ring.h"
 #include "base/time.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 
-START_TEST(times_saturate_at_never_and_at_zero)
+SUITE("base");
+
+TEST(times_saturate_at_never_and_at_zero)
 {
     ck_assert_uint_eq(rlk_time_add(RLK_NEVER, 1), RLK_NEVER);
     ck_assert_uint_eq(rlk_time_add(RLK_NEVER - 1, 1), RLK_NEVER);
@@ -22,9 +24,8 @@ START_TEST(times_saturate_at_never_and_at_zero)
     ck_assert_uint_eq(rlk_time_from_ms(UINT64_MAX), RLK_NEVER);
     ck_assert_uint_eq(rlk_time_from_ms(7), 7000);
 }
-END_TEST
 
-START_TEST(a_histogram_counts_up_to_and_with_its_bounds)
+TEST(a_histogram_counts_up_to_and_with_its_bounds)
 {
     struct rlk_histogram h = {0};
 
@@ -41,9 +42,8 @@ START_TEST(a_histogram_counts_up_to_and_with_its_bounds)
     ck_assert_uint_eq(h.sum_us, 165);
     ck_assert_uint_eq(h.buckets[1], 2);
 }
-END_TEST
 
-START_TEST(masks_are_walked_lowest_first)
+TEST(masks_are_walked_lowest_first)
 {
     uint64_t left = rlk_mask_bit(0) | rlk_mask_bit(7) | rlk_mask_bit(62);
     unsigned node, seen[3], n = 0;
@@ -55,9 +55,8 @@ START_TEST(masks_are_walked_lowest_first)
     ck_assert(seen[0] == 0 && seen[1] == 7 && seen[2] == 62);
     ck_assert_uint_eq(rlk_mask_count(rlk_mask_all(63)), 63);
 }
-END_TEST
 
-START_TEST(lists_keep_order_and_removal_is_harmless_twice)
+TEST(lists_keep_order_and_removal_is_harmless_twice)
 {
     struct rlk_list head, other, a, b;
 
@@ -75,10 +74,9 @@ START_TEST(lists_keep_order_and_removal_is_harmless_twice)
     rlk_list_take(&other, &head);
     ck_assert(rlk_list_empty(&other));
 }
-END_TEST
 
 /* Inserts and removes at random, and compares with an array. */
-START_TEST(the_heap_always_has_the_smallest_on_top)
+TEST_LOOP(the_heap_always_has_the_smallest_on_top, 0, 3)
 {
     enum {
         N = 200
@@ -109,9 +107,8 @@ START_TEST(the_heap_always_has_the_smallest_on_top)
         ck_assert(h.root ? h.root->key == least : least == UINT64_MAX);
     }
 }
-END_TEST
 
-START_TEST(a_seed_gives_the_same_numbers_and_another_gives_others)
+TEST(a_seed_gives_the_same_numbers_and_another_gives_others)
 {
     struct rlk_prng a, b, c;
     int same = 0, i;
@@ -129,9 +126,8 @@ START_TEST(a_seed_gives_the_same_numbers_and_another_gives_others)
     }
     ck_assert_int_eq(same, 0);
 }
-END_TEST
 
-START_TEST(a_pool_gives_back_what_it_was_given)
+TEST(a_pool_gives_back_what_it_was_given)
 {
     struct rlk_pool p;
     void *a, *b;
@@ -147,7 +143,6 @@ START_TEST(a_pool_gives_back_what_it_was_given)
     rlk_pool_give(&p, a, 64);
     rlk_pool_end(&p);
 }
-END_TEST
 
 static int refuse(size_t size)
 {
@@ -156,7 +151,7 @@ static int refuse(size_t size)
 }
 
 /* Pushes and drops values at random, and pushes more than it drops. Each value is its number. */
-START_TEST(a_ring_gives_back_in_order_what_it_was_given_up_to_its_bound)
+TEST_LOOP(a_ring_gives_back_in_order_what_it_was_given_up_to_its_bound, 0, 3)
 {
     struct rlk_ring r = {0};
     struct rlk_prng prng;
@@ -182,9 +177,8 @@ START_TEST(a_ring_gives_back_in_order_what_it_was_given_up_to_its_bound)
     rlk_ring_end(&r);
     ck_assert(r.values == NULL && r.cap == 0);
 }
-END_TEST
 
-START_TEST(a_ring_that_cannot_grow_keeps_what_it_has)
+TEST(a_ring_that_cannot_grow_keeps_what_it_has)
 {
     struct rlk_ring r = {0};
     char i;
@@ -204,40 +198,12 @@ START_TEST(a_ring_that_cannot_grow_keeps_what_it_has)
     }
     rlk_ring_end(&r);
 }
-END_TEST
 
-START_TEST(an_allocation_can_be_made_to_fail)
+TEST(an_allocation_can_be_made_to_fail)
 {
     rlk_alloc_hook(refuse);
     ck_assert_ptr_null(rlk_alloc(8));
     ck_assert_ptr_null(rlk_realloc(NULL, 8));
     rlk_alloc_hook(NULL);
     rlk_free(NULL);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("base");
-    TCase *c = tcase_create("base");
-
-    tcase_add_test(c, times_saturate_at_never_and_at_zero);
-    tcase_add_test(c, a_histogram_counts_up_to_and_with_its_bounds);
-    tcase_add_test(c, masks_are_walked_lowest_first);
-    tcase_add_test(c, lists_keep_order_and_removal_is_harmless_twice);
-    tcase_add_loop_test(c, the_heap_always_has_the_smallest_on_top, 0, 3);
-    tcase_add_test(c, a_seed_gives_the_same_numbers_and_another_gives_others);
-    tcase_add_test(c, a_pool_gives_back_what_it_was_given);
-    tcase_add_loop_test(c, a_ring_gives_back_in_order_what_it_was_given_up_to_its_bound, 0, 3);
-    tcase_add_test(c, a_ring_that_cannot_grow_keeps_what_it_has);
-    tcase_add_test(c, an_allocation_can_be_made_to_fail);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -4,7 +4,9 @@
 
 #include "base/time.h"
 #include "core/classify.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("classify");
 
 #define TOKEN "0123456789abcdef0123456789abcdef01234567"
 
@@ -36,7 +38,7 @@ static const char *const errors[] = {
     "",
 };
 
-START_TEST(an_error_is_neither_yes_nor_no)
+TEST_LOOP(an_error_is_neither_yes_nor_no, 0, N_ROWS(errors))
 {
     struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, errors[_i]);
 
@@ -44,9 +46,8 @@ START_TEST(an_error_is_neither_yes_nor_no)
     ck_assert_int_eq(rlk_classify_set_get(&r, TOKEN, 40), RLK_VOTE_UNKNOWN);
     ck_assert_int_eq(rlk_classify_release(&r), RLK_ANSWER_UNKNOWN);
 }
-END_TEST
 
-START_TEST(set_answers_ok_or_nil)
+TEST(set_answers_ok_or_nil)
 {
     struct rlk_reply ok = reply(RLK_REPLY_STATUS, 0, "OK"), nil = reply(RLK_REPLY_NIL, 0, "");
     struct rlk_reply queued = reply(RLK_REPLY_STATUS, 0, "QUEUED");
@@ -59,9 +60,8 @@ START_TEST(set_answers_ok_or_nil)
     ck_assert_int_eq(rlk_classify_set(&one), RLK_VOTE_UNKNOWN);
     ck_assert_int_eq(rlk_classify_set(&text), RLK_VOTE_UNKNOWN);
 }
-END_TEST
 
-START_TEST(set_get_answers_nil_or_the_holder)
+TEST(set_get_answers_nil_or_the_holder)
 {
     struct rlk_reply ok = reply(RLK_REPLY_STATUS, 0, "OK"), nil = reply(RLK_REPLY_NIL, 0, "");
     struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody");
@@ -74,10 +74,9 @@ START_TEST(set_get_answers_nil_or_the_holder)
     ck_assert_int_eq(rlk_classify_set_get(&type, TOKEN, 40), RLK_VOTE_NO);
     ck_assert_int_eq(rlk_classify_set_get(&ok, TOKEN, 40), RLK_VOTE_UNKNOWN);
 }
-END_TEST
 
 /* The same nil is a yes to SET GET, and a no to SET. */
-START_TEST(a_nil_means_yes_or_no_by_what_was_asked)
+TEST(a_nil_means_yes_or_no_by_what_was_asked)
 {
     struct rlk_reply nil = reply(RLK_REPLY_NIL, 0, ""), own = reply(RLK_REPLY_STRING, 0, TOKEN);
 
@@ -86,9 +85,8 @@ START_TEST(a_nil_means_yes_or_no_by_what_was_asked)
     ck_assert_int_eq(rlk_classify_key(&own, true, TOKEN, 40), RLK_VOTE_OURS);
     ck_assert_int_eq(rlk_classify_key(&own, false, TOKEN, 40), RLK_VOTE_UNKNOWN);
 }
-END_TEST
 
-START_TEST(our_own_token_as_the_old_value_is_no_second_vote)
+TEST(our_own_token_as_the_old_value_is_no_second_vote)
 {
     struct rlk_reply own = reply(RLK_REPLY_STRING, 0, TOKEN);
     struct rlk_reply longer = reply(RLK_REPLY_STRING, 0, TOKEN ":me");
@@ -96,9 +94,8 @@ START_TEST(our_own_token_as_the_old_value_is_no_second_vote)
     ck_assert_int_eq(rlk_classify_set_get(&own, TOKEN, 40), RLK_VOTE_OURS);
     ck_assert_int_eq(rlk_classify_set_get(&longer, TOKEN, 40), RLK_VOTE_NO);
 }
-END_TEST
 
-START_TEST(a_refusal_names_the_holder_by_a_number_or_nobody)
+TEST(a_refusal_names_the_holder_by_a_number_or_nobody)
 {
     struct rlk_reply a = reply(RLK_REPLY_STRING, 1, "a"), b = reply(RLK_REPLY_STRING, 1, "b");
     struct rlk_reply other_a = reply(RLK_REPLY_STRING, 1, "a"), nil = reply(RLK_REPLY_NIL, 0, "");
@@ -110,9 +107,8 @@ START_TEST(a_refusal_names_the_holder_by_a_number_or_nobody)
     ck_assert_uint_eq(rlk_classify_holder(&nil), 0);
     ck_assert_uint_eq(rlk_classify_holder(&list), 0);
 }
-END_TEST
 
-START_TEST(release_answers_deleted_gone_or_taken)
+TEST(release_answers_deleted_gone_or_taken)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), none = reply(RLK_REPLY_INTEGER, 0, "");
     struct rlk_reply other = reply(RLK_REPLY_INTEGER, -1, "");
@@ -126,9 +122,8 @@ START_TEST(release_answers_deleted_gone_or_taken)
     ck_assert(rlk_classify_woke(&two) && !rlk_classify_woke(&one) && !rlk_classify_woke(&type));
     ck_assert_int_eq(rlk_classify_release(&type), RLK_ANSWER_TAKEN);
 }
-END_TEST
 
-START_TEST(a_deletion_by_value_answers_whether_the_key_was_ours)
+TEST(a_deletion_by_value_answers_whether_the_key_was_ours)
 {
     struct rlk_reply none = reply(RLK_REPLY_INTEGER, 0, ""), one = reply(RLK_REPLY_INTEGER, 1, "");
     struct rlk_reply list = reply(RLK_REPLY_ERROR, 0, "WRONGTYPE Operation against a key");
@@ -144,10 +139,9 @@ START_TEST(a_deletion_by_value_answers_whether_the_key_was_ours)
     ck_assert(rlk_classify_is_listed(&one) && !rlk_classify_is_listed(&none));
     ck_assert(!rlk_classify_refused(&list) && !rlk_classify_refused(&none));
 }
-END_TEST
 
 /* Only the complaint about its arguments shows that a server knows a command. */
-START_TEST(an_error_of_another_kind_shows_no_command)
+TEST_LOOP(an_error_of_another_kind_shows_no_command, 0, N_ROWS(errors))
 {
     struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, errors[_i]);
     struct rlk_reply known =
@@ -158,9 +152,8 @@ START_TEST(an_error_of_another_kind_shows_no_command)
     ck_assert_int_eq(rlk_classify_delete(&r), RLK_ANSWER_UNKNOWN);
     ck_assert_int_eq(rlk_classify_refused(&r), !rlk_classify_refused_for_now(&r));
 }
-END_TEST
 
-START_TEST(an_error_is_known_by_its_whole_first_word)
+TEST(an_error_is_known_by_its_whole_first_word)
 {
     struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, "NOSCRIPTS are nice");
     struct rlk_reply bare = reply(RLK_REPLY_ERROR, 0, "NOSCRIPT");
@@ -170,11 +163,10 @@ START_TEST(an_error_is_known_by_its_whole_first_word)
     ck_assert(rlk_classify_no_script(&bare));
     ck_assert(!rlk_classify_no_script(&text));
 }
-END_TEST
 
 /* Redis before 7.0 writes the place in the script first. The first word of the error follows the
  * places; a text that only looks like a place is not one. */
-START_TEST(the_first_word_of_an_error_from_a_script_comes_after_the_places)
+TEST_LOOP(the_first_word_of_an_error_from_a_script_comes_after_the_places, 0, 11)
 {
 #define IN_SCRIPT "ERR Error running script (call to f_488a19661b61470318f71acdc390dc7429f941ee): "
     static const struct {
@@ -209,10 +201,9 @@ START_TEST(the_first_word_of_an_error_from_a_script_comes_after_the_places)
     r.type = RLK_REPLY_STATUS;
     ck_assert(!rlk_classify_refused_for_now(&r));
 }
-END_TEST
 
 /* One key that is missing, or has another owner, is enough: the lock is not there. */
-START_TEST(keep_answers_ours_gone_or_taken)
+TEST(keep_answers_ours_gone_or_taken)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), none = reply(RLK_REPLY_INTEGER, 0, "");
     struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody"), nil = {.type = RLK_REPLY_NIL};
@@ -235,11 +226,10 @@ START_TEST(keep_answers_ours_gone_or_taken)
         ck_assert_int_eq(rlk_classify_adopt(&strange[i]), RLK_VOTE_UNKNOWN);
     }
 }
-END_TEST
 
 /* A heal may find keys that are ours already, because the reply to an earlier one was lost.
  * Otherwise that is one server at two addresses [S10]. */
-START_TEST(take_answers_set_or_the_holder)
+TEST(take_answers_set_or_the_holder)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), two = reply(RLK_REPLY_INTEGER, 2, "");
     struct rlk_reply none = reply(RLK_REPLY_INTEGER, 0, "");
@@ -253,9 +243,8 @@ START_TEST(take_answers_set_or_the_holder)
     ck_assert_int_eq(rlk_classify_take(&nil), RLK_VOTE_UNKNOWN);
     ck_assert_int_eq(rlk_classify_take(&ok), RLK_VOTE_UNKNOWN);
 }
-END_TEST
 
-START_TEST(an_error_of_a_script_is_unknown)
+TEST_LOOP(an_error_of_a_script_is_unknown, 0, N_ROWS(errors))
 {
     struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, errors[_i]);
 
@@ -263,7 +252,6 @@ START_TEST(an_error_of_a_script_is_unknown)
     ck_assert_int_eq(rlk_classify_adopt(&r), RLK_VOTE_UNKNOWN);
     ck_assert_int_eq(rlk_classify_take(&r), RLK_VOTE_UNKNOWN);
 }
-END_TEST
 
 /* ---- with a fence [S12] ---- */
 
@@ -277,7 +265,7 @@ static enum rlk_vote fenced(enum rlk_reply_type type, int64_t first, int64_t sec
     return rlk_classify_fenced(pair, ret);
 }
 
-START_TEST(a_vote_with_a_counter_is_a_yes_that_may_not_count)
+TEST(a_vote_with_a_counter_is_a_yes_that_may_not_count)
 {
     static const int64_t good[] = {1, 2, INT64_C(1763000000123456), (INT64_C(1) << 53) - 1};
     uint64_t fence;
@@ -291,9 +279,8 @@ START_TEST(a_vote_with_a_counter_is_a_yes_that_may_not_count)
         ck_assert_int_eq(fenced(RLK_REPLY_INTEGER, good[i], 2, &fence), RLK_VOTE_QUARANTINED);
     }
 }
-END_TEST
 
-START_TEST(a_counter_that_no_master_gives_is_unknown)
+TEST(a_counter_that_no_master_gives_is_unknown)
 {
     static const int64_t bad[] = {0, -1, INT64_C(1) << 53, INT64_MAX, INT64_MIN};
     uint64_t fence;
@@ -306,10 +293,9 @@ START_TEST(a_counter_that_no_master_gives_is_unknown)
     ck_assert_int_eq(fenced(RLK_REPLY_STRING, 7, 1, &fence), RLK_VOTE_UNKNOWN);
     ck_assert_uint_eq(fence, 0);
 }
-END_TEST
 
 /* A script that is not ours must have run. */
-START_TEST(a_yes_without_a_counter_is_unknown)
+TEST(a_yes_without_a_counter_is_unknown)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), two = reply(RLK_REPLY_INTEGER, 2, "");
     struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody"), nil = {.type = RLK_REPLY_NIL};
@@ -327,9 +313,8 @@ START_TEST(a_yes_without_a_counter_is_unknown)
     ck_assert_int_eq(rlk_classify_fenced(three, &fence), RLK_VOTE_UNKNOWN);
     ck_assert_uint_eq(fence, 0);
 }
-END_TEST
 
-START_TEST(only_a_one_confirms)
+TEST(only_a_one_confirms)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), zero = reply(RLK_REPLY_INTEGER, 0, "");
     struct rlk_reply two = reply(RLK_REPLY_INTEGER, 2, ""), text = reply(RLK_REPLY_STRING, 1, "1");
@@ -342,9 +327,8 @@ START_TEST(only_a_one_confirms)
     ck_assert_int_eq(rlk_classify_confirm(&ok), RLK_ANSWER_UNKNOWN);
     ck_assert_int_eq(rlk_classify_confirm(&nil), RLK_ANSWER_UNKNOWN);
 }
-END_TEST
 
-START_TEST(an_error_is_no_counter_and_no_confirmation)
+TEST_LOOP(an_error_is_no_counter_and_no_confirmation, 0, N_ROWS(errors))
 {
     struct rlk_reply r = reply(RLK_REPLY_ERROR, 1, errors[_i]);
     uint64_t fence = 99;
@@ -353,7 +337,6 @@ START_TEST(an_error_is_no_counter_and_no_confirmation)
     ck_assert_uint_eq(fence, 0);
     ck_assert_int_eq(rlk_classify_confirm(&r), RLK_ANSWER_UNKNOWN);
 }
-END_TEST
 
 /* ---- waiting ---- */
 
@@ -377,7 +360,7 @@ static void check_place(struct rlk_event ev, bool turn, uint32_t place, uint64_t
     ck_assert_uint_eq(ev.left_us, left_us);
 }
 
-START_TEST(wait_answers_our_turn_a_place_or_that_the_list_is_full)
+TEST(wait_answers_our_turn_a_place_or_that_the_list_is_full)
 {
     check_place(waits(0, -2), true, 0, 0);
     check_place(waits(1, 30000), false, 1, 30000000);
@@ -388,10 +371,9 @@ START_TEST(wait_answers_our_turn_a_place_or_that_the_list_is_full)
     check_place(waits(3, INT64_MAX), false, 3, RLK_NEVER);
     check_place(waits(-1, 30000), false, 0, 30000000);
 }
-END_TEST
 
 /* Each array is as long as its longest reading. */
-START_TEST(a_place_that_no_master_gives_is_unknown)
+TEST(a_place_that_no_master_gives_is_unknown)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), text = reply(RLK_REPLY_STRING, 1, "1");
     struct rlk_reply three = reply(RLK_REPLY_ARRAY, 3, ""), two = reply(RLK_REPLY_ARRAY, 2, "");
@@ -417,9 +399,8 @@ START_TEST(a_place_that_no_master_gives_is_unknown)
         check_place(ev, false, 0, 0);
     }
 }
-END_TEST
 
-START_TEST(leave_answers_a_one_or_a_zero)
+TEST(leave_answers_a_one_or_a_zero)
 {
     struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), zero = reply(RLK_REPLY_INTEGER, 0, "");
     struct rlk_reply two = reply(RLK_REPLY_INTEGER, 2, ""), text = reply(RLK_REPLY_STRING, 1, "1");
@@ -429,9 +410,8 @@ START_TEST(leave_answers_a_one_or_a_zero)
     ck_assert_int_eq(rlk_classify_leave(&two), RLK_ANSWER_UNKNOWN);
     ck_assert_int_eq(rlk_classify_leave(&text), RLK_ANSWER_UNKNOWN);
 }
-END_TEST
 
-START_TEST(an_error_is_no_place)
+TEST_LOOP(an_error_is_no_place, 0, N_ROWS(errors))
 {
     struct rlk_reply r = reply(RLK_REPLY_ERROR, 1, errors[_i]);
     struct rlk_event ev = {.turn = true, .listed = true, .position = 99, .left_us = 99};
@@ -439,46 +419,4 @@ START_TEST(an_error_is_no_place)
     rlk_classify_wait(&r, &ev);
     check_place(ev, false, 0, 0);
     ck_assert_int_eq(rlk_classify_leave(&r), RLK_ANSWER_UNKNOWN);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("classify");
-    TCase *c = tcase_create("classify");
-
-    tcase_add_loop_test(c, an_error_is_neither_yes_nor_no, 0, sizeof(errors) / sizeof(errors[0]));
-    tcase_add_test(c, set_answers_ok_or_nil);
-    tcase_add_test(c, set_get_answers_nil_or_the_holder);
-    tcase_add_test(c, a_nil_means_yes_or_no_by_what_was_asked);
-    tcase_add_test(c, our_own_token_as_the_old_value_is_no_second_vote);
-    tcase_add_test(c, a_refusal_names_the_holder_by_a_number_or_nobody);
-    tcase_add_test(c, release_answers_deleted_gone_or_taken);
-    tcase_add_test(c, a_deletion_by_value_answers_whether_the_key_was_ours);
-    tcase_add_loop_test(c, an_error_of_another_kind_shows_no_command, 0,
-                        sizeof(errors) / sizeof(errors[0]));
-    tcase_add_test(c, an_error_is_known_by_its_whole_first_word);
-    tcase_add_loop_test(c, the_first_word_of_an_error_from_a_script_comes_after_the_places, 0, 11);
-    tcase_add_test(c, keep_answers_ours_gone_or_taken);
-    tcase_add_test(c, take_answers_set_or_the_holder);
-    tcase_add_loop_test(c, an_error_of_a_script_is_unknown, 0, sizeof(errors) / sizeof(errors[0]));
-    tcase_add_test(c, a_vote_with_a_counter_is_a_yes_that_may_not_count);
-    tcase_add_test(c, a_counter_that_no_master_gives_is_unknown);
-    tcase_add_test(c, a_yes_without_a_counter_is_unknown);
-    tcase_add_test(c, only_a_one_confirms);
-    tcase_add_loop_test(c, an_error_is_no_counter_and_no_confirmation, 0,
-                        sizeof(errors) / sizeof(errors[0]));
-    tcase_add_test(c, wait_answers_our_turn_a_place_or_that_the_list_is_full);
-    tcase_add_test(c, a_place_that_no_master_gives_is_unknown);
-    tcase_add_test(c, leave_answers_a_one_or_a_zero);
-    tcase_add_loop_test(c, an_error_is_no_place, 0, sizeof(errors) / sizeof(errors[0]));
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

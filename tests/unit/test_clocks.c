@@ -7,11 +7,11 @@
 
 #include "base/mask.h"
 #include "base/time.h"
-#include "clocks_walk.h"
 #include "core/clocks.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
 #include "lib/story.h"
+#include "lib/test.h"
+
+SUITE("clocks");
 
 #define S UINT64_C(1000000)
 #define MS UINT64_C(1000)
@@ -233,13 +233,12 @@ static const struct story of_one_clock[] = {
       BEHIND(0, RLK_NEVER), SHOW(0, RLK_NEVER), AHEAD(0, RLK_NEVER)}},
 };
 
-START_TEST(one_clock)
+TEST_ROWS(one_clock, of_one_clock)
 {
     tell(&of_one_clock[_i]);
 }
-END_TEST
 
-START_TEST(the_bound_is_exact)
+TEST(the_bound_is_exact)
 {
     /* After ten seconds, and with half of both round trips, 10 and 20 ms. */
     uint64_t bound_us = (10 * S + 15 * MS) / 100 + 2 * MS + 15 * MS;
@@ -263,10 +262,9 @@ START_TEST(the_bound_is_exact)
         }
     }
 }
-END_TEST
 
 /* An odd round trip has its middle between two microseconds: the error is the larger half. */
-START_TEST(errors_are_rounded_up)
+TEST(errors_are_rounded_up)
 {
     struct rlk_clock_sample sample = {.sent_us = 10, .received_us = 13, .server_us = 1};
     struct rlk_clocks c;
@@ -284,10 +282,9 @@ START_TEST(errors_are_rounded_up)
                      RLK_CLOCK_WE_WERE_SUSPENDED);
     ck_assert_uint_eq(by_us, 2004);
 }
-END_TEST
 
 /* Jitter as large as the round trip, in both directions, is no movement of the clock. */
-START_TEST(jitter_within_the_round_trip_is_steady)
+TEST(jitter_within_the_round_trip_is_steady)
 {
     struct world w;
     int i;
@@ -299,7 +296,6 @@ START_TEST(jitter_within_the_round_trip_is_steady)
         w.now_us += 200 * MS;
     }
 }
-END_TEST
 
 /* Node 0 is asked `asks` times, once in `every_us`, and its clock slews by `by_us` in between. That
  * must be reported `least` to `most` times, each time by `reported_us` (0: any) or up to half of
@@ -347,7 +343,7 @@ static const struct slew {
     {"a_fall_within_the_drift_is_steady", 0, 100 * MS, -1000, 1000, .least = 0, .most = 0},
 };
 
-START_TEST(a_slew)
+TEST_ROWS(a_slew, slews)
 {
     const struct slew *s = &slews[_i];
     unsigned i, reported = 0;
@@ -372,13 +368,12 @@ START_TEST(a_slew)
     ck_assert_uint_ge(reported, s->least);
     ck_assert_uint_le(reported, s->most);
 }
-END_TEST
 
 /* ---- suspensions ---- */
 
 /* For every number of nodes and every first node: the nodes of the minority are reported to be
  * ahead, the one that makes it a majority shows the suspension, and the others are steady. */
-START_TEST(a_suspension_is_seen_by_the_majority)
+TEST(a_suspension_is_seen_by_the_majority)
 {
     unsigned n, first, i;
 
@@ -407,7 +402,6 @@ START_TEST(a_suspension_is_seen_by_the_majority)
         }
     }
 }
-END_TEST
 
 static const struct story of_majorities[] = {
     {"half_of_an_even_set_is_no_majority",
@@ -460,11 +454,10 @@ static const struct story of_majorities[] = {
       AHEAD(0, S), SUSPENDED(1, S, 3)}},
 };
 
-START_TEST(majority)
+TEST_ROWS(majority, of_majorities)
 {
     tell(&of_majorities[_i]);
 }
-END_TEST
 
 /* ---- whether it is certain that a clock moved ---- */
 
@@ -498,15 +491,14 @@ static const struct story of_witnesses[] = {
       UNCERTAIN(4, 5 * S)}},
 };
 
-START_TEST(witness)
+TEST_ROWS(witness, of_witnesses)
 {
     tell(&of_witnesses[_i]);
 }
-END_TEST
 
 /* The witnesses are far away. At 150 ms a round trip would hide a suspension as long as this step;
  * at 80 ms it would not. */
-START_TEST(a_node_that_may_hide_a_suspension_is_no_witness)
+TEST_LOOP(a_node_that_may_hide_a_suspension_is_no_witness, 0, 2)
 {
     uint64_t far_trip_us = _i ? 80 * MS : 150 * MS;
     struct world w;
@@ -520,7 +512,6 @@ START_TEST(a_node_that_may_hide_a_suspension_is_no_witness)
     ck_assert_int_eq(rlk_clocks_is_certain(&w.c, 0, w.now_us), _i == 1);
     ck_assert_int_eq(rlk_clocks_is_certain(&w.c, 0, w.now_us + 2 * S), _i == 1);
 }
-END_TEST
 
 /* Every half second all nodes are asked at once. Node 0 is asked first and answers last. */
 static enum rlk_clock_verdict ask_all_at_once(struct world *w)
@@ -542,7 +533,7 @@ static enum rlk_clock_verdict ask_all_at_once(struct world *w)
 }
 
 /* Whenever the step happens, each of the others still has a sample from before it. */
-START_TEST(a_node_that_is_asked_at_the_same_time_is_a_witness)
+TEST_LOOP(a_node_that_is_asked_at_the_same_time_is_a_witness, 0, 40)
 {
     struct world w;
     int times;
@@ -558,7 +549,6 @@ START_TEST(a_node_that_is_asked_at_the_same_time_is_a_witness)
     ask(&w, 2);
     ck_assert(rlk_clocks_is_certain(&w.c, 0, w.now_us));
 }
-END_TEST
 
 /* ---- steps at one instant, or not ---- */
 
@@ -591,13 +581,12 @@ static const struct story of_instants[] = {
       SUSPENDED(2, 30 * S, 7), STEADY(3), STEADY(4)}},
 };
 
-START_TEST(instant)
+TEST_ROWS(instant, of_instants)
 {
     tell(&of_instants[_i]);
 }
-END_TEST
 
-START_TEST(two_that_step_alike_at_different_times_have_moved)
+TEST(two_that_step_alike_at_different_times_have_moved)
 {
     unsigned apart, i;
 
@@ -611,11 +600,10 @@ START_TEST(two_that_step_alike_at_different_times_have_moved)
         PLAY(&w, MOVE(1, 2 * S), AHEAD(1, 2 * S), WAIT(S), ALL_STEADY);
     }
 }
-END_TEST
 
 /* Node 0 slews for some time and is reported again; just then node 1 steps by as much as the slew
  * is in all. The step happened at one instant, and the slew did not. */
-START_TEST(a_slew_and_a_step_of_the_same_amount_have_moved)
+TEST(a_slew_and_a_step_of_the_same_amount_have_moved)
 {
     struct world w;
     uint64_t sum_us = 0, by_us = 0;
@@ -632,10 +620,9 @@ START_TEST(a_slew_and_a_step_of_the_same_amount_have_moved)
     }
     PLAY(&w, MOVE(1, sum_us), AHEAD(1, sum_us));
 }
-END_TEST
 
 /* All clocks slew alike, over slow links: that times as if our own clock were too slow. */
-START_TEST(a_majority_that_slews_alike_shows_that_our_clock_is_slow)
+TEST(a_majority_that_slews_alike_shows_that_our_clock_is_slow)
 {
     struct world w;
     unsigned i, suspended = 0, moved = 0, node;
@@ -654,11 +641,10 @@ START_TEST(a_majority_that_slews_alike_shows_that_our_clock_is_slow)
     ck_assert_uint_ge(suspended, 36 / 4);
     ck_assert_uint_le(moved, suspended + 1); /* of each two only the first */
 }
-END_TEST
 
 /* The sample of node 2 that was taken after the suspension hid it in the error of a long round
  * trip; before the verdict, or after it. No later sample reports it, against any baseline. */
-START_TEST(a_reported_suspension_is_not_shown_later)
+TEST_LOOP(a_reported_suspension_is_not_shown_later, 0, 2)
 {
     bool before = _i == 1;
     struct world w;
@@ -676,7 +662,6 @@ START_TEST(a_reported_suspension_is_not_shown_later)
     }
     PLAY(&w, MOVE(2, 300 * MS), AHEAD(2, 300 * MS));
 }
-END_TEST
 
 /* ---- nodes that show a suspension late ---- */
 
@@ -729,15 +714,14 @@ static const struct story of_late_ones[] = {
       WAIT(MS), SUSPENDED(1, 2 * S, 3), MOVE(2, 2 * S), AHEAD(2, 2 * S)}},
 };
 
-START_TEST(late_one)
+TEST_ROWS(late_one, of_late_ones)
 {
     tell(&of_late_ones[_i]);
 }
-END_TEST
 
 /* ---- impossible samples ---- */
 
-START_TEST(an_impossible_sample_is_ignored)
+TEST(an_impossible_sample_is_ignored)
 {
     struct rlk_clock_sample backwards = {.sent_us = 2, .received_us = 1, .server_us = 1};
     struct world w;
@@ -751,7 +735,6 @@ START_TEST(an_impossible_sample_is_ignored)
     ck_assert_uint_eq(w.by_us | w.nodes, 0);
     PLAY(&w, WAIT(2), AHEAD(0, 3600 * S));
 }
-END_TEST
 
 /* ---- offsets ---- */
 
@@ -766,7 +749,7 @@ static void expect_offset(const struct world *w, unsigned node, int64_t offset_u
     ck_assert_uint_eq(error, error_us);
 }
 
-START_TEST(an_offset_is_the_distance_to_the_median)
+TEST(an_offset_is_the_distance_to_the_median)
 {
     static const int64_t apart_ms[5] = {0, 700, -3000, 100, 90000};
     struct world w;
@@ -798,10 +781,9 @@ START_TEST(an_offset_is_the_distance_to_the_median)
     expect_offset(&w, 3, 0, 2 * MS);
     expect_offset(&w, 4, 89900000, 2 * MS);
 }
-END_TEST
 
 /* Half of both round trips, and the drift in the time between and in them. */
-START_TEST(the_error_of_an_offset_is_the_largest)
+TEST(the_error_of_an_offset_is_the_largest)
 {
     struct world w;
 
@@ -819,9 +801,8 @@ START_TEST(the_error_of_an_offset_is_the_largest)
     expect_offset(&w, 1, 0, 3000 + 107 * MS);
     expect_offset(&w, 2, 3600 * (int64_t)S, 3100 + 107 * MS);
 }
-END_TEST
 
-START_TEST(absurd_offsets_saturate)
+TEST(absurd_offsets_saturate)
 {
     struct world w;
 
@@ -834,72 +815,4 @@ START_TEST(absurd_offsets_saturate)
     ask(&w, 1);
     expect_offset(&w, 0, INT64_C(1) << 60, RLK_NEVER / 100 + 2 * MS + 1);
     expect_offset(&w, 1, -(INT64_C(1) << 60), RLK_NEVER / 100 + 2 * MS + 1);
-}
-END_TEST
-
-static TCase *one(void)
-{
-    TCase *c = tcase_create("one clock");
-
-    tcase_add_test(c, the_bound_is_exact);
-    tcase_add_test(c, errors_are_rounded_up);
-    tcase_add_test(c, jitter_within_the_round_trip_is_steady);
-    tcase_add_rows(c, one_clock, of_one_clock);
-    tcase_add_rows(c, a_slew, slews);
-    tcase_add_test(c, an_impossible_sample_is_ignored);
-    return c;
-}
-
-static TCase *suspensions(void)
-{
-    TCase *c = tcase_create("suspensions");
-
-    tcase_add_test(c, a_suspension_is_seen_by_the_majority);
-    tcase_add_rows(c, majority, of_majorities);
-    tcase_add_rows(c, witness, of_witnesses);
-    tcase_add_loop_test(c, a_node_that_may_hide_a_suspension_is_no_witness, 0, 2);
-    tcase_add_loop_test(c, a_node_that_is_asked_at_the_same_time_is_a_witness, 0, 40);
-    tcase_add_rows(c, late_one, of_late_ones);
-    return c;
-}
-
-static TCase *instants(void)
-{
-    TCase *c = tcase_create("instants");
-
-    tcase_add_rows(c, instant, of_instants);
-    tcase_add_test(c, two_that_step_alike_at_different_times_have_moved);
-    tcase_add_test(c, a_slew_and_a_step_of_the_same_amount_have_moved);
-    tcase_add_test(c, a_majority_that_slews_alike_shows_that_our_clock_is_slow);
-    tcase_add_loop_test(c, a_reported_suspension_is_not_shown_later, 0, 2);
-    return c;
-}
-
-static TCase *offsets(void)
-{
-    TCase *c = tcase_create("offsets");
-
-    tcase_add_test(c, an_offset_is_the_distance_to_the_median);
-    tcase_add_test(c, the_error_of_an_offset_is_the_largest);
-    tcase_add_test(c, absurd_offsets_saturate);
-    return c;
-}
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("clocks");
-
-    suite_add_tcase(s, one());
-    suite_add_tcase(s, suspensions());
-    suite_add_tcase(s, instants());
-    suite_add_tcase(s, offsets());
-    suite_add_tcase(s, clocks_walks());
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

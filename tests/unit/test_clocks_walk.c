@@ -5,8 +5,10 @@
 #include "base/mask.h"
 #include "base/prng.h"
 #include "base/time.h"
-#include "clocks_walk.h"
 #include "core/clocks.h"
+#include "lib/test.h"
+
+SUITE("clocks");
 
 #define S UINT64_C(1000000)
 #define MS UINT64_C(1000)
@@ -87,7 +89,7 @@ static void wait_a_while(struct truth *t)
     }
 }
 
-START_TEST(rates_within_the_drift_are_never_reported)
+TEST(rates_within_the_drift_are_never_reported)
 {
     uint64_t seed, by_us, nodes;
 
@@ -102,7 +104,6 @@ START_TEST(rates_within_the_drift_are_never_reported)
         }
     }
 }
-END_TEST
 
 /* The bound of a comparison with a baseline, computed independently of the code. */
 static uint64_t slack_us(const struct rlk_reading *before, const struct rlk_reading *after)
@@ -153,7 +154,7 @@ static void check_a_step(struct truth *t, unsigned node, unsigned *reported)
     }
 }
 
-START_TEST(steps_beyond_the_bound_are_always_reported)
+TEST(steps_beyond_the_bound_are_always_reported)
 {
     unsigned reported = 0;
     uint64_t seed;
@@ -173,12 +174,11 @@ START_TEST(steps_beyond_the_bound_are_always_reported)
     }
     ck_assert_uint_gt(reported, 1000);
 }
-END_TEST
 
 /* Each suspension of three seconds or more is reported by the third node that is asked, whichever
  * that is, and with about its length. The two nodes before it are ahead, and the two after it are
  * steady. */
-START_TEST(suspensions_are_reported_by_the_majority)
+TEST(suspensions_are_reported_by_the_majority)
 {
     uint64_t seed;
 
@@ -216,11 +216,10 @@ START_TEST(suspensions_are_reported_by_the_majority)
         }
     }
 }
-END_TEST
 
 /* Whatever a server says: nothing overflows (the sanitizers would see that), the nodes that are
  * reported exist, and one node of three alone is no suspension. */
-START_TEST(hostile_numbers_do_no_harm)
+TEST(hostile_numbers_do_no_harm)
 {
     static const uint64_t odd[] = {
         0, 1, S, UINT64_C(1) << 60, UINT64_C(1) << 63, RLK_NEVER - 1, RLK_NEVER, INT64_MAX, EPOCH};
@@ -253,16 +252,4 @@ START_TEST(hostile_numbers_do_no_harm)
             (void)rlk_clocks_offset(&c, node, &offset_us, &error_us);
         }
     }
-}
-END_TEST
-
-TCase *clocks_walks(void)
-{
-    TCase *c = tcase_create("walks");
-
-    tcase_add_test(c, rates_within_the_drift_are_never_reported);
-    tcase_add_test(c, steps_beyond_the_bound_are_always_reported);
-    tcase_add_test(c, suspensions_are_reported_by_the_majority);
-    tcase_add_test(c, hostile_numbers_do_no_harm);
-    return c;
 }

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/runner.h"
 #include "lib/sha1.h"
+#include "lib/test.h"
 #include "node/claim.h"
 #include "node/command.h"
 #include "node/health.h"
+
+SUITE("command");
 
 #define CHANNEL "p:redlock:wake:0123456789abcdef"
 #define MAX_WORDS (REDLOCK_MAX_KEYS + 12)
@@ -104,7 +106,7 @@ static struct rlk_claim *make(unsigned n_keys)
 }
 
 /* _i: with how many keys. */
-START_TEST(a_vote_is_as_hiredis_writes_it)
+TEST_LOOP(a_vote_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
 {
     struct rlk_claim *c = make((unsigned)_i);
     unsigned text, known;
@@ -127,7 +129,6 @@ START_TEST(a_vote_is_as_hiredis_writes_it)
     }
     rlk_claim_unref(c);
 }
-END_TEST
 
 /* The longest script is as long as any may be. */
 static void check_room(const struct rlk_script *script)
@@ -137,7 +138,7 @@ static void check_room(const struct rlk_script *script)
 }
 
 /* The commands with the most words, each as long as it can be. */
-START_TEST(there_is_room_for_the_longest_command)
+TEST(there_is_room_for_the_longest_command)
 {
     static char longest[REDLOCK_MAX_KEY], incarnation[RLK_COMMAND_INCARNATION_SIZE];
     static char channel[REDLOCK_MAX_KEY + sizeof(CHANNEL)];
@@ -170,9 +171,8 @@ START_TEST(there_is_room_for_the_longest_command)
     check_room(&rlk_script_wait);
     rlk_claim_unref(c);
 }
-END_TEST
 
-START_TEST(a_confirmation_is_as_hiredis_writes_it)
+TEST_LOOP(a_confirmation_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
 {
     struct rlk_claim *c = make((unsigned)_i);
     unsigned text;
@@ -186,10 +186,9 @@ START_TEST(a_confirmation_is_as_hiredis_writes_it)
     }
     rlk_claim_unref(c);
 }
-END_TEST
 
 /* With a fence the fence is the last word; without one there is no further word. */
-START_TEST(take_and_keep_send_the_fence)
+TEST_LOOP(take_and_keep_send_the_fence, 1, REDLOCK_MAX_KEYS + 1)
 {
     struct rlk_claim *c = make((unsigned)_i);
     unsigned text, fenced, keep;
@@ -214,10 +213,9 @@ START_TEST(take_and_keep_send_the_fence)
     }
     rlk_claim_unref(c);
 }
-END_TEST
 
 /* Three locks of one key, or two of several. */
-START_TEST(a_keep_of_many_is_as_hiredis_writes_it)
+TEST_LOOP(a_keep_of_many_is_as_hiredis_writes_it, 1, 3)
 {
     struct rlk_claim *claims[3];
     unsigned each = (unsigned)_i, n = each == 1 ? 3 : 2, text, fenced, i, k;
@@ -255,10 +253,9 @@ START_TEST(a_keep_of_many_is_as_hiredis_writes_it)
         rlk_claim_unref(claims[i]);
     }
 }
-END_TEST
 
 /* A channel is the last word, also when it is empty. */
-START_TEST(a_release_is_as_hiredis_writes_it)
+TEST_LOOP(a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
 {
     static const char *const channels[] = {NULL, "", CHANNEL};
     struct rlk_claim *c = make((unsigned)_i);
@@ -277,9 +274,8 @@ START_TEST(a_release_is_as_hiredis_writes_it)
     }
     rlk_claim_unref(c);
 }
-END_TEST
 
-START_TEST(waiting_and_leaving_are_as_hiredis_writes_them)
+TEST_LOOP(waiting_and_leaving_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1)
 {
     struct rlk_claim *c = make((unsigned)_i);
     unsigned text, yields;
@@ -303,9 +299,8 @@ START_TEST(waiting_and_leaving_are_as_hiredis_writes_them)
     }
     rlk_claim_unref(c);
 }
-END_TEST
 
-START_TEST(a_set_is_as_hiredis_writes_it)
+TEST(a_set_is_as_hiredis_writes_it)
 {
     struct rlk_claim *c = make(1);
     unsigned get;
@@ -325,10 +320,9 @@ START_TEST(a_set_is_as_hiredis_writes_it)
     }
     rlk_claim_unref(c);
 }
-END_TEST
 
 /* Only the first key is asked about. */
-START_TEST(questions_are_as_hiredis_writes_them)
+TEST_LOOP(questions_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1)
 {
     static const char *const endings[] = {"", ":redlock-fence", ":redlock-waiting"};
     struct rlk_claim *c = make((unsigned)_i);
@@ -345,9 +339,8 @@ START_TEST(questions_are_as_hiredis_writes_them)
     }
     rlk_claim_unref(c);
 }
-END_TEST
 
-START_TEST(the_scripts_name_the_counter_as_we_do)
+TEST(the_scripts_name_the_counter_as_we_do)
 {
     static const char *const scripts[] = {rlk_script_take.text, rlk_script_keep.text,
                                           rlk_script_vote.text, rlk_script_confirm.text};
@@ -361,9 +354,8 @@ START_TEST(the_scripts_name_the_counter_as_we_do)
     }
     ck_assert_ptr_null(strstr(rlk_script_release.text, "fence"));
 }
-END_TEST
 
-START_TEST(the_scripts_name_the_waiting_list_as_we_do)
+TEST(the_scripts_name_the_waiting_list_as_we_do)
 {
     static const char *const scripts[] = {rlk_script_wait.text, rlk_script_leave.text,
                                           rlk_script_release.text};
@@ -372,33 +364,4 @@ START_TEST(the_scripts_name_the_waiting_list_as_we_do)
     for (i = 0; i < 3; i++) {
         ck_assert_ptr_nonnull(strstr(scripts[i], "'" RLK_COMMAND_WAITING "'"));
     }
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("command");
-    TCase *c = tcase_create("bytes");
-
-    pool.keep = 4;
-    tcase_add_loop_test(c, a_vote_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
-    tcase_add_loop_test(c, a_confirmation_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
-    tcase_add_loop_test(c, take_and_keep_send_the_fence, 1, REDLOCK_MAX_KEYS + 1);
-    tcase_add_loop_test(c, a_keep_of_many_is_as_hiredis_writes_it, 1, 3);
-    tcase_add_loop_test(c, a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1);
-    tcase_add_loop_test(c, waiting_and_leaving_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1);
-    tcase_add_test(c, a_set_is_as_hiredis_writes_it);
-    tcase_add_loop_test(c, questions_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1);
-    tcase_add_test(c, there_is_room_for_the_longest_command);
-    tcase_add_test(c, the_scripts_name_the_counter_as_we_do);
-    tcase_add_test(c, the_scripts_name_the_waiting_list_as_we_do);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

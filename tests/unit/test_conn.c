@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "lib/loop.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "net/conn.h"
 #include "net/loop.h"
+
+SUITE("conn");
 
 /* A finite number, so that a test that fails ends. */
 #define ENDLESS ((size_t)1 << 30)
@@ -78,7 +80,7 @@ static int connected(struct rlk_conn *c, struct rlk_loop *loop)
     return pair[1];
 }
 
-START_TEST(a_server_that_writes_without_end_does_not_hold_the_loop)
+TEST(a_server_that_writes_without_end_does_not_hold_the_loop)
 {
     static struct rlk_loop loop;
     struct rlk_conn c;
@@ -92,10 +94,9 @@ START_TEST(a_server_that_writes_without_end_does_not_hold_the_loop)
     ck_assert_int_eq(c.state, RLK_CONN_CLOSED);
     close(peer);
 }
-END_TEST
 
 /* _i: hard. In that case the other end sees that its replies were thrown away. */
-START_TEST(answers_that_nobody_read_do_not_turn_the_close_into_a_reset)
+TEST_LOOP(answers_that_nobody_read_do_not_turn_the_close_into_a_reset, 0, 2)
 {
     static struct rlk_loop loop;
     static char answers[100000];
@@ -110,7 +111,6 @@ START_TEST(answers_that_nobody_read_do_not_turn_the_close_into_a_reset)
     ck_assert(!_i || errno == ECONNRESET);
     close(peer);
 }
-END_TEST
 
 static void on_finish(struct rlk_loop *l)
 {
@@ -118,7 +118,7 @@ static void on_finish(struct rlk_loop *l)
 }
 
 /* The server itself sends nothing more that would let us look at the socket again. */
-START_TEST(a_send_that_fails_ends_the_connection_after_the_replies_that_came)
+TEST(a_send_that_fails_ends_the_connection_after_the_replies_that_came)
 {
     static struct rlk_loop loop;
     struct event_base *base = event_base_new();
@@ -140,7 +140,6 @@ START_TEST(a_send_that_fails_ends_the_connection_after_the_replies_that_came)
     event_base_free(base);
     close(peer);
 }
-END_TEST
 
 static struct rlk_conn *to_be_closed;
 
@@ -152,7 +151,7 @@ static void on_replied_to_close(struct rlk_conn *c, const struct rlk_reply *repl
 }
 
 /* What is dropped there must not be taken for the rest of the replies here. */
-START_TEST(a_close_leaves_the_replies_of_another_connection_alone)
+TEST(a_close_leaves_the_replies_of_another_connection_alone)
 {
     static const struct rlk_conn_handler closes = {
         .opened = on_opened, .replied = on_replied_to_close, .broken = on_broken};
@@ -176,7 +175,6 @@ START_TEST(a_close_leaves_the_replies_of_another_connection_alone)
     close(other_peer);
     close(peer);
 }
-END_TEST
 
 static void on_report(struct rlk_call *call)
 {
@@ -193,7 +191,7 @@ static void on_replied_to_report(struct rlk_conn *c, const struct rlk_reply *rep
 }
 
 /* So that all commands that follow from them leave together. */
-START_TEST(the_turn_ends_after_the_last_connection_that_can_be_read)
+TEST(the_turn_ends_after_the_last_connection_that_can_be_read)
 {
     static const struct rlk_conn_handler reports = {
         .opened = on_opened, .replied = on_replied_to_report, .broken = on_broken};
@@ -223,26 +221,4 @@ START_TEST(the_turn_ends_after_the_last_connection_that_can_be_read)
     }
     rlk_loop_end(&loop);
     event_base_free(base);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("conn");
-    TCase *c = tcase_create("closing");
-
-    tcase_add_test(c, a_server_that_writes_without_end_does_not_hold_the_loop);
-    tcase_add_loop_test(c, answers_that_nobody_read_do_not_turn_the_close_into_a_reset, 0, 2);
-    tcase_add_test(c, a_send_that_fails_ends_the_connection_after_the_replies_that_came);
-    tcase_add_test(c, a_close_leaves_the_replies_of_another_connection_alone);
-    tcase_add_test(c, the_turn_ends_after_the_last_connection_that_can_be_read);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -8,10 +8,11 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "lock/contention.h"
 #include "node/claim.h"
+
+SUITE("contention");
 
 #define N_KEYS 5 /* a to e */
 #define MOST 40  /* contenders of a story or a walk */
@@ -211,7 +212,7 @@ static void tell(const char *word)
     }
 }
 
-START_TEST(a_story)
+TEST_ROWS(a_story, stories)
 {
     static const char letters[] = "OBARHP";
     char states[MOST + 1] = "";
@@ -229,7 +230,6 @@ START_TEST(a_story)
     ck_assert_str_eq(started, stories[_i].started);
     end();
 }
-END_TEST
 
 /* ---- against a model ---- */
 
@@ -484,7 +484,7 @@ static void check_walk(unsigned step)
     started[0] = model_started[0] = '\0';
 }
 
-START_TEST(everybody_is_where_the_model_has_them)
+TEST_LOOP(everybody_is_where_the_model_has_them, 0, 4)
 {
     struct rlk_prng prng;
     unsigned step;
@@ -498,7 +498,6 @@ START_TEST(everybody_is_where_the_model_has_them)
     }
     end();
 }
-END_TEST
 
 /* ---- the rest ---- */
 
@@ -507,7 +506,7 @@ static bool is_contended(unsigned request, uint64_t now_us)
     return rlk_contention_is_contended(&contention, &requests[request].who, now_us);
 }
 
-START_TEST(what_a_release_said_of_a_key_is_known_while_somebody_refers_to_it)
+TEST(what_a_release_said_of_a_key_is_known_while_somebody_refers_to_it)
 {
     begin();
     tell("+0a");
@@ -523,9 +522,8 @@ START_TEST(what_a_release_said_of_a_key_is_known_while_somebody_refers_to_it)
     tell("l1");
     end();
 }
-END_TEST
 
-START_TEST(what_a_release_said_is_known_for_a_while_when_nobody_refers_to_the_key)
+TEST(what_a_release_said_is_known_for_a_while_when_nobody_refers_to_the_key)
 {
     begin();
     tell("+0a");
@@ -539,9 +537,8 @@ START_TEST(what_a_release_said_is_known_for_a_while_when_nobody_refers_to_the_ke
     ck_assert(!is_contended(2, UNTIL));
     end();
 }
-END_TEST
 
-START_TEST(nobody_is_started_after_a_stop)
+TEST(nobody_is_started_after_a_stop)
 {
     begin();
     tell("+0a");
@@ -552,9 +549,8 @@ START_TEST(nobody_is_started_after_a_stop)
     ck_assert_str_eq(started, "");
     end();
 }
-END_TEST
 
-START_TEST(a_claim_of_one_key_needs_no_memory_of_its_own)
+TEST(a_claim_of_one_key_needs_no_memory_of_its_own)
 {
     begin();
     tell("+0a");
@@ -562,7 +558,6 @@ START_TEST(a_claim_of_one_key_needs_no_memory_of_its_own)
     ck_assert_ptr_eq(requests[0].turn.links, &requests[0].turn.link);
     end();
 }
-END_TEST
 
 static long allowed;
 
@@ -573,7 +568,7 @@ static int allow(size_t size)
 }
 
 /* Three records, a list of them, a set, links, and buckets. */
-START_TEST(without_memory_nobody_enters_and_nothing_is_left)
+TEST(without_memory_nobody_enters_and_nothing_is_left)
 {
     struct rlk_claim *claim;
     bool entered = false;
@@ -596,7 +591,6 @@ START_TEST(without_memory_nobody_enters_and_nothing_is_left)
     rlk_claim_unref(claim);
     end();
 }
-END_TEST
 
 #define MANY 100000
 
@@ -615,7 +609,7 @@ static void on_crowd_start(struct rlk_contender *who)
 }
 
 /* One passes; then all fail in one go; those in the middle left before. */
-START_TEST(a_hundred_thousand_stand_behind_one)
+TEST(a_hundred_thousand_stand_behind_one)
 {
     struct rlk_claim *claim;
     size_t i;
@@ -640,29 +634,4 @@ START_TEST(a_hundred_thousand_stand_behind_one)
     rlk_claim_unref(claim);
     free(crowd);
     end();
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("contention");
-    TCase *c = tcase_create("contention");
-
-    tcase_add_rows(c, a_story, stories);
-    tcase_add_loop_test(c, everybody_is_where_the_model_has_them, 0, 4);
-    tcase_add_test(c, what_a_release_said_of_a_key_is_known_while_somebody_refers_to_it);
-    tcase_add_test(c, what_a_release_said_is_known_for_a_while_when_nobody_refers_to_the_key);
-    tcase_add_test(c, nobody_is_started_after_a_stop);
-    tcase_add_test(c, a_claim_of_one_key_needs_no_memory_of_its_own);
-    tcase_add_test(c, without_memory_nobody_enters_and_nothing_is_left);
-    tcase_add_test(c, a_hundred_thousand_stand_behind_one);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

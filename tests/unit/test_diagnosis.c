@@ -1,6 +1,5 @@
 /* unit/test_diagnosis.c - from facts to findings: each fact alone, and the verdict about all
  * masters. */
-#include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +8,9 @@
 #include "doctor/diagnosis.h"
 #include "doctor/checkup.h"
 #include "doctor/rights.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("diagnosis");
 
 #define MOST 7
 
@@ -210,7 +210,7 @@ static const struct {
        FIXED(DATABASE, UNUSABLE, "the user app database 3", "ACL SETUSER app db=3")}}},
 };
 
-START_TEST(a_fact)
+TEST_ROWS(a_fact, facts)
 {
     const struct fact *f;
 
@@ -227,10 +227,9 @@ START_TEST(a_fact)
         }
     }
 }
-END_TEST
 
 /* tests/unit/test_trouble.c has the findings about a master that does not answer. */
-START_TEST(a_trouble_of_a_master_that_answers_is_a_warning)
+TEST(a_trouble_of_a_master_that_answers_is_a_warning)
 {
     struct redlock_examined x = well();
 
@@ -241,9 +240,8 @@ START_TEST(a_trouble_of_a_master_that_answers_is_a_warning)
     must_have_found_only(REDLOCK_FOUND_TLS, REDLOCK_WARNING, "the former certificates");
     ck_assert_str_eq(notes.finding[0].fix, "Put files in their place that belong together.");
 }
-END_TEST
 
-START_TEST(a_connected_master_that_does_not_answer_is_silent)
+TEST(a_connected_master_that_does_not_answer_is_silent)
 {
     struct redlock_examined x = lost(REDLOCK_NODE_UNRESPONSIVE, "has not replied for 500 ms");
 
@@ -255,9 +253,8 @@ START_TEST(a_connected_master_that_does_not_answer_is_silent)
     judge_for(&x, RLK_TROUBLE_CONNECTING);
     must_have_found_only(REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE, "being connected");
 }
-END_TEST
 
-START_TEST(without_quarantine_only_the_durable_are_fine)
+TEST(without_quarantine_only_the_durable_are_fine)
 {
     static const struct {
         int aof;
@@ -284,10 +281,9 @@ START_TEST(without_quarantine_only_the_durable_are_fine)
         ck_assert_ptr_null(find(REDLOCK_FOUND_VOLATILE));
     }
 }
-END_TEST
 
 /* Of a reply that is outstanding at the end only the least time that it took is known. */
-START_TEST(a_ping_without_an_answer_counts_if_none_took_longer)
+TEST(a_ping_without_an_answer_counts_if_none_took_longer)
 {
     static const struct rlk_reply nil = {.str = ""};
     static struct rlk_checkup p;
@@ -310,11 +306,10 @@ START_TEST(a_ping_without_an_answer_counts_if_none_took_longer)
     ck_assert_uint_eq(x.ping_max_us, 300000);
     ck_assert_int_eq(x.answered, 1);
 }
-END_TEST
 
 /* ---- rights ---- */
 
-START_TEST(each_missing_right_has_its_cost_and_its_fix)
+TEST(each_missing_right_has_its_cost_and_its_fix)
 {
     unsigned i, seen = 0;
 
@@ -334,10 +329,9 @@ START_TEST(each_missing_right_has_its_cost_and_its_fix)
     }
     ck_assert_uint_eq(seen, (1U << rlk_rights_count) - 1);
 }
-END_TEST
 
 /* All rights at once: nothing is cut, and the worst severity counts. */
-START_TEST(all_missing_rights_are_fixed_by_one_command)
+TEST(all_missing_rights_are_fixed_by_one_command)
 {
     struct redlock_examined x = well();
 
@@ -353,10 +347,9 @@ START_TEST(all_missing_rights_are_fixed_by_one_command)
                      "+zrem +zscore");
     ck_assert_ptr_nonnull(strstr(notes.finding[0].text, rlk_rights[rlk_rights_count - 1].cost));
 }
-END_TEST
 
 /* The whole command, for whom it is pasted. */
-START_TEST(the_least_rights_are_one_command)
+TEST_LOOP(the_least_rights_are_one_command, 0, 4)
 {
     static const char commands[] =
         " -@all +set +get +del +pexpire +pttl +eval +evalsha +script|load +time +info "
@@ -387,9 +380,8 @@ START_TEST(the_least_rights_are_one_command)
     rlk_rights_write(&rows[_i].user, got, strlen(want) + 1);
     ck_assert_str_eq(got, want);
 }
-END_TEST
 
-START_TEST(denied_keys_matter_most_under_our_prefix)
+TEST(denied_keys_matter_most_under_our_prefix)
 {
     const struct rlk_diagnosis_context prefixed = {.key_prefix = "job:", .node_timeout_us = 500000};
     struct redlock_examined x = well();
@@ -400,10 +392,9 @@ START_TEST(denied_keys_matter_most_under_our_prefix)
     must_find(REDLOCK_FOUND_KEYS, REDLOCK_UNUSABLE, "job:redlock:");
     ck_assert_str_eq(notes.finding[0].fix, "ACL SETUSER app ~job:*");
 }
-END_TEST
 
 /* Everything that can be wrong with one master, and texts as long as they can be. */
-START_TEST(there_is_room_for_all_findings_at_once)
+TEST(there_is_room_for_all_findings_at_once)
 {
     static char prefix[1024], user[64], refusal[160], error[256];
     const struct rlk_diagnosis_context long_norms = {.key_prefix = prefix, .node_timeout_us = 1};
@@ -433,9 +424,8 @@ START_TEST(there_is_room_for_all_findings_at_once)
         ck_assert_str_ne(notes.finding[i].code, "");
     }
 }
-END_TEST
 
-START_TEST(notes_without_room_are_cut_and_not_overrun)
+TEST(notes_without_room_are_cut_and_not_overrun)
 {
     static char text[RLK_NOTES_SIZE];
     size_t i;
@@ -450,7 +440,6 @@ START_TEST(notes_without_room_are_cut_and_not_overrun)
     ck_assert_uint_eq(strlen(notes.finding[2].text), RLK_NOTES_SIZE - 2 * 1901 - 1);
     ck_assert_str_eq(notes.finding[3].text, "");
 }
-END_TEST
 
 /* ---- all of them ---- */
 
@@ -472,7 +461,7 @@ static void judge_set(void)
 }
 
 /* Each master of up to five votes, waits, or is unusable for one of two reasons. */
-START_TEST(majorities_are_counted)
+TEST(majorities_are_counted)
 {
     size_t n, way, ways, i;
 
@@ -503,9 +492,8 @@ START_TEST(majorities_are_counted)
         }
     }
 }
-END_TEST
 
-START_TEST(the_wait_lasts_until_a_majority_votes)
+TEST(the_wait_lasts_until_a_majority_votes)
 {
     static const uint64_t ms[] = {9000, 2000, 7000, UINT64_MAX, 500};
     size_t i;
@@ -518,9 +506,8 @@ START_TEST(the_wait_lasts_until_a_majority_votes)
     judge_set();
     must_find(REDLOCK_FOUND_NOT_YET, REDLOCK_NO_VOTE, "another 7 s");
 }
-END_TEST
 
-START_TEST(the_wait_for_a_rewrite_has_no_known_end)
+TEST(the_wait_for_a_rewrite_has_no_known_end)
 {
     size_t i;
 
@@ -534,9 +521,8 @@ START_TEST(the_wait_for_a_rewrite_has_no_known_end)
     ck_assert_uint_eq(report.usable, 3);
     must_find(REDLOCK_FOUND_NOT_YET, REDLOCK_NO_VOTE, "No lock can be acquired yet");
 }
-END_TEST
 
-START_TEST(small_and_even_numbers_of_masters_are_reported)
+TEST(small_and_even_numbers_of_masters_are_reported)
 {
     size_t n;
 
@@ -548,9 +534,8 @@ START_TEST(small_and_even_numbers_of_masters_are_reported)
         ck_assert_uint_eq(notes.n, n <= 2 || n % 2 == 0);
     }
 }
-END_TEST
 
-START_TEST(clocks_that_are_apart_are_reported_by_name)
+TEST(clocks_that_are_apart_are_reported_by_name)
 {
     set_up(3);
     nodes[0].name = "A";
@@ -569,9 +554,8 @@ START_TEST(clocks_that_are_apart_are_reported_by_name)
     judge_set();
     ck_assert_ptr_null(find(REDLOCK_FOUND_CLOCKS));
 }
-END_TEST
 
-START_TEST(our_own_clock_is_reported)
+TEST(our_own_clock_is_reported)
 {
     set_up(3);
     report.clock_us = -61200000;
@@ -587,9 +571,8 @@ START_TEST(our_own_clock_is_reported)
     judge_set();
     ck_assert_uint_eq(notes.n, 0);
 }
-END_TEST
 
-START_TEST(different_policies_and_duplicates_are_findings_about_all)
+TEST(different_policies_and_duplicates_are_findings_about_all)
 {
     set_up(3);
     nodes[2].policy = REDLOCK_QUARANTINE_OFF;
@@ -603,10 +586,9 @@ START_TEST(different_policies_and_duplicates_are_findings_about_all)
     must_find(REDLOCK_FOUND_SAME_SERVERS, REDLOCK_UNUSABLE, "listed twice");
     ck_assert_int_eq(notes.finding[0].node, -1);
 }
-END_TEST
 
 /* The words of the kinds never change, and no two kinds have the same word. */
-START_TEST(every_kind_has_a_word_of_its_own)
+TEST(every_kind_has_a_word_of_its_own)
 {
     int a, b, n = 0;
 
@@ -621,40 +603,4 @@ START_TEST(every_kind_has_a_word_of_its_own)
     ck_assert_int_eq(n, 34);
     ck_assert_str_eq(rlk_finding_row((enum redlock_finding_kind) - 1)->code, "");
     ck_assert_str_eq(rlk_finding_row(REDLOCK_FOUND_EVICTION)->code, "eviction");
-}
-END_TEST
-
-static Suite *diagnosis_suite(void)
-{
-    Suite *suite = suite_create("diagnosis");
-    TCase *tcase = tcase_create("diagnosis");
-
-    tcase_add_rows(tcase, a_fact, facts);
-    tcase_add_test(tcase, a_trouble_of_a_master_that_answers_is_a_warning);
-    tcase_add_test(tcase, a_connected_master_that_does_not_answer_is_silent);
-    tcase_add_test(tcase, without_quarantine_only_the_durable_are_fine);
-    tcase_add_test(tcase, a_ping_without_an_answer_counts_if_none_took_longer);
-    tcase_add_test(tcase, each_missing_right_has_its_cost_and_its_fix);
-    tcase_add_test(tcase, all_missing_rights_are_fixed_by_one_command);
-    tcase_add_loop_test(tcase, the_least_rights_are_one_command, 0, 4);
-    tcase_add_test(tcase, denied_keys_matter_most_under_our_prefix);
-    tcase_add_test(tcase, there_is_room_for_all_findings_at_once);
-    tcase_add_test(tcase, notes_without_room_are_cut_and_not_overrun);
-    tcase_add_test(tcase, majorities_are_counted);
-    tcase_add_test(tcase, the_wait_lasts_until_a_majority_votes);
-    tcase_add_test(tcase, the_wait_for_a_rewrite_has_no_known_end);
-    tcase_add_test(tcase, small_and_even_numbers_of_masters_are_reported);
-    tcase_add_test(tcase, clocks_that_are_apart_are_reported_by_name);
-    tcase_add_test(tcase, our_own_clock_is_reported);
-    tcase_add_test(tcase, different_policies_and_duplicates_are_findings_about_all);
-    tcase_add_test(tcase, every_kind_has_a_word_of_its_own);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {diagnosis_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

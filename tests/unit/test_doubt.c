@@ -6,9 +6,9 @@
 
 #include "attempt_story.h"
 #include "base/time.h"
-#include "doubt.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("doubt");
 
 #define AGAIN CONFIG(wait_us, RLK_NEVER)
 
@@ -26,14 +26,15 @@ static const struct story stories[] = {
       EVENT(2 * TIMEOUT, CONFIRM, .answer = RLK_ANSWER_OURS), WON}},
 };
 
-START_TEST(an_attempt)
+CASE("attempts");
+
+TEST_ROWS(an_attempt, stories)
 {
     attempt_tell(&stories[_i]);
 }
-END_TEST
 
 /* _i: a clock moved, we were suspended, or a server may have forgotten. */
-START_TEST(doubt_between_the_win_and_the_delivery_matters)
+TEST_LOOP(doubt_between_the_win_and_the_delivery_matters, 0, 3)
 {
     static const enum rlk_event_kind kinds[] = {RLK_EVENT_CLOCK_SUSPECT, RLK_EVENT_SUSPENDED,
                                                 RLK_EVENT_QUARANTINED};
@@ -45,10 +46,9 @@ START_TEST(doubt_between_the_win_and_the_delivery_matters)
          WAITING, IS(a.reason, _i == 1 ? REDLOCK_ETOOSLOW : REDLOCK_ENOQUORUM),
          IS(out.release, 0x7));
 }
-END_TEST
 
 /* _i: the lock is held. */
-START_TEST(an_attempt_ignores_doubt_while_it_waits_and_when_it_is_held)
+TEST_LOOP(an_attempt_ignores_doubt_while_it_waits_and_when_it_is_held, 0, 2)
 {
     struct world w = {.c = attempt_config()};
     struct rlk_attempt before;
@@ -61,32 +61,4 @@ START_TEST(an_attempt_ignores_doubt_while_it_waits_and_when_it_is_held)
     memcpy(&before, &w.a, sizeof(before));
     PLAY(&w, SUSPENDED(100, LEASE), SUSPECT(100, 0x1));
     ck_assert_mem_eq(&w.a, &before, sizeof(before));
-}
-END_TEST
-
-static TCase *in_an_attempt(void)
-{
-    TCase *c = tcase_create("attempts");
-
-    tcase_add_rows(c, an_attempt, stories);
-    tcase_add_loop_test(c, doubt_between_the_win_and_the_delivery_matters, 0, 3);
-    tcase_add_loop_test(c, an_attempt_ignores_doubt_while_it_waits_and_when_it_is_held, 0, 2);
-    return c;
-}
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("doubt");
-
-    suite_add_tcase(s, doubt_in_a_round());
-    suite_add_tcase(s, in_an_attempt());
-    suite_add_tcase(s, doubt_while_held());
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -3,9 +3,10 @@
 #include <redlock/error.h>
 
 #include "base/time.h"
-#include "doubt.h"
 #include "hold_story.h"
-#include "lib/rows.h"
+#include "lib/test.h"
+
+SUITE("doubt");
 
 static const struct story stories[] = {
     /* The nodes in quarantine may have forgotten another lock when they granted this one, but they
@@ -119,16 +120,9 @@ static const struct story stories[] = {
      {CONFIG(renew, false), HOLD, SUSPENDED(10, 700), DUE(LEASE - 700), IS(h.renew_us, RLK_NEVER)}},
 };
 
-START_TEST(a_story)
+CASE("holding");
+
+TEST_ROWS(a_story, stories)
 {
     hold_tell(&stories[_i]);
-}
-END_TEST
-
-TCase *doubt_while_held(void)
-{
-    TCase *c = tcase_create("holding");
-
-    tcase_add_rows(c, a_story, stories);
-    return c;
 }

@@ -3,9 +3,10 @@
 #include <redlock/error.h>
 
 #include "base/time.h"
-#include "doubt.h"
-#include "lib/rows.h"
+#include "lib/test.h"
 #include "round_story.h"
+
+SUITE("doubt");
 
 /* A round treats a clock that went forward like a vote that may be forgotten. Where both are
  * possible, a story has both. */
@@ -65,16 +66,9 @@ static const struct story stories[] = {
      {START(3), SUSPENDED(RLK_NEVER), VOTE(0x3, YES), LOST(ETOOSLOW, 0x7)}},
 };
 
-START_TEST(a_story)
+CASE("rounds");
+
+TEST_ROWS(a_story, stories)
 {
     round_tell(&stories[_i]);
-}
-END_TEST
-
-TCase *doubt_in_a_round(void)
-{
-    TCase *c = tcase_create("rounds");
-
-    tcase_add_rows(c, a_story, stories);
-    return c;
 }

@@ -6,8 +6,9 @@
 #include "../fuzz/election_model.h"
 #include "base/prng.h"
 #include "base/time.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("election");
 
 #define LEASE 1000u
 #define DEADLINE 600u
@@ -157,7 +158,7 @@ static void try_everything(size_t state)
     election_model_end(&m);
 }
 
-START_TEST(every_event_in_every_state)
+TEST_ROWS(every_event_in_every_state, configs)
 {
     struct election_model m;
     size_t i, by_state[RLK_ELECTION_STOPPING + 1] = {0};
@@ -174,7 +175,6 @@ START_TEST(every_event_in_every_state)
                          i != RLK_ELECTION_STOPPING || configs[_i].config.stops_later);
     }
 }
-END_TEST
 
 /* ---- random lives ---- */
 
@@ -202,7 +202,7 @@ static void live(struct rlk_prng *prng)
     election_model_end(&m);
 }
 
-START_TEST(random_lives)
+TEST_LOOP(random_lives, 0, 4)
 {
     struct rlk_prng prng;
     unsigned i;
@@ -212,7 +212,6 @@ START_TEST(random_lives)
         live(&prng);
     }
 }
-END_TEST
 
 /* ---- why a lead is over ---- */
 
@@ -249,7 +248,7 @@ static const struct {
      REDLOCK_EOUTRANKED},
 };
 
-START_TEST(why_a_lead_is_over)
+TEST_ROWS(why_a_lead_is_over, reasons)
 {
     struct election_model m;
 
@@ -262,24 +261,4 @@ START_TEST(why_a_lead_is_over)
     play(&m, reasons[_i].ev);
     ck_assert_int_eq(m.e.state, RLK_ELECTION_DEMOTED);
     ck_assert_int_eq(m.e.reason, reasons[_i].reason);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("election");
-    TCase *c = tcase_create("election");
-
-    tcase_add_rows(c, every_event_in_every_state, configs);
-    tcase_add_loop_test(c, random_lives, 0, 4);
-    tcase_add_rows(c, why_a_lead_is_over, reasons);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

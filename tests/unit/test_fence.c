@@ -5,9 +5,10 @@
 #include "base/mask.h"
 #include "base/prng.h"
 #include "base/time.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "round_story.h"
+
+SUITE("fence");
 
 #define TOP 3 /* counters are 1 to this */
 
@@ -121,7 +122,9 @@ static unsigned go_on(const struct history *s)
     return over ? 1 : ends;
 }
 
-START_TEST(every_history_of_up_to_three_nodes)
+CASE("agreeing");
+
+TEST_LOOP(every_history_of_up_to_three_nodes, 1, 4)
 {
     /* Of two nodes there are nine pairs of counters in either order. Three pairs are equal; for
      * each of the other six one node is asked, and confirms or refuses. */
@@ -131,7 +134,6 @@ START_TEST(every_history_of_up_to_three_nodes)
     begin(&s, (unsigned)_i);
     ck_assert_uint_ge(go_on(&s), least[_i]);
 }
-END_TEST
 
 static void wander(struct history *s, struct rlk_prng *prng)
 {
@@ -148,7 +150,7 @@ static void wander(struct history *s, struct rlk_prng *prng)
     }
 }
 
-START_TEST(many_histories_of_five)
+TEST_LOOP(many_histories_of_five, 0, 10)
 {
     struct rlk_prng prng;
     struct history s;
@@ -164,9 +166,8 @@ START_TEST(many_histories_of_five)
     ck_assert_uint_gt(asked, 500);
     ck_assert_uint_gt(late, 100);
 }
-END_TEST
 
-START_TEST(a_node_that_was_not_asked_cannot_confirm)
+TEST(a_node_that_was_not_asked_cannot_confirm)
 {
     struct history s;
 
@@ -180,7 +181,6 @@ START_TEST(a_node_that_was_not_asked_cannot_confirm)
     rlk_fence_confirmed(&s.f, 0, true); /* answered twice: the first answer counts */
     check(&s);
 }
-END_TEST
 
 /* ---- a round that wants one ---- */
 
@@ -280,14 +280,15 @@ static const struct story of_rounds[] = {
       YES(0, 5), YES(1, 0), WON, IS(out.confirm, 0), IS(round.fence.value, 0)}},
 };
 
-START_TEST(a_round)
+CASE("rounds");
+
+TEST_ROWS(a_round, of_rounds)
 {
     round_tell(&of_rounds[_i]);
 }
-END_TEST
 
 /* _i: the answer instead of a confirmation. The key may still be there. */
-START_TEST(a_vote_that_is_not_confirmed_does_not_count)
+TEST_LOOP(a_vote_that_is_not_confirmed_does_not_count, 0, 3)
 {
     static const enum rlk_answer answers[] = {RLK_ANSWER_UNKNOWN, RLK_ANSWER_GONE,
                                               RLK_ANSWER_TAKEN};
@@ -297,40 +298,4 @@ START_TEST(a_vote_that_is_not_confirmed_does_not_count)
          EVENT(.kind = RLK_EVENT_CONFIRM, .answer = answers[_i]), ASKING, IS(round.yes, 0x6),
          IS(round.unknown, 0x1), VOTE(0x8, NO), ASKING, VOTE(0x10, UNKNOWN),
          IS(round.state, RLK_ROUND_LOST), IS(out.release, 0x17));
-}
-END_TEST
-
-static TCase *agreeing(void)
-{
-    TCase *c = tcase_create("agreeing");
-
-    tcase_add_loop_test(c, every_history_of_up_to_three_nodes, 1, 4);
-    tcase_add_loop_test(c, many_histories_of_five, 0, 10);
-    tcase_add_test(c, a_node_that_was_not_asked_cannot_confirm);
-    return c;
-}
-
-static TCase *rounds(void)
-{
-    TCase *c = tcase_create("rounds");
-
-    tcase_add_rows(c, a_round, of_rounds);
-    tcase_add_loop_test(c, a_vote_that_is_not_confirmed_does_not_count, 0, 3);
-    return c;
-}
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("fence");
-
-    suite_add_tcase(s, agreeing());
-    suite_add_tcase(s, rounds());
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "core/former.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("former");
 
 static struct rlk_former f;
 
@@ -24,7 +26,7 @@ static void expect(unsigned count, int64_t first)
 }
 
 /* No command can arrive late over the other connections. The id 0 is unknown. */
-START_TEST(only_a_connection_with_an_id_a_run_and_unanswered_commands_is_kept)
+TEST_LOOP(only_a_connection_with_an_id_a_run_and_unanswered_commands_is_kept, 0, 8)
 {
     bool unanswered = _i & 1, run = _i & 2, id = _i & 4;
 
@@ -32,10 +34,9 @@ START_TEST(only_a_connection_with_an_id_a_run_and_unanswered_commands_is_kept)
     rlk_former_ended(&f, run ? "abc" : "", id ? 7 : 0, unanswered ? 1 : 0);
     expect(_i == 7 ? 1 : 0, 7);
 }
-END_TEST
 
 /* Also when the connection over which CLIENT KILL was sent broke as well. */
-START_TEST(each_is_kept_until_the_server_has_replied)
+TEST(each_is_kept_until_the_server_has_replied)
 {
     int64_t id;
 
@@ -52,9 +53,8 @@ START_TEST(each_is_kept_until_the_server_has_replied)
     rlk_former_drop(&f);
     expect(0, 0);
 }
-END_TEST
 
-START_TEST(the_oldest_goes_first_when_they_are_many)
+TEST(the_oldest_goes_first_when_they_are_many)
 {
     int64_t id;
 
@@ -64,10 +64,9 @@ START_TEST(the_oldest_goes_first_when_they_are_many)
     }
     expect(RLK_FORMER_MAX, 2 * RLK_FORMER_MAX + 1);
 }
-END_TEST
 
 /* In another run the same id may be another client's. */
-START_TEST(connections_to_another_run_are_dropped)
+TEST_LOOP(connections_to_another_run_are_dropped, 0, 2)
 {
     begin();
     rlk_former_ended(&f, "abc", 5, 1);
@@ -81,9 +80,8 @@ START_TEST(connections_to_another_run_are_dropped)
     rlk_former_note_run(&f, "abc");
     expect(0, 0);
 }
-END_TEST
 
-START_TEST(a_run_that_is_too_long_is_cut)
+TEST(a_run_that_is_too_long_is_cut)
 {
     char run[100];
 
@@ -93,27 +91,4 @@ START_TEST(a_run_that_is_too_long_is_cut)
     rlk_former_ended(&f, run, 5, 1);
     expect(1, 5);
     ck_assert_uint_eq(strlen(f.run_id), sizeof(f.run_id) - 1);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("former");
-    TCase *c = tcase_create("former");
-
-    tcase_add_loop_test(c, only_a_connection_with_an_id_a_run_and_unanswered_commands_is_kept, 0,
-                        8);
-    tcase_add_test(c, each_is_kept_until_the_server_has_replied);
-    tcase_add_test(c, the_oldest_goes_first_when_they_are_many);
-    tcase_add_loop_test(c, connections_to_another_run_are_dropped, 0, 2);
-    tcase_add_test(c, a_run_that_is_too_long_is_cut);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

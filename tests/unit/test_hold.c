@@ -5,12 +5,15 @@
 
 #include "base/time.h"
 #include "hold_story.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("hold");
 
 /* ---- renewing ---- */
 
-START_TEST(renewed_at_a_third_of_the_ttl_for_all_of_it)
+CASE("renewing");
+
+TEST(renewed_at_a_third_of_the_ttl_for_all_of_it)
 {
     struct world w = {.c = config()};
     int i;
@@ -22,9 +25,8 @@ START_TEST(renewed_at_a_third_of_the_ttl_for_all_of_it)
     }
     PLAY(&w, IS(reported, 0), IS(h.renewals, 50));
 }
-END_TEST
 
-START_TEST(a_renewal_that_fails_is_tried_again_with_jitter)
+TEST_LOOP(a_renewal_that_fails_is_tried_again_with_jitter, 0, 20)
 {
     struct rlk_hold_config c = config();
     struct world w;
@@ -49,7 +51,6 @@ START_TEST(a_renewal_that_fails_is_tried_again_with_jitter)
     ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), at_us + LEASE);
     ck_assert_uint_eq(w.h.renewals, 1);
 }
-END_TEST
 
 static const struct story of_renewing[] = {
     {"renewed_soon_when_the_vote_of_a_node_does_not_count",
@@ -75,15 +76,16 @@ static const struct story of_renewing[] = {
       WAKE, IS(out.restore, 0x10)}},
 };
 
-START_TEST(renewing)
+TEST_ROWS(renewing, of_renewing)
 {
     hold_tell(&of_renewing[_i]);
 }
-END_TEST
 
 /* ---- trouble and loss ---- */
 
-START_TEST(trouble_is_reported_once_until_it_is_over)
+CASE("losing");
+
+TEST(trouble_is_reported_once_until_it_is_over)
 {
     struct world w = {.c = config()};
     unsigned i, trouble;
@@ -98,7 +100,6 @@ START_TEST(trouble_is_reported_once_until_it_is_over)
     }
     ck_assert_uint_eq(w.reported, 3);
 }
-END_TEST
 
 static const struct story of_losing[] = {
     /* The timeout may be longer than the lock lives. */
@@ -133,15 +134,14 @@ static const struct story of_losing[] = {
       IS(out.report_extended, true), EXTENDED(ELOST)}},
 };
 
-START_TEST(losing)
+TEST_ROWS(losing, of_losing)
 {
     hold_tell(&of_losing[_i]);
 }
-END_TEST
 
 /* [S3] Whichever event comes first after a suspend: the lock is lost, and nothing else that was due
  * is done. */
-START_TEST(lost_at_once_after_a_suspend)
+TEST_LOOP(lost_at_once_after_a_suspend, 0, 2)
 {
     static const enum rlk_event_kind kinds[] = {RLK_EVENT_TIMER, RLK_EVENT_ANSWER, RLK_EVENT_VOTE,
                                                 RLK_EVENT_EXTEND, RLK_EVENT_HEARTBEAT};
@@ -170,10 +170,9 @@ START_TEST(lost_at_once_after_a_suspend)
         ck_assert_uint_eq(rlk_hold_valid_until_us(&w.h), 0);
     }
 }
-END_TEST
 
 /* Up to a tenth of the ttl before the end somebody could still have renewed it. */
-START_TEST(a_loss_gives_the_reason_why_it_was_not_renewed)
+TEST(a_loss_gives_the_reason_why_it_was_not_renewed)
 {
     uint64_t bound_us = T0 + LEASE - TTL / 10;
     struct world w = {.c = config()};
@@ -191,10 +190,9 @@ START_TEST(a_loss_gives_the_reason_why_it_was_not_renewed)
     PLAY(&w, CONFIG(renew, false), HOLD, TIMER(100 * LEASE), LOST(EUNRENEWED));
     PLAY(&w, CONFIG(renew, true), HOLD, SUSPENDED(THIRD - 1, LEASE - THIRD + 1), LOST(ESUSPENDED));
 }
-END_TEST
 
 /* Every event after a loss, in every order of two. */
-START_TEST(nothing_undoes_a_loss)
+TEST(nothing_undoes_a_loss)
 {
     struct rlk_hold_config c = config();
     struct rlk_hold before;
@@ -224,47 +222,4 @@ START_TEST(nothing_undoes_a_loss)
     ck_assert_mem_eq(&before, &w.h, sizeof(before));
     ck_assert_uint_eq(w.reported, 1);
     ck_assert_uint_eq(w.extended, 0);
-}
-END_TEST
-
-static TCase *hold_renewing(void)
-{
-    TCase *c = tcase_create("renewing");
-
-    tcase_add_test(c, renewed_at_a_third_of_the_ttl_for_all_of_it);
-    tcase_add_loop_test(c, a_renewal_that_fails_is_tried_again_with_jitter, 0, 20);
-    tcase_add_rows(c, renewing, of_renewing);
-    return c;
-}
-
-static TCase *hold_losing(void)
-{
-    TCase *c = tcase_create("losing");
-
-    tcase_add_test(c, trouble_is_reported_once_until_it_is_over);
-    tcase_add_rows(c, losing, of_losing);
-    tcase_add_loop_test(c, lost_at_once_after_a_suspend, 0, 2);
-    tcase_add_test(c, a_loss_gives_the_reason_why_it_was_not_renewed);
-    tcase_add_test(c, nothing_undoes_a_loss);
-    return c;
-}
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("hold");
-
-    suite_add_tcase(s, hold_renewing());
-    suite_add_tcase(s, hold_limits());
-    suite_add_tcase(s, hold_queue());
-    suite_add_tcase(s, hold_losing());
-    suite_add_tcase(s, hold_extending());
-    suite_add_tcase(s, hold_healing());
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

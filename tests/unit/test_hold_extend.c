@@ -3,13 +3,17 @@
 
 #include "base/time.h"
 #include "hold_story.h"
-#include "lib/rows.h"
+#include "lib/test.h"
+
+SUITE("hold");
 
 /* ---- extending ---- */
 
+CASE("extending");
+
 /* _i, here and below: whether the lock is renewed. If so, the next renewal is due after a third of
  * the new ttl. */
-START_TEST(an_extension_is_reported_when_it_has_succeeded)
+TEST_LOOP(an_extension_is_reported_when_it_has_succeeded, 0, 2)
 {
     struct world w = {.c = config()};
     uint64_t lease_us = LEASE_OF(3 * TTL);
@@ -20,10 +24,9 @@ START_TEST(an_extension_is_reported_when_it_has_succeeded)
          VALID(1000 + lease_us), ANSWER(3000, 0x18, OURS), IS(extended, 1),
          DUE(1000 + (_i ? TTL : lease_us)), IS(reported, 0));
 }
-END_TEST
 
 /* Renewals keep the old ttl. Only a lock that is renewed reports trouble. */
-START_TEST(an_extension_that_fails_leaves_the_lock_as_it_was)
+TEST_LOOP(an_extension_that_fails_leaves_the_lock_as_it_was, 0, 2)
 {
     struct world w = {.c = config()};
 
@@ -32,11 +35,10 @@ START_TEST(an_extension_that_fails_leaves_the_lock_as_it_was)
          HELD, IS(h.config.ttl_us, TTL), VALID(LEASE), IS(reported, (uint64_t)_i), SILENCE(LEASE),
          IS(extended, 1));
 }
-END_TEST
 
 /* _i: 0: the renewal succeeds; 1: it times out with replies outstanding. The end of the renewal is
  * not the end of the extension. */
-START_TEST(an_extension_waits_for_the_round_under_way)
+TEST_LOOP(an_extension_waits_for_the_round_under_way, 0, 2)
 {
     struct world w = {.c = config()};
     uint64_t turn_us = _i ? TIMEOUT : 20;
@@ -52,10 +54,9 @@ START_TEST(an_extension_waits_for_the_round_under_way)
          ANSWER(turn_us + 40, ALL5, OURS), EXTENDED(OK),
          VALID_AT_LEAST(turn_us + LEASE_OF(2 * TTL)));
 }
-END_TEST
 
 /* Whether it waits in the queue or the nodes were asked: it ends with the lock, and once. */
-START_TEST(an_extension_ends_with_the_lock)
+TEST_LOOP(an_extension_ends_with_the_lock, 0, 4)
 {
     struct world w = {.c = config()};
 
@@ -72,7 +73,6 @@ START_TEST(an_extension_ends_with_the_lock)
     PLAY(&w, IS(h.state, RLK_HOLD_LOST), IS(out.report, true), IS(out.report_extended, true),
          EXTENDED(ELOST), ANSWER(THIRD + 20, ALL5, OURS), IS(extended, 1), IS(reported, 1));
 }
-END_TEST
 
 static const struct story of_extending[] = {
     {"an_extension_fails_at_once_when_no_node_can_be_asked",
@@ -82,15 +82,16 @@ static const struct story of_extending[] = {
      {HOLD, EXTEND(1000, TTL / 100), ANSWER(2000, ALL5, OURS), EXTENDED(OK), VALID(LEASE)}},
 };
 
-START_TEST(extending)
+TEST_ROWS(extending, of_extending)
 {
     hold_tell(&of_extending[_i]);
 }
-END_TEST
 
 /* ---- healing ---- */
 
-START_TEST(healed_after_a_bare_majority_with_what_is_left)
+CASE("healing");
+
+TEST(healed_after_a_bare_majority_with_what_is_left)
 {
     struct world w = {.c = config()};
     uint64_t wait_us;
@@ -103,9 +104,8 @@ START_TEST(healed_after_a_bare_majority_with_what_is_left)
          IS(out.ttl_ms, (LEASE - wait_us) / 1000), VOTE(2000, 0x18, YES), COUNTED(0x07), /* [S7] */
          VALID(LEASE), DUE(TENTH), RENEWED, COUNTED(ALL5));
 }
-END_TEST
 
-START_TEST(healed_once_after_each_success)
+TEST_LOOP(healed_once_after_each_success, 0, 2)
 {
     struct rlk_hold_config c = config();
     struct world w;
@@ -128,9 +128,8 @@ START_TEST(healed_once_after_each_success)
     ck_assert_uint_eq(heals, 5);
     ck_assert_uint_eq(w.reported, 0);
 }
-END_TEST
 
-START_TEST(not_healed_after_a_failure_or_while_a_round_runs)
+TEST(not_healed_after_a_failure_or_while_a_round_runs)
 {
     struct world w = {.c = config()};
     int i;
@@ -141,10 +140,9 @@ START_TEST(not_healed_after_a_failure_or_while_a_round_runs)
              ANSWER(10, 0x0c, UNKNOWN), IS(h.restore_us, RLK_NEVER));
     }
 }
-END_TEST
 
 /* [S14] A node that is stuck never answers. The timeout is longer than a third of the ttl. */
-START_TEST(a_stuck_node_does_not_keep_the_others_from_being_healed)
+TEST(a_stuck_node_does_not_keep_the_others_from_being_healed)
 {
     struct rlk_hold_config c = config();
     struct world w;
@@ -165,12 +163,11 @@ START_TEST(a_stuck_node_does_not_keep_the_others_from_being_healed)
     ck_assert_uint_eq(healed, 0x08);
     ck_assert_uint_lt(at_us, T0 + 2 * THIRD);
 }
-END_TEST
 
 /* A server that had forgotten the script has done nothing yet. So the script is sent again, with
  * the ttl that is left by then, and the lease begins with that. The lock may even be over by
  * then. */
-START_TEST(a_repeated_heal_has_the_ttl_that_is_left)
+TEST(a_repeated_heal_has_the_ttl_that_is_left)
 {
     struct rlk_hold_config c = config();
     struct world w;
@@ -190,7 +187,6 @@ START_TEST(a_repeated_heal_has_the_ttl_that_is_left)
     silence(&w);
     ck_assert_uint_eq(rlk_hold_restore_again(&w.h, 4, at_us), 0);
 }
-END_TEST
 
 static const struct story of_healing[] = {
     {"a_remainder_is_not_worth_a_key",
@@ -203,33 +199,7 @@ static const struct story of_healing[] = {
       IS(out.restore, 0x18), VOTE(5000, 0x18, OURS), PRESENT(ALL5), IS(h.leases.duplicates, 0)}},
 };
 
-START_TEST(healing)
+TEST_ROWS(healing, of_healing)
 {
     hold_tell(&of_healing[_i]);
-}
-END_TEST
-
-TCase *hold_extending(void)
-{
-    TCase *c = tcase_create("extending");
-
-    tcase_add_loop_test(c, an_extension_is_reported_when_it_has_succeeded, 0, 2);
-    tcase_add_loop_test(c, an_extension_that_fails_leaves_the_lock_as_it_was, 0, 2);
-    tcase_add_loop_test(c, an_extension_waits_for_the_round_under_way, 0, 2);
-    tcase_add_loop_test(c, an_extension_ends_with_the_lock, 0, 4);
-    tcase_add_rows(c, extending, of_extending);
-    return c;
-}
-
-TCase *hold_healing(void)
-{
-    TCase *c = tcase_create("healing");
-
-    tcase_add_test(c, healed_after_a_bare_majority_with_what_is_left);
-    tcase_add_loop_test(c, healed_once_after_each_success, 0, 2);
-    tcase_add_test(c, not_healed_after_a_failure_or_while_a_round_runs);
-    tcase_add_test(c, a_stuck_node_does_not_keep_the_others_from_being_healed);
-    tcase_add_test(c, a_repeated_heal_has_the_ttl_that_is_left);
-    tcase_add_rows(c, healing, of_healing);
-    return c;
 }

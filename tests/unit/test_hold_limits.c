@@ -6,9 +6,13 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "hold_story.h"
-#include "lib/rows.h"
+#include "lib/test.h"
 
-START_TEST(renewed_up_to_max_renewals_times)
+SUITE("hold");
+
+CASE("limits");
+
+TEST_LOOP(renewed_up_to_max_renewals_times, 0, 4)
 {
     struct world w = {.c = config()};
     int i;
@@ -20,9 +24,8 @@ START_TEST(renewed_up_to_max_renewals_times)
     PLAY(&w, IS(reported, 0), DUE(THIRD), WAKE, IS(out.extend, 0), IS(out.report, true),
          TROUBLE(EUNRENEWED), DUE(LEASE), SILENCE(LEASE), LOST(EUNRENEWED), IS(reported, 2));
 }
-END_TEST
 
-START_TEST(never_renewed_beyond_max_hold)
+TEST_LOOP(never_renewed_beyond_max_hold, 0, 3)
 {
     struct rlk_hold_config c = config();
     struct world w;
@@ -40,9 +43,8 @@ START_TEST(never_renewed_beyond_max_hold)
     ck_assert_int_eq(w.h.reason, REDLOCK_EUNRENEWED);
     ck_assert_uint_le(silence(&w), T0 + c.max_hold_us);
 }
-END_TEST
 
-START_TEST(each_renewal_needs_a_pet_since_the_last)
+TEST(each_renewal_needs_a_pet_since_the_last)
 {
     struct world w = {.c = config()};
     int i;
@@ -54,7 +56,6 @@ START_TEST(each_renewal_needs_a_pet_since_the_last)
     PLAY(&w, WAKE, IS(out.extend, 0), IS(out.report, true), TROUBLE(EUNRENEWED), DUE(LEASE),
          HEARTBEAT(THIRD + 7), DUE(THIRD + 7), RENEWED, IS(h.trouble, false), IS(reported, 1));
 }
-END_TEST
 
 static const struct story stories[] = {
     /* A renewal that an extension waits for counts as a renewal; the extension does not count. */
@@ -105,11 +106,10 @@ static const struct story stories[] = {
       DUE_BETWEEN(LEASE - 10000, LEASE)}},
 };
 
-START_TEST(a_story)
+TEST_ROWS(a_story, stories)
 {
     hold_tell(&stories[_i]);
 }
-END_TEST
 
 #define SLOW_US 3000000
 
@@ -162,24 +162,11 @@ static uint64_t held_for_us(const struct rlk_hold_config *c)
 }
 
 /* What made the lock live longer was a renewal, however late its answers came. */
-START_TEST(slow_masters_change_no_limit)
+TEST_LOOP(slow_masters_change_no_limit, 0, 2)
 {
     struct rlk_hold_config c = config();
 
     c.max_renewals = _i ? UINT32_MAX : 1;
     c.needs_heartbeat = _i;
     ck_assert_uint_lt(held_for_us(&c), 3 * TTL);
-}
-END_TEST
-
-TCase *hold_limits(void)
-{
-    TCase *c = tcase_create("limits");
-
-    tcase_add_loop_test(c, renewed_up_to_max_renewals_times, 0, 4);
-    tcase_add_loop_test(c, never_renewed_beyond_max_hold, 0, 3);
-    tcase_add_test(c, each_renewal_needs_a_pet_since_the_last);
-    tcase_add_rows(c, a_story, stories);
-    tcase_add_loop_test(c, slow_masters_change_no_limit, 0, 2);
-    return c;
 }

@@ -4,7 +4,9 @@
 
 #include "base/time.h"
 #include "hold_story.h"
-#include "lib/rows.h"
+#include "lib/test.h"
+
+SUITE("hold");
 
 #define TURN                                                                                       \
     (THIRD + TTL / 5) /* when the renewal that was due after a third of the ttl leaves the queue   \
@@ -50,14 +52,15 @@ static const struct story stories[] = {
       IS(h.queued, false), TROUBLE(EUNRENEWED), DUE(LEASE)}},
 };
 
-START_TEST(a_story)
+CASE("queue");
+
+TEST_ROWS(a_story, stories)
 {
     hold_tell(&stories[_i]);
 }
-END_TEST
 
 /* _i: whether it is renewed. */
-START_TEST(an_extension_waits_in_the_queue)
+TEST_LOOP(an_extension_waits_in_the_queue, 0, 2)
 {
     struct world w = {.c = config()};
 
@@ -66,9 +69,8 @@ START_TEST(an_extension_waits_in_the_queue)
          IS(out.ttl_ms, 2 * TTL / 1000), ANSWER(6000, ALL5, OURS), EXTENDED(OK),
          VALID(5000 + LEASE_OF(2 * TTL)), IS(h.renewals, 0));
 }
-END_TEST
 
-START_TEST(a_heal_waits_in_the_queue)
+TEST(a_heal_waits_in_the_queue)
 {
     struct world w = {.c = config()};
     uint64_t wait_us;
@@ -79,10 +81,9 @@ START_TEST(a_heal_waits_in_the_queue)
     PLAY(&w, QUEUED, DUE_BETWEEN(wait_us + 1, LEASE), DEQUEUED(wait_us + 1000),
          IS(out.restore, 0x10), IS(reported, 0));
 }
-END_TEST
 
 /* Each lock is renewed earlier by its own fraction, never later. */
-START_TEST(locks_won_at_the_same_time_are_renewed_at_different_times)
+TEST_LOOP(locks_won_at_the_same_time_are_renewed_at_different_times, 0, 6)
 {
     struct world w = {.c = config()};
     uint64_t early_ppm = (uint64_t)_i * (RLK_HOLD_EARLY_PPM / 5);
@@ -91,10 +92,9 @@ START_TEST(locks_won_at_the_same_time_are_renewed_at_different_times)
     PLAY(&w, CONFIG(early_ppm, early_ppm), HOLD, DUE(due_us), DUE_BETWEEN(TTL / 4 - 1000, THIRD),
          RENEWED, DUE(due_us));
 }
-END_TEST
 
 /* At a multiple of a 512th of the ttl: the last one before it is due by itself, or that time. */
-START_TEST(locks_that_are_due_at_about_the_same_time_are_renewed_together)
+TEST_LOOP(locks_that_are_due_at_about_the_same_time_are_renewed_together, 0, 6)
 {
     struct world w = {.c = config()};
     uint64_t early_ppm = (uint64_t)_i * (RLK_HOLD_EARLY_PPM / 5), part_us = TTL / 512;
@@ -104,17 +104,4 @@ START_TEST(locks_that_are_due_at_about_the_same_time_are_renewed_together)
     ck_assert_uint_eq(due(&w) % part_us, 0);
     ck_assert_uint_le(due(&w), due_us);
     ck_assert_uint_gt(due(&w) + part_us, due_us);
-}
-END_TEST
-
-TCase *hold_queue(void)
-{
-    TCase *c = tcase_create("queue");
-
-    tcase_add_rows(c, a_story, stories);
-    tcase_add_loop_test(c, an_extension_waits_in_the_queue, 0, 2);
-    tcase_add_test(c, a_heal_waits_in_the_queue);
-    tcase_add_loop_test(c, locks_won_at_the_same_time_are_renewed_at_different_times, 0, 6);
-    tcase_add_loop_test(c, locks_that_are_due_at_about_the_same_time_are_renewed_together, 0, 6);
-    return c;
 }

@@ -15,7 +15,9 @@
 #include "core/hold.h"
 #include "fuzz/hold_model.h"
 #include "lib/events.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("hold-walk");
 
 #define TTL UINT64_C(1000000)
 #define WALKS 400
@@ -383,7 +385,7 @@ static void walk(struct walk *w, uint64_t seed)
     }
 }
 
-START_TEST(what_the_hold_claims_is_true_on_the_servers)
+TEST_LOOP(what_the_hold_claims_is_true_on_the_servers, 0, 20)
 {
     struct walk w;
     unsigned i, successes = 0, lost = 0;
@@ -396,22 +398,4 @@ START_TEST(what_the_hold_claims_is_true_on_the_servers)
     /* Both must happen often, or the test shows nothing. */
     ck_assert_uint_gt(successes, WALKS);
     ck_assert_uint_gt(lost, WALKS / 10);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("hold-walk");
-    TCase *c = tcase_create("walk");
-
-    tcase_add_loop_test(c, what_the_hold_claims_is_true_on_the_servers, 0, 20);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -1,7 +1,9 @@
 /* test_holder.c - who holds a key, for everything that five masters can say of it. */
 #include "base/mask.h"
 #include "core/holder.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("holder");
 
 #define NODES 5
 #define QUORUM 3
@@ -49,7 +51,7 @@ static unsigned most(const enum says says[NODES])
 
 /* The value is unknown when those that do not answer could make a majority of one value, also of
  * one that nobody has named. */
-START_TEST(whatever_masters_say)
+TEST_LOOP(whatever_masters_say, 0, KINDS *KINDS *KINDS *KINDS *KINDS)
 {
     struct rlk_holder_view v;
     struct rlk_holder h;
@@ -66,9 +68,8 @@ START_TEST(whatever_masters_say)
     ck_assert_int_eq(h.end != 0, h.held);
     ck_assert_int_eq(h.fence != 0, NODES - silent >= QUORUM);
 }
-END_TEST
 
-START_TEST(of_equally_common_values_the_first_is_named)
+TEST(of_equally_common_values_the_first_is_named)
 {
     struct rlk_holder_view v = {
         .nodes = NODES, .answered = 0x1f, .held = 0x1e, .value = {0, 8, 8, 7, 7}};
@@ -77,23 +78,4 @@ START_TEST(of_equally_common_values_the_first_is_named)
     rlk_holder_find(&v, &h);
     ck_assert_uint_eq(h.nodes, 0x6);
     ck_assert(!h.held && !h.unknown);
-}
-END_TEST
-
-static Suite *holder_suite(void)
-{
-    Suite *s = suite_create("holder");
-    TCase *c = tcase_create("holder");
-
-    tcase_add_loop_test(c, whatever_masters_say, 0, KINDS * KINDS * KINDS * KINDS * KINDS);
-    tcase_add_test(c, of_equally_common_values_the_first_is_named);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {holder_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

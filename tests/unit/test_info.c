@@ -6,9 +6,11 @@
 #include "base/prng.h"
 #include "core/reply.h"
 #include "core/server.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "net/reply.h"
 #include "node/info.h"
+
+SUITE("info");
 
 static struct rlk_server info;
 
@@ -29,7 +31,9 @@ static void begin(void)
     rlk_server_init(&info);
 }
 
-START_TEST(nothing_is_known_at_first)
+CASE("info");
+
+TEST(nothing_is_known_at_first)
 {
     begin();
     ck_assert_str_eq(info.run_id, "");
@@ -38,9 +42,8 @@ START_TEST(nothing_is_known_at_first)
     ck_assert(!rlk_server_is_durable(&info) && !rlk_server_evicts(&info));
     ck_assert_int_eq(rlk_server_unfit(info.role, info.mode), RLK_UNFIT_NOT);
 }
-END_TEST
 
-START_TEST(sections_are_read_in_any_order)
+TEST_LOOP(sections_are_read_in_any_order, 0, 4)
 {
     static const char *const sections[] = {
         ("# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"
@@ -69,9 +72,8 @@ START_TEST(sections_are_read_in_any_order)
     ck_assert(info.aof && !info.aof_fails && !info.loading);
     ck_assert(rlk_server_evicts(&info));
 }
-END_TEST
 
-START_TEST(an_error_leaves_everything_as_it_is)
+TEST(an_error_leaves_everything_as_it_is)
 {
     begin();
     learn("run_id:abc\r\nuptime_in_seconds:7\r\n");
@@ -81,31 +83,28 @@ START_TEST(an_error_leaves_everything_as_it_is)
     ck_assert_str_eq(info.run_id, "abc");
     ck_assert_int_eq(info.uptime_s, 7);
 }
-END_TEST
 
 /* A name is all of its line up to the colon: neither a part of another name, nor of a value. */
 static const char *const near_misses[] = {
     "xrun_id:1\r\n", "run_id\r\n", "run_id2:1\r\n", "run_i:1\r\n",          "os:a run_id:1\r\n",
     " run_id:1\n",   "run_id",     "run_id =1\r\n", "executable:run_id:1\n"};
 
-START_TEST(a_line_has_its_name_at_its_beginning)
+TEST_LOOP(a_line_has_its_name_at_its_beginning, 0, N_ROWS(near_misses))
 {
     begin();
     learn(near_misses[_i]);
     ck_assert_str_eq(info.run_id, "");
 }
-END_TEST
 
-START_TEST(the_last_line_needs_no_end)
+TEST(the_last_line_needs_no_end)
 {
     begin();
     learn("run_id:abc\nuptime_in_seconds:12");
     ck_assert_str_eq(info.run_id, "abc");
     ck_assert_int_eq(info.uptime_s, 12);
 }
-END_TEST
 
-START_TEST(durable_with_a_log_that_is_always_synced)
+TEST(durable_with_a_log_that_is_always_synced)
 {
     static const char *const fsyncs[] = {"always", "everysec", "no", ""};
     unsigned aof, fails, i;
@@ -126,11 +125,10 @@ START_TEST(durable_with_a_log_that_is_always_synced)
         }
     }
 }
-END_TEST
 
 /* The two settings may come in either order. With "yes" the log is not synced while it is
  * rewritten; an unknown value counts as "yes". */
-START_TEST(not_durable_while_the_log_is_rewritten)
+TEST_LOOP(not_durable_while_the_log_is_rewritten, 0, 8)
 {
     static const char *const pauses[] = {"no", "yes", "", "maybe"};
     const char *words[] = {"appendfsync", "always", "no-appendfsync-on-rewrite", pauses[_i / 2]};
@@ -148,7 +146,6 @@ START_TEST(not_durable_while_the_log_is_rewritten)
     ck_assert_str_eq(info.fsync, "always");
     ck_assert(rlk_server_is_durable(&info) == (_i / 2 == 0));
 }
-END_TEST
 
 /* Until the statistics say otherwise, somebody may have called CONFIG SET. Before Redis 7.0 they do
  * not tell our CONFIG GET from it. */
@@ -163,7 +160,7 @@ static const struct {
                   {"cmdstat_config|resetstat:calls=1\r\n", true},
                   {"cmdstat_config:calls=1\r\n", true}};
 
-START_TEST(a_rewrite_is_ordinary_only_where_nothing_was_configured)
+TEST_LOOP(a_rewrite_is_ordinary_only_where_nothing_was_configured, 0, N_ROWS(configured))
 {
     static const char *const rewrites[] = {
         "aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0\r\n",
@@ -180,10 +177,9 @@ START_TEST(a_rewrite_is_ordinary_only_where_nothing_was_configured)
         ck_assert_int_eq(rlk_server_may_lack_log(&info), i > 0 && configured[_i].set);
     }
 }
-END_TEST
 
 /* CONFIG may be denied or renamed, or may not have that parameter. */
-START_TEST(not_durable_when_the_sync_policy_cannot_be_read)
+TEST(not_durable_when_the_sync_policy_cannot_be_read)
 {
     struct rlk_reply error = {RLK_REPLY_ERROR, 0, "NOPERM always", 13};
     struct rlk_reply none = {RLK_REPLY_ARRAY, 0, "", 0}, text = {RLK_REPLY_STRING, 0, "always", 6};
@@ -195,9 +191,8 @@ START_TEST(not_durable_when_the_sync_policy_cannot_be_read)
     rlk_info_read_fsync(&info, &text);
     ck_assert(!rlk_server_is_durable(&info));
 }
-END_TEST
 
-START_TEST(evicts_with_a_limit_and_a_policy_only)
+TEST(evicts_with_a_limit_and_a_policy_only)
 {
     begin();
     learn("maxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n");
@@ -209,13 +204,12 @@ START_TEST(evicts_with_a_limit_and_a_policy_only)
     learn("maxmemory:-5\r\n");
     ck_assert(!rlk_server_evicts(&info));
 }
-END_TEST
 
 static const char *const deleting[] = {
     "cmdstat_flushall:calls=1\r\n", "cmdstat_flushdb:calls=1\r\n", "cmdstat_swapdb:calls=1\r\n",
     "cmdstat_replicaof:calls=1\r\n", "cmdstat_slaveof:calls=1\r\n"};
 
-START_TEST(deleted_data_show_in_the_statistics)
+TEST_LOOP(deleted_data_show_in_the_statistics, 0, N_ROWS(deleting))
 {
     char text[200];
 
@@ -227,19 +221,17 @@ START_TEST(deleted_data_show_in_the_statistics)
     learn("# Commandstats\r\ncmdstat_get:calls=9\r\ncmdstat_set:calls=1\r\n");
     ck_assert(!info.flushed);
 }
-END_TEST
 
 /* A section without statistics says nothing about deleted data. */
-START_TEST(other_sections_do_not_hide_deleted_data)
+TEST(other_sections_do_not_hide_deleted_data)
 {
     begin();
     learn("cmdstat_flushall:calls=1\r\n");
     learn("# Server\r\nrun_id:1\r\n");
     ck_assert(info.flushed);
 }
-END_TEST
 
-START_TEST(statistics_that_were_cut_off_may_hide_deleted_data)
+TEST_LOOP(statistics_that_were_cut_off_may_hide_deleted_data, 0, 2)
 {
     static char text[RLK_REPLY_TEXT];
 
@@ -250,9 +242,8 @@ START_TEST(statistics_that_were_cut_off_may_hide_deleted_data)
     learn(text);
     ck_assert(info.flushed == (_i == 0));
 }
-END_TEST
 
-START_TEST(a_replica_that_was_promoted_is_known)
+TEST(a_replica_that_was_promoted_is_known)
 {
     begin();
     learn("role:master\r\nsecond_repl_offset:0\r\n");
@@ -260,11 +251,12 @@ START_TEST(a_replica_that_was_promoted_is_known)
     learn("role:master\r\nsecond_repl_offset:-1\r\n");
     ck_assert(info.promotion == 0);
 }
-END_TEST
 
 /* ---- hostile ---- */
 
-START_TEST(long_values_are_cut_and_control_characters_are_not_kept)
+CASE("hostile");
+
+TEST(long_values_are_cut_and_control_characters_are_not_kept)
 {
     static char text[4000];
 
@@ -277,7 +269,6 @@ START_TEST(long_values_are_cut_and_control_characters_are_not_kept)
     learn("redis_version:\xff\x01\n");
     ck_assert_str_eq(info.version, "??");
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -289,16 +280,15 @@ static const struct {
                {"uptime_in_seconds:99999999999999999999\r\n", INT64_MAX},
                {"uptime_in_seconds:-99999999999999999999\r\n", INT64_MIN}};
 
-START_TEST(invalid_numbers_do_no_harm)
+TEST_LOOP(invalid_numbers_do_no_harm, 0, N_ROWS(numbers))
 {
     begin();
     learn(numbers[_i].text);
     ck_assert_int_eq(info.uptime_s, numbers[_i].uptime_s);
 }
-END_TEST
 
 /* Pieces of what INFO can say, in any order, with bytes that do not belong there. */
-START_TEST(random_text_does_no_harm)
+TEST_LOOP(random_text_does_no_harm, 0, 5)
 {
     static const char *const pieces[] = {"run_id:",
                                          "uptime_in_seconds:",
@@ -336,42 +326,4 @@ START_TEST(random_text_does_no_harm)
         ck_assert_uint_lt(strlen(info.policy), sizeof(info.policy));
         ck_assert_uint_eq(strcspn(info.role, "\r\n\x7f"), strlen(info.role));
     }
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("info");
-    TCase *c = tcase_create("info"), *h = tcase_create("hostile");
-
-    tcase_add_test(c, nothing_is_known_at_first);
-    tcase_add_loop_test(c, sections_are_read_in_any_order, 0, 4);
-    tcase_add_test(c, an_error_leaves_everything_as_it_is);
-    tcase_add_loop_test(c, a_line_has_its_name_at_its_beginning, 0,
-                        sizeof(near_misses) / sizeof(near_misses[0]));
-    tcase_add_test(c, the_last_line_needs_no_end);
-    tcase_add_test(c, durable_with_a_log_that_is_always_synced);
-    tcase_add_loop_test(c, not_durable_while_the_log_is_rewritten, 0, 8);
-    tcase_add_loop_test(c, a_rewrite_is_ordinary_only_where_nothing_was_configured, 0,
-                        sizeof(configured) / sizeof(configured[0]));
-    tcase_add_test(c, not_durable_when_the_sync_policy_cannot_be_read);
-    tcase_add_test(c, evicts_with_a_limit_and_a_policy_only);
-    tcase_add_loop_test(c, deleted_data_show_in_the_statistics, 0,
-                        sizeof(deleting) / sizeof(deleting[0]));
-    tcase_add_test(c, other_sections_do_not_hide_deleted_data);
-    tcase_add_loop_test(c, statistics_that_were_cut_off_may_hide_deleted_data, 0, 2);
-    tcase_add_test(c, a_replica_that_was_promoted_is_known);
-    suite_add_tcase(s, c);
-    tcase_add_test(h, long_values_are_cut_and_control_characters_are_not_kept);
-    tcase_add_loop_test(h, invalid_numbers_do_no_harm, 0, sizeof(numbers) / sizeof(numbers[0]));
-    tcase_add_loop_test(h, random_text_does_no_harm, 0, 5);
-    suite_add_tcase(s, h);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -5,7 +5,9 @@
 
 #include "base/time.h"
 #include "core/inspection.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("inspection");
 
 #define S UINT64_C(1000000)
 #define NOW (1000 * S)
@@ -58,8 +60,10 @@ static enum rlk_quarantine_reason reason(void)
 
 /* ---- questions ---- */
 
+CASE("questions");
+
 /* The bits of _i: INFO tells the role, INFO is denied since, HELLO tells the role. */
-START_TEST(the_role_is_asked_by_the_command_that_tells_it)
+TEST_LOOP(the_role_is_asked_by_the_command_that_tells_it, 0, 8)
 {
     bool by_info = _i & 1, denies_info = _i & 2, hello = _i & 4;
     enum rlk_inspection_role expected = by_info && !denies_info ? RLK_INSPECTION_BY_INFO
@@ -74,10 +78,9 @@ START_TEST(the_role_is_asked_by_the_command_that_tells_it)
     step(RLK_INSPECTION_INFO, denies_info ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
     ck_assert_int_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).role, expected);
 }
-END_TEST
 
 /* By _i: the policy, whether the run is known, whether the script is denied. */
-START_TEST(the_mark_is_read_where_the_policy_and_the_master_allow_it)
+TEST_LOOP(the_mark_is_read_where_the_policy_and_the_master_allow_it, 0, 12)
 {
     bool run = _i & 1, denied = _i & 2;
     enum rlk_quarantine_policy policy = (enum rlk_quarantine_policy)(_i / 4);
@@ -91,9 +94,8 @@ START_TEST(the_mark_is_read_where_the_policy_and_the_master_allow_it)
     ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), expected);
     ck_assert_int_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).mark, expected);
 }
-END_TEST
 
-START_TEST(there_is_one_inspection_at_a_time_and_not_too_often)
+TEST_LOOP(there_is_one_inspection_at_a_time_and_not_too_often, 0, 6)
 {
     static const enum rlk_inspection_event_kind ends[] = {
         RLK_INSPECTION_GREETED, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN};
@@ -107,9 +109,8 @@ START_TEST(there_is_one_inspection_at_a_time_and_not_too_often)
     ck_assert(!rlk_inspection_is_due(&inspection, NOW + 19999) &&
               rlk_inspection_is_due(&inspection, NOW + 20000));
 }
-END_TEST
 
-START_TEST(a_new_connection_has_nothing_outstanding_and_nothing_denied)
+TEST(a_new_connection_has_nothing_outstanding_and_nothing_denied)
 {
     set_up(RLK_QUARANTINE_STRICT);
     inspection.asked = inspection.refused = inspection.denies_info = inspection.records_step = true;
@@ -117,10 +118,9 @@ START_TEST(a_new_connection_has_nothing_outstanding_and_nothing_denied)
     ck_assert(!inspection.asked && !inspection.refused && !inspection.denies_info);
     ck_assert(inspection.records_step); /* a new connection puts no step on record */
 }
-END_TEST
 
 /* By _i: the policy, and whether the master evicts. */
-START_TEST(whether_it_evicts_is_asked_more_often_while_it_does)
+TEST_LOOP(whether_it_evicts_is_asked_more_often_while_it_does, 0, 6)
 {
     enum rlk_quarantine_policy policy = (enum rlk_quarantine_policy)(_i / 2);
     unsigned i, asked = 0, turn = _i % 2 ? 2 : 30;
@@ -136,9 +136,8 @@ START_TEST(whether_it_evicts_is_asked_more_often_while_it_does)
     }
     ck_assert_uint_eq(asked, policy == RLK_QUARANTINE_STRICT ? 60 / turn : 0);
 }
-END_TEST
 
-START_TEST(each_inspection_records_a_step_until_it_is_on_record)
+TEST(each_inspection_records_a_step_until_it_is_on_record)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     rlk_quarantine_clock_moved(&quarantine, NOW + 86400 * S + 9, NOW);
@@ -159,9 +158,8 @@ START_TEST(each_inspection_records_a_step_until_it_is_on_record)
     ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).step_us, 0);
     ck_assert(!inspection.records_step);
 }
-END_TEST
 
-START_TEST(where_no_mark_is_read_no_step_is_recorded)
+TEST(where_no_mark_is_read_no_step_is_recorded)
 {
     set_up_known(RLK_QUARANTINE_OFF);
     ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
@@ -169,11 +167,12 @@ START_TEST(where_no_mark_is_read_no_step_is_recorded)
     step(RLK_INSPECTION_GREETED, RLK_INSPECTION_DENIED, 0);
     ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
 }
-END_TEST
 
 /* ---- replies ---- */
 
-START_TEST(a_master_that_has_not_changed_keeps_its_votes)
+CASE("replies");
+
+TEST_LOOP(a_master_that_has_not_changed_keeps_its_votes, 0, 6)
 {
     static const enum rlk_inspection_event_kind kinds[] = {
         RLK_INSPECTION_GREETED, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN,
@@ -184,11 +183,10 @@ START_TEST(a_master_that_has_not_changed_keeps_its_votes)
     step(kinds[_i], RLK_INSPECTION_ANSWERED, MARK);
     ck_assert(votes() && !out.quarantined && !out.restarted && out.regreet == RLK_REGREET_NOT);
 }
-END_TEST
 
 /* At a greeting. Even when the master is in quarantine already, the votes over the connection
  * before are of another run. */
-START_TEST(another_run_retracts_the_votes)
+TEST(another_run_retracts_the_votes)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     strcpy(server.run_id, "abd");
@@ -198,28 +196,25 @@ START_TEST(another_run_retracts_the_votes)
     step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
     ck_assert(out.quarantined && out.restarted && !votes());
 }
-END_TEST
 
-START_TEST(another_mark_retracts_the_votes_and_needs_a_new_greeting)
+TEST(another_mark_retracts_the_votes_and_needs_a_new_greeting)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK + 1);
     ck_assert(out.quarantined && !votes());
     ck_assert_int_eq(out.regreet, RLK_REGREET_DATA_REPLACED);
 }
-END_TEST
 
 /* Only the time was asked for. */
-START_TEST(a_reply_without_a_mark_changes_nothing)
+TEST(a_reply_without_a_mark_changes_nothing)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(votes() && !out.quarantined && out.regreet == RLK_REGREET_NOT);
 }
-END_TEST
 
 /* The next inspection finds the new mark. */
-START_TEST(a_vote_that_misses_the_mark_retracts_the_votes)
+TEST(a_vote_that_misses_the_mark_retracts_the_votes)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     step(RLK_INSPECTION_MARK_MISSED, RLK_INSPECTION_ANSWERED, 0);
@@ -228,11 +223,10 @@ START_TEST(a_vote_that_misses_the_mark_retracts_the_votes)
     step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK + 1);
     ck_assert_int_eq(out.regreet, RLK_REGREET_DATA_REPLACED);
 }
-END_TEST
 
 /* A master in quarantine has no votes left to retract. But replaced data matter to held locks,
  * too. */
-START_TEST(votes_are_retracted_once)
+TEST(votes_are_retracted_once)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     server.maxmemory = 1;
@@ -245,12 +239,11 @@ START_TEST(votes_are_retracted_once)
     step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(out.quarantined);
 }
-END_TEST
 
 /* [S11] The append-only file was switched off and on: the rewrite that begins it still runs. From
  * its end on the master votes at once, and counts as one that was not durable until it is greeted.
  */
-START_TEST(votes_wait_until_the_log_is_complete)
+TEST_LOOP(votes_wait_until_the_log_is_complete, 0, 3)
 {
     bool strict = _i == RLK_QUARANTINE_STRICT;
 
@@ -266,7 +259,6 @@ START_TEST(votes_wait_until_the_log_is_complete)
     step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(votes() && !rlk_quarantine_needs_inspection(&quarantine) && !quarantine.durable);
 }
-END_TEST
 
 static const struct {
     const char *role;
@@ -279,7 +271,7 @@ static const struct {
              {"master", 9, RLK_REGREET_REPLICA, RLK_UNFIT_NOT}};
 
 /* Under every policy. */
-START_TEST(a_replica_and_a_former_replica_need_a_new_greeting)
+TEST_LOOP(a_replica_and_a_former_replica_need_a_new_greeting, 0, 12)
 {
     int row = _i % 4;
 
@@ -291,9 +283,8 @@ START_TEST(a_replica_and_a_former_replica_need_a_new_greeting)
     ck_assert_int_eq(out.unfit, roles[row].unfit);
     ck_assert_int_eq(out.quarantined, roles[row].regreet != RLK_REGREET_NOT);
 }
-END_TEST
 
-START_TEST(hello_tells_the_role_as_info_does)
+TEST(hello_tells_the_role_as_info_does)
 {
     struct rlk_inspection_event ev = {
         .kind = RLK_INSPECTION_ROLE, .now_us = NOW, .unfit = RLK_UNFIT_REPLICA};
@@ -303,10 +294,9 @@ START_TEST(hello_tells_the_role_as_info_does)
     ck_assert(out.quarantined && out.regreet == RLK_REGREET_UNFIT &&
               out.unfit == RLK_UNFIT_REPLICA);
 }
-END_TEST
 
 /* By _i: the mark is unknown, known or lost; and the error. */
-START_TEST(after_an_error_the_votes_wait_for_the_mark_or_count_without_it)
+TEST_LOOP(after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0, 18)
 {
     static const enum rlk_inspection_error errors[] = {RLK_INSPECTION_NOT_NOW,
                                                        RLK_INSPECTION_DENIED, RLK_INSPECTION_OTHER};
@@ -329,12 +319,11 @@ START_TEST(after_an_error_the_votes_wait_for_the_mark_or_count_without_it)
     ck_assert_int_eq(out.regreet, RLK_REGREET_NOT);
     ck_assert(!quarantine.data_replaced); /* an error says nothing about the data */
 }
-END_TEST
 
 /* ---- blind spots ---- */
 
 /* By _i: the policy; the run is known, HELLO tells the role, the script is denied. */
-START_TEST(blind_spots_are_reported)
+TEST_LOOP(blind_spots_are_reported, 0, 24)
 {
     bool run = _i & 1, hello = _i & 2, denied = _i & 4;
     enum rlk_quarantine_policy policy = (enum rlk_quarantine_policy)(_i / 8);
@@ -352,42 +341,4 @@ START_TEST(blind_spots_are_reported)
     inspection.tells_role = hello;
     step(RLK_INSPECTION_GREETED, denied ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
     ck_assert_int_eq(rlk_inspection_blind_spot(&inspection, &quarantine, &server), expected);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("inspection");
-    TCase *questions = tcase_create("questions"), *replies = tcase_create("replies");
-
-    tcase_add_loop_test(questions, the_role_is_asked_by_the_command_that_tells_it, 0, 8);
-    tcase_add_loop_test(questions, the_mark_is_read_where_the_policy_and_the_master_allow_it, 0,
-                        12);
-    tcase_add_loop_test(questions, there_is_one_inspection_at_a_time_and_not_too_often, 0, 6);
-    tcase_add_test(questions, a_new_connection_has_nothing_outstanding_and_nothing_denied);
-    tcase_add_loop_test(questions, whether_it_evicts_is_asked_more_often_while_it_does, 0, 6);
-    tcase_add_test(questions, each_inspection_records_a_step_until_it_is_on_record);
-    tcase_add_test(questions, where_no_mark_is_read_no_step_is_recorded);
-    suite_add_tcase(s, questions);
-    tcase_add_loop_test(replies, a_master_that_has_not_changed_keeps_its_votes, 0, 6);
-    tcase_add_test(replies, another_run_retracts_the_votes);
-    tcase_add_test(replies, another_mark_retracts_the_votes_and_needs_a_new_greeting);
-    tcase_add_test(replies, a_reply_without_a_mark_changes_nothing);
-    tcase_add_test(replies, a_vote_that_misses_the_mark_retracts_the_votes);
-    tcase_add_test(replies, votes_are_retracted_once);
-    tcase_add_loop_test(replies, votes_wait_until_the_log_is_complete, 0, 3);
-    tcase_add_loop_test(replies, a_replica_and_a_former_replica_need_a_new_greeting, 0, 12);
-    tcase_add_test(replies, hello_tells_the_role_as_info_does);
-    tcase_add_loop_test(replies, after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0,
-                        18);
-    tcase_add_loop_test(replies, blind_spots_are_reported, 0, 24);
-    suite_add_tcase(s, replies);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

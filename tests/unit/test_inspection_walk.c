@@ -10,7 +10,9 @@
 
 #include "base/time.h"
 #include "core/inspection.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("inspection-walk");
 
 #define S UINT64_C(1000000)
 #define TTL (10 * S)
@@ -341,7 +343,9 @@ static void walk(const struct world *from, unsigned depth, unsigned *ret_walked)
     }
 }
 
-START_TEST(no_vote_is_given_twice_and_all_are_given_again)
+TIME_LIMIT(120);
+
+TEST_LOOP(no_vote_is_given_twice_and_all_are_given_again, 0, 2)
 {
     unsigned walked = 0;
     struct world w;
@@ -349,23 +353,4 @@ START_TEST(no_vote_is_given_twice_and_all_are_given_again)
     begin(&w, _i);
     walk(&w, 0, &walked);
     ck_assert_uint_eq(walked, 3257436); /* 12 + 12^2 + ... + 12^6 */
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("inspection-walk");
-    TCase *c = tcase_create("inspection-walk");
-
-    tcase_set_timeout(c, 120);
-    tcase_add_loop_test(c, no_vote_is_given_twice_and_all_are_given_again, 0, 2);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -5,9 +5,10 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/leases.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
 #include "lib/story.h"
+#include "lib/test.h"
+
+SUITE("leases");
 
 #define T0 UINT64_C(1000000)
 #define ALL5 UINT64_C(0x1f)
@@ -163,14 +164,17 @@ static const struct story of_the_win[] = {
       BEGIN(ALL5, 500), ANSWER(0x19, OURS), IS(l.success, true)}},
 };
 
-START_TEST(the_win)
+/* With every way in which four nodes answer three times. */
+CASE("validity");
+TIME_LIMIT(60);
+
+TEST_ROWS(the_win, of_the_win)
 {
     tell(&of_the_win[_i]);
 }
-END_TEST
 
 /* [S11] Whether it had voted or not: it was asked before its clock moved. */
-START_TEST(a_lease_by_a_clock_that_moved_in_the_round_does_not_count)
+TEST(a_lease_by_a_clock_that_moved_in_the_round_does_not_count)
 {
     struct rlk_round round = won_round(5, ALL5, 0x07, 0);
     struct rlk_leases l;
@@ -185,11 +189,10 @@ START_TEST(a_lease_by_a_clock_that_moved_in_the_round_does_not_count)
     ck_assert_uint_eq(l.end_us[3], 0);
     ck_assert_uint_eq(l.end_us[4], 0);
 }
-END_TEST
 
 /* [S7] A node without room is left out of a renewal, unless too few of those that count could be
  * asked. A node whose answer is still to come counts as asked. */
-START_TEST(a_late_node_is_asked_when_those_that_count_are_too_few)
+TEST(a_late_node_is_asked_when_those_that_count_are_too_few)
 {
     struct rlk_round round = won_round(5, ALL5, 0x13, 0);
     struct rlk_leases l;
@@ -202,7 +205,6 @@ START_TEST(a_late_node_is_asked_when_those_that_count_are_too_few)
     l.unanswered = 0x10;
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0x10), 0x0f);
 }
-END_TEST
 
 /* ---- S2 ---- */
 
@@ -272,7 +274,7 @@ static bool three_extensions(unsigned n, unsigned ways)
     return same;
 }
 
-START_TEST(valid_until_the_majority_th_largest_end_of_those_that_count)
+TEST_LOOP(valid_until_the_majority_th_largest_end_of_those_that_count, 1, 5)
 {
     unsigned n = (unsigned)_i, all = 1, ways, i;
 
@@ -285,7 +287,6 @@ START_TEST(valid_until_the_majority_th_largest_end_of_those_that_count)
         }
     }
 }
-END_TEST
 
 static const struct story of_validity[] = {
     {"an_extension_never_shortens",
@@ -309,11 +310,10 @@ static const struct story of_validity[] = {
       IS(l.valid_until_us, RLK_NEVER)}},
 };
 
-START_TEST(validity)
+TEST_ROWS(validity, of_validity)
 {
     tell(&of_validity[_i]);
 }
-END_TEST
 
 /* ---- S7 ---- */
 
@@ -356,11 +356,12 @@ static const struct story of_counting[] = {
       IS(l.success, true), ANSWER(0x18, OURS), IS(l.present, ALL5), IS(l.counted, 0x07)}},
 };
 
-START_TEST(counting)
+CASE("counting");
+
+TEST_ROWS(counting, of_counting)
 {
     tell(&of_counting[_i]);
 }
-END_TEST
 
 /* ---- which question an answer belongs to ---- */
 
@@ -403,13 +404,14 @@ static const struct story of_questions[] = {
       IS(l.may_have_key, 7), VALID(0)}},
 };
 
-START_TEST(question)
+CASE("questions");
+
+TEST_ROWS(question, of_questions)
 {
     tell(&of_questions[_i]);
 }
-END_TEST
 
-START_TEST(unasked_answers_change_nothing)
+TEST(unasked_answers_change_nothing)
 {
     struct rlk_leases l = won(5, 0x1f, 0x0f, 0), before = l;
     uint64_t room_before[RLK_LEASES_ROOM(5)];
@@ -429,7 +431,6 @@ START_TEST(unasked_answers_change_nothing)
     ck_assert_mem_eq(&l, &before, sizeof(l));
     ck_assert_mem_eq(room, room_before, sizeof(room_before));
 }
-END_TEST
 
 /* ---- S8, S5 ---- */
 
@@ -454,66 +455,9 @@ static const struct story of_healing[] = {
       ASKED(ALL5)}},
 };
 
-START_TEST(healing)
+CASE("healing");
+
+TEST_ROWS(healing, of_healing)
 {
     tell(&of_healing[_i]);
-}
-END_TEST
-
-static TCase *validities(void)
-{
-    TCase *c = tcase_create("validity");
-
-    tcase_add_rows(c, the_win, of_the_win);
-    tcase_add_test(c, a_late_node_is_asked_when_those_that_count_are_too_few);
-    tcase_add_test(c, a_lease_by_a_clock_that_moved_in_the_round_does_not_count);
-
-    tcase_set_timeout(c, 60); /* every way in which four nodes answer three times */
-    tcase_add_loop_test(c, valid_until_the_majority_th_largest_end_of_those_that_count, 1,
-                        5); /* N = 1 to 4 */
-    tcase_add_rows(c, validity, of_validity);
-    return c;
-}
-
-static TCase *counts(void)
-{
-    TCase *c = tcase_create("counting");
-
-    tcase_add_rows(c, counting, of_counting);
-    return c;
-}
-
-static TCase *questions(void)
-{
-    TCase *c = tcase_create("questions");
-
-    tcase_add_rows(c, question, of_questions);
-    tcase_add_test(c, unasked_answers_change_nothing);
-    return c;
-}
-
-static TCase *heals(void)
-{
-    TCase *c = tcase_create("healing");
-
-    tcase_add_rows(c, healing, of_healing);
-    return c;
-}
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("leases");
-
-    suite_add_tcase(s, validities());
-    suite_add_tcase(s, counts());
-    suite_add_tcase(s, questions());
-    suite_add_tcase(s, heals());
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -14,9 +14,11 @@
 #include "base/prng.h"
 #include "lib/master.h"
 #include "lib/model.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "node/claim.h"
 #include "node/command.h"
+
+SUITE("lists");
 
 #define MINE "0123456789abcdef0123456789abcdef01234567"
 #define KEYS 3
@@ -396,8 +398,10 @@ static void format_some(struct rlk_prng *p)
     rlk_claim_unref(claim);
 }
 
+FIXTURE(begin, end);
+
 /* _i: the seed. */
-START_TEST(the_model_does_what_the_server_does)
+TEST_LOOP(the_model_does_what_the_server_does, 0, 8)
 {
     struct rlk_prng p;
     unsigned i;
@@ -422,7 +426,6 @@ START_TEST(the_model_does_what_the_server_does)
     }
     end_model();
 }
-END_TEST
 
 static void format_wait(unsigned channel)
 {
@@ -434,7 +437,7 @@ static void format_wait(unsigned channel)
 }
 
 /* Two of them have entered when the clock was ahead. */
-START_TEST(the_model_moves_tickets_of_the_future_as_the_server_does)
+TEST(the_model_moves_tickets_of_the_future_as_the_server_does)
 {
     unsigned i;
 
@@ -456,12 +459,11 @@ START_TEST(the_model_moves_tickets_of_the_future_as_the_server_does)
     check_list("p:a", "p:w2 p:w1 p:w3 p:w4 ");
     end_model();
 }
-END_TEST
 
 /* ---- what the model does not have ---- */
 
 /* Whoever is woken is out of the list, and the next one knows that it is the next. */
-START_TEST(a_release_wakes_the_first_and_tells_the_next)
+TEST(a_release_wakes_the_first_and_tells_the_next)
 {
     DO("SET p:a other PX 90000");
     says_position(wait_for(1, "p:w1"), 1, true, "other");
@@ -479,10 +481,9 @@ START_TEST(a_release_wakes_the_first_and_tells_the_next)
     check_heard("p:w1 tp:a\np:w2 np:a\n");
     check_list("p:a", "p:w2 p:w3 ");
 }
-END_TEST
 
 /* A clock that is wrong gains or loses a second at most. */
-START_TEST(a_ticket_is_at_most_a_second_old_and_not_of_the_future)
+TEST(a_ticket_is_at_most_a_second_old_and_not_of_the_future)
 {
     struct rlk_claim *claim = claim_to(1, false);
     uint64_t now_us = wall_clock_us();
@@ -502,7 +503,6 @@ START_TEST(a_ticket_is_at_most_a_second_old_and_not_of_the_future)
                      0);
     rlk_claim_unref(claim);
 }
-END_TEST
 
 /* [W8] By how much the clock of the master was set since somebody with the ticket of then entered;
  * and our own clock, which was set with it or not. */
@@ -518,7 +518,7 @@ static const struct {
 };
 
 /* p:w1 has entered before the step, p:w2 before it looks again, and p:w3 after that. */
-START_TEST(a_clock_that_was_set_delays_nobody_who_entered_before_or_after)
+TEST_LOOP(a_clock_that_was_set_delays_nobody_who_entered_before_or_after, 0, 4)
 {
     int64_t now_us = (int64_t)wall_clock_us(), step_us = clock_steps[_i].step_s * 1000000;
     uint64_t ours_us = (uint64_t)(now_us - step_us + clock_steps[_i].ours_s * 1000000);
@@ -533,10 +533,9 @@ START_TEST(a_clock_that_was_set_delays_nobody_who_entered_before_or_after)
     says_position(wait_since(1, "p:w3", ours_us + 1), 2, false, "");
     check_heard("p:w1 tp:a\np:w2 np:a\n");
 }
-END_TEST
 
 /* Whoever was woken is out of the list, and looks again before it has asked for the lock. */
-START_TEST(nobody_with_a_later_ticket_is_woken)
+TEST(nobody_with_a_later_ticket_is_woken)
 {
     uint64_t now_us = wall_clock_us();
 
@@ -550,10 +549,9 @@ START_TEST(nobody_with_a_later_ticket_is_woken)
     says_position(wait_since(1, "p:w3", now_us), 1, false, "");
     check_heard("p:w2 tp:a\n");
 }
-END_TEST
 
 /* A list that nobody refreshes ends by itself, and each who enters lets it live. */
-START_TEST(a_list_ends_ten_seconds_after_it_was_entered)
+TEST(a_list_ends_ten_seconds_after_it_was_entered)
 {
     int64_t left_ms;
 
@@ -565,9 +563,8 @@ START_TEST(a_list_ends_ten_seconds_after_it_was_entered)
     ck_assert_int_le(left_ms, RLK_COMMAND_WAITING_MS);
     ck_assert_int_gt(left_ms, 5000);
 }
-END_TEST
 
-START_TEST(a_list_has_at_most_1024_channels)
+TEST(a_list_has_at_most_1024_channels)
 {
     char channel[32];
     unsigned i;
@@ -582,10 +579,9 @@ START_TEST(a_list_has_at_most_1024_channels)
     says_position(wait_for(1, "x7"), 7, true, "other");
     ck_assert_int_eq(number(ask_on(server, "ZCARD p:a:redlock-waiting")), 1024);
 }
-END_TEST
 
 /* The server does nothing else meanwhile, so a release stops after 32. */
-START_TEST(a_release_skips_the_dead_but_not_for_ever)
+TEST(a_release_skips_the_dead_but_not_for_ever)
 {
     unsigned i;
 
@@ -600,10 +596,9 @@ START_TEST(a_release_skips_the_dead_but_not_for_ever)
     ck_assert_int_eq(number(release(1, "")), 2);
     check_heard("p:w1 tp:a\n");
 }
-END_TEST
 
 /* [S5] Nothing that is wrong with a list changes what a release does. */
-START_TEST(a_list_of_a_wrong_type_does_not_harm_a_release)
+TEST(a_list_of_a_wrong_type_does_not_harm_a_release)
 {
     DO("SET p:a " MINE);
     DO("SET p:b " MINE);
@@ -617,9 +612,8 @@ START_TEST(a_list_of_a_wrong_type_does_not_harm_a_release)
     ck_assert_int_eq(number(leave(1, "p:w1")), 0);
     says_error(wait_for(1, "p:w1"), "WRONGTYPE");
 }
-END_TEST
 
-START_TEST(a_key_of_a_wrong_type_is_waited_for)
+TEST(a_key_of_a_wrong_type_is_waited_for)
 {
     DO("LPUSH p:a x");
     says_position(wait_for(1, "p:w1"), 1, false, "");
@@ -627,7 +621,6 @@ START_TEST(a_key_of_a_wrong_type_is_waited_for)
     check_heard("");
     check_list("p:a", "p:w1 ");
 }
-END_TEST
 
 /* Make a user "weak". False: a server below 6 has no users. */
 static bool give_right(const char *rights)
@@ -644,7 +637,7 @@ static bool give_right(const char *rights)
 }
 
 /* [S5] Somebody who must not publish releases all the same, and leaves the list as it is. */
-START_TEST(a_release_needs_no_right_to_publish)
+TEST(a_release_needs_no_right_to_publish)
 {
     if (!give_right("~* &* +@all -publish")) {
         return;
@@ -658,10 +651,9 @@ START_TEST(a_release_needs_no_right_to_publish)
     ck_assert_int_eq(number(ask_on(server, "EXISTS p:a")), 0);
     says_position(wait_for(1, "p:w2"), 0, false, "");
 }
-END_TEST
 
 /* [S5] Nor any other right for the list. */
-START_TEST(a_release_needs_no_right_to_the_list)
+TEST(a_release_needs_no_right_to_the_list)
 {
     DO("SET p:a " MINE);
     DO("ZADD p:a:redlock-waiting 1 p:w1");
@@ -676,10 +668,9 @@ START_TEST(a_release_needs_no_right_to_the_list)
     DO("AUTH default x");
     check_list("p:a", "p:w1 ");
 }
-END_TEST
 
 /* [S5] A full server wakes as well: only entering a list needs memory. */
-START_TEST(a_full_server_wakes_and_says_when_it_cannot_list)
+TEST(a_full_server_wakes_and_says_when_it_cannot_list)
 {
     DO("SET p:a " MINE " PX 90000");
     DO("ZADD p:a:redlock-waiting 1 dead 2 p:w1 3 p:w2");
@@ -690,36 +681,4 @@ START_TEST(a_full_server_wakes_and_says_when_it_cannot_list)
     says_position(wait_for(1, "p:w2"), 0, false, "");
     ck_assert_int_eq(number(leave(1, "p:w3")), 0);
     DO("CONFIG SET maxmemory 0");
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("lists");
-    TCase *c = tcase_create("lists");
-
-    tcase_add_checked_fixture(c, begin, end);
-    tcase_add_loop_test(c, the_model_does_what_the_server_does, 0, 8);
-    tcase_add_test(c, a_release_wakes_the_first_and_tells_the_next);
-    tcase_add_test(c, a_ticket_is_at_most_a_second_old_and_not_of_the_future);
-    tcase_add_test(c, the_model_moves_tickets_of_the_future_as_the_server_does);
-    tcase_add_test(c, nobody_with_a_later_ticket_is_woken);
-    tcase_add_loop_test(c, a_clock_that_was_set_delays_nobody_who_entered_before_or_after, 0, 4);
-    tcase_add_test(c, a_list_ends_ten_seconds_after_it_was_entered);
-    tcase_add_test(c, a_list_has_at_most_1024_channels);
-    tcase_add_test(c, a_release_skips_the_dead_but_not_for_ever);
-    tcase_add_test(c, a_list_of_a_wrong_type_does_not_harm_a_release);
-    tcase_add_test(c, a_key_of_a_wrong_type_is_waited_for);
-    tcase_add_test(c, a_release_needs_no_right_to_publish);
-    tcase_add_test(c, a_release_needs_no_right_to_the_list);
-    tcase_add_test(c, a_full_server_wakes_and_says_when_it_cannot_list);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -10,7 +10,9 @@
 #include "base/alloc.h"
 #include "lib/fake.h"
 #include "lib/loop.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("memory");
 
 static const char *const nodes[] = {"unix:///nonexistent/a", "unix:///nonexistent/b",
                                     "unix:///nonexistent/c"};
@@ -59,7 +61,7 @@ static void close_it(struct event_base *base, struct redlock *rl)
 
 /* Every later round needs a new claim, and cannot begin without one. No allocation succeeds: if one
  * failed, it could be that of a connection that is made again. */
-START_TEST(a_retry_without_memory_fails_with_enomem)
+TEST(a_retry_without_memory_fails_with_enomem)
 {
     struct event_base *base = event_base_new();
     struct redlock_options o = options();
@@ -81,11 +83,10 @@ START_TEST(a_retry_without_memory_fails_with_enomem)
     ck_assert_int_eq(result.calls, 1);
     event_base_free(base);
 }
-END_TEST
 
 /* Torture makes each allocation fail here. It checks that a failure is REDLOCK_ENOMEM, writes
  * nothing and leaks nothing. */
-START_TEST(a_manager_is_made_and_closed)
+TEST(a_manager_is_made_and_closed)
 {
     struct event_base *base = event_base_new();
     struct redlock_options o = options();
@@ -95,9 +96,8 @@ START_TEST(a_manager_is_made_and_closed)
     close_it(base, rl);
     event_base_free(base);
 }
-END_TEST
 
-START_TEST(an_acquire_without_masters_fails_with_enoquorum)
+TEST(an_acquire_without_masters_fails_with_enoquorum)
 {
     struct event_base *base = event_base_new();
     struct redlock_options o = options();
@@ -115,7 +115,6 @@ START_TEST(an_acquire_without_masters_fails_with_enoquorum)
     ck_assert_int_eq(result.calls, 1);
     event_base_free(base);
 }
-END_TEST
 
 static struct redlock *open_on(struct event_base *base, struct fake *const *masters)
 {
@@ -141,7 +140,7 @@ static struct redlock *open_on(struct event_base *base, struct fake *const *mast
 }
 
 /* With masters that could be connected, so that there is something to wait for. */
-START_TEST(a_retry_that_cannot_be_sent_fails_with_enomem)
+TEST(a_retry_that_cannot_be_sent_fails_with_enomem)
 {
     struct event_base *base = event_base_new();
     struct fake *masters[3];
@@ -169,25 +168,4 @@ START_TEST(a_retry_that_cannot_be_sent_fails_with_enomem)
         fake_free(masters[i]);
     }
     event_base_free(base);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("memory");
-    TCase *c = tcase_create("memory");
-
-    tcase_add_test(c, a_retry_without_memory_fails_with_enomem);
-    tcase_add_test(c, a_retry_that_cannot_be_sent_fails_with_enomem);
-    tcase_add_test(c, a_manager_is_made_and_closed);
-    tcase_add_test(c, an_acquire_without_masters_fails_with_enoquorum);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

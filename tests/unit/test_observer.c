@@ -4,9 +4,10 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/observer.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
 #include "lib/story.h"
+#include "lib/test.h"
+
+SUITE("observer");
 
 #define T0 UINT64_C(1000000)
 #define TIMEOUT UINT64_C(500000)
@@ -271,13 +272,14 @@ static const struct story stories[] = {
      {HELD, HINT(20000, 0x1f), HOLDER(20100, 0x1f, 8, FAR, 0), REPORTED(HELD, 3)}},
 };
 
-START_TEST(a_story)
+CASE("stories");
+
+TEST_ROWS(a_story, stories)
 {
     struct world w = {0};
 
     STORY_PLAY(&w, stories[_i].steps);
 }
-END_TEST
 
 /* ---- any order of events ---- */
 
@@ -413,9 +415,11 @@ static void must_be_true(const struct walk *k)
     ck_assert_int_ne(s->kind, RLK_OBSERVER_UNKNOWN);
 }
 
+CASE("walks");
+
 /* Whatever happens, there is one look at a node at a time, each report is another one than that
  * before, and when masters answer again, the truth is reported after the next look at all. */
-START_TEST(after_any_trouble_the_truth_is_reported)
+TEST_LOOP(after_any_trouble_the_truth_is_reported, 0, 200)
 {
     struct walk k = {.now_us = T0};
     unsigned i;
@@ -427,25 +431,4 @@ START_TEST(after_any_trouble_the_truth_is_reported)
     }
     walk_heal(&k);
     must_be_true(&k);
-}
-END_TEST
-
-static Suite *observer_suite(void)
-{
-    Suite *s = suite_create("observer");
-    TCase *c = tcase_create("stories");
-
-    tcase_add_rows(c, a_story, stories);
-    suite_add_tcase(s, c);
-    c = tcase_create("walks");
-    tcase_add_loop_test(c, after_any_trouble_the_truth_is_reported, 0, 200);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {observer_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -4,7 +4,9 @@
 
 #include "base/time.h"
 #include "core/pending.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("pending");
 
 #define S UINT64_C(1000000)
 #define NOW (1000 * S)
@@ -21,7 +23,7 @@ static struct rlk_pending reason(int i)
 /* A SET may wait in the socket of a server that is stopped, and its ttl begins when the server runs
  * again. Such a SET was lost with its connection, or is among the commands without a reply. No SET
  * is left when the release was answered that was sent after it over the same connection. */
-START_TEST(no_end_is_known_while_a_set_may_still_be_carried_out)
+TEST_LOOP(no_end_is_known_while_a_set_may_still_be_carried_out, 0, 8)
 {
     struct rlk_pending p = reason(_i);
     bool lost = _i & 1, unanswered = _i & 2, refused = _i & 4;
@@ -32,19 +34,17 @@ START_TEST(no_end_is_known_while_a_set_may_still_be_carried_out)
         ck_assert_uint_eq(rlk_pending_until_us(&p, 10000, NOW), NOW + GONE_US);
     }
 }
-END_TEST
 
-START_TEST(a_timer_sends_it_again_when_no_reply_will_make_room)
+TEST_LOOP(a_timer_sends_it_again_when_no_reply_will_make_room, 0, 8)
 {
     struct rlk_pending p = reason(_i);
     bool unanswered = _i & 2, refused = _i & 4;
 
     ck_assert_int_eq(rlk_pending_needs_timer(&p), !unanswered || refused);
 }
-END_TEST
 
 /* A command that was not sent was not carried out. */
-START_TEST(a_lost_set_makes_no_release_pending_and_a_lost_release_does)
+TEST_LOOP(a_lost_set_makes_no_release_pending_and_a_lost_release_does, 0, 6)
 {
     enum rlk_leftover left = (enum rlk_leftover)(_i / 2);
     bool sent = _i % 2;
@@ -54,34 +54,12 @@ START_TEST(a_lost_set_makes_no_release_pending_and_a_lost_release_does)
     ck_assert_int_eq(loss.pending, left == RLK_LEFTOVER_RELEASE);
     ck_assert_int_eq(loss.unknown, !loss.pending || sent);
 }
-END_TEST
 
-START_TEST(an_end_that_overflows_is_never)
+TEST(an_end_that_overflows_is_never)
 {
     struct rlk_pending p = reason(0);
 
     ck_assert_uint_eq(rlk_pending_until_us(&p, 10000, RLK_NEVER - TTL), RLK_NEVER);
     p.max_life_us = RLK_NEVER;
     ck_assert_uint_eq(rlk_pending_until_us(&p, 10000, NOW), RLK_NEVER);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("pending");
-    TCase *c = tcase_create("pending");
-
-    tcase_add_loop_test(c, a_lost_set_makes_no_release_pending_and_a_lost_release_does, 0, 6);
-    tcase_add_loop_test(c, no_end_is_known_while_a_set_may_still_be_carried_out, 0, 8);
-    tcase_add_loop_test(c, a_timer_sends_it_again_when_no_reply_will_make_room, 0, 8);
-    tcase_add_test(c, an_end_that_overflows_is_never);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

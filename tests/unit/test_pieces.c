@@ -3,12 +3,14 @@
 #include <redlock/redlock.h>
 #include <string.h>
 
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "net/entropy.h"
 #include "net/reply.h"
 #include "node/claim.h"
 #include "node/pending_list.h"
 #include "node/inflight.h"
+
+SUITE("pieces");
 
 static struct rlk_pool pool;
 
@@ -23,7 +25,7 @@ static struct rlk_claim *claim(const char *key)
     return c;
 }
 
-START_TEST(the_ring_is_a_fifo_that_grows_to_its_bound)
+TEST(the_ring_is_a_fifo_that_grows_to_its_bound)
 {
     struct rlk_inflight q = {0};
     struct rlk_exchange r = {0};
@@ -45,9 +47,8 @@ START_TEST(the_ring_is_a_fifo_that_grows_to_its_bound)
     ck_assert_uint_eq(i, in);
     rlk_inflight_end(&q);
 }
-END_TEST
 
-START_TEST(expired_pending_releases_are_not_sent)
+TEST(expired_pending_releases_are_not_sent)
 {
     struct rlk_pending_list d = {0};
     struct rlk_claim *a = claim("a"), *b = claim("b");
@@ -65,9 +66,8 @@ START_TEST(expired_pending_releases_are_not_sent)
     rlk_claim_unref(b);
     rlk_pending_list_end(&d);
 }
-END_TEST
 
-START_TEST(pending_releases_are_bounded_and_the_oldest_goes_first)
+TEST(pending_releases_are_bounded_and_the_oldest_goes_first)
 {
     struct rlk_pending_list d = {0};
     struct rlk_claim *c = claim("a");
@@ -88,9 +88,8 @@ START_TEST(pending_releases_are_bounded_and_the_oldest_goes_first)
     ck_assert_uint_eq(c->refs, 1);
     rlk_claim_unref(c);
 }
-END_TEST
 
-START_TEST(tokens_are_forty_hex_digits_and_never_the_same)
+TEST(tokens_are_forty_hex_digits_and_never_the_same)
 {
     static struct rlk_entropy e;
     struct rlk_claim *c = claim("a");
@@ -111,9 +110,8 @@ START_TEST(tokens_are_forty_hex_digits_and_never_the_same)
     ck_assert_str_eq(c->token + 40, ":web-1");
     rlk_claim_unref(c);
 }
-END_TEST
 
-START_TEST(long_and_short_keys_are_kept_whole)
+TEST(long_and_short_keys_are_kept_whole)
 {
     char key[REDLOCK_MAX_KEY + 1];
     size_t len;
@@ -130,7 +128,6 @@ START_TEST(long_and_short_keys_are_kept_whole)
         key[len] = 'k';
     }
 }
-END_TEST
 
 static const struct rlk_reply *parse(struct rlk_reply_parser *p, const char *bytes)
 {
@@ -143,7 +140,7 @@ static const struct rlk_reply *parse(struct rlk_reply_parser *p, const char *byt
 
 static struct rlk_reply_parser parser;
 
-START_TEST(a_nested_array_becomes_a_row)
+TEST(a_nested_array_becomes_a_row)
 {
     const struct rlk_reply *r = parse(&parser, "*3\r\n:7\r\n*2\r\n+a\r\n$-1\r\n$2\r\nhi\r\n");
 
@@ -156,7 +153,6 @@ START_TEST(a_nested_array_becomes_a_row)
     ck_assert_str_eq(r[5].str, "hi");
     rlk_reply_parser_end(&parser);
 }
-END_TEST
 
 static const char *const hostile[] = {
     "hello\r\n",
@@ -177,14 +173,13 @@ static const char *const hostile[] = {
     "=6\r\ntxt:hi\r\n",
 };
 
-START_TEST(hostile_bytes_are_no_reply)
+TEST_LOOP(hostile_bytes_are_no_reply, 0, N_ROWS(hostile))
 {
     ck_assert_ptr_null(parse(&parser, hostile[_i]));
     rlk_reply_parser_end(&parser);
 }
-END_TEST
 
-START_TEST(a_reply_may_come_byte_by_byte)
+TEST(a_reply_may_come_byte_by_byte)
 {
     static const char bytes[] = "*2\r\n$5\r\nhello\r\n:-12\r\n+OK\r\n";
     const struct rlk_reply *r = NULL;
@@ -206,9 +201,8 @@ START_TEST(a_reply_may_come_byte_by_byte)
     ck_assert_str_eq(r->str, "OK");
     rlk_reply_parser_end(&parser);
 }
-END_TEST
 
-START_TEST(a_flood_without_an_end_is_cut_off)
+TEST(a_flood_without_an_end_is_cut_off)
 {
     static char block[65536];
     size_t fed = 0;
@@ -223,9 +217,8 @@ START_TEST(a_flood_without_an_end_is_cut_off)
     }
     rlk_reply_parser_end(&parser);
 }
-END_TEST
 
-START_TEST(long_texts_are_cut_not_refused)
+TEST(long_texts_are_cut_not_refused)
 {
     static char block[20000];
     const struct rlk_reply *r;
@@ -239,9 +232,8 @@ START_TEST(long_texts_are_cut_not_refused)
     ck_assert_uint_eq(strlen(r->str), r->len);
     rlk_reply_parser_end(&parser);
 }
-END_TEST
 
-START_TEST(every_status_has_a_text_of_its_own)
+TEST(every_status_has_a_text_of_its_own)
 {
     static const int all[] = {REDLOCK_OK,         REDLOCK_GONE,       REDLOCK_TAKEN,
                               REDLOCK_EINVAL,     REDLOCK_ESTATE,     REDLOCK_EURI,
@@ -258,32 +250,4 @@ START_TEST(every_status_has_a_text_of_its_own)
         }
     }
     ck_assert_str_eq(redlock_version(), REDLOCK_VERSION);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("pieces");
-    TCase *c = tcase_create("pieces");
-
-    tcase_add_test(c, the_ring_is_a_fifo_that_grows_to_its_bound);
-    tcase_add_test(c, expired_pending_releases_are_not_sent);
-    tcase_add_test(c, pending_releases_are_bounded_and_the_oldest_goes_first);
-    tcase_add_test(c, tokens_are_forty_hex_digits_and_never_the_same);
-    tcase_add_test(c, long_and_short_keys_are_kept_whole);
-    tcase_add_test(c, a_nested_array_becomes_a_row);
-    tcase_add_loop_test(c, hostile_bytes_are_no_reply, 0, sizeof(hostile) / sizeof(hostile[0]));
-    tcase_add_test(c, a_reply_may_come_byte_by_byte);
-    tcase_add_test(c, a_flood_without_an_end_is_cut_off);
-    tcase_add_test(c, long_texts_are_cut_not_refused);
-    tcase_add_test(c, every_status_has_a_text_of_its_own);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -8,9 +8,10 @@
 
 #include "base/time.h"
 #include "core/quarantine.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
 #include "lib/story.h"
+#include "lib/test.h"
+
+SUITE("quarantine");
 
 #define S UINT64_C(1000000)
 #define TTL (10 * S)
@@ -474,15 +475,16 @@ static const struct story schedules[] = {
       GREET(0, .durable = true, .age_us = QUARANTINE_US + S), COUNTED(0)}},
 };
 
-START_TEST(schedule)
+CASE("schedules");
+
+TEST_ROWS(schedule, schedules)
 {
     play(&schedules[_i], false);
     play(&schedules[_i], true);
 }
-END_TEST
 
 /* [S7] Whether a key that the server has now may not have been there all the time. _i: */
-START_TEST(data_are_replaced_or_kept)
+TEST_LOOP(data_are_replaced_or_kept, 0, 9)
 {
     static const struct {
         bool replica; /* it was found to be a replica */
@@ -512,7 +514,6 @@ START_TEST(data_are_replaced_or_kept)
     ck_assert_int_eq(rlk_quarantine_take_data_replaced(&s), greetings[_i].data_replaced);
     ck_assert(!rlk_quarantine_take_data_replaced(&s)); /* once */
 }
-END_TEST
 
 /* ---- the record of clock steps ---- */
 
@@ -598,12 +599,11 @@ static const struct story records[] = {
       CLOCK_MOVED(S, SERVER_US), TO_RECORD(S, SERVER_US)}},
 };
 
-START_TEST(record)
+TEST_ROWS(record, records)
 {
     play(&records[_i], false);
     play(&records[_i], true);
 }
-END_TEST
 
 /* ---- the other rules ---- */
 
@@ -681,8 +681,10 @@ static const struct story rules[] = {
       QUARANTINED(RESTARTED, S), KNOWN("0123456789")}},
 };
 
+CASE("rules");
+
 /* A rewrite of the log ends, also behind a restart. Only an operator ends the rest. */
-START_TEST(only_a_rewrite_ends_without_a_known_end)
+TEST_LOOP(only_a_rewrite_ends_without_a_known_end, 0, 7)
 {
     static const struct {
         struct rlk_facts facts;
@@ -702,16 +704,14 @@ START_TEST(only_a_rewrite_ends_without_a_known_end)
     rlk_quarantine_greet(&s, &rows[_i].facts, NOW + S);
     ck_assert_int_eq(rlk_quarantine_ends(&s, NOW + S), rows[_i].ends);
 }
-END_TEST
 
-START_TEST(rule)
+TEST_ROWS(rule, rules)
 {
     play(&rules[_i], false);
     play(&rules[_i], true);
 }
-END_TEST
 
-START_TEST(the_quarantine_is_the_longest_ttl_with_the_drift_against_us)
+TEST(the_quarantine_is_the_longest_ttl_with_the_drift_against_us)
 {
     struct rlk_quarantine s;
 
@@ -720,41 +720,4 @@ START_TEST(the_quarantine_is_the_longest_ttl_with_the_drift_against_us)
     rlk_quarantine_init(&s, STRICT, 86400 * S, 0);
     ck_assert_uint_eq(s.quarantine_us, 86400 * S + 2000);
     ck_assert_int_eq(rlk_quarantine_reason(&s, 0, NULL), RLK_QUARANTINED_NOT);
-}
-END_TEST
-
-static TCase *of_schedules(void)
-{
-    TCase *c = tcase_create("schedules");
-
-    tcase_add_rows(c, schedule, schedules);
-    tcase_add_loop_test(c, data_are_replaced_or_kept, 0, 9);
-    tcase_add_rows(c, record, records);
-    return c;
-}
-
-static TCase *of_rules(void)
-{
-    TCase *c = tcase_create("rules");
-
-    tcase_add_rows(c, rule, rules);
-    tcase_add_test(c, the_quarantine_is_the_longest_ttl_with_the_drift_against_us);
-    tcase_add_loop_test(c, only_a_rewrite_ends_without_a_known_end, 0, 7);
-    return c;
-}
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("quarantine");
-
-    suite_add_tcase(s, of_schedules());
-    suite_add_tcase(s, of_rules());
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

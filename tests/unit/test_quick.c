@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "net/quick.h"
 #include "net/reply.h"
+
+SUITE("quick");
 
 #define TOKEN "0123456789abcdef0123456789abcdef01234567"
 
@@ -69,7 +71,7 @@ static const char *const other[] = {
 
 static struct rlk_reply items[RLK_QUICK_ELEMENTS + 1];
 
-START_TEST(the_usual_replies_need_no_hiredis)
+TEST_LOOP(the_usual_replies_need_no_hiredis, 0, COUNT(usual))
 {
     size_t len = strlen(usual[_i]), n, shorter;
     char more[200];
@@ -82,18 +84,16 @@ START_TEST(the_usual_replies_need_no_hiredis)
         ck_assert_uint_eq(rlk_quick_read(usual[_i], shorter, items, &n), 0);
     }
 }
-END_TEST
 
-START_TEST(every_other_reply_is_left_to_hiredis)
+TEST_LOOP(every_other_reply_is_left_to_hiredis, 0, COUNT(other))
 {
     size_t n;
 
     ck_assert_uint_eq(rlk_quick_read(other[_i], strlen(other[_i]), items, &n), 0);
 }
-END_TEST
 
 /* The head of an array says how much room there must be. */
-START_TEST(an_array_has_so_many_elements_and_no_more)
+TEST_LOOP(an_array_has_so_many_elements_and_no_more, 0, 2)
 {
     static const unsigned counts[] = {RLK_QUICK_ELEMENTS, RLK_QUICK_ELEMENTS + 1};
     char bytes[1000];
@@ -105,9 +105,8 @@ START_TEST(an_array_has_so_many_elements_and_no_more)
     }
     ck_assert_uint_eq(rlk_quick_read(bytes, len, items, &n), _i ? 0 : len);
 }
-END_TEST
 
-START_TEST(a_string_has_so_many_bytes_and_no_more)
+TEST_LOOP(a_string_has_so_many_bytes_and_no_more, 0, 2)
 {
     static char bytes[RLK_QUICK_STRING + 20];
     unsigned size = RLK_QUICK_STRING + (unsigned)_i;
@@ -117,7 +116,6 @@ START_TEST(a_string_has_so_many_bytes_and_no_more)
     memcpy(bytes + head + size, "\r\n", 2);
     ck_assert_uint_eq(rlk_quick_read(bytes, head + size + 2, items, &n), _i ? 0 : head + size + 2);
 }
-END_TEST
 
 /* ---- the two ways ---- */
 
@@ -197,7 +195,7 @@ static const char *reply_at(size_t i)
 
 #define REPLIES (COUNT(usual) + COUNT(other))
 
-START_TEST(both_ways_read_the_same_in_any_three_pieces)
+TEST_LOOP(both_ways_read_the_same_in_any_three_pieces, 0, REPLIES)
 {
     const char *bytes = reply_at((size_t)_i);
     size_t len = strlen(bytes), first, second;
@@ -208,9 +206,8 @@ START_TEST(both_ways_read_the_same_in_any_three_pieces)
         }
     }
 }
-END_TEST
 
-START_TEST(both_ways_read_the_same_one_reply_after_the_other)
+TEST_LOOP(both_ways_read_the_same_one_reply_after_the_other, 0, REPLIES)
 {
     char bytes[200];
     size_t next, split, len;
@@ -223,7 +220,6 @@ START_TEST(both_ways_read_the_same_one_reply_after_the_other)
         }
     }
 }
-END_TEST
 
 /* So many that there is no room for all of them. */
 #define LONG_TEXTS (RLK_REPLY_TEXT / RLK_QUICK_STRING + 4)
@@ -240,7 +236,7 @@ static const struct rlk_reply *read_long_texts(struct rlk_reply_parser *p, char 
 }
 
 /* [S13] What has no room is "", and not among the bytes that were lent. */
-START_TEST(both_ways_cut_texts_that_are_too_long_together)
+TEST(both_ways_cut_texts_that_are_too_long_together)
 {
     static char bytes[LONG_TEXTS * (RLK_QUICK_STRING + 20)];
     static struct rlk_reply_parser by_us, by_hiredis;
@@ -263,28 +259,4 @@ START_TEST(both_ways_cut_texts_that_are_too_long_together)
     ck_assert_uint_eq(ours[LONG_TEXTS].len, 0);
     rlk_reply_parser_end(&by_us);
     rlk_reply_parser_end(&by_hiredis);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("quick");
-    TCase *c = tcase_create("quick");
-
-    tcase_add_loop_test(c, the_usual_replies_need_no_hiredis, 0, COUNT(usual));
-    tcase_add_loop_test(c, every_other_reply_is_left_to_hiredis, 0, COUNT(other));
-    tcase_add_loop_test(c, an_array_has_so_many_elements_and_no_more, 0, 2);
-    tcase_add_loop_test(c, a_string_has_so_many_bytes_and_no_more, 0, 2);
-    tcase_add_loop_test(c, both_ways_read_the_same_in_any_three_pieces, 0, REPLIES);
-    tcase_add_loop_test(c, both_ways_read_the_same_one_reply_after_the_other, 0, REPLIES);
-    tcase_add_test(c, both_ways_cut_texts_that_are_too_long_together);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -3,7 +3,9 @@
 
 #include "base/time.h"
 #include "core/reach.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("reach");
 
 #define NOW 1000000u
 
@@ -16,7 +18,7 @@ static enum rlk_reach reach(int i, uint64_t overdue_us)
     return rlk_reach_of(&f, NOW);
 }
 
-START_TEST(a_master_that_is_up_can_be_asked_until_a_reply_is_overdue)
+TEST_LOOP(a_master_that_is_up_can_be_asked_until_a_reply_is_overdue, 0, 8)
 {
     int facts = _i | 1;
 
@@ -24,32 +26,12 @@ START_TEST(a_master_that_is_up_can_be_asked_until_a_reply_is_overdue)
     ck_assert_int_eq(reach(facts, NOW), RLK_REACH_READY);
     ck_assert_int_eq(reach(facts, NOW - 1), RLK_REACH_UNRESPONSIVE);
 }
-END_TEST
 
-START_TEST(a_master_that_connects_is_waited_for_until_it_has_failed)
+TEST_LOOP(a_master_that_connects_is_waited_for_until_it_has_failed, 0, 8)
 {
     int facts = _i & ~1;
     bool comes = (facts & 2) && !(facts & 4);
 
     ck_assert_int_eq(reach(facts, RLK_NEVER), comes ? RLK_REACH_CONNECTING : RLK_REACH_NOT);
     ck_assert_int_eq(reach(facts, NOW - 1), comes ? RLK_REACH_CONNECTING : RLK_REACH_NOT);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("reach");
-    TCase *c = tcase_create("reach");
-
-    tcase_add_loop_test(c, a_master_that_is_up_can_be_asked_until_a_reply_is_overdue, 0, 8);
-    tcase_add_loop_test(c, a_master_that_connects_is_waited_for_until_it_has_failed, 0, 8);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

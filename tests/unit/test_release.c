@@ -5,8 +5,9 @@
 #include "base/time.h"
 #include "core/release.h"
 #include "core/validity.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("release");
 
 #define T0 1000
 
@@ -28,7 +29,7 @@ static void answer(struct rlk_release *r, unsigned node, enum rlk_answer a)
 }
 
 /* All 4^N answers, in order; the last that is needed decides. */
-START_TEST(every_answer_vector_is_decided_once)
+TEST_LOOP(every_answer_vector_is_decided_once, 1, 6)
 {
     unsigned n = (unsigned)_i, vectors = 1u << (2 * n), v, i;
 
@@ -56,7 +57,6 @@ START_TEST(every_answer_vector_is_decided_once)
         ck_assert(!(r.status == REDLOCK_OK && deleted == 0));
     }
 }
-END_TEST
 
 /* Each answer is a node and what it says: 'o'urs, 'g'one, 't'aken, 'u'nknown. The last one decides,
  * and none before it. */
@@ -77,7 +77,7 @@ static const struct {
     {"doubled_answers_count_once", 5, "2o2o2o2o2o2o2o2o2o0o1o", REDLOCK_OK},
 };
 
-START_TEST(the_last_answer_decides)
+TEST_ROWS(the_last_answer_decides, stories)
 {
     const char *a = stories[_i].answers;
     struct rlk_release r;
@@ -94,9 +94,8 @@ START_TEST(the_last_answer_decides)
     ck_assert_int_eq(r.state, RLK_RELEASE_DONE);
     ck_assert_int_eq(r.status, stories[_i].status);
 }
-END_TEST
 
-START_TEST(without_answers_the_deadline_reports_no_quorum)
+TEST(without_answers_the_deadline_reports_no_quorum)
 {
     struct rlk_release r;
     struct rlk_event ev = {.kind = RLK_EVENT_TIMER, .now_us = T0 + 499};
@@ -110,9 +109,8 @@ START_TEST(without_answers_the_deadline_reports_no_quorum)
     ck_assert_int_eq(r.status, REDLOCK_ENOQUORUM);
     ck_assert(out.report);
 }
-END_TEST
 
-START_TEST(without_a_majority_that_can_answer_no_quorum_is_reported_at_once)
+TEST(without_a_majority_that_can_answer_no_quorum_is_reported_at_once)
 {
     struct rlk_release r;
 
@@ -120,25 +118,4 @@ START_TEST(without_a_majority_that_can_answer_no_quorum_is_reported_at_once)
     ck_assert_int_eq(r.state, RLK_RELEASE_DONE);
     ck_assert_int_eq(r.status, REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(out.release, 0x1f); /* it is sent, or is pending, all the same */
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("release");
-    TCase *c = tcase_create("release");
-
-    tcase_add_loop_test(c, every_answer_vector_is_decided_once, 1, 6);
-    tcase_add_rows(c, the_last_answer_decides, stories);
-    tcase_add_test(c, without_answers_the_deadline_reports_no_quorum);
-    tcase_add_test(c, without_a_majority_that_can_answer_no_quorum_is_reported_at_once);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

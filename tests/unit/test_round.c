@@ -4,9 +4,10 @@
 
 #include "base/mask.h"
 #include "base/time.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "round_story.h"
+
+SUITE("round");
 
 /* What must be true, said in another way than the machine does it. */
 static enum rlk_round_state expected(unsigned n, unsigned yes, unsigned not_yes)
@@ -83,7 +84,7 @@ static unsigned play_all_orders(unsigned n, unsigned vector)
     return played;
 }
 
-START_TEST(every_vote_vector_in_every_order_is_decided_at_once_and_right)
+TEST_LOOP(every_vote_vector_in_every_order_is_decided_at_once_and_right, 1, 6)
 {
     unsigned n = (unsigned)_i, vectors = 1, v, played = 0, orders = 1;
 
@@ -96,7 +97,6 @@ START_TEST(every_vote_vector_in_every_order_is_decided_at_once_and_right)
     }
     ck_assert_uint_eq(played, vectors * orders);
 }
-END_TEST
 
 static const struct story stories[] = {
     {"an_even_split_of_four_is_lost_at_the_second_no",
@@ -170,11 +170,10 @@ static const struct story stories[] = {
      {START(63), VOTE(0x1555555555555555, YES), ASKING, VOTE(UINT64_C(1) << 62, YES), WON}},
 };
 
-START_TEST(a_story)
+TEST_ROWS(a_story, stories)
 {
     round_tell(&stories[_i]);
 }
-END_TEST
 
 /* y, n, u: the votes of nodes 0, 1, ... of five; t: the deadline. */
 static const struct {
@@ -185,7 +184,7 @@ static const struct {
               {"uun", REDLOCK_EHELD},       {"nnu", REDLOCK_EHELD},     {"yynt", REDLOCK_EHELD},
               {"ynt", REDLOCK_ENOQUORUM},   {"yyt", REDLOCK_ENOQUORUM}, {"nnt", REDLOCK_ENOQUORUM}};
 
-START_TEST(the_status_says_what_made_the_majority_impossible)
+TEST_LOOP(the_status_says_what_made_the_majority_impossible, 0, N_ROWS(blames))
 {
     const char *votes = blames[_i].votes;
     struct world w;
@@ -206,7 +205,6 @@ START_TEST(the_status_says_what_made_the_majority_impossible)
     ck_assert_int_eq(w.round.state, RLK_ROUND_LOST);
     ck_assert_int_eq(w.round.status, blames[_i].status);
 }
-END_TEST
 
 /* ---- whether somebody else may hold the lock ---- */
 
@@ -260,7 +258,7 @@ static bool may_hold(uint64_t holder, unsigned n, const unsigned *answer, bool o
     return 2 * has > n;
 }
 
-START_TEST(another_may_hold_the_lock_exactly_when_one_value_may_have_a_majority)
+TEST_LOOP(another_may_hold_the_lock_exactly_when_one_value_may_have_a_majority, 1, MOST + 1)
 {
     unsigned n = (unsigned)_i, answer[MOST], number, keys;
     struct world w;
@@ -274,26 +272,4 @@ START_TEST(another_may_hold_the_lock_exactly_when_one_value_may_have_a_majority)
                           "world %u of %u masters, one key: %u", number, n, keys);
         }
     }
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("round");
-    TCase *c = tcase_create("round");
-
-    tcase_add_loop_test(c, every_vote_vector_in_every_order_is_decided_at_once_and_right, 1, 6);
-    tcase_add_rows(c, a_story, stories);
-    tcase_add_loop_test(c, another_may_hold_the_lock_exactly_when_one_value_may_have_a_majority, 1,
-                        MOST + 1);
-    tcase_add_loop_test(c, the_status_says_what_made_the_majority_impossible, 0, N_ROWS(blames));
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "lib/master.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "node/claim.h"
 #include "node/command.h"
 #include "scripts/scripts.h"
+
+SUITE("scripts");
 
 #define MINE "0123456789abcdef0123456789abcdef01234567"
 #define TTL_MS 3000000
@@ -415,8 +417,10 @@ static void end(void)
     rlk_pool_end(&pool);
 }
 
+FIXTURE(begin, end);
+
 /* _i: keys. */
-START_TEST(a_vote_sets_all_or_none_and_counts_on)
+TEST_LOOP(a_vote_sets_all_or_none_and_counts_on, 1, 3)
 {
     struct state s;
     unsigned i;
@@ -428,9 +432,8 @@ START_TEST(a_vote_sets_all_or_none_and_counts_on)
     }
     ck_assert_uint_eq(i, _i == 1 ? 12 : 144);
 }
-END_TEST
 
-START_TEST(a_take_sets_all_or_none_and_raises)
+TEST_LOOP(a_take_sets_all_or_none_and_raises, 1, 3)
 {
     struct state s;
     unsigned i;
@@ -442,9 +445,8 @@ START_TEST(a_take_sets_all_or_none_and_raises)
         take(s, 12);
     }
 }
-END_TEST
 
-START_TEST(a_keep_lengthens_all_or_none_and_raises)
+TEST_LOOP(a_keep_lengthens_all_or_none_and_raises, 1, 3)
 {
     struct state s;
     unsigned i;
@@ -456,10 +458,9 @@ START_TEST(a_keep_lengthens_all_or_none_and_raises)
         keep(s, 12);
     }
 }
-END_TEST
 
 /* _i: how many keys each lock has. */
-START_TEST(a_keep_of_many_is_a_keep_of_each)
+TEST_LOOP(a_keep_of_many_is_a_keep_of_each, 1, 3)
 {
     struct state s;
     unsigned i;
@@ -469,9 +470,8 @@ START_TEST(a_keep_of_many_is_a_keep_of_each)
         keep_all(s, (unsigned)_i, 7);
     }
 }
-END_TEST
 
-START_TEST(a_confirmation_raises_where_the_key_is_ours_and_never_lowers)
+TEST_LOOP(a_confirmation_raises_where_the_key_is_ours_and_never_lowers, 1, 3)
 {
     struct state s;
     unsigned i;
@@ -484,9 +484,8 @@ START_TEST(a_confirmation_raises_where_the_key_is_ours_and_never_lowers)
         confirm(s, 12);
     }
 }
-END_TEST
 
-START_TEST(a_release_deletes_what_is_ours_and_no_counter)
+TEST_LOOP(a_release_deletes_what_is_ours_and_no_counter, 1, 3)
 {
     struct state s;
     unsigned i;
@@ -495,10 +494,9 @@ START_TEST(a_release_deletes_what_is_ours_and_no_counter)
         release(s);
     }
 }
-END_TEST
 
 /* _i: how far the counter is below the limit. */
-START_TEST(counters_stay_exact_up_to_the_limit)
+TEST_LOOP(counters_stay_exact_up_to_the_limit, 0, 3)
 {
     struct state s = {.n = 1};
     redisReply *reply;
@@ -520,7 +518,6 @@ START_TEST(counters_stay_exact_up_to_the_limit)
     }
     check_state(&s);
 }
-END_TEST
 
 /* By the clock of the server, in whole seconds. */
 static int64_t server_time_us(void)
@@ -555,7 +552,7 @@ static const int64_t far_hints[] = {
 #define N_FAR_HINTS ((int)(sizeof(far_hints) / sizeof(far_hints[0])))
 
 /* [S12] A client whose clock is wrong uses up no numbers. */
-START_TEST(a_hint_is_cut_to_a_minute_after_the_clock_of_the_master)
+TEST_LOOP(a_hint_is_cut_to_a_minute_after_the_clock_of_the_master, 0, N_FAR_HINTS)
 {
     int64_t before_us = server_time_us(), fence = fence_of_hint(far_hints[_i]);
 
@@ -563,26 +560,23 @@ START_TEST(a_hint_is_cut_to_a_minute_after_the_clock_of_the_master)
     ck_assert_int_le(fence, server_time_us() + HINT_AHEAD_US);
     ck_assert_int_eq(fence % 1000000, 0);
 }
-END_TEST
 
 /* Clocks that somebody looks after differ by less. */
-START_TEST(a_hint_that_is_a_little_ahead_is_taken)
+TEST_LOOP(a_hint_that_is_a_little_ahead_is_taken, 0, 6)
 {
     static const int64_t ahead_us[] = {-HINT_AHEAD_US, -1, 0, 1, 1234567, HINT_AHEAD_US - 1000000};
     int64_t hint = server_time_us() + ahead_us[_i];
 
     ck_assert_int_eq(fence_of_hint(hint), hint);
 }
-END_TEST
 
 /* Where our user may not ask for the time, half of all numbers are left all the same. */
-START_TEST(without_the_time_a_hint_leaves_half_of_the_numbers)
+TEST_LOOP(without_the_time_a_hint_leaves_half_of_the_numbers, 0, N_FAR_HINTS)
 {
     freeReplyObject(ask("ACL SETUSER default -time"));
     ck_assert_int_eq(fence_of_hint(far_hints[_i]), HINT_LIMIT - 1);
     freeReplyObject(ask("ACL SETUSER default +time"));
 }
-END_TEST
 
 static const struct {
     const char *value, *start;
@@ -597,7 +591,7 @@ static const struct {
              {NULL, "", true}};
 
 /* [S11] The keys are set all the same, and the answer says so. */
-START_TEST(a_vote_tells_whether_the_data_are_those_that_we_knew)
+TEST_LOOP(a_vote_tells_whether_the_data_are_those_that_we_knew, 0, N_ROWS(marks))
 {
     struct rlk_claim *c = claim(1, 7, 0);
     struct state s = {.n = 1};
@@ -613,11 +607,10 @@ START_TEST(a_vote_tells_whether_the_data_are_those_that_we_knew)
     set_counters(&s, 7);
     check_state(&s);
 }
-END_TEST
 
 /* A counter that is no number is taken for 0. One that is no string is an error, and nothing is
  * set. */
-START_TEST(a_counter_of_somebody_else_does_no_harm)
+TEST_LOOP(a_counter_of_somebody_else_does_no_harm, 0, 2)
 {
     struct rlk_claim *c = claim(2, 7, 0);
     redisReply *reply;
@@ -640,11 +633,10 @@ START_TEST(a_counter_of_somebody_else_does_no_harm)
         says_pair(reply, 7, 1);
     }
 }
-END_TEST
 
 /* [S7] A lock that is held is renewed, and set again where it is missing, whatever has taken the
  * place of its counter. No fence is confirmed. */
-START_TEST(a_spoilt_counter_does_not_end_a_lock)
+TEST(a_spoilt_counter_does_not_end_a_lock)
 {
     struct state s = {.n = 2};
     struct rlk_claim *c = claim(2, 0, 7);
@@ -667,11 +659,10 @@ START_TEST(a_spoilt_counter_does_not_end_a_lock)
     ck_assert_int_eq(number(ask("LLEN p:b:redlock-fence")), 1);
     number(ask("FLUSHDB"));
 }
-END_TEST
 
 /* When a server is out of memory, a release and a renewal still work: they need none. A text with a
  * shebang would be rejected, whatever it does. */
-START_TEST(a_full_server_keeps_and_releases)
+TEST(a_full_server_keeps_and_releases)
 {
     struct state s = {.n = 2};
     struct rlk_claim *c = claim(2, 0, 0);
@@ -689,10 +680,9 @@ START_TEST(a_full_server_keeps_and_releases)
     check_state(&(struct state){.n = 2});
     freeReplyObject(ask("CONFIG SET maxmemory 0"));
 }
-END_TEST
 
 /* The SHA-1 that we send with EVALSHA is the one that the server computes for the text. */
-START_TEST(the_server_knows_each_script_by_our_sha)
+TEST(the_server_knows_each_script_by_our_sha)
 {
     static const struct rlk_script *const all[] = {
         &rlk_script_release, &rlk_script_take,    &rlk_script_keep,
@@ -709,38 +699,4 @@ START_TEST(the_server_knows_each_script_by_our_sha)
         bits |= all[i]->bit;
         freeReplyObject(reply);
     }
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("scripts");
-    TCase *c = tcase_create("scripts");
-
-    tcase_add_checked_fixture(c, begin, end);
-    tcase_add_loop_test(c, a_vote_sets_all_or_none_and_counts_on, 1, 3);
-    tcase_add_loop_test(c, a_take_sets_all_or_none_and_raises, 1, 3);
-    tcase_add_loop_test(c, a_keep_lengthens_all_or_none_and_raises, 1, 3);
-    tcase_add_loop_test(c, a_keep_of_many_is_a_keep_of_each, 1, 3);
-    tcase_add_loop_test(c, a_confirmation_raises_where_the_key_is_ours_and_never_lowers, 1, 3);
-    tcase_add_loop_test(c, a_release_deletes_what_is_ours_and_no_counter, 1, 3);
-    tcase_add_loop_test(c, counters_stay_exact_up_to_the_limit, 0, 3);
-    tcase_add_loop_test(c, a_hint_is_cut_to_a_minute_after_the_clock_of_the_master, 0, N_FAR_HINTS);
-    tcase_add_loop_test(c, a_hint_that_is_a_little_ahead_is_taken, 0, 6);
-    tcase_add_loop_test(c, without_the_time_a_hint_leaves_half_of_the_numbers, 0, N_FAR_HINTS);
-    tcase_add_loop_test(c, a_vote_tells_whether_the_data_are_those_that_we_knew, 0,
-                        sizeof(marks) / sizeof(marks[0]));
-    tcase_add_loop_test(c, a_counter_of_somebody_else_does_no_harm, 0, 2);
-    tcase_add_test(c, a_spoilt_counter_does_not_end_a_lock);
-    tcase_add_test(c, a_full_server_keeps_and_releases);
-    tcase_add_test(c, the_server_knows_each_script_by_our_sha);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "net/conn.h"
 #include "net/loop.h"
 #include "net/secret.h"
 #include "net/uri.h"
+
+SUITE("secret");
 
 #define SECRET "sesame"
 
@@ -54,7 +56,7 @@ static int left_out(const void *address)
     return flags;
 }
 
-START_TEST(a_password_is_left_out_of_core_files)
+TEST(a_password_is_left_out_of_core_files)
 {
     struct rlk_uri u;
     const char *why;
@@ -65,9 +67,8 @@ START_TEST(a_password_is_left_out_of_core_files)
     ck_assert_int_ne(left_out(u.name), 1);
     rlk_uri_end(&u);
 }
-END_TEST
 
-START_TEST(a_password_is_wiped_when_it_is_freed)
+TEST(a_password_is_wiped_when_it_is_freed)
 {
     char *secret = rlk_secret_copy(SECRET " and more", strlen(SECRET));
 
@@ -78,9 +79,8 @@ START_TEST(a_password_is_wiped_when_it_is_freed)
     rlk_secret_free(NULL);
     ck_assert_uint_eq(unmapped, 1);
 }
-END_TEST
 
-START_TEST(memory_for_secrets_is_zeroed_and_as_large_as_wanted)
+TEST(memory_for_secrets_is_zeroed_and_as_large_as_wanted)
 {
     size_t size = 100000, i;
     char *memory = rlk_secret_alloc(size);
@@ -92,7 +92,6 @@ START_TEST(memory_for_secrets_is_zeroed_and_as_large_as_wanted)
     rlk_secret_free(memory);
     ck_assert_ptr_null(rlk_secret_alloc(SIZE_MAX - 8));
 }
-END_TEST
 
 static int allow_nothing(size_t size)
 {
@@ -100,13 +99,12 @@ static int allow_nothing(size_t size)
     return 0;
 }
 
-START_TEST(a_test_can_let_it_fail)
+TEST(a_test_can_let_it_fail)
 {
     rlk_alloc_hook(allow_nothing);
     ck_assert_ptr_null(rlk_secret_copy("x", 1));
     rlk_alloc_hook(NULL);
 }
-END_TEST
 
 static const struct rlk_conn_handler handler = {.opened = NULL};
 
@@ -129,7 +127,7 @@ static void append(struct rlk_conn *c, const char *text)
 }
 
 /* _i: how the bytes leave the buffer: sent, thrown away, or moved to a larger one. */
-START_TEST(bytes_that_were_sent_are_wiped)
+TEST_LOOP(bytes_that_were_sent_are_wiped, 0, 3)
 {
     static struct rlk_loop loop;
     struct rlk_conn c;
@@ -154,10 +152,9 @@ START_TEST(bytes_that_were_sent_are_wiped)
     ck_assert_uint_eq(unwiped, 0);
     close(peer);
 }
-END_TEST
 
 /* After its login a connection wipes nothing, until it is opened again. */
-START_TEST(the_login_of_each_connection_is_wiped)
+TEST(the_login_of_each_connection_is_wiped)
 {
     static struct rlk_loop loop;
     struct rlk_conn c;
@@ -174,27 +171,4 @@ START_TEST(the_login_of_each_connection_is_wiped)
     ck_assert_ptr_null(memmem(c.out, c.out_cap, SECRET, strlen(SECRET)));
     rlk_conn_end(&c);
     close(peer);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("secret");
-    TCase *c = tcase_create("secret");
-
-    tcase_add_test(c, a_password_is_left_out_of_core_files);
-    tcase_add_test(c, a_password_is_wiped_when_it_is_freed);
-    tcase_add_test(c, memory_for_secrets_is_zeroed_and_as_large_as_wanted);
-    tcase_add_test(c, a_test_can_let_it_fail);
-    tcase_add_loop_test(c, bytes_that_were_sent_are_wiped, 0, 3);
-    tcase_add_test(c, the_login_of_each_connection_is_wiped);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -5,7 +5,9 @@
 
 #include "base/time.h"
 #include "core/server.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("server");
 
 #define S UINT64_C(1000000)
 
@@ -44,14 +46,13 @@ static const struct {
             {"", "clusters", RLK_UNFIT_NOT},
             {"master", "", RLK_UNFIT_NOT}};
 
-START_TEST(replicas_clusters_and_sentinels_are_unfit)
+TEST_LOOP(replicas_clusters_and_sentinels_are_unfit, 0, N_ROWS(fits))
 {
     ck_assert_int_eq(rlk_server_unfit(fits[_i].role, fits[_i].mode), fits[_i].unfit);
 }
-END_TEST
 
 /* The bits of _i. */
-START_TEST(a_server_that_syncs_its_log_before_each_reply_is_durable)
+TEST_LOOP(a_server_that_syncs_its_log_before_each_reply_is_durable, 0, 16)
 {
     struct rlk_server s = started(7);
 
@@ -62,10 +63,9 @@ START_TEST(a_server_that_syncs_its_log_before_each_reply_is_durable)
     ck_assert_int_eq(rlk_server_is_durable(&s), _i == 9);
     ck_assert_int_eq(facts_of(&s, 1, 0).durable, _i == 9);
 }
-END_TEST
 
 /* The bits of _i: it rewrites the log, CONFIG SET was called, the log is synced with each write. */
-START_TEST(a_server_may_lack_its_log_while_it_rewrites_one_that_was_switched_on)
+TEST_LOOP(a_server_may_lack_its_log_while_it_rewrites_one_that_was_switched_on, 0, 8)
 {
     struct rlk_server s = started(7);
 
@@ -77,10 +77,9 @@ START_TEST(a_server_may_lack_its_log_while_it_rewrites_one_that_was_switched_on)
     ck_assert_int_eq(rlk_server_is_durable(&s), _i >= 4 && _i != 7);
     ck_assert_int_eq(facts_of(&s, 1, 0).lacks_log, _i == 7);
 }
-END_TEST
 
 /* By limit and policy; a server that does not tell its policy evicts nothing. */
-START_TEST(evicts_with_a_limit_and_a_policy_only)
+TEST_LOOP(evicts_with_a_limit_and_a_policy_only, 0, 6)
 {
     static const char *const policies[] = {"", "noeviction", "allkeys-lru"};
     struct rlk_server s = started(7);
@@ -90,10 +89,9 @@ START_TEST(evicts_with_a_limit_and_a_policy_only)
     ck_assert_int_eq(rlk_server_evicts(&s), _i == 5);
     ck_assert_int_eq(facts_of(&s, 1, 0).evicts, _i == 5);
 }
-END_TEST
 
 /* An unknown run counts as another run. */
-START_TEST(one_run_is_one_server)
+TEST_LOOP(one_run_is_one_server, 0, 16)
 {
     static const char *const runs[] = {"", "abc", "abd", "ab"};
     struct rlk_server a = started(7), b = started(9);
@@ -102,7 +100,6 @@ START_TEST(one_run_is_one_server)
     strcpy(b.run_id, runs[_i % 4]);
     ck_assert_int_eq(rlk_server_is_same(&a, &b), _i / 4 == _i % 4 && _i != 0);
 }
-END_TEST
 
 static const struct {
     const char *name, *version;
@@ -116,12 +113,11 @@ static const struct {
                 {"redis", "-7.0", false}, {"redis", "0.7", false},
                 {"redis", " 7", false},   {"redis", "99999999999999999999", true}};
 
-START_TEST(set_get_is_used_only_where_it_is_known_to_work)
+TEST_LOOP(set_get_is_used_only_where_it_is_known_to_work, 0, N_ROWS(versions))
 {
     ck_assert(rlk_server_returns_holder(versions[_i].name, versions[_i].version) ==
               versions[_i].tells);
 }
-END_TEST
 
 static const struct {
     int64_t uptime_s;
@@ -130,36 +126,34 @@ static const struct {
 
 /* Where no mark can be read. A negative uptime: the clock was set back, so nothing says when the
  * run began. */
-START_TEST(a_run_without_a_mark_is_as_old_as_its_uptime_or_new_if_that_is_negative)
+TEST_LOOP(a_run_without_a_mark_is_as_old_as_its_uptime_or_new_if_that_is_negative, 0,
+          N_ROWS(uptimes))
 {
     struct rlk_server s = started(uptimes[_i].uptime_s);
 
     ck_assert_uint_eq(facts_of(&s, 0, 0).age_us, uptimes[_i].us);
 }
-END_TEST
 
-START_TEST(a_server_that_tells_nothing_counts_as_old)
+TEST(a_server_that_tells_nothing_counts_as_old)
 {
     struct rlk_server s = started(7);
 
     s.run_id[0] = '\0';
     ck_assert_uint_eq(facts_of(&s, 0, 0).age_us, RLK_NEVER);
 }
-END_TEST
 
 /* With a mark, the uptime counts for nothing: another process may have had the data, or none. Nor
  * do the statistics. */
-START_TEST(data_are_as_old_as_their_mark_says_whatever_the_uptime)
+TEST_LOOP(data_are_as_old_as_their_mark_says_whatever_the_uptime, 0, 4)
 {
     struct rlk_server s = started(_i % 2 ? 86400 : -1);
 
     s.flushed = _i & 2;
     ck_assert_uint_eq(facts_of(&s, 5, 3 * S).age_us, 3 * S);
 }
-END_TEST
 
 /* The bits of _i. */
-START_TEST(data_without_a_mark_are_new_when_suspect)
+TEST_LOOP(data_without_a_mark_are_new_when_suspect, 0, 4)
 {
     struct rlk_server s = started(7);
 
@@ -167,20 +161,18 @@ START_TEST(data_without_a_mark_are_new_when_suspect)
     s.promotion = _i & 2 ? 77 : 0;
     ck_assert_uint_eq(facts_of(&s, 0, 0).age_us, _i == 0 ? 7 * S : 0);
 }
-END_TEST
 
 /* The clock was set back to before the birth. */
-START_TEST(data_that_were_born_later_than_now_are_new)
+TEST(data_that_were_born_later_than_now_are_new)
 {
     struct rlk_server s = started(7);
     struct rlk_birth birth = {.mark = 5, .born_us = 9 * S, .server_us = 8 * S};
 
     ck_assert_uint_eq(rlk_server_facts(&s, &birth, false).age_us, 0);
 }
-END_TEST
 
 /* The bits of _i: it is durable, its data were deleted, it was promoted. */
-START_TEST(the_key_of_another_run_holds_for_a_durable_server_that_is_not_suspect)
+TEST_LOOP(the_key_of_another_run_holds_for_a_durable_server_that_is_not_suspect, 0, 8)
 {
     struct rlk_server s = started(7);
 
@@ -190,9 +182,8 @@ START_TEST(the_key_of_another_run_holds_for_a_durable_server_that_is_not_suspect
     s.promotion = _i & 4 ? 77 : 0;
     ck_assert_int_eq(rlk_server_keeps_data(&s), _i == 1);
 }
-END_TEST
 
-START_TEST(the_facts_have_all_that_a_greeting_found)
+TEST_LOOP(the_facts_have_all_that_a_greeting_found, 0, 2)
 {
     struct rlk_server s = started(7);
     struct rlk_birth birth = {.mark = 5, .born_us = 8 * S, .server_us = 9 * S};
@@ -206,39 +197,4 @@ START_TEST(the_facts_have_all_that_a_greeting_found)
     ck_assert_uint_eq(f.birth.server_us, 9 * S);
     ck_assert_uint_eq(f.promotion, 77);
     ck_assert_int_eq(f.unread, _i);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("server");
-    TCase *c = tcase_create("server");
-
-    tcase_add_loop_test(c, replicas_clusters_and_sentinels_are_unfit, 0,
-                        sizeof(fits) / sizeof(fits[0]));
-    tcase_add_loop_test(c, one_run_is_one_server, 0, 16);
-    tcase_add_loop_test(c, set_get_is_used_only_where_it_is_known_to_work, 0,
-                        sizeof(versions) / sizeof(versions[0]));
-    tcase_add_loop_test(c, a_server_that_syncs_its_log_before_each_reply_is_durable, 0, 16);
-    tcase_add_loop_test(c, a_server_may_lack_its_log_while_it_rewrites_one_that_was_switched_on, 0,
-                        8);
-    tcase_add_loop_test(c, evicts_with_a_limit_and_a_policy_only, 0, 6);
-    tcase_add_loop_test(c, a_run_without_a_mark_is_as_old_as_its_uptime_or_new_if_that_is_negative,
-                        0, sizeof(uptimes) / sizeof(uptimes[0]));
-    tcase_add_test(c, a_server_that_tells_nothing_counts_as_old);
-    tcase_add_loop_test(c, data_are_as_old_as_their_mark_says_whatever_the_uptime, 0, 4);
-    tcase_add_loop_test(c, data_without_a_mark_are_new_when_suspect, 0, 4);
-    tcase_add_test(c, data_that_were_born_later_than_now_are_new);
-    tcase_add_loop_test(c, the_key_of_another_run_holds_for_a_durable_server_that_is_not_suspect, 0,
-                        8);
-    tcase_add_loop_test(c, the_facts_have_all_that_a_greeting_found, 0, 2);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -7,12 +7,14 @@
 #include "base/mask.h"
 #include "base/prng.h"
 #include "lib/model.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "scripts/scripts.h"
 #include "sim/server.h"
 #include "sim/trace.h"
 #include "sim/wakes.h"
 #include "sim/wire.h"
+
+SUITE("sim-lists");
 
 #define CHANNELS 5
 #define TEXT 1024
@@ -213,8 +215,10 @@ static unsigned draw(struct rlk_prng *p, unsigned n)
     return (unsigned)(rlk_prng_next(p) % n);
 }
 
+FIXTURE(begin, end);
+
 /* _i: the seed. */
-START_TEST(the_lists_of_the_simulator_are_those_of_the_model)
+TEST_LOOP(the_lists_of_the_simulator_are_those_of_the_model, 0, 6)
 {
     struct rlk_prng p;
     unsigned i;
@@ -238,9 +242,8 @@ START_TEST(the_lists_of_the_simulator_are_those_of_the_model)
         compare_lists();
     }
 }
-END_TEST
 
-START_TEST(a_list_has_room_for_so_many)
+TEST(a_list_has_room_for_so_many)
 {
     struct message m = {.kind = MESSAGE_WAIT, .keys = 1, .ttl_ms = 10000};
     unsigned i;
@@ -258,24 +261,4 @@ START_TEST(a_list_has_room_for_so_many)
     wakes_forget_lists(&world, 0);
     wakes_wait(&world, 0, &m);
     ck_assert_int_eq(m.integer, 1);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("sim-lists");
-    TCase *c = tcase_create("lists");
-
-    tcase_add_checked_fixture(c, begin, end);
-    tcase_add_loop_test(c, the_lists_of_the_simulator_are_those_of_the_model, 0, 6);
-    tcase_add_test(c, a_list_has_room_for_so_many);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

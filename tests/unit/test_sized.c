@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("sized");
 
 struct ours {
     size_t size;
@@ -34,7 +36,7 @@ static void must_be(const struct ours *s, size_t a, size_t b, size_t c)
 }
 
 /* For every size from 0 to twice ours. */
-START_TEST(init_writes_the_defaults_and_zeros_and_no_more)
+TEST(init_writes_the_defaults_and_zeros_and_no_more)
 {
     size_t most = 2 * sizeof(defaults), size, i;
 
@@ -53,9 +55,8 @@ START_TEST(init_writes_the_defaults_and_zeros_and_no_more)
         free(words);
     }
 }
-END_TEST
 
-START_TEST(a_shorter_struct_leaves_the_rest_to_the_defaults)
+TEST(a_shorter_struct_leaves_the_rest_to_the_defaults)
 {
     size_t fields, most = sizeof(defaults) / sizeof(size_t);
 
@@ -76,10 +77,9 @@ START_TEST(a_shorter_struct_leaves_the_rest_to_the_defaults)
         free(words);
     }
 }
-END_TEST
 
 /* Each byte of the rest, one after the other. */
-START_TEST(a_longer_struct_is_read_while_the_rest_is_zero)
+TEST(a_longer_struct_is_read_while_the_rest_is_zero)
 {
     size_t size = sizeof(defaults) + 2 * sizeof(size_t), i;
     size_t *words = theirs(size);
@@ -99,9 +99,8 @@ START_TEST(a_longer_struct_is_read_while_the_rest_is_zero)
     }
     free(words);
 }
-END_TEST
 
-START_TEST(a_size_that_no_version_has_is_refused)
+TEST(a_size_that_no_version_has_is_refused)
 {
     static const size_t sizes[] = {0, 1, LEAST - 1, RLK_SIZED_MOST + 1, SIZE_MAX};
     struct ours own = defaults;
@@ -118,9 +117,8 @@ START_TEST(a_size_that_no_version_has_is_refused)
     word = RLK_SIZED_MOST;
     ck_assert(rlk_sized_valid(&word, LEAST));
 }
-END_TEST
 
-START_TEST(what_is_written_ends_where_the_struct_ends)
+TEST(what_is_written_ends_where_the_struct_ends)
 {
     size_t fields, most = 2 * sizeof(defaults) / sizeof(size_t), i;
 
@@ -135,26 +133,4 @@ START_TEST(what_is_written_ends_where_the_struct_ends)
         }
         free(words);
     }
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("sized");
-    TCase *c = tcase_create("sized");
-
-    tcase_add_test(c, init_writes_the_defaults_and_zeros_and_no_more);
-    tcase_add_test(c, a_shorter_struct_leaves_the_rest_to_the_defaults);
-    tcase_add_test(c, a_longer_struct_is_read_while_the_rest_is_zero);
-    tcase_add_test(c, a_size_that_no_version_has_is_refused);
-    tcase_add_test(c, what_is_written_ends_where_the_struct_ends);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -4,9 +4,10 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/split.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "round_story.h"
+
+SUITE("split");
 
 /* The values of other contenders. */
 #define B 0xb
@@ -143,14 +144,13 @@ static const struct story stories[] = {
       YES(2, 9), IS(round.state, RLK_ROUND_LOST), IS(out.release, 0x7)}},
 };
 
-START_TEST(a_story)
+TEST_ROWS(a_story, stories)
 {
     round_tell(&stories[_i]);
 }
-END_TEST
 
 /* Nodes 1 and 2 refuse again, whenever they are asked. */
-START_TEST(after_four_times_it_gives_up)
+TEST(after_four_times_it_gives_up)
 {
     unsigned times;
     struct world w;
@@ -161,7 +161,6 @@ START_TEST(after_four_times_it_gives_up)
     }
     PLAY(&w, LOST(EHELD, 0x1), IS(split, true));
 }
-END_TEST
 
 /* ---- who leads ---- */
 
@@ -203,7 +202,7 @@ static void check_leader(const unsigned *owner, unsigned n)
     ck_assert_uint_eq(votes_of_leader, most);
 }
 
-START_TEST(of_contenders_that_know_the_same_answers_one_leads)
+TEST_LOOP(of_contenders_that_know_the_same_answers_one_leads, 1, 6)
 {
     unsigned n = (unsigned)_i, owner[5], worlds = 1, world, rest, node;
 
@@ -216,24 +215,4 @@ START_TEST(of_contenders_that_know_the_same_answers_one_leads)
         }
         check_leader(owner, n);
     }
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("split");
-    TCase *c = tcase_create("split");
-
-    tcase_add_rows(c, a_story, stories);
-    tcase_add_test(c, after_four_times_it_gives_up);
-    tcase_add_loop_test(c, of_contenders_that_know_the_same_answers_one_leads, 1, 6);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -6,7 +6,9 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/steps.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("steps");
 
 #define S UINT64_C(1000000)
 #define NODES 3
@@ -76,7 +78,7 @@ static enum rlk_quarantine_reason reason_of(unsigned node)
     return rlk_quarantine_reason(quarantine[node], now_us, NULL);
 }
 
-START_TEST(a_clock_that_goes_ahead_quarantines_its_master_alone)
+TEST(a_clock_that_goes_ahead_quarantines_its_master_alone)
 {
     set_up(RLK_QUARANTINE_STRICT);
     distance_us[1] += 10 * S;
@@ -87,9 +89,8 @@ START_TEST(a_clock_that_goes_ahead_quarantines_its_master_alone)
     ck_assert_int_eq(reason_of(0), RLK_QUARANTINED_NOT);
     ck_assert_int_eq(reason_of(2), RLK_QUARANTINED_NOT);
 }
-END_TEST
 
-START_TEST(a_certain_step_is_recorded_until_it_is_on_record)
+TEST(a_certain_step_is_recorded_until_it_is_on_record)
 {
     struct rlk_birth birth = {.mark = 77};
 
@@ -107,9 +108,8 @@ START_TEST(a_certain_step_is_recorded_until_it_is_on_record)
     hear(2);
     expect_nothing();
 }
-END_TEST
 
-START_TEST(leases_count_again_after_a_second_and_votes_after_the_quarantine)
+TEST(leases_count_again_after_a_second_and_votes_after_the_quarantine)
 {
     set_up(RLK_QUARANTINE_STRICT);
     distance_us[1] += 10 * S;
@@ -120,10 +120,9 @@ START_TEST(leases_count_again_after_a_second_and_votes_after_the_quarantine)
     ck_assert(!rlk_quarantine_is_clock_suspect(quarantine[1], now_us));
     ck_assert_int_eq(reason_of(1), RLK_QUARANTINED_CLOCK);
 }
-END_TEST
 
 /* A majority went ahead: this client was suspended, and none of the clocks has moved. */
-START_TEST(our_suspension_is_reported_and_ends_the_quarantines)
+TEST(our_suspension_is_reported_and_ends_the_quarantines)
 {
     unsigned i;
 
@@ -142,9 +141,8 @@ START_TEST(our_suspension_is_reported_and_ends_the_quarantines)
         ck_assert(!rlk_quarantine_is_clock_suspect(quarantine[i], now_us));
     }
 }
-END_TEST
 
-START_TEST(a_clock_that_falls_behind_changes_nothing)
+TEST(a_clock_that_falls_behind_changes_nothing)
 {
     set_up(RLK_QUARANTINE_STRICT);
     distance_us[1] -= 10 * S;
@@ -152,9 +150,8 @@ START_TEST(a_clock_that_falls_behind_changes_nothing)
     expect_nothing();
     ck_assert_int_eq(reason_of(1), RLK_QUARANTINED_NOT);
 }
-END_TEST
 
-START_TEST(with_the_quarantine_off_only_our_own_suspension_is_reported)
+TEST(with_the_quarantine_off_only_our_own_suspension_is_reported)
 {
     set_up(RLK_QUARANTINE_OFF);
     distance_us[0] += 10 * S;
@@ -164,27 +161,4 @@ START_TEST(with_the_quarantine_off_only_our_own_suspension_is_reported)
     distance_us[1] += 10 * S;
     hear(1);
     expect(false, 10 * S, 0, 0);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("steps");
-    TCase *c = tcase_create("steps");
-
-    tcase_add_test(c, a_clock_that_goes_ahead_quarantines_its_master_alone);
-    tcase_add_test(c, a_certain_step_is_recorded_until_it_is_on_record);
-    tcase_add_test(c, leases_count_again_after_a_second_and_votes_after_the_quarantine);
-    tcase_add_test(c, our_suspension_is_reported_and_ends_the_quarantines);
-    tcase_add_test(c, a_clock_that_falls_behind_changes_nothing);
-    tcase_add_test(c, with_the_quarantine_off_only_our_own_suspension_is_reported);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -11,11 +11,13 @@
 
 #include "lib/fake.h"
 #include "lib/loop.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "lock/lock.h"
 #include "net/clock.h"
 #include "net/entropy.h"
 #include "net/timers.h"
+
+SUITE("system");
 
 __typeof__(clock_gettime) __real_clock_gettime, __wrap_clock_gettime;
 __typeof__(timerfd_create) __real_timerfd_create, __wrap_timerfd_create;
@@ -57,16 +59,15 @@ static uint64_t clock_at(time_t s, long ns)
     return us;
 }
 
-START_TEST(time_is_read_from_the_clock_that_goes_on_in_a_suspend)
+TEST(time_is_read_from_the_clock_that_goes_on_in_a_suspend)
 {
     read_clock = -1;
     ck_assert_uint_eq(clock_at(7, 89012999), 7089012);
     ck_assert_int_eq(read_clock, CLOCK_BOOTTIME);
     ck_assert_uint_eq(clock_at(2000000000, 0), 2000000000000000);
 }
-END_TEST
 
-START_TEST(timers_run_on_the_same_clock)
+TEST(timers_run_on_the_same_clock)
 {
     struct event_base *base = event_base_new();
     struct rlk_fork fork = {0};
@@ -78,7 +79,6 @@ START_TEST(timers_run_on_the_same_clock)
     rlk_timers_end(&ts);
     event_base_free(base);
 }
-END_TEST
 
 static uint64_t validity_at(const struct redlock_lock *lock, uint64_t us)
 {
@@ -92,7 +92,7 @@ static uint64_t validity_at(const struct redlock_lock *lock, uint64_t us)
 }
 
 /* No event, no timer: only the clock goes on. */
-START_TEST(validity_is_read_from_the_clock_and_rounded_down)
+TEST(validity_is_read_from_the_clock_and_rounded_down)
 {
     static struct redlock rl;
     static struct redlock_lock lock;
@@ -111,7 +111,6 @@ START_TEST(validity_is_read_from_the_clock_and_rounded_down)
     ck_assert_uint_eq(validity_at(&lock, 8000000), 0);
     rlk_fork_end(&rl.loop.fork);
 }
-END_TEST
 
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
@@ -158,7 +157,7 @@ static bool all_are_asked_to_release(void *arg)
 }
 
 /* The time does not pass, so that the close does not time out. */
-START_TEST(a_close_waits_for_the_answer_of_every_node)
+TEST(a_close_waits_for_the_answer_of_every_node)
 {
     struct event_base *base = event_base_new();
     struct fake *masters[3];
@@ -184,7 +183,6 @@ START_TEST(a_close_waits_for_the_answer_of_every_node)
     }
     event_base_free(base);
 }
-END_TEST
 
 /* ---- random bytes ---- */
 
@@ -218,7 +216,7 @@ ssize_t __wrap_getrandom(void *out, size_t len, unsigned flags)
 
 /* Each byte of the system is used once: the bytes that are taken are the bytes that were given, in
  * some order of the pieces. */
-START_TEST(every_random_byte_is_the_system_s_and_is_used_once)
+TEST_LOOP(every_random_byte_is_the_system_s_and_is_used_once, 0, 3)
 {
     static struct rlk_entropy e;
     unsigned given[256] = {0}, taken[256] = {0};
@@ -239,9 +237,8 @@ START_TEST(every_random_byte_is_the_system_s_and_is_used_once)
     ck_assert_uint_gt(calls, 0);
     ck_assert_mem_eq(taken, given, sizeof(given));
 }
-END_TEST
 
-START_TEST(without_random_bytes_there_is_no_token)
+TEST(without_random_bytes_there_is_no_token)
 {
     static struct rlk_entropy e;
     unsigned char piece[20];
@@ -253,10 +250,9 @@ START_TEST(without_random_bytes_there_is_no_token)
     most = 100000;
     ck_assert_int_eq(rlk_entropy_take(&e, piece, sizeof(piece)), 0);
 }
-END_TEST
 
 /* All bytes: with fewer, two processes would get the same token sooner than one expects. */
-START_TEST(a_token_is_twenty_of_the_system_s_bytes)
+TEST(a_token_is_twenty_of_the_system_s_bytes)
 {
     static struct rlk_entropy e;
     struct rlk_pool pool = {0};
@@ -274,28 +270,4 @@ START_TEST(a_token_is_twenty_of_the_system_s_bytes)
     }
     rlk_claim_unref(c);
     rlk_pool_end(&pool);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("system");
-    TCase *c = tcase_create("system");
-
-    tcase_add_test(c, time_is_read_from_the_clock_that_goes_on_in_a_suspend);
-    tcase_add_test(c, timers_run_on_the_same_clock);
-    tcase_add_test(c, validity_is_read_from_the_clock_and_rounded_down);
-    tcase_add_test(c, a_close_waits_for_the_answer_of_every_node);
-    tcase_add_loop_test(c, every_random_byte_is_the_system_s_and_is_used_once, 0, 3);
-    tcase_add_test(c, without_random_bytes_there_is_no_token);
-    tcase_add_test(c, a_token_is_twenty_of_the_system_s_bytes);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -6,8 +6,9 @@
 #include "base/alloc.h"
 #include "base/prng.h"
 #include "base/table.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("table");
 
 #define MOST 3000
 
@@ -24,7 +25,7 @@ static const struct {
     {"the_hash_of_15_bytes_is_the_published_one", 15, UINT64_C(0xa129ca6149be45e5)},
 };
 
-START_TEST(a_published_hash)
+TEST_ROWS(a_published_hash, published)
 {
     unsigned char bytes[16];
     unsigned i;
@@ -34,9 +35,8 @@ START_TEST(a_published_hash)
     }
     ck_assert_uint_eq(rlk_hash(&counting, bytes, published[_i].len), published[_i].hash);
 }
-END_TEST
 
-START_TEST(another_seed_gives_another_hash)
+TEST(another_seed_gives_another_hash)
 {
     struct rlk_hash_seed one = counting, other = counting;
 
@@ -45,7 +45,6 @@ START_TEST(another_seed_gives_another_hash)
     ck_assert_uint_ne(rlk_hash(&counting, "key", 3), rlk_hash(&one, "key", 3));
     ck_assert_uint_ne(rlk_hash(&counting, "key", 3), rlk_hash(&other, "key", 3));
 }
-END_TEST
 
 struct thing {
     struct rlk_table_entry entry;
@@ -92,7 +91,7 @@ static void check_all(struct rlk_table *t, struct thing *all)
     ck_assert_uint_eq(t->count, count);
 }
 
-START_TEST(a_table_finds_what_is_in_it_and_nothing_else)
+TEST_LOOP(a_table_finds_what_is_in_it_and_nothing_else, 0, 3)
 {
     struct rlk_table t;
     struct thing *all = things(&t);
@@ -110,7 +109,6 @@ START_TEST(a_table_finds_what_is_in_it_and_nothing_else)
     rlk_table_end(&t);
     free(all);
 }
-END_TEST
 
 static size_t longest_bucket(const struct rlk_table *t)
 {
@@ -128,7 +126,7 @@ static size_t longest_bucket(const struct rlk_table *t)
     return longest;
 }
 
-START_TEST(buckets_stay_short)
+TEST(buckets_stay_short)
 {
     struct rlk_table t;
     struct thing *all = things(&t);
@@ -142,7 +140,6 @@ START_TEST(buckets_stay_short)
     rlk_table_end(&t);
     free(all);
 }
-END_TEST
 
 static int refuse(size_t size)
 {
@@ -150,7 +147,7 @@ static int refuse(size_t size)
     return 0;
 }
 
-START_TEST(a_table_that_cannot_grow_takes_more_and_grows_when_it_can)
+TEST(a_table_that_cannot_grow_takes_more_and_grows_when_it_can)
 {
     struct rlk_table t;
     struct thing *all = things(&t);
@@ -171,9 +168,8 @@ START_TEST(a_table_that_cannot_grow_takes_more_and_grows_when_it_can)
     rlk_table_end(&t);
     free(all);
 }
-END_TEST
 
-START_TEST(keys_are_bytes_and_a_part_of_a_key_is_another_key)
+TEST(keys_are_bytes_and_a_part_of_a_key_is_another_key)
 {
     struct rlk_table_entry whole = {.key = "a\0b", .len = 3}, part = {.key = "a\0b", .len = 1};
     struct rlk_table t;
@@ -186,27 +182,4 @@ START_TEST(keys_are_bytes_and_a_part_of_a_key_is_another_key)
     ck_assert_ptr_eq(rlk_table_find(&t, "a\0b", 3), &whole);
     ck_assert_ptr_null(rlk_table_find(&t, "a\0c", 3));
     rlk_table_end(&t);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("table");
-    TCase *c = tcase_create("table");
-
-    tcase_add_rows(c, a_published_hash, published);
-    tcase_add_test(c, another_seed_gives_another_hash);
-    tcase_add_loop_test(c, a_table_finds_what_is_in_it_and_nothing_else, 0, 3);
-    tcase_add_test(c, buckets_stay_short);
-    tcase_add_test(c, a_table_that_cannot_grow_takes_more_and_grows_when_it_can);
-    tcase_add_test(c, keys_are_bytes_and_a_part_of_a_key_is_another_key);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -12,8 +12,12 @@
 
 #include "lib/authority.h"
 #include "lib/runner.h"
+#include "lib/runner.h"
+#include "lib/test.h"
 #include "net/tls.h"
 #include "net/uri.h"
+
+SUITE("tls");
 
 #define NOW .from_s = -60, .till_s = 3600
 
@@ -219,7 +223,9 @@ static void tear_down(void)
 
 static const size_t pieces[] = {1, 2, 5, 100, 16384, 65536};
 
-START_TEST(bytes_go_both_ways_in_any_pieces)
+FIXTURE(set_up, tear_down);
+
+TEST_LOOP(bytes_go_both_ways_in_any_pieces, 0, N_ROWS(pieces))
 {
     static char long_text[100000];
     struct rlk_uri u = trusting("localhost", "");
@@ -245,9 +251,8 @@ START_TEST(bytes_go_both_ways_in_any_pieces)
     rlk_uri_end(&u);
     server_end(&s);
 }
-END_TEST
 
-START_TEST(each_side_says_goodbye)
+TEST(each_side_says_goodbye)
 {
     struct rlk_uri u = trusting("localhost", "");
     struct rlk_tls *tls = context_of(&u);
@@ -275,9 +280,8 @@ START_TEST(each_side_says_goodbye)
     rlk_uri_end(&u);
     server_end(&s);
 }
-END_TEST
 
-START_TEST(the_next_connection_resumes_the_session)
+TEST_LOOP(the_next_connection_resumes_the_session, 0, 2)
 {
     struct rlk_uri u = trusting("localhost", "");
     struct rlk_tls *tls = context_of(&u);
@@ -298,7 +302,6 @@ START_TEST(the_next_connection_resumes_the_session)
     rlk_uri_end(&u);
     server_end(&s);
 }
-END_TEST
 
 /* ---- what the server must prove ---- */
 
@@ -332,7 +335,7 @@ static const struct {
     {"localhost", "&verify=none", {"a", "DNS:b", -3600, -60}, NULL},
 };
 
-START_TEST(a_certificate_is_valid_and_has_the_name)
+TEST_LOOP(a_certificate_is_valid_and_has_the_name, 0, N_ROWS(papers))
 {
     struct rlk_uri u = trusting(papers[_i].host, papers[_i].more);
     struct rlk_tls *tls = context_of(&u);
@@ -356,7 +359,6 @@ START_TEST(a_certificate_is_valid_and_has_the_name)
     rlk_uri_end(&u);
     server_end(&s);
 }
-END_TEST
 
 /* One failed handshake, and its sentence. */
 static void must_fail(struct server *s, const struct rlk_uri *u, const char *why)
@@ -371,7 +373,7 @@ static void must_fail(struct server *s, const struct rlk_uri *u, const char *why
     rlk_tls_free(tls);
 }
 
-START_TEST(another_ca_is_refused)
+TEST(another_ca_is_refused)
 {
     struct authority other;
     struct rlk_uri u = trusting("localhost", "");
@@ -391,9 +393,8 @@ START_TEST(another_ca_is_refused)
     rlk_uri_end(&of_system);
     authority_end(&other);
 }
-END_TEST
 
-START_TEST(whoever_gives_a_certificate_trusts_it)
+TEST_LOOP(whoever_gives_a_certificate_trusts_it, 0, 2)
 {
     struct authority_paper paper = {"self", "DNS:localhost", NOW};
     struct rlk_uri u;
@@ -414,9 +415,8 @@ START_TEST(whoever_gives_a_certificate_trusts_it)
     rlk_uri_end(&u);
     server_end(&s);
 }
-END_TEST
 
-START_TEST(an_old_version_is_refused)
+TEST(an_old_version_is_refused)
 {
     struct rlk_uri u = trusting("localhost", "");
     struct server s;
@@ -429,12 +429,11 @@ START_TEST(an_old_version_is_refused)
     server_end(&s);
     rlk_uri_end(&u);
 }
-END_TEST
 
 /* ---- our own certificate ---- */
 
 /* _i: TLS 1.3, where the server refuses us after our part of the handshake has ended. */
-START_TEST(a_server_that_wants_a_certificate_gets_it)
+TEST_LOOP(a_server_that_wants_a_certificate_gets_it, 0, 2)
 {
     struct authority other;
     struct rlk_uri without = trusting("localhost", ""), with;
@@ -466,9 +465,8 @@ START_TEST(a_server_that_wants_a_certificate_gets_it)
     rlk_uri_end(&without);
     server_end(&s);
 }
-END_TEST
 
-START_TEST(files_that_change_are_read_again)
+TEST(files_that_change_are_read_again)
 {
     struct rlk_uri u = trusting("localhost", "");
     struct rlk_tls *tls = context_of(&u);
@@ -496,7 +494,6 @@ START_TEST(files_that_change_are_read_again)
     server_end(&s);
     authority_end(&renewed);
 }
-END_TEST
 
 static const struct {
     const char *cacert, *cert, *key, *why;
@@ -520,7 +517,7 @@ static void append_file(char *text, const char *name, const char *file)
     }
 }
 
-START_TEST(files_that_cannot_be_used_are_refused)
+TEST_LOOP(files_that_cannot_be_used_are_refused, 0, N_ROWS(bad_files))
 {
     char text[2048] = "rediss://localhost", why[RLK_TLS_WHY] = "";
     struct rlk_tls *tls = NULL;
@@ -537,7 +534,6 @@ START_TEST(files_that_cannot_be_used_are_refused)
     ck_assert_uint_eq(ERR_peek_error(), 0);
     rlk_uri_end(&u);
 }
-END_TEST
 
 /* ---- what outlives a session ---- */
 
@@ -552,7 +548,7 @@ static bool can_meet(struct rlk_tls *tls, struct server *s)
 }
 
 /* A server of the former CA still has a session, and could go on with it forever. */
-START_TEST(a_ticket_of_a_former_ca_is_not_used)
+TEST(a_ticket_of_a_former_ca_is_not_used)
 {
     struct rlk_uri u = trusting("localhost", "");
     struct rlk_tls *tls = context_of(&u);
@@ -574,7 +570,6 @@ START_TEST(a_ticket_of_a_former_ca_is_not_used)
     server_end(&s);
     authority_end(&renewed);
 }
-END_TEST
 
 static void server_init_brief(struct server *s, int life_s)
 {
@@ -582,7 +577,7 @@ static void server_init_brief(struct server *s, int life_s)
     server_init(s, "brief");
 }
 
-START_TEST(a_certificate_that_expired_is_not_resumed)
+TEST(a_certificate_that_expired_is_not_resumed)
 {
     struct rlk_uri u = trusting("localhost", "");
     struct rlk_tls *tls = context_of(&u);
@@ -602,10 +597,9 @@ START_TEST(a_certificate_that_expired_is_not_resumed)
     rlk_uri_end(&u);
     server_end(&s);
 }
-END_TEST
 
 /* It may have been closed, or not have been answered in time. */
-START_TEST(a_ticket_that_leads_to_no_session_is_not_used_again)
+TEST(a_ticket_that_leads_to_no_session_is_not_used_again)
 {
     struct rlk_uri u = trusting("localhost", "");
     struct rlk_tls *tls = context_of(&u);
@@ -623,10 +617,9 @@ START_TEST(a_ticket_that_leads_to_no_session_is_not_used_again)
     rlk_uri_end(&u);
     server_end(&s);
 }
-END_TEST
 
 /* That a file could not be read may have a cause that does not change the file. */
-START_TEST(files_that_could_not_be_read_are_read_later)
+TEST(files_that_could_not_be_read_are_read_later)
 {
     struct rlk_uri u = trusting("localhost", "");
     struct rlk_tls *tls = context_of(&u);
@@ -651,7 +644,6 @@ START_TEST(files_that_could_not_be_read_are_read_later)
     server_end(&s);
     authority_end(&renewed);
 }
-END_TEST
 
 /* A large ticket, for the next test. */
 static int fill_ticket(SSL *ssl, void *arg)
@@ -664,7 +656,7 @@ static int fill_ticket(SSL *ssl, void *arg)
 
 /* The server sends a ticket in several records. Between them nothing can be written, and nothing is
  * wrong. */
-START_TEST(half_a_ticket_is_waited_for)
+TEST(half_a_ticket_is_waited_for)
 {
     struct rlk_uri u = trusting("localhost", "");
     struct rlk_tls *tls = context_of(&u);
@@ -688,7 +680,6 @@ START_TEST(half_a_ticket_is_waited_for)
     rlk_uri_end(&u);
     server_end(&s);
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -724,7 +715,7 @@ static bool live(struct rlk_tls *tls, struct server *s)
 }
 
 /* The master is tried again later, so it must work then. */
-START_TEST(openssl_without_memory_harms_nothing)
+TEST(openssl_without_memory_harms_nothing)
 {
     struct rlk_uri u = trusting("localhost", "");
     char why[RLK_TLS_WHY] = "";
@@ -756,11 +747,10 @@ START_TEST(openssl_without_memory_harms_nothing)
     rlk_uri_end(&u);
     server_end(&s);
 }
-END_TEST
 
 /* ---- bytes that are no TLS ---- */
 
-START_TEST(plain_bytes_are_recognised)
+TEST(plain_bytes_are_recognised)
 {
     struct rlk_uri u = trusting("localhost", "");
     struct rlk_tls *tls = context_of(&u);
@@ -774,7 +764,6 @@ START_TEST(plain_bytes_are_recognised)
     rlk_tls_free(tls);
     rlk_uri_end(&u);
 }
-END_TEST
 
 /* The version in the head of a record that is not encrypted yet: nobody relies on it. */
 static bool is_version(const char *bytes, int len, int at)
@@ -794,7 +783,7 @@ static bool is_version(const char *bytes, int len, int at)
 
 /* Change one byte of what the server says, from the first to the last: the session ends, or the
  * handshake does not, but nothing that was changed is taken for a reply. */
-START_TEST(a_byte_that_was_changed_is_noticed)
+TEST(a_byte_that_was_changed_is_noticed)
 {
     static char bytes[1 << 16];
     struct rlk_uri u = trusting("localhost", "");
@@ -830,43 +819,9 @@ START_TEST(a_byte_that_was_changed_is_noticed)
     rlk_uri_end(&u);
     server_end(&s);
 }
-END_TEST
-
-static Suite *tls_suite(void)
-{
-    Suite *suite = suite_create("tls");
-    TCase *tcase = tcase_create("tls");
-
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, bytes_go_both_ways_in_any_pieces, 0,
-                        sizeof(pieces) / sizeof(pieces[0]));
-    tcase_add_test(tcase, each_side_says_goodbye);
-    tcase_add_loop_test(tcase, the_next_connection_resumes_the_session, 0, 2);
-    tcase_add_loop_test(tcase, a_certificate_is_valid_and_has_the_name, 0,
-                        sizeof(papers) / sizeof(papers[0]));
-    tcase_add_test(tcase, another_ca_is_refused);
-    tcase_add_loop_test(tcase, whoever_gives_a_certificate_trusts_it, 0, 2);
-    tcase_add_test(tcase, an_old_version_is_refused);
-    tcase_add_loop_test(tcase, a_server_that_wants_a_certificate_gets_it, 0, 2);
-    tcase_add_test(tcase, files_that_change_are_read_again);
-    tcase_add_loop_test(tcase, files_that_cannot_be_used_are_refused, 0,
-                        sizeof(bad_files) / sizeof(bad_files[0]));
-    tcase_add_test(tcase, a_ticket_of_a_former_ca_is_not_used);
-    tcase_add_test(tcase, a_certificate_that_expired_is_not_resumed);
-    tcase_add_test(tcase, a_ticket_that_leads_to_no_session_is_not_used_again);
-    tcase_add_test(tcase, files_that_could_not_be_read_are_read_later);
-    tcase_add_test(tcase, half_a_ticket_is_waited_for);
-    tcase_add_test(tcase, openssl_without_memory_harms_nothing);
-    tcase_add_test(tcase, plain_bytes_are_recognised);
-    tcase_add_test(tcase, a_byte_that_was_changed_is_noticed);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
 
 int main(int argc, char **argv)
 {
-    Suite *(*const suites[])(void) = {tls_suite, NULL};
-
     CRYPTO_set_mem_functions(get_memory, change_memory, give_back_memory);
-    return rlk_test_main(argc, argv, suites);
+    return rlk_test_main(argc, argv);
 }

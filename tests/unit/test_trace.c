@@ -1,12 +1,13 @@
 /* unit/test_trace.c - an event as a line, and what a line never contains. */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
 
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "node/trace.h"
+
+SUITE("trace");
 
 static char line[REDLOCK_TRACE_LINE];
 
@@ -148,9 +149,7 @@ static const struct {
      "c0.3  the release of t5f3a9c01 ended with GONE"},
 };
 
-#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
-
-START_TEST(an_event_is_a_line)
+TEST_LOOP(an_event_is_a_line, 0, N_ROWS(rows))
 {
     char expected[REDLOCK_TRACE_LINE];
     struct redlock_trace ev = rows[_i].ev;
@@ -159,10 +158,9 @@ START_TEST(an_event_is_a_line)
     snprintf(expected, sizeof(expected), "  12.345678  %s", rows[_i].line);
     ck_assert_str_eq(line_of(ev), expected);
 }
-END_TEST
 
 /* The tables have a word for each value of the enums, also for values that no row here uses. */
-START_TEST(every_kind_question_answer_and_status_has_its_words)
+TEST(every_kind_question_answer_and_status_has_its_words)
 {
     int i;
 
@@ -191,10 +189,9 @@ START_TEST(every_kind_question_answer_and_status_has_its_words)
         ck_assert_msg((strchr(line, '?') == NULL) == is_one, "%d: %s", i, line);
     }
 }
-END_TEST
 
 /* No version of the struct is that short, so the caller has not set `size`. */
-START_TEST(a_struct_that_ends_inside_the_first_version_is_not_read)
+TEST_LOOP(a_struct_that_ends_inside_the_first_version_is_not_read, 0, 4)
 {
     static const size_t sizes[] = {0, offsetof(struct redlock_trace, lock),
                                    offsetof(struct redlock_trace, key) + 4,
@@ -211,9 +208,8 @@ START_TEST(a_struct_that_ends_inside_the_first_version_is_not_read)
     ck_assert_str_eq(line,
                      "   0.000000  c0    kind 0: this library is too old to have words for it");
 }
-END_TEST
 
-START_TEST(a_line_is_cut_to_its_size)
+TEST(a_line_is_cut_to_its_size)
 {
     struct redlock_trace ev = rows[0].ev;
     size_t size;
@@ -226,18 +222,16 @@ START_TEST(a_line_is_cut_to_its_size)
         ck_assert_int_eq(line[size], 'x');
     }
 }
-END_TEST
 
 /* The program may have made the event: as the simulator does, or from what it got over a network.
  */
-START_TEST(whatever_the_texts_are_a_line_is_printable)
+TEST(whatever_the_texts_are_a_line_is_printable)
 {
     ck_assert_str_eq(
         line_of((struct redlock_trace){
             .kind = REDLOCK_TRACE_ASKED, .key = "a\nb", .ttl_ms = 1, .text = "\x1b[31m\xff"}),
         "   0.000000  c0.0  asks for a?b, ttl 1 ms, ?[31m?");
 }
-END_TEST
 
 /* ---- nobody listens ---- */
 
@@ -260,7 +254,7 @@ static void on_event(const struct redlock_trace *ev, void *arg)
 }
 
 /* Without a listener the event is not even made. */
-START_TEST(without_a_listener_nothing_is_done)
+TEST(without_a_listener_nothing_is_done)
 {
     unsigned seen = 0;
     struct rlk_tracer tracer = {.cb = on_event, .arg = &seen};
@@ -273,11 +267,10 @@ START_TEST(without_a_listener_nothing_is_done)
     ck_assert_uint_eq(made, 1);
     ck_assert_uint_eq(seen, 1);
 }
-END_TEST
 
 #ifdef RLK_USDT
 /* The system counts the listeners of the probes. Here the test sets that count; nobody listens. */
-START_TEST(a_listener_to_the_probes_alone_gets_events)
+TEST(a_listener_to_the_probes_alone_gets_events)
 {
     struct rlk_options options = {.tracer = NULL};
 
@@ -287,7 +280,6 @@ START_TEST(a_listener_to_the_probes_alone_gets_events)
     rlk_probes_listeners = 0;
     ck_assert_uint_eq(made, 1);
 }
-END_TEST
 #endif
 
 /* ---- what others wrote ---- */
@@ -312,39 +304,11 @@ static const struct {
     {"run_id 01234567...", "run_id 01234567..."},
 };
 
-START_TEST(a_token_that_a_server_repeats_is_cut)
+TEST_LOOP(a_token_that_a_server_repeats_is_cut, 0, N_ROWS(masked))
 {
     char text[256];
 
     snprintf(text, sizeof(text), "%s", masked[_i].text);
     rlk_trace_mask(text);
     ck_assert_str_eq(text, masked[_i].shown);
-}
-END_TEST
-
-static Suite *trace_suite(void)
-{
-    Suite *s = suite_create("trace");
-    TCase *c = tcase_create("trace");
-
-    tcase_add_loop_test(c, an_event_is_a_line, 0, (int)N_ROWS);
-    tcase_add_test(c, every_kind_question_answer_and_status_has_its_words);
-    tcase_add_loop_test(c, a_struct_that_ends_inside_the_first_version_is_not_read, 0, 4);
-    tcase_add_test(c, whatever_the_texts_are_a_line_is_printable);
-    tcase_add_test(c, a_line_is_cut_to_its_size);
-    tcase_add_test(c, without_a_listener_nothing_is_done);
-#ifdef RLK_USDT
-    tcase_add_test(c, a_listener_to_the_probes_alone_gets_events);
-#endif
-    tcase_add_loop_test(c, a_token_that_a_server_repeats_is_cut, 0,
-                        (int)(sizeof(masked) / sizeof(masked[0])));
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {trace_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -1,15 +1,15 @@
 /* unit/test_trouble.c - what is said about a node's trouble, and what the doctor finds: for each
  * kind, with the details. */
-#include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "doctor/diagnosis.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "node/refusal.h"
 #include "node/trouble.h"
+
+SUITE("trouble");
 
 static char text[512];
 
@@ -177,12 +177,11 @@ static const struct {
      FOUND(RIGHTS, UNUSABLE, "Lua")},
 };
 
-START_TEST(a_trouble_has_a_sentence_with_its_details)
+TEST_LOOP(a_trouble_has_a_sentence_with_its_details, 0, N_ROWS(rows))
 {
     write_text(&rows[_i].trouble);
     must_say(rows[_i].text);
 }
-END_TEST
 
 /* This finding, and no other, in the words of the trouble. */
 static void must_be_found(const struct rlk_trouble *t, enum redlock_finding_kind found,
@@ -203,7 +202,7 @@ static void must_be_found(const struct rlk_trouble *t, enum redlock_finding_kind
     ck_assert_ptr_nonnull(strstr(notes.finding[0].fix, fix));
 }
 
-START_TEST(the_kind_of_trouble_decides_the_finding)
+TEST_LOOP(the_kind_of_trouble_decides_the_finding, 0, RLK_TROUBLES)
 {
     struct rlk_trouble t = {.kind = (enum rlk_trouble_kind)_i, .number = 500};
     char advice[RLK_TROUBLE_TEXT];
@@ -220,9 +219,8 @@ START_TEST(the_kind_of_trouble_decides_the_finding)
         must_be_found(&t, REDLOCK_FOUND_DOWN, REDLOCK_UNUSABLE, advice[0] ? advice : "bind, port");
     }
 }
-END_TEST
 
-START_TEST(every_kind_has_a_sentence_of_its_own)
+TEST(every_kind_has_a_sentence_of_its_own)
 {
     static char all[RLK_TROUBLES][512];
     int a, b;
@@ -239,9 +237,8 @@ START_TEST(every_kind_has_a_sentence_of_its_own)
         }
     }
 }
-END_TEST
 
-START_TEST(a_sentence_is_its_finding_and_its_advice)
+TEST_LOOP(a_sentence_is_its_finding_and_its_advice, 0, RLK_TROUBLES)
 {
     struct rlk_trouble t = {
         .kind = (enum rlk_trouble_kind)_i, .unfit = RLK_UNFIT_ROLE, .words = "a word"};
@@ -260,7 +257,6 @@ START_TEST(a_sentence_is_its_finding_and_its_advice)
         must_say(finding);
     }
 }
-END_TEST
 
 /* Each row of the table, and words that only look like one. */
 static const struct {
@@ -287,7 +283,7 @@ static const struct {
     {"", NULL},
 };
 
-START_TEST(an_error_is_explained_by_its_first_words)
+TEST_LOOP(an_error_is_explained_by_its_first_words, 0, N_ROWS(errors))
 {
     const struct rlk_refusal *refusal = rlk_refusal_of(errors[_i].error);
 
@@ -300,9 +296,8 @@ START_TEST(an_error_is_explained_by_its_first_words)
         ck_assert(refusal->advice[0]);
     }
 }
-END_TEST
 
-START_TEST(every_reason_has_its_words)
+TEST(every_reason_has_its_words)
 {
     struct rlk_trouble t = {.kind = RLK_TROUBLE_QUARANTINE};
     char before[512] = "";
@@ -332,10 +327,9 @@ START_TEST(every_reason_has_its_words)
         strcpy(before, text);
     }
 }
-END_TEST
 
 /* The words come from the network. What looks like a placeholder in them is text. */
-START_TEST(words_are_printable_taken_as_they_are_and_cut)
+TEST(words_are_printable_taken_as_they_are_and_cut)
 {
     char words[1000], room[40];
 
@@ -352,30 +346,4 @@ START_TEST(words_are_printable_taken_as_they_are_and_cut)
     rlk_trouble_write(&(struct rlk_trouble){.kind = RLK_TROUBLE_SET_REFUSED, .words = words}, room,
                       1);
     ck_assert_str_eq(room, "");
-}
-END_TEST
-
-static Suite *trouble_suite(void)
-{
-    Suite *suite = suite_create("trouble");
-    TCase *tcase = tcase_create("trouble");
-
-    tcase_add_loop_test(tcase, a_trouble_has_a_sentence_with_its_details, 0,
-                        sizeof(rows) / sizeof(rows[0]));
-    tcase_add_loop_test(tcase, the_kind_of_trouble_decides_the_finding, 0, RLK_TROUBLES);
-    tcase_add_test(tcase, every_kind_has_a_sentence_of_its_own);
-    tcase_add_loop_test(tcase, a_sentence_is_its_finding_and_its_advice, 0, RLK_TROUBLES);
-    tcase_add_loop_test(tcase, an_error_is_explained_by_its_first_words, 0,
-                        sizeof(errors) / sizeof(errors[0]));
-    tcase_add_test(tcase, every_reason_has_its_words);
-    tcase_add_test(tcase, words_are_printable_taken_as_they_are_and_cut);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {trouble_suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

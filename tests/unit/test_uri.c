@@ -2,8 +2,10 @@
 #include <redlock/error.h>
 #include <string.h>
 
-#include "lib/runner.h"
+#include "lib/test.h"
 #include "net/uri.h"
+
+SUITE("uri");
 
 static const struct {
     const char *text, *host, *path, *user, *password, *name;
@@ -74,7 +76,7 @@ static void same(const char *a, const char *b)
     }
 }
 
-START_TEST(a_valid_uri_is_parsed)
+TEST_LOOP(a_valid_uri_is_parsed, 0, N_ROWS(good))
 {
     struct rlk_uri u;
     const char *why = NULL;
@@ -91,9 +93,8 @@ START_TEST(a_valid_uri_is_parsed)
     }
     rlk_uri_end(&u);
 }
-END_TEST
 
-START_TEST(a_node_may_have_a_policy_of_its_own)
+TEST_LOOP(a_node_may_have_a_policy_of_its_own, 0, N_ROWS(policies))
 {
     struct rlk_uri u;
     const char *why = NULL;
@@ -104,9 +105,8 @@ START_TEST(a_node_may_have_a_policy_of_its_own)
     same(u.name, policies[_i].name);
     rlk_uri_end(&u);
 }
-END_TEST
 
-START_TEST(a_node_may_have_certificates_of_its_own)
+TEST_LOOP(a_node_may_have_certificates_of_its_own, 0, N_ROWS(secured))
 {
     struct rlk_uri u;
     const char *why = NULL;
@@ -121,7 +121,6 @@ START_TEST(a_node_may_have_certificates_of_its_own)
     ck_assert_int_eq(u.quarantine, secured[_i].quarantine);
     rlk_uri_end(&u);
 }
-END_TEST
 
 static const char *const bad[] = {
     "",
@@ -203,7 +202,7 @@ static const char *const bad[] = {
     "890123456789012345678901234567890",
 };
 
-START_TEST(an_invalid_uri_is_rejected_without_showing_the_password)
+TEST_LOOP(an_invalid_uri_is_rejected_without_showing_the_password, 0, N_ROWS(bad))
 {
     struct rlk_uri u;
     const char *why = NULL;
@@ -211,28 +210,4 @@ START_TEST(an_invalid_uri_is_rejected_without_showing_the_password)
     ck_assert_int_eq(rlk_uri_parse(bad[_i], &u, &why), REDLOCK_EURI);
     ck_assert_ptr_nonnull(why);
     ck_assert_ptr_null(strstr(why, "secret"));
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("uri");
-    TCase *c = tcase_create("uri");
-
-    tcase_add_loop_test(c, a_valid_uri_is_parsed, 0, sizeof(good) / sizeof(good[0]));
-    tcase_add_loop_test(c, an_invalid_uri_is_rejected_without_showing_the_password, 0,
-                        sizeof(bad) / sizeof(bad[0]));
-    tcase_add_loop_test(c, a_node_may_have_a_policy_of_its_own, 0,
-                        sizeof(policies) / sizeof(policies[0]));
-    tcase_add_loop_test(c, a_node_may_have_certificates_of_its_own, 0,
-                        sizeof(secured) / sizeof(secured[0]));
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

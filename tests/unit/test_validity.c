@@ -4,41 +4,39 @@
 #include "base/time.h"
 #include "core/backoff.h"
 #include "core/validity.h"
-#include "lib/runner.h"
+#include "lib/test.h"
 
-START_TEST(drift_is_one_percent_and_two_milliseconds)
+SUITE("validity");
+
+TEST(drift_is_one_percent_and_two_milliseconds)
 {
     ck_assert_uint_eq(rlk_validity_lease_us(10000000, 10000), 10000000 - 100000 - 2000);
     ck_assert_uint_eq(rlk_validity_lease_us(10000, 10000), 10000 - 100 - 2000);
     ck_assert_uint_eq(rlk_validity_lease_us(86400000000, 10000), 86400000000 - 864000000 - 2000);
 }
-END_TEST
 
-START_TEST(drift_is_rounded_against_the_holder)
+TEST(drift_is_rounded_against_the_holder)
 {
     ck_assert_uint_eq(rlk_validity_lease_us(10001, 10000), 10001 - 101 - 2000);
     ck_assert_uint_eq(rlk_validity_lease_us(10000, 1), 10000 - 1 - 2000);
     ck_assert_uint_eq(rlk_validity_lease_us(10000, 0), 8000);
 }
-END_TEST
 
-START_TEST(a_ttl_below_the_drift_leaves_nothing)
+TEST(a_ttl_below_the_drift_leaves_nothing)
 {
     ck_assert_uint_eq(rlk_validity_lease_us(0, 10000), 0);
     ck_assert_uint_eq(rlk_validity_lease_us(2000, 0), 0);
 }
-END_TEST
 
-START_TEST(a_key_is_gone_after_its_ttl_and_the_drift)
+TEST(a_key_is_gone_after_its_ttl_and_the_drift)
 {
     ck_assert_uint_eq(rlk_validity_gone_us(10000000, 10000), 10102000);
     ck_assert_uint_eq(rlk_validity_gone_us(999, 10000), 999 + 10 + 2000);
     ck_assert_uint_eq(rlk_validity_gone_us(1000000, 3000000), 4002000);
     ck_assert_uint_eq(rlk_validity_gone_us(UINT64_MAX, 10000), UINT64_MAX);
 }
-END_TEST
 
-START_TEST(quorum_is_more_than_half)
+TEST(quorum_is_more_than_half)
 {
     unsigned n;
 
@@ -49,10 +47,9 @@ START_TEST(quorum_is_more_than_half)
         ck_assert_uint_le(2 * (q - 1), n);
     }
 }
-END_TEST
 
 /* Against a sort, for every set of five and values with ties. */
-START_TEST(until_is_the_majority_th_largest_end)
+TEST(until_is_the_majority_th_largest_end)
 {
     struct rlk_prng prng;
     int trial;
@@ -79,9 +76,8 @@ START_TEST(until_is_the_majority_th_largest_end)
                           n < quorum ? 0 : sorted[quorum - 1]);
     }
 }
-END_TEST
 
-START_TEST(back_off_doubles_up_to_its_maximum)
+TEST(back_off_doubles_up_to_its_maximum)
 {
     struct rlk_prng prng;
     uint32_t failures;
@@ -106,9 +102,8 @@ START_TEST(back_off_doubles_up_to_its_maximum)
     ck_assert_uint_eq(rlk_backoff_us(&prng, 5, 0, 0), 0);
     ck_assert_uint_le(rlk_backoff_us(&prng, UINT32_MAX, UINT64_MAX, 10), 10);
 }
-END_TEST
 
-START_TEST(a_connection_that_lasted_for_a_second_is_made_again_at_once)
+TEST(a_connection_that_lasted_for_a_second_is_made_again_at_once)
 {
     struct rlk_prng prng;
     uint32_t failures = 0;
@@ -120,29 +115,4 @@ START_TEST(a_connection_that_lasted_for_a_second_is_made_again_at_once)
     ck_assert_uint_eq(failures, 2);
     ck_assert_uint_eq(rlk_backoff_reconnect_us(&prng, &failures, 1000000, 1000, 50000), 0);
     ck_assert_uint_eq(failures, 0);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("validity");
-    TCase *c = tcase_create("validity");
-
-    tcase_add_test(c, drift_is_one_percent_and_two_milliseconds);
-    tcase_add_test(c, drift_is_rounded_against_the_holder);
-    tcase_add_test(c, a_ttl_below_the_drift_leaves_nothing);
-    tcase_add_test(c, a_key_is_gone_after_its_ttl_and_the_drift);
-    tcase_add_test(c, quorum_is_more_than_half);
-    tcase_add_test(c, until_is_the_majority_th_largest_end);
-    tcase_add_test(c, back_off_doubles_up_to_its_maximum);
-    tcase_add_test(c, a_connection_that_lasted_for_a_second_is_made_again_at_once);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }

@@ -5,8 +5,9 @@
 #include "attempt_story.h"
 #include "base/mask.h"
 #include "base/time.h"
-#include "lib/rows.h"
-#include "lib/runner.h"
+#include "lib/test.h"
+
+SUITE("waiting");
 
 /* The time of an event after which nothing is due at once. */
 #define LATER 5000
@@ -68,7 +69,7 @@ static const struct {
     {"no_node_can_list_us", 5, 3, 0, 0},
 };
 
-START_TEST(hosts)
+TEST_ROWS(hosts, host_rows)
 {
     struct world w = {.c = attempt_config()};
 
@@ -77,7 +78,6 @@ START_TEST(hosts)
     PLAY(&w, TRY, VOTE(10, rlk_mask_all(host_rows[_i].nodes), NO), WAITING, WAKE,
          LOOKS(host_rows[_i].hosts), IS(a.waiting.hosts, host_rows[_i].hosts));
 }
-END_TEST
 
 /* ---- [W3] turns ---- */
 
@@ -141,13 +141,12 @@ static const struct story of_a_turn[] = {
       NO_TURN}},
 };
 
-START_TEST(a_turn)
+TEST_ROWS(a_turn, of_a_turn)
 {
     attempt_tell(&of_a_turn[_i]);
 }
-END_TEST
 
-START_TEST(one_turn_alone_looks_after_one_to_two_milliseconds)
+TEST_LOOP(one_turn_alone_looks_after_one_to_two_milliseconds, 0, 5)
 {
     struct world w = {.c = attempt_config()};
 
@@ -155,10 +154,9 @@ START_TEST(one_turn_alone_looks_after_one_to_two_milliseconds)
     ck_assert_uint_ge(w.out.deadline_us, T0 + LATER + RLK_WAITING_ALONE_US);
     ck_assert_uint_le(w.out.deadline_us, T0 + LATER + 2 * RLK_WAITING_ALONE_US);
 }
-END_TEST
 
 /* Whoever is next asks in spite of two hosts, but seldom: they may be wrong. */
-START_TEST(whoever_is_next_tries_a_denied_turn_now_and_then)
+TEST(whoever_is_next_tries_a_denied_turn_now_and_then)
 {
     struct world w = {.c = attempt_config()};
     uint64_t denied_us = LATER + 2500;
@@ -177,7 +175,6 @@ START_TEST(whoever_is_next_tries_a_denied_turn_now_and_then)
     PLAY(&w, ROUND(2));
     ck_assert_uint_le(w.a.round.started_us, T0 + denied_us + RLK_WAITING_LOOK_US / 4 * 5);
 }
-END_TEST
 
 /* ---- [W4, W5] who is next, and looks ---- */
 
@@ -242,11 +239,10 @@ static const struct story of_looks[] = {
       LISTED(600010, 0x1, 1, 0), IS(a.waiting.listed, 0), IS(a.waiting.next, 0)}},
 };
 
-START_TEST(a_look)
+TEST_ROWS(a_look, of_looks)
 {
     attempt_tell(&of_looks[_i]);
 }
-END_TEST
 
 /* Whether the deadline is `least_us` to `most_us` after LATER. */
 static void expect_due(const struct world *w, uint64_t least_us, uint64_t most_us)
@@ -255,7 +251,7 @@ static void expect_due(const struct world *w, uint64_t least_us, uint64_t most_u
     ck_assert_uint_le(w->out.deadline_us, T0 + LATER + most_us);
 }
 
-START_TEST(whoever_is_next_looks_after_20_ms)
+TEST_LOOP(whoever_is_next_looks_after_20_ms, 0, 5)
 {
     struct world w = {.c = attempt_config()};
 
@@ -265,10 +261,9 @@ START_TEST(whoever_is_next_looks_after_20_ms)
     PLAY(&w, WAIT, LISTED(LATER, 0x7, 1, RLK_NEVER));
     expect_due(&w, RLK_WAITING_NEXT_US, RLK_WAITING_NEXT_US / 4 * 5);
 }
-END_TEST
 
 /* The one before us was woken, may be suspended, and only this node tells us. */
-START_TEST(whoever_is_next_looks_when_another_host_says_so)
+TEST(whoever_is_next_looks_when_another_host_says_so)
 {
     struct world w = {.c = attempt_config()};
 
@@ -276,10 +271,9 @@ START_TEST(whoever_is_next_looks_when_another_host_says_so)
          LISTED(30000, 0x1, 1, RLK_NEVER), NEXT(40000, 0x2));
     ck_assert_uint_le(w.out.deadline_us, T0 + 40000 + RLK_WAITING_NEXT_US / 4 * 5);
 }
-END_TEST
 
 /* The look costs a message to each host, however long the wait is. */
-START_TEST(every_waiter_looks_every_2_seconds)
+TEST_LOOP(every_waiter_looks_every_2_seconds, 0, 5)
 {
     struct world w = {.c = attempt_config()};
     uint64_t now_us = T0 + 10;
@@ -293,7 +287,6 @@ START_TEST(every_waiter_looks_every_2_seconds)
         PLAY(&w, WAKE, LOOKS(0x7), LISTED(now_us - T0 + 10, 0x7, 4, RLK_NEVER));
     }
 }
-END_TEST
 
 /* ---- [W6] polling ---- */
 
@@ -324,14 +317,13 @@ static const struct story of_polls[] = {
      {WAIT_LISTED, SET(subscribed, 0x1c), WAKE, LOOKS(0x4), WAKE, ROUND(2)}},
 };
 
-START_TEST(a_poll)
+TEST_ROWS(a_poll, of_polls)
 {
     attempt_tell(&of_polls[_i]);
 }
-END_TEST
 
 /* [W5] All hosts say at once that every key may have changed. */
-START_TEST(after_a_flush_a_thousand_waiters_look_one_after_the_other)
+TEST(after_a_flush_a_thousand_waiters_look_one_after_the_other)
 {
     unsigned seed, looks[10] = {0};
 
@@ -350,10 +342,9 @@ START_TEST(after_a_flush_a_thousand_waiters_look_one_after_the_other)
         ck_assert_uint_le(looks[seed], 130);
     }
 }
-END_TEST
 
 /* For some seconds, hosts whose places are always refused. */
-START_TEST(nodes_that_cannot_list_us_are_not_asked_again_at_once)
+TEST(nodes_that_cannot_list_us_are_not_asked_again_at_once)
 {
     struct world w = {.c = attempt_config()};
     unsigned asked = 0;
@@ -370,10 +361,9 @@ START_TEST(nodes_that_cannot_list_us_are_not_asked_again_at_once)
     ck_assert_uint_ge(asked, 5);
     ck_assert_uint_le(asked, 5 * 6);
 }
-END_TEST
 
 /* All watches fail at once: the waiters must not all ask at once. */
-START_TEST(polling_begins_with_a_back_off)
+TEST(polling_begins_with_a_back_off)
 {
     struct world w = {.c = attempt_config()};
 
@@ -387,7 +377,6 @@ START_TEST(polling_begins_with_a_back_off)
          SET(subscribed, 0), WAKE, LOOKS(0));
     ck_assert_uint_gt(w.out.deadline_us, T0 + RLK_WAITING_LOOK_US / 4 * 3);
 }
-END_TEST
 
 /* ---- [W2, W7] standing behind others, and yielding ---- */
 
@@ -481,11 +470,10 @@ static const struct story of_manners[] = {
       TIMER(5000000), FAILED(EDEADLINE), REASON(EHELD), IS(out.wait, 0)}},
 };
 
-START_TEST(manners)
+TEST_ROWS(manners, of_manners)
 {
     attempt_tell(&of_manners[_i]);
 }
-END_TEST
 
 /* ---- ends ---- */
 
@@ -518,11 +506,10 @@ static const struct story of_ends[] = {
       VOTE(4000010, 0x7, NO), FAILED(EHELD)}},
 };
 
-START_TEST(an_end)
+TEST_ROWS(an_end, of_ends)
 {
     attempt_tell(&of_ends[_i]);
 }
-END_TEST
 
 /* ---- back-off ---- */
 
@@ -537,17 +524,16 @@ static void expect_held_back(struct world *w)
          WAKE, ASKING);
 }
 
-START_TEST(after_a_split_vote_a_turn_waits_for_the_back_off)
+TEST(after_a_split_vote_a_turn_waits_for_the_back_off)
 {
     struct world w = {.c = attempt_config()};
 
     PLAY(&w, SLOW, NODES(5, 0), TRY, VOTE(LATER, 0x10, YES), VOTE(LATER, 0x7, NO), WAITING);
     expect_held_back(&w);
 }
-END_TEST
 
 /* Others cannot win either: contenders that wake each other would ask all the time. */
-START_TEST(a_turn_waits_for_the_back_off_when_votes_in_quarantine_were_missing)
+TEST(a_turn_waits_for_the_back_off_when_votes_in_quarantine_were_missing)
 {
     struct world w = {.c = attempt_config()};
 
@@ -555,10 +541,9 @@ START_TEST(a_turn_waits_for_the_back_off_when_votes_in_quarantine_were_missing)
          IS(a.split, true));
     expect_held_back(&w);
 }
-END_TEST
 
 /* They will say that it is our turn again, although our rounds get no vote there. */
-START_TEST(a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off)
+TEST(a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off)
 {
     struct world w = {.c = attempt_config()};
 
@@ -566,10 +551,9 @@ START_TEST(a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off)
          VOTE(LATER, 0x1c, NO), WAITING, IS(a.split, true));
     expect_held_back(&w);
 }
-END_TEST
 
 /* Honest hosts list us when they refuse. */
-START_TEST(a_turn_that_is_announced_and_refused_again_waits_for_the_back_off)
+TEST(a_turn_that_is_announced_and_refused_again_waits_for_the_back_off)
 {
     struct world w = {.c = attempt_config()};
 
@@ -580,10 +564,9 @@ START_TEST(a_turn_that_is_announced_and_refused_again_waits_for_the_back_off)
          IS(a.split, true));
     expect_held_back(&w);
 }
-END_TEST
 
 /* Nothing steps an attempt that is listed when its back-off ends. */
-START_TEST(a_turn_after_the_back_off_begins_a_round)
+TEST(a_turn_after_the_back_off_begins_a_round)
 {
     struct world w = {.c = attempt_config()};
 
@@ -591,9 +574,8 @@ START_TEST(a_turn_after_the_back_off_begins_a_round)
          LOOKS(0x7), LISTED(LATER + 500, 0x7, 4, RLK_NEVER), IS(a.split, true));
     PLAY(&w, TURN(w.a.retry_us - T0, 0x3), DUE(w.a.retry_us - T0), WAKE, ROUND(2));
 }
-END_TEST
 
-START_TEST(looks_go_on_during_a_long_back_off)
+TEST(looks_go_on_during_a_long_back_off)
 {
     struct world w = {.c = attempt_config()};
 
@@ -603,24 +585,22 @@ START_TEST(looks_go_on_during_a_long_back_off)
     ck_assert_uint_le(w.out.deadline_us, T0 + 10 + RLK_WAITING_LOOK_US / 4 * 5);
     PLAY(&w, WAKE, LOOKS(0x7));
 }
-END_TEST
 
 /* The first bound of the back-off is four times what the round took, and not what the wait took. */
-START_TEST(the_back_off_does_not_grow_with_the_wait)
+TEST_LOOP(the_back_off_does_not_grow_with_the_wait, 0, 5)
 {
     struct world w = {.c = attempt_config()};
 
     PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED, SET(subscribable, 0), DOWN(1900000, 0x7, 0));
     ck_assert_uint_le(w.a.retry_us, T0 + 1900000 + 1000);
 }
-END_TEST
 
 static void must_be_at(const struct world *w, uint32_t place)
 {
     ck_assert_uint_eq(rlk_waiting_position(&w->a.waiting), place);
 }
 
-START_TEST(the_place_for_people_is_that_in_a_list)
+TEST(the_place_for_people_is_that_in_a_list)
 {
     struct world w = {.c = attempt_config()};
 
@@ -636,43 +616,4 @@ START_TEST(the_place_for_people_is_that_in_a_list)
     must_be_at(&w, 1);
     PLAY(&w, DOWN(LATER + 20, 0x7, 0));
     must_be_at(&w, 0);
-}
-END_TEST
-
-static Suite *suite(void)
-{
-    Suite *s = suite_create("waiting");
-    TCase *c = tcase_create("waiting");
-
-    tcase_add_rows(c, hosts, host_rows);
-    tcase_add_rows(c, a_turn, of_a_turn);
-    tcase_add_loop_test(c, one_turn_alone_looks_after_one_to_two_milliseconds, 0, 5);
-    tcase_add_test(c, whoever_is_next_tries_a_denied_turn_now_and_then);
-    tcase_add_rows(c, a_look, of_looks);
-    tcase_add_loop_test(c, whoever_is_next_looks_after_20_ms, 0, 5);
-    tcase_add_test(c, whoever_is_next_looks_when_another_host_says_so);
-    tcase_add_loop_test(c, every_waiter_looks_every_2_seconds, 0, 5);
-    tcase_add_rows(c, a_poll, of_polls);
-    tcase_add_test(c, after_a_flush_a_thousand_waiters_look_one_after_the_other);
-    tcase_add_test(c, nodes_that_cannot_list_us_are_not_asked_again_at_once);
-    tcase_add_test(c, polling_begins_with_a_back_off);
-    tcase_add_rows(c, manners, of_manners);
-    tcase_add_rows(c, an_end, of_ends);
-    tcase_add_test(c, after_a_split_vote_a_turn_waits_for_the_back_off);
-    tcase_add_test(c, a_turn_waits_for_the_back_off_when_votes_in_quarantine_were_missing);
-    tcase_add_test(c, a_turn_of_nodes_that_did_not_refuse_waits_for_the_back_off);
-    tcase_add_test(c, a_turn_that_is_announced_and_refused_again_waits_for_the_back_off);
-    tcase_add_test(c, a_turn_after_the_back_off_begins_a_round);
-    tcase_add_test(c, looks_go_on_during_a_long_back_off);
-    tcase_add_loop_test(c, the_back_off_does_not_grow_with_the_wait, 0, 5);
-    tcase_add_test(c, the_place_for_people_is_that_in_a_list);
-    suite_add_tcase(s, c);
-    return s;
-}
-
-int main(int argc, char **argv)
-{
-    Suite *(*const suites[])(void) = {suite, NULL};
-
-    return rlk_test_main(argc, argv, suites);
 }
