@@ -18,8 +18,8 @@
  * A lost lock keeps its handle. Release it too.
  *
  * A lock ends at its deadline, whether or not the holder has noticed. While the loop runs, the
- * library renews the lock when about a third of its TTL has passed (redsync and Redisson call this
- * the watchdog; request.renew turns it off). Two notifications (redlock_notice_cb) warn you:
+ * library renews the lock after a quarter to a third of its TTL (Redisson calls this the watchdog;
+ * request.renew turns it off). Two notifications (redlock_notice_cb) warn you:
  *   - TROUBLE: a renewal failed. The lock is still held, and the notification says for how long.
  *   - LOST: the deadline has passed, or so few masters still have the key that nobody can rely on
  *     the lock. This is final.
@@ -178,7 +178,7 @@ struct redlock_request {
      * does not matter. The lock is held when a majority has granted all of them. */
     const char *const *keys;
     size_t n_keys;
-    /* Automatic renewal while the lock is held: 1 (default) or 0. (redsync and Redisson: watchdog.)
+    /* Automatic renewal while the lock is held: 1 (default) or 0. (Redisson: watchdog.)
      *
      * A renewal starts when a quarter to a third of the TTL has passed, at a different point for
      * each lock, and up to a 512th of the TTL sooner to share a command with other locks. It starts
