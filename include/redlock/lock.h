@@ -181,9 +181,9 @@ struct redlock_request {
     /* Automatic renewal while the lock is held: 1 (default) or 0. (Redisson: watchdog.)
      *
      * A renewal starts when a quarter to a third of the TTL has passed, at a different point for
-     * each lock, and up to a 512th of the TTL sooner to share a command with other locks. It starts
-     * when a tenth has passed if masters granted the lock late, or had the key restored. A failed
-     * renewal is retried after a random back-off. */
+     * each lock. It may start up to a 512th of the TTL sooner, to share a command with other locks.
+     * It starts when a tenth has passed if masters granted the lock late, or had the key restored.
+     * A failed renewal is retried after a random back-off. */
     int renew;
     /* 1: renew only if redlock_lock_heartbeat() was called since the last renewal. The first
      * renewal needs no call. So an application that hangs loses the lock even though its loop still
