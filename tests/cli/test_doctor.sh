@@ -161,7 +161,7 @@ if master 3 acl whoami | grep -q '^default'; then
     status_is 0 "a prefix that is granted gives 0"
     master 3 acl setuser app -@all +set +get +del +pexpire +pttl +eval +evalsha '~*' >/dev/null
     doctor 1 2 3 -- --quarantine lenient --username app
-    status_is 1 "a user with the fewest rights gives 1"
+    status_is 1 "a user with the minimum permissions gives 1"
     prints "nobody sees whether it restarted" \
         "without INFO doctor says that restarts cannot be seen"
     check "without INFO the line has no gap in place of the version" \

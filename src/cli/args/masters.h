@@ -42,7 +42,7 @@ struct cli_setting_row {
     enum cli_setting_kind kind;
     bool in_file;
     bool has_no_value;        /* the option is a flag */
-    bool of_these;            /* tells how to log in, and so is nothing for other masters */
+    bool of_these;            /* says how to log in, so it must not go to other masters */
     size_t field;             /* where the value is in struct redlock_options */
     uint32_t min, max;        /* of a time; max of a text: its length; 0: any */
     const char *const *words; /* by their numbers; the last is followed by NULL */

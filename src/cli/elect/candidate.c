@@ -231,7 +231,7 @@ static int wait_for_leadership(struct cli_candidate *c)
 
 /* ---- leadership ---- */
 
-/* After a lead that was lost: campaign again. */
+/* After a loss of leadership: campaign again. */
 static int start_again(struct cli_candidate *c)
 {
     struct redlock_election *election = c->leadership.election;
@@ -247,7 +247,7 @@ static int start_again(struct cli_candidate *c)
     return code;
 }
 
-/* Returns CLI_GO_ON to wait for the next lead, or the code to exit with. */
+/* Returns CLI_GO_ON to campaign again, or the code to exit with. */
 static int lead(struct cli_candidate *c)
 {
     int code = cli_leadership_run(&c->leadership);

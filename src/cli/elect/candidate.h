@@ -23,7 +23,7 @@ struct cli_candidate {
     struct event *tick; /* each second of a wait */
     unsigned troubled;  /* for how many seconds no majority has answered, as far as we know */
     unsigned foreign;   /* in how many seconds a majority had the key of another program */
-    uint32_t position;  /* the position in the waiting list that redlock has said */
+    uint32_t position;  /* the queue position that redlock has said */
     char leader[256];   /* who leads, for messages; "": not known */
     bool elected;
     bool woken; /* something has happened that ends a wait */

@@ -1,6 +1,6 @@
 /* elect.c - redlock elect: run a command while this machine leads, or show who does.
  *
- * It campaigns (candidate.c), runs the command under each lead (leadership.c), or observes
+ * It campaigns (candidate.c), runs the command during each leadership (leadership.c), or observes
  * (observe.c).
  */
 #include "cli/elect/elect.h"

@@ -1,4 +1,4 @@
-/* leadership.h - one lead, from the election to the moment when nothing of it runs any more.
+/* leadership.h - one leadership, from the election until nothing that it started runs any more.
  *
  *   elected --> on-elected --> CMD, or nothing --> on-demoted --> over
  *                   |              |                   ^
@@ -52,7 +52,7 @@ void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_
  * held. */
 int cli_leadership_run(struct cli_leadership *leadership);
 
-/* After a lead that was lost: run the loop until the library has reported its end. Returns
+/* After a loss of leadership: run the loop until the library has reported the end. Returns
  * CLI_GO_ON, or CLI_INTERNAL when the loop failed. */
 int cli_leadership_await_end(struct cli_leadership *leadership);
 

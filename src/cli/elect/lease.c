@@ -1,4 +1,4 @@
-/* lease.c - how long the lock of a lead lasts, and messages about the command of a leader. */
+/* lease.c - how long the lock of a leader lasts, and messages about the command of a leader. */
 #include "cli/elect/lease.h"
 
 #include <redlock/redlock.h>

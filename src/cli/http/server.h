@@ -31,7 +31,7 @@ struct cli_http_route {
 struct cli_http_options {
     struct cli_address address;
     struct cli_address_names names;
-    const char *option;                  /* that gives the address, for what is said of it */
+    const char *option;                  /* that gives the address, for messages */
     const struct cli_http_route *routes; /* borrowed until the end */
     size_t n_routes;
     void *arg; /* of each write() */

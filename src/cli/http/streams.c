@@ -11,7 +11,7 @@
 
 #include "cli/http/reply.h"
 
-/* A client that has so much to read yet does not read. */
+/* A client with this many unread bytes does not read. */
 #define MAX_UNREAD (1U << 20)
 
 /* A stream is idle between two events, and a client never sends more: only writing has a limit. */

@@ -1,4 +1,4 @@
-/* streams.h - the replies that have no end: what one is sent, all are sent. */
+/* streams.h - replies without an end: all clients get the same. */
 #ifndef CLI_HTTP_STREAMS_H
 #define CLI_HTTP_STREAMS_H
 

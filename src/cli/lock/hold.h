@@ -10,8 +10,8 @@
  *    |
  *    +-- no: the keys expire in time by themselves -----------------> kept
  *
- * A ttl keeps a key for less than itself where a master's clock is fast. What the longest ttl would
- * not keep is waited for first.
+ * Where a master's clock is fast, a key ends before its ttl has passed. If even the longest ttl is
+ * too short for --at-least, redlock first waits for the difference.
  *
  * The lock is acquired for --at-least if that is longer than its ttl, so it stays even when redlock
  * is killed. Once it is held, renewals ask only for the ttl, so that they do not make the lock stay

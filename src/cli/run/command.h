@@ -9,9 +9,9 @@
  *                                       KILLED ------------------> done (76)
  *
  * SIGTERM and SIGKILL go to the command and all its descendants, and "no process is left" counts
- * all of them. A command that ends by itself may leave descendants behind. But one that a signal
- * has ended did not mean to: its rest is ENDING too, though the command has its own exit status
- * then.
+ * all of them. A command that ends by itself may leave descendants behind. A command that a signal
+ * has ended did not choose to leave any: they are ENDING too, though the command has its own exit
+ * status then.
  *
  * While redlock does not run, the supervisor (cli/run/supervisor.h) kills at the deadline.
  */

@@ -1,5 +1,5 @@
-/* lease.h - what a command runs under: a lock, or the lead of an election. It lasts for some time,
- * may be renewed, and may be lost.
+/* lease.h - what a command runs under: a lock, or the leadership of an election. It lasts for some
+ * time, may be renewed, and may be lost.
  */
 #ifndef CLI_RUN_LEASE_H
 #define CLI_RUN_LEASE_H

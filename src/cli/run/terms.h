@@ -13,7 +13,7 @@ struct cli_terms {
     uint32_t grace_ms;    /* how long before the end of the lock the command gets SIGTERM */
     uint32_t rest_ms;     /* how long the rest of a command may go on that a signal has ended;
                              UINT32_MAX: until the end of the lock */
-    bool leaves_rest;     /* it may go on for ever, without the lock */
+    bool leaves_rest;     /* it may go on without end, without the lock */
 };
 
 #endif

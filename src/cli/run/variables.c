@@ -35,7 +35,7 @@ static int put_keys(const struct cli_keys *keys)
     return failed ? -1 : 0;
 }
 
-/* A fence that was inherited belongs to another lock. */
+/* A fencing token that was inherited belongs to another lock. */
 static int put_fence(const struct redlock_lock *lock)
 {
     uint64_t fence = redlock_lock_fencing_token(lock);

@@ -75,8 +75,8 @@ static bool wait_for_masters(struct keep *keep, const struct timespec *patience)
     return ppoll(&life, 1, patience, &mask) <= 0 || listen_to_life(keep);
 }
 
-/* The keeper goes on when somebody kills a master. It forgets the process id, which another process
- * may get. */
+/* The keeper goes on when somebody kills a master. It clears the process id, because another
+ * process may get it. */
 static void reap(struct keep *keep)
 {
     pid_t pid;

@@ -54,8 +54,8 @@ uint32_t cli_escape_number(const char *text, size_t length)
 
 bool cli_escape_is_control(const char *text, size_t length)
 {
-    /* Controls, what changes the direction of text, and what takes no room, so that two names that
-     * look the same may differ. */
+    /* Control characters, those that change the direction of text, and invisible ones: with these,
+     * two names that look the same could differ. */
     static const struct {
         uint32_t first, last;
     } ranges[] = {{0x00, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},      {0x34f, 0x34f},

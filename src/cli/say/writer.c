@@ -32,7 +32,7 @@ static int queue_out = -1;
 
 static unsigned long dropped; /* lines that the queue had no room for */
 
-/* Those that could not be written belong to whoever writes: the thread, if there is one. */
+/* Lines that could not be written: only the thread uses these, if there is one. */
 static unsigned long failed;
 static int error;   /* why */
 static bool broken; /* a part of the last line was written */

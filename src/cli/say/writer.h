@@ -4,8 +4,8 @@
  *   cli_writer_put() ---> queue ---> a thread ---> stderr     after cli_writer_start(): never waits
  *
  * A stderr may take no line for long: a terminal after Ctrl-S, a pipe that nobody reads, a disk
- * that hangs. Whoever holds a lock must not wait for it. Lines that the queue has no room for, and
- * lines that could not be written, are counted, and the next line that can be written says how
+ * that hangs. A command that holds a lock must not wait for it. Lines that do not fit the queue,
+ * and lines that could not be written, are counted, and the next line that can be written says how
  * many.
  */
 #ifndef CLI_SAY_WRITER_H

@@ -1,9 +1,9 @@
 /* acquire.c - redlock acquire: acquires a lock and leaves it to the caller.
  *
- * The lock is left on every master that is up, not only on the majority that answered first.
+ * The lock is left on every master that is up, not only on the majority that replied first.
  *
- * It prints only the token, and the fence with --fence. Nobody could release the lock without the
- * token, so the lock is released if the token cannot be written.
+ * It prints only the token, and with --fence the fencing token. Nobody could release the lock
+ * without the token, so the lock is released if the token cannot be written.
  */
 #include "cli/script/acquire.h"
 

@@ -119,7 +119,7 @@ static const char *given(enum cli_setting setting, const struct cli_connect *con
     return option || (value && value[0]) ? value : NULL;
 }
 
-/* An option counts more than a variable, and a file more than a command. */
+/* An option takes precedence over a variable, and a file over a command. */
 static void find_sources(const struct cli_connect *connect, struct cli_password *password)
 {
     bool is_option = connect->values[CLI_PASSWORD_FILE] || connect->values[CLI_PASSWORD_COMMAND];

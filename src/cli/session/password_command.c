@@ -20,7 +20,7 @@
 /* More is no password. */
 #define MAX_PASSWORD 4096
 
-/* How often we look whether a command has ended that closed its stdout before. */
+/* A command may close its stdout before it ends: how often we check whether it has ended. */
 #define LOOK_MS 10
 
 static long now_ms(void)

@@ -185,7 +185,7 @@ static void print_acls(const struct redlock_report *report)
 
     for (i = 0; i < report->n_nodes; i++) {
         if (report->nodes[i]->acl[0] && !acl_was_said(report, i)) {
-            printf("%s", said ? "" : "\nThe least rights that a user needs for locks there:\n");
+            printf("%s", said ? "" : "\nThe minimum permissions of a user for locks:\n");
             cli_say_out("    %s\n", report->nodes[i]->acl);
             said = true;
         }

@@ -124,8 +124,8 @@ static bool is_alive(const struct process *process)
     return (process->state != 'Z' && process->state != 'X') || process->threads > 1;
 }
 
-/* The pidfd refers to the process that has the id now. If that is the one, which is in the tree for
- * good, the signal goes to it or, if it dies meanwhile, to no process. */
+/* The pidfd refers to the process that has the id now. If that is the process that was found, which
+ * never leaves the tree, the signal goes to it or, if it dies meanwhile, to no process. */
 static int signal_checked(const struct search *search, const struct process *process)
 {
     int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
@@ -223,7 +223,7 @@ static bool search_once(struct search *search)
     return found;
 }
 
-/* A signal that a process may catch: what it starts then is to clean up. */
+/* A process may catch this signal, and start another process to clean up. */
 static bool may_be_caught(int signo)
 {
     return signo != 0 && signo != SIGKILL && signo != SIGSTOP;

@@ -45,7 +45,7 @@ static void say_held(const struct cli_holder *holder, size_t n, const char *key)
     }
 }
 
-/* Of the other masters nobody knows who has the key there. */
+/* Nobody knows who has the key on the other masters. */
 static void say_doubt(const struct cli_holder *holder, size_t n, const char *key)
 {
     const char *owner = cli_holder_owner(holder->token);

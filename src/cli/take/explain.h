@@ -16,7 +16,7 @@ struct redlock_query_result;
 int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, const char *key,
                         int status);
 
-/* Say who holds a lock that was refused, or may hold it, or that nobody can. waited: for it. */
+/* A lock was refused: say who holds it, who may hold it, or that nobody can. waited: we did. */
 void cli_explain_found(const struct redlock *rl, const struct cli_found *found, const char *key,
                        bool waited);
 

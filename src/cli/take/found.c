@@ -12,7 +12,7 @@ static int weight(bool held, bool unknown)
     return held ? 2 : unknown;
 }
 
-/* Without an answer a key may be held. */
+/* Without a reply we must assume that a key may be held. */
 static void note(struct cli_found *found, const struct redlock_query_result *r)
 {
     bool held = r && r->held, unknown = r == NULL || r->unknown;

@@ -21,7 +21,7 @@ struct cli_found {
     void *arg;
 
     bool held;      /* a majority has one value of a key */
-    bool unknown;   /* not so, but those that did not answer could make it one */
+    bool unknown;   /* no majority, but the masters that did not reply could make it one */
     size_t masters; /* how many have that value */
     char token[REDLOCK_MAX_OWNER + 64];
     size_t n_asked; /* keys without an answer yet */

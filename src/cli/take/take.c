@@ -131,8 +131,8 @@ static bool is_proven(const struct attempt *attempt, const struct redlock_lock *
     return cli_holder_find(rl, lock).masters > redlock_node_count(rl) / 2;
 }
 
-/* A conflict is that somebody else holds the lock, or may hold it. When the masters say that nobody
- * can, whoever starts this again should not believe that the work was done. */
+/* It is a conflict if somebody else holds the lock, or may hold it. If the masters say that nobody
+ * can, the exit status must not claim that somebody else does the work. */
 static void on_found(void *arg)
 {
     struct attempt *attempt = arg;

@@ -91,7 +91,7 @@ static size_t milliseconds(const char *text)
     return digits && strncmp(text + digits, " ms", 3) == 0 ? digits : 0;
 }
 
-/* Two masters that are silent for the same reason are so for some ms more or less. */
+/* The texts of two masters that do not reply may differ only in the number of ms. */
 static bool is_same_reason(const char *a, const char *b)
 {
     while (*a && *b) {

@@ -31,7 +31,7 @@ struct cli_wait {
     struct event *timer;
     unsigned seconds;
     unsigned asked;    /* queries and examinations without a result yet */
-    uint32_t position; /* the position in the waiting list that redlock has said */
+    uint32_t position; /* the queue position that redlock has said */
     bool named;        /* redlock has said who holds the lock */
     bool foreign;      /* it has said that the key is another program's */
     bool examined;     /* the masters were examined within the last EXAMINE_SECONDS */

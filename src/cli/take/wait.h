@@ -1,5 +1,5 @@
-/* wait.h - what redlock does while it waits for a lock: it says who holds the lock and at which
- * place it waits, and gives up when waiting cannot succeed.
+/* wait.h - what redlock does while it waits for a lock: it says who holds the lock and its own
+ * queue position, and gives up when waiting cannot succeed.
  *
  * Masters that refuse our password or our use of the key, are replicas, or evict keys, stay so
  * until somebody fixes them. When they leave no majority, a wait without a limit would only make
@@ -18,7 +18,7 @@ struct redlock_lock;
 /* How to wait. */
 struct cli_wait_options {
     const struct cli_keys *keys; /* the keys to query, and their name for messages */
-    bool tell;    /* say after a second who holds the lock; with --verbose also our place */
+    bool tell;    /* say after a second who holds the lock; with --verbose our queue position */
     bool quiet;   /* do not say that somebody else holds the lock */
     bool give_up; /* give up when waiting cannot succeed */
 };
