@@ -6,7 +6,7 @@
 
 #define RLK_RARE __attribute__((noinline))
 
-/* What hardly any call needs: the branch to it is taken for unlikely. */
+/* Code that hardly any call needs: the compiler treats the branch to it as unlikely. */
 #define RLK_COLD __attribute__((cold, noinline))
 
 #endif

@@ -107,7 +107,7 @@ static void acquire_bid(struct redlock_election *e)
     q.ttl_ms = e->options.ttl_ms;
     q.owner = e->bid.owner;
     q.wait_ms = REDLOCK_FOREVER;
-    q.min_validity_ms = e->request.min_validity_ms; /* who is too slow to lead must not bid */
+    q.min_validity_ms = e->request.min_validity_ms; /* too slow to lead: no bid */
     q.max_hold_ms = (uint32_t)(bid_us(e) / 1000);
     q.notice_cb = on_bid_notice;
     q.notice_arg = e;

@@ -1,8 +1,8 @@
 /* bid.h - the bids of candidates with a higher priority [L5].
  *
- * A bid is a lock on a key beside the election's, so a majority of the masters has it: who cannot
- * reach a majority cannot bid. Its owner text is "bid PRIORITY ID". Every candidate observes
- * that key. A bid is only a reason to step aside; it makes nobody a leader. */
+ * A bid is a lock on a key beside the election's, so a majority of the masters has it. A candidate
+ * that cannot reach a majority cannot bid. The owner text is "bid PRIORITY ID". Every candidate
+ * observes that key. A bid is only a reason to step aside; it makes nobody a leader. */
 #ifndef RLK_ELECTION_BID_H
 #define RLK_ELECTION_BID_H
 

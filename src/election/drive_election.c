@@ -160,7 +160,7 @@ static void carry_out_election(struct redlock_election *e, const struct rlk_elec
     rlk_election_settle(e);
 }
 
-/* Why renewals fail. That one waits for healthy_cb is no reason: it begins after the yes. */
+/* Why renewals fail. One that waits for healthy_cb has not failed: it begins after the yes. */
 static int trouble(const struct redlock_election *e)
 {
     const struct rlk_hold *h = e->lock && e->lock->phase == RLK_LOCK_HELD ? &e->lock->hold : NULL;
@@ -180,8 +180,8 @@ void rlk_election_do(struct redlock_election *e, struct rlk_election_event ev)
 
 /* ---- the end of leadership, and of the election ---- */
 
-/* The lock may end sooner than its last notice said, and the next notice be on its way: leadership
- * that a timer has ended comes before it. */
+/* The lock may end sooner than its last notice said, while the next notice is on its way. If a
+ * timer ends the leadership meanwhile, that comes first. */
 static void hear_of_lock(struct redlock_election *e)
 {
     rlk_election_do(

@@ -45,7 +45,7 @@ struct redlock_election {
     /* Read by other threads. */
     _Atomic uint64_t leadership_until_us;
     _Atomic uint64_t term;
-    int failure; /* why the last try to be elected failed; 0: none has since the last lead */
+    int failure; /* why the last try to be elected failed; 0: none since the last leadership */
     struct rlk_heard heard; /* what the masters say */
     struct rlk_heard told;  /* what leader_cb was told last */
     bool has_told;          /* leader_cb was told something */

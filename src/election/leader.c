@@ -56,10 +56,10 @@ static bool is_same_leader(const struct redlock_leader *a, const struct redlock_
            strcmp(a->id, b->id) == 0 && strcmp(a->value, b->value) == 0;
 }
 
-/* [L2] A leader is told of its own leadership only: what the masters say of others is of the past,
- * or a key that is there while its master is in quarantine. If it is more, it is told after the end
- * of leadership. And masters may have the key of a lock whose votes do not count, or do not count
- * yet: that is told when leadership has begun. */
+/* [L2] A leader is told of its own leadership only. What the masters say of others is outdated, or
+ * about a key on a master in quarantine. If it is more, it is told after the end of leadership.
+ * Masters may also have the key of our lock while their votes do not count, or do not count yet:
+ * that is told when leadership has begun. */
 void rlk_leader_tell(struct redlock_election *e)
 {
     if (!e->untold || e->freeing || e->rl->closing || leads(e) != e->heard.leader.is_me) {

@@ -41,9 +41,9 @@ static struct rlk_address *find_address(struct rlk_addresses *a, const void *soc
     return NULL;
 }
 
-/* The place for one more, or NULL. When all are taken, the last one that the lookup has
- * not named makes room, or a server whose addresses all change would be lost forever. The one that
- * worked last stays: its name may be further back in a long answer. */
+/* The place for one more, or NULL. When all are taken, the last one that the lookup has not named
+ * makes room: otherwise a server could never be reached again after all its addresses have changed.
+ * The one that worked last stays: a long reply may name it further back. */
 static struct rlk_address *find_room(struct rlk_addresses *a)
 {
     unsigned i = a->n;

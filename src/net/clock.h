@@ -1,7 +1,7 @@
 /* clock.h - the one clock of the library [S3].
  *
  * The clock is CLOCK_BOOTTIME: it is monotonic, and it counts the time in which the machine is
- * suspended. After a resume a lock that expired meanwhile is therefore seen as expired. */
+ * suspended. So after a resume a lock that has expired meanwhile counts as expired. */
 #ifndef RLK_NET_CLOCK_H
 #define RLK_NET_CLOCK_H
 
@@ -11,7 +11,7 @@
 uint64_t rlk_clock_us(void);
 
 /* The wall clock: microseconds since 1970. Only for numbers that people read and for the hint of a
- * fence [S12]; no decision depends on it. */
+ * fencing token [S12]; no decision depends on it. */
 uint64_t rlk_clock_wall_us(void);
 
 #endif

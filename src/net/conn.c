@@ -183,8 +183,8 @@ static struct rlk_fault fault_of_system(int error)
     return (struct rlk_fault){RLK_FAULT_SYSTEM, strerror(error)};
 }
 
-/* The text of the fault may be in the session. [S5] Only before the handshake has ended there is no
- * command to be dropped; then the server still gets our alert. */
+/* The text of the fault may be in the session. [S5] A hard close drops unsent commands. Before the
+ * handshake has ended there are none, so a normal close then still delivers our alert. */
 static void fail_conn(struct rlk_conn *c, struct rlk_fault fault)
 {
     struct rlk_tls_session *tls = c->tls;

@@ -184,7 +184,7 @@ static void on_dial_timer(struct rlk_timer *t, uint64_t now_us)
     }
 }
 
-/* Nothing was found. Who says that the name does not exist, or has no address, knows it. */
+/* Nothing was found. A reply that the name does not exist, or has no address, is certain. */
 static void end_lookup(struct rlk_dial *d)
 {
     enum rlk_fault_kind why = d->resolve.why;

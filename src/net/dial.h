@@ -80,8 +80,8 @@ void rlk_dial_start_same(struct rlk_dial *d, const struct rlk_dial *other);
  * has failed. Does nothing when no dial is under way. */
 void rlk_dial_cancel(struct rlk_dial *d);
 
-/* What became of the socket of the last dial: the server has greeted us, so that its address is
- * tried first the next time; or it has not, so that its address is tried last. */
+/* What became of the socket of the last dial. The handshake has ended well: the next dial tries
+ * this address first. Or it has failed: the next dial tries this address last. */
 void rlk_dial_note_worked(struct rlk_dial *d);
 void rlk_dial_note_failed(struct rlk_dial *d);
 

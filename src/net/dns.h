@@ -15,7 +15,7 @@
 struct event_base;
 struct evdns_base;
 
-/* What a change of the files changes. */
+/* What tells whether a file has changed. */
 struct rlk_dns_stamp {
     uint64_t device, file, size;
     int64_t seconds, nanoseconds;

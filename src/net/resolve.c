@@ -66,8 +66,8 @@ struct rlk_lookup {
     struct evdns_getaddrinfo_request *request;
 };
 
-/* The kinds are ordered: what is said of the name by one answer counts less than what keeps the
- * other from being said. */
+/* The kinds are ordered. If one lookup says something about the name, and the other fails, the
+ * failure counts more. */
 static void note_why(struct rlk_resolve *r, enum rlk_fault_kind why)
 {
     r->why = why > r->why ? why : r->why;

@@ -111,7 +111,7 @@ static int set_roots(struct reading *r, X509_STORE *roots)
             r, RLK_TLS_CACERT,
             "has no certificate of a CA; give a file in PEM form (-----BEGIN CERTIFICATE)");
     }
-    /* Whoever names one certificate trusts it, whether its issuer is in the file or not. */
+    /* A certificate that the user names is trusted, whether its issuer is in the file or not. */
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(r->context), X509_V_FLAG_PARTIAL_CHAIN);
     return 0;
 }

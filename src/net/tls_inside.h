@@ -57,8 +57,8 @@ bool rlk_tls_is_address(const char *name);
 int rlk_tls_make_context(const struct rlk_uri *uri, X509_STORE *roots, SSL_CTX **ret, char *why,
                          size_t size);
 
-/* Read files that were replaced anew; while they cannot be used, keep what was read before, and try
- * again at each connection: the cause may be another one than what is in them. */
+/* Read replaced files again. While they cannot be used, keep what was read before, and try again at
+ * each connection: the cause may be something else than their contents. */
 void rlk_tls_refresh(struct rlk_tls *t);
 
 /* The next handshake is a full one. */
@@ -70,7 +70,7 @@ int rlk_tls_on_verify(int good, X509_STORE_CTX *store);
 /* The handshake or a record failed: explain it, from the errors of OpenSSL, which are cleared. */
 void rlk_tls_explain(struct rlk_tls_session *s);
 
-/* Explain why a server ended the connection that wanted a certificate, if it is that. */
+/* If the server ended the connection because it wants a certificate of ours, explain that. */
 bool rlk_tls_explain_asked(struct rlk_tls_session *s);
 
 #endif

@@ -90,9 +90,9 @@ struct rlk_tls_session *rlk_tls_begin(struct rlk_tls *t)
     return s;
 }
 
-/* OpenSSL forgets the ticket of a session that was not closed, but it is as good as before: replies
+/* OpenSSL drops the ticket of a session that was not closed. But the ticket is still good: replies
  * say themselves where they end. When there was no session, the ticket may be why: a server that
- * does not get on with it may end the connection, or say nothing. */
+ * cannot use it may end the connection, or say nothing. */
 static void settle_ticket(struct rlk_tls_session *s)
 {
     SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
@@ -142,8 +142,8 @@ bool rlk_tls_receive(struct rlk_tls_session *s, const char *bytes, size_t len)
 }
 
 /* The handshake failed, or a record is broken: the ticket may be why. The files are read
- * again, because OpenSSL may have been short of memory: then it takes a CA for invalid from then
- * on, and does not say why. */
+ * again, because OpenSSL may have been short of memory: from then on it treats a CA as invalid, and
+ * does not say why. */
 static int fail_tls(struct rlk_tls_session *s)
 {
     rlk_tls_drop_ticket(s->tls);

@@ -44,8 +44,9 @@ void rlk_call_init(struct rlk_call *c, void (*run)(struct rlk_call *c));
 void rlk_turn_report(struct rlk_turn *t, struct rlk_call *c);
 void rlk_turn_flush(struct rlk_turn *t, struct rlk_call *c);
 
-/* Around all that an event of a connection does. When nothing else is to be done in this turn of
- * the loop, _leave ends it: one event less. The user's callbacks run inside. */
+/* Call these around everything that an event of a connection does. If nothing else is left to do in
+ * this turn of the loop, _leave ends the turn, which saves an event. It runs the user's callbacks.
+ */
 static inline void rlk_turn_enter(struct rlk_turn *t)
 {
     t->inside = !t->due;

@@ -1,13 +1,13 @@
--- confirm.lua - raise the counters to the fence that the masters have agreed on [S12].
+-- confirm.lua - raise the counters to the fencing token that the masters have agreed on [S12].
 --
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token
--- ARGV[2]  the fence
+-- ARGV[2]  the fencing token
 --
--- Answers  1  all keys have the token, and their counters are the fence now
---          0  a key lacks the token, or a counter is not below the fence; nothing is changed
+-- Answers  1  all keys have the token, and their counters are the fencing token now
+--          0  a key lacks the token, or a counter is not below the fencing token; nothing is changed
 --
--- So a counter reaches each number once: no two clients are told 1 for the same fence.
+-- So a counter reaches each number once: no two clients are told 1 for the same fencing token.
 -- Uses: keys, counters
 
 local ours = compare_keys(ARGV[1])

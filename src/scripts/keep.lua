@@ -5,7 +5,7 @@
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token
 -- ARGV[2]  ttl, in milliseconds
--- ARGV[3]  the fence; left out for a lock without one
+-- ARGV[3]  the fencing token; left out for a lock without one
 --
 -- The keys are read in their order, and the first one without the token decides the answer:
 --
@@ -13,7 +13,7 @@
 --          0        that key is not there; nothing is changed
 --          a value  the value of that key, which somebody else has; nothing is changed
 --
--- With a fence, the counters of the keys are at least the fence afterwards [S12].
+-- With a fencing token, the counters of the keys are at least the fencing token afterwards [S12].
 -- Uses: effects, counters, renewal
 
 for _, key in ipairs(KEYS) do

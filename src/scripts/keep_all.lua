@@ -1,19 +1,19 @@
 -- keep_all.lua - keep.lua for many locks in one call [S7].
 --
--- The locks of one call are alike: the same ttl, as many keys each, and all of them with a fence or
--- none.
+-- The locks of one call are alike: the same ttl, as many keys each, and all of them with a fencing
+-- token or none.
 --
 -- KEYS     the keys of the first lock, then those of the second one, and so on
 -- ARGV[1]  ttl, in milliseconds
 -- ARGV[2]  how many keys each lock has
 -- ARGV[3]  the token of the first lock; those of the others follow
--- ARGV[n]  behind the tokens, the fences in the same order; left out for locks without one
+-- ARGV[n]  behind the tokens, the fencing tokens in the same order; left out for locks without one
 --
 -- Answers  digits  one for each lock, in their order
 --
 -- 1: all keys of the lock have the token, and live for ttl or longer. 0: a key lacks the token, and
 -- nothing of this lock is changed; keep.lua tells which one, and whose it is.
--- With fences, the counters of the keys are at least the fence afterwards [S12].
+-- With fencing tokens, the counters of the keys are at least the fencing token afterwards [S12].
 -- Uses: effects, counters
 
 local ttl, each = ARGV[1], tonumber(ARGV[2])

@@ -2,7 +2,7 @@
 --
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token
--- ARGV[2]  our channel, which is taken out of the waiting lists, or '' when we have none; left out
+-- ARGV[2]  our channel, which is taken out of the wait queues, or '' when we have none; left out
 --          for a round that was lost, which wakes nobody
 --
 -- Answers   2    all keys had the token, and somebody who waits for one was woken
@@ -14,7 +14,7 @@
 -- Whatever the answer, the keys that had the token are deleted. With ARGV[2], the first who waits
 -- for a key is woken if the key is free now.
 --
--- The counter of a fence stays: it must never fall [S12].
+-- The counter of a fencing token stays: it must never fall [S12].
 -- Uses: waiting
 
 -- Each release of every lock runs this: so it makes no table, and asks once whether there is a list.

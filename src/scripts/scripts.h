@@ -28,7 +28,7 @@ extern const struct rlk_script rlk_script_confirm;
 /* This one works on the keys of several claims. */
 extern const struct rlk_script rlk_script_keep_all;
 
-/* These work on the waiting lists of the keys, which no vote depends on. */
+/* These work on the wait queues of the keys, which no vote depends on. */
 extern const struct rlk_script rlk_script_wait;
 extern const struct rlk_script rlk_script_leave;
 

@@ -7,13 +7,13 @@
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token
 -- ARGV[2]  ttl, in milliseconds
--- ARGV[3]  the fence; left out for a lock without one
+-- ARGV[3]  the fencing token; left out for a lock without one
 --
 -- Answers  1        the keys are set; at least one of them was not there
 --          2        all keys had the token already, and live for ttl or longer
 --          a value  the value of a key that somebody else has; nothing is changed
 --
--- With a fence, the counters of the keys are at least the fence afterwards [S12].
+-- With a fencing token, the counters of the keys are at least the fencing token afterwards [S12].
 -- Uses: effects, keys, counters, renewal
 
 local ours, other = compare_keys(ARGV[1])

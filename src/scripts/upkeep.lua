@@ -1,6 +1,6 @@
 -- upkeep.lua - may scripts renew and release locks here?
 --
--- The greeting and redlock doctor run this. It tries each command that renewals and releases need,
+-- The handshake and redlock doctor run this. It tries each command that renewals and releases need,
 -- on a key that is not there, so nothing changes. Redis below 3.2 rejects a write after the time or
 -- a ttl was read.
 --

@@ -1,9 +1,9 @@
 -- vote.lua - set all keys to our token for ttl, or none of them, and raise their counters [S12].
 --
--- This is the vote for a lock with a fence. All counters become one number, which is above each of
--- them and at least the hint. A hint more than a minute ahead of this master's clock is cut: a
--- client's clock may show any year. The vote also tells whether the data of this master are still
--- those that we know [S11].
+-- This is the vote for a lock with a fencing token. All counters become one number, which is above
+-- each of them and at least the hint. A hint more than a minute ahead of this master's clock is
+-- cut: a client's clock may show any year. The vote also tells whether the data of this master are
+-- still those that we know [S11].
 --
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token

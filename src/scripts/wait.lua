@@ -1,4 +1,4 @@
--- wait.lua - enter the waiting list of a key, or learn that it is our turn.
+-- wait.lua - enter the wait queue of a key, or learn that it is our turn.
 --
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  our channel

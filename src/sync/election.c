@@ -40,8 +40,8 @@ static void on_elected(struct redlock_election *election, uint64_t term, void *a
     }
 }
 
-/* The library gives leadership up only after the application has stopped, so a call that frees the
- * election says that it has, as soon as this has returned. */
+/* The library resigns only after the application has stopped. So a call that frees the election
+ * says that it has stopped, as soon as this has returned. */
 static void on_demoted(struct redlock_election *election, const struct redlock_demotion *demotion,
                        void *arg)
 {
@@ -333,7 +333,7 @@ REDLOCK_EXPORT int redlock_sync_election_is_leader(const struct redlock_sync_ele
     return redlock_clock_us() < redlock_sync_election_deadline_us(election);
 }
 
-/* The term first: should another lead begin just now, this is the smaller one of both. */
+/* The term is read first: if another leadership begins just now, this is the smaller term. */
 REDLOCK_EXPORT uint64_t redlock_sync_election_term(const struct redlock_sync_election *election)
 {
     uint64_t term = election ? atomic_load(&election->term) : 0;

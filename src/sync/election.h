@@ -30,7 +30,7 @@ struct redlock_sync_election {
     struct rlk_list link;
     struct redlock_election *election; /* the manager's; NULL: closed */
     bool leads;                        /* elected, and not demoted yet */
-    struct redlock_demotion last;      /* how the last lead has ended; term 0: there was none */
+    struct redlock_demotion last;      /* how the last leadership ended; term 0: there was none */
     struct rlk_list waits;
     struct rlk_sync_call *freeing; /* the call that frees this; NULL: none */
     struct rlk_sync_task stopped;

@@ -28,8 +28,8 @@ void rlk_sync_gate_wait(struct rlk_sync_gate *g)
     }
 }
 
-/* The kernel is given the address only: that the memory may be another thread's by now does no harm
- * but wake it once without need, which every user of futexes expects. */
+/* The kernel gets only the address. If the memory belongs to another thread by now, that thread may
+ * wake once without need, which every user of futexes expects. */
 void rlk_sync_gate_open(struct rlk_sync_gate *g)
 {
     if (atomic_exchange(&g->state, OPEN) == WAITED_FOR) {

@@ -90,7 +90,7 @@ REDLOCK_EXPORT int redlock_sync_release_token(struct redlock_sync *s, const char
     return rlk_sync_call(s, &t.call);
 }
 
-/* ---- forget ---- */
+/* ---- detach ---- */
 
 static void begin_detach(struct rlk_sync_call *call)
 {

@@ -31,7 +31,7 @@ void rlk_sync_lock_free(struct redlock_sync_lock *lock)
 
 /* ---- what other threads see ---- */
 
-/* The reason comes first: whoever sees a validity of 0 finds it. The first reason stays. */
+/* The reason is written first: a thread that sees a validity of 0 finds it. The first one stays. */
 static void lose_lock(struct redlock_sync_lock *lock, int reason)
 {
     if (atomic_load(&lock->lost) == 0) {

@@ -4,7 +4,7 @@
  * want to know: the deadline, and why the lock is lost. They read these, and the clock, and
  * nothing else.
  *
- *          acquired                 notices                  release, forget, or a close
+ *          acquired                 notices                  release, detach, or a close
  *   (made) ---------> HELD, deadline ------> later, earlier ----------------------------> over
  *                       |                                                            deadline 0
  *                       +---- lost: deadline 0, a reason, the file descriptor readable

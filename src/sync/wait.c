@@ -18,7 +18,7 @@ static void end_wait(struct rlk_sync_wait *w, int status)
     rlk_sync_finish(&w->call, status);
 }
 
-/* Also say why there was no lead. */
+/* Also say why it was not elected. */
 static void end_in_vain(struct rlk_sync_wait *w, int status)
 {
     struct redlock_election *election = w->e->election;
@@ -54,8 +54,8 @@ static bool set_timer(struct rlk_sync_wait *w)
     return w->timer && event_add(w->timer, &limit) == 0;
 }
 
-/* Leadership whose deadline has passed goes on until the manager reports its end: only then the
- * thread that waits for that may say that it has stopped. */
+/* A leadership whose deadline has passed goes on until the manager reports its end. Only then may
+ * the thread that waits for the end say that it has stopped. */
 static bool is_wait_over(struct rlk_sync_wait *w)
 {
     uint64_t term = atomic_load(&w->e->term);

@@ -156,11 +156,13 @@ FIELD = [
     'include',
     'scripts',
     'src/base',
+    'src/scripts',
+    'src/sync',
 ]
 
 # Lines that use one of the words in another meaning, or say that a name is an old one.
 MAY = re.compile(r'` -> `|TLS|--config|command line|words\.py|is None|in line( \d| or|\])'
-                 r'|^ +greeting, login, info|`FENCE the counter')
+                 r'|^ +greeting, login, info|`FENCE the counter|remembers its fences')
 
 # Between two words of a phrase: perhaps the end of a line, and the marks of a comment.
 GAP = r'(?:[ _]|\s*\n(?:[ \t]*(?:[*#>]|//|--)+)?[ \t]*)'

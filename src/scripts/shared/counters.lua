@@ -1,4 +1,4 @@
--- counters.lua - the counters of fences [S12].
+-- counters.lua - the counters of fencing tokens [S12].
 --
 -- A counter is a key of its own, named after the key that is locked. Its value is the largest fence
 -- that this master knows. It expires a week after it was set last.
@@ -14,8 +14,8 @@ local function counter_of(key)
     end
 end
 
--- The fence is a text, too, where there is one: to make a text of a number takes Redis as long as
--- half a command.
+-- The fencing token is passed as text where possible: to make text from a number takes Redis as long
+-- as half a command.
 local function set_counters(keys, fence)
     for _, key in ipairs(keys) do
         redis.call('SET', key .. ':redlock-fence', fence, 'PX', '604800000')

@@ -14,9 +14,9 @@ local function keys_that_end_before(ttl)
     return short
 end
 
--- [S12] Returns the keys whose counter is at most the fence; none without a fence (nil). A counter
--- never falls, and an equal one is set again so that it lives for another week. One that is no
--- string is left alone: our keys are renewed all the same.
+-- [S12] Returns the keys whose counter is at most the fencing token; none without a fencing token
+-- (nil). A counter never falls, and an equal one is set again so that it lives for another week. A
+-- counter that is not a string is left alone: our keys are renewed all the same.
 local function keys_with_counter_up_to(fence)
     local low = {}
     for _, key in ipairs(fence and KEYS or {}) do

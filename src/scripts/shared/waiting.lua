@@ -1,6 +1,6 @@
--- waiting.lua - the waiting lists: who waits for a key, and whom to wake.
+-- waiting.lua - the wait queues: who waits for a key, and whom to wake.
 --
--- The waiting list of a key is a sorted set beside it. Its members are channels, one for each
+-- The wait queue of a key is a sorted set beside it. Its members are channels, one for each
 -- client that waits. A client is woken by a message on its channel: 't' and the key, "your turn",
 -- or 'n' and the key, "you are next".
 --
@@ -27,7 +27,7 @@ local function waiting(suffix)
         return score > ticket or (score == ticket and channel > ours)
     end
 
-    -- Wakes the first of the list and takes it out. Whoever does not listen any more is taken out,
+    -- Wakes the first of the list and takes it out. Those that do not listen any more are taken out,
     -- and the next one is tried; at most 32, because the server does nothing else meanwhile. Our
     -- own channel is not woken, nor is anybody whose ticket is later than ours. Returns whether
     -- somebody was woken.
