@@ -27,10 +27,11 @@ struct redlock;
 
 /* Quarantine: when the votes of a master do not count, because it may have lost locks.
  *
- * A master that restarted without its data can grant the same lock again. If two masters do that,
- * two clients can hold one lock. So the votes of a restarted master do not count for max_ttl_ms
- * (plus the drift). The library still sends it every request, so that it records new locks. A lock
- * that is already held is renewed and restored on it as on any other master. */
+ * A master that restarted without its data can grant the same lock again. If the holder has only a
+ * bare majority, one such master is enough for two holders. So the votes of a restarted master do
+ * not count for max_ttl_ms (plus the drift). The library still sends it every request, so that it
+ * records new locks. A lock that is already held is renewed and restored on it as on any other
+ * master. */
 enum redlock_quarantine {
     /* The default. The votes of a master do not count:
      *   - for max_ttl_ms after it restarted;
