@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "election/election.h"
+#include "lock/leader_text.h"
 #include "lock/observation.h"
 #include "net/clock.h"
 
@@ -27,7 +28,7 @@ static unsigned long priority_of(const char *owner)
 
     unsigned long priority = strncmp(owner, OWNER, len) == 0 ? strtoul(owner + len, NULL, 10) : 0;
 
-    return priority <= RLK_BID_MOST ? priority : 0;
+    return priority <= RLK_LEADER_MAX_PRIORITY ? priority : 0;
 }
 
 static void on_observed(const struct redlock_query_result *r, int status, void *arg)

@@ -16,8 +16,6 @@
 /* The key of the bids: behind the name of the election. */
 #define RLK_BID_KEY ":redlock-bid"
 
-#define RLK_BID_MOST 999
-
 struct redlock_election;
 struct rlk_observation;
 

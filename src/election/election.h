@@ -15,9 +15,6 @@
 #include "election/bid.h"
 #include "lock/manager.h"
 
-/* What the value of the key says of a leader, in front of priority, id and value. */
-#define RLK_ELECTION_OWNER "leader"
-
 struct rlk_observation;
 
 /* Who leads. */

@@ -11,6 +11,7 @@
 #include "core/hold.h"
 #include "core/validity.h"
 #include "election/election.h"
+#include "lock/leader_text.h"
 #include "lock/request.h"
 
 #define MAX_DELAY_MS 86400000
@@ -100,23 +101,12 @@ static int check_callbacks(struct redlock *rl, const struct redlock_election_opt
     return rlk_request_switch(rl, "stops_later", o->stops_later);
 }
 
-/* The longest owner text: "leader+999 ID VALUE". */
-_Static_assert(sizeof(RLK_ELECTION_OWNER "+999 ") + REDLOCK_MAX_ID + 1 + REDLOCK_MAX_VALUE <=
-                   REDLOCK_MAX_OWNER + 1,
-               "an owner text has room for the longest id and value");
-
 static void copy_texts(struct redlock_election *e)
 {
     struct redlock_election_options *o = &e->options;
-    bool has_value = o->value && o->value[0];
-    char rank[16] = "";
 
     snprintf(e->name, sizeof(e->name), "%s", o->name);
-    if (o->priority) {
-        snprintf(rank, sizeof(rank), "+%u", o->priority);
-    }
-    snprintf(e->owner, sizeof(e->owner), RLK_ELECTION_OWNER "%s %s%s%s", rank, o->id ? o->id : "",
-             has_value ? " " : "", has_value ? o->value : "");
+    rlk_leader_text_write(e->owner, o->id ? o->id : "", o->value, o->priority);
     rlk_bid_init(e);
     o->name = e->name;
     o->id = o->id ? e->owner : NULL; /* only whether there is one */
@@ -145,9 +135,9 @@ static int check_numbers(struct redlock *rl, const struct redlock_election_optio
                                   (unsigned long long)c->renew_deadline_us / 1000,
                                   (unsigned long long)least_us / 1000);
     }
-    if (o->priority > RLK_BID_MOST) {
+    if (o->priority > RLK_LEADER_MAX_PRIORITY) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "priority is %u; it must be at most %d",
-                                  o->priority, RLK_BID_MOST);
+                                  o->priority, RLK_LEADER_MAX_PRIORITY);
     }
     if (o->delay_ms > MAX_DELAY_MS) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "delay_ms is %u; it must be at most %d",

@@ -3,21 +3,17 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <redlock/election.h>
 #include <redlock/error.h>
 
 #include "base/alloc.h"
 #include "base/mask.h"
 #include "core/holder.h"
+#include "lock/leader_text.h"
 #include "net/clock.h"
 #include "node/claim.h"
 #include "node/node.h"
-
-/* The priority of a leader is 1 to 999. */
-#define MAX_PRIORITY_DIGITS 3
 
 /* Of long values that were cut, only the beginning and the whole length are compared. */
 static bool is_same_value(const struct rlk_found *a, const struct rlk_found *b)
@@ -73,42 +69,13 @@ static void find_holder(struct rlk_found *const *found, struct redlock_query_res
     r->fencing_token = holder.fence;
 }
 
-/* What follows "leader" or "leader+PRIORITY" and a space; NULL: the owner text is another one. */
-static const char *skip_word(const char *owner, uint32_t *ret_priority)
+/* `text` is where the id is kept. */
+static void find_leader(struct redlock_query_result *r, struct rlk_leader_text *text)
 {
-    static const char word[] = "leader";
-    const char *at = owner + sizeof(word) - 1;
-    size_t digits = 0;
-
-    if (strncmp(owner, word, sizeof(word) - 1) != 0) {
-        return NULL;
-    }
-    if (*at == '+') {
-        digits = strspn(at + 1, "0123456789");
-    }
-    if (digits > 0 && digits <= MAX_PRIORITY_DIGITS) {
-        *ret_priority = (uint32_t)strtoul(at + 1, NULL, 10);
-        at += 1 + digits;
-    }
-    return *at == ' ' ? at + 1 : NULL;
-}
-
-/* Read the owner text of a leader: "leader ID" or "leader ID VALUE", perhaps with a priority. */
-static void find_leader(struct redlock_query_result *r, char id[REDLOCK_MAX_ID + 1])
-{
-    uint32_t priority = 0;
-    const char *at = skip_word(r->owner, &priority);
-    size_t len = at ? strcspn(at, " ") : 0;
-
-    r->leader = r->value = "";
-    if (len == 0 || len > REDLOCK_MAX_ID) {
-        return;
-    }
-    memcpy(id, at, len);
-    id[len] = '\0';
-    r->leader = id;
-    r->value = at[len] ? at + len + 1 : "";
-    r->priority = priority;
+    rlk_leader_text_read(r->owner, text);
+    r->leader = text->id;
+    r->value = text->value;
+    r->priority = text->priority;
 }
 
 /* Say why there is no answer, if nothing was noted yet. */
@@ -137,7 +104,7 @@ void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, u
 {
     struct redlock_query_node shown[RLK_MAX_NODES];
     const struct redlock_query_node *list[RLK_MAX_NODES];
-    char leader[REDLOCK_MAX_ID + 1];
+    struct rlk_leader_text leader;
     struct redlock_query_result r = {
         .size = sizeof(r), .nodes = list, .n_nodes = n_nodes, .token = ""};
     uint64_t now_us = rlk_clock_us();
@@ -150,7 +117,7 @@ void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, u
         r.waiters = r.waiters < shown[i].waiters ? shown[i].waiters : r.waiters;
     }
     find_holder(found, &r);
-    find_leader(&r, leader);
+    find_leader(&r, &leader);
     cb(&r, r.answered >= rlk_validity_quorum(n_nodes) ? 0 : REDLOCK_ENOQUORUM, arg);
 }
 
