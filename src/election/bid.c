@@ -8,8 +8,8 @@
 #include <redlock/error.h>
 
 #include "base/time.h"
-#include "election/election.h"
 #include "lock/leader_text.h"
+#include "lock/manager.h"
 #include "lock/observation.h"
 #include "net/clock.h"
 
@@ -31,38 +31,34 @@ static unsigned long priority_of(const char *owner)
     return priority <= RLK_LEADER_MAX_PRIORITY ? priority : 0;
 }
 
-static void on_observed(const struct redlock_query_result *r, int status, void *arg)
+static void on_bids_observed(const struct redlock_query_result *r, int status, void *arg)
 {
-    struct redlock_election *e = arg;
+    struct rlk_bid *b = arg;
 
     if (status == REDLOCK_ECANCELED) {
-        e->bid.observation = NULL;
+        b->observation = NULL;
         return;
     }
-    rlk_election_do(e, (struct rlk_election_event){
-                           .kind = RLK_ELECTION_OUTRANKED,
-                           .outranked = r->held && priority_of(r->owner) > e->options.priority});
+    b->hooks->observed(b, r->held && priority_of(r->owner) > b->terms->options.priority);
 }
 
 /* ---- our bid ---- */
 
-static uint64_t bid_us(const struct redlock_election *e)
+static uint64_t bid_us(const struct rlk_bid *b)
 {
-    return BID_TTLS * rlk_time_from_ms(e->options.ttl_ms);
+    return BID_TTLS * rlk_time_from_ms(b->terms->options.ttl_ms);
 }
 
 /* Not at once: this one has failed, or has lasted long enough. */
-static void bid_again(struct redlock_election *e)
+static void bid_again(struct rlk_bid *b)
 {
-    uint64_t at_us = rlk_time_add(rlk_clock_us(), bid_us(e));
+    uint64_t at_us = rlk_time_add(rlk_clock_us(), bid_us(b));
 
-    rlk_timer_set(&e->rl->loop.timers, &e->bid.timer, e->bid.wanted ? at_us : RLK_NEVER);
+    rlk_timer_set(&b->rl->loop.timers, &b->timer, b->wanted ? at_us : RLK_NEVER);
 }
 
-static void drop(struct redlock_election *e)
+static void drop(struct rlk_bid *b)
 {
-    struct rlk_bid *b = &e->bid;
-
     if (b->lock && b->held) {
         redlock_release(b->lock, NULL, NULL);
         b->lock = NULL;
@@ -74,120 +70,114 @@ static void drop(struct redlock_election *e)
 
 static void on_bid_acquired(struct redlock_lock *lock, int status, void *arg)
 {
-    struct redlock_election *e = arg;
-    struct rlk_bid *b = &e->bid;
+    struct rlk_bid *b = arg;
 
     (void)lock;
     b->held = status == 0;
     if (status < 0) {
         b->lock = NULL;
-        bid_again(e);
+        bid_again(b);
     } else if (!b->wanted) {
-        drop(e);
+        drop(b);
     }
-    rlk_election_settle(e);
+    b->hooks->settled(b);
 }
 
 static void on_bid_notice(struct redlock_lock *lock, const struct redlock_notice *notice, void *arg)
 {
-    struct redlock_election *e = arg;
+    struct rlk_bid *b = arg;
 
     (void)lock;
     if (notice->kind == REDLOCK_NOTICE_LOST) {
-        drop(e);
-        bid_again(e);
+        drop(b);
+        bid_again(b);
     }
 }
 
-static void acquire_bid(struct redlock_election *e)
+static void acquire_bid(struct rlk_bid *b)
 {
     struct redlock_request q;
 
     redlock_request_init(&q);
-    q.key = e->bid.key;
-    q.ttl_ms = e->options.ttl_ms;
-    q.owner = e->bid.owner;
+    q.key = b->key;
+    q.ttl_ms = b->terms->options.ttl_ms;
+    q.owner = b->owner;
     q.wait_ms = REDLOCK_FOREVER;
-    q.min_validity_ms = e->request.min_validity_ms; /* too slow to lead: no bid */
-    q.max_hold_ms = (uint32_t)(bid_us(e) / 1000);
+    q.min_validity_ms = b->terms->request.min_validity_ms; /* too slow to lead: no bid */
+    q.max_hold_ms = (uint32_t)(bid_us(b) / 1000);
     q.notice_cb = on_bid_notice;
-    q.notice_arg = e;
-    if (redlock_acquire(e->rl, &q, on_bid_acquired, e, &e->bid.lock) != 0) {
-        e->bid.lock = NULL;
-        bid_again(e);
+    q.notice_arg = b;
+    if (redlock_acquire(b->rl, &q, on_bid_acquired, b, &b->lock) != 0) {
+        b->lock = NULL;
+        bid_again(b);
     }
 }
 
 /* A candidate that is not fit to lead makes nobody step aside. */
 static void on_call(struct rlk_call *call)
 {
-    struct redlock_election *e = RLK_CONTAINER(call, struct redlock_election, bid.call);
+    struct rlk_bid *b = RLK_CONTAINER(call, struct rlk_bid, call);
 
-    if (!e->bid.wanted || e->bid.lock) {
+    if (!b->wanted || b->lock) {
         return;
     }
-    if (rlk_election_is_healthy(e)) {
-        acquire_bid(e);
+    if (b->hooks->is_healthy(b)) {
+        acquire_bid(b);
     } else {
-        bid_again(e);
+        bid_again(b);
     }
 }
 
 static void on_bid_timer(struct rlk_timer *t, uint64_t now_us)
 {
-    struct redlock_election *e = RLK_CONTAINER(t, struct redlock_election, bid.timer);
+    struct rlk_bid *b = RLK_CONTAINER(t, struct rlk_bid, timer);
 
     (void)now_us;
-    rlk_turn_report(&e->rl->loop.turn, &e->bid.call);
+    rlk_turn_report(&b->rl->loop.turn, &b->call);
 }
 
-void rlk_bid_want(struct redlock_election *e, bool wanted)
+void rlk_bid_want(struct rlk_bid *b, bool wanted)
 {
-    struct rlk_bid *b = &e->bid;
-
     if (b->wanted == wanted) {
         return;
     }
     b->wanted = wanted;
     if (wanted && !b->timer.set) {
-        rlk_turn_report(&e->rl->loop.turn, &b->call);
+        rlk_turn_report(&b->rl->loop.turn, &b->call);
     } else if (!wanted) {
-        drop(e);
+        drop(b);
     }
 }
 
 /* ---- the beginning and the end ---- */
 
-void rlk_bid_init(struct redlock_election *e)
+void rlk_bid_init(struct rlk_bid *b, struct redlock *rl, const struct rlk_election_terms *terms,
+                  const struct rlk_bid_hooks *hooks)
 {
-    struct rlk_bid *b = &e->bid;
-    const char *id = e->options.id ? e->options.id : "";
-
+    b->rl = rl;
+    b->terms = terms;
+    b->hooks = hooks;
     rlk_call_init(&b->call, on_call);
     rlk_timer_init(&b->timer, on_bid_timer);
-    snprintf(b->key, sizeof(b->key), "%s" RLK_BID_KEY, e->name);
-    snprintf(b->owner, sizeof(b->owner), OWNER "%u %s", e->options.priority, id);
+    snprintf(b->key, sizeof(b->key), "%s" RLK_BID_KEY, terms->name);
+    snprintf(b->owner, sizeof(b->owner), OWNER "%u %s", terms->options.priority, terms->id);
 }
 
-int rlk_bid_begin(struct redlock_election *e)
+int rlk_bid_begin(struct rlk_bid *b)
 {
-    struct rlk_bid *b = &e->bid;
-
-    return rlk_observe(e->rl, b->key, on_observed, e, &b->observation);
+    return rlk_observe(b->rl, b->key, on_bids_observed, b, &b->observation);
 }
 
-void rlk_bid_stop(struct redlock_election *e)
+void rlk_bid_stop(struct rlk_bid *b)
 {
-    rlk_list_remove(&e->bid.call.link);
-    rlk_timer_cancel(&e->rl->loop.timers, &e->bid.timer);
+    rlk_list_remove(&b->call.link);
+    rlk_timer_cancel(&b->rl->loop.timers, &b->timer);
 }
 
-void rlk_bid_end(struct redlock_election *e)
+void rlk_bid_end(struct rlk_bid *b)
 {
-    struct rlk_bid *b = &e->bid;
-
-    rlk_bid_want(e, false);
-    rlk_bid_stop(e);
+    rlk_bid_want(b, false);
+    rlk_bid_stop(b);
     rlk_observation_end(b->observation);
     b->observation = NULL;
 }

@@ -8,18 +8,27 @@
 
 #include <stdbool.h>
 
-#include <redlock/lock.h>
-
+#include "election/terms.h"
 #include "net/timers.h"
 #include "net/turn.h"
 
-/* The key of the bids: behind the name of the election. */
-#define RLK_BID_KEY ":redlock-bid"
-
-struct redlock_election;
+struct rlk_bid;
 struct rlk_observation;
 
+/* What the election has to say, and hears. */
+struct rlk_bid_hooks {
+    /* Whether the candidate is fit to lead. It may call everything meanwhile. */
+    bool (*is_healthy)(struct rlk_bid *b);
+    /* Whether somebody with a higher priority bids, as the masters say now. */
+    void (*observed)(struct rlk_bid *b, bool outranked);
+    /* Our bid was acquired, or there is none any more. The last thing that the bid does. */
+    void (*settled)(struct rlk_bid *b);
+};
+
 struct rlk_bid {
+    struct redlock *rl;
+    const struct rlk_election_terms *terms;
+    const struct rlk_bid_hooks *hooks;
     struct rlk_observation *observation;
     struct redlock_lock *lock; /* our bid: being acquired, or held; NULL: none */
     bool wanted;               /* we bid for leadership */
@@ -30,19 +39,20 @@ struct rlk_bid {
     char owner[REDLOCK_MAX_OWNER + 1];
 };
 
-/* Make the names of our bid, from the name and the id of the election. */
-void rlk_bid_init(struct redlock_election *e);
+/* Everything is borrowed. */
+void rlk_bid_init(struct rlk_bid *b, struct redlock *rl, const struct rlk_election_terms *terms,
+                  const struct rlk_bid_hooks *hooks);
 
 /* Observe the bids of others. 0, or the status and text of the observation. */
-int rlk_bid_begin(struct redlock_election *e);
+int rlk_bid_begin(struct rlk_bid *b);
 
 /* Bid for nothing and observe nothing any more. */
-void rlk_bid_end(struct redlock_election *e);
+void rlk_bid_end(struct rlk_bid *b);
 
-/* Begin no bid that is planned: the memory of the election may be freed. */
-void rlk_bid_stop(struct redlock_election *e);
+/* Begin no bid that is planned: the memory of the bid may be freed. */
+void rlk_bid_stop(struct rlk_bid *b);
 
 /* Bid for leadership from now on, or do not. */
-void rlk_bid_want(struct redlock_election *e, bool wanted);
+void rlk_bid_want(struct rlk_bid *b, bool wanted);
 
 #endif

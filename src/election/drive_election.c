@@ -1,12 +1,11 @@
 /* drive_election.c - drives the machine of an election: what happens to its lock becomes an event,
  * and the actions become calls about the lock, and callbacks. */
-#include "election/election.h"
+#include "election/drive_election.h"
 
 #include <redlock/error.h>
 
 #include "base/alloc.h"
 #include "base/time.h"
-#include "election/leader.h"
 #include "lock/drive_hold.h"
 #include "lock/drive_release.h"
 #include "lock/lock.h"
@@ -19,9 +18,12 @@ static void do_kind(struct redlock_election *e, enum rlk_election_event_kind kin
 
 /* ---- the callbacks of the lock ---- */
 
-bool rlk_election_is_healthy(struct redlock_election *e)
+/* The application may call everything meanwhile. */
+static bool is_healthy(struct redlock_election *e)
 {
-    return e->options.healthy_cb == NULL || e->options.healthy_cb(e, e->options.arg);
+    const struct redlock_election_options *o = &e->terms.options;
+
+    return o->healthy_cb == NULL || o->healthy_cb(e, o->arg);
 }
 
 static void fail_election(struct redlock_election *e, int status)
@@ -40,8 +42,9 @@ static void on_leadership_acquired(struct redlock_lock *lock, int status, void *
         fail_election(e, status);
         return;
     }
-    rlk_lock_begin_leadership(lock, e->machine.config.retry_us, e->options.healthy_cb != NULL);
-    ev.healthy = rlk_election_is_healthy(e);
+    rlk_lock_begin_leadership(lock, e->machine.config.retry_us,
+                              e->terms.options.healthy_cb != NULL);
+    ev.healthy = is_healthy(e);
     e->failure = ev.healthy ? 0 : REDLOCK_EUNRENEWED;
     ev.valid_until_us = redlock_lock_deadline_us(lock);
     rlk_election_do(e, ev);
@@ -50,7 +53,7 @@ static void on_leadership_acquired(struct redlock_lock *lock, int status, void *
 /* Each renewal waits for this. */
 static void ask_health(struct redlock_election *e)
 {
-    if (!rlk_election_is_healthy(e)) {
+    if (!is_healthy(e)) {
         e->failure = REDLOCK_EUNRENEWED;
         do_kind(e, RLK_ELECTION_SICK);
     } else if (e->lock) {
@@ -82,9 +85,9 @@ static void acquire_leadership(struct redlock_election *e)
 {
     int status;
 
-    e->request.notice_cb = on_election_notice;
-    e->request.notice_arg = e;
-    status = redlock_acquire(e->rl, &e->request, on_leadership_acquired, e, &e->lock);
+    e->terms.request.notice_cb = on_election_notice;
+    e->terms.request.notice_arg = e;
+    status = redlock_acquire(e->rl, &e->terms.request, on_leadership_acquired, e, &e->lock);
     if (status) {
         e->lock = NULL;
         fail_election(e, status); /* try again later: out of memory, or too many requests */
@@ -124,6 +127,24 @@ static void schedule(struct redlock_election *e)
     }
 }
 
+/* Whether nothing of the election is under way any more. */
+static bool is_election_over(const struct redlock_election *e)
+{
+    const struct rlk_election *m = &e->machine;
+
+    if (e->bid.lock) {
+        return false;
+    }
+    return m->state == RLK_ELECTION_IDLE || (m->state == RLK_ELECTION_STOPPING && m->released);
+}
+
+static void settle_election(struct redlock_election *e)
+{
+    if (e->freeing && is_election_over(e)) {
+        schedule(e);
+    }
+}
+
 static void change_lock(struct redlock_election *e, const struct rlk_election_actions *out)
 {
     if (out->cancel) {
@@ -143,21 +164,23 @@ static void change_lock(struct redlock_election *e, const struct rlk_election_ac
 /* Callbacks come last: they may call everything. */
 static void carry_out_election(struct redlock_election *e, const struct rlk_election_actions *out)
 {
+    const struct redlock_election_options *o = &e->terms.options;
+
     publish(e);
     rlk_timer_set(&e->rl->loop.timers, &e->timer, out->deadline_us);
-    rlk_bid_want(e, out->bids);
+    rlk_bid_want(&e->bid, out->bids);
     change_lock(e, out); /* last: may step the machine again */
     if (out->demoted) {
         schedule(e);
     }
     if (out->elected) {
-        e->options.elected_cb(e, atomic_load(&e->term), e->options.arg);
-        rlk_leader_tell(e);
+        o->elected_cb(e, atomic_load(&e->term), o->arg);
+        rlk_election_tell_leader(e);
     }
-    if (out->moved && e->options.moved_cb) {
-        e->options.moved_cb(e, e->machine.leadership_until_us, e->options.arg);
+    if (out->moved && o->moved_cb) {
+        o->moved_cb(e, e->machine.leadership_until_us, o->arg);
     }
-    rlk_election_settle(e);
+    settle_election(e);
 }
 
 /* Why renewals fail. One that waits for healthy_cb has not failed: it begins after the yes. */
@@ -178,6 +201,27 @@ void rlk_election_do(struct redlock_election *e, struct rlk_election_event ev)
     carry_out_election(e, &out);
 }
 
+/* ---- who leads ---- */
+
+bool rlk_election_leads(const struct redlock_election *e)
+{
+    return e->machine.state == RLK_ELECTION_LEADING && e->lock;
+}
+
+void rlk_election_tell_leader(struct redlock_election *e)
+{
+    const struct redlock_election_options *o = &e->terms.options;
+    const struct redlock_leader *news;
+
+    if (e->freeing || e->rl->closing) {
+        return;
+    }
+    news = rlk_leader_take_news(&e->leader, rlk_election_leads(e), atomic_load(&e->term));
+    if (news && o->leader_cb) {
+        o->leader_cb(e, news, o->arg);
+    }
+}
+
 /* ---- the end of leadership, and of the election ---- */
 
 /* The lock may end sooner than its last notice said, while the next notice is on its way. If a
@@ -191,6 +235,7 @@ static void hear_of_lock(struct redlock_election *e)
 
 void rlk_election_report_demoted(struct redlock_election *e)
 {
+    const struct redlock_election_options *o = &e->terms.options;
     struct redlock_demotion d = {.size = sizeof(d)};
 
     if (e->machine.state != RLK_ELECTION_DEMOTED) {
@@ -201,34 +246,16 @@ void rlk_election_report_demoted(struct redlock_election *e)
     d.term = atomic_load(&e->term);
     d.stop_by_us = e->machine.valid_until_us;
     e->reporting = true;
-    e->options.demoted_cb(e, &d, e->options.arg);
+    o->demoted_cb(e, &d, o->arg);
     e->reporting = false;
     do_kind(e, RLK_ELECTION_REPORTED);
-    rlk_leader_tell(e);
-}
-
-/* Whether nothing of the election is under way any more. */
-static bool is_election_over(const struct redlock_election *e)
-{
-    const struct rlk_election *m = &e->machine;
-
-    if (e->bid.lock) {
-        return false;
-    }
-    return m->state == RLK_ELECTION_IDLE || (m->state == RLK_ELECTION_STOPPING && m->released);
-}
-
-void rlk_election_settle(struct redlock_election *e)
-{
-    if (e->freeing && is_election_over(e)) {
-        schedule(e);
-    }
+    rlk_election_tell_leader(e);
 }
 
 /* In any state: nothing that is set or queued may find the memory. */
 static void dispose(struct redlock_election *e)
 {
-    rlk_bid_stop(e);
+    rlk_bid_stop(&e->bid);
     rlk_timer_cancel(&e->rl->loop.timers, &e->timer);
     rlk_list_remove(&e->report.link);
     rlk_list_remove(&e->operation.link);
@@ -256,7 +283,7 @@ static bool may_be_well(const struct redlock_election *e)
 /* Ask before it tries again: it would take the lock from others, and give it up. */
 static void ask_if_well(struct redlock_election *e)
 {
-    if (rlk_election_is_healthy(e)) {
+    if (is_healthy(e)) {
         do_kind(e, RLK_ELECTION_TIMER);
     } else if (may_be_well(e)) {
         rlk_timer_set(&e->rl->loop.timers, &e->timer,
@@ -316,13 +343,45 @@ static void free_election(struct rlk_operation *op)
     dispose(election_of(op));
 }
 
+/* ---- the beginning ---- */
+
+static struct redlock_election *bidder(struct rlk_bid *b)
+{
+    return RLK_CONTAINER(b, struct redlock_election, bid);
+}
+
+static bool bid_is_healthy(struct rlk_bid *b)
+{
+    return is_healthy(bidder(b));
+}
+
+static void on_outranked(struct rlk_bid *b, bool outranked)
+{
+    rlk_election_do(bidder(b), (struct rlk_election_event){.kind = RLK_ELECTION_OUTRANKED,
+                                                           .outranked = outranked});
+}
+
+static void on_bid_settled(struct rlk_bid *b)
+{
+    settle_election(bidder(b));
+}
+
+void rlk_election_prepare(struct redlock_election *e)
+{
+    static const struct rlk_bid_hooks hooks = {bid_is_healthy, on_outranked, on_bid_settled};
+
+    rlk_election_init(&e->machine, &e->terms.config);
+    rlk_leader_init(&e->leader);
+    rlk_bid_init(&e->bid, e->rl, &e->terms, &hooks);
+    rlk_call_init(&e->report, report_election);
+    rlk_timer_init(&e->timer, on_election_timer);
+}
+
 void rlk_election_begin(struct redlock_election *e)
 {
     static const struct rlk_operation_kind kind = {
         .event = on_election_event, .close = close_election, .free = free_election};
 
-    rlk_call_init(&e->report, report_election);
-    rlk_timer_init(&e->timer, on_election_timer);
     rlk_manager_add(e->rl, &e->operation, &kind, RLK_OPERATION_NONE);
     rlk_manager_reported(e->rl, &e->operation); /* a close does not wait for it */
 }

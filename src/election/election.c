@@ -1,25 +1,28 @@
 /* election.c - the calls of redlock/election.h. */
-#include "election/election.h"
+#include <redlock/election.h>
 
 #include <redlock/error.h>
 
 #include "base/alloc.h"
+#include "base/sized.h"
+#include "election/drive_election.h"
 #include "election/kept.h"
-#include "election/leader.h"
-#include "election/terms.h"
+#include "election/observe.h"
 #include "net/clock.h"
 
 /* ---- the beginning ---- */
 
 static int begin_election(struct redlock_election *e)
 {
-    int status = rlk_leader_observe(e);
+    int status;
 
-    if (status == 0 && e->options.id) {
-        status = rlk_bid_begin(e);
+    rlk_election_prepare(e);
+    status = rlk_election_observe(e);
+    if (status == 0 && e->terms.options.id) {
+        status = rlk_bid_begin(&e->bid);
     }
     if (status) {
-        rlk_leader_forget(e);
+        rlk_election_unobserve(e);
         return status;
     }
     rlk_election_begin(e);
@@ -44,7 +47,7 @@ REDLOCK_EXPORT int redlock_election_new(struct redlock *rl,
         return REDLOCK_ENOMEM;
     }
     e->rl = rl;
-    status = rlk_election_check(e, options);
+    status = rlk_election_terms_read(rl, options, &e->terms);
     if (status == 0) {
         status = begin_election(e);
     }
@@ -75,7 +78,7 @@ REDLOCK_EXPORT int redlock_election_campaign(struct redlock_election *election)
     if (status) {
         return status;
     }
-    if (election->options.id == NULL) {
+    if (election->terms.options.id == NULL) {
         return REDLOCK_EINVAL;
     }
     if (election->freeing) {
@@ -128,8 +131,8 @@ REDLOCK_EXPORT int redlock_election_free(struct redlock_election *election,
     election->freeing = true;
     election->free_cb = cb;
     election->free_arg = arg;
-    rlk_leader_forget(election);
-    rlk_bid_end(election);
+    rlk_election_unobserve(election);
+    rlk_bid_end(&election->bid);
     rlk_election_do(election, (struct rlk_election_event){.kind = RLK_ELECTION_RESIGN});
     return 0;
 }
@@ -183,4 +186,19 @@ REDLOCK_EXPORT const struct redlock_lock *
 redlock_election_lock(const struct redlock_election *election)
 {
     return election ? election->lock : NULL;
+}
+
+REDLOCK_EXPORT int redlock_election_leader(const struct redlock_election *election,
+                                           struct redlock_leader *ret_leader)
+{
+    int status = rlk_manager_check(election ? election->rl : NULL);
+
+    if (status == REDLOCK_EINVAL || status == REDLOCK_EFORK) {
+        return status;
+    }
+    if (ret_leader == NULL || !rlk_sized_valid(ret_leader, sizeof(*ret_leader))) {
+        return REDLOCK_EINVAL;
+    }
+    rlk_sized_write(ret_leader, &election->leader.told.leader, sizeof(*ret_leader));
+    return 0;
 }

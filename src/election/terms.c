@@ -10,8 +10,8 @@
 #include "base/time.h"
 #include "core/hold.h"
 #include "core/validity.h"
-#include "election/election.h"
 #include "lock/leader_text.h"
+#include "lock/manager.h"
 #include "lock/request.h"
 
 #define MAX_DELAY_MS 86400000
@@ -101,15 +101,15 @@ static int check_callbacks(struct redlock *rl, const struct redlock_election_opt
     return rlk_request_switch(rl, "stops_later", o->stops_later);
 }
 
-static void copy_texts(struct redlock_election *e)
+static void copy_texts(struct rlk_election_terms *t)
 {
-    struct redlock_election_options *o = &e->options;
+    struct redlock_election_options *o = &t->options;
 
-    snprintf(e->name, sizeof(e->name), "%s", o->name);
-    rlk_leader_text_write(e->owner, o->id ? o->id : "", o->value, o->priority);
-    rlk_bid_init(e);
-    o->name = e->name;
-    o->id = o->id ? e->owner : NULL; /* only whether there is one */
+    snprintf(t->name, sizeof(t->name), "%s", o->name);
+    snprintf(t->id, sizeof(t->id), "%s", o->id ? o->id : "");
+    rlk_leader_text_write(t->owner, t->id, o->value, o->priority);
+    o->name = t->name;
+    o->id = o->id ? t->id : NULL;
     o->value = NULL;
 }
 
@@ -164,51 +164,51 @@ static struct rlk_election_config config_of(const struct redlock *rl,
 /* ---- the lock ---- */
 
 /* Leadership that would be over soon is not worth taking: at least half of it must be left. */
-static void fill_request(struct redlock_election *e, const struct rlk_election_config *c)
+static void fill_request(struct rlk_election_terms *t)
 {
-    struct redlock_request *q = &e->request;
+    const struct rlk_election_config *c = &t->config;
+    struct redlock_request *q = &t->request;
     uint64_t least_us = c->lease_us - c->renew_deadline_us / 2;
     uint64_t retry_ms = rlk_time_max(c->retry_us / 1000, 1);
 
     redlock_request_init(q);
-    q->key = e->name;
-    q->ttl_ms = e->options.ttl_ms;
-    q->owner = e->owner;
+    q->key = t->name;
+    q->ttl_ms = t->options.ttl_ms;
+    q->owner = t->owner;
     q->fencing = 1;
     q->wait_ms = REDLOCK_FOREVER;
     q->retry_max_ms = (uint32_t)rlk_time_min(retry_ms, q->retry_max_ms);
     q->min_validity_ms = (uint32_t)(least_us / 1000);
-    q->needs_heartbeat = e->options.healthy_cb != NULL;
+    q->needs_heartbeat = t->options.healthy_cb != NULL;
     q->flags = REDLOCK_NOTIFY_MOVES;
 }
 
-int rlk_election_check(struct redlock_election *e, const struct redlock_election_options *theirs)
+int rlk_election_terms_read(struct redlock *rl, const struct redlock_election_options *theirs,
+                            struct rlk_election_terms *ret_terms)
 {
-    struct redlock_election_options *o = &e->options;
-    struct rlk_election_config c;
+    struct redlock_election_options *o = &ret_terms->options;
     struct redlock_request q;
     struct rlk_terms terms;
-    int status = rlk_request_read(e->rl, &options_form, theirs, o);
+    int status = rlk_request_read(rl, &options_form, theirs, o);
 
     if (status == 0) {
-        status = check_texts(e->rl, o);
+        status = check_texts(rl, o);
     }
     if (status == 0) {
-        status = check_callbacks(e->rl, o);
+        status = check_callbacks(rl, o);
     }
     if (status == 0) {
-        status = rlk_request_ttl(e->rl, o->ttl_ms);
+        status = rlk_request_ttl(rl, o->ttl_ms);
     }
     if (status) {
         return status;
     }
-    c = config_of(e->rl, o);
-    status = check_numbers(e->rl, o, &c);
+    ret_terms->config = config_of(rl, o);
+    status = check_numbers(rl, o, &ret_terms->config);
     if (status) {
         return status;
     }
-    copy_texts(e);
-    rlk_election_init(&e->machine, &c);
-    fill_request(e, &c);
-    return rlk_request_check(e->rl, &e->request, &q, &terms);
+    copy_texts(ret_terms);
+    fill_request(ret_terms);
+    return rlk_request_check(rl, &ret_terms->request, &q, &terms);
 }

@@ -2,13 +2,29 @@
 #ifndef RLK_ELECTION_TERMS_H
 #define RLK_ELECTION_TERMS_H
 
-struct redlock;
-struct redlock_election;
-struct redlock_election_options;
+#include <redlock/election.h>
+#include <redlock/lock.h>
 
-/* Copy the caller's options, of whatever version, and everything that follows from them, into `e`,
- * whose `rl` is set. 0; or REDLOCK_EINVAL or REDLOCK_ETTL with a sentence for redlock_error_text().
- */
-int rlk_election_check(struct redlock_election *e, const struct redlock_election_options *theirs);
+#include "core/election.h"
+
+struct redlock;
+
+/* The key of the bids: behind the name of the election. */
+#define RLK_BID_KEY ":redlock-bid"
+
+/* What an election is about. The request and the options point to the texts: it is not moved. */
+struct rlk_election_terms {
+    struct redlock_election_options options; /* without `value`, which is in `owner` */
+    struct rlk_election_config config;
+    struct redlock_request request; /* what to acquire */
+    char name[REDLOCK_MAX_KEY + 1];
+    char id[REDLOCK_MAX_ID + 1];
+    char owner[REDLOCK_MAX_OWNER + 1];
+};
+
+/* Read the caller's options, of whatever version, and copy them and everything that follows from
+ * them. 0; or REDLOCK_EINVAL or REDLOCK_ETTL with a sentence for redlock_error_text(). */
+int rlk_election_terms_read(struct redlock *rl, const struct redlock_election_options *theirs,
+                            struct rlk_election_terms *ret_terms);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "election/bid.h"
+#include "election/terms.h"
 #include "node/command.h"
 #include "node/health.h"
 #include "scripts/scripts.h"

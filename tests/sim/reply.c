@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mask.h"
-#include "election/bid.h"
+#include "election/terms.h"
 #include "node/command.h"
 
 static struct rlk_reply text_of(enum rlk_reply_type type, const char *str)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "election/election.h"
+#include "election/drive_election.h"
 #include "lock/drive_release.h"
 #include "sim/check.h"
 #include "sim/process.h"
@@ -40,7 +40,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     user_got(process_world(), k, lock, status);
     k->lock = status ? NULL : lock;
     k->candidacy.elected_us = k->is_bidder ? process_world()->now_us : k->candidacy.elected_us;
-    k->candidacy.acquired_cb(lock, status, k->candidacy.election);
+    k->candidacy.acquired_cb(lock, status, k->candidacy.lock_arg);
 }
 
 /* That its health is asked for is told each time. */
@@ -55,17 +55,19 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
     } else if (notice->kind == REDLOCK_NOTICE_TROUBLE && notice->reason != REDLOCK_EUNRENEWED) {
         check_trouble_reported(w, k->client, k->index);
     }
-    k->candidacy.notice_cb(lock, notice, k->candidacy.election);
+    k->candidacy.notice_cb(lock, notice, k->candidacy.lock_arg);
 }
 
 /* ---- what it asks for ---- */
 
 /* The bids of a candidate are another worker's, because it has both locks at once [L5]. */
-static struct worker *worker_for(struct redlock_election *e, const char *owner)
+static struct worker *worker_for(void *arg, const char *owner)
 {
-    struct worker *k = e->options.arg, *bidder = world_worker(process_world(), k->client, 1);
+    bool bids = strncmp(owner, "bid ", 4) == 0;
+    struct redlock_election *e = bids ? RLK_CONTAINER(arg, struct redlock_election, bid) : arg;
+    struct worker *k = e->terms.options.arg, *bidder = world_worker(process_world(), k->client, 1);
 
-    if (strncmp(owner, "bid ", 4) != 0) {
+    if (!bids) {
         return k;
     }
     bidder->candidacy.election = e;
@@ -92,6 +94,7 @@ int __wrap_redlock_acquire(struct redlock *rl, const struct redlock_request *req
     k = worker_for(arg, request->owner);
     k->candidacy.acquired_cb = cb;
     k->candidacy.notice_cb = q.notice_cb;
+    k->candidacy.lock_arg = arg;
     q.notice_cb = on_notice;
     q.notice_arg = k;
     user_asks(process_world(), k, &q, keys_of(k), RLK_NEVER);

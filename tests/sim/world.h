@@ -324,6 +324,7 @@ struct candidacy {
     struct redlock_election *election; /* NULL: none */
     redlock_acquire_cb *acquired_cb;   /* of the election, about its lock */
     redlock_notice_cb *notice_cb;
+    void *lock_arg;    /* of both: the election, or its bid */
     unsigned step;     /* only the latest plan of the user counts */
     unsigned key;      /* that it is an election for */
     unsigned priority; /* also of the last bid */
