@@ -20,6 +20,11 @@
 /* The size of a struct that ends with this field. */
 #define RLK_SIZED_UP_TO(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
 
+/* Whether this is the last field, for an assertion beside code that names each field: a field that
+ * is appended breaks it, unless it fits into padding, where no pointer does. */
+#define RLK_SIZED_ENDS_WITH(type, field)                                                           \
+    (sizeof(type) - RLK_SIZED_UP_TO(type, field) < _Alignof(type))
+
 /* Whether the size of the program's struct is possible. least: the size of the first version. */
 bool rlk_sized_valid(const void *theirs, size_t least);
 

@@ -6,6 +6,11 @@
 
 #include <redlock/error.h>
 
+#include "base/sized.h"
+
+/* The two functions below name every text, and every field that makes news. */
+_Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_leader, is_me), "copy and compare a new field");
+
 static void set(struct rlk_heard *h, const struct redlock_leader *leader)
 {
     snprintf(h->id, sizeof(h->id), "%s", leader->id);

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/mask.h"
+#include "base/sized.h"
 #include "core/holder.h"
 #include "lock/leader_text.h"
 #include "net/clock.h"
@@ -148,6 +149,8 @@ static void keep(struct texts *t, const char **text)
 }
 
 /* These two name every pointer of their struct, but `nodes`. */
+_Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_query_result, priority), "keep a new pointer");
+_Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_query_node, waiters), "keep a new pointer");
 
 static void keep_result(struct texts *t, struct redlock_query_result *r)
 {

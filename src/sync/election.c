@@ -349,6 +349,19 @@ REDLOCK_EXPORT int redlock_sync_election_fd(const struct redlock_sync_election *
     return rlk_sync_is_child(election->s) ? REDLOCK_EFORK : election->fd;
 }
 
+/* Names every field of both. */
+_Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_leader, is_me), "copy a new field");
+_Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_sync_leader, value), "copy a new field");
+
+static void copy_leader(struct redlock_sync_leader *to, const struct redlock_leader *leader)
+{
+    to->term = leader->term;
+    to->known = leader->known;
+    to->is_me = leader->is_me;
+    snprintf(to->id, sizeof(to->id), "%s", leader->id);
+    snprintf(to->value, sizeof(to->value), "%s", leader->value);
+}
+
 static void begin_leader(struct rlk_sync_call *call)
 {
     struct about *a = RLK_CONTAINER(call, struct about, call);
@@ -356,11 +369,7 @@ static void begin_leader(struct rlk_sync_call *call)
     int status = redlock_election_leader(a->e->election, &now);
 
     if (status == 0) {
-        a->leader.term = now.term;
-        a->leader.known = now.known;
-        a->leader.is_me = now.is_me;
-        snprintf(a->leader.id, sizeof(a->leader.id), "%s", now.id);
-        snprintf(a->leader.value, sizeof(a->leader.value), "%s", now.value);
+        copy_leader(&a->leader, &now);
     }
     rlk_sync_finish(call, status);
 }
