@@ -17,12 +17,11 @@
 #include <redlock/error.h>
 
 #include "base/alloc.h"
-#include "base/mask.h"
 #include "base/time.h"
 #include "doctor/checkup.h"
 #include "doctor/report.h"
 #include "doctor/trial.h"
-#include "lock/manager.h"
+#include "lock/gather.h"
 #include "net/clock.h"
 
 /* With 64 random bits after this, no such key exists. */
@@ -31,21 +30,16 @@
 struct entry {
     struct rlk_exam *exam;
     struct rlk_node *node;
-    struct rlk_timer timer; /* the timeout of this master */
-    uint64_t sent_us;       /* when the last TIME was sent */
+    uint64_t sent_us; /* when the last TIME was sent */
     struct rlk_report_node *part;
     struct rlk_trial trial;
 };
 
 struct rlk_exam {
-    struct rlk_operation operation; /* until the callback is called */
-    struct redlock *rl;
-    struct rlk_call called;
+    struct rlk_gather gather;
     redlock_examine_cb *cb;
     void *arg;
-    bool cancelled;
-    unsigned refs;    /* requests in flight, and one until the callback is called */
-    uint64_t pending; /* nodes that are not done */
+    unsigned refs; /* requests in flight, and one until the callback is called */
     char key[REDLOCK_MAX_KEY + 48];
     struct rlk_report report;
     struct entry entries[];
@@ -56,7 +50,7 @@ static void unref(struct rlk_exam *e)
     unsigned i;
 
     if (--e->refs == 0) {
-        for (i = 0; i < e->rl->options.n_nodes; i++) {
+        for (i = 0; i < e->gather.rl->options.n_nodes; i++) {
             rlk_trial_end(&e->entries[i].trial);
         }
         rlk_report_end(&e->report);
@@ -64,35 +58,19 @@ static void unref(struct rlk_exam *e)
     }
 }
 
-static void finish_exam(struct rlk_exam *e)
-{
-    unsigned i;
-
-    e->pending = 0;
-    for (i = 0; i < e->rl->options.n_nodes; i++) {
-        rlk_timer_cancel(&e->rl->loop.timers, &e->entries[i].timer);
-        rlk_trial_cancel(&e->entries[i].trial);
-    }
-    rlk_turn_report(&e->rl->loop.turn, &e->called);
-}
-
 static bool is_pending(const struct entry *x)
 {
-    return (x->exam->pending & rlk_mask_bit(x->node->index)) != 0;
+    return rlk_gather_awaits(&x->exam->gather, x->node->index);
 }
 
 static void finish_node(struct entry *x)
 {
-    struct rlk_exam *e = x->exam;
+    rlk_gather_done(&x->exam->gather, x->node->index);
+}
 
-    if (is_pending(x)) {
-        rlk_timer_cancel(&e->rl->loop.timers, &x->timer);
-        rlk_trial_cancel(&x->trial);
-        e->pending &= ~rlk_mask_bit(x->node->index);
-        if (e->pending == 0) {
-            finish_exam(e);
-        }
-    }
+static void extend_node(struct entry *x, uint64_t until_us)
+{
+    rlk_gather_extend(&x->exam->gather, x->node->index, until_us);
 }
 
 /* ---- question and answer ---- */
@@ -135,14 +113,13 @@ static void on_time(struct rlk_node *n, const struct rlk_exchange *r, const stru
 /* Without a subscriber connection nobody needs the rights for it. */
 static void begin_trial(struct entry *x, uint64_t now_us)
 {
-    const struct rlk_options *options = &x->exam->rl->options;
+    const struct rlk_options *options = &x->exam->gather.rl->options;
 
     if (!options->subscribe) {
         finish_node(x);
         return;
     }
-    rlk_timer_set(&x->exam->rl->loop.timers, &x->timer,
-                  rlk_time_add(now_us, options->connect_timeout_us));
+    extend_node(x, rlk_time_add(now_us, options->connect_timeout_us));
     rlk_trial_start(&x->trial);
 }
 
@@ -198,8 +175,7 @@ static void begin_checkup(struct entry *x, uint64_t now_us)
     unsigned at;
 
     rlk_checkup_note_connection(&x->part->checkup, x->node);
-    rlk_timer_set(&e->rl->loop.timers, &x->timer,
-                  rlk_time_add(now_us, e->rl->options.node_timeout_us));
+    extend_node(x, rlk_time_add(now_us, e->gather.rl->options.node_timeout_us));
     for (at = 0; rlk_checkup_words(at, x->node, e->key, &words); at++) {
         if (!send_question(x, &kind, words.word, now_us)) {
             x->part->trouble.kind = RLK_TROUBLE_NOT_EXAMINED;
@@ -209,70 +185,55 @@ static void begin_checkup(struct entry *x, uint64_t now_us)
     }
 }
 
-/* ---- what happens to the manager ---- */
+/* ---- all of them ---- */
 
-static struct rlk_exam *exam_of(struct rlk_operation *op)
+static struct rlk_exam *exam_of(struct rlk_gather *g)
 {
-    return RLK_CONTAINER(op, struct rlk_exam, operation);
+    return RLK_CONTAINER(g, struct rlk_exam, gather);
 }
 
-/* While SUBSCRIBE is tried nothing is in flight, so the node may have been connected again. */
-static void on_examination_event(struct rlk_operation *op, const struct rlk_event *ev)
+static void examine_node(struct rlk_gather *g, unsigned node, uint64_t now_us)
 {
-    struct entry *x = &exam_of(op)->entries[ev->node];
-
-    if (ev->kind == RLK_EVENT_NODE_UP) {
-        if (is_pending(x) && x->trial.step == RLK_TRIAL_IDLE) {
-            begin_checkup(x, ev->now_us);
-        }
-    } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
-        finish_node(x);
-    }
+    begin_checkup(&exam_of(g)->entries[node], now_us);
 }
 
-static void close_examination(struct rlk_operation *op)
+static void on_examination_late(struct rlk_gather *g, unsigned node, uint64_t now_us)
 {
-    exam_of(op)->cancelled = true;
-    finish_exam(exam_of(op));
-}
-
-/* When a manager is freed, the callback of each examination has been called. */
-static void free_examination(struct rlk_operation *op)
-{
-    unref(exam_of(op));
-}
-
-static const struct rlk_operation_kind operation_kind = {
-    .event = on_examination_event, .close = close_examination, .free = free_examination};
-
-static void on_examination_timer(struct rlk_timer *t, uint64_t now_us)
-{
-    struct entry *x = RLK_CONTAINER(t, struct entry, timer);
+    struct entry *x = &exam_of(g)->entries[node];
 
     if (!rlk_trial_time_out(&x->trial)) {
         rlk_checkup_end(&x->part->checkup, x->sent_us, now_us);
     }
-    finish_node(x);
 }
 
-/* ---- the callback ---- */
-
-static void report_examination(struct rlk_call *call)
+static void cancel_trial(struct rlk_gather *g, unsigned node)
 {
-    struct rlk_exam *e = RLK_CONTAINER(call, struct rlk_exam, called);
-    struct redlock *rl = e->rl;
+    rlk_trial_cancel(&exam_of(g)->entries[node].trial);
+}
 
-    rlk_list_remove(&e->operation.link);
-    rlk_manager_reported(rl, &e->operation);
-    if (e->cancelled) {
+static void report_examination(struct rlk_gather *g, bool cancelled)
+{
+    struct rlk_exam *e = exam_of(g);
+
+    if (cancelled) {
         e->cb(NULL, REDLOCK_ECANCELED, e->arg);
     } else {
-        int status = rlk_report_make(&e->report, rl);
+        int status = rlk_report_make(&e->report, g->rl);
 
         e->cb(&e->report.public, status, e->arg);
     }
-    unref(e);
 }
+
+static void unref_exam(struct rlk_gather *g)
+{
+    unref(exam_of(g));
+}
+
+static const struct rlk_gather_kind gather_kind = {.ask = examine_node,
+                                                   .time_out = on_examination_late,
+                                                   .stop = cancel_trial,
+                                                   .report = report_examination,
+                                                   .unref = unref_exam};
 
 /* ---- the beginning ---- */
 
@@ -288,39 +249,28 @@ static struct rlk_exam *make_exam(struct redlock *rl)
         rlk_free(e);
         return NULL;
     }
-    e->rl = rl;
     e->refs = 1;
     snprintf(e->key, sizeof(e->key), "%s" KEY "%016" PRIx64, rl->options.key_prefix,
              rlk_prng_next(&rl->prng));
     for (i = 0; i < n; i++) {
         e->entries[i].exam = e;
         e->entries[i].node = &rl->nodes[i];
-        rlk_timer_init(&e->entries[i].timer, on_examination_timer);
         e->entries[i].part = &e->report.parts[i];
         rlk_trial_init(&e->entries[i].trial, &rl->nodes[i], &e->report.parts[i].checkup, on_tried);
     }
-    rlk_call_init(&e->called, report_examination);
-    rlk_manager_add(rl, &e->operation, &operation_kind, RLK_OPERATION_QUERY);
+    rlk_gather_init(&e->gather, rl, &gather_kind);
     return e;
 }
 
+/* Those that are being connected have this time for it; those that are ready get another. */
 static void start_exam(struct rlk_exam *e)
 {
+    const struct redlock *rl = e->gather.rl;
     uint64_t now_us = rlk_clock_us(), ready, connecting;
-    unsigned node;
 
-    rlk_manager_nodes(e->rl, now_us, &ready, &connecting, NULL);
-    e->pending = ready | connecting;
-    if (e->pending == 0) {
-        finish_exam(e);
-    }
-    RLK_MASK_EACH (node, connecting) {
-        rlk_timer_set(&e->rl->loop.timers, &e->entries[node].timer,
-                      rlk_time_add(now_us, e->rl->options.connect_timeout_us));
-    }
-    RLK_MASK_EACH (node, ready) {
-        begin_checkup(&e->entries[node], now_us);
-    }
+    rlk_manager_nodes(rl, now_us, &ready, &connecting, NULL);
+    rlk_gather_start(&e->gather, ready, connecting, now_us,
+                     rlk_time_add(now_us, rl->options.connect_timeout_us));
 }
 
 REDLOCK_EXPORT int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)
