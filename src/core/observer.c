@@ -5,6 +5,7 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "core/lookout.h"
 
 /* A renewal makes the ttl longer by this part of it, at the least. */
 #define RENEWAL_PARTS 16
@@ -16,13 +17,7 @@ void rlk_observer_init(struct rlk_observer *o, unsigned nodes, uint64_t timeout_
                                .retry_us = RLK_NEVER,
                                .poll_us = RLK_NEVER,
                                .look_us = RLK_NEVER,
-                               .pause_us = RLK_OBSERVER_AGAIN_US};
-}
-
-/* Up to a quarter earlier or later. */
-static uint64_t next_us(uint64_t period_us, struct rlk_prng *prng, uint64_t now_us)
-{
-    return rlk_time_add(now_us, period_us / 4 * 3 + rlk_prng_upto(prng, period_us / 2));
+                               .pause_us = RLK_LOOKOUT_PAUSE_US};
 }
 
 /* ---- looks ---- */
@@ -61,8 +56,8 @@ static void on_start(struct rlk_observer *o, const struct rlk_event *ev, struct 
     o->up = ev->ready;
     o->seen.kind = RLK_OBSERVER_UNKNOWN;
     o->since_us = ev->now_us;
-    o->poll_us = next_us(RLK_OBSERVER_POLL_US, prng, ev->now_us);
-    o->look_us = next_us(RLK_OBSERVER_LOOK_US, prng, ev->now_us);
+    o->poll_us = rlk_lookout_next_us(RLK_OBSERVER_POLL_US, prng, ev->now_us);
+    o->look_us = rlk_lookout_next_us(RLK_OBSERVER_LOOK_US, prng, ev->now_us);
     look(o, o->up, ev->now_us, out);
 }
 
@@ -171,7 +166,8 @@ static void take_look(struct rlk_observer *o, const struct rlk_event *ev)
 static void on_unsent(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng)
 {
     o->unsent |= rlk_mask_bit(ev->node);
-    o->retry_us = rlk_time_min(o->retry_us, next_us(RLK_OBSERVER_RETRY_US, prng, ev->now_us));
+    o->retry_us =
+        rlk_time_min(o->retry_us, rlk_lookout_next_us(RLK_OBSERVER_RETRY_US, prng, ev->now_us));
 }
 
 /* [O3] Masters that report no changes are looked at when another one has changed. */
@@ -209,7 +205,7 @@ static uint64_t end_us(const struct rlk_observer *o)
     if (!o->holder.held || (o->holder.nodes & ~o->asked) == 0) {
         return RLK_NEVER;
     }
-    return rlk_time_max(rlk_time_add(o->holder.end, RLK_OBSERVER_EXPIRED_US), o->end_look_us);
+    return rlk_lookout_expired_us(o->holder.end, o->end_look_us);
 }
 
 /* [O2] A ttl may stay 0 for a while: so these looks become seldom. */
@@ -217,7 +213,7 @@ static void look_at_end(struct rlk_observer *o, uint64_t now_us, struct rlk_acti
 {
     look(o, o->holder.nodes & ~o->asked, now_us, out);
     o->end_look_us = rlk_time_add(now_us, o->pause_us);
-    o->pause_us = rlk_time_min(2 * o->pause_us, RLK_OBSERVER_AGAIN_MAX_US);
+    o->pause_us = rlk_lookout_longer_us(o->pause_us);
 }
 
 /* [O4] When the answer of a node counts no longer, because the next one takes too long. */
@@ -256,11 +252,11 @@ static void on_observer_timer(struct rlk_observer *o, const struct rlk_event *ev
         look_at_end(o, ev->now_us, out);
     }
     if (ev->now_us >= o->poll_us) {
-        o->poll_us = next_us(RLK_OBSERVER_POLL_US, prng, ev->now_us);
+        o->poll_us = rlk_lookout_next_us(RLK_OBSERVER_POLL_US, prng, ev->now_us);
         look(o, o->up & ~o->hears, ev->now_us, out);
     }
     if (ev->now_us >= o->look_us) {
-        o->look_us = next_us(RLK_OBSERVER_LOOK_US, prng, ev->now_us);
+        o->look_us = rlk_lookout_next_us(RLK_OBSERVER_LOOK_US, prng, ev->now_us);
         memset(o->vain, 0, sizeof(o->vain));
         look(o, o->up, ev->now_us, out);
     }
@@ -330,7 +326,7 @@ static void update(struct rlk_observer *o, uint64_t now_us)
     }
     if (o->holder.end > now_us) {
         o->end_look_us = 0;
-        o->pause_us = RLK_OBSERVER_AGAIN_US;
+        o->pause_us = RLK_LOOKOUT_PAUSE_US;
     }
 }
 

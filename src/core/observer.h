@@ -18,12 +18,6 @@
 #include "core/event.h"
 #include "core/holder.h"
 
-/* [O2] How soon after the end of the key to look again, and how long to wait at least and at most
- * for the next look when it is still there. */
-#define RLK_OBSERVER_EXPIRED_US 1000
-#define RLK_OBSERVER_AGAIN_US 2000
-#define RLK_OBSERVER_AGAIN_MAX_US 40000
-
 /* [O3] How often to look at masters that report no changes, and at all of them: up to a quarter
  * earlier or later. */
 #define RLK_OBSERVER_POLL_US 1000000
@@ -70,8 +64,8 @@ struct rlk_observer {
     struct rlk_observer_state reported;  /* last */
     struct rlk_observer_state last_held; /* the last holder that was reported */
     uint64_t retry_us, poll_us, look_us; /* when to do that next */
-    uint64_t end_look_us, pause_us;      /* the next look at a key that has ended not before that,
-                                            and how long after that the next one */
+    uint64_t end_look_us, pause_us;      /* [O2] the next look at a key that has ended not before
+                                            that, and how long after that the next one */
 };
 
 /* nodes: 1 to RLK_MAX_NODES; timeout_us: how long an answer may take. */

@@ -3,21 +3,16 @@
 
 #include "base/mask.h"
 #include "base/time.h"
-
-/* The key has expired when its ttl is over by the master's clock. */
-#define EXPIRED_US 1000
+#include "core/lookout.h"
 
 /* How long a change of the key is given to turn out to be a release. */
 #define CHANGED_US (2 * RLK_WAITING_ALONE_US)
-
-/* The least time between two looks at a key that has expired. */
-#define LOOK_AGAIN_US 2000
 
 void rlk_waiting_init(struct rlk_waiting *w, unsigned nodes, uint32_t hash)
 {
     *w = (struct rlk_waiting){.nodes = nodes,
                               .first = hash % nodes,
-                              .again_us = LOOK_AGAIN_US,
+                              .pause_us = RLK_LOOKOUT_PAUSE_US,
                               .look_us = RLK_NEVER,
                               .go_us = RLK_NEVER};
 }
@@ -76,13 +71,6 @@ static void ask_queue(struct rlk_waiting *w, uint64_t nodes, struct rlk_actions 
     out->track = nodes & w->next;
 }
 
-static uint64_t next_look_us(struct rlk_prng *prng, uint64_t now_us)
-{
-    uint64_t least_us = RLK_WAITING_LOOK_US / 4 * 3;
-
-    return rlk_time_add(now_us, least_us + rlk_prng_upto(prng, RLK_WAITING_LOOK_US / 2));
-}
-
 static void look_before(struct rlk_waiting *w, uint64_t time_us)
 {
     w->look_us = rlk_time_min(w->look_us, time_us);
@@ -121,11 +109,11 @@ static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_p
     if (ev->now_us >= w->doubted_until_us) {
         w->doubted = 0;
     }
-    w->again_us = expired ? rlk_time_min(2 * w->again_us, 2 * RLK_WAITING_NEXT_US) : LOOK_AGAIN_US;
+    w->pause_us = expired ? rlk_lookout_longer_us(w->pause_us) : RLK_LOOKOUT_PAUSE_US;
     use_hosts(w, choose_hosts(w, ev->subscribable & ~w->unable), ev->subscribed);
     w->checked = true;
     w->denied = 0;
-    w->look_us = next_look_us(prng, ev->now_us);
+    w->look_us = rlk_lookout_next_us(RLK_WAITING_LOOK_US, prng, ev->now_us);
     ask_queue(w, w->subscribed, out);
 }
 
@@ -147,7 +135,7 @@ void rlk_waiting_stop(struct rlk_waiting *w)
     w->subscribed = w->asked = w->listed = w->next = w->crossed = w->turn = w->denied = 0;
     w->checked = false;
     w->position = 0;
-    w->again_us = LOOK_AGAIN_US;
+    w->pause_us = RLK_LOOKOUT_PAUSE_US;
     w->look_us = w->go_us = RLK_NEVER;
 }
 
@@ -184,7 +172,7 @@ static bool is_denied(const struct rlk_waiting *w)
 static uint64_t alone_us(const struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
 {
     if (is_denied(w) || believed(w) == 0) {
-        return w->next ? next_look_us(prng, now_us) : RLK_NEVER;
+        return w->next ? rlk_lookout_next_us(RLK_WAITING_LOOK_US, prng, now_us) : RLK_NEVER;
     }
     if (w->checked) {
         return rlk_time_add(now_us, RLK_WAITING_CHECK_US);
@@ -231,11 +219,10 @@ static void on_next(struct rlk_waiting *w, const struct rlk_event *ev, struct rl
  * seldom; and waiters who wake each other must not look in turns. */
 static void look_at_key_end(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
 {
-    uint64_t end_us = rlk_time_add(key_end_us(w), EXPIRED_US);
-    uint64_t again_us = w->again_us + rlk_prng_upto(prng, w->again_us - LOOK_AGAIN_US);
+    uint64_t pause_us = w->pause_us + rlk_prng_upto(prng, w->pause_us - RLK_LOOKOUT_PAUSE_US);
 
     if (w->next) {
-        look_before(w, rlk_time_max(end_us, rlk_time_add(now_us, again_us)));
+        look_before(w, rlk_lookout_expired_us(key_end_us(w), rlk_time_add(now_us, pause_us)));
     }
 }
 

@@ -71,7 +71,7 @@ struct rlk_waiting {
     bool checked;       /* we have looked at all hosts, and none has had news since */
     bool yields;        /* no host has listed us yet since others were to go first [W7] */
     uint64_t look_us;   /* when to look again */
-    uint64_t again_us;  /* the next pause between two looks at a key that has expired */
+    uint64_t pause_us;  /* the next pause between two looks at a key that has expired */
     uint64_t go_us;     /* when a turn is due; RLK_NEVER: not now */
     uint64_t end_us[RLK_WAITING_HOSTS]; /* when the key expires on each host */
 };
