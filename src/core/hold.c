@@ -21,12 +21,13 @@
 void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config, uint64_t *room)
 {
     h->state = RLK_HOLD_IDLE;
+    h->extension = RLK_EXTENSION_NONE;
+    h->renewal = RLK_RENEWAL_COUNTED;
     h->reason = 0;
     h->extend_status = 0;
     h->renewals = h->failures = 0;
-    h->trouble = h->extending = h->extend_next = h->renewing = h->queued = false;
+    h->queued = false;
     h->had_heartbeat = true;
-    h->renewal_started = h->waits_for_heartbeat = false;
     h->held_us = h->round_us = 0;
     h->round_ttl_us = h->wanted_ttl_us = 0;
     h->round_until_us = h->renew_us = h->restore_us = RLK_NEVER;
@@ -39,16 +40,25 @@ uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h)
     return h->state == RLK_HOLD_HELD ? h->leases.valid_until_us : 0;
 }
 
+/* No renewal is due any more that a heartbeat could begin. */
+static void stop_awaiting(struct rlk_hold *h)
+{
+    if (h->renewal == RLK_RENEWAL_AWAITS_HEARTBEAT) {
+        h->renewal = RLK_RENEWAL_COUNTED;
+    }
+}
+
 void rlk_hold_stop_renewing(struct rlk_hold *h)
 {
-    h->config.renew = h->waits_for_heartbeat = false;
+    h->config.renew = false;
+    stop_awaiting(h);
     h->renew_us = RLK_NEVER;
 }
 
 static void end_extension(struct rlk_hold *h, int status, struct rlk_actions *out)
 {
-    if (h->extending && !h->extend_next) {
-        h->extending = false;
+    if (h->extension != RLK_EXTENSION_NONE) {
+        h->extension = RLK_EXTENSION_NONE;
         h->extend_status = status;
         out->report_extended = true;
     }
@@ -58,7 +68,7 @@ static void lose_hold(struct rlk_hold *h, int reason, struct rlk_actions *out)
 {
     h->state = RLK_HOLD_LOST;
     h->reason = reason;
-    h->trouble = h->extend_next = h->queued = false;
+    h->queued = false;
     h->round_until_us = h->renew_us = h->restore_us = RLK_NEVER;
     out->report = true;
     end_extension(h, REDLOCK_ELOST, out);
@@ -66,8 +76,7 @@ static void lose_hold(struct rlk_hold *h, int reason, struct rlk_actions *out)
 
 static void begin_trouble(struct rlk_hold *h, int reason, struct rlk_actions *out)
 {
-    if (!h->trouble) {
-        h->trouble = true;
+    if (h->reason == 0) {
         h->reason = reason;
         out->report = true;
     }
@@ -108,9 +117,10 @@ static void plan_renewal(struct rlk_hold *h)
 static void end_or_start_extension(struct rlk_hold *h, int status, uint64_t now_us,
                                    struct rlk_actions *out)
 {
-    end_extension(h, status, out);
-    if (h->extend_next) {
+    if (h->extension == RLK_EXTENSION_NEXT) {
         h->renew_us = now_us;
+    } else {
+        end_extension(h, status, out);
     }
 }
 
@@ -118,11 +128,12 @@ static void end_or_start_extension(struct rlk_hold *h, int status, uint64_t now_
  * not answer must not delay it until the next renewal. It also comes when the success was late. */
 static void succeed(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
-    if (h->extending && !h->extend_next) {
+    if (h->extension == RLK_EXTENSION_UNDER_WAY) {
         h->config.ttl_us = h->round_ttl_us;
     }
     h->failures = 0;
-    h->trouble = h->waits_for_heartbeat = h->renewal_started = false;
+    h->reason = 0;
+    h->renewal = RLK_RENEWAL_COUNTED;
     h->round_until_us =
         rlk_time_min(h->round_until_us, rlk_time_add(h->round_us, h->config.ttl_us / SOON_PARTS));
     plan_renewal(h);
@@ -244,27 +255,47 @@ static bool may_renew(const struct rlk_hold *h, uint64_t now_us)
                rlk_time_add(h->held_us, h->config.max_hold_us);
 }
 
+/* Whether a renewal has begun, and is not counted yet. */
+static bool is_renewal_open(const struct rlk_hold *h)
+{
+    return h->renewal == RLK_RENEWAL_BEGUN || h->renewal == RLK_RENEWAL_OVERTAKEN;
+}
+
+static bool lacks_heartbeat(const struct rlk_hold *h)
+{
+    return h->config.needs_heartbeat && !h->had_heartbeat && !is_renewal_open(h);
+}
+
 /* A renewal is due. Cancel it when it is not allowed; but an extension by the user always is. */
 static void check_renewal(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
-    bool lacks_heartbeat = h->config.needs_heartbeat && !h->had_heartbeat && !h->renewal_started;
+    bool allowed = may_renew(h, now_us);
 
-    if (h->extend_next || (may_renew(h, now_us) && !lacks_heartbeat)) {
+    if (h->extension == RLK_EXTENSION_NEXT || (allowed && !lacks_heartbeat(h))) {
         return;
     }
-    h->waits_for_heartbeat = may_renew(h, now_us);
+    stop_awaiting(h);
+    if (allowed) {
+        h->renewal = RLK_RENEWAL_AWAITS_HEARTBEAT;
+    }
     h->renew_us = RLK_NEVER;
     begin_trouble(h, REDLOCK_EUNRENEWED, out);
 }
 
+static void begin_extension(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    h->extension = RLK_EXTENSION_UNDER_WAY;
+    h->renewal = is_renewal_open(h) ? RLK_RENEWAL_OVERTAKEN : h->renewal;
+    begin_round(h, h->wanted_ttl_us, ev, out);
+}
+
 static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    if (h->extend_next) {
-        h->extend_next = h->renewing = false;
-        begin_round(h, h->wanted_ttl_us, ev, out);
+    if (h->extension == RLK_EXTENSION_NEXT) {
+        begin_extension(h, ev, out);
     } else {
         h->had_heartbeat = false;
-        h->renewing = h->renewal_started = true;
+        h->renewal = RLK_RENEWAL_BEGUN;
         begin_round(h, h->config.ttl_us, ev, out);
     }
 }
@@ -274,7 +305,7 @@ static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
 /* When a queued renewal becomes trouble: when a third of the ttl is left. */
 static uint64_t queue_trouble_us(const struct rlk_hold *h)
 {
-    if (h->trouble || !h->config.renew || h->renew_us == RLK_NEVER) {
+    if (h->reason || !h->config.renew || h->renew_us == RLK_NEVER) {
         return RLK_NEVER;
     }
     return rlk_time_sub(h->leases.valid_until_us, h->config.ttl_us / RLK_HOLD_RENEW_PARTS);
@@ -305,23 +336,24 @@ static void heartbeat(struct rlk_hold *h, const struct rlk_event *ev, struct rlk
 {
     (void)out;
     h->had_heartbeat = true;
-    if (h->waits_for_heartbeat && !is_under_way(h)) {
+    if (h->renewal == RLK_RENEWAL_AWAITS_HEARTBEAT && !is_under_way(h)) {
         h->renew_us = ev->now_us;
     }
-    h->waits_for_heartbeat = false;
+    stop_awaiting(h);
 }
 
 static void on_extend(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     h->wanted_ttl_us = ev->ttl_us;
-    h->extending = true;
-    h->extend_next = ev->full || is_under_way(h);
-    if (!h->extend_next) {
-        h->renewing = false;
-        begin_round(h, ev->ttl_us, ev, out);
-    } else if (!is_under_way(h)) {
+    h->extension = RLK_EXTENSION_NEXT;
+    if (is_under_way(h)) {
+        return;
+    }
+    if (ev->full) {
         h->renew_us = ev->now_us;
         enter_queue(h, ev->now_us, out);
+    } else {
+        begin_extension(h, ev, out);
     }
 }
 
@@ -331,8 +363,8 @@ static void on_extend(struct rlk_hold *h, const struct rlk_event *ev, struct rlk
  * late for a success. */
 static void count_renewal(struct rlk_hold *h)
 {
-    if (h->renewing && h->renewal_started) {
-        h->renewal_started = false;
+    if (h->renewal == RLK_RENEWAL_BEGUN) {
+        h->renewal = RLK_RENEWAL_COUNTED;
         h->renewals++;
     }
 }
@@ -350,7 +382,8 @@ static void after_answer(struct rlk_hold *h, bool had_success, const struct rlk_
     } else if (h->leases.success && !had_success) {
         count_renewal(h);
         succeed(h, ev->now_us, out);
-    } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->extend_next) {
+    } else if (h->leases.success && h->renew_us != RLK_NEVER &&
+               h->extension != RLK_EXTENSION_NEXT) {
         plan_renewal(h);
     }
     if (h->round_until_us != RLK_NEVER && h->leases.unanswered == 0) {
@@ -363,7 +396,8 @@ static void lose_or_replan(struct rlk_hold *h, struct rlk_actions *out)
 {
     if (!rlk_leases_possible(&h->leases)) {
         lose_hold(h, REDLOCK_ELOST, out);
-    } else if (h->leases.success && h->renew_us != RLK_NEVER && !h->extend_next) {
+    } else if (h->leases.success && h->renew_us != RLK_NEVER &&
+               h->extension != RLK_EXTENSION_NEXT) {
         plan_renewal(h);
     }
 }

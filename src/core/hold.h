@@ -7,6 +7,26 @@
  *                            node is present that does not count; a failed one is retried after a
  *                            back-off
  *
+ * While it is HELD, the user's extension and the renewal have states of their own:
+ *
+ *          EXTEND            no round is under way, and there is capacity
+ *   NONE ----------> NEXT --------------------------------------------------> UNDER_WAY
+ *    ^                                                                            |
+ *    +----------------------- its round succeeds or fails, which is reported -----+
+ *
+ *                  a renewal begins             an extension begins
+ *        COUNTED --------------------> BEGUN -----------------------> OVERTAKEN
+ *          |  ^ <--------------------       <-----------------------
+ *          |  |   the lock lives longer           a retry begins
+ *          |  |   because of it
+ *          |  | HEARTBEAT, or a round succeeds: the latter also ends BEGUN and OVERTAKEN
+ *          v  |
+ *   AWAITS_HEARTBEAT   a renewal is due, and no heartbeat has come since the last one began
+ *
+ * An extension is UNDER_WAY only while its round is, and no renewal is BEGUN then. While a renewal
+ * AWAITS_HEARTBEAT, the lock is in trouble and had no heartbeat. All else is possible, also in the
+ * queue (tests/fuzz/hold_model.c checks these at each step).
+ *
  * [S7] A round asks every node that may have our key to keep it for the whole ttl. It never sets a
  *      key, never shortens one and never releases one. A round that fails changes nothing.
  * [S8] When a round has succeeded and its answers are in, the nodes without our key are asked
@@ -62,34 +82,43 @@ enum rlk_hold_state {
     RLK_HOLD_LOST
 };
 
+enum rlk_hold_extension {
+    RLK_EXTENSION_NONE = 0,
+    RLK_EXTENSION_NEXT, /* its round comes after the one under way, or is queued */
+    RLK_EXTENSION_UNDER_WAY
+};
+
+enum rlk_hold_renewal {
+    RLK_RENEWAL_COUNTED = 0, /* the last one, or there was none */
+    RLK_RENEWAL_BEGUN,       /* it counts when the lock lives longer because of it; a retry needs no
+                                other heartbeat */
+    RLK_RENEWAL_OVERTAKEN,   /* likewise, but answers are to an extension that began since */
+    RLK_RENEWAL_AWAITS_HEARTBEAT
+};
+
 struct rlk_hold {
     enum rlk_hold_state state;
-    /* Why the lock is lost or in trouble:
+    enum rlk_hold_extension extension;
+    enum rlk_hold_renewal renewal;
+    /* Why the lock is lost, or in trouble: it should be renewed, and is not. 0: it is neither.
      * REDLOCK_EUNRENEWED   it is not renewed, or must not be renewed any more
      * REDLOCK_ELOST        too few nodes count: they do not have our key, or their clocks moved
      * REDLOCK_ENOQUORUM    no majority confirmed
      * REDLOCK_ESUSPENDED   this machine was not stepped when a step was due
      * REDLOCK_ELIMIT       the renewal is still queued */
     int reason;
-    int extend_status;        /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
-    uint32_t renewals;        /* counted so far */
-    uint32_t failures;        /* rounds that failed since the last success */
-    bool trouble;             /* the lock should be renewed, and is not */
-    bool extending;           /* the user waits for an extension */
-    bool extend_next;         /* that is the next round, and not the one under way */
-    bool renewing;            /* the last round is a renewal, and not an extension */
-    bool queued;              /* a round or a restore is due, and waits for DEQUEUED */
-    bool had_heartbeat;       /* a heartbeat since the last renewal began; true before the first */
-    bool renewal_started;     /* a renewal began and is not counted yet: a retry needs no other
-                                 heartbeat */
-    bool waits_for_heartbeat; /* a renewal is due, and begins with the next heartbeat */
-    uint64_t held_us;         /* since when the lock is held */
-    uint64_t round_us;        /* when the last round began */
-    uint64_t round_ttl_us;    /* the ttl that it asked for */
-    uint64_t wanted_ttl_us;   /* the ttl of the extension that comes next */
-    uint64_t round_until_us;  /* answers are waited for until then; RLK_NEVER: no round is open */
-    uint64_t renew_us;        /* when the next round is due; RLK_NEVER: none is */
-    uint64_t restore_us;      /* when a restore is due; RLK_NEVER: none is */
+    int extend_status;       /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
+    uint32_t renewals;       /* counted so far */
+    uint32_t failures;       /* rounds that failed since the last success */
+    bool queued;             /* a round or a restore is due, and waits for DEQUEUED */
+    bool had_heartbeat;      /* a heartbeat since the last renewal began; true before the first */
+    uint64_t held_us;        /* since when the lock is held */
+    uint64_t round_us;       /* when the last round began */
+    uint64_t round_ttl_us;   /* the ttl that it asked for */
+    uint64_t wanted_ttl_us;  /* the ttl of the extension that comes next */
+    uint64_t round_until_us; /* answers are waited for until then; RLK_NEVER: no round is open */
+    uint64_t renew_us;       /* when the next round is due; RLK_NEVER: none is */
+    uint64_t restore_us;     /* when a restore is due; RLK_NEVER: none is */
     struct rlk_hold_config config;
     struct rlk_leases leases;
 };
@@ -99,6 +128,12 @@ void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config, uin
 
 /* [S3] Until when the lock is valid; 0 when it is not held. */
 uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h);
+
+/* Why a lock that is held should be renewed, and is not; 0: it is not in trouble. */
+static inline int rlk_hold_trouble(const struct rlk_hold *h)
+{
+    return h->state == RLK_HOLD_HELD ? h->reason : 0;
+}
 
 /* START: the win is reported to the user, and the lock is held from now on. `out` is written
  * completely. */

@@ -186,9 +186,10 @@ static void carry_out_election(struct redlock_election *e, const struct rlk_elec
 /* Why renewals fail. One that waits for healthy_cb has not failed: it begins after the yes. */
 static int trouble(const struct redlock_election *e)
 {
-    const struct rlk_hold *h = e->lock && e->lock->phase == RLK_LOCK_HELD ? &e->lock->hold : NULL;
+    bool holds = e->lock && e->lock->phase == RLK_LOCK_HELD;
+    int reason = holds ? rlk_hold_trouble(&e->lock->hold) : 0;
 
-    return h && h->trouble && h->reason != REDLOCK_EUNRENEWED ? h->reason : 0;
+    return reason != REDLOCK_EUNRENEWED ? reason : 0;
 }
 
 void rlk_election_do(struct redlock_election *e, struct rlk_election_event ev)

@@ -48,7 +48,8 @@ static bool is_deadline_moved(const struct redlock_lock *lock)
  */
 static bool is_heartbeat_missing(const struct redlock_lock *lock)
 {
-    return lock->leads && lock->hold.state == RLK_HOLD_HELD && lock->hold.waits_for_heartbeat;
+    return lock->leads && lock->hold.state == RLK_HOLD_HELD &&
+           lock->hold.renewal == RLK_RENEWAL_AWAITS_HEARTBEAT;
 }
 
 static void carry_out_hold(struct redlock_lock *lock, const struct rlk_actions *out,
@@ -84,7 +85,7 @@ RLK_COLD static void trace_change(const struct redlock_lock *lock,
         RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_LOST, .status = h->reason);
     } else if (h->leases.success && !before->success) {
         RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RENEWED, .us = left_us);
-    } else if (h->trouble && !before->trouble) {
+    } else if (rlk_hold_trouble(h) && !before->trouble) {
         RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_TROUBLE, .status = h->reason, .us = left_us);
     }
 }
@@ -166,7 +167,7 @@ static void report_notice(struct rlk_call *call)
     if (h->state == RLK_HOLD_LOST) {
         notice.kind = REDLOCK_NOTICE_LOST;
         notice.reason = h->reason;
-    } else if (has_news && h->trouble) {
+    } else if (has_news && rlk_hold_trouble(h)) {
         notice.kind = REDLOCK_NOTICE_TROUBLE;
         notice.reason = is_heartbeat_missing(lock) ? REDLOCK_EUNRENEWED : h->reason;
     } else if (is_deadline_moved(lock)) {

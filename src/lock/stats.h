@@ -31,14 +31,15 @@ void rlk_stats_released(struct rlk_stats *s, int status);
 /* The part of a hold whose changes are counted, or traced. */
 struct rlk_stats_view {
     enum rlk_hold_state state;
-    bool success, trouble;
+    bool success;
+    int trouble;
     uint32_t failures;
     uint64_t present, valid_until_us;
 };
 
 static inline struct rlk_stats_view rlk_stats_view_of(const struct rlk_hold *h)
 {
-    return (struct rlk_stats_view){h->state,    h->leases.success, h->trouble,
+    return (struct rlk_stats_view){h->state,    h->leases.success, rlk_hold_trouble(h),
                                    h->failures, h->leases.present, h->leases.valid_until_us};
 }
 

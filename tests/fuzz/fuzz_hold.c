@@ -103,7 +103,7 @@ static void extend(struct world *w, struct fuzz_script *s)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_EXTEND, .ttl_us = ttl_us(s)};
 
-    if (!w->h.extending) {
+    if (!w->h.extension) {
         step(w, ev);
     }
 }

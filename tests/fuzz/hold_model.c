@@ -367,6 +367,7 @@ static void renew(struct hold_model *m, struct moment *mo)
         m->extend_next = false;
         begin(m, mo, m->wanted_ttl_us, false);
     } else if (!is_allowed(m, mo->ev->now_us)) {
+        m->waits = false;
         trouble(m, mo);
     } else if (heartbeat_missing) {
         m->waits = true;
@@ -593,7 +594,8 @@ static void check_plan(struct hold_model *m, const struct moment *mo, bool succe
 static void check_reported(struct hold_model *m, const struct moment *mo)
 {
     FUZZ_CHECK(mo->out->report == mo->news, "reported once in each trouble, and not otherwise");
-    FUZZ_CHECK(mo->after->trouble == m->trouble, "in trouble from a failure to a success");
+    FUZZ_CHECK((rlk_hold_trouble(mo->after) != 0) == m->trouble,
+               "in trouble from a failure to a success");
     FUZZ_CHECK(mo->out->report_extended == mo->extended, "the end of an extension is reported");
     FUZZ_CHECK(!mo->extended || mo->after->extend_status == mo->extended_status, "as it was");
     FUZZ_CHECK(mo->out->queue == mo->queue && mo->after->queued == m->queued,
@@ -615,6 +617,22 @@ static void check_times(const struct hold_model *m, const struct moment *mo)
     FUZZ_CHECK(mo->out->deadline_us == due_us, "woken for whatever is next");
     FUZZ_CHECK(!is_under_way(m) || h->round_until_us == patience_end_us(m),
                "answers are waited for that long");
+}
+
+/* Which states go together (core/hold.h). */
+static void check_states(const struct hold_model *m, const struct rlk_hold *h)
+{
+    bool awaits = h->renewal == RLK_RENEWAL_AWAITS_HEARTBEAT;
+
+    FUZZ_CHECK(h->extension == (!m->extending    ? RLK_EXTENSION_NONE
+                                : m->extend_next ? RLK_EXTENSION_NEXT
+                                                 : RLK_EXTENSION_UNDER_WAY),
+               "an extension waits for its own round");
+    FUZZ_CHECK(h->extension != RLK_EXTENSION_UNDER_WAY ||
+                   (is_under_way(m) && h->renewal != RLK_RENEWAL_BEGUN),
+               "an extension has the round that is under way");
+    FUZZ_CHECK(awaits == m->waits, "a renewal waits for a heartbeat");
+    FUZZ_CHECK(!awaits || (m->trouble && !m->had_heartbeat), "and that is trouble");
 }
 
 static void do_step(struct hold_model *m, struct moment *mo)
@@ -678,8 +696,7 @@ void hold_model_follow(struct hold_model *m, const struct rlk_event *ev,
     check_plan(m, &mo, m->successes != successes);
     check_reported(m, &mo);
     check_times(m, &mo);
-    FUZZ_CHECK(after->extending == m->extending && after->extend_next == m->extend_next,
-               "an extension waits for its own round");
+    check_states(m, after);
 }
 
 static void take_over(struct hold_model *m, const struct rlk_round *won)

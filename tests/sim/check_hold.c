@@ -505,7 +505,7 @@ static bool waits_for_heartbeat(struct world *w, unsigned client, unsigned worke
 {
     const struct redlock_lock *lock = world_worker(w, client, worker)->lock;
 
-    return lock->leads && lock->hold.waits_for_heartbeat;
+    return lock->leads && lock->hold.renewal == RLK_RENEWAL_AWAITS_HEARTBEAT;
 }
 
 void check_trouble_reported(struct world *w, unsigned client, unsigned worker)

@@ -90,7 +90,8 @@ void hold_expect_valid(struct world *w, const struct step *s);
 #define PRESENT(mask) IS(h.leases.present, mask)
 #define HELD IS(h.state, RLK_HOLD_HELD)
 #define LOST(why) IS(h.state, RLK_HOLD_LOST), IS(h.reason, REDLOCK_##why)
-#define TROUBLE(why) IS(h.trouble, true), IS(h.reason, REDLOCK_##why)
+#define TROUBLE(why) HELD, IS(h.reason, REDLOCK_##why)
+#define NO_TROUBLE HELD, IS(h.reason, 0)
 #define EXTENDED(result) IS(extended, 1), IS(h.extend_status, REDLOCK_##result)
 
 #endif

@@ -113,8 +113,8 @@ static const struct story stories[] = {
     /* By one microsecond less than the first renewal would need. */
     {"max_hold_ends_sooner_when_we_were_suspended",
      {CONFIG(max_hold_us, THIRD + TTL), HOLD, SUSPENDED(10, 500000), WAKE, IS(out.extend, ALL5),
-      IS(h.trouble, false), CONFIG(max_hold_us, THIRD + TTL - 1), HOLD, SUSPENDED(10, 500000), WAKE,
-      IS(out.extend, 0), IS(h.trouble, true)}},
+      NO_TROUBLE, CONFIG(max_hold_us, THIRD + TTL - 1), HOLD, SUSPENDED(10, 500000), WAKE,
+      IS(out.extend, 0), TROUBLE(EUNRENEWED)}},
 
     {"without_renewals_nothing_is_planned_when_we_were_suspended",
      {CONFIG(renew, false), HOLD, SUSPENDED(10, 700), DUE(LEASE - 700), IS(h.renew_us, RLK_NEVER)}},

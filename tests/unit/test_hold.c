@@ -72,8 +72,8 @@ static const struct story of_renewing[] = {
      * any success. */
     {"the_last_answer_may_come_after_the_timeout",
      {HOLD, RENEWAL, ANSWER(10, 0x03, OURS), ANSWER(10, 0x10, GONE), TIMER(TIMEOUT),
-      IS(h.trouble, true), ANSWER(TIMEOUT + 1, 0x0c, OURS), IS(h.trouble, false), VALID(LEASE),
-      WAKE, IS(out.restore, 0x10)}},
+      TROUBLE(ENOQUORUM), ANSWER(TIMEOUT + 1, 0x0c, OURS), NO_TROUBLE, VALID(LEASE), WAKE,
+      IS(out.restore, 0x10)}},
 };
 
 TEST_ROWS(renewing, of_renewing)
@@ -96,7 +96,7 @@ TEST(trouble_is_reported_once_until_it_is_over)
             PLAY(&w, RENEWAL, ANSWER(10, ALL5, UNKNOWN), TROUBLE(ENOQUORUM), IS(reported, trouble),
                  HELD);
         }
-        PLAY(&w, RENEWED, IS(h.trouble, false));
+        PLAY(&w, RENEWED, NO_TROUBLE);
     }
     ck_assert_uint_eq(w.reported, 3);
 }
@@ -108,7 +108,7 @@ static const struct story of_losing[] = {
       IS(reported, 1), TROUBLE(ENOQUORUM)}},
 
     {"trouble_is_reported_when_no_node_can_be_asked",
-     {HOLD, SET(ready, 0), WAKE, IS(out.report, true), IS(h.trouble, true), IS(out.extend, 0),
+     {HOLD, SET(ready, 0), WAKE, IS(out.report, true), TROUBLE(ENOQUORUM), IS(out.extend, 0),
       DUE_BETWEEN(THIRD, THIRD + TTL / 100)}},
 
     /* No master answers after the first renewal, so there is trouble first. */

@@ -33,7 +33,7 @@ TEST_LOOP(never_renewed_beyond_max_hold, 0, 3)
 
     c.max_hold_us = 3 * TTL + (uint64_t)_i;
     start(&w, &c);
-    while (!w.h.trouble) {
+    while (!rlk_hold_trouble(&w.h)) {
         ck_assert_uint_le(at_us + TTL, T0 + c.max_hold_us);
         at_us = due(&w);
         timer(&w, at_us);
@@ -54,7 +54,7 @@ TEST(each_renewal_needs_a_pet_since_the_last)
         PLAY(&w, HEARTBEAT(5000), DUE(THIRD), RENEWED); /* not due, not begun */
     }
     PLAY(&w, WAKE, IS(out.extend, 0), IS(out.report, true), TROUBLE(EUNRENEWED), DUE(LEASE),
-         HEARTBEAT(THIRD + 7), DUE(THIRD + 7), RENEWED, IS(h.trouble, false), IS(reported, 1));
+         HEARTBEAT(THIRD + 7), DUE(THIRD + 7), RENEWED, NO_TROUBLE, IS(reported, 1));
 }
 
 static const struct story stories[] = {
@@ -67,7 +67,7 @@ static const struct story stories[] = {
     /* To the microsecond. */
     {"a_renewal_that_ends_with_max_hold_is_the_last",
      {CONFIG(max_hold_us, TTL + THIRD), HOLD, RENEWED, WAKE, IS(out.extend, 0),
-      CONFIG(max_hold_us, TTL + THIRD - 1), HOLD, WAKE, IS(out.extend, 0), IS(h.trouble, true)}},
+      CONFIG(max_hold_us, TTL + THIRD - 1), HOLD, WAKE, IS(out.extend, 0), TROUBLE(EUNRENEWED)}},
 
     {"a_lock_without_a_pet_is_lost_when_its_lease_ends",
      {CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWED, SILENCE(LEASE), LOST(EUNRENEWED),
@@ -88,9 +88,9 @@ static const struct story stories[] = {
     /* A renewal that was due, but not allowed for lack of a pet, is no longer due when the user has
      * extended. */
     {"after_an_extension_a_pet_hurries_nothing",
-     {CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWED, TIMER(THIRD), IS(h.trouble, true),
-      EXTEND(THIRD + 5, TTL), ANSWER(THIRD + 10, ALL5, OURS), IS(h.trouble, false),
-      HEARTBEAT(THIRD + 20), DUE(THIRD + 5 + THIRD)}},
+     {CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWED, TIMER(THIRD), TROUBLE(EUNRENEWED),
+      EXTEND(THIRD + 5, TTL), ANSWER(THIRD + 10, ALL5, OURS), NO_TROUBLE, HEARTBEAT(THIRD + 20),
+      DUE(THIRD + 5 + THIRD)}},
 
     /* The application extends in one thread and hangs in another, so an extension does not count as
      * a pet. Trouble is not reported twice. */

@@ -24,7 +24,7 @@ static const struct story stories[] = {
      {HOLD, QUEUED, DUE(SHORT_OF_TIME), TIMER(SHORT_OF_TIME - 1), IS(reported, 0),
       TIMER(SHORT_OF_TIME), IS(reported, 1), TROUBLE(ELIMIT), DUE(LEASE),
       DEQUEUED(SHORT_OF_TIME + 10), IS(out.extend, ALL5), ANSWER(SHORT_OF_TIME + 20, ALL5, OURS),
-      IS(h.trouble, false), IS(reported, 1)}},
+      NO_TROUBLE, IS(reported, 1)}},
 
     {"a_loss_while_queued_says_why",
      {HOLD, QUEUED, WAKE, TIMER(LEASE), LOST(ELIMIT), IS(reported, 2), NEVER_DUE,

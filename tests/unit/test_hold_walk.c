@@ -303,7 +303,7 @@ static void the_user(struct walk *w)
 
     if (chance(w, 3)) {
         step(w, (struct rlk_event){.kind = RLK_EVENT_HEARTBEAT});
-    } else if (chance(w, 4) && !w->h.extending) {
+    } else if (chance(w, 4) && !w->h.extension) {
         step(w, (struct rlk_event){.kind = RLK_EVENT_EXTEND,
                                    .ttl_us = ttls_us[rlk_prng_upto(&w->prng, 2)]});
     }
