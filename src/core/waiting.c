@@ -8,6 +8,15 @@
 /* How long a change of the key is given to turn out to be a release. */
 #define CHANGED_US (2 * RLK_WAITING_ALONE_US)
 
+/* waiting.h draws these. They are computed from the sets when something has changed. */
+enum turn {
+    TURN_NONE,
+    TURN_ALONE,
+    TURN_LOOKING,
+    TURN_DENIED,
+    TURN_DUE
+};
+
 void rlk_waiting_init(struct rlk_waiting *w, unsigned nodes, uint32_t hash)
 {
     *w = (struct rlk_waiting){.nodes = nodes,
@@ -166,35 +175,55 @@ static bool is_denied(const struct rlk_waiting *w)
     return is_enough(w, w->denied) || (w->denied != 0 && w->next == 0);
 }
 
-/* [W3] When a turn is due that one host announces and others deny, or have not heard of yet. The
- * key may be missing on that host alone; then asking for the lock is in vain, and whoever is next
- * does it now and then. It may also be missing on most masters, and the others are wrong. */
-static uint64_t alone_us(const struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
-{
-    if (is_denied(w) || believed(w) == 0) {
-        return w->next ? rlk_lookout_next_us(RLK_WAITING_LOOK_US, prng, now_us) : RLK_NEVER;
-    }
-    if (w->checked) {
-        return rlk_time_add(now_us, RLK_WAITING_CHECK_US);
-    }
-    return rlk_time_add(now_us, RLK_WAITING_ALONE_US + rlk_prng_upto(prng, RLK_WAITING_ALONE_US));
-}
-
-/* Whether all hosts have answered a look. */
-static bool is_checked(const struct rlk_waiting *w)
-{
-    return w->checked && w->asked == 0;
-}
-
 /* [W3] One host alone may be late or wrong: it is believed after a look at the others. */
-static void update_go(struct rlk_waiting *w, uint64_t now_us, struct rlk_prng *prng)
+static enum turn turn_of(const struct rlk_waiting *w)
 {
     if (w->turn == 0) {
+        return TURN_NONE;
+    }
+    if (is_enough(w, w->turn)) {
+        return TURN_DUE;
+    }
+    if (is_denied(w) || believed(w) == 0) {
+        return TURN_DENIED;
+    }
+    if (!w->checked) {
+        return TURN_ALONE;
+    }
+    return w->asked ? TURN_LOOKING : TURN_DUE;
+}
+
+/* [W3] The key of a denied turn may be missing on that host alone; then asking for the lock is in
+ * vain, and whoever is next does it now and then. It may also be missing on most masters, and the
+ * others are wrong. */
+static uint64_t turn_us(const struct rlk_waiting *w, enum turn turn, struct rlk_prng *prng,
+                        uint64_t now_us)
+{
+    switch (turn) {
+    case TURN_ALONE:
+        return rlk_time_add(now_us,
+                            RLK_WAITING_ALONE_US + rlk_prng_upto(prng, RLK_WAITING_ALONE_US));
+    case TURN_LOOKING:
+        return rlk_time_add(now_us, RLK_WAITING_CHECK_US);
+    case TURN_DENIED:
+        return w->next ? rlk_lookout_next_us(RLK_WAITING_LOOK_US, prng, now_us) : RLK_NEVER;
+    case TURN_DUE:
+        return now_us;
+    case TURN_NONE:
+        break;
+    }
+    return RLK_NEVER;
+}
+
+/* A turn that has its time keeps it, unless it is due now. */
+static void update_go(struct rlk_waiting *w, uint64_t now_us, struct rlk_prng *prng)
+{
+    enum turn turn = turn_of(w);
+
+    if (turn == TURN_NONE) {
         w->go_us = RLK_NEVER;
-    } else if (is_enough(w, w->turn) || (is_checked(w) && believed(w) && !is_denied(w))) {
-        w->go_us = rlk_time_min(w->go_us, now_us);
-    } else if (w->go_us == RLK_NEVER) {
-        w->go_us = alone_us(w, prng, now_us);
+    } else if (turn == TURN_DUE || w->go_us == RLK_NEVER) {
+        w->go_us = rlk_time_min(w->go_us, turn_us(w, turn, prng, now_us));
     }
 }
 

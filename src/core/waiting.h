@@ -8,11 +8,29 @@
  * A turn is a hint when to ask, and proves nothing: only votes win a lock. Every hint may be lost:
  * each waiter looks again after a time, whatever it has heard.
  *
- *            place, place ...       we are next          turn, turn
- *   listed --------------> listed ------------> looks -----------------> go: a round
- *                                                 |                        |
- *                                                 +-- turn, and no more ---+ after one more look,
- *                                                                            unless others deny it
+ * How good a turn is that hosts have announced [W3]:
+ *
+ *            one host             1 to 2 ms             all have answered, or 10 ms
+ *     NONE -----------> ALONE ---------------> LOOKING --------------------------> DUE: a round
+ *                         |   others deny it      |
+ *                         +------> DENIED <-------+
+ *                                  whoever is next asks in spite of that, after 1.5 to 2.5 s
+ *
+ * From each state: when two hosts have announced it, or the only one, it is DUE at once; when those
+ * that have announced it list us again, it becomes NONE. DENIED is also the turn of a host whose
+ * turn was denied lately, when no other host has announced it.
+ *
+ * Of each host it matters what it said last (listed, next, turn: messages and answers come over
+ * different connections, so all combinations occur), whether it is to answer (asked), and how the
+ * answer counts: one that crosses a turn does not deny it (crossed), any other does (denied). Of
+ * the 128 combinations 27 occur:
+ *
+ *     without subscribed     only turn
+ *     denied                 only with listed, and neither with turn nor with asked
+ *     crossed                not with listed
+ *
+ * These are sets of nodes and not a state of each host, because what follows is decided by how many
+ * hosts are in a set, and because the actions are sets. tests/fuzz/wait_model.c checks them.
  *
  * docs/algorithm.md, "Waiting", has the rules, and docs/proofs.md what bounds a wait. */
 #ifndef RLK_CORE_WAITING_H
@@ -52,27 +70,31 @@
 struct rlk_waiting {
     unsigned nodes, first; /* how many there are; the first in the order of the key */
     uint64_t hosts;        /* they keep our place, or will when their subscriber connection is up */
-    uint64_t subscribed;   /* of hosts: their watch is up */
-    uint64_t asked;        /* of these: have not answered yet */
-    uint64_t listed;       /* of these: we are in their lists */
-    uint64_t next;         /* of these: nobody is before us */
-    uint64_t crossed;      /* said that it is our turn while a question was under way */
-    uint64_t turn;         /* of hosts: say that it is our turn */
-    uint64_t denied;       /* of hosts: have listed us since that look, or since such news */
-    uint64_t doubted;      /* nodes whose turn others denied: alone it does not count until ... */
+
+    /* Of the hosts, in this wait: */
+    uint64_t subscribed; /* their watch is up; all below but `turn` are of these */
+    uint64_t asked;      /* have not answered yet */
+    uint64_t listed;     /* we are in their lists */
+    uint64_t next;       /* nobody is before us */
+    uint64_t turn;       /* say that it is our turn */
+    uint64_t crossed;    /* said so while a question was under way */
+    uint64_t denied;     /* have listed us since the last look at all hosts, or since such news */
+
+    /* Of all nodes, hosts or not, also in the next wait: */
+    uint64_t doubted; /* others denied their turn: alone it does not count until ... */
     uint64_t doubted_until_us;
-    uint64_t vain;   /* nodes whose turn was refused, and that have not listed us since */
-    uint64_t unable; /* nodes that could not list us, and are not asked again until ... */
+    uint64_t unable; /* could not list us, and are not asked again until ... */
     uint64_t unable_until_us;
-    uint64_t positions; /* nodes that list us or have let us go first: to be told when we leave,
-                        hosts or not */
+    uint64_t vain;      /* their turn was refused, and they have not listed us since */
+    uint64_t positions; /* list us or have let us go first: to be told when we leave */
     uint64_t lists;     /* of these: may have us in their lists, by what they said last [W7] */
-    uint32_t position;  /* what a host said last; 0: unknown */
-    bool checked;       /* we have looked at all hosts, and none has had news since */
-    bool yields;        /* no host has listed us yet since others were to go first [W7] */
-    uint64_t look_us;   /* when to look again */
-    uint64_t pause_us;  /* the next pause between two looks at a key that has expired */
-    uint64_t go_us;     /* when a turn is due; RLK_NEVER: not now */
+
+    uint32_t position; /* what a host said last; 0: unknown */
+    bool checked;      /* we have looked at all hosts, and none has had news since */
+    bool yields;       /* no host has listed us yet since others were to go first [W7] */
+    uint64_t look_us;  /* when to look again */
+    uint64_t pause_us; /* the next pause between two looks at a key that has expired */
+    uint64_t go_us;    /* when a turn is due; RLK_NEVER: not now */
     uint64_t end_us[RLK_WAITING_HOSTS]; /* when the key expires on each host */
 };
 

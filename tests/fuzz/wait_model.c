@@ -225,6 +225,12 @@ static void check_sets(const struct wait_model *m, const struct wait_step *s)
 
     FUZZ_CHECK(w->listed == m->listed && w->turn == m->turn && w->next == m->first,
                "what a host said last counts, and nothing else");
+    FUZZ_CHECK(((w->subscribed | w->turn) & ~w->hosts) == 0, "only hosts count");
+    FUZZ_CHECK(((w->asked | w->listed | w->next | w->crossed | w->denied) & ~w->subscribed) == 0,
+               "and all but their turns only while they can wake us");
+    FUZZ_CHECK((w->denied & ~(w->listed & ~w->turn & ~w->asked)) == 0,
+               "a host that denies a turn lists us, and announces none");
+    FUZZ_CHECK((w->crossed & w->listed) == 0, "an answer that crosses a turn does so once");
 }
 
 static void note_listed(struct wait_model *m, bool was_enough, const struct wait_step *s)
