@@ -8,6 +8,9 @@
  * ignores an event that no longer matters (a late vote, a timer that fires twice) and every kind
  * that is not in its table of steps: a driver does not have to filter events.
  *
+ * One type serves all machines: the manager passes what happens to a node to each operation without
+ * knowing which machine drives it (lock/hooks.c), and some kinds concern several machines.
+ *
  * The driver promises two things. It reads event.now_us from the clock before the step, and it
  * carries out the actions at once, releases before acquires. */
 #ifndef RLK_CORE_EVENT_H
