@@ -252,6 +252,10 @@ static const struct story of_rounds[] = {
     {"a_yes_without_a_number_is_unknown",
      {FENCED(3), YES(0, 0), YES(1, 0), LOST(ENOQUORUM, 0x7), IS(round.yes, 0)}},
 
+    {"each_node_whose_vote_does_not_count_stays_unknown",
+     {FENCED(13), VOTE(0x3, UNKNOWN), YES(2, 7), QUARANTINE(0x4), IS(round.unknown, 0x7), YES(3, 0),
+      VOTE(0x10, QUARANTINED), VOTE(0x20, OURS), ASKING, IS(round.unknown, 0x3f)}},
+
     {"nothing_is_asked_after_the_win",
      {FENCED(5), YES(0, 6), YES(1, 6), YES(2, 6), YES(3, 5), IS(out.confirm, 0), YES(4, 9),
       IS(out.confirm, 0), WON, IS(round.fence.value, 6), IS(round.yes, 0x1f)}},

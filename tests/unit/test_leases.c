@@ -399,6 +399,12 @@ static const struct story of_questions[] = {
      {WON(5, ALL5, 0x0f, 0), VOTE(0x10, UNKNOWN), HEAL(ALL5, -10), ASKED(0x10), VOTE(0x10, OURS),
       IS(l.present, ALL5), IS(l.counted, 0x0f)}},
 
+    /* 3 refused the first SET and is restored, 4 refuses it late; then 0 and 1 lose the key. */
+    {"a_node_is_absent_as_long_as_its_last_answer_says_so",
+     {WON(5, ALL5, 0x07, 0x08), IS(l.absent, 0x08), VOTE(0x10, NO), IS(l.absent, 0x18),
+      HEAL(0x08, -10), VOTE(0x08, YES), IS(l.absent, 0x10), BEGIN(0x07, 500), ANSWER(0x01, GONE),
+      ANSWER(0x02, TAKEN), ANSWER(0x04, UNKNOWN), IS(l.absent, 0x13)}},
+
     {"unknown_is_never_a_no",
      {WON(3, 7, 7, 0), BEGIN(7, 500), ANSWER(7, UNKNOWN), IS(l.present, 7), IS(l.counted, 7),
       IS(l.may_have_key, 7), VALID(0)}},

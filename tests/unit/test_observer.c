@@ -217,6 +217,9 @@ static const struct story stories[] = {
      {BEGIN, HINT(10000, 0x2), LOOKS(0x2), UNSENT(10000, 0x2), LOOKS(0), TIMER(14000), LOOKS(0),
       TIMER(35100), LOOKS(0x2), UNSENT(35100, 0x2), WAKE, LOOKS(0x2), FREE(70000, 0x2),
       IS(o.asked, 0), IS(o.unsent, 0)}},
+    /* One that could not be sent, and the regular ones. */
+    {"looks_that_are_due_at_the_same_time_are_all_made",
+     {BEGIN, HINT(10000, 0x2), LOOKS(0x2), UNSENT(10000, 0x2), TIMER(6260000), LOOKS(0x1f)}},
     {"a_node_that_answered_with_an_error_is_polled",
      {BEGIN, HINT(10000, 0x2), LOOKS(0x2), LOST(10100, 0x2), IS(o.view.answered, 0x1d),
       TIMER(1260000), LOOKS(0x2)}},
