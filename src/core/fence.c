@@ -52,7 +52,6 @@ uint64_t rlk_fence_voted(struct rlk_fence *f, unsigned node, uint64_t counter, u
 
 void rlk_fence_voted_late(struct rlk_fence *f, unsigned node, uint64_t counter)
 {
-    f->counter[node] = counter;
     f->agreed |= counter == f->value ? rlk_mask_bit(node) : 0;
 }
 

@@ -31,7 +31,7 @@ struct rlk_fence {
     uint64_t value;                  /* the fencing token; 0 while too few have voted */
     uint64_t agreed;                 /* nodes whose counter is the fencing token, with our key */
     uint64_t asked;                  /* nodes that were asked to confirm, and have not answered */
-    uint64_t counter[RLK_MAX_NODES]; /* by which each node voted */
+    uint64_t counter[RLK_MAX_NODES]; /* by which each node voted, before a majority had agreed */
 };
 
 void rlk_fence_init(struct rlk_fence *f);
