@@ -69,7 +69,6 @@ static void lose_hold(struct rlk_hold *h, int reason, struct rlk_actions *out)
     h->state = RLK_HOLD_LOST;
     h->reason = reason;
     h->queued = false;
-    h->round_until_us = h->renew_us = h->restore_us = RLK_NEVER;
     out->report = true;
     end_extension(h, REDLOCK_ELOST, out);
 }
