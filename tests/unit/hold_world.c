@@ -40,6 +40,7 @@ void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, u
     }
     won.valid_until_us = T0 + LEASE;
     w->ready = rlk_mask_all(c->nodes);
+    memset(&w->h, 0xff, sizeof(w->h)); /* every field must be written */
     rlk_hold_init(&w->h, c, w->room);
     ck_assert_uint_eq(rlk_hold_valid_until_us(&w->h), 0);
     memset(&w->out, 0xff, sizeof(w->out));

@@ -189,6 +189,11 @@ TEST(a_repeated_heal_has_the_ttl_that_is_left)
 }
 
 static const struct story of_healing[] = {
+    /* [S8] At least for a millisecond, and at most for a tenth of the ttl. */
+    {"after_the_win_a_heal_waits_four_times_as_long_as_the_round_took",
+     {HOLD_BY(0x0f, 0x10), DUE(1000), HOLD_BY(0x0f, 0), VOTE(10000, 0x10, NO), DUE(50000), WAKE,
+      IS(out.restore, 0x10), HOLD_BY(0x0f, 0), VOTE(400000, 0x10, NO), DUE(400000 + TENTH)}},
+
     {"a_remainder_is_not_worth_a_key",
      {CONFIG(renew, false), HOLD_BY(0x07, 0x18), TIMER(LEASE - 10000), IS(out.restore, 0x18),
       DUE(LEASE), HOLD_BY(0x07, 0x18), TIMER(LEASE - 9999), IS(out.restore, 0), DUE(LEASE)}},

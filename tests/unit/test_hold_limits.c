@@ -57,6 +57,30 @@ TEST(each_renewal_needs_a_pet_since_the_last)
          HEARTBEAT(THIRD + 7), DUE(THIRD + 7), RENEWED, NO_TROUBLE, IS(reported, 1));
 }
 
+/* [L4] */
+TEST(a_lock_that_is_renewed_no_more_ends_with_its_validity)
+{
+    struct world w = {.c = config()};
+
+    PLAY(&w, HOLD);
+    rlk_hold_stop_renewing(&w.h);
+    PLAY(&w, TIMER(1), DUE(LEASE), EXTEND(10, TTL), ANSWER(20, ALL5, OURS), DUE(10 + LEASE));
+    PLAY(&w, CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWED, WAKE, TROUBLE(EUNRENEWED));
+    rlk_hold_stop_renewing(&w.h);
+    PLAY(&w, HEARTBEAT(THIRD + 7), DUE(LEASE));
+}
+
+TEST(no_pause_after_a_failure_is_longer_than_is_allowed)
+{
+    struct world w = {.c = config()};
+    int i;
+
+    PLAY(&w, CONFIG(retry_us, 20000), HOLD);
+    for (i = 0; i < 20; i++) {
+        PLAY(&w, RENEWAL, ANSWER(10, ALL5, UNKNOWN), DUE_BETWEEN(10, 10 + 20000));
+    }
+}
+
 static const struct story stories[] = {
     /* A renewal that an extension waits for counts as a renewal; the extension does not count. */
     {"extensions_are_no_renewals",
@@ -85,12 +109,32 @@ static const struct story stories[] = {
       ANSWER(10, 0x10, GONE), WAKE, IS(out.restore, 0x10), VOTE(20, 0x10, YES), DUE(THIRD),
       HEARTBEAT(THIRD - 1), RENEWED, IS(reported, 0)}},
 
+    /* With one, or where none is needed, it is renewed soon; also when it was renewed before. */
+    {"a_healed_node_is_a_reason_to_renew_soon",
+     {HOLD, RENEWAL, ANSWER(10, 0x0f, OURS), ANSWER(10, 0x10, GONE), WAKE, VOTE(20, 0x10, YES),
+      DUE(TENTH), CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWAL, HEARTBEAT(5),
+      ANSWER(10, 0x0f, OURS), ANSWER(10, 0x10, GONE), WAKE, VOTE(20, 0x10, YES), DUE(TENTH)}},
+
+    {"a_renewal_counts_although_a_pet_comes_before_its_answers",
+     {CONFIG(max_renewals, 1), HOLD, RENEWAL, HEARTBEAT(5), ANSWER(10, ALL5, OURS), WAKE,
+      IS(out.extend, 0), TROUBLE(EUNRENEWED)}},
+
     /* A renewal that was due, but not allowed for lack of a pet, is no longer due when the user has
      * extended. */
     {"after_an_extension_a_pet_hurries_nothing",
      {CONFIG(needs_heartbeat, true), HOLD, HEARTBEAT(5), RENEWED, TIMER(THIRD), TROUBLE(EUNRENEWED),
       EXTEND(THIRD + 5, TTL), ANSWER(THIRD + 10, ALL5, OURS), NO_TROUBLE, HEARTBEAT(THIRD + 20),
       DUE(THIRD + 5 + THIRD)}},
+
+    {"a_pet_during_an_extension_hurries_no_renewal",
+     {CONFIG(needs_heartbeat, true), HOLD, RENEWED, WAKE, EXTEND(THIRD + 10, TTL),
+      HEARTBEAT(THIRD + 20), DUE(THIRD + 10 + TIMEOUT)}},
+
+    /* It waits for a pet, and then too little of max_hold is left. */
+    {"a_pet_hurries_no_renewal_that_is_no_longer_allowed",
+     {CONFIG(needs_heartbeat, true), CONFIG(max_hold_us, 2 * THIRD + TTL), HOLD, RENEWED, WAKE,
+      TROUBLE(EUNRENEWED), EXTEND(THIRD + 10, TTL), ANSWER(THIRD + 20, ALL5, UNKNOWN), WAKE,
+      IS(out.extend, 0), HEARTBEAT(THIRD + 200000), DUE(LEASE)}},
 
     /* The application extends in one thread and hangs in another, so an extension does not count as
      * a pet. Trouble is not reported twice. */

@@ -28,7 +28,7 @@ static const struct story stories[] = {
 
     {"a_loss_while_queued_says_why",
      {HOLD, QUEUED, WAKE, TIMER(LEASE), LOST(ELIMIT), IS(reported, 2), NEVER_DUE,
-      DEQUEUED(LEASE + 1), IS(out.extend, 0)}},
+      IS(h.queued, false), DEQUEUED(LEASE + 1), IS(out.extend, 0)}},
 
     /* The caller gets the result of the extension when the lock is lost first. */
     {"a_queued_extension_ends_with_the_lock",
