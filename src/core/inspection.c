@@ -9,7 +9,7 @@
 #define AGAIN_AFTER_US 20000
 
 /* One of so many regular inspections asks whether the master evicts, and whether its log is
- * complete; while it does not vote for one of these, of so many. */
+ * complete; while it does not vote for one of these, or because its run is unknown, of so many. */
 #define STATE_TURN 30
 #define STATE_TURN_WITHOUT_VOTE 2
 
@@ -59,12 +59,13 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
         .step_us = i->records_step ? rlk_quarantine_step_to_record(q, now_us) : 0};
 }
 
-/* Both may change at any time. While it has no vote we ask more often, so that a master that was
- * corrected votes again soon. */
+/* All of them may change at any time. While it has no vote we ask more often, so that a master that
+ * was corrected votes again soon. */
 bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine *q,
                           const struct rlk_server *server)
 {
-    bool waits = rlk_server_evicts(server) || rlk_server_may_lack_log(server);
+    bool waits = rlk_server_evicts(server) || rlk_server_may_lack_log(server) ||
+                 rlk_quarantine_is_anonymous(q);
     unsigned turn = waits ? STATE_TURN_WITHOUT_VOTE : STATE_TURN;
 
     i->regular++;
@@ -154,6 +155,18 @@ static void on_info(struct rlk_inspection *i, struct rlk_quarantine *q,
     judge_role(q, rlk_server_unfit(server->role, server->mode), server->promotion, ev->now_us, out);
 }
 
+/* A run that is told now may be one that lost its data: only a handshake judges it, with all that
+ * the master tells. */
+static void on_state(struct rlk_quarantine *q, const struct rlk_server *server, uint64_t now_us,
+                     struct rlk_inspection_actions *out)
+{
+    rlk_quarantine_set_evicts(q, rlk_server_evicts(server), now_us);
+    rlk_quarantine_set_log(q, rlk_server_is_durable(server), rlk_server_may_lack_log(server));
+    if (rlk_quarantine_is_anonymous(q) && server->run_id[0] != '\0') {
+        out->regreet = RLK_REGREET_NAMED;
+    }
+}
+
 static void dispatch(struct rlk_inspection *i, struct rlk_quarantine *q,
                      const struct rlk_server *server, const struct rlk_inspection_event *ev,
                      struct rlk_inspection_actions *out)
@@ -175,8 +188,7 @@ static void dispatch(struct rlk_inspection *i, struct rlk_quarantine *q,
         judge_role(q, ev->unfit, 0, ev->now_us, out);
         break;
     case RLK_INSPECTION_STATE:
-        rlk_quarantine_set_evicts(q, rlk_server_evicts(server), ev->now_us);
-        rlk_quarantine_set_log(q, rlk_server_is_durable(server), rlk_server_may_lack_log(server));
+        on_state(q, server, ev->now_us, out);
         break;
     case RLK_INSPECTION_MARK_MISSED:
         rlk_quarantine_check_mark(q, 0, ev->now_us);

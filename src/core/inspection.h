@@ -3,14 +3,15 @@
  *
  *     GREETED ---> inspected every inspection_ms, along with renewals, and when there is a reason
  *        ^             |
- *        |             | the master is a replica or was one, or it has other data
+ *        |             | the master is a replica or was one, it has other data, or it tells a run
  *        +- regreet ---+
  *
  * An inspection asks for the role (INFO, or HELLO where INFO is denied), and runs a script that
  * reads the incarnation key and tells the time. It asks for the TIME only where the policy is off,
  * the run is unknown, or the master does not run the script for us. Some inspections also ask
- * whether the master may evict keys, and about its log. core/quarantine.h decides what the replies
- * mean for its votes; node/health.h sends the questions. */
+ * whether the master may evict keys, and about its log; or for its run, if that alone keeps it from
+ * voting. core/quarantine.h decides what the replies mean for its votes; node/health.h sends the
+ * questions. */
 #ifndef RLK_CORE_INSPECTION_H
 #define RLK_CORE_INSPECTION_H
 
@@ -58,7 +59,7 @@ enum rlk_inspection_event_kind {
     RLK_INSPECTION_BROKEN,      /* the connection ended before the reply */
     RLK_INSPECTION_INFO,        /* INFO replication was read into the server, or failed */
     RLK_INSPECTION_ROLE,        /* HELLO told the role */
-    RLK_INSPECTION_STATE,       /* INFO memory, persistence or commandstats was read */
+    RLK_INSPECTION_STATE,       /* INFO memory, persistence, commandstats or server was read */
     RLK_INSPECTION_MARK_MISSED  /* a vote did not find the mark that we know */
 };
 
@@ -73,9 +74,10 @@ struct rlk_inspection_event {
 /* Why a master has to be greeted again. */
 enum rlk_regreet {
     RLK_REGREET_NOT = 0,
-    RLK_REGREET_UNFIT,        /* it is no independent master */
-    RLK_REGREET_REPLICA,      /* it is a master again, but was a replica in between */
-    RLK_REGREET_DATA_REPLACED /* it has other data */
+    RLK_REGREET_UNFIT,         /* it is no independent master */
+    RLK_REGREET_REPLICA,       /* it is a master again, but was a replica in between */
+    RLK_REGREET_DATA_REPLACED, /* it has other data */
+    RLK_REGREET_NAMED          /* it tells its run, which was unknown */
 };
 
 struct rlk_inspection_actions {
@@ -104,7 +106,7 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
                                                   const struct rlk_server *server, uint64_t now_us);
 
 /* Count a regular inspection that is due. True when it asks whether the master evicts, and whether
- * its log is complete, too. */
+ * its log is complete, too; or for a run that is unknown. */
 bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine *q,
                           const struct rlk_server *server);
 

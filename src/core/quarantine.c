@@ -297,7 +297,12 @@ bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *fact
 bool rlk_quarantine_needs_inspection(const struct rlk_quarantine *q)
 {
     return q->mark_lost || q->until_us[RLK_QUARANTINED_UNREAD] == RLK_NEVER ||
-           q->until_us[RLK_QUARANTINED_UNLOGGED] == RLK_NEVER;
+           q->until_us[RLK_QUARANTINED_UNLOGGED] == RLK_NEVER || rlk_quarantine_is_anonymous(q);
+}
+
+bool rlk_quarantine_is_anonymous(const struct rlk_quarantine *q)
+{
+    return q->until_us[RLK_QUARANTINED_ANONYMOUS] == RLK_NEVER;
 }
 
 bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *q)

@@ -130,9 +130,12 @@ bool rlk_quarantine_check_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t
  * after the longest ttl. */
 void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread, uint64_t now_us);
 
-/* Whether the votes do not count before an inspection has read a mark, or that the log is complete.
- */
+/* Whether the votes do not count before an inspection has read a mark, the run, or that the log is
+ * complete. */
 bool rlk_quarantine_needs_inspection(const struct rlk_quarantine *q);
+
+/* Whether the votes do not count because the server did not tell its run when it was greeted. */
+bool rlk_quarantine_is_anonymous(const struct rlk_quarantine *q);
 
 /* The role was read. True when the server is no master, or was a replica since it was greeted: it
  * has to be greeted again. Its data are a copy of another master's then, so it is in quarantine,

@@ -105,7 +105,8 @@ static void carry_out_inspection(struct rlk_node *n, const struct rlk_inspection
     static const enum rlk_trouble_kind kinds[] = {[RLK_REGREET_UNFIT] = RLK_TROUBLE_UNFIT,
                                                   [RLK_REGREET_REPLICA] = RLK_TROUBLE_WAS_REPLICA,
                                                   [RLK_REGREET_DATA_REPLACED] =
-                                                      RLK_TROUBLE_DATA_REPLACED};
+                                                      RLK_TROUBLE_DATA_REPLACED,
+                                                  [RLK_REGREET_NAMED] = RLK_TROUBLE_NAMED};
 
     if (out->restarted) {
         n->hooks->restarted(n);
@@ -293,11 +294,12 @@ void rlk_health_record_step(struct rlk_node *n, uint64_t now_us)
 static void ask_state(struct rlk_node *n, uint64_t now_us)
 {
     static const struct rlk_exchange_kind kind = {.answered = on_state};
-    static const char *const sections[] = {"memory", "persistence", "commandstats"};
-    size_t i;
+    static const char *const state[] = {"memory", "persistence", "commandstats", NULL};
+    static const char *const run[] = {"server", NULL};
+    const char *const *section = n->info.run_id[0] != '\0' ? state : run;
 
-    for (i = 0; i < sizeof(sections) / sizeof(sections[0]) && rlk_node_ready(n, now_us); i++) {
-        const char *const words[] = {"INFO", sections[i], NULL};
+    for (; *section != NULL && rlk_node_ready(n, now_us); section++) {
+        const char *const words[] = {"INFO", *section, NULL};
 
         rlk_node_send_words(n, &kind, words, now_us);
     }

@@ -51,9 +51,9 @@ static const struct meaning reasons[RLK_QUARANTINE_REASONS] = {
                                           "its append-only file has ended"},
     [RLK_QUARANTINED_ANONYMOUS] =
         {.text = "a restart would go unnoticed, because it does not tell us its run_id",
-         .advice = "allow us INFO, and then CLIENT KILL our connections to it; if it is a proxy, "
-                   "list the masters behind it; quarantine=lenient in its URI lets it vote all the "
-                   "same"},
+         .advice =
+             "allow us INFO; if it is a proxy, list the masters behind it; quarantine=lenient in "
+             "its URI lets it vote all the same"},
 };
 
 /* The policy was changed, and the quarantine passes. */

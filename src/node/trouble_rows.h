@@ -77,11 +77,12 @@ TROUBLE(RLK_TROUBLE_BUSY, "refuses all commands for now: $", .found = REDLOCK_FO
 TROUBLE(RLK_TROUBLE_LOADING, "is loading its data; retrying until it has finished",
         .found = REDLOCK_FOUND_LOADING)
 
-/* The server must not vote [S10, S11]. After the second and third it is greeted again. */
+/* The server must not vote [S10, S11]. After the second to fourth it is greeted again. */
 TROUBLE(RLK_TROUBLE_UNFIT, "$", .found = REDLOCK_FOUND_ROLE)
 TROUBLE(RLK_TROUBLE_WAS_REPLICA,
         "was a replica for a while, so its data were replaced; we connect to it again")
 TROUBLE(RLK_TROUBLE_DATA_REPLACED, "its data were deleted or replaced; we connect to it again")
+TROUBLE(RLK_TROUBLE_NAMED, "tells us its run_id now; we connect to it again")
 TROUBLE(RLK_TROUBLE_DUPLICATE, "is the same server as @ (run_id $...)", .advice = LIST_ONCE,
         .found = REDLOCK_FOUND_DUPLICATE)
 /* Seen by our token in its key. */

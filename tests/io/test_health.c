@@ -117,6 +117,33 @@ TEST(a_master_that_denies_info_has_no_vote)
     farm_end(&rig);
 }
 
+/* By _i: with regular inspections, or without. */
+TEST_LOOP(a_master_that_shows_its_run_later_gets_a_new_handshake, 0, 2)
+{
+    unsigned pause_ms = _i ? 1000 : RIG_HEALTH_MS;
+    size_t i, greetings;
+
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, _i ? 0 : RIG_HEALTH_MS);
+    fake_on(rig.nodes[0], "INFO", FAKE_REPLY, NOPERM);
+    farm_open(&rig);
+    greetings = rig_greetings(0);
+    for (i = 1; i <= 4; i++) {
+        rig_pass_ms(pause_ms);
+        farm_wait_count(&rig, 0, "TIME", i);
+    }
+    ck_assert_uint_eq(rig_greetings(0), greetings);
+    rig_must_be_quarantined(0, "does not tell us its run_id");
+    fake_behave(rig.nodes[0]);
+    rig_pass_ms(pause_ms);
+    farm_wait_count(&rig, 0, "TIME", i);
+    rig_pass_ms(pause_ms);
+    rig_wait_until_greeted(0, greetings);
+    rig_must_be_quarantined(0, "it restarted");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_vote_must_count("k", 0);
+    farm_end(&rig);
+}
+
 TEST(with_lenient_a_master_that_denies_info_votes)
 {
     rig_set_up(REDLOCK_QUARANTINE_LENIENT, RIG_HEALTH_MS);

@@ -113,6 +113,21 @@ TEST(the_role_is_known_without_info)
     site_end(&s);
 }
 
+/* [S11] The connection stays until an inspection finds the run. */
+TEST(a_master_that_tells_its_run_later_is_greeted_again)
+{
+    const struct master_options options = {.config = "user default on nopass ~* +@all -info"};
+
+    site_start(&s, 3, &options);
+    open_with(REDLOCK_QUARANTINE_STRICT);
+    ck_assert_ptr_nonnull(strstr(info_of(0).error, "does not tell us its run_id; allow us INFO"));
+    ck_assert_uint_eq(info_of(0).quarantine_ms, UINT64_MAX);
+    must_say_ok(0, "ACL SETUSER default +info");
+    loop_must_true(s.base, is_quarantined_for_a_while, NULL);
+    ck_assert_uint_eq(info_of(1).quarantine_ms, UINT64_MAX);
+    site_end(&s);
+}
+
 /* What it cannot do decides, and not its version. */
 TEST_LOOP(a_server_that_cannot_renew_or_release_does_not_vote, 0, 5)
 {

@@ -260,6 +260,26 @@ TEST_LOOP(votes_wait_until_the_log_is_complete, 0, 3)
     ck_assert(votes() && !rlk_quarantine_needs_inspection(&quarantine) && !quarantine.durable);
 }
 
+/* [S11] By _i: the policy. A master that did not tell its run when it was greeted. */
+TEST_LOOP(a_run_that_is_told_later_needs_a_new_greeting, 0, 3)
+{
+    bool strict = _i == RLK_QUARANTINE_STRICT;
+
+    set_up((enum rlk_quarantine_policy)_i);
+    server.run_id[0] = '\0';
+    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert(votes() == !strict);
+    ck_assert_int_eq(rlk_quarantine_needs_inspection(&quarantine), strict);
+    rlk_inspection_count(&inspection, &quarantine, &server);
+    ck_assert_int_eq(rlk_inspection_count(&inspection, &quarantine, &server), strict);
+    step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert_int_eq(out.regreet, RLK_REGREET_NOT);
+    strcpy(server.run_id, "abc");
+    step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert_int_eq(out.regreet, strict ? RLK_REGREET_NAMED : RLK_REGREET_NOT);
+    ck_assert(votes() == !strict); /* the greeting decides */
+}
+
 static const struct {
     const char *role;
     uint64_t promotion;
