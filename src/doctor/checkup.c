@@ -1,4 +1,4 @@
-/* checkup.c - the list of commands, and a reader for each answer. */
+/* checkup.c - the lines of the conversation, and a reader for each reply. */
 #include "doctor/checkup.h"
 
 #include <stdio.h>
@@ -14,14 +14,9 @@
 #include "node/login.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "node/talk.h"
 #include "node/trace.h"
 #include "scripts/scripts.h"
-
-struct step {
-    const char *word[8];
-    unsigned right;
-    void (*take)(struct rlk_checkup *p, const struct rlk_reply *reply);
-};
 
 /* A master that refuses one of these cannot have locks, whatever the reason is. */
 #define KEEPS_LOCKS                                                                                \
@@ -53,23 +48,24 @@ static void read_product(struct rlk_checkup *p, const char *text)
     }
 }
 
-static void take_info(struct rlk_checkup *p, const struct rlk_reply *reply)
+static void take_info(const struct rlk_heard *h)
 {
+    struct rlk_checkup *p = h->context;
     char status[8] = "";
-    long long n;
+    long long number;
 
-    if (reply->type != RLK_REPLY_STRING) {
+    if (h->reply->type != RLK_REPLY_STRING) {
         return;
     }
-    rlk_info_read(&p->info, reply);
-    read_product(p, reply->str);
-    if (rlk_info_number(reply->str, "used_memory", &n)) {
-        p->used_memory = n > 0 ? (uint64_t)n : 0;
+    rlk_info_read(&p->info, h->reply);
+    read_product(p, h->reply->str);
+    if (rlk_info_number(h->reply->str, "used_memory", &number)) {
+        p->used_memory = number > 0 ? (uint64_t)number : 0;
     }
-    if (rlk_info_number(reply->str, "evicted_keys", &n)) {
-        p->evicted_keys = n > 0 ? (uint64_t)n : 0;
+    if (rlk_info_number(h->reply->str, "evicted_keys", &number)) {
+        p->evicted_keys = number > 0 ? (uint64_t)number : 0;
     }
-    rlk_info_text(reply->str, "rdb_last_bgsave_status", status, sizeof(status));
+    rlk_info_text(h->reply->str, "rdb_last_bgsave_status", status, sizeof(status));
     if (status[0]) {
         p->rdb_fails = strcmp(status, "ok") != 0;
     }
@@ -84,36 +80,44 @@ static const char *config_value(const struct rlk_reply *reply)
     return told ? reply[2].str : NULL;
 }
 
-static void take_fsync(struct rlk_checkup *p, const struct rlk_reply *reply)
+static void take_fsync(const struct rlk_heard *h)
 {
-    rlk_info_read_fsync(&p->info, reply);
+    struct rlk_checkup *p = h->context;
+
+    rlk_info_read_fsync(&p->info, h->reply);
     rlk_reply_make_printable(p->info.fsync);
 }
 
-static void take_save(struct rlk_checkup *p, const struct rlk_reply *reply)
+static void take_save(const struct rlk_heard *h)
 {
-    const char *value = config_value(reply);
+    struct rlk_checkup *p = h->context;
+    const char *value = config_value(h->reply);
 
     p->rdb = value ? value[0] != '\0' : -1;
 }
 
-static void take_min_replicas(struct rlk_checkup *p, const struct rlk_reply *reply)
+static void take_min_replicas(const struct rlk_heard *h)
 {
-    const char *value = config_value(reply);
+    struct rlk_checkup *p = h->context;
+    const char *value = config_value(h->reply);
 
     p->min_replicas = value ? (unsigned)strtoul(value, NULL, 10) : 0;
 }
 
 /* The setting is as old as the channels. Nothing is known if it has another name there. */
-static void take_channels(struct rlk_checkup *p, const struct rlk_reply *reply)
+static void take_channels(const struct rlk_heard *h)
 {
-    p->no_channels = reply->type == RLK_REPLY_ARRAY && reply->integer == 0;
+    struct rlk_checkup *p = h->context;
+
+    p->no_channels = h->reply->type == RLK_REPLY_ARRAY && h->reply->integer == 0;
 }
 
-static void take_user(struct rlk_checkup *p, const struct rlk_reply *reply)
+static void take_user(const struct rlk_heard *h)
 {
-    if (reply->type == RLK_REPLY_STRING || reply->type == RLK_REPLY_STATUS) {
-        snprintf(p->user, sizeof(p->user), "%.63s", reply->str);
+    struct rlk_checkup *p = h->context;
+
+    if (h->reply->type == RLK_REPLY_STRING || h->reply->type == RLK_REPLY_STATUS) {
+        snprintf(p->user, sizeof(p->user), "%.63s", h->reply->str);
         rlk_reply_make_printable(p->user);
     }
 }
@@ -159,90 +163,90 @@ static void take_refusal(struct rlk_checkup *p, unsigned right, const struct rlk
     }
 }
 
-/* ---- commands ---- */
+/* ---- the conversation ---- */
 
 /* Placeholders for words that differ from node to node. */
 static const char the_key[] = "key", our_name[] = "name", our_channel[] = "channel";
+
+static bool format_words(struct rlk_command *c, const struct rlk_say *say)
+{
+    const struct rlk_checkup *p = say->context;
+    const char *words[10];
+    unsigned i;
+
+    for (i = 0; say->line->words[i]; i++) {
+        const char *word = say->line->words[i];
+
+        words[i] = word == the_key       ? p->key
+                   : word == our_name    ? say->node->options->client_name
+                   : word == our_channel ? say->node->options->wake_channel
+                                         : word;
+    }
+    words[i] = NULL;
+    return rlk_command_words(c, words) == 0;
+}
+
+/* Who logs in with a name is not asked for it: it is known, and locks do not need the permission to
+ * ask. A denied question would be in the server's ACL LOG. */
+static bool has_no_name(const struct rlk_say *say)
+{
+    return rlk_login_user(say->node->options->login, say->node->uri) == NULL;
+}
 
 /* The last of all ids of connections, which none gets. Not 0: with that, Redis before 7.0 ends the
  * connections of all clients. */
 #define NO_CLIENT "9223372036854775807"
 
-/* A right is tried so that nothing changes: a watch ignores an empty message, and no server accepts
- * BCAST with OPTIN. */
-static const struct step steps[] = {
-    {{"INFO", "server"}, REDLOCK_RIGHT_INFO, take_info},
-    {{"INFO", "memory"}, REDLOCK_RIGHT_INFO, take_info},
-    {{"INFO", "persistence"}, REDLOCK_RIGHT_INFO, take_info},
-    {{"INFO", "replication"}, REDLOCK_RIGHT_INFO, take_info},
-    {{"INFO", "stats"}, REDLOCK_RIGHT_INFO, take_info},
-    {{"CONFIG", "GET", "appendfsync"}, REDLOCK_RIGHT_CONFIG_GET, take_fsync},
-    {{"CONFIG", "GET", "save"}, REDLOCK_RIGHT_CONFIG_GET, take_save},
-    {{"CONFIG", "GET", "min-replicas-to-write"}, REDLOCK_RIGHT_CONFIG_GET, take_min_replicas},
-    {{"CONFIG", "GET", "acl-pubsub-default"}, REDLOCK_RIGHT_CONFIG_GET, take_channels},
-    {{"SET", the_key, "0", "XX", "PX", "10"}, REDLOCK_RIGHT_SET, NULL},
-    {{"GET", the_key}, REDLOCK_RIGHT_GET, NULL},
-    {{"DEL", the_key}, REDLOCK_RIGHT_DEL, NULL},
-    {{"PEXPIRE", the_key, "10"}, REDLOCK_RIGHT_PEXPIRE, NULL},
-    {{"PTTL", the_key}, REDLOCK_RIGHT_PTTL, NULL},
-    {{"EVAL", rlk_script_upkeep.text, "1", the_key}, REDLOCK_RIGHT_EVAL, NULL},
-    {{"EVALSHA", RLK_SCRIPT_NO_SHA, "1", the_key, "0"}, REDLOCK_RIGHT_EVALSHA, NULL},
-    {{"SCRIPT", "LOAD", rlk_script_release.text}, REDLOCK_RIGHT_SCRIPT_LOAD, NULL},
-    {{"CLIENT", "SETNAME", our_name}, REDLOCK_RIGHT_CLIENT_SETNAME, NULL},
-    {{"CLIENT", "KILL", "ID", NO_CLIENT}, REDLOCK_RIGHT_CLIENT_KILL, NULL},
-    {{"HELLO", "2"}, REDLOCK_RIGHT_HELLO, NULL},
-    {{"PUBLISH", our_channel, ""}, REDLOCK_RIGHT_PUBLISH, NULL},
-    {{"CLIENT", "TRACKING", "ON", "BCAST", "OPTIN"}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},
-    {{"CLIENT", "CACHING", "YES"}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},
-    {{"CLIENT", "ID"}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},
-    {{"EXISTS", the_key}, REDLOCK_RIGHT_CLIENT_TRACKING, NULL},
-    {{"ZADD", the_key, "XX", "0", "0"}, REDLOCK_RIGHT_ZADD, NULL},
-    {{"ZCARD", the_key}, REDLOCK_RIGHT_ZADD, NULL},
-    {{"ZRANGE", the_key, "0", "0"}, REDLOCK_RIGHT_ZADD, NULL},
-    {{"ZRANK", the_key, "0"}, REDLOCK_RIGHT_ZADD, NULL},
-    {{"ZREM", the_key, "0"}, REDLOCK_RIGHT_ZADD, NULL},
-    {{"ZSCORE", the_key, "0"}, REDLOCK_RIGHT_ZADD, NULL},
-    {{"ACL", "WHOAMI"}, 0, take_user},
+/* A line that tries a permission, and one that also reads the reply. */
+#define TRY(right, ...)                                                                            \
+    {                                                                                              \
+        .words = RLK_WORDS(__VA_ARGS__), .format = format_words, .tag = (right)                    \
+    }
+#define READ(right, reader, ...)                                                                   \
+    {                                                                                              \
+        .words = RLK_WORDS(__VA_ARGS__), .tag = (right), .take = (reader)                          \
+    }
+
+/* A permission is tried so that nothing changes: a subscriber ignores an empty message, and no
+ * server accepts BCAST with OPTIN. */
+const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES] = {
+    READ(REDLOCK_RIGHT_INFO, take_info, "INFO", "server"),
+    READ(REDLOCK_RIGHT_INFO, take_info, "INFO", "memory"),
+    READ(REDLOCK_RIGHT_INFO, take_info, "INFO", "persistence"),
+    READ(REDLOCK_RIGHT_INFO, take_info, "INFO", "replication"),
+    READ(REDLOCK_RIGHT_INFO, take_info, "INFO", "stats"),
+    READ(REDLOCK_RIGHT_CONFIG_GET, take_fsync, "CONFIG", "GET", "appendfsync"),
+    READ(REDLOCK_RIGHT_CONFIG_GET, take_save, "CONFIG", "GET", "save"),
+    READ(REDLOCK_RIGHT_CONFIG_GET, take_min_replicas, "CONFIG", "GET", "min-replicas-to-write"),
+    READ(REDLOCK_RIGHT_CONFIG_GET, take_channels, "CONFIG", "GET", "acl-pubsub-default"),
+    TRY(REDLOCK_RIGHT_SET, "SET", the_key, "0", "XX", "PX", "10"),
+    TRY(REDLOCK_RIGHT_GET, "GET", the_key),
+    TRY(REDLOCK_RIGHT_DEL, "DEL", the_key),
+    TRY(REDLOCK_RIGHT_PEXPIRE, "PEXPIRE", the_key, "10"),
+    TRY(REDLOCK_RIGHT_PTTL, "PTTL", the_key),
+    TRY(REDLOCK_RIGHT_EVAL, "EVAL", rlk_script_upkeep.text, "1", the_key),
+    TRY(REDLOCK_RIGHT_EVALSHA, "EVALSHA", RLK_SCRIPT_NO_SHA, "1", the_key, "0"),
+    TRY(REDLOCK_RIGHT_SCRIPT_LOAD, "SCRIPT", "LOAD", rlk_script_release.text),
+    TRY(REDLOCK_RIGHT_CLIENT_SETNAME, "CLIENT", "SETNAME", our_name),
+    TRY(REDLOCK_RIGHT_CLIENT_KILL, "CLIENT", "KILL", "ID", NO_CLIENT),
+    TRY(REDLOCK_RIGHT_HELLO, "HELLO", "2"),
+    TRY(REDLOCK_RIGHT_PUBLISH, "PUBLISH", our_channel, ""),
+    TRY(REDLOCK_RIGHT_CLIENT_TRACKING, "CLIENT", "TRACKING", "ON", "BCAST", "OPTIN"),
+    TRY(REDLOCK_RIGHT_CLIENT_TRACKING, "CLIENT", "CACHING", "YES"),
+    TRY(REDLOCK_RIGHT_CLIENT_TRACKING, "CLIENT", "ID"),
+    TRY(REDLOCK_RIGHT_CLIENT_TRACKING, "EXISTS", the_key),
+    TRY(REDLOCK_RIGHT_ZADD, "ZADD", the_key, "XX", "0", "0"),
+    TRY(REDLOCK_RIGHT_ZADD, "ZCARD", the_key),
+    TRY(REDLOCK_RIGHT_ZADD, "ZRANGE", the_key, "0", "0"),
+    TRY(REDLOCK_RIGHT_ZADD, "ZRANK", the_key, "0"),
+    TRY(REDLOCK_RIGHT_ZADD, "ZREM", the_key, "0"),
+    TRY(REDLOCK_RIGHT_ZADD, "ZSCORE", the_key, "0"),
+    {.words = RLK_WORDS("ACL", "WHOAMI"), .when = has_no_name, .take = take_user},
 };
-#define STEPS (sizeof(steps) / sizeof(steps[0]))
 
-/* Who logs in with a name is not asked for it, which is the last question: the answer is known, and
- * locks do not need the right to ask. A denied question would be in the server's ACL LOG. */
-static unsigned steps_of(const struct rlk_node *n)
+void rlk_checkup_refused(const struct rlk_heard *h)
 {
-    return rlk_login_user(n->options->login, n->uri) ? STEPS - 1 : STEPS;
-}
-
-bool rlk_checkup_words(unsigned at, const struct rlk_node *n, const char *key,
-                       struct rlk_checkup_words *ret)
-{
-    unsigned i;
-
-    if (at >= steps_of(n)) {
-        return false;
-    }
-    for (i = 0; i < sizeof(steps[at].word) / sizeof(steps[at].word[0]); i++) {
-        const char *word = steps[at].word[i];
-
-        ret->word[i] = word == the_key       ? key
-                       : word == our_name    ? n->options->client_name
-                       : word == our_channel ? n->options->wake_channel
-                                             : word;
-    }
-    ret->word[i] = NULL;
-    return true;
-}
-
-bool rlk_checkup_take(struct rlk_checkup *p, const struct rlk_reply *reply)
-{
-    const struct step *s = &steps[p->at++];
-
-    if (reply->type == RLK_REPLY_ERROR) {
-        take_refusal(p, s->right, reply);
-    } else if (s->take) {
-        s->take(p, reply);
-    }
-    return p->at == p->steps;
+    take_refusal(h->context, rlk_checkup_lines[h->exchange->line].tag, h->reply);
 }
 
 /* ---- the time ---- */
@@ -292,7 +296,7 @@ void rlk_checkup_end(struct rlk_checkup *p, uint64_t sent_us, uint64_t now_us)
 {
     uint64_t took_us = rlk_time_sub(now_us, sent_us);
 
-    if (p->at == p->steps && p->pings < RLK_CHECKUP_PINGS &&
+    if (p->answered && p->pings < RLK_CHECKUP_PINGS &&
         (p->pings == 0 || took_us > p->ping_us[p->pings - 1])) {
         keep_ping(p, took_us);
     }
@@ -304,7 +308,6 @@ void rlk_checkup_init(struct rlk_checkup *p)
 {
     memset(p, 0, sizeof(*p));
     rlk_server_init(&p->info);
-    p->steps = STEPS;
     p->rdb = -1;
 }
 
@@ -312,10 +315,9 @@ void rlk_checkup_note_connection(struct rlk_checkup *p, const struct rlk_node *n
 {
     const char *user = rlk_login_user(n->options->login, n->uri);
 
-    p->remote = n->uri->path == NULL && rlk_conn_is_remote(&n->conn);
+    p->remote = n->uri->path == NULL && rlk_conn_is_remote(&n->link.conn);
     snprintf(p->user, sizeof(p->user), "%.63s", user ? user : "default");
     rlk_reply_make_printable(p->user);
-    p->steps = steps_of(n);
     p->database = n->uri->db;
     snprintf(p->product, sizeof(p->product), "%.*s", (int)strcspn(n->server, " "), n->server);
 }
@@ -347,7 +349,7 @@ static void write_persistence(const struct rlk_checkup *p, struct redlock_examin
 
 void rlk_checkup_write(const struct rlk_checkup *p, struct redlock_examined *ret)
 {
-    ret->answered = p->at == p->steps;
+    ret->answered = p->answered;
     ret->product = p->product;
     ret->version = p->version;
     ret->run_id = p->info.run_id;

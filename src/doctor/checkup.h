@@ -1,7 +1,6 @@
-/* checkup.h - the questions of an examination to one master, and its answers.
+/* checkup.h - the questions of an examination to one master, and its replies.
  *
- * The questions are a list of commands that are sent at once. The answers come in the same order,
- * so the position in the list says which command an answer belongs to. A right is tried by using
+ * The questions are a conversation (node/talk.h). A permission is tried by using
  * it, on a key that does not exist, so that nothing changes. ACL DRYRUN cannot replace this: only
  * users with many rights may call it, and it says nothing about commands that were renamed.
  * SUBSCRIBE is tried over another connection: doctor/trial.h. */
@@ -12,6 +11,7 @@
 
 #include "core/clocks.h"
 #include "core/server.h"
+#include "node/talk.h"
 #include "node/trouble.h"
 
 struct rlk_node;
@@ -20,11 +20,10 @@ struct rlk_reply;
 /* How often a master is asked for the time. */
 #define RLK_CHECKUP_PINGS 20
 
-#define RLK_CHECKUP_KEY_SIZE 1200
-
 struct rlk_checkup {
-    unsigned at;    /* how many of the list have been answered */
-    unsigned steps; /* how many are asked */
+    void *entry;     /* of the examination */
+    const char *key; /* that does not exist; borrowed */
+    bool answered;   /* all questions were */
     struct rlk_server info;
     char product[24], version[24], user[64], refusal[160];
     char subscriber[2 * RLK_TROUBLE_TEXT]; /* why SUBSCRIBE could not be tried */
@@ -41,16 +40,11 @@ struct rlk_checkup {
 
 void rlk_checkup_init(struct rlk_checkup *p);
 
-/* The words of the command at this position of the list, ended by a NULL; false after the last
- * command. The words are borrowed from the node, `key` and static texts. */
-struct rlk_checkup_words {
-    const char *word[10];
-};
-bool rlk_checkup_words(unsigned at, const struct rlk_node *n, const char *key,
-                       struct rlk_checkup_words *ret);
+/* The conversation; its context is the checkup. _refused: errors go there. */
+#define RLK_CHECKUP_LINES 32
+extern const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES];
 
-/* The answer to the next command of the list; true when it was the last. */
-bool rlk_checkup_take(struct rlk_checkup *p, const struct rlk_reply *reply);
+void rlk_checkup_refused(const struct rlk_heard *h);
 
 /* Sort an error: a command that our user may not call, a channel that it may not use (`channel` is
  * the right for that), a denied key or database, or a command that the server does not know. False:

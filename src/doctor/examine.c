@@ -23,6 +23,7 @@
 #include "doctor/trial.h"
 #include "lock/gather.h"
 #include "net/clock.h"
+#include "node/talk.h"
 
 /* With 64 random bits after this, no such key exists. */
 #define KEY "redlock:doctor:"
@@ -58,69 +59,52 @@ static void unref(struct rlk_exam *e)
     }
 }
 
-static bool is_pending(const struct entry *x)
-{
-    return rlk_gather_awaits(&x->exam->gather, x->node->index);
-}
-
 static void finish_node(struct entry *x)
 {
     rlk_gather_done(&x->exam->gather, x->node->index);
 }
 
-static void extend_node(struct entry *x, uint64_t until_us)
-{
-    rlk_gather_extend(&x->exam->gather, x->node->index, until_us);
-}
-
 /* ---- question and answer ---- */
 
-static void ref_entry(void *context)
+static struct entry *entry_of(void *checkup)
 {
-    ((struct entry *)context)->exam->refs++;
+    return ((struct rlk_checkup *)checkup)->entry;
 }
 
-static void unref_entry(void *context)
+static void ref_checkup(void *checkup)
 {
-    unref(((struct entry *)context)->exam);
+    entry_of(checkup)->exam->refs++;
 }
 
-static bool send_question(struct entry *x, const struct rlk_exchange_kind *kind,
-                          const char *const *words, uint64_t now_us)
+static void unref_checkup(void *checkup)
 {
-    struct rlk_command c;
-    bool asked = rlk_command_words(&c, words) == 0 && rlk_node_send(x->node, &c, kind, x, now_us);
+    unref(entry_of(checkup)->exam);
+}
 
-    rlk_command_end(&c);
-    if (!asked) {
+static void begin_talk(struct entry *x, const struct rlk_talk *talk, uint64_t now_us)
+{
+    if (!rlk_talk_begin(&x->node->link, talk, &x->part->checkup, now_us)) {
         rlk_node_note_kind(x->node, RLK_TROUBLE_NOT_EXAMINED, NULL);
+        x->part->trouble.kind =
+            x->part->checkup.answered ? RLK_TROUBLE_NONE : RLK_TROUBLE_NOT_EXAMINED;
+        finish_node(x);
     }
-    return asked;
 }
 
-static void on_examination_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+static void on_examination_broken(const struct rlk_heard *h)
 {
-    struct entry *x = r->context;
-
-    (void)n;
-    (void)now_us;
-    finish_node(x);
+    finish_node(entry_of(h->context));
 }
 
-static void on_time(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
-                    uint64_t now_us);
-
-/* Without a subscriber connection nobody needs the rights for it. */
+/* Without a subscriber connection nobody needs the permissions for it. */
 static void begin_trial(struct entry *x, uint64_t now_us)
 {
-    const struct rlk_options *options = &x->exam->gather.rl->options;
-
-    if (!options->subscribe) {
+    if (!x->exam->gather.rl->options.subscribe) {
         finish_node(x);
         return;
     }
-    extend_node(x, rlk_time_add(now_us, options->connect_timeout_us));
-    rlk_trial_start(&x->trial);
+    rlk_gather_extend(&x->exam->gather, x->node->index, RLK_NEVER); /* a trial ends by itself */
+    rlk_trial_start(&x->trial, now_us);
 }
 
 static void on_tried(struct rlk_trial *s)
@@ -128,61 +112,46 @@ static void on_tried(struct rlk_trial *s)
     finish_node(RLK_CONTAINER(s, struct entry, trial));
 }
 
-static void ask_time(struct entry *x, uint64_t now_us)
+static void take_time(const struct rlk_heard *h)
 {
-    static const struct rlk_exchange_kind kind = {on_time, on_examination_broken, ref_entry,
-                                                  unref_entry, true};
-    static const char *const words[] = {"TIME", NULL};
+    rlk_checkup_take_time(h->context, h->reply, h->exchange->sent_us, h->now_us);
+}
 
-    x->sent_us = now_us;
+static void ask_time(const struct rlk_heard *h);
+
+static const struct rlk_talk time_talk = {
+    RLK_LINES({.words = RLK_WORDS("TIME"), .take = take_time}), .ref = ref_checkup,
+    .unref = unref_checkup, .done = ask_time, .broken = on_examination_broken};
+
+/* The clock is read anew: the round trip must not count how long the replies took to read. */
+static void ask_time(const struct rlk_heard *h)
+{
+    struct entry *x = entry_of(h->context);
+
+    x->sent_us = rlk_clock_us();
+    x->part->checkup.answered = true;
     if (x->part->checkup.pings == RLK_CHECKUP_PINGS) {
-        begin_trial(x, now_us);
-    } else if (!send_question(x, &kind, words, now_us)) {
-        finish_node(x);
+        begin_trial(x, x->sent_us);
+    } else {
+        begin_talk(x, &time_talk, x->sent_us);
     }
 }
 
-static void on_time(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
-                    uint64_t now_us)
-{
-    struct entry *x = r->context;
-
-    (void)n;
-    if (is_pending(x)) {
-        rlk_checkup_take_time(&x->part->checkup, reply, x->sent_us, now_us);
-        ask_time(x, rlk_clock_us());
-    }
-}
-
-static void on_examination_reply(struct rlk_node *n, const struct rlk_exchange *r,
-                                 const struct rlk_reply *reply, uint64_t now_us)
-{
-    struct entry *x = r->context;
-
-    (void)n;
-    (void)now_us;
-    if (is_pending(x) && rlk_checkup_take(&x->part->checkup, reply)) {
-        ask_time(x, rlk_clock_us());
-    }
-}
+static const struct rlk_talk checkup_talk = {.lines = rlk_checkup_lines,
+                                             .n_lines = RLK_CHECKUP_LINES,
+                                             .ref = ref_checkup,
+                                             .unref = unref_checkup,
+                                             .refused = rlk_checkup_refused,
+                                             .done = ask_time,
+                                             .broken = on_examination_broken};
 
 static void begin_checkup(struct entry *x, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {on_examination_reply, on_examination_broken,
-                                                  ref_entry, unref_entry, false};
-    struct rlk_exam *e = x->exam;
-    struct rlk_checkup_words words;
-    unsigned at;
+    struct rlk_gather *g = &x->exam->gather;
 
     rlk_checkup_note_connection(&x->part->checkup, x->node);
-    extend_node(x, rlk_time_add(now_us, e->gather.rl->options.node_timeout_us));
-    for (at = 0; rlk_checkup_words(at, x->node, e->key, &words); at++) {
-        if (!send_question(x, &kind, words.word, now_us)) {
-            x->part->trouble.kind = RLK_TROUBLE_NOT_EXAMINED;
-            finish_node(x);
-            return;
-        }
-    }
+    rlk_gather_extend(g, x->node->index, rlk_time_add(now_us, g->rl->options.node_timeout_us));
+    begin_talk(x, &checkup_talk, now_us);
 }
 
 /* ---- all of them ---- */
@@ -201,14 +170,15 @@ static void on_examination_late(struct rlk_gather *g, unsigned node, uint64_t no
 {
     struct entry *x = &exam_of(g)->entries[node];
 
-    if (!rlk_trial_time_out(&x->trial)) {
-        rlk_checkup_end(&x->part->checkup, x->sent_us, now_us);
-    }
+    rlk_checkup_end(&x->part->checkup, x->sent_us, now_us);
 }
 
-static void cancel_trial(struct rlk_gather *g, unsigned node)
+static void stop_examination(struct rlk_gather *g, unsigned node)
 {
-    rlk_trial_cancel(&exam_of(g)->entries[node].trial);
+    struct entry *x = &exam_of(g)->entries[node];
+
+    rlk_trial_cancel(&x->trial);
+    rlk_talk_abandon(&x->node->link, &x->part->checkup);
 }
 
 static void report_examination(struct rlk_gather *g, bool cancelled)
@@ -231,7 +201,7 @@ static void unref_exam(struct rlk_gather *g)
 
 static const struct rlk_gather_kind gather_kind = {.ask = examine_node,
                                                    .time_out = on_examination_late,
-                                                   .stop = cancel_trial,
+                                                   .stop = stop_examination,
                                                    .report = report_examination,
                                                    .unref = unref_exam};
 
@@ -256,6 +226,8 @@ static struct rlk_exam *make_exam(struct redlock *rl)
         e->entries[i].exam = e;
         e->entries[i].node = &rl->nodes[i];
         e->entries[i].part = &e->report.parts[i];
+        e->report.parts[i].checkup.entry = &e->entries[i];
+        e->report.parts[i].checkup.key = e->key;
         rlk_trial_init(&e->entries[i].trial, &rl->nodes[i], &e->report.parts[i].checkup, on_tried);
     }
     rlk_gather_init(&e->gather, rl, &gather_kind);

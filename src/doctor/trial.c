@@ -1,4 +1,4 @@
-/* trial.c - opens the connection, and reads the reply to each command. */
+/* trial.c - a conversation over a link of its own. */
 #include "doctor/trial.h"
 
 #include <stdio.h>
@@ -8,10 +8,11 @@
 #include "base/list.h"
 #include "core/reply.h"
 #include "doctor/checkup.h"
-#include "node/login.h"
+#include "net/clock.h"
 #include "node/node.h"
 #include "node/options.h"
 #include "node/side.h"
+#include "node/talk.h"
 
 static void finish(struct rlk_trial *t)
 {
@@ -21,7 +22,7 @@ static void finish(struct rlk_trial *t)
 
 static void fail(struct rlk_trial *t, const struct rlk_trouble *why)
 {
-    rlk_checkup_note_subscriber(t->checkup, t->node, why);
+    rlk_checkup_note_subscriber(t->checkup, t->link.node, why);
     finish(t);
 }
 
@@ -30,18 +31,12 @@ static void fail_by(struct rlk_trial *t, enum rlk_trouble_kind kind, const char 
     fail(t, &(struct rlk_trouble){.kind = kind, .words = words});
 }
 
-static void fail_by_fault(struct rlk_trial *t, const struct rlk_fault *fault)
-{
-    fail(t, &(struct rlk_trouble){
-                .kind = RLK_TROUBLE_SUBSCRIBER_BROKEN, .fault = fault->kind, .words = fault->text});
-}
+/* ---- the conversation ---- */
 
-/* ---- replies ---- */
-
-static void take_auth(struct rlk_trial *t, const struct rlk_reply *reply)
+static void take_auth(const struct rlk_heard *h)
 {
-    if (reply->type == RLK_REPLY_ERROR) {
-        fail_by(t, RLK_TROUBLE_SUBSCRIBER_REFUSED, reply->str);
+    if (h->reply->type == RLK_REPLY_ERROR) {
+        fail_by(h->context, RLK_TROUBLE_SUBSCRIBER_REFUSED, h->reply->str);
     }
 }
 
@@ -56,110 +51,115 @@ static void take_subscribed(struct rlk_trial *t, const struct rlk_reply *reply, 
     }
 }
 
-/* The replies come in the order of the steps. */
-static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
+static void take_wakes(const struct rlk_heard *h)
 {
-    struct rlk_trial *t = RLK_CONTAINER(c, struct rlk_trial, conn);
-    enum rlk_trial_step step = t->step++;
-
-    (void)now_us;
-    if (step == RLK_TRIAL_AUTH) {
-        take_auth(t, reply);
-    } else if (step == RLK_TRIAL_WAKES) {
-        take_subscribed(t, reply, REDLOCK_RIGHT_WAKES);
-    } else {
-        take_subscribed(t, reply, REDLOCK_RIGHT_INVALIDATIONS);
-        if (t->step != RLK_TRIAL_IDLE) {
-            finish(t);
-        }
-    }
+    take_subscribed(h->context, h->reply, REDLOCK_RIGHT_WAKES);
 }
 
-/* ---- the connection ---- */
+static void take_invalidations(const struct rlk_heard *h)
+{
+    take_subscribed(h->context, h->reply, REDLOCK_RIGHT_INVALIDATIONS);
+}
+
+/* Not if the last line has ended it. */
+static void on_answered(const struct rlk_heard *h)
+{
+    struct rlk_trial *t = h->context;
+
+    if (rlk_trial_is_open(t)) {
+        finish(t);
+    }
+}
 
 /* Nobody publishes to this channel: a message for the manager must not get lost here. */
-static bool send_all(struct rlk_trial *t)
+static bool format_wakes(struct rlk_command *c, const struct rlk_say *say)
 {
     char channel[REDLOCK_MAX_KEY + 64];
-    const char *const wakes[] = {"SUBSCRIBE", channel, NULL};
-    const char *const invalidations[] = {"SUBSCRIBE", RLK_SIDE_INVALIDATIONS, NULL};
 
-    snprintf(channel, sizeof(channel), "%s:doctor", t->node->options->wake_channel);
-    return rlk_side_send_login(&t->conn, t->node) && rlk_side_send(&t->conn, wakes) &&
-           rlk_side_send(&t->conn, invalidations);
+    snprintf(channel, sizeof(channel), "%s:doctor", say->node->options->wake_channel);
+    return rlk_command_words(c, RLK_WORDS("SUBSCRIBE", channel)) == 0;
 }
 
-static void on_opened(struct rlk_conn *c)
-{
-    struct rlk_trial *t = RLK_CONTAINER(c, struct rlk_trial, conn);
-    bool logs_in = rlk_login_password(t->node->options->login, t->node->uri) != NULL;
+static const struct rlk_talk talk = {
+    RLK_LINES(
+        {.format = rlk_side_format_login, .when = rlk_side_needs_login, .take = take_auth},
+        {.format = format_wakes, .take = take_wakes},
+        {.words = RLK_WORDS("SUBSCRIBE", RLK_SIDE_INVALIDATIONS), .take = take_invalidations}),
+    .greets = true, .done = on_answered};
 
-    t->step = logs_in ? RLK_TRIAL_AUTH : RLK_TRIAL_WAKES;
-    if (!send_all(t)) {
-        fail_by(t, RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE, NULL);
+/* ---- its link ---- */
+
+static struct rlk_trial *trial_of(struct rlk_link *l)
+{
+    return RLK_CONTAINER(l, struct rlk_trial, link);
+}
+
+static void on_trial_opened(struct rlk_link *l, uint64_t now_us)
+{
+    if (!rlk_talk_begin(l, &talk, trial_of(l), now_us)) {
+        fail_by(trial_of(l), RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE, NULL);
     }
 }
 
-static void on_broken(struct rlk_conn *c, const struct rlk_fault *fault)
+static void on_trial_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
 {
-    fail_by_fault(RLK_CONTAINER(c, struct rlk_trial, conn), fault);
-}
+    struct rlk_link *l = rlk_link_of(c);
+    struct rlk_exchange x;
 
-static const struct rlk_conn_handler conn_handler = {
-    .opened = on_opened, .replied = on_replied, .broken = on_broken};
-
-static void on_dialed(struct rlk_dial *d, int fd, const struct rlk_fault *fault)
-{
-    struct rlk_trial *t = RLK_CONTAINER(d, struct rlk_trial, dial);
-    struct rlk_tls *tls = t->node->options->tls[t->node->index];
-    struct rlk_fault why;
-
-    if (fault) {
-        fail_by_fault(t, fault);
-    } else if (rlk_conn_open(&t->conn, fd, tls, &why)) {
-        fail_by_fault(t, &why);
+    if (rlk_inflight_pop(&l->inflight, &x)) {
+        rlk_talk_reply(l, &x, reply, now_us);
+    } else {
+        fail_by(trial_of(l), RLK_TROUBLE_SUBSCRIBER_UNASKED, reply->str);
     }
 }
 
-void rlk_trial_init(struct rlk_trial *t, const struct rlk_node *n, struct rlk_checkup *p,
+static void on_trial_ended(struct rlk_link *l, enum rlk_link_end end, const struct rlk_fault *fault,
+                           uint64_t now_us)
+{
+    struct rlk_trouble late = {.kind = RLK_TROUBLE_SUBSCRIBER_LATE,
+                               .number = l->node->options->connect_timeout_us / 1000};
+
+    (void)now_us;
+    if (end == RLK_LINK_LATE) {
+        fail(trial_of(l), &late);
+    } else {
+        fail(trial_of(l), &(struct rlk_trouble){.kind = RLK_TROUBLE_SUBSCRIBER_BROKEN,
+                                                .fault = fault->kind,
+                                                .words = fault->text});
+    }
+}
+
+static const struct rlk_link_owner link_owner = {
+    .conn = {rlk_link_on_opened, on_trial_replied, NULL, rlk_link_on_broken},
+    .opened = on_trial_opened,
+    .ended = on_trial_ended};
+
+void rlk_trial_init(struct rlk_trial *t, struct rlk_node *n, struct rlk_checkup *p,
                     void (*done)(struct rlk_trial *t))
 {
-    t->node = n;
     t->checkup = p;
     t->done = done;
-    t->step = RLK_TRIAL_IDLE;
-    rlk_dial_init(&t->dial, n->loop, on_dialed);
-    rlk_conn_init(&t->conn, n->loop, &conn_handler);
+    rlk_node_init_link(n, &t->link, &link_owner);
 }
 
-void rlk_trial_start(struct rlk_trial *t)
+void rlk_trial_start(struct rlk_trial *t, uint64_t now_us)
 {
-    t->step = RLK_TRIAL_DIALING;
-    rlk_dial_start_same(&t->dial, &t->node->dial);
+    rlk_link_open_same(&t->link, &t->link.node->link, now_us);
 }
 
-bool rlk_trial_time_out(struct rlk_trial *t)
+bool rlk_trial_is_open(const struct rlk_trial *t)
 {
-    if (t->step == RLK_TRIAL_IDLE) {
-        return false;
-    }
-    rlk_checkup_note_subscriber(
-        t->checkup, t->node,
-        &(struct rlk_trouble){.kind = RLK_TROUBLE_SUBSCRIBER_LATE,
-                              .number = t->node->options->connect_timeout_us / 1000});
-    rlk_trial_cancel(t);
-    return true;
+    return t->link.state != RLK_LINK_DOWN;
 }
 
 void rlk_trial_cancel(struct rlk_trial *t)
 {
-    t->step = RLK_TRIAL_IDLE;
-    rlk_dial_cancel(&t->dial);
-    rlk_conn_close(&t->conn, true);
+    rlk_link_close(&t->link);
+    rlk_talk_break(&t->link, rlk_clock_us());
 }
 
 void rlk_trial_end(struct rlk_trial *t)
 {
     rlk_trial_cancel(t);
-    rlk_conn_end(&t->conn);
+    rlk_link_end(&t->link);
 }

@@ -2,11 +2,11 @@
  *
  * Each question is a row of the table in question.c. Every reply takes the same way:
  *
- *     conn -> node (which command is it for?) -> the row: classify it, note what the node said
+ *     link -> talk (which line is it for?) -> the row: classify it, note what the node said
  *          -> an event for the driver of the lock (drive_attempt, drive_hold, drive_release)
  *
  * When the connection breaks, or the command cannot be sent, the driver gets the same event, with
- * an unknown vote or answer. */
+ * an unknown vote or answer: never before the call that asked has returned. */
 #ifndef RLK_LOCK_ASK_H
 #define RLK_LOCK_ASK_H
 
@@ -19,20 +19,29 @@ struct redlock;
 struct redlock_lock;
 struct rlk_claim;
 
-/* Ask these nodes, with the lock's present claim; ttl_ms: how long the keys shall live. When a
- * release cannot be sent to a node, it becomes pending there. When any other question cannot be
- * sent, the driver gets an unknown answer after all other nodes were asked: so the lock may be
- * stepped before this returns. */
-void rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes, uint32_t ttl_ms,
-             uint64_t now_us);
+/* What could not be sent. The caller passes it to rlk_ask_settle() when its step is over. */
+struct rlk_unsent {
+    struct rlk_claim *claim; /* a reference; NULL: all was sent, or needs no answer */
+    enum rlk_ask what;
+    uint64_t nodes;
+};
 
-/* The same for a claim without a lock: a release, or RLK_ASK_LEAVE. */
+/* Ask these nodes, with the lock's present claim; ttl_ms: how long the keys shall live. When a
+ * release cannot be sent to a node, it becomes pending there. */
+struct rlk_unsent rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes,
+                          uint32_t ttl_ms, uint64_t now_us);
+
+/* The driver gets an unknown answer for each of the nodes. */
+void rlk_ask_settle(struct redlock *rl, const struct rlk_unsent *unsent, uint64_t now_us);
+
+/* Ask for a claim that may have no lock, and settle at once: a release, RLK_ASK_LEAVE, or what
+ * follows from a reply. */
 void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
                        uint64_t nodes, uint32_t ttl_ms, uint64_t now_us);
 
 /* For a question that is sent together with those of other locks (lock/renewals.h). */
 
-/* Whether the lock of the claim still wants this asked. One that is lost or forgotten, or whose
+/* Whether the lock of the claim still wants this asked. One that is lost or detached, or whose
  * time is over, does not. */
 bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what, uint64_t now_us);
 

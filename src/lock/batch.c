@@ -11,6 +11,8 @@ void rlk_batches_init(struct rlk_batches *b, struct rlk_pool *pool,
 {
     b->pool = pool;
     memset(b->open, 0, sizeof(b->open));
+    b->ready = NULL;
+    b->ready_end = &b->ready;
     b->oldest = 0;
     rlk_call_init(&b->send, send);
 }
@@ -60,6 +62,7 @@ static struct rlk_batch *make_batch(struct rlk_pool *pool, const struct rlk_clai
     struct rlk_batch *batch = rlk_pool_take(pool, sizeof(*batch));
 
     if (batch) {
+        batch->next = NULL;
         batch->pool = pool;
         batch->refs = 1;
         batch->n = 0;
@@ -78,41 +81,59 @@ static void push(struct rlk_batch *batch, struct rlk_claim *claim)
     batch->size += rlk_command_keep_size(claim);
 }
 
-bool rlk_batches_add(struct rlk_batches *b, struct rlk_claim *claim, uint64_t nodes,
-                     uint32_t ttl_ms, struct rlk_batch **ret_ready)
+/* No more is added to the batch at this place. */
+static void make_ready(struct rlk_batches *b, struct rlk_batch **at)
 {
-    struct rlk_batch **at = place_for(b, claim, nodes, ttl_ms), *batch = *at;
+    if (*at) {
+        *b->ready_end = *at;
+        b->ready_end = &(*at)->next;
+        *at = NULL;
+    }
+}
 
-    *ret_ready = NULL;
-    if (batch == NULL || !is_alike(batch, claim, nodes, ttl_ms) || !has_room(batch, claim)) {
-        batch = make_batch(b->pool, claim, nodes, ttl_ms);
+bool rlk_batches_add(struct rlk_batches *b, struct rlk_claim *claim, uint64_t nodes,
+                     uint32_t ttl_ms)
+{
+    struct rlk_batch **at = place_for(b, claim, nodes, ttl_ms);
+
+    if (*at == NULL || !is_alike(*at, claim, nodes, ttl_ms) || !has_room(*at, claim)) {
+        struct rlk_batch *batch = make_batch(b->pool, claim, nodes, ttl_ms);
+
         if (batch == NULL) {
             return false;
         }
-        *ret_ready = *at;
+        make_ready(b, at);
         *at = batch;
     }
-    push(batch, claim);
-    if (batch->n == RLK_BATCH_MOST) {
-        *ret_ready = batch;
-        *at = NULL;
+    push(*at, claim);
+    if ((*at)->n == RLK_BATCH_MOST) {
+        make_ready(b, at);
     }
     return true;
 }
 
+static struct rlk_batch *take_ready(struct rlk_batches *b)
+{
+    struct rlk_batch *batch = b->ready;
+
+    if (batch) {
+        b->ready = batch->next;
+        b->ready_end = b->ready ? b->ready_end : &b->ready;
+        batch->next = NULL;
+    }
+    return batch;
+}
+
 struct rlk_batch *rlk_batches_take(struct rlk_batches *b)
 {
-    struct rlk_batch *batch;
+    struct rlk_batch *batch = take_ready(b);
     unsigned i;
 
-    for (i = 0; i < RLK_BATCHES_OPEN; i++) {
+    for (i = 0; batch == NULL && i < RLK_BATCHES_OPEN; i++) {
         batch = b->open[i];
-        if (batch) {
-            b->open[i] = NULL;
-            return batch;
-        }
+        b->open[i] = NULL;
     }
-    return NULL;
+    return batch;
 }
 
 struct rlk_batch *rlk_batch_copy(const struct rlk_batch *batch, uint64_t nodes)

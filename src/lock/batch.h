@@ -1,9 +1,9 @@
 /* batch.h - gathers renewals that are due at the same time, so that one command carries many.
  *
  * A batch has claims that are alike: for the same nodes, with the same ttl, as many keys each, and
- * all with a fencing token or none. It is open until it is full, or until the turn of the loop
- * ends; then lock/renewals.h sends it. From then on each command in flight holds a reference to it,
- * and a batch holds references to its claims.
+ * all with a fencing token or none. It is open until it is full, or makes room for another
+ * kind; at the end of the turn of the loop lock/renewals.h sends it. From then on each command in
+ * flight holds a reference to it, and a batch holds references to its claims.
  *
  * [S13] A master carries out one command at a time, so a batch has a bound: 64 renewals take a
  * master some 0.1 ms, as 20 single ones do. With 128 of them a renewal would cost it 3 % less. */
@@ -26,6 +26,7 @@ struct rlk_claim;
 #define RLK_BATCHES_OPEN 4
 
 struct rlk_batch {
+    struct rlk_batch *next; /* of those that are ready */
     struct rlk_pool *pool;
     unsigned refs;
     unsigned n; /* claims */
@@ -40,6 +41,7 @@ struct rlk_batch {
 struct rlk_batches {
     struct rlk_pool *pool;
     struct rlk_batch *open[RLK_BATCHES_OPEN]; /* NULL: none */
+    struct rlk_batch *ready, **ready_end;     /* these are full, or made room */
     unsigned oldest;                          /* the next one that makes room */
     struct rlk_call send;                     /* at the end of the turn */
 };
@@ -51,13 +53,12 @@ void rlk_batches_init(struct rlk_batches *b, struct rlk_pool *pool,
 /* Drop the open batches. */
 void rlk_batches_end(struct rlk_batches *b);
 
-/* Add a claim to the batch of its kind; takes a reference to it. *ret_ready: a batch to be sent at
- * once, as it is full or made room, which is the caller's from now on; NULL: no batch. False: out
- * of memory, nothing was added. */
+/* Add a claim to the batch of its kind; takes a reference to it. False: out of memory, nothing was
+ * added. */
 bool rlk_batches_add(struct rlk_batches *b, struct rlk_claim *claim, uint64_t nodes,
-                     uint32_t ttl_ms, struct rlk_batch **ret_ready);
+                     uint32_t ttl_ms);
 
-/* Take out an open batch; NULL: no batch is open. */
+/* Take out a batch, those that are ready first; NULL: no batch is left. It is the caller's. */
 struct rlk_batch *rlk_batches_take(struct rlk_batches *b);
 
 /* A batch of its own, of the same claims (at least one), for these nodes; NULL: out of memory. */

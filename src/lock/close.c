@@ -86,7 +86,8 @@ static void on_end(struct rlk_loop *loop)
  * the release after the SET. Any reply makes room for a pending release. */
 static bool may_keep_keys(const struct rlk_node *n)
 {
-    return n->inflight.lasting > 0 || (n->inflight.ring.count > 0 && n->pending.ring.count > 0);
+    return n->link.inflight.lasting > 0 ||
+           (n->link.inflight.ring.count > 0 && n->pending.ring.count > 0);
 }
 
 /* Wait for every node that may keep our keys, unless it is unresponsive. A node that keeps replying

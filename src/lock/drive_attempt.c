@@ -89,9 +89,23 @@ static enum rlk_ask first_question(const struct redlock_lock *lock)
     return lock->claim->n_keys > 1 ? RLK_ASK_SET_ALL : RLK_ASK_SET;
 }
 
-/* A lock that could not be taken over is not released. rlk_ask() comes last, because it may step
- * the attempt again. */
-RLK_RARE static void act(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
+static struct rlk_unsent ask(struct redlock_lock *lock, const struct rlk_actions *out,
+                             uint64_t now_us)
+{
+    if (out->acquire) {
+        return rlk_ask(lock, first_question(lock), out->acquire, lock->claim->ttl_ms, now_us);
+    }
+    if (out->confirm) {
+        lock->claim->fence = out->fence;
+        return rlk_ask(lock, RLK_ASK_CONFIRM, out->confirm, lock->claim->ttl_ms, now_us);
+    }
+    rlk_wait_carry_out(lock, out, now_us);
+    return (struct rlk_unsent){0};
+}
+
+/* A lock that could not be taken over is not released. */
+RLK_RARE static struct rlk_unsent act(struct redlock_lock *lock, const struct rlk_actions *out,
+                                      uint64_t now_us)
 {
     if (out->release && !lock->acquiring->driver_status && !is_adoption(lock)) {
         rlk_ask(lock, RLK_ASK_RELEASE, out->release, 0, now_us);
@@ -103,19 +117,12 @@ RLK_RARE static void act(struct redlock_lock *lock, const struct rlk_actions *ou
         lock->acquiring->driver_status = fresh_claim(lock);
         if (lock->acquiring->driver_status) {
             rlk_lock_cancel_attempt(lock); /* nothing was sent; this status is reported */
-            return;
+            return (struct rlk_unsent){0};
         }
         rlk_queue_expect(&lock->rl->queue, lock->acquiring->attempt.round.connecting);
     }
     enter_queue(lock, out);
-    if (out->acquire) {
-        rlk_ask(lock, first_question(lock), out->acquire, lock->claim->ttl_ms, now_us);
-    } else if (out->confirm) {
-        lock->claim->fence = out->fence;
-        rlk_ask(lock, RLK_ASK_CONFIRM, out->confirm, lock->claim->ttl_ms, now_us);
-    } else {
-        rlk_wait_carry_out(lock, out, now_us);
-    }
+    return ask(lock, out, now_us);
 }
 
 /* The next request of this manager may ask now. If none of them waits for our keys, masters need
@@ -137,19 +144,23 @@ static bool is_quiet(const struct redlock_lock *lock, const struct rlk_actions *
            !out->queue && lock->acquiring->attempt.state != RLK_ATTEMPT_WAITING;
 }
 
-static void carry_out_attempt(struct redlock_lock *lock, const struct rlk_actions *out,
-                              uint64_t now_us)
+/* Settle what is returned when the step is over. */
+static struct rlk_unsent carry_out_attempt(struct redlock_lock *lock, const struct rlk_actions *out,
+                                           uint64_t now_us)
 {
+    struct rlk_unsent unsent = {0};
+
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (is_quiet(lock, out)) {
-        return;
+        return unsent;
     }
-    act(lock, out, now_us);
+    unsent = act(lock, out, now_us);
     if (lock->acquiring->attempt.state == RLK_ATTEMPT_FAILED) {
         end_contention(lock, now_us);
     } else if (out->rest) {
         rlk_contention_rest(&lock->rl->contention, &lock->contender);
     }
+    return unsent;
 }
 
 /* The part of an attempt whose changes are traced. */
@@ -212,6 +223,7 @@ static bool is_due(const struct redlock_lock *lock, const struct rlk_event *ev,
  */
 static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, bool waits)
 {
+    struct rlk_unsent unsent;
     struct rlk_actions out;
     bool due;
 
@@ -222,13 +234,14 @@ static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, boo
     }
     due = waits && is_due(lock, ev, &out);
     out.deadline_us = due ? RLK_NEVER : out.deadline_us;
-    carry_out_attempt(lock, &out, ev->now_us);
+    unsent = carry_out_attempt(lock, &out, ev->now_us);
+    rlk_ask_settle(lock->rl, &unsent, ev->now_us);
     return due && lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING;
 }
 
 static struct rlk_event timer_event(struct redlock_lock *lock, uint64_t now_us);
 
-/* Carrying out actions may step the attempt again. Only the outermost step goes on at once, and
+/* What could not be sent steps the attempt again. Only the outermost step goes on at once, and
  * once; everything else is left to the timer. So no server, however it answers, makes this call
  * itself without an end. */
 static void step_attempt(struct redlock_lock *lock, const struct rlk_event *ev)

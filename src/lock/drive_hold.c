@@ -22,8 +22,8 @@
 /* ---- carrying out actions ---- */
 
 /* [S11] Ask for the time first, so that the clock is judged before the confirmation comes. */
-static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
-                            uint64_t now_us)
+static struct rlk_unsent send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
+                                         uint64_t now_us)
 {
     struct rlk_claim *claim = lock->claim;
     uint64_t left = nodes;
@@ -34,7 +34,7 @@ static void send_extensions(struct redlock_lock *lock, uint64_t nodes, uint32_t 
     }
     claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
     claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;
-    rlk_renewals_ask(lock, nodes, ttl_ms, now_us);
+    return rlk_renewals_ask(lock, nodes, ttl_ms, now_us);
 }
 
 static bool is_deadline_moved(const struct redlock_lock *lock)
@@ -52,8 +52,9 @@ static bool is_heartbeat_missing(const struct redlock_lock *lock)
            lock->hold.renewal == RLK_RENEWAL_AWAITS_HEARTBEAT;
 }
 
-static void carry_out_hold(struct redlock_lock *lock, const struct rlk_actions *out,
-                           uint64_t now_us)
+/* Settle what is returned when the step is over. */
+static struct rlk_unsent carry_out_hold(struct redlock_lock *lock, const struct rlk_actions *out,
+                                        uint64_t now_us)
 {
     lock->has_news = lock->has_news || out->report || is_heartbeat_missing(lock);
     if (lock->notice_cb && (lock->has_news || is_deadline_moved(lock))) {
@@ -69,10 +70,12 @@ static void carry_out_hold(struct redlock_lock *lock, const struct rlk_actions *
     }
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
     if (out->extend) {
-        send_extensions(lock, out->extend, out->ttl_ms, now_us); /* last: may step the hold again */
-    } else if (out->restore) {
-        rlk_ask(lock, RLK_ASK_RESTORE, out->restore, out->ttl_ms, now_us);
+        return send_extensions(lock, out->extend, out->ttl_ms, now_us);
     }
+    if (out->restore) {
+        return rlk_ask(lock, RLK_ASK_RESTORE, out->restore, out->ttl_ms, now_us);
+    }
+    return (struct rlk_unsent){0};
 }
 
 RLK_COLD static void trace_change(const struct redlock_lock *lock,
@@ -93,6 +96,7 @@ RLK_COLD static void trace_change(const struct redlock_lock *lock,
 static void step_hold(struct redlock_lock *lock, const struct rlk_event *ev)
 {
     struct rlk_stats_view before = rlk_stats_view_of(&lock->hold);
+    struct rlk_unsent unsent;
     struct rlk_actions out;
 
     rlk_hold_step(&lock->hold, ev, &out);
@@ -100,10 +104,11 @@ static void step_hold(struct redlock_lock *lock, const struct rlk_event *ev)
     if (rlk_trace_is_on(&lock->rl->options)) {
         trace_change(lock, &before, ev->now_us);
     }
-    carry_out_hold(lock, &out, ev->now_us);
+    unsent = carry_out_hold(lock, &out, ev->now_us);
     if (lock->hold.state == RLK_HOLD_LOST) {
         rlk_contention_pass(&lock->rl->contention, &lock->contender);
     }
+    rlk_ask_settle(lock->rl, &unsent, ev->now_us);
 }
 
 static void step_with_nodes(struct redlock_lock *lock, struct rlk_event *ev)
@@ -205,6 +210,7 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
         .timer = on_hold_timer,
         .report = report_notice,
         .dequeued = on_renewal_dequeued};
+    struct rlk_unsent unsent;
     struct rlk_actions out;
 
     rlk_lock_enter(lock, RLK_LOCK_HELD, &driver);
@@ -213,7 +219,8 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
     rlk_hold_start(&lock->hold, &lock->acquiring->attempt.round, now_us, &out);
     lock->reported_deadline_us =
         rlk_hold_valid_until_us(&lock->hold); /* the callback can read this one */
-    carry_out_hold(lock, &out, now_us);
+    unsent = carry_out_hold(lock, &out, now_us);
+    rlk_ask_settle(lock->rl, &unsent, now_us);
 }
 
 /* ---- for elections ---- */

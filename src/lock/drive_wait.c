@@ -12,6 +12,7 @@
 #include "lock/trace.h"
 #include "net/clock.h"
 #include "node/capacity.h"
+#include "node/talk.h"
 
 /* ---- which nodes can list us ---- */
 
@@ -62,22 +63,22 @@ static void subscribe_only(struct redlock_lock *lock, uint64_t nodes, uint64_t n
     }
 }
 
+static bool format_exists(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_exist(c, say->context);
+    return true;
+}
+
 /* [W4] The server reports the next change of the keys that the second command reads. The request
  * for a place comes after both, so no change is missed in between. The replies do not matter: what
  * was read may have changed since. */
-static void track(struct rlk_node *n, const struct rlk_claim *claim, uint64_t now_us)
-{
-    static const char *const caching[] = {"CLIENT", "CACHING", "YES", NULL};
-    struct rlk_command c;
+static const struct rlk_talk tracking = {
+    RLK_LINES({.words = RLK_WORDS("CLIENT", "CACHING", "YES")}, {.format = format_exists})};
 
-    if (!rlk_subscriber_tracks(n) || !rlk_capacity_is_free_to_wait(n)) {
-        return;
-    }
-    if (rlk_node_send_words(n, &rlk_exchange_ignored, caching, now_us)) {
-        rlk_command_exist(&c, claim);
-        rlk_node_send(n, &c, &rlk_exchange_ignored, NULL, now_us);
-    } else {
-        rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY, NULL);
+static void track(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+{
+    if (rlk_subscriber_tracks(n) && rlk_capacity_is_free_to_wait(n)) {
+        rlk_talk_begin(&n->link, &tracking, claim, now_us);
     }
 }
 

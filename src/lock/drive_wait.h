@@ -21,7 +21,7 @@ struct rlk_node;
 void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev);
 
 /* Carry out the part of the actions that is about waiting; subscribe at the hosts of the attempt.
- * Nodes that could not be asked step the attempt again. */
+ */
 void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us);
 
 /* The attempt has ended: drop its subscriptions, and leave the wait queues of these nodes,

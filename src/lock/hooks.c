@@ -43,7 +43,7 @@ static void on_node_capacity_freed(struct rlk_node *n, uint64_t now_us)
         rlk_node_send_pending(n, now_us);
     }
     rlk_queue_wake(&rl->queue);
-    if (n->inflight.lasting == 0) {
+    if (n->link.inflight.lasting == 0) {
         rlk_manager_check_close(rl);
     }
     rlk_node_report_check(&rl->node_report);
@@ -115,7 +115,7 @@ static const struct rlk_node *on_node_duplicate(const struct rlk_node *n)
     for (i = 0; i < rl->options.n_nodes; i++) {
         const struct rlk_node *other = &rl->nodes[i];
 
-        if (other != n && other->state == RLK_NODE_UP &&
+        if (other != n && other->link.state == RLK_LINK_UP &&
             rlk_server_is_same(&n->info, &other->info)) {
             return other;
         }

@@ -10,6 +10,8 @@
 #include "lock/manager.h"
 #include "lock/trace.h"
 #include "node/claim.h"
+#include "node/node.h"
+#include "node/talk.h"
 
 int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len,
                    struct rlk_claim **ret_claim)
@@ -34,71 +36,92 @@ int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len,
 
 /* ---- the commands ---- */
 
-enum when {
-    ALWAYS,
-    IF_TRACKED,
-    IF_WAITERS_COUNT
-};
-
-/* The commands, in this order. */
-struct part {
-    struct rlk_exchange_kind kind;
-    enum when when;
-    int (*format)(const struct part *p, const struct rlk_claim *key, struct rlk_command *c);
-    const char *verb;   /* of format_ask() */
-    const char *ending; /* of the name: what stands behind the key */
-    void (*take)(struct rlk_look *l, const struct rlk_reply *reply);
-    bool last;
-};
-
-static int format_caching(const struct part *p, const struct rlk_claim *key, struct rlk_command *c)
+static const struct rlk_look *look_of(const void *context)
 {
-    static const char *const words[] = {"CLIENT", "CACHING", "YES", NULL};
-
-    (void)p;
-    (void)key;
-    return rlk_command_words(c, words);
+    return context;
 }
 
-static int format_exists(const struct part *p, const struct rlk_claim *key, struct rlk_command *c)
+static const struct rlk_claim *key_of(const struct rlk_say *say)
 {
-    (void)p;
-    rlk_command_exist_counted(c, key);
-    return 0;
+    return look_of(say->context)->user->key;
 }
 
-static int format_ask(const struct part *p, const struct rlk_claim *key, struct rlk_command *c)
+static bool is_tracked(const struct rlk_say *say)
 {
-    rlk_command_ask(c, p->verb, key, p->ending);
-    return 0;
+    return look_of(say->context)->tracked;
+}
+
+static bool counts_waiters(const struct rlk_say *say)
+{
+    return look_of(say->context)->user->counts_waiters;
+}
+
+static bool format_exists(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_exist_counted(c, key_of(say));
+    return true;
+}
+
+static bool format_counter(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_ask(c, "GET", key_of(say), RLK_COMMAND_COUNTER);
+    return true;
+}
+
+static bool format_waiters(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_ask(c, "ZCARD", key_of(say), RLK_COMMAND_WAITING);
+    return true;
+}
+
+static bool format_value(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_ask(c, "GET", key_of(say), "");
+    return true;
+}
+
+static bool format_ttl(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_ask(c, "PTTL", key_of(say), "");
+    return true;
 }
 
 /* ---- the replies ---- */
 
 /* The reply to CLIENT CACHING YES, or to the EXISTS after it: the server tracks what that reads. */
-static void take_tracked(struct rlk_look *l, const struct rlk_reply *reply)
+static void take_tracked(const struct rlk_heard *h)
 {
-    l->tracked = l->tracked && reply->type != RLK_REPLY_ERROR;
+    struct rlk_look *l = h->context;
+
+    l->tracked = l->tracked && h->reply->type != RLK_REPLY_ERROR;
 }
 
-static void take_counter(struct rlk_look *l, const struct rlk_reply *reply)
+static void take_counter(const struct rlk_heard *h)
 {
-    rlk_found_take_counter(&l->found, reply);
+    struct rlk_look *l = h->context;
+
+    rlk_found_take_counter(&l->found, h->reply);
 }
 
-static void take_waiters(struct rlk_look *l, const struct rlk_reply *reply)
+static void take_waiters(const struct rlk_heard *h)
 {
-    rlk_found_take_waiters(&l->found, reply);
+    struct rlk_look *l = h->context;
+
+    rlk_found_take_waiters(&l->found, h->reply);
 }
 
-static void take_value(struct rlk_look *l, const struct rlk_reply *reply)
+static void take_value(const struct rlk_heard *h)
 {
-    rlk_found_take_value(&l->found, reply);
+    struct rlk_look *l = h->context;
+
+    rlk_found_take_value(&l->found, h->reply);
 }
 
-static void take_ttl(struct rlk_look *l, const struct rlk_reply *reply)
+static void take_ttl(const struct rlk_heard *h)
 {
-    rlk_found_take_ttl(&l->found, reply);
+    struct rlk_look *l = h->context;
+
+    rlk_found_take_ttl(&l->found, h->reply);
 }
 
 static void trace_found(const struct rlk_look *l, const struct rlk_node *n)
@@ -111,37 +134,20 @@ static void trace_found(const struct rlk_look *l, const struct rlk_node *n)
                     .question = REDLOCK_QUESTION_HOLDER, .reply = answers[l->found.public.reply]);
 }
 
-static void finish_look(struct rlk_look *l, struct rlk_node *n, uint64_t now_us)
+static void on_look_done(const struct rlk_heard *h)
 {
-    if (l->is_open) {
-        l->is_open = false;
-        l->user->done(l->user, n, now_us);
-    }
+    struct rlk_look *l = h->context;
+
+    trace_found(l, h->node);
+    l->user->done(l->user, h->node, h->now_us);
 }
 
-static void on_look_reply(struct rlk_node *n, const struct rlk_exchange *r,
-                          const struct rlk_reply *reply, uint64_t now_us)
+static void on_look_broken(const struct rlk_heard *h)
 {
-    const struct part *p = (const void *)r->kind; /* `kind` is the first member */
-    struct rlk_look *l = r->context;
+    struct rlk_look *l = h->context;
 
-    if (l->is_open) {
-        p->take(l, reply);
-    }
-    if (p->last) {
-        trace_found(l, n);
-        finish_look(l, n, now_us);
-    }
-}
-
-static void on_look_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
-{
-    struct rlk_look *l = r->context;
-
-    if (l->is_open) {
-        rlk_found_lose(&l->found);
-    }
-    finish_look(l, n, now_us);
+    rlk_found_lose(&l->found);
+    l->user->done(l->user, h->node, h->now_us);
 }
 
 static void ref_look(void *look)
@@ -154,59 +160,31 @@ static void unref_look(void *look)
     rlk_look_unref(((struct rlk_look *)look)->user);
 }
 
-#define KIND                                                                                       \
-    {                                                                                              \
-        on_look_reply, on_look_broken, ref_look, unref_look, true                                  \
-    }
-
-static const struct part parts[] = {
-    {KIND, IF_TRACKED, format_caching, NULL, NULL, take_tracked, false},
-    {KIND, IF_TRACKED, format_exists, NULL, NULL, take_tracked, false},
-    {KIND, ALWAYS, format_ask, "GET", RLK_COMMAND_COUNTER, take_counter, false},
-    {KIND, IF_WAITERS_COUNT, format_ask, "ZCARD", RLK_COMMAND_WAITING, take_waiters, false},
-    {KIND, ALWAYS, format_ask, "GET", "", take_value, false},
-    {KIND, ALWAYS, format_ask, "PTTL", "", take_ttl, true},
-};
-
-#define PARTS (sizeof(parts) / sizeof(parts[0]))
-
-/* ---- sending ---- */
-
-static bool is_due(const struct rlk_look *l, const struct part *p)
-{
-    return p->when == ALWAYS || (p->when == IF_TRACKED ? l->tracked : l->user->counts_waiters);
-}
-
-static bool send_part(struct rlk_look *l, struct rlk_node *n, const struct part *p, uint64_t now_us)
-{
-    struct rlk_command c;
-    bool sent = p->format(p, l->user->key, &c) == 0 && rlk_node_send(n, &c, &p->kind, l, now_us);
-
-    rlk_command_end(&c);
-    return sent;
-}
+static const struct rlk_talk look_talk = {
+    RLK_LINES(
+        {.words = RLK_WORDS("CLIENT", "CACHING", "YES"), .when = is_tracked, .take = take_tracked},
+        {.format = format_exists, .when = is_tracked, .take = take_tracked},
+        {.format = format_counter, .take = take_counter},
+        {.format = format_waiters, .when = counts_waiters, .take = take_waiters},
+        {.format = format_value, .take = take_value}, {.format = format_ttl, .take = take_ttl}),
+    .ref = ref_look, .unref = unref_look, .done = on_look_done, .broken = on_look_broken};
 
 bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, uint64_t now_us)
 {
-    size_t i;
-
     rlk_found_forget(&l->found);
     memset(&l->found, 0, sizeof(l->found));
     l->tracked = tracks;
-    l->is_open = true;
-    for (i = 0; i < PARTS && l->is_open; i++) {
-        l->is_open = !is_due(l, &parts[i]) || send_part(l, n, &parts[i], now_us);
+    if (!rlk_talk_begin(&n->link, &look_talk, l, now_us)) {
+        return false;
     }
-    if (l->is_open) {
-        RLK_TRACE_CLAIM(n, l->user->key, .kind = REDLOCK_TRACE_SENT,
-                        .question = REDLOCK_QUESTION_HOLDER, .nodes = rlk_mask_bit(n->index));
-    }
-    return l->is_open;
+    RLK_TRACE_CLAIM(n, l->user->key, .kind = REDLOCK_TRACE_SENT,
+                    .question = REDLOCK_QUESTION_HOLDER, .nodes = rlk_mask_bit(n->index));
+    return true;
 }
 
-void rlk_look_abandon(struct rlk_look *l)
+void rlk_look_abandon(struct rlk_look *l, struct rlk_node *n)
 {
-    l->is_open = false;
+    rlk_talk_abandon(&n->link, l);
 }
 
 void rlk_look_unref(struct rlk_look_user *user)

@@ -30,7 +30,6 @@ struct rlk_look_user {
 /* A look at one master. */
 struct rlk_look {
     struct rlk_look_user *user;
-    bool is_open; /* replies are awaited */
     bool tracked; /* the master reports when the key or its counter changes */
     struct rlk_found found;
 };
@@ -41,11 +40,12 @@ int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len,
                    struct rlk_claim **ret_claim);
 
 /* Send the questions; `found` is empty then. tracks: the master is to report the next change.
- * False: nothing will be reported, because they could not be sent. The look must not be open. */
+ * False: nothing will be reported, because they could not be sent. The look must not be under way.
+ */
 bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, uint64_t now_us);
 
 /* Nothing is reported any more, and `found` stays as it is. */
-void rlk_look_abandon(struct rlk_look *l);
+void rlk_look_abandon(struct rlk_look *l, struct rlk_node *n);
 
 void rlk_look_unref(struct rlk_look_user *user);
 

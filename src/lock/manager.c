@@ -67,7 +67,7 @@ void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_
         const struct rlk_node *n = &rl->nodes[i];
         uint64_t bit = rlk_mask_bit(i);
 
-        if (n->state == RLK_NODE_UP) {
+        if (n->link.state == RLK_LINK_UP) {
             open |= bit;
             ready |= ret_ready && rlk_node_ready(n, now_us) ? bit : 0;
         } else {

@@ -1,18 +1,32 @@
-/* native.c - chooses the server's own command for a release where it is known, and sends it. */
-#include "lock/native.h"
+/* native.c - releases by the server's own command instead of the script [S5].
+ *
+ *     DELEX key IFEQ token   1: deleted -------------------------------> our key was there
+ *                            0: not ours ---> EXISTS key  0 or 1 ------> gone, or somebody else's
+ *                            an error ------> the script, from now on
+ *     EXISTS wait-queue      1: somebody waits ---> the script, which wakes the first
+ *
+ * The two commands of the first column are sent together, in this order: a client that enters the
+ * queue after it was looked at finds the key free. The second one is left out for a round that was
+ * lost, which wakes nobody. If its reply is lost, nobody is woken either: the waiters look after
+ * the key [W4, W5].
+ *
+ * The script is used for several keys, and when we know that somebody waits: it deletes and wakes
+ * in one round trip. Where one of the two ways is refused, the other is used at once, and from then
+ * on: by the command alone nobody is woken.
+ * These are functions for rows of question.c: RELEASE (the script), DELETE, REMAINS and LISTED. */
+#include "lock/question.h"
 
 #include "base/mask.h"
+#include "base/rare.h"
+#include "base/time.h"
 #include "core/classify.h"
-#include "node/claim.h"
-#include "node/node.h"
+#include "lock/ask.h"
+#include "lock/contention.h"
+#include "lock/lock.h"
 
-void rlk_native_init(struct rlk_native_forms *f)
-{
-    f->formatted = RLK_NATIVE_NONE;
-    f->listed_formatted = false;
-}
+/* ---- sending ---- */
 
-bool rlk_native_fits(const struct rlk_node *n, const struct rlk_claim *claim)
+static bool fits(const struct rlk_node *n, const struct rlk_claim *claim)
 {
     if (n->native == RLK_NATIVE_NONE || claim->n_keys > 1) {
         return false;
@@ -20,51 +34,63 @@ bool rlk_native_fits(const struct rlk_node *n, const struct rlk_claim *claim)
     return n->way == RLK_RELEASE_BY_NATIVE || (n->way == RLK_RELEASE_ANYHOW && !claim->contended);
 }
 
-/* A hint: when it cannot be sent, nobody is woken. */
-static void send_listed(struct rlk_native_forms *f, struct rlk_node *n, struct rlk_claim *claim,
-                        const struct rlk_exchange_kind *kind, uint64_t now_us)
+/* The look at the wait queue is a hint: when it cannot be sent, nobody is woken. */
+bool rlk_native_send(struct rlk_draft *d, struct rlk_node *n, uint64_t now_us)
 {
-    if (!f->listed_formatted) {
-        rlk_command_ask(&f->listed, "EXISTS", claim, RLK_COMMAND_WAITING);
-        f->listed_formatted = true;
-    }
-    rlk_node_send(n, &f->listed, kind, claim, now_us);
-}
+    const struct rlk_claim *claim = d->context;
 
-bool rlk_native_send(struct rlk_native_forms *f, struct rlk_node *n, struct rlk_claim *claim,
-                     const struct rlk_exchange_kind *release,
-                     const struct rlk_exchange_kind *listed, uint64_t now_us)
-{
-    if (f->formatted != n->native) {
-        rlk_command_delete(&f->release, claim, n->native);
-        f->formatted = n->native;
+    if (!fits(n, claim)) {
+        return rlk_talk_share(d, &n->link, &rlk_questions[RLK_ASK_RELEASE].talk, now_us);
     }
-    if (!rlk_node_send(n, &f->release, release, claim, now_us)) {
+    if (!rlk_talk_share(d, &n->link, &rlk_questions[RLK_ASK_DELETE].talk, now_us)) {
         return false;
     }
     if (claim->channel && n->way != RLK_RELEASE_BY_NATIVE) {
-        send_listed(f, n, claim, listed, now_us);
+        rlk_talk_share(d, &n->link, &rlk_questions[RLK_ASK_LISTED].talk, now_us);
     }
     return true;
 }
 
-bool rlk_native_send_remains(struct rlk_node *n, struct rlk_claim *claim,
-                             const struct rlk_exchange_kind *kind, uint64_t now_us)
+unsigned rlk_native_form(const struct rlk_node *n)
 {
-    struct rlk_command c;
-
-    rlk_command_exist(&c, claim);
-    return rlk_node_send(n, &c, kind, claim, now_us);
+    return n->native;
 }
 
-/* Note it for this claim, too: a node that refuses both ways is not asked without end. */
-bool rlk_native_refused(struct rlk_node *n, struct rlk_claim *claim, bool by_native,
-                        const struct rlk_reply *reply)
+bool rlk_native_format_delete(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_delete(c, say->context, (enum rlk_native)say->form);
+    return true;
+}
+
+bool rlk_native_format_remains(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_exist(c, say->context);
+    return true;
+}
+
+bool rlk_native_format_listed(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_ask(c, "EXISTS", say->context, RLK_COMMAND_WAITING);
+    return true;
+}
+
+/* ---- the other way ---- */
+
+/* Send a release to a node again, in the way that fits now. */
+static void release_again(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+{
+    rlk_ask_for_claim(n->owner, claim, RLK_ASK_RELEASE, rlk_mask_bit(n->index), 0, now_us);
+}
+
+/* A node that refuses both ways is not asked without end: which were refused is noted for the
+ * claim. */
+static bool may_go_otherwise(struct rlk_node *n, struct rlk_claim *claim, bool by_native,
+                             const struct rlk_reply *error)
 {
     uint64_t bit = rlk_mask_bit(n->index);
     bool other = ((by_native ? claim->script_refused : claim->native_refused) & bit) != 0;
 
-    if (by_native && rlk_classify_unknown_command(reply)) {
+    if (by_native && rlk_classify_unknown_command(error)) {
         n->native = RLK_NATIVE_NONE;
     }
     if (other || (!by_native && (n->native == RLK_NATIVE_NONE || claim->n_keys > 1))) {
@@ -75,4 +101,97 @@ bool rlk_native_refused(struct rlk_node *n, struct rlk_claim *claim, bool by_nat
     *(by_native ? &claim->native_refused : &claim->script_refused) |= bit;
     n->way = by_native ? RLK_RELEASE_BY_SCRIPT : RLK_RELEASE_BY_NATIVE;
     return true;
+}
+
+static bool go_otherwise(struct rlk_node *n, struct rlk_claim *claim, bool by_native,
+                         const struct rlk_reply *error, uint64_t now_us)
+{
+    if (!rlk_classify_refused(error) || !may_go_otherwise(n, claim, by_native, error)) {
+        return false;
+    }
+    release_again(n, claim, now_us);
+    return true;
+}
+
+RLK_COLD bool rlk_native_instead_of_script(struct rlk_node *n, struct rlk_claim *claim,
+                                           const struct rlk_reply *error, uint64_t now_us)
+{
+    return go_otherwise(n, claim, false, error, now_us);
+}
+
+RLK_COLD bool rlk_native_instead_of_command(struct rlk_node *n, struct rlk_claim *claim,
+                                            const struct rlk_reply *error, uint64_t now_us)
+{
+    return go_otherwise(n, claim, true, error, now_us);
+}
+
+RLK_COLD bool rlk_native_needs_script(struct rlk_node *n, struct rlk_claim *claim,
+                                      const struct rlk_reply *error, uint64_t now_us)
+{
+    if (!rlk_classify_refused(error) || (claim->script_refused & rlk_mask_bit(n->index))) {
+        return false;
+    }
+    n->way = RLK_RELEASE_BY_SCRIPT;
+    release_again(n, claim, now_us);
+    return true;
+}
+
+/* ---- replies ---- */
+
+/* [W7] Our next request must not overtake whoever was woken: its question is at the masters a round
+ * trip after the command that wakes it was. */
+static void note_woken(struct redlock_lock *lock, uint64_t sent_us, unsigned trips, uint64_t now_us)
+{
+    uint64_t took_us = rlk_time_sub(now_us, sent_us);
+
+    lock->woke = true;
+    rlk_contention_note_woken(&lock->rl->contention, &lock->contender,
+                              rlk_time_add(now_us, trips * took_us));
+}
+
+void rlk_native_take_released(const struct rlk_heard *h)
+{
+    const struct rlk_claim *claim = h->context;
+
+    if (claim->lock && rlk_classify_woke(h->reply)) {
+        note_woken(claim->lock, h->exchange->sent_us, 1, h->now_us);
+    }
+    rlk_ask_take(h);
+}
+
+/* The key was not ours. Whether it was somebody else's matters only to a release that reports it.
+ */
+static bool ask_what_remains(struct rlk_node *n, struct rlk_claim *claim,
+                             const struct rlk_reply *reply, uint64_t now_us)
+{
+    return claim->lock && claim->lock->phase == RLK_LOCK_RELEASING &&
+           rlk_classify_delete(reply) == RLK_ANSWER_GONE &&
+           rlk_talk_begin(&n->link, &rlk_questions[RLK_ASK_REMAINS].talk, claim, now_us);
+}
+
+void rlk_native_take_deleted(const struct rlk_heard *h)
+{
+    if (!ask_what_remains(h->node, h->context, h->reply, h->now_us)) {
+        rlk_ask_take(h);
+    }
+}
+
+/* Somebody waits for the key that we have released: the script wakes it, unless it was sent
+ * already, or is refused. */
+void rlk_native_take_listed(const struct rlk_heard *h)
+{
+    struct rlk_node *n = h->node;
+    struct rlk_claim *claim = h->context;
+    bool was_sent = (claim->native_refused & rlk_mask_bit(n->index)) != 0;
+
+    if (was_sent || n->way == RLK_RELEASE_BY_NATIVE ||
+        rlk_native_needs_script(n, claim, h->reply, h->now_us) ||
+        !rlk_classify_is_listed(h->reply)) {
+        return;
+    }
+    if (claim->lock) {
+        note_woken(claim->lock, h->exchange->sent_us, 2, h->now_us);
+    }
+    claim->contended = true;
+    release_again(n, claim, h->now_us);
 }

@@ -15,19 +15,19 @@ REDLOCK_EXPORT size_t redlock_node_count(const struct redlock *rl)
 
 static enum redlock_node_state public_state(const struct rlk_node *n, uint64_t now_us)
 {
-    if (n->state == RLK_NODE_UP) {
+    if (n->link.state == RLK_LINK_UP) {
         return rlk_node_unresponsive(n, now_us) ? REDLOCK_NODE_UNRESPONSIVE : REDLOCK_NODE_UP;
     }
-    return n->state == RLK_NODE_DOWN ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
+    return n->link.state == RLK_LINK_DOWN ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
 }
 
 static uint64_t not_up_for_us(const struct rlk_node *n, uint64_t now_us)
 {
-    if (n->state != RLK_NODE_UP) {
+    if (n->link.state != RLK_LINK_UP) {
         return rlk_time_sub(now_us, n->since_us);
     }
     return rlk_node_unresponsive(n, now_us)
-               ? rlk_time_sub(now_us, rlk_inflight_oldest_us(&n->inflight))
+               ? rlk_time_sub(now_us, rlk_inflight_oldest_us(&n->link.inflight))
                : 0;
 }
 

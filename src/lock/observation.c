@@ -123,7 +123,7 @@ static void on_looked(struct rlk_look_user *user, struct rlk_node *n, uint64_t n
     struct redlock_query_node *f = &a->known.public;
     struct rlk_event ev = {.kind = RLK_EVENT_LOOKED, .node = n->index, .now_us = now_us};
 
-    if (n->state != RLK_NODE_UP) {
+    if (n->link.state != RLK_LINK_UP) {
         ev.kind = RLK_EVENT_NODE_DOWN;
         step_observation(o, &ev);
         return;
@@ -220,7 +220,7 @@ static void end_observation(struct rlk_observation *o)
     rlk_timer_cancel(&o->rl->loop.timers, &o->timer);
     rlk_observed_remove(&o->rl->observed, &o->observed);
     for (i = 0; i < o->rl->options.n_nodes; i++) {
-        rlk_look_abandon(&o->answers[i].look);
+        rlk_look_abandon(&o->answers[i].look, &o->rl->nodes[i]);
         rlk_subscriber_unwant(&o->rl->nodes[i], now_us);
     }
     rlk_turn_report(&o->rl->loop.turn, &o->report);
@@ -250,7 +250,7 @@ static void on_observation_event(struct rlk_operation *op, const struct rlk_even
     struct rlk_observation *o = observation_of(op);
     struct rlk_event copy = *ev;
 
-    if (ev->kind == RLK_EVENT_UNSUBSCRIBED && o->rl->nodes[ev->node].state != RLK_NODE_UP) {
+    if (ev->kind == RLK_EVENT_UNSUBSCRIBED && o->rl->nodes[ev->node].link.state != RLK_LINK_UP) {
         copy.kind = RLK_EVENT_NODE_DOWN;
     }
     step_observation(o, &copy);

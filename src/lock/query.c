@@ -59,7 +59,7 @@ static void on_looked(struct rlk_look_user *user, struct rlk_node *n, uint64_t n
 
 static void abandon_look(struct rlk_gather *g, unsigned node)
 {
-    rlk_look_abandon(&query_of(g)->looks[node]);
+    rlk_look_abandon(&query_of(g)->looks[node], &g->rl->nodes[node]);
 }
 
 /* ---- all of them ---- */

@@ -5,6 +5,7 @@
 #include "core/classify.h"
 #include "node/capacity.h"
 #include "node/health.h"
+#include "scripts/scripts.h"
 
 /* ---- reading replies ---- */
 
@@ -85,54 +86,6 @@ static enum redlock_said read_restored(struct rlk_node *n, const struct rlk_clai
     return ev->vote == RLK_VOTE_OURS ? REDLOCK_SAID_KEPT : said;
 }
 
-static enum redlock_said read_confirmation(struct rlk_node *n, const struct rlk_claim *claim,
-                                           const struct rlk_reply *reply, struct rlk_event *ev)
-{
-    (void)n;
-    (void)claim;
-    return read_answer(rlk_classify_confirm(reply), ev);
-}
-
-static enum redlock_said read_extension(struct rlk_node *n, const struct rlk_claim *claim,
-                                        const struct rlk_reply *reply, struct rlk_event *ev)
-{
-    (void)n;
-    (void)claim;
-    return read_answer(rlk_classify_keep(reply), ev);
-}
-
-static enum redlock_said read_release(struct rlk_node *n, const struct rlk_claim *claim,
-                                      const struct rlk_reply *reply, struct rlk_event *ev)
-{
-    (void)n;
-    (void)claim;
-    return read_answer(rlk_classify_release(reply), ev);
-}
-
-static enum redlock_said read_leave(struct rlk_node *n, const struct rlk_claim *claim,
-                                    const struct rlk_reply *reply, struct rlk_event *ev)
-{
-    (void)n;
-    (void)claim;
-    return read_answer(rlk_classify_leave(reply), ev);
-}
-
-static enum redlock_said read_deletion(struct rlk_node *n, const struct rlk_claim *claim,
-                                       const struct rlk_reply *reply, struct rlk_event *ev)
-{
-    (void)n;
-    (void)claim;
-    return read_answer(rlk_classify_delete(reply), ev);
-}
-
-static enum redlock_said read_remains(struct rlk_node *n, const struct rlk_claim *claim,
-                                      const struct rlk_reply *reply, struct rlk_event *ev)
-{
-    (void)n;
-    (void)claim;
-    return read_answer(rlk_classify_remains(reply), ev);
-}
-
 static enum redlock_said read_position(struct rlk_node *n, const struct rlk_claim *claim,
                                        const struct rlk_reply *reply, struct rlk_event *ev)
 {
@@ -176,108 +129,216 @@ static bool has_room_for_hint(const struct rlk_node *n)
     return rlk_capacity_is_free_to_wait(n);
 }
 
+/* ---- commands ---- */
+
+/* SET has a form with GET: its refusal returns the value of the key. */
+static unsigned with_get(const struct rlk_node *n)
+{
+    return n->returns_holder;
+}
+
+static bool format_set(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_set(c, say->context, say->form);
+    return true;
+}
+
+static bool format_take(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_take(c, say->context, say->ttl_ms, say->form);
+    return true;
+}
+
+static bool format_vote(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_vote(c, say->context, say->form);
+    return true;
+}
+
+/* [S11] A vote with a fencing token also checks the mark in the incarnation key: each node has its
+ * own. */
+static void add_mark(struct rlk_command *vote, const struct rlk_node *n)
+{
+    char key[RLK_COMMAND_INCARNATION_SIZE], start[RLK_COMMAND_START_SIZE];
+
+    rlk_health_expected_mark(n, key, start);
+    rlk_command_mark(vote, key, start);
+}
+
+static bool format_keep(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_keep(c, say->context, say->ttl_ms, say->form);
+    return true;
+}
+
+static bool format_confirm(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_confirm(c, say->context, say->form);
+    return true;
+}
+
+static bool format_release(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_release(c, say->context, say->form);
+    return true;
+}
+
+static bool format_wait(struct rlk_command *c, const struct rlk_say *say)
+{
+    const struct rlk_claim *claim = say->context;
+
+    rlk_command_wait(c, claim, claim->wait_channel, say->form);
+    return true;
+}
+
+static bool format_leave(struct rlk_command *c, const struct rlk_say *say)
+{
+    const struct rlk_claim *claim = say->context;
+
+    rlk_command_leave(c, claim, claim->wait_channel, say->form);
+    return true;
+}
+
 /* ---- the table ---- */
 
-/* A kind whose replies go to this function. */
-#define HANDLED_BY(answered)                                                                       \
+/* [S8] A restore asks for what is left of the validity. */
+static uint32_t restore_ttl_ms(const struct rlk_node *n, const struct rlk_claim *claim,
+                               uint64_t now_us)
+{
+    return rlk_hold_restore_again(&claim->lock->hold, n->index, now_us);
+}
+
+/* A conversation of one line about a claim. */
+#define TALK(...)                                                                                  \
     {                                                                                              \
-        answered, rlk_ask_on_broken, rlk_ask_ref, rlk_ask_unref, false                             \
+        RLK_LINES({__VA_ARGS__}), .leaves_keys = true, .ref = rlk_ask_ref, .unref = rlk_ask_unref, \
+                                  .broken = rlk_ask_broken, .again = rlk_ask_again                 \
     }
 
+/* The same, with the usual way of its reply. */
+#define ASK(...) TALK(.take = rlk_ask_take, __VA_ARGS__)
+
 const struct rlk_question rlk_questions[RLK_ASKS] = {
-    [RLK_ASK_SET] = {.kind = HANDLED_BY(rlk_ask_on_answer),
+    [RLK_ASK_SET] = {.talk = ASK(.format = format_set, .form = with_get),
+                     .public = REDLOCK_QUESTION_SET,
                      .left = RLK_LEFTOVER_KEYS,
                      .refused = RLK_TROUBLE_SET_REFUSED,
                      .read = read_set,
                      .is_quarantined = is_quarantined,
                      .event = RLK_EVENT_VOTE,
                      .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
-    [RLK_ASK_SET_ALL] = {.kind = HANDLED_BY(rlk_ask_on_answer),
-                         .script = &rlk_script_take,
+    [RLK_ASK_SET_ALL] = {.talk = ASK(.script = &rlk_script_take, .format = format_take),
+                         .public = REDLOCK_QUESTION_SET_ALL,
                          .left = RLK_LEFTOVER_KEYS,
                          .refused = RLK_TROUBLE_SET_REFUSED,
                          .read = read_take,
                          .is_quarantined = is_quarantined,
                          .event = RLK_EVENT_VOTE,
                          .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
-    [RLK_ASK_FENCED] = {.kind = HANDLED_BY(rlk_ask_on_answer),
-                        .script = &rlk_script_vote,
+    [RLK_ASK_FENCED] = {.talk = ASK(.script = &rlk_script_vote, .format = format_vote,
+                                    .complete = add_mark),
+                        .public = REDLOCK_QUESTION_FENCED,
                         .left = RLK_LEFTOVER_KEYS,
                         .refused = RLK_TROUBLE_SET_REFUSED,
                         .read = read_fenced,
                         .is_quarantined = is_quarantined,
                         .event = RLK_EVENT_VOTE,
                         .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
-    [RLK_ASK_ADOPT] = {.kind = HANDLED_BY(rlk_ask_on_answer),
-                       .script = &rlk_script_keep,
+    [RLK_ASK_ADOPT] = {.talk = ASK(.script = &rlk_script_keep, .format = format_keep),
+                       .public = REDLOCK_QUESTION_ADOPT,
                        .left = RLK_LEFTOVER_KEYS,
                        .refused = RLK_TROUBLE_SET_REFUSED,
                        .read = read_adoption,
                        .is_quarantined = is_clock_suspect,
                        .event = RLK_EVENT_VOTE,
                        .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
-    [RLK_ASK_CONFIRM] = {.kind = HANDLED_BY(rlk_ask_on_answer),
-                         .script = &rlk_script_confirm,
+    [RLK_ASK_CONFIRM] = {.talk = ASK(.script = &rlk_script_confirm, .format = format_confirm),
+                         .public = REDLOCK_QUESTION_CONFIRM,
                          .left = RLK_LEFTOVER_NOTHING,
                          .refused = RLK_TROUBLE_FENCE_REFUSED,
-                         .read = read_confirmation,
+                         .classify = rlk_classify_confirm,
                          .event = RLK_EVENT_CONFIRM,
                          .phases = RLK_WHILE_PENDING},
-    [RLK_ASK_KEEP] = {.kind = HANDLED_BY(rlk_ask_on_answer),
-                      .script = &rlk_script_keep,
+    [RLK_ASK_KEEP] = {.talk = ASK(.script = &rlk_script_keep, .format = format_keep),
+                      .public = REDLOCK_QUESTION_EXTEND,
                       .left = RLK_LEFTOVER_KEYS,
                       .refused = RLK_TROUBLE_EXTEND_REFUSED,
-                      .read = read_extension,
+                      .classify = rlk_classify_keep,
                       .event = RLK_EVENT_ANSWER,
                       .phases = RLK_WHILE_HELD},
-    [RLK_ASK_RESTORE] = {.kind = HANDLED_BY(rlk_ask_on_answer),
-                         .script = &rlk_script_take,
+    [RLK_ASK_RESTORE] = {.talk = ASK(.script = &rlk_script_take, .format = format_take),
+                         .public = REDLOCK_QUESTION_RESTORE,
                          .left = RLK_LEFTOVER_KEYS,
                          .refused = RLK_TROUBLE_RESTORE_REFUSED,
                          .read = read_restored,
+                         .ttl_again_ms = restore_ttl_ms,
                          .event = RLK_EVENT_VOTE,
                          .phases = RLK_WHILE_HELD},
-    [RLK_ASK_RELEASE] = {.kind = HANDLED_BY(rlk_ask_on_released),
-                         .script = &rlk_script_release,
+    [RLK_ASK_RELEASE] = {.talk = TALK(.script = &rlk_script_release, .format = format_release,
+                                      .take = rlk_native_take_released),
+                         .public = REDLOCK_QUESTION_RELEASE,
                          .left = RLK_LEFTOVER_RELEASE,
                          .refused = RLK_TROUBLE_RELEASE_REFUSED,
-                         .read = read_release,
+                         .classify = rlk_classify_release,
                          .has_capacity = has_room_for_release,
+                         .send = rlk_native_send,
+                         .otherwise = rlk_native_instead_of_script,
                          .event = RLK_EVENT_ANSWER,
-                         .phases = RLK_WHILE_RELEASING},
-    [RLK_ASK_WAIT] = {.kind = HANDLED_BY(rlk_ask_on_answer),
-                      .script = &rlk_script_wait,
+                         .phases = RLK_WHILE_RELEASING,
+                         .outlives_lock = true},
+    [RLK_ASK_WAIT] = {.talk = ASK(.script = &rlk_script_wait, .format = format_wait),
+                      .public = REDLOCK_QUESTION_WAIT,
                       .left = RLK_LEFTOVER_NOTHING,
                       .refused = RLK_TROUBLE_WAIT_REFUSED,
                       .read = read_position,
                       .has_capacity = has_room_for_hint,
                       .event = RLK_EVENT_POSITION,
-                      .phases = RLK_WHILE_PENDING},
-    [RLK_ASK_LEAVE] = {.kind = HANDLED_BY(rlk_ask_on_answer),
-                       .script = &rlk_script_leave,
+                      .phases = RLK_WHILE_PENDING,
+                      .hint = true},
+    [RLK_ASK_LEAVE] = {.talk = ASK(.script = &rlk_script_leave, .format = format_leave),
+                       .public = REDLOCK_QUESTION_LEAVE,
                        .left = RLK_LEFTOVER_NOTHING,
                        .refused = RLK_TROUBLE_WAIT_REFUSED,
-                       .read = read_leave,
+                       .classify = rlk_classify_leave,
                        .has_capacity = has_room_for_hint,
-                       .event = RLK_EVENT_ANSWER},
-    [RLK_ASK_DELETE] = {.kind = HANDLED_BY(rlk_ask_on_deleted),
+                       .event = RLK_EVENT_ANSWER,
+                       .hint = true,
+                       .outlives_lock = true},
+    [RLK_ASK_DELETE] = {.talk = TALK(.format = rlk_native_format_delete, .form = rlk_native_form,
+                                     .take = rlk_native_take_deleted),
+                        .public = REDLOCK_QUESTION_RELEASE,
                         .left = RLK_LEFTOVER_RELEASE,
                         .refused = RLK_TROUBLE_RELEASE_REFUSED,
-                        .read = read_deletion,
+                        .classify = rlk_classify_delete,
+                        .otherwise = rlk_native_instead_of_command,
                         .event = RLK_EVENT_ANSWER,
-                        .phases = RLK_WHILE_RELEASING},
-    [RLK_ASK_REMAINS] = {.kind = HANDLED_BY(rlk_ask_on_answer),
+                        .phases = RLK_WHILE_RELEASING,
+                        .outlives_lock = true},
+    [RLK_ASK_REMAINS] = {.talk = ASK(.format = rlk_native_format_remains),
+                         .public = REDLOCK_QUESTION_RELEASE,
                          .left = RLK_LEFTOVER_NOTHING,
                          .refused = RLK_TROUBLE_RELEASE_REFUSED,
-                         .read = read_remains,
+                         .classify = rlk_classify_remains,
+                         .otherwise = rlk_native_needs_script,
                          .event = RLK_EVENT_ANSWER,
                          .phases = RLK_WHILE_RELEASING},
-    [RLK_ASK_LISTED] = {.kind = {rlk_ask_on_listed, NULL, rlk_ask_ref, rlk_ask_unref, false},
+    [RLK_ASK_LISTED] = {.talk = {RLK_LINES({.format = rlk_native_format_listed,
+                                            .take = rlk_native_take_listed}),
+                                 .leaves_keys = true, .ref = rlk_ask_ref, .unref = rlk_ask_unref},
+                        .public = REDLOCK_QUESTION_RELEASE,
                         .left = RLK_LEFTOVER_NOTHING,
-                        .event = RLK_EVENT_ANSWER},
+                        .event = RLK_EVENT_ANSWER,
+                        .hint = true},
 };
 
 bool rlk_question_shows_duplicate(const struct rlk_question *q, const struct rlk_event *ev)
 {
     return q->is_quarantined && ev->vote == RLK_VOTE_OURS;
+}
+
+enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_node *n,
+                                    const struct rlk_claim *claim, const struct rlk_reply *reply,
+                                    struct rlk_event *ev)
+{
+    return q->classify ? read_answer(q->classify(reply), ev) : q->read(n, claim, reply, ev);
 }

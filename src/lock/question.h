@@ -1,7 +1,8 @@
 /* question.h - the questions that a lock may ask the masters, as a table.
  *
- * A row says which command is sent, how its reply is classified, and which event the driver of the
- * lock gets. ask.c sends the command and handles the reply, for all rows alike. */
+ * A row is a conversation (node/talk.h), of one line, whose context is a claim. It also says how
+ * the reply is classified, and which event the driver of the lock gets. ask.c sends the line and
+ * handles the reply, for all rows alike: what is different about a question is said in its row. */
 #ifndef RLK_LOCK_QUESTION_H
 #define RLK_LOCK_QUESTION_H
 
@@ -9,6 +10,7 @@
 #include <stdint.h>
 
 #include <redlock/lock.h>
+#include <redlock/trace.h>
 
 #include "core/event.h"
 #include "core/pending.h"
@@ -16,7 +18,7 @@
 #include "lock/lock.h"
 #include "node/claim.h"
 #include "node/node.h"
-#include "scripts/scripts.h"
+#include "node/talk.h"
 
 enum rlk_ask {
     RLK_ASK_SET = 0, /* set our key, if there is no key */
@@ -30,7 +32,7 @@ enum rlk_ask {
     RLK_ASK_WAIT,    /* list us among those who wait for the keys, or say that it is our turn */
     RLK_ASK_LEAVE,   /* take us out of those lists */
 
-    /* Parts of a release (lock/native.h). */
+    /* Parts of a release (native.c). */
     RLK_ASK_DELETE,  /* delete our key by the server's own command */
     RLK_ASK_REMAINS, /* it was not ours: is there another one? */
     RLK_ASK_LISTED,  /* does somebody wait for it? */
@@ -45,39 +47,78 @@ enum rlk_while {
 };
 
 struct rlk_question {
-    struct rlk_exchange_kind kind;   /* the first member: a command in flight leads to its row */
-    const struct rlk_script *script; /* NULL: SET, or a part of a release */
-    enum rlk_leftover left;          /* [S5] what a node may have of ours when no reply comes */
-    enum rlk_trouble_kind refused;   /* noted for a node that replies with an error */
+    struct rlk_talk talk;          /* the first member: a command in flight leads to its row */
+    enum redlock_question public;  /* what it is called in a trace */
+    enum rlk_leftover left;        /* [S5] what a node may have of ours when no reply comes */
+    enum rlk_trouble_kind refused; /* noted for a node that replies with an error */
+    enum rlk_event_kind event;     /* that the driver gets */
+    unsigned phases;               /* bits of enum rlk_while: where the driver wants the event */
+    bool hint;                     /* about the wait queues, which are hints: it may be left out */
+    bool outlives_lock;            /* it is wanted when there is no lock any more */
 
-    /* Classify a reply: fills in the vote, answer, fence or place of an event that has its kind,
-     * node, time and round already. NULL: the reply becomes no event. */
+    /* What a reply says: only an answer; or else a function that fills in the vote, answer, fence
+     * or position of an event that has its kind, node, time and round already. Both NULL: the reply
+     * becomes no event. */
+    enum rlk_answer (*classify)(const struct rlk_reply *reply);
     enum redlock_said (*read)(struct rlk_node *n, const struct rlk_claim *claim,
                               const struct rlk_reply *reply, struct rlk_event *ev);
-    bool (*is_quarantined)(const struct rlk_node *n,
-                           uint64_t now_us); /* whether a yes does not count; NULL: it does */
+    /* Whether a yes does not count; NULL: it does. */
+    bool (*is_quarantined)(const struct rlk_node *n, uint64_t now_us);
     /* Whether a node has capacity for the command. NULL: it had its turn in the queue, or takes the
      * place of a command that was just answered. */
     bool (*has_capacity)(const struct rlk_node *n);
-    enum rlk_event_kind event; /* that the driver gets */
-    unsigned phases;           /* bits of enum rlk_while: where the driver wants the event */
+    /* Send it to a node. NULL: as the conversation of the row. False: as rlk_talk_begin(). */
+    bool (*send)(struct rlk_draft *d, struct rlk_node *n, uint64_t now_us);
+    /* The ttl for a script that is sent again; 0: not at all. NULL: that of the claim. */
+    uint32_t (*ttl_again_ms)(const struct rlk_node *n, const struct rlk_claim *claim,
+                             uint64_t now_us);
+    /* The node has refused it: whether it was sent in another way, whose reply counts. NULL: it
+     * has no other way. */
+    bool (*otherwise)(struct rlk_node *n, struct rlk_claim *claim, const struct rlk_reply *error,
+                      uint64_t now_us);
 };
 
 extern const struct rlk_question rlk_questions[RLK_ASKS];
 
-/* The functions of the kinds, in ask.c. _released: of the script. _deleted: of the server's own
- * command. */
-void rlk_ask_on_answer(struct rlk_node *n, const struct rlk_exchange *r,
-                       const struct rlk_reply *reply, uint64_t now_us);
-void rlk_ask_on_released(struct rlk_node *n, const struct rlk_exchange *r,
-                         const struct rlk_reply *reply, uint64_t now_us);
-void rlk_ask_on_deleted(struct rlk_node *n, const struct rlk_exchange *r,
-                        const struct rlk_reply *reply, uint64_t now_us);
-void rlk_ask_on_listed(struct rlk_node *n, const struct rlk_exchange *r,
-                       const struct rlk_reply *reply, uint64_t now_us);
-void rlk_ask_on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us);
+/* ---- functions of the rows, in ask.c ---- */
+
+void rlk_ask_take(const struct rlk_heard *h);
+void rlk_ask_broken(const struct rlk_heard *h);
+bool rlk_ask_again(const struct rlk_heard *h);
 void rlk_ask_ref(void *claim);
 void rlk_ask_unref(void *claim);
+
+/* ---- functions of the rows of a release, in native.c ---- */
+
+/* RELEASE: sent by the command where that fits the node and the claim, else by the script. */
+bool rlk_native_send(struct rlk_draft *d, struct rlk_node *n, uint64_t now_us);
+
+/* Lines. The form of DELETE is the command that the server has. */
+unsigned rlk_native_form(const struct rlk_node *n);
+bool rlk_native_format_delete(struct rlk_command *c, const struct rlk_say *say);
+bool rlk_native_format_remains(struct rlk_command *c, const struct rlk_say *say);
+bool rlk_native_format_listed(struct rlk_command *c, const struct rlk_say *say);
+
+/* Replies: to the script, and to two of the commands. */
+void rlk_native_take_released(const struct rlk_heard *h);
+void rlk_native_take_deleted(const struct rlk_heard *h);
+void rlk_native_take_listed(const struct rlk_heard *h);
+
+/* Refusals: whether the release was sent in the other way. _needs_script: our user may not use
+ * EXISTS there, without which the command tells too little. */
+bool rlk_native_instead_of_script(struct rlk_node *n, struct rlk_claim *claim,
+                                  const struct rlk_reply *error, uint64_t now_us);
+bool rlk_native_instead_of_command(struct rlk_node *n, struct rlk_claim *claim,
+                                   const struct rlk_reply *error, uint64_t now_us);
+bool rlk_native_needs_script(struct rlk_node *n, struct rlk_claim *claim,
+                             const struct rlk_reply *error, uint64_t now_us);
+
+/* ---- */
+
+/* What a reply says: by `classify` or `read` of its row. */
+enum redlock_said rlk_question_read(const struct rlk_question *q, struct rlk_node *n,
+                                    const struct rlk_claim *claim, const struct rlk_reply *reply,
+                                    struct rlk_event *ev);
 
 /* [S10] Whether a vote found our own token already there. The token is fresh for the round, so
  * another address of the same server was asked before. */

@@ -37,7 +37,7 @@ static void add_nodes(const struct redlock *rl, struct redlock_stats *stats)
 
         stats->limited += n->stats.refused;
         stats->reconnections += n->stats.connected - (n->stats.connected > 0);
-        stats->in_flight_now += n->inflight.ring.count;
+        stats->in_flight_now += n->link.inflight.ring.count;
         stats->pending_now += n->pending.ring.count;
     }
 }
@@ -80,7 +80,7 @@ REDLOCK_EXPORT int redlock_get_stats(const struct redlock *rl, struct redlock_st
 
 static uint64_t up_us(const struct rlk_node *n)
 {
-    bool up = n->state == RLK_NODE_UP;
+    bool up = n->link.state == RLK_LINK_UP;
 
     return n->stats.up_us + (up ? rlk_time_sub(rlk_clock_us(), n->since_us) : 0);
 }
@@ -106,7 +106,7 @@ REDLOCK_EXPORT int redlock_get_node_stats(const struct redlock *rl, size_t index
                                         .connections = n->stats.connected,
                                         .connection_failures = n->stats.failed,
                                         .up_ms = up_us(n) / 1000,
-                                        .in_flight_now = n->inflight.ring.count,
+                                        .in_flight_now = n->link.inflight.ring.count,
                                         .pending_now = n->pending.ring.count,
                                         .round_trip = public_of(&n->stats.round_trips)};
     stats.commands = stats.round_trip.count + stats.unanswered + stats.in_flight_now;

@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "base/mask.h"
-#include "core/classify.h"
-#include "lock/ask.h"
 #include "lock/batch.h"
 #include "lock/lock.h"
 #include "net/clock.h"
-#include "node/command.h"
+#include "node/talk.h"
 #include "scripts/scripts.h"
 
 /* ---- replies ---- */
@@ -32,50 +30,30 @@ static void ask_alone(struct rlk_node *n, struct rlk_claim *claim, uint32_t ttl_
     }
 }
 
-/* A node gets the text of the script until it has run it once. */
-static void on_text_answers(struct rlk_node *n, const struct rlk_exchange *r,
-                            const struct rlk_reply *reply, uint64_t now_us)
+static void take_answers(const struct rlk_heard *h)
 {
     static const struct rlk_reply yes = {RLK_REPLY_INTEGER, 1, "", 0};
-    const struct rlk_batch *batch = r->context;
+    const struct rlk_batch *batch = h->context;
     char answers[RLK_BATCH_MOST];
     unsigned i;
 
-    if (reply->type != RLK_REPLY_ERROR) {
-        n->scripts |= rlk_script_keep_all.bit;
-    }
-    read_answers(batch, reply, answers);
+    read_answers(batch, h->reply, answers);
     for (i = 0; i < batch->n; i++) {
         if (answers[i] == '1') {
-            rlk_ask_answered(n, batch->claims[i], RLK_ASK_KEEP, &yes, now_us);
+            rlk_ask_answered(h->node, batch->claims[i], RLK_ASK_KEEP, &yes, h->now_us);
         } else {
-            ask_alone(n, batch->claims[i], batch->ttl_ms, now_us);
+            ask_alone(h->node, batch->claims[i], batch->ttl_ms, h->now_us);
         }
     }
 }
 
-static bool send_again(struct rlk_node *n, const struct rlk_batch *batch, uint64_t now_us);
-
-/* The reply to the script by its SHA-1. */
-static void on_answers(struct rlk_node *n, const struct rlk_exchange *r,
-                       const struct rlk_reply *reply, uint64_t now_us)
+static void on_renewals_broken(const struct rlk_heard *h)
 {
-    if (rlk_classify_no_script(reply)) {
-        n->scripts &= ~rlk_script_keep_all.bit;
-        if (send_again(n, r->context, now_us)) {
-            return;
-        }
-    }
-    on_text_answers(n, r, reply, now_us);
-}
-
-static void on_renewals_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
-{
-    const struct rlk_batch *batch = r->context;
+    const struct rlk_batch *batch = h->context;
     unsigned i;
 
     for (i = 0; i < batch->n; i++) {
-        rlk_ask_unanswered(n, batch->claims[i], RLK_ASK_KEEP, now_us);
+        rlk_ask_unanswered(h->node, batch->claims[i], RLK_ASK_KEEP, h->now_us);
     }
 }
 
@@ -92,26 +70,34 @@ static void leave_out_unwanted(struct rlk_batch *batch, uint64_t now_us)
     }
 }
 
+static bool format_keep_all(struct rlk_command *c, const struct rlk_say *say)
+{
+    const struct rlk_batch *batch = say->context;
+
+    rlk_command_keep_all(c, batch->claims, batch->n, say->ttl_ms, say->form);
+    return true;
+}
+
+static bool send_again(const struct rlk_heard *h);
+
+static const struct rlk_talk renewals_talk = {
+    RLK_LINES({.script = &rlk_script_keep_all, .format = format_keep_all, .take = take_answers}),
+    .leaves_keys = true,
+    .ref = rlk_batch_ref,
+    .unref = rlk_batch_unref,
+    .broken = on_renewals_broken,
+    .again = send_again};
+
 /* Returns the nodes to which the command could not be sent. */
 static uint64_t send_to_nodes(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind[2] = {
-        {on_answers, on_renewals_broken, rlk_batch_ref, rlk_batch_unref, false},
-        {on_text_answers, on_renewals_broken, rlk_batch_ref, rlk_batch_unref, false}};
-    struct rlk_command form[2]; /* by SHA-1, as text */
     uint64_t left = batch->nodes, unsent = 0;
+    struct rlk_draft d;
     unsigned node;
 
-    rlk_command_init(&form[0]);
-    rlk_command_init(&form[1]);
+    rlk_draft_init(&d, batch, batch->ttl_ms);
     RLK_MASK_EACH (node, left) {
-        struct rlk_node *n = &rl->nodes[node];
-        bool text = (n->scripts & rlk_script_keep_all.bit) == 0;
-
-        if (form[text].bytes == NULL) {
-            rlk_command_keep_all(&form[text], batch->claims, batch->n, batch->ttl_ms, text);
-        }
-        if (!rlk_node_send(n, &form[text], &kind[text], batch, now_us)) {
+        if (!rlk_talk_share(&d, &rl->nodes[node].link, &renewals_talk, now_us)) {
             unsent |= rlk_mask_bit(node);
         }
     }
@@ -140,15 +126,14 @@ static void send_batch(struct redlock *rl, struct rlk_batch *batch, uint64_t now
     rlk_batch_unref(batch);
 }
 
-/* The node has forgotten the script, and has done nothing: it gets the text. The batch itself may
- * still be in flight to others, so that whoever ended meanwhile is left out of a copy. False: out
- * of memory. */
-static bool send_again(struct rlk_node *n, const struct rlk_batch *batch, uint64_t now_us)
+/* The batch itself may still be in flight to others, so a claim that nobody renews any more is left
+ * out of a copy. False: out of memory. */
+static bool send_again(const struct rlk_heard *h)
 {
-    struct rlk_batch *again = rlk_batch_copy(batch, rlk_mask_bit(n->index));
+    struct rlk_batch *again = rlk_batch_copy(h->context, rlk_mask_bit(h->node->index));
 
     if (again) {
-        send_batch(n->owner, again, now_us);
+        send_batch(h->node->owner, again, h->now_us);
     }
     return again != NULL;
 }
@@ -164,17 +149,14 @@ void rlk_renewals_send(struct rlk_call *call)
     }
 }
 
-void rlk_renewals_ask(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+struct rlk_unsent rlk_renewals_ask(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
+                                   uint64_t now_us)
 {
     struct redlock *rl = lock->rl;
-    struct rlk_batch *ready;
 
-    if (!rlk_batches_add(&rl->renewals, lock->claim, nodes, ttl_ms, &ready)) {
-        rlk_ask(lock, RLK_ASK_KEEP, nodes, ttl_ms, now_us);
-        return;
+    if (!rlk_batches_add(&rl->renewals, lock->claim, nodes, ttl_ms)) {
+        return rlk_ask(lock, RLK_ASK_KEEP, nodes, ttl_ms, now_us);
     }
     rlk_turn_report(&rl->loop.turn, &rl->renewals.send);
-    if (ready) {
-        send_batch(rl, ready, now_us);
-    }
+    return (struct rlk_unsent){NULL, RLK_ASK_KEEP, 0};
 }

@@ -20,7 +20,7 @@ static const struct limit behind[RLK_RANKS] = {
 
 static bool is_below(const struct rlk_node *n, const struct limit *most)
 {
-    return n->inflight.ring.count < most->commands && n->inflight.bytes < most->bytes;
+    return n->link.inflight.ring.count < most->commands && n->link.inflight.bytes < most->bytes;
 }
 
 bool rlk_capacity_is_free(const struct rlk_node *n, enum rlk_rank rank)
@@ -37,14 +37,14 @@ bool rlk_capacity_is_free_to_wait(const struct rlk_node *n)
 
 bool rlk_capacity_is_easy(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us)
 {
-    return n->state == RLK_NODE_UP && n->pending.ring.count == 0 && is_below(n, &capacity[rank]) &&
-           now_us <= rlk_node_overdue_us(n);
+    return n->link.state == RLK_LINK_UP && n->pending.ring.count == 0 &&
+           is_below(n, &capacity[rank]) && now_us <= rlk_node_overdue_us(n);
 }
 
 /* Whether its oldest command has been unanswered for more than node_timeout_ms / part. */
 static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
 {
-    uint64_t oldest_us = rlk_inflight_oldest_us(&n->inflight);
+    uint64_t oldest_us = rlk_inflight_oldest_us(&n->link.inflight);
 
     return now_us > rlk_time_add(oldest_us, n->options->node_timeout_us / part);
 }

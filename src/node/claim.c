@@ -22,7 +22,7 @@ static struct rlk_claim *make_claim(struct rlk_pool *pool, size_t room, unsigned
     c->size = (uint16_t)size;
     c->release = NULL;
     c->set_lost = false;
-    c->resent = c->leave_resent = c->native_refused = c->script_refused = 0;
+    c->native_refused = c->script_refused = 0;
     c->hint = c->fence = 0;
     c->lock = NULL;
     c->channel = c->wait_channel = NULL;

@@ -4,7 +4,7 @@
  * claim is freed with its last reference, so a late reply or a broken connection always finds the
  * keys and the token that it is about, even when the lock has long been freed [S5].
  *
- * It is as long as its keys and its token: 160 bytes and these. */
+ * It is as long as its keys and its token: 144 bytes and these. */
 #ifndef RLK_NODE_CLAIM_H
 #define RLK_NODE_CLAIM_H
 
@@ -18,7 +18,7 @@
 #include "core/event.h"
 
 struct rlk_entropy;
-struct rlk_exchange_kind;
+struct rlk_talk;
 
 #define RLK_TOKEN_BYTES 20
 #define RLK_TOKEN_HEX ((size_t)2 * RLK_TOKEN_BYTES)
@@ -26,19 +26,17 @@ struct rlk_exchange_kind;
 
 struct rlk_claim {
     struct rlk_pool *pool;
-    const struct rlk_exchange_kind *release; /* handles the replies to its release. NULL: the
-                                                release was not sent and is not pending */
-    struct redlock_lock *lock;               /* gets the replies; NULL: it no longer wants them */
+    const struct rlk_talk *release; /* how it is released; NULL: it was not, and no release is
+                                       pending */
+    struct redlock_lock *lock;      /* gets the replies; NULL: it no longer wants them */
     const char *channel;      /* what its release tells the wait queues. NULL: nothing; "": wake
                                  the first who waits; else also take this channel out. Borrowed
                                  from the manager */
     const char *wait_channel; /* of WAIT and LEAVE; borrowed, too */
     uint64_t ticket_us;       /* of WAIT: since when we wait, by our wall clock */
     uint64_t native_refused, script_refused; /* nodes that have refused to release it so */
-    uint64_t resent;       /* nodes that had forgotten a script, and were sent its text */
-    uint64_t leave_resent; /* the same of LEAVE, which goes beside a late vote or a release */
-    uint64_t hint;         /* [S12] the counters become at least that */
-    uint64_t fence;        /* [S12] the fencing token; 0: the lock has none, or not yet */
+    uint64_t hint;                           /* [S12] the counters become at least that */
+    uint64_t fence; /* [S12] the fencing token; 0: the lock has none, or not yet */
     unsigned refs;
     uint32_t round;   /* the number of the round */
     uint32_t ttl_ms;  /* the longest ttl that we asked for */

@@ -65,12 +65,12 @@ static struct rlk_trouble trouble_of_name(const struct rlk_node *n)
 /* Nothing has gone wrong yet. */
 static struct rlk_trouble trouble_of_attempt(const struct rlk_node *n, uint64_t now_us)
 {
-    uint64_t sent_us = rlk_inflight_oldest_us(&n->inflight);
+    uint64_t sent_us = rlk_inflight_oldest_us(&n->link.inflight);
 
-    if (n->conn.state == RLK_CONN_HANDSHAKE) {
+    if (n->link.conn.state == RLK_CONN_HANDSHAKE) {
         return (struct rlk_trouble){.kind = RLK_TROUBLE_TLS_PENDING};
     }
-    if (n->state != RLK_NODE_GREETING || sent_us == RLK_NEVER) {
+    if (n->link.state != RLK_LINK_GREETING || sent_us == RLK_NEVER) {
         return (struct rlk_trouble){.kind = RLK_TROUBLE_CONNECTING};
     }
     return (struct rlk_trouble){.kind = RLK_TROUBLE_GREETING,
@@ -83,13 +83,13 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
 
     if (rlk_node_unresponsive(n, now_us)) {
         return (struct rlk_trouble){.kind = RLK_TROUBLE_UNRESPONSIVE,
-                                    .number =
-                                        (now_us - rlk_inflight_oldest_us(&n->inflight)) / 1000};
+                                    .number = (now_us - rlk_inflight_oldest_us(&n->link.inflight)) /
+                                              1000};
     }
-    if (n->trouble.kind == RLK_TROUBLE_NONE && n->state != RLK_NODE_UP) {
+    if (n->trouble.kind == RLK_TROUBLE_NONE && n->link.state != RLK_LINK_UP) {
         return trouble_of_attempt(n, now_us);
     }
-    if (n->state == RLK_NODE_UP) {
+    if (n->link.state == RLK_LINK_UP) {
         vote = trouble_of_vote(n, now_us);
     }
     if (vote.kind != RLK_TROUBLE_NONE) {
@@ -134,7 +134,7 @@ void rlk_node_trace_quarantine(const struct rlk_node *n, uint64_t now_us)
     char text[RLK_TROUBLE_TEXT];
     struct rlk_trouble t;
 
-    if (!rlk_trace_is_on(n->options) || n->state != RLK_NODE_UP) {
+    if (!rlk_trace_is_on(n->options) || n->link.state != RLK_LINK_UP) {
         return;
     }
     t = trouble_of_vote(n, now_us);

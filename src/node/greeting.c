@@ -1,12 +1,12 @@
-/* greeting.c - sends the handshake, and handles the reply to each of its commands. When the
- * connection breaks, node.c handles that for all of them together. */
+/* greeting.c - the handshake as conversations (node/talk.h): who the server is; the mark in its
+ * incarnation key; then it is UP. A line that refuses the server ends the connection, and with it
+ * the conversation. */
 #include "node/greeting.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/wipe.h"
 #include "core/classify.h"
 #include "net/reply_text.h"
 #include "net/uri.h"
@@ -17,6 +17,8 @@
 #include "node/node.h"
 #include "node/options.h"
 #include "node/refusal.h"
+#include "node/side.h"
+#include "node/talk.h"
 #include "node/upkeep.h"
 #include "scripts/scripts.h"
 
@@ -31,8 +33,6 @@ static bool is_protected(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "DENIED");
 }
 
-static void send_next(struct rlk_node *n, uint64_t now_us);
-
 /* The server is in a state in which it refuses everybody, and does not quote our command. */
 static bool is_about_state(const struct rlk_reply *reply)
 {
@@ -42,31 +42,28 @@ static bool is_about_state(const struct rlk_reply *reply)
     return refusal && refusal->means;
 }
 
-static void on_auth(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
-                    uint64_t now_us)
+static void take_auth(const struct rlk_heard *h)
 {
-    (void)r;
-    (void)now_us;
-    if (is_protected(reply)) {
+    struct rlk_node *n = h->node;
+
+    if (is_protected(h->reply)) {
         refuse_handshake(n, RLK_TROUBLE_PROTECTED, NULL);
-    } else if (is_about_state(reply)) {
-        refuse_handshake(n, RLK_TROUBLE_GREETING_REFUSED, reply->str);
-    } else if (reply->type == RLK_REPLY_ERROR) {
-        rlk_node_refuse_login(n, reply->str);
+    } else if (is_about_state(h->reply)) {
+        refuse_handshake(n, RLK_TROUBLE_GREETING_REFUSED, h->reply->str);
+    } else if (h->reply->type == RLK_REPLY_ERROR) {
+        rlk_node_refuse_login(n, h->reply->str);
     }
 }
 
-static void on_select(struct rlk_node *n, const struct rlk_exchange *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
+static void take_select(const struct rlk_heard *h)
 {
-    (void)r;
-    (void)now_us;
-    if (reply->type == RLK_REPLY_ERROR) {
-        rlk_node_refuse(n, &(struct rlk_trouble){.kind = rlk_classify_is_error(reply, "NOPERM")
-                                                             ? RLK_TROUBLE_DATABASE_DENIED
-                                                             : RLK_TROUBLE_DATABASE,
-                                                 .number = n->uri->db,
-                                                 .words = reply->str});
+    if (h->reply->type == RLK_REPLY_ERROR) {
+        rlk_node_refuse(h->node,
+                        &(struct rlk_trouble){.kind = rlk_classify_is_error(h->reply, "NOPERM")
+                                                          ? RLK_TROUBLE_DATABASE_DENIED
+                                                          : RLK_TROUBLE_DATABASE,
+                                              .number = h->node->uri->db,
+                                              .words = h->reply->str});
     }
 }
 
@@ -113,32 +110,6 @@ static bool is_without_hello(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "NOPERM") || rlk_classify_unknown_command(reply);
 }
 
-/* [S5] Each command of the first half is answered: also CLIENT ID, if it was sent, because a
- * connection without an id could not be ended later. */
-static void end_first_half(struct rlk_node *n, uint64_t now_us)
-{
-    if (n->inflight.ring.count == 0) {
-        send_next(n, now_us);
-    }
-}
-
-static void on_client_id(struct rlk_node *n, const struct rlk_exchange *r,
-                         const struct rlk_reply *reply, uint64_t now_us)
-{
-    (void)r;
-    n->client_id = reply->type == RLK_REPLY_INTEGER ? reply->integer : 0;
-    end_first_half(n, now_us);
-}
-
-/* [S5] CLIENT KILL needs the id of this connection, should it break. HELLO tells it otherwise. */
-static bool send_client_id(struct rlk_node *n, uint64_t now_us)
-{
-    static const struct rlk_exchange_kind kind = {.answered = on_client_id};
-    const char *const words[] = {"CLIENT", "ID", NULL};
-
-    return rlk_node_send_words(n, &kind, words, now_us);
-}
-
 static void refuse_greeting(struct rlk_node *n, const struct rlk_reply *reply)
 {
     if (rlk_login_is_missing(reply)) {
@@ -158,21 +129,32 @@ static bool tells_what_it_is(const struct rlk_reply *list)
     return rlk_hello_text(list, "role")[0] || rlk_hello_unfit(list) != RLK_UNFIT_NOT;
 }
 
-static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
-                     const struct rlk_reply *reply, uint64_t now_us)
+static void on_identified(const struct rlk_heard *h);
+
+static void take_client_id(const struct rlk_heard *h)
 {
-    (void)r;
+    h->node->client_id = h->reply->type == RLK_REPLY_INTEGER ? h->reply->integer : 0;
+}
+
+/* [S5] CLIENT KILL needs the id of this connection, should it break. HELLO tells it otherwise. */
+static const struct rlk_talk client_id = {
+    RLK_LINES({.words = RLK_WORDS("CLIENT", "ID"), .take = take_client_id}), .greets = true,
+    .done = on_identified};
+
+static void take_hello(const struct rlk_heard *h)
+{
+    struct rlk_node *n = h->node;
+
     n->returns_holder = n->inspection.tells_role = false;
-    n->scripts = 0;
     n->native = RLK_NATIVE_NONE;
     n->way = RLK_RELEASE_ANYHOW;
     n->client_id = 0;
     snprintf(n->server, sizeof(n->server), "redis");
-    if (reply->type == RLK_REPLY_ARRAY && tells_what_it_is(reply)) {
-        learn_from_hello(n, reply, now_us);
-    } else if (!is_without_hello(reply)) {
-        refuse_greeting(n, reply);
-    } else if (!send_client_id(n, now_us)) {
+    if (h->reply->type == RLK_REPLY_ARRAY && tells_what_it_is(h->reply)) {
+        learn_from_hello(n, h->reply, h->now_us);
+    } else if (!is_without_hello(h->reply)) {
+        refuse_greeting(n, h->reply);
+    } else if (!rlk_talk_begin(&n->link, &client_id, NULL, h->now_us)) {
         refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
     }
 }
@@ -189,55 +171,57 @@ static bool refuse_if_busy(struct rlk_node *n, const struct rlk_reply *reply)
 }
 
 /* A section of INFO. Role and mode are checked after each section, whichever has them. */
-static void on_info(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
-                    uint64_t now_us)
+static void take_info(const struct rlk_heard *h)
 {
+    struct rlk_node *n = h->node;
     char number[21];
 
-    (void)r;
-    if (refuse_if_busy(n, reply)) {
+    if (refuse_if_busy(n, h->reply)) {
         return;
     }
-    rlk_info_read(&n->info, reply);
+    rlk_info_read(&n->info, h->reply);
     if (strcmp(n->server, "redis") == 0 && n->info.version[0]) {
         quote_name(n, n->info.version, number, sizeof(number));
         snprintf(n->server, sizeof(n->server), "redis %s", number);
     }
-    refuse_unfit(n, rlk_server_unfit(n->info.role, n->info.mode), now_us);
+    refuse_unfit(n, rlk_server_unfit(n->info.role, n->info.mode), h->now_us);
 }
 
-static void on_fsync(struct rlk_node *n, const struct rlk_exchange *r,
-                     const struct rlk_reply *reply, uint64_t now_us)
+static void take_fsync(const struct rlk_heard *h)
 {
-    (void)r;
-    (void)now_us;
-    rlk_info_read_fsync(&n->info, reply);
+    rlk_info_read_fsync(&h->node->info, h->reply);
 }
 
 /* Any reply will do: the connection has ended, or we have no right to end it. */
-static void on_killed(struct rlk_node *n, const struct rlk_exchange *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
+static void take_killed(const struct rlk_heard *h)
 {
-    (void)r;
-    (void)reply;
-    (void)now_us;
-    rlk_former_drop(&n->former);
+    (void)h->reply;
+    rlk_former_drop(&h->node->former);
 }
+
+static bool format_kill(struct rlk_command *c, const struct rlk_say *say)
+{
+    const int64_t *former = say->context;
+    char id[24];
+    const char *const words[] = {"CLIENT", "KILL", "ID", id, NULL};
+
+    snprintf(id, sizeof(id), "%" PRId64, *former);
+    return rlk_command_words(c, words) == 0;
+}
+
+static const struct rlk_talk kill_talk = {RLK_LINES({.format = format_kill, .take = take_killed}),
+                                          .greets = true};
 
 /* [S5] Commands that may still arrive over them must not come after the pending releases. False
  * when out of memory: then the node must not be greeted, because the pending releases would go
  * first. */
 static bool kill_former_connections(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_killed};
-    char id[24];
-    const char *const words[] = {"CLIENT", "KILL", "ID", id, NULL};
     unsigned i;
 
     rlk_former_note_run(&n->former, n->info.run_id);
     for (i = 0; i < n->former.count; i++) {
-        snprintf(id, sizeof(id), "%" PRId64, n->former.ids[i]);
-        if (!rlk_node_send_words(n, &kind, words, now_us)) {
+        if (!rlk_talk_begin(&n->link, &kill_talk, &n->former.ids[i], now_us)) {
             return false;
         }
     }
@@ -273,81 +257,21 @@ static void accept_node(struct rlk_node *n, const struct rlk_reply *mark, uint64
     rlk_node_greeted(n, now_us);
 }
 
-static void on_mark(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
-                    uint64_t now_us)
+static void take_mark(const struct rlk_heard *h)
 {
-    (void)r;
-    if (!refuse_if_busy(n, reply)) {
-        accept_node(n, reply, now_us);
-    }
-}
-
-/* The first half of the handshake was answered, and the server was not refused. */
-static void send_next(struct rlk_node *n, uint64_t now_us)
-{
-    static const struct rlk_exchange_kind kind = {.answered = on_mark};
-
-    if (n->info.loading) {
-        refuse_handshake(n, RLK_TROUBLE_LOADING, NULL);
-    } else if (!rlk_health_is_wanted(n)) {
-        accept_node(n, NULL, now_us);
-    } else if (!rlk_health_greet(n, &kind, now_us)) {
-        refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+    if (!refuse_if_busy(h->node, h->reply)) {
+        accept_node(h->node, h->reply, h->now_us);
     }
 }
 
 /* [S11] A server that is loading its data is refused for that when the other replies are in. */
-static void on_upkeep(struct rlk_node *n, const struct rlk_exchange *r,
-                      const struct rlk_reply *reply, uint64_t now_us)
+static void take_upkeep(const struct rlk_heard *h)
 {
-    (void)r;
-    if (n->info.loading || !refuse_if_busy(n, reply)) {
-        rlk_upkeep_take(n, reply);
-        end_first_half(n, now_us);
+    struct rlk_node *n = h->node;
+
+    if (n->info.loading || !refuse_if_busy(n, h->reply)) {
+        rlk_upkeep_take_eval(h);
     }
-}
-
-static bool send_auth(struct rlk_node *n, uint64_t now_us)
-{
-    static const struct rlk_exchange_kind kind = {.answered = on_auth};
-    const char *words[RLK_LOGIN_WORDS];
-
-    bool sent = !rlk_login_words(n->options->login, n->uri, n->login_refused, words) ||
-                rlk_node_send_words(n, &kind, words, now_us);
-
-    rlk_wipe_stack();
-    return sent;
-}
-
-static bool send_select(struct rlk_node *n, uint64_t now_us)
-{
-    static const struct rlk_exchange_kind kind = {.answered = on_select};
-    char db[12];
-    const char *const words[] = {"SELECT", db, NULL};
-
-    snprintf(db, sizeof(db), "%u", n->uri->db);
-    return n->uri->db == 0 || rlk_node_send_words(n, &kind, words, now_us);
-}
-
-static bool send_info(struct rlk_node *n, const char *section, uint64_t now_us)
-{
-    static const struct rlk_exchange_kind kind = {.answered = on_info};
-    const char *const words[] = {"INFO", section, NULL};
-
-    return rlk_node_send_words(n, &kind, words, now_us);
-}
-
-/* [S11] What we need to judge whether the server may have forgotten a lock. */
-static bool send_more_info(struct rlk_node *n, uint64_t now_us)
-{
-    static const struct rlk_exchange_kind kind = {.answered = on_fsync};
-    static const char *const words[] = {"CONFIG", "GET", "*appendfsync*", NULL};
-
-    if (n->quarantine.policy == RLK_QUARANTINE_OFF) {
-        return true;
-    }
-    return send_info(n, "memory", now_us) && send_info(n, "persistence", now_us) &&
-           send_info(n, "commandstats", now_us) && rlk_node_send_words(n, &kind, words, now_us);
 }
 
 static void note_native(struct rlk_node *n, const struct rlk_reply *reply, enum rlk_native native)
@@ -357,51 +281,101 @@ static void note_native(struct rlk_node *n, const struct rlk_reply *reply, enum 
     }
 }
 
-static void on_delex(struct rlk_node *n, const struct rlk_exchange *r,
-                     const struct rlk_reply *reply, uint64_t now_us)
+static void take_delex(const struct rlk_heard *h)
 {
-    (void)r;
-    (void)now_us;
-    note_native(n, reply, RLK_NATIVE_DELEX);
+    note_native(h->node, h->reply, RLK_NATIVE_DELEX);
 }
 
-static void on_delifeq(struct rlk_node *n, const struct rlk_exchange *r,
-                       const struct rlk_reply *reply, uint64_t now_us)
+static void take_delifeq(const struct rlk_heard *h)
 {
-    (void)r;
-    (void)now_us;
-    note_native(n, reply, RLK_NATIVE_DELIFEQ);
+    note_native(h->node, h->reply, RLK_NATIVE_DELIFEQ);
 }
 
-/* Ask which command deletes a key that has a value. Without its arguments a command is rejected in
- * any case, and by its error a server that knows it differs from one that does not: no key is
- * needed, and neither a right nor a version number. */
-static bool send_native(struct rlk_node *n, uint64_t now_us)
-{
-    static const struct rlk_exchange_kind delex = {.answered = on_delex},
-                                          delifeq = {.answered = on_delifeq};
-    static const char *const delex_words[] = {"DELEX", NULL}, *const delifeq_words[] = {"DELIFEQ",
-                                                                                        NULL};
+/* ---- commands ---- */
 
-    return rlk_node_send_words(n, &delex, delex_words, now_us) &&
-           rlk_node_send_words(n, &delifeq, delifeq_words, now_us);
+static bool has_database(const struct rlk_say *say)
+{
+    return say->node->uri->db != 0;
 }
 
-/* It does not matter whether the release was loaded: EVAL sends its text. */
+static bool format_select(struct rlk_command *c, const struct rlk_say *say)
+{
+    char db[12];
+    const char *const words[] = {"SELECT", db, NULL};
+
+    snprintf(db, sizeof(db), "%u", say->node->uri->db);
+    return rlk_command_words(c, words) == 0;
+}
+
+static bool format_name(struct rlk_command *c, const struct rlk_say *say)
+{
+    const char *const words[] = {"CLIENT", "SETNAME", say->node->options->client_name, NULL};
+
+    return rlk_command_words(c, words) == 0;
+}
+
+static bool is_judged(const struct rlk_say *say)
+{
+    return say->node->quarantine.policy != RLK_QUARANTINE_OFF;
+}
+
+/* ---- the conversations ---- */
+
+/* [S11] INFO and appendfsync say whether the server may have forgotten a lock.
+ *
+ * DELEX and DELIFEQ: which command deletes a key that has a value. Without its arguments a command
+ * is rejected in any case, and by its error a server that knows it differs from one that does not:
+ * no key is needed, and neither a right nor a version number. */
+static const struct rlk_talk introduction = {
+    RLK_LINES({.format = rlk_side_format_login, .when = rlk_side_needs_login, .take = take_auth},
+              {.words = RLK_WORDS("HELLO", "2"), .take = take_hello},
+              {.format = format_select, .when = has_database, .take = take_select},
+              {.format = format_name}, {.words = RLK_WORDS("INFO", "server"), .take = take_info},
+              {.words = RLK_WORDS("INFO", "replication"), .take = take_info},
+              {.words = RLK_WORDS("INFO", "memory"), .when = is_judged, .take = take_info},
+              {.words = RLK_WORDS("INFO", "persistence"), .when = is_judged, .take = take_info},
+              {.words = RLK_WORDS("INFO", "commandstats"), .when = is_judged, .take = take_info},
+              {.words = RLK_WORDS("CONFIG", "GET", "*appendfsync*"),
+               .when = is_judged,
+               .take = take_fsync},
+              {.words = RLK_WORDS("DELEX"), .take = take_delex},
+              {.words = RLK_WORDS("DELIFEQ"), .take = take_delifeq},
+              {.words = RLK_WORDS("SCRIPT", "LOAD", rlk_script_release.text)},
+              {.words = rlk_upkeep_evalsha, .take = rlk_upkeep_take_evalsha},
+              {.format = rlk_upkeep_format_eval, .take = take_upkeep}),
+    .greets = true, .done = on_identified};
+
+/* The context is the question, which is needed only until it is written. */
+static const struct rlk_talk mark = {RLK_LINES({.format = rlk_health_format, .take = take_mark}),
+                                     .greets = true};
+
+/* All that was asked is answered: CLIENT ID, too, because a connection without an id could not be
+ * ended later [S5]. */
+static void on_identified(const struct rlk_heard *h)
+{
+    struct rlk_node *n = h->node;
+    struct rlk_inspection_question q;
+
+    if (n->link.state != RLK_LINK_GREETING || n->link.inflight.ring.count > 0) {
+        return;
+    }
+    if (n->info.loading) {
+        refuse_handshake(n, RLK_TROUBLE_LOADING, NULL);
+    } else if (!rlk_health_is_wanted(n)) {
+        accept_node(n, NULL, h->now_us);
+    } else {
+        q = rlk_health_question(n, h->now_us);
+        if (!rlk_talk_begin(&n->link, &mark, &q, h->now_us)) {
+            refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+        }
+    }
+}
+
+/* The release counts as loaded: a server that has not got it is sent its text. */
 bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind hello = {.answered = on_hello},
-                                          upkeep = {.answered = on_upkeep};
-    const char *const hello_words[] = {"HELLO", "2", NULL};
-    const char *const name_words[] = {"CLIENT", "SETNAME", n->options->client_name, NULL};
-    const char *const script_words[] = {"SCRIPT", "LOAD", rlk_script_release.text, NULL};
-
     rlk_server_init(&n->info);
-    return send_auth(n, now_us) && rlk_node_send_words(n, &hello, hello_words, now_us) &&
-           send_select(n, now_us) &&
-           rlk_node_send_words(n, &rlk_exchange_ignored, name_words, now_us) &&
-           send_info(n, "server", now_us) && send_info(n, "replication", now_us) &&
-           send_more_info(n, now_us) && send_native(n, now_us) &&
-           rlk_node_send_words(n, &rlk_exchange_ignored, script_words, now_us) &&
-           rlk_upkeep_send(n, &upkeep, now_us);
+    rlk_upkeep_begin(n);
+    n->link.scripts = rlk_script_release.bit;
+    return rlk_talk_begin(&n->link, &introduction, NULL, now_us);
 }

@@ -14,6 +14,7 @@
 #include "node/info.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "node/talk.h"
 #include "node/upkeep.h"
 #include "scripts/scripts.h"
 
@@ -40,8 +41,8 @@ static void write_mark(uint64_t mark, char out[MARK_DIGITS + 1])
     out[MARK_DIGITS] = '\0';
 }
 
-static bool send_mark(struct rlk_node *n, const struct rlk_exchange_kind *kind,
-                      const struct rlk_inspection_question *q, uint64_t now_us)
+static bool format_mark(struct rlk_command *c, struct rlk_node *n,
+                        const struct rlk_inspection_question *q)
 {
     char mark[MARK_DIGITS + 1], note[24], key[RLK_COMMAND_INCARNATION_SIZE];
     const char *const words[] = {"EVAL", rlk_script_incarnation.text, "1",  key, n->info.run_id,
@@ -50,15 +51,14 @@ static bool send_mark(struct rlk_node *n, const struct rlk_exchange_kind *kind,
     write_key(n, key);
     write_mark(rlk_prng_next(&n->prng) | 1, mark);
     snprintf(note, sizeof(note), "%" PRIu64, q->step_us);
-    return rlk_node_send_words(n, kind, words, now_us);
+    return rlk_command_words(c, words) == 0;
 }
 
-static bool send_mark_or_time(struct rlk_node *n, const struct rlk_exchange_kind *kind,
-                              const struct rlk_inspection_question *q, uint64_t now_us)
+bool rlk_health_format(struct rlk_command *c, const struct rlk_say *say)
 {
-    static const char *const words[] = {"TIME", NULL};
+    const struct rlk_inspection_question *q = say->context;
 
-    return q->mark ? send_mark(n, kind, q, now_us) : rlk_node_send_words(n, kind, words, now_us);
+    return q->mark ? format_mark(c, say->node, q) : rlk_command_words(c, RLK_WORDS("TIME")) == 0;
 }
 
 /* ---- reading replies ---- */
@@ -169,71 +169,44 @@ static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind k
     step_inspection(n, &ev);
 }
 
-static void on_inspected(struct rlk_node *n, const struct rlk_exchange *r,
-                         const struct rlk_reply *reply, uint64_t now_us)
+static void take_inspected(const struct rlk_heard *h)
 {
-    (void)r;
-    step_with_reply(n, RLK_INSPECTION_REPLY, reply, now_us);
+    step_with_reply(h->node, RLK_INSPECTION_REPLY, h->reply, h->now_us);
 }
 
 /* The reply to INFO replication. */
-static void on_info(struct rlk_node *n, const struct rlk_exchange *r, const struct rlk_reply *reply,
-                    uint64_t now_us)
+static void take_info(const struct rlk_heard *h)
 {
-    struct rlk_inspection_event ev = {.kind = RLK_INSPECTION_INFO, .now_us = now_us};
+    struct rlk_inspection_event ev = {.kind = RLK_INSPECTION_INFO, .now_us = h->now_us};
 
-    (void)r;
-    rlk_info_read(&n->info, reply);
-    if (reply->type == RLK_REPLY_ERROR) {
-        ev.error = error_of(reply);
+    rlk_info_read(&h->node->info, h->reply);
+    if (h->reply->type == RLK_REPLY_ERROR) {
+        ev.error = error_of(h->reply);
     }
-    step_inspection(n, &ev);
+    step_inspection(h->node, &ev);
 }
 
-static void on_hello(struct rlk_node *n, const struct rlk_exchange *r,
-                     const struct rlk_reply *reply, uint64_t now_us)
+static void take_hello(const struct rlk_heard *h)
 {
-    (void)r;
-    if (reply->type == RLK_REPLY_ARRAY) {
-        rlk_health_judge_role(n, rlk_hello_unfit(reply), now_us);
+    if (h->reply->type == RLK_REPLY_ARRAY) {
+        rlk_health_judge_role(h->node, rlk_hello_unfit(h->reply), h->now_us);
     }
 }
 
-static void on_state(struct rlk_node *n, const struct rlk_exchange *r,
-                     const struct rlk_reply *reply, uint64_t now_us)
+static void take_state(const struct rlk_heard *h)
 {
-    (void)r;
-    rlk_info_read(&n->info, reply);
-    step_inspection(n,
-                    &(struct rlk_inspection_event){.kind = RLK_INSPECTION_STATE, .now_us = now_us});
-}
-
-static void on_inspection_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
-{
-    (void)r;
+    rlk_info_read(&h->node->info, h->reply);
     step_inspection(
-        n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_BROKEN, .now_us = now_us});
+        h->node, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_STATE, .now_us = h->now_us});
+}
+
+static void on_inspection_broken(const struct rlk_heard *h)
+{
+    step_inspection(h->node, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_BROKEN,
+                                                            .now_us = h->now_us});
 }
 
 /* ---- inspections ---- */
-
-static bool send_role(struct rlk_node *n, enum rlk_inspection_role role, uint64_t now_us)
-{
-    static const struct rlk_exchange_kind info_kind = {.answered = on_info},
-                                          hello_kind = {.answered = on_hello};
-    static const char *const info[] = {"INFO", "replication", NULL};
-    static const char *const hello[] = {"HELLO", "2", NULL};
-
-    switch (role) {
-    case RLK_INSPECTION_BY_INFO:
-        return rlk_node_send_words(n, &info_kind, info, now_us);
-    case RLK_INSPECTION_BY_HELLO:
-        return rlk_node_send_words(n, &hello_kind, hello, now_us);
-    case RLK_INSPECTION_NO_ROLE:
-        break;
-    }
-    return true;
-}
 
 /* Without regular inspections (inspection_ms is 0) a node is asked while its votes wait for an
  * inspection, or for our rights, so often. */
@@ -256,14 +229,33 @@ static void schedule_next(struct rlk_node *n, uint64_t now_us)
     }
 }
 
+static bool asks_info(const struct rlk_say *say)
+{
+    return ((const struct rlk_inspection_question *)say->context)->role == RLK_INSPECTION_BY_INFO;
+}
+
+static bool asks_hello(const struct rlk_say *say)
+{
+    return ((const struct rlk_inspection_question *)say->context)->role == RLK_INSPECTION_BY_HELLO;
+}
+
+/* The context is the question, which is needed only until it is written. */
+static const struct rlk_talk inspection = {
+    RLK_LINES({.words = RLK_WORDS("INFO", "replication"), .when = asks_info, .take = take_info},
+              {.words = RLK_WORDS("HELLO", "2"), .when = asks_hello, .take = take_hello},
+              {.format = rlk_health_format, .take = take_inspected}),
+    .greets = true, .broken = on_inspection_broken};
+
+struct rlk_inspection_question rlk_health_question(struct rlk_node *n, uint64_t now_us)
+{
+    return rlk_inspection_ask(&n->inspection, &n->quarantine, &n->info, now_us);
+}
+
 static void send_question(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_inspected,
-                                                  .broken = on_inspection_broken};
-    struct rlk_inspection_question q =
-        rlk_inspection_ask(&n->inspection, &n->quarantine, &n->info, now_us);
+    struct rlk_inspection_question q = rlk_health_question(n, now_us);
 
-    if (!send_role(n, q.role, now_us) || !send_mark_or_time(n, &kind, &q, now_us)) {
+    if (!rlk_talk_begin(&n->link, &inspection, &q, now_us)) {
         step_inspection(
             n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_BROKEN, .now_us = now_us});
         rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY_TO_INSPECT, NULL);
@@ -291,17 +283,28 @@ void rlk_health_record_step(struct rlk_node *n, uint64_t now_us)
     }
 }
 
+static bool knows_run(const struct rlk_say *say)
+{
+    return say->node->info.run_id[0] != '\0';
+}
+
+static bool lacks_run(const struct rlk_say *say)
+{
+    return !knows_run(say);
+}
+
+/* Of a server that did not tell its run, the run comes first. */
+static const struct rlk_talk state_talk = {
+    RLK_LINES({.words = RLK_WORDS("INFO", "server"), .when = lacks_run, .take = take_state},
+              {.words = RLK_WORDS("INFO", "memory"), .when = knows_run, .take = take_state},
+              {.words = RLK_WORDS("INFO", "persistence"), .when = knows_run, .take = take_state},
+              {.words = RLK_WORDS("INFO", "commandstats"), .when = knows_run, .take = take_state}),
+    .greets = true};
+
 static void ask_state(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_state};
-    static const char *const state[] = {"memory", "persistence", "commandstats", NULL};
-    static const char *const run[] = {"server", NULL};
-    const char *const *section = n->info.run_id[0] != '\0' ? state : run;
-
-    for (; *section != NULL && rlk_node_ready(n, now_us); section++) {
-        const char *const words[] = {"INFO", *section, NULL};
-
-        rlk_node_send_words(n, &kind, words, now_us);
+    if (rlk_node_ready(n, now_us)) {
+        rlk_talk_begin(&n->link, &state_talk, NULL, now_us);
     }
 }
 
@@ -334,14 +337,6 @@ bool rlk_health_is_wanted(struct rlk_node *n)
     rlk_inspection_begin(&n->inspection);
     keep_error(n, "");
     return rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info);
-}
-
-bool rlk_health_greet(struct rlk_node *n, const struct rlk_exchange_kind *kind, uint64_t now_us)
-{
-    struct rlk_inspection_question q =
-        rlk_inspection_ask(&n->inspection, &n->quarantine, &n->info, now_us);
-
-    return send_mark_or_time(n, kind, &q, now_us);
 }
 
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)

@@ -16,19 +16,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/inspection.h"
 #include "core/server.h"
 #include "node/command.h"
 
 struct rlk_node;
 struct rlk_reply;
-struct rlk_exchange_kind;
+struct rlk_say;
 
-/* For the handshake. _is_wanted: whether there is anything to ask. _greet: ask it; `kind` gets the
- * reply; false: out of memory. */
+/* For the handshake. _is_wanted: whether there is anything to ask. _question: what, from now on;
+ * it is the context of the line that _format writes. */
 bool rlk_health_is_wanted(struct rlk_node *n);
-bool rlk_health_greet(struct rlk_node *n, const struct rlk_exchange_kind *kind, uint64_t now_us);
+struct rlk_inspection_question rlk_health_question(struct rlk_node *n, uint64_t now_us);
+bool rlk_health_format(struct rlk_command *c, const struct rlk_say *say);
 
-/* The handshake is over. reply: to rlk_health_greet(), or NULL when it was not sent. From here on
+/* The handshake is over. reply: to that line, or NULL when it was not sent. From here on
  * the server is inspected every inspection_ms. */
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
 

@@ -3,16 +3,9 @@
 
 #include "base/time.h"
 
-const struct rlk_exchange_kind rlk_exchange_ignored = {.answered = NULL, .broken = NULL};
-
-static const struct rlk_exchange *oldest(const struct rlk_inflight *q)
+static struct rlk_exchange *at(const struct rlk_inflight *q, size_t i)
 {
-    return rlk_ring_at(&q->ring, sizeof(struct rlk_exchange), 0);
-}
-
-static bool may_last(const struct rlk_exchange *r)
-{
-    return r->context && !r->kind->reads;
+    return rlk_ring_at(&q->ring, sizeof(struct rlk_exchange), i);
 }
 
 void rlk_inflight_end(struct rlk_inflight *q)
@@ -26,11 +19,39 @@ bool rlk_inflight_reserve(struct rlk_inflight *q)
     return rlk_ring_reserve(&q->ring, sizeof(struct rlk_exchange), RLK_INFLIGHT_MAX);
 }
 
-void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_exchange *r)
+void rlk_inflight_mark_last(struct rlk_inflight *q)
 {
-    *(struct rlk_exchange *)rlk_ring_push(&q->ring, sizeof(*r)) = *r;
-    q->bytes += r->len;
-    q->lasting += may_last(r);
+    at(q, q->ring.count - 1)->last = true;
+}
+
+static void mute(struct rlk_inflight *q, struct rlk_exchange *x)
+{
+    q->lasting -= x->lasts;
+    x->talk = NULL;
+    x->context = NULL;
+    x->lasts = false;
+}
+
+void rlk_inflight_mute(struct rlk_inflight *q, size_t count)
+{
+    for (; count < q->ring.count; count++) {
+        mute(q, at(q, count));
+    }
+}
+
+bool rlk_inflight_mute_context(struct rlk_inflight *q, const void *context, size_t *from,
+                               struct rlk_exchange *ret)
+{
+    for (; *from < q->ring.count; (*from)++) {
+        struct rlk_exchange *x = at(q, *from);
+
+        if (x->context == context) {
+            *ret = *x;
+            mute(q, x);
+            return true;
+        }
+    }
+    return false;
 }
 
 bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_exchange *ret)
@@ -38,14 +59,14 @@ bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_exchange *ret)
     if (q->ring.count == 0) {
         return false;
     }
-    *ret = *oldest(q);
+    *ret = *at(q, 0);
     rlk_ring_drop(&q->ring);
     q->bytes -= ret->len;
-    q->lasting -= may_last(ret);
+    q->lasting -= ret->lasts;
     return true;
 }
 
 uint64_t rlk_inflight_oldest_us(const struct rlk_inflight *q)
 {
-    return q->ring.count ? oldest(q)->sent_us : RLK_NEVER;
+    return q->ring.count ? at(q, 0)->sent_us : RLK_NEVER;
 }

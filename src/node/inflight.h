@@ -9,40 +9,23 @@
 #include <stdint.h>
 
 #include "base/ring.h"
-#include "core/reply.h"
 
-struct rlk_node;
-struct rlk_exchange;
+struct rlk_talk;
 
 /* The most commands in flight on one connection [S13]. */
 #define RLK_INFLIGHT_MAX 65536
 
-/* The functions for one kind of command: one of the first two is called, once. NULL: there is
- * nothing to do. */
-struct rlk_exchange_kind {
-    /* The reply came. It is valid during the call. */
-    void (*answered)(struct rlk_node *n, const struct rlk_exchange *r,
-                     const struct rlk_reply *reply, uint64_t now_us);
-    /* The connection ended before the reply: the command may or may not have been carried out. */
-    void (*broken)(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us);
-    /* rlk_node_send() takes a reference to the context, and drops it after the reply, or the end of
-     * the connection. Both NULL: the context is not counted. */
-    void (*ref)(void *context);
-    void (*unref)(void *context);
-    /* It only reads, so nothing has to be sent after it. */
-    bool reads;
-};
-
-/* One command in flight. */
+/* One command in flight: a line of a conversation (node/talk.h). */
 struct rlk_exchange {
-    const struct rlk_exchange_kind *kind;
-    void *context; /* passed to nobody but the functions of `kind`; NULL: it is about no lock */
+    const struct rlk_talk *talk; /* NULL: nobody waits for the reply */
+    void *context;               /* of the conversation; NULL: it is about no lock */
     uint64_t sent_us;
-    size_t len; /* the bytes of the command */
+    uint32_t len; /* the bytes of the command */
+    uint8_t line; /* its place in the table */
+    uint8_t form; /* the form of the command */
+    bool last;    /* its reply ends the conversation */
+    bool lasts;   /* it may leave a key of a lock */
 };
-
-/* For commands whose reply does not matter. */
-extern const struct rlk_exchange_kind rlk_exchange_ignored;
 
 struct rlk_inflight {
     struct rlk_ring ring; /* of struct rlk_exchange */
@@ -56,7 +39,23 @@ void rlk_inflight_end(struct rlk_inflight *q);
 bool rlk_inflight_reserve(struct rlk_inflight *q);
 
 /* Add one, after rlk_inflight_reserve() returned true. */
-void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_exchange *r);
+static inline void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_exchange *x)
+{
+    *(struct rlk_exchange *)rlk_ring_push(&q->ring, sizeof(*x)) = *x;
+    q->bytes += x->len;
+    q->lasting += x->lasts;
+}
+
+/* The one that was added last is the last of its conversation. */
+void rlk_inflight_mark_last(struct rlk_inflight *q);
+
+/* The conversation of all that were added since there were `count` did not begin. */
+void rlk_inflight_mute(struct rlk_inflight *q, size_t count);
+
+/* Nobody waits for the reply to the next one with this context, from place *from on; *ret: what it
+ * was. False: there are no more. */
+bool rlk_inflight_mute_context(struct rlk_inflight *q, const void *context, size_t *from,
+                               struct rlk_exchange *ret);
 
 /* Take out the oldest; false: nothing is in flight. */
 bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_exchange *ret);

@@ -6,15 +6,14 @@
 
 #include "base/rare.h"
 #include "base/time.h"
-#include "core/backoff.h"
 #include "core/reach.h"
 #include "net/clock.h"
 #include "net/loop.h"
 #include "node/login.h"
 #include "node/options.h"
+#include "node/talk.h"
 #include "node/trace.h"
 
-#define RECONNECT_MIN_US 10000
 #define RECONNECT_MAX_US 2000000
 
 RLK_COLD static void trace_trouble(const struct rlk_node *n)
@@ -81,71 +80,58 @@ static void note_fault(struct rlk_node *n, enum rlk_trouble_kind kind,
                                            .words = fault->text});
 }
 
-static void unref_context(const struct rlk_exchange *r)
-{
-    if (r->kind->unref) {
-        r->kind->unref(r->context);
-    }
-}
-
-/* No reply will come to the commands in flight: call `broken` for each that has it. */
-static void break_exchanges(struct rlk_node *n, uint64_t now_us)
-{
-    struct rlk_inflight broken = n->inflight;
-    struct rlk_exchange r;
-
-    n->stats.unanswered += broken.ring.count;
-    n->inflight = (struct rlk_inflight){0};
-    while (rlk_inflight_pop(&broken, &r)) {
-        if (r.kind->broken) {
-            r.kind->broken(n, &r, now_us);
-        }
-        unref_context(&r);
-    }
-    rlk_inflight_end(&broken);
-}
-
 static void reconnect(struct rlk_node *n, uint64_t delay_us, uint64_t now_us)
 {
-    n->state = RLK_NODE_DOWN;
     if (delay_us == 0) {
         rlk_node_start(n, now_us);
     } else {
-        rlk_timer_set(&n->loop->timers, &n->timer, rlk_time_add(now_us, delay_us));
+        rlk_link_retry(&n->link, delay_us, now_us);
     }
+}
+
+/* The node was UP until now. */
+static void note_disconnected(struct rlk_node *n, uint64_t up_us, uint64_t now_us)
+{
+    RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_DISCONNECTED);
+    n->since_us = now_us;
+    n->stats.up_us += up_us;
+    rlk_former_ended(&n->former, n->info.run_id, n->client_id, n->link.inflight.ring.count);
+}
+
+/* A node that goes down for another reason is no longer known to be a duplicate. Returns whether
+ * the subscriber connection was open, or would have been opened. */
+static bool close_node(struct rlk_node *n)
+{
+    bool was_subscribed;
+
+    n->duplicate = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
+    if (n->link.state == RLK_LINK_GREETING) {
+        rlk_dial_note_failed(&n->link.dial);
+    }
+    rlk_link_close(&n->link);
+    rlk_timer_cancel(&n->loop->timers, &n->pending_timer);
+    rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
+    was_subscribed = rlk_subscriber_close(n);
+    n->expected = 0;
+    n->stats.unanswered += n->link.inflight.ring.count;
+    return was_subscribed;
 }
 
 /* The connection, or the attempt to make one, has ended. */
 static void go_down(struct rlk_node *n, uint64_t now_us)
 {
-    bool was_up = n->state == RLK_NODE_UP, was_subscribed;
+    bool was_up = n->link.state == RLK_LINK_UP, was_subscribed;
     uint64_t up_us = was_up ? rlk_time_sub(now_us, n->since_us) : 0;
-    uint64_t delay_us =
-        rlk_backoff_reconnect_us(&n->prng, &n->failures, up_us, RECONNECT_MIN_US, RECONNECT_MAX_US);
+    uint64_t delay_us = rlk_link_backoff_us(&n->link, up_us);
 
-    /* A node that goes down for another reason is no longer known to be a duplicate. */
-    n->duplicate = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
-
-    if (n->state == RLK_NODE_GREETING) {
-        rlk_dial_note_failed(&n->dial);
-    }
-    rlk_dial_cancel(&n->dial);
-    rlk_timer_cancel(&n->loop->timers, &n->timer);
-    rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
-    rlk_conn_close(&n->conn, true);
-    was_subscribed = rlk_subscriber_close(n);
-    n->state = RLK_NODE_DOWN;
-    n->expected = 0;
+    was_subscribed = close_node(n);
     if (was_up) {
-        RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_DISCONNECTED);
-        n->since_us = now_us;
-        n->stats.up_us += up_us;
-        rlk_former_ended(&n->former, n->info.run_id, n->client_id, n->inflight.ring.count);
+        note_disconnected(n, up_us, now_us);
     } else {
         n->connect_failed = true;
         n->stats.failed++;
     }
-    break_exchanges(n, now_us);
+    rlk_talk_break(&n->link, now_us);
     reconnect(n, delay_us, now_us);
     if (was_up) {
         n->hooks->capacity_freed(n, now_us);
@@ -175,72 +161,71 @@ void rlk_node_refuse_login(struct rlk_node *n, const char *error)
     rlk_node_refuse(n, &t);
 }
 
-/* connect_timeout_ms is over, and the node is not UP. */
-static void give_up(struct rlk_node *n, uint64_t now_us)
-{
-    enum rlk_trouble_kind kind = n->conn.state == RLK_CONN_HANDSHAKE ? RLK_TROUBLE_TLS_LATE
-                                 : n->state == RLK_NODE_GREETING     ? RLK_TROUBLE_GREETING_LATE
-                                 : n->dial.step == RLK_DIAL_LOOKUP   ? RLK_TROUBLE_NAME_LATE
-                                                                     : RLK_TROUBLE_CONNECT_LATE;
+/* ---- its link ---- */
 
-    rlk_node_note(
-        n, &(struct rlk_trouble){.kind = kind, .number = n->options->connect_timeout_us / 1000});
-    go_down(n, now_us);
+static void on_pending_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, pending_timer);
+
+    n->hooks->capacity_freed(n, now_us);
 }
 
-static void on_node_timer(struct rlk_timer *t, uint64_t now_us)
+static void on_node_dialed(struct rlk_link *l)
 {
-    struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, timer);
-
-    if (n->state == RLK_NODE_DOWN) {
-        rlk_node_start(n, now_us);
-    } else if (n->state == RLK_NODE_UP) {
-        n->hooks->capacity_freed(n, now_us);
-    } else {
-        give_up(n, now_us);
-    }
+    rlk_addresses_write_several(&l->dial.addresses, l->node->several, sizeof(l->node->several));
 }
 
-static void fail_to_connect(struct rlk_node *n, enum rlk_trouble_kind kind,
-                            const struct rlk_fault *fault)
+static void on_node_opened(struct rlk_link *l, uint64_t now_us)
 {
-    note_fault(n, kind, fault);
-    go_down(n, rlk_clock_us());
-}
+    struct rlk_node *n = l->node;
 
-static void on_dialed(struct rlk_dial *d, int fd, const struct rlk_fault *fault)
-{
-    struct rlk_node *n = RLK_CONTAINER(d, struct rlk_node, dial);
-    struct rlk_fault why;
-
-    if (fault) {
-        fail_to_connect(n, d->step == RLK_DIAL_LOOKUP ? RLK_TROUBLE_NAME : RLK_TROUBLE_CONNECT,
-                        fault);
-        return;
-    }
-    rlk_addresses_write_several(&d->addresses, n->several, sizeof(n->several));
-    n->state = RLK_NODE_GREETING;
-    if (rlk_conn_open(&n->conn, fd, n->options->tls[n->index], &why)) {
-        fail_to_connect(n, RLK_TROUBLE_CONNECT, &why);
-    }
-}
-
-static void on_opened(struct rlk_conn *c)
-{
-    struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
-    uint64_t now_us = rlk_clock_us();
-
-    n->tls = rlk_conn_tls(c);
+    n->tls = rlk_conn_tls(&l->conn);
     if (!n->hooks->greet(n, now_us)) {
         rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
         go_down(n, now_us);
     }
 }
 
+static enum rlk_trouble_kind unconnected_kind(const struct rlk_link *l)
+{
+    return l->state == RLK_LINK_DIALING && l->dial.step == RLK_DIAL_LOOKUP ? RLK_TROUBLE_NAME
+                                                                           : RLK_TROUBLE_CONNECT;
+}
+
+static enum rlk_trouble_kind late_kind(const struct rlk_link *l)
+{
+    return l->conn.state == RLK_CONN_HANDSHAKE ? RLK_TROUBLE_TLS_LATE
+           : l->state == RLK_LINK_GREETING     ? RLK_TROUBLE_GREETING_LATE
+           : l->dial.step == RLK_DIAL_LOOKUP   ? RLK_TROUBLE_NAME_LATE
+                                               : RLK_TROUBLE_CONNECT_LATE;
+}
+
+static void on_node_ended(struct rlk_link *l, enum rlk_link_end end, const struct rlk_fault *fault,
+                          uint64_t now_us)
+{
+    struct rlk_node *n = l->node;
+
+    switch (end) {
+    case RLK_LINK_UNCONNECTED:
+        note_fault(n, unconnected_kind(l), fault);
+        break;
+    case RLK_LINK_LATE:
+        rlk_node_note(n, &(struct rlk_trouble){.kind = late_kind(l),
+                                               .number = n->options->connect_timeout_us / 1000});
+        break;
+    case RLK_LINK_BROKEN:
+        note_fault(n, l->state == RLK_LINK_UP ? RLK_TROUBLE_BROKEN : RLK_TROUBLE_GREETING_BROKEN,
+                   fault);
+        break;
+    }
+    go_down(n, now_us);
+}
+
 /* The reply to a command that was sent while we were logged in. */
 static bool shows_logout(const struct rlk_node *n, const struct rlk_reply *reply)
 {
-    return reply->type == RLK_REPLY_ERROR && n->state == RLK_NODE_UP && rlk_login_is_missing(reply);
+    return reply->type == RLK_REPLY_ERROR && n->link.state == RLK_LINK_UP &&
+           rlk_login_is_missing(reply);
 }
 
 RLK_RARE static void refuse_unasked(struct rlk_node *n, const struct rlk_reply *reply,
@@ -250,52 +235,67 @@ RLK_RARE static void refuse_unasked(struct rlk_node *n, const struct rlk_reply *
     go_down(n, now_us);
 }
 
-static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
+static void on_node_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
 {
-    struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
+    struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, link.conn);
     bool logged_out = shows_logout(n, reply);
-    struct rlk_exchange r;
+    struct rlk_exchange x;
     uint64_t took_us;
 
-    if (!rlk_inflight_pop(&n->inflight, &r)) {
+    if (!rlk_inflight_pop(&n->link.inflight, &x)) {
         refuse_unasked(n, reply, now_us);
         return;
     }
-    took_us = rlk_time_sub(now_us, r.sent_us);
+    took_us = rlk_time_sub(now_us, x.sent_us);
     n->last_reply_us = now_us;
     n->rtt_us = n->rtt_us ? (n->rtt_us * 7 + took_us) / 8 : took_us;
     rlk_histogram_add(&n->stats.round_trips, took_us);
     n->stats.late += took_us > n->options->node_timeout_us;
-    if (r.kind->answered) {
-        r.kind->answered(n, &r, reply, now_us);
-    }
-    unref_context(&r);
-    if (logged_out && n->state == RLK_NODE_UP) {
+    rlk_talk_reply(&n->link, &x, reply, now_us);
+    if (logged_out && n->link.state == RLK_LINK_UP) {
         rlk_node_refuse_login(n, "NOAUTH");
     }
 }
 
-static void on_replied_all(struct rlk_conn *c, uint64_t now_us)
+static void on_node_replied_all(struct rlk_conn *c, uint64_t now_us)
 {
-    struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
+    struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, link.conn);
 
-    if (n->state == RLK_NODE_UP) {
+    if (n->link.state == RLK_LINK_UP) {
         n->hooks->capacity_freed(n, now_us);
     }
 }
 
-static void on_node_broken(struct rlk_conn *c, const struct rlk_fault *fault)
+static void on_node_unsent(struct rlk_link *l, bool at_limit)
 {
-    struct rlk_node *n = RLK_CONTAINER(c, struct rlk_node, conn);
-    uint64_t now_us = rlk_clock_us();
-
-    note_fault(n, n->state == RLK_NODE_UP ? RLK_TROUBLE_BROKEN : RLK_TROUBLE_GREETING_BROKEN,
-               fault);
-    go_down(n, now_us);
+    l->node->stats.refused += at_limit;
+    rlk_node_note_kind(l->node, at_limit ? RLK_TROUBLE_TOO_MANY : RLK_TROUBLE_NO_MEMORY, NULL);
 }
 
-static const struct rlk_conn_handler conn_handler = {on_opened, on_replied, on_replied_all,
-                                                     on_node_broken};
+static void on_node_due(struct rlk_link *l, uint64_t now_us)
+{
+    rlk_link_open(l, now_us);
+}
+
+static const struct rlk_link_owner link_owner = {
+    .conn = {rlk_link_on_opened, on_node_replied, on_node_replied_all, rlk_link_on_broken},
+    .dialed = on_node_dialed,
+    .opened = on_node_opened,
+    .ended = on_node_ended,
+    .unsent = on_node_unsent,
+    .due = on_node_due,
+    .retry_max_us = RECONNECT_MAX_US};
+
+void rlk_node_init_link(struct rlk_node *n, struct rlk_link *l, const struct rlk_link_owner *owner)
+{
+    *l = (struct rlk_link){.node = n,
+                           .owner = owner,
+                           .loop = n->loop,
+                           .options = n->options,
+                           .index = n->index,
+                           .prng = &n->prng};
+    rlk_link_init(l);
+}
 
 void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
                    unsigned index, const struct rlk_node_hooks *hooks, void *owner, uint64_t seed)
@@ -310,43 +310,36 @@ void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_o
     n->owner = owner;
     n->since_us = rlk_clock_us();
     rlk_prng_seed(&n->prng, seed);
-    rlk_timer_init(&n->timer, on_node_timer);
+    rlk_timer_init(&n->pending_timer, on_pending_timer);
     rlk_quarantine_init(&n->quarantine, rlk_options_quarantine_policy(options, index),
                         rlk_time_from_ms(options->max_ttl_ms), options->drift_ppm);
-    rlk_dial_init(&n->dial, loop, on_dialed);
-    rlk_conn_init(&n->conn, loop, &conn_handler);
+    rlk_node_init_link(n, &n->link, &link_owner);
     rlk_subscriber_init(n);
 }
 
 void rlk_node_start(struct rlk_node *n, uint64_t now_us)
 {
-    n->state = RLK_NODE_DIALING;
-    rlk_timer_set(&n->loop->timers, &n->timer,
-                  rlk_time_add(now_us, n->options->connect_timeout_us));
-    rlk_dial_start(&n->dial, n->uri);
+    rlk_link_open(&n->link, now_us);
 }
 
 void rlk_node_end(struct rlk_node *n)
 {
-    rlk_dial_cancel(&n->dial);
-    rlk_timer_cancel(&n->loop->timers, &n->timer);
-    rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
-    if (n->state == RLK_NODE_UP) {
+    if (n->link.state == RLK_LINK_UP) {
         RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_DISCONNECTED);
     }
-    n->state = RLK_NODE_DOWN;
-    break_exchanges(n, rlk_clock_us());
+    rlk_timer_cancel(&n->loop->timers, &n->pending_timer);
+    rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
+    rlk_link_stop(&n->link);
+    rlk_talk_break(&n->link, rlk_clock_us());
     rlk_subscriber_end(n);
+    rlk_link_end(&n->link);
     rlk_pending_list_end(&n->pending);
-    rlk_conn_end(&n->conn);
 }
 
 void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
 {
-    rlk_timer_cancel(&n->loop->timers, &n->timer);
-    rlk_dial_note_worked(&n->dial);
-    rlk_conn_note_login(&n->conn);
-    n->state = RLK_NODE_UP;
+    rlk_dial_note_worked(&n->link.dial);
+    rlk_link_up(&n->link);
     n->stats.connected++;
     n->connect_failed = n->duplicate = n->login_refused = false;
     n->expected = 0;
@@ -360,13 +353,13 @@ void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
 
 uint64_t rlk_node_overdue_us(const struct rlk_node *n)
 {
-    return rlk_time_add(rlk_inflight_oldest_us(&n->inflight), n->options->node_timeout_us);
+    return rlk_time_add(rlk_inflight_oldest_us(&n->link.inflight), n->options->node_timeout_us);
 }
 
 static enum rlk_reach reach(const struct rlk_node *n, uint64_t now_us)
 {
-    struct rlk_reach_facts facts = {.up = n->state == RLK_NODE_UP,
-                                    .connecting = n->state != RLK_NODE_DOWN,
+    struct rlk_reach_facts facts = {.up = n->link.state == RLK_LINK_UP,
+                                    .connecting = n->link.state != RLK_LINK_DOWN,
                                     .failed = n->connect_failed,
                                     .overdue_us = rlk_node_overdue_us(n)};
 
@@ -385,58 +378,10 @@ bool rlk_node_unresponsive(const struct rlk_node *n, uint64_t now_us)
 
 bool rlk_node_connecting(const struct rlk_node *n)
 {
-    return n->state != RLK_NODE_UP && reach(n, 0) == RLK_REACH_CONNECTING;
-}
-
-static bool queue(struct rlk_node *n, const struct rlk_command *c,
-                  const struct rlk_exchange_kind *kind, void *context, uint64_t now_us)
-{
-    struct rlk_exchange r = {kind, context, now_us, c->len};
-
-    if (!rlk_inflight_reserve(&n->inflight) || !rlk_conn_reserve(&n->conn, c->len)) {
-        return false;
-    }
-    rlk_inflight_push(&n->inflight, &r);
-    rlk_conn_append(&n->conn, c->bytes, c->len);
-    return true;
-}
-
-bool rlk_node_send_words(struct rlk_node *n, const struct rlk_exchange_kind *kind,
-                         const char *const *words, uint64_t now_us)
-{
-    struct rlk_command c;
-    bool said = rlk_command_words(&c, words) == 0 && queue(n, &c, kind, NULL, now_us);
-
-    rlk_command_end(&c);
-    return said;
-}
-
-RLK_RARE static void note_unsent(struct rlk_node *n, size_t len)
-{
-    bool at_limit =
-        n->inflight.ring.count >= RLK_INFLIGHT_MAX || n->conn.out_len + len > RLK_CONN_OUT_MAX;
-
-    n->stats.refused += at_limit;
-    rlk_node_note_kind(n, at_limit ? RLK_TROUBLE_TOO_MANY : RLK_TROUBLE_NO_MEMORY, NULL);
-}
-
-bool rlk_node_send(struct rlk_node *n, const struct rlk_command *c,
-                   const struct rlk_exchange_kind *kind, void *context, uint64_t now_us)
-{
-    if (n->state != RLK_NODE_UP) {
-        return false;
-    }
-    if (!queue(n, c, kind, context, now_us)) {
-        note_unsent(n, c->len);
-        return false;
-    }
-    if (kind->ref) {
-        kind->ref(context);
-    }
-    return true;
+    return n->link.state != RLK_LINK_UP && reach(n, 0) == RLK_REACH_CONNECTING;
 }
 
 bool rlk_node_can_send_pending(const struct rlk_node *n)
 {
-    return n->state == RLK_NODE_UP && n->pending.ring.count > 0 && !n->timer.set;
+    return n->link.state == RLK_LINK_UP && n->pending.ring.count > 0 && !n->pending_timer.set;
 }

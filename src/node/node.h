@@ -22,12 +22,10 @@
 #include "core/inspection.h"
 #include "core/server.h"
 #include "core/quarantine.h"
-#include "net/conn.h"
-#include "net/dial.h"
 #include "net/timers.h"
 #include "node/command.h"
+#include "node/link.h"
 #include "node/pending_list.h"
-#include "node/inflight.h"
 #include "node/stats.h"
 #include "node/trouble.h"
 #include "node/subscriber.h"
@@ -37,13 +35,6 @@ struct rlk_clock_sample;
 struct rlk_node;
 struct rlk_options;
 struct rlk_uri;
-
-enum rlk_node_state {
-    RLK_NODE_DOWN = 0,
-    RLK_NODE_DIALING,
-    RLK_NODE_GREETING,
-    RLK_NODE_UP
-};
 
 /* What a node calls when something happens to it; n->owner says whose node it is. */
 struct rlk_node_hooks {
@@ -95,19 +86,15 @@ struct rlk_node {
     void *owner;
     unsigned index;
 
-    enum rlk_node_state state;
-    bool connect_failed; /* the last attempt to connect failed: no round waits for the next one */
-    bool login_refused;  /* our login was refused or missing, and none was accepted since */
-    uint32_t failures;   /* in a row, for the back-off */
+    struct rlk_link link; /* for commands */
+    bool connect_failed;  /* the last attempt to connect failed: no round waits for the next one */
+    bool login_refused;   /* our login was refused or missing, and none was accepted since */
     struct rlk_prng prng;
-    struct rlk_timer timer; /* DOWN: when to connect; until UP: when to give up; UP: when to send
-                               the pending releases that it refused; not set: with the next reply */
-    struct rlk_dial dial;
-    struct rlk_conn conn;
+    struct rlk_timer pending_timer; /* UP: when to send the pending releases that it refused; not
+                                       set: with the next reply */
     char several[160]; /* the addresses of its name, when the last lookup gave several of one
                           family: these may be several servers; "" */
     const char *tls;   /* the TLS of the last connection, in words (net/conn.h) */
-    struct rlk_inflight inflight;
     struct rlk_pending_list pending;
     struct rlk_subscriber subscriber;
     uint64_t since_us; /* when it became UP, or stopped being UP */
@@ -117,8 +104,7 @@ struct rlk_node {
     unsigned expected; /* operations that wait for it to be connected, to ask it then */
 
     /* From the handshake. */
-    bool returns_holder; /* SET ... NX GET works */
-    unsigned scripts;    /* bits of the scripts that ran over this connection: sent by SHA-1 now */
+    bool returns_holder;    /* SET ... NX GET works */
     enum rlk_native native; /* the command that releases one key there without a script */
     enum rlk_release_way way;
     char server[48]; /* "redis 7.0.15" */
@@ -142,6 +128,9 @@ struct rlk_node {
 void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
                    unsigned index, const struct rlk_node_hooks *hooks, void *owner, uint64_t seed);
 
+/* Another link to the same server. */
+void rlk_node_init_link(struct rlk_node *n, struct rlk_link *l, const struct rlk_link_owner *owner);
+
 /* Begin to connect. */
 void rlk_node_start(struct rlk_node *n, uint64_t now_us);
 
@@ -162,17 +151,6 @@ bool rlk_node_unresponsive(const struct rlk_node *n, uint64_t now_us);
 
 /* The node is being connected, and its last attempt did not fail: rounds wait for it. */
 bool rlk_node_connecting(const struct rlk_node *n);
-
-/* Send a command. False: the node is not UP, a limit is reached [S13], or out of memory; then
- * nothing is sent, and no function of `kind` is called. A command in flight has a reference to
- * `context`. */
-bool rlk_node_send(struct rlk_node *n, const struct rlk_command *c,
-                   const struct rlk_exchange_kind *kind, void *context, uint64_t now_us);
-
-/* Send a command of few words, without a context. Needs an open connection, but not that the node
- * is UP: for the handshake. False: a limit, or out of memory. */
-bool rlk_node_send_words(struct rlk_node *n, const struct rlk_exchange_kind *kind,
-                         const char *const *words, uint64_t now_us);
 
 /* Keep the release of a claim as pending, for as long as the key may be there. Takes a reference to
  * the claim. The release is sent as soon as the node is UP and has capacity; after

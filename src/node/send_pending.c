@@ -6,18 +6,15 @@
 #include "core/pending.h"
 #include "net/loop.h"
 #include "node/claim.h"
-#include "node/command.h"
 #include "node/node.h"
 #include "node/options.h"
 #include "node/capacity.h"
+#include "node/talk.h"
 #include "node/trace.h"
 
 static bool send_release(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
 {
-    struct rlk_command c;
-
-    rlk_command_release(&c, claim, false);
-    if (!rlk_node_send(n, &c, claim->release, claim, now_us)) {
+    if (!rlk_talk_begin(&n->link, claim->release, claim, now_us)) {
         return false;
     }
     RLK_TRACE_CLAIM(n, claim, .kind = REDLOCK_TRACE_SENT, .question = REDLOCK_QUESTION_RELEASE,
@@ -27,8 +24,9 @@ static bool send_release(struct rlk_node *n, struct rlk_claim *claim, uint64_t n
 
 static void send_later(struct rlk_node *n, uint64_t now_us)
 {
-    if (n->state == RLK_NODE_UP && !n->timer.set) {
-        rlk_timer_set(&n->loop->timers, &n->timer, rlk_time_add(now_us, RLK_PENDING_RETRY_US));
+    if (n->link.state == RLK_LINK_UP && !n->pending_timer.set) {
+        rlk_timer_set(&n->loop->timers, &n->pending_timer,
+                      rlk_time_add(now_us, RLK_PENDING_RETRY_US));
     }
 }
 
@@ -50,7 +48,8 @@ void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refu
                           uint64_t now_us)
 {
     struct rlk_pending p = {.set_lost = claim->set_lost,
-                            .unanswered = n->state == RLK_NODE_UP && n->inflight.ring.count > 0,
+                            .unanswered =
+                                n->link.state == RLK_LINK_UP && n->link.inflight.ring.count > 0,
                             .refused = refused,
                             .max_life_us = rlk_time_from_ms(claim->life_ms)};
     bool many = n->pending.ring.count >= RLK_PENDING_MAX;

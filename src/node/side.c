@@ -1,42 +1,30 @@
-/* side.c - formats, and appends to the bytes of a connection. */
+/* side.c - writes the login, and reads the reply to SUBSCRIBE. */
 #include "node/side.h"
 
 #include <string.h>
 
 #include "base/wipe.h"
 #include "core/reply.h"
-#include "net/conn.h"
-#include "net/format.h"
-#include "net/uri.h"
 #include "node/login.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "node/talk.h"
 
-bool rlk_side_send(struct rlk_conn *c, const char *const *words)
+bool rlk_side_needs_login(const struct rlk_say *say)
 {
-    const char *bytes;
-    size_t len;
-    bool fits;
-
-    if (rlk_format_words(words, &bytes, &len)) {
-        return false;
-    }
-    fits = rlk_conn_reserve(c, len);
-    if (fits) {
-        rlk_conn_append(c, bytes, len);
-    }
-    rlk_format_free(bytes, len);
-    return fits;
+    return rlk_login_password(say->node->options->login, say->node->uri) != NULL;
 }
 
-bool rlk_side_send_login(struct rlk_conn *c, const struct rlk_node *n)
+bool rlk_side_format_login(struct rlk_command *c, const struct rlk_say *say)
 {
+    const struct rlk_node *n = say->node;
     const char *words[RLK_LOGIN_WORDS];
-    bool sent = !rlk_login_words(n->options->login, n->uri, n->login_refused, words) ||
-                rlk_side_send(c, words);
+    bool written;
 
+    rlk_login_words(n->options->login, n->uri, n->login_refused, words);
+    written = rlk_command_words(c, words) == 0;
     rlk_wipe_stack();
-    return sent;
+    return written;
 }
 
 bool rlk_side_is_subscribed(const struct rlk_reply *reply)

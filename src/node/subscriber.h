@@ -23,9 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/conn.h"
-#include "net/dial.h"
 #include "net/timers.h"
+#include "node/link.h"
 
 struct rlk_node;
 
@@ -53,30 +52,15 @@ enum rlk_subscriber_state {
     RLK_SUBSCRIBER_UP
 };
 
-/* The replies are expected in this order. */
-enum rlk_subscriber_step {
-    RLK_SUBSCRIBER_CLOSED = 0,
-    RLK_SUBSCRIBER_OPENING,
-    RLK_SUBSCRIBER_AUTH,
-    RLK_SUBSCRIBER_NAME,
-    RLK_SUBSCRIBER_ID,
-    RLK_SUBSCRIBER_CHANNEL,
-    RLK_SUBSCRIBER_INVALIDATIONS,
-    RLK_SUBSCRIBER_TRACKING, /* the reply comes over the command connection */
-    RLK_SUBSCRIBER_DONE
-};
-
 struct rlk_subscriber {
-    struct rlk_dial dial;
-    struct rlk_conn conn;
-    enum rlk_subscriber_step step;
-    struct rlk_timer timer;      /* CLOSED: when to open it; until it is greeted: when to give up */
+    struct rlk_link link;
     struct rlk_timer idle_timer; /* when to close it, because nobody wants it */
     unsigned users;
-    uint32_t failures;  /* in a row, for the back-off */
     unsigned trackings; /* CLIENT TRACKING in flight on the command connection */
     int64_t client_id;  /* 0: unknown */
+    bool subscribed;    /* to our channel: the server may send messages */
     bool invalidations; /* subscribed to them */
+    bool up;            /* the link is UP, and tracking was answered, or cannot be had */
     bool tracks;
     uint64_t since_us; /* when it came up */
 };

@@ -1,4 +1,4 @@
-/* subscriber_conn.c - opens, greets and reads the second connection of a node. */
+/* subscriber_conn.c - greets over the second link of a node, and reads what the server sends. */
 #include "node/subscriber.h"
 
 #include <inttypes.h>
@@ -8,7 +8,6 @@
 #include <redlock/lock.h>
 
 #include "base/time.h"
-#include "core/backoff.h"
 #include "net/clock.h"
 #include "net/loop.h"
 #include "net/uri.h"
@@ -16,15 +15,10 @@
 #include "node/node.h"
 #include "node/options.h"
 #include "node/side.h"
+#include "node/talk.h"
 #include "node/trace.h"
 
-#define RETRY_MIN_US 10000
 #define RETRY_MAX_US 10000000
-
-static struct rlk_node *node_of(struct rlk_conn *c)
-{
-    return RLK_CONTAINER(c, struct rlk_node, subscriber.conn);
-}
 
 /* Not kept as a trouble of the node: locks do not need the subscriber connection, and waiters poll
  * without it. */
@@ -48,17 +42,15 @@ static void wake(struct rlk_node *n, enum rlk_wake kind, uint64_t now_us)
 bool rlk_subscriber_close(struct rlk_node *n)
 {
     struct rlk_subscriber *w = &n->subscriber;
-    bool was_coming = w->step != RLK_SUBSCRIBER_CLOSED || w->timer.set;
+    bool was_coming = w->link.state != RLK_LINK_DOWN || w->link.timer.set;
 
-    rlk_timer_cancel(&n->loop->timers, &w->timer);
     rlk_timer_cancel(&n->loop->timers, &w->idle_timer);
-    if (w->step == RLK_SUBSCRIBER_DONE) {
+    if (w->up) {
         RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_UNSUBSCRIBED);
     }
-    rlk_dial_cancel(&w->dial);
-    rlk_conn_close(&w->conn, true);
-    w->step = RLK_SUBSCRIBER_CLOSED;
-    w->tracks = false;
+    rlk_link_close(&w->link);
+    rlk_talk_break(&w->link, rlk_clock_us());
+    w->up = w->tracks = false;
     return was_coming;
 }
 
@@ -67,15 +59,14 @@ bool rlk_subscriber_close(struct rlk_node *n)
 static void fail_subscriber(struct rlk_node *n, const struct rlk_trouble *t, uint64_t now_us)
 {
     struct rlk_subscriber *w = &n->subscriber;
-    uint64_t up_us = w->step == RLK_SUBSCRIBER_DONE ? rlk_time_sub(now_us, w->since_us) : 0;
-    uint64_t delay_us =
-        rlk_backoff_reconnect_us(&n->prng, &w->failures, up_us, RETRY_MIN_US, RETRY_MAX_US);
+    uint64_t up_us = w->up ? rlk_time_sub(now_us, w->since_us) : 0;
+    uint64_t delay_us = rlk_link_backoff_us(&w->link, up_us);
 
     if (rlk_trace_is_on(n->options)) {
         trace_failure(n, *t);
     }
     rlk_subscriber_close(n);
-    rlk_timer_set(&n->loop->timers, &w->timer, rlk_time_add(now_us, delay_us));
+    rlk_link_retry(&w->link, delay_us, now_us);
     wake(n, RLK_WAKE_UNSUBSCRIBED, now_us);
 }
 
@@ -87,7 +78,7 @@ static void fail_by(struct rlk_node *n, enum rlk_trouble_kind kind, const char *
 
 static void come_up(struct rlk_node *n, uint64_t now_us)
 {
-    n->subscriber.step = RLK_SUBSCRIBER_DONE;
+    n->subscriber.up = true;
     n->subscriber.since_us = now_us;
     RLK_TRACE_NODE(n, .kind = REDLOCK_TRACE_SUBSCRIBED);
     wake(n, RLK_WAKE_SUBSCRIBED, now_us);
@@ -96,85 +87,124 @@ static void come_up(struct rlk_node *n, uint64_t now_us)
 /* ---- tracking, over the command connection ---- */
 
 /* A reply to an earlier attempt says nothing about this one, whose reply is still to come. */
-static void on_tracking(struct rlk_node *n, const struct rlk_exchange *r,
-                        const struct rlk_reply *reply, uint64_t now_us)
+static void take_tracking(const struct rlk_heard *h)
 {
-    struct rlk_subscriber *w = &n->subscriber;
+    struct rlk_subscriber *w = &h->node->subscriber;
 
-    (void)r;
     w->trackings--;
-    if (w->trackings == 0 && w->step == RLK_SUBSCRIBER_TRACKING) {
-        w->tracks = reply->type == RLK_REPLY_STATUS;
-        come_up(n, now_us);
+    if (w->trackings == 0 && w->link.state == RLK_LINK_UP && !w->up) {
+        w->tracks = h->reply->type == RLK_REPLY_STATUS;
+        come_up(h->node, h->now_us);
     }
 }
 
 /* The node went down, and has closed the subscriber connection. */
-static void on_tracking_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+static void on_tracking_broken(const struct rlk_heard *h)
 {
-    (void)r;
-    (void)now_us;
-    n->subscriber.trackings--;
+    h->node->subscriber.trackings--;
 }
 
-static void begin_tracking(struct rlk_node *n, uint64_t now_us)
+static bool format_tracking(struct rlk_command *c, const struct rlk_say *say)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_tracking,
-                                                  .broken = on_tracking_broken};
     char id[24];
     const char *const words[] = {"CLIENT", "TRACKING", "ON", "REDIRECT", id, "OPTIN", NULL};
 
-    rlk_timer_cancel(&n->loop->timers, &n->subscriber.timer);
-    n->subscriber.step = RLK_SUBSCRIBER_TRACKING;
-    if (n->subscriber.client_id == 0 || !n->subscriber.invalidations) {
-        come_up(n, now_us);
-        return;
-    }
-    snprintf(id, sizeof(id), "%" PRId64, n->subscriber.client_id);
-    if (!rlk_node_send_words(n, &kind, words, now_us)) {
-        fail_by(n, RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE, NULL, now_us);
-        return;
-    }
-    n->subscriber.trackings++;
+    snprintf(id, sizeof(id), "%" PRId64, say->node->subscriber.client_id);
+    return rlk_command_words(c, words) == 0;
 }
 
-/* ---- the handshake ---- */
+static const struct rlk_talk tracking = {
+    RLK_LINES({.format = format_tracking, .take = take_tracking}), .greets = true,
+    .broken = on_tracking_broken};
 
-static bool send_greeting(struct rlk_node *n)
-{
-    char name[96];
-    const char *const set_name[] = {"CLIENT", "SETNAME", name, NULL};
-    const char *const get_id[] = {"CLIENT", "ID", NULL};
-    const char *const channel[] = {"SUBSCRIBE", n->options->wake_channel, NULL};
-    const char *const invalid[] = {"SUBSCRIBE", RLK_SIDE_INVALIDATIONS, NULL};
-    struct rlk_conn *c = &n->subscriber.conn;
-
-    snprintf(name, sizeof(name), "%s:subscriber", n->options->client_name);
-    return rlk_side_send_login(c, n) && rlk_side_send(c, set_name) && rlk_side_send(c, get_id) &&
-           rlk_side_send(c, channel) && rlk_side_send(c, invalid);
-}
-
-/* The reply to the command of this step. The name, the id and the invalidations may be refused. */
-static void take_greeting(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
+/* The subscriptions were answered. */
+static void begin_tracking(struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_subscriber *w = &n->subscriber;
-    enum rlk_subscriber_step step = w->step++;
-    bool refused = reply->type == RLK_REPLY_ERROR;
 
-    if (step == RLK_SUBSCRIBER_AUTH) {
-        n->login_refused = refused;
-    }
-    if (refused && (step == RLK_SUBSCRIBER_AUTH || step == RLK_SUBSCRIBER_CHANNEL)) {
-        fail_by(n, RLK_TROUBLE_SUBSCRIBER_REFUSED, reply->str, now_us);
-    } else if (step >= RLK_SUBSCRIBER_CHANNEL && !refused && !rlk_side_is_subscribed(reply)) {
-        fail_by(n, RLK_TROUBLE_SUBSCRIBER_UNASKED, reply->str, now_us);
-    } else if (step == RLK_SUBSCRIBER_ID) {
-        w->client_id = reply->type == RLK_REPLY_INTEGER ? reply->integer : 0;
-    } else if (step == RLK_SUBSCRIBER_INVALIDATIONS) {
-        w->invalidations = !refused;
-        begin_tracking(n, now_us);
+    rlk_link_up(&w->link);
+    if (w->client_id == 0 || !w->invalidations) {
+        come_up(n, now_us);
+    } else if (rlk_talk_begin(&n->link, &tracking, NULL, now_us)) {
+        w->trackings++;
+    } else {
+        fail_by(n, RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE, NULL, now_us);
     }
 }
+
+/* ---- the greeting ---- */
+
+static void take_auth(const struct rlk_heard *h)
+{
+    struct rlk_node *n = h->node;
+
+    n->login_refused = h->reply->type == RLK_REPLY_ERROR;
+    if (n->login_refused) {
+        fail_by(n, RLK_TROUBLE_SUBSCRIBER_REFUSED, h->reply->str, h->now_us);
+    }
+}
+
+static void take_id(const struct rlk_heard *h)
+{
+    h->node->subscriber.client_id = h->reply->type == RLK_REPLY_INTEGER ? h->reply->integer : 0;
+}
+
+/* Whether the reply to a SUBSCRIBE is one, or an error. */
+static bool is_answer(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
+{
+    bool answer = reply->type == RLK_REPLY_ERROR || rlk_side_is_subscribed(reply);
+
+    if (!answer) {
+        fail_by(n, RLK_TROUBLE_SUBSCRIBER_UNASKED, reply->str, now_us);
+    }
+    return answer;
+}
+
+static void take_channel(const struct rlk_heard *h)
+{
+    struct rlk_node *n = h->node;
+
+    if (!is_answer(n, h->reply, h->now_us)) {
+        return;
+    }
+    n->subscriber.subscribed = h->reply->type != RLK_REPLY_ERROR;
+    if (!n->subscriber.subscribed) {
+        fail_by(n, RLK_TROUBLE_SUBSCRIBER_REFUSED, h->reply->str, h->now_us);
+    }
+}
+
+/* These may be refused. */
+static void take_invalidations(const struct rlk_heard *h)
+{
+    struct rlk_node *n = h->node;
+
+    if (is_answer(n, h->reply, h->now_us)) {
+        n->subscriber.invalidations = h->reply->type != RLK_REPLY_ERROR;
+        begin_tracking(n, h->now_us);
+    }
+}
+
+static bool format_name(struct rlk_command *c, const struct rlk_say *say)
+{
+    char name[96];
+    const char *const words[] = {"CLIENT", "SETNAME", name, NULL};
+
+    snprintf(name, sizeof(name), "%s:subscriber", say->node->options->client_name);
+    return rlk_command_words(c, words) == 0;
+}
+
+static bool format_channel(struct rlk_command *c, const struct rlk_say *say)
+{
+    return rlk_command_words(c, RLK_WORDS("SUBSCRIBE", say->node->options->wake_channel)) == 0;
+}
+
+static const struct rlk_talk greeting = {
+    RLK_LINES(
+        {.format = rlk_side_format_login, .when = rlk_side_needs_login, .take = take_auth},
+        {.format = format_name}, {.words = RLK_WORDS("CLIENT", "ID"), .take = take_id},
+        {.format = format_channel, .take = take_channel},
+        {.words = RLK_WORDS("SUBSCRIBE", RLK_SIDE_INVALIDATIONS), .take = take_invalidations}),
+    .greets = true};
 
 /* ---- what the server sends by itself ---- */
 
@@ -198,7 +228,7 @@ static void take_message(struct rlk_node *n, const struct rlk_reply *text, uint6
  * end the connection, and the reply with it. */
 static void take_invalidation(struct rlk_node *n, const struct rlk_reply *keys, uint64_t now_us)
 {
-    uint64_t opened = n->subscriber.conn.opened;
+    uint64_t opened = n->subscriber.link.conn.opened;
     int64_t i;
 
     if (keys->type == RLK_REPLY_NIL) {
@@ -206,7 +236,7 @@ static void take_invalidation(struct rlk_node *n, const struct rlk_reply *keys, 
         return;
     }
     for (i = 1; keys->type == RLK_REPLY_ARRAY && i <= keys->integer; i++) {
-        if (n->subscriber.step != RLK_SUBSCRIBER_DONE || n->subscriber.conn.opened != opened ||
+        if (!n->subscriber.up || n->subscriber.link.conn.opened != opened ||
             keys[i].type != RLK_REPLY_STRING) {
             return;
         }
@@ -224,7 +254,7 @@ static bool is_push(const struct rlk_reply *reply)
  * comes up. */
 static void take_push(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
-    if (n->subscriber.step != RLK_SUBSCRIBER_DONE) {
+    if (!n->subscriber.up) {
         return;
     }
     if (strcmp(reply[2].str, n->options->wake_channel) == 0) {
@@ -236,97 +266,71 @@ static void take_push(struct rlk_node *n, const struct rlk_reply *reply, uint64_
     }
 }
 
+/* ---- its link ---- */
+
 /* Messages may come as soon as the server has carried out SUBSCRIBE, so between two replies. */
-static void on_replied(struct rlk_conn *c, const struct rlk_reply *reply, uint64_t now_us)
+static void on_subscriber_replied(struct rlk_conn *c, const struct rlk_reply *reply,
+                                  uint64_t now_us)
 {
-    struct rlk_node *n = node_of(c);
+    struct rlk_link *l = rlk_link_of(c);
+    struct rlk_exchange x;
 
-    if (n->subscriber.step > RLK_SUBSCRIBER_CHANNEL && is_push(reply)) {
-        take_push(n, reply, now_us);
-    } else if (n->subscriber.step <= RLK_SUBSCRIBER_INVALIDATIONS) {
-        take_greeting(n, reply, now_us);
+    if (l->node->subscriber.subscribed && is_push(reply)) {
+        take_push(l->node, reply, now_us);
+    } else if (rlk_inflight_pop(&l->inflight, &x)) {
+        rlk_talk_reply(l, &x, reply, now_us);
     } else {
-        fail_by(n, RLK_TROUBLE_SUBSCRIBER_UNASKED, reply->str, now_us);
+        fail_by(l->node, RLK_TROUBLE_SUBSCRIBER_UNASKED, reply->str, now_us);
     }
 }
 
-/* ---- opening and closing ---- */
-
-static void on_opened(struct rlk_conn *c)
+static void on_subscriber_opened(struct rlk_link *l, uint64_t now_us)
 {
-    struct rlk_node *n = node_of(c);
-
-    n->subscriber.step =
-        rlk_login_password(n->options->login, n->uri) ? RLK_SUBSCRIBER_AUTH : RLK_SUBSCRIBER_NAME;
-    if (!send_greeting(n)) {
-        fail_by(n, RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE, NULL, rlk_clock_us());
+    if (!rlk_talk_begin(l, &greeting, NULL, now_us)) {
+        fail_by(l->node, RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE, NULL, now_us);
     }
 }
 
-static void on_subscriber_broken(struct rlk_conn *c, const struct rlk_fault *fault)
+static void on_subscriber_ended(struct rlk_link *l, enum rlk_link_end end,
+                                const struct rlk_fault *fault, uint64_t now_us)
 {
-    struct rlk_trouble t = {
-        .kind = RLK_TROUBLE_SUBSCRIBER_BROKEN, .fault = fault->kind, .words = fault->text};
-
-    fail_subscriber(node_of(c), &t, rlk_clock_us());
-}
-
-static const struct rlk_conn_handler conn_handler = {
-    .opened = on_opened, .replied = on_replied, .broken = on_subscriber_broken};
-
-static struct rlk_tls *tls_of(struct rlk_subscriber *w)
-{
-    const struct rlk_node *n = RLK_CONTAINER(w, struct rlk_node, subscriber);
-
-    return n->options->tls[n->index];
-}
-
-static void on_dialed(struct rlk_dial *d, int fd, const struct rlk_fault *fault)
-{
-    struct rlk_subscriber *w = RLK_CONTAINER(d, struct rlk_subscriber, dial);
-    struct rlk_fault why;
+    struct rlk_trouble late = {.kind = RLK_TROUBLE_SUBSCRIBER_LATE,
+                               .number = l->node->options->connect_timeout_us / 1000};
+    struct rlk_trouble broken = {.kind = RLK_TROUBLE_SUBSCRIBER_BROKEN};
 
     if (fault) {
-        on_subscriber_broken(&w->conn, fault);
-    } else if (rlk_conn_open(&w->conn, fd, tls_of(w), &why)) {
-        on_subscriber_broken(&w->conn, &why);
+        broken.fault = fault->kind;
+        broken.words = fault->text;
     }
+    fail_subscriber(l->node, end == RLK_LINK_LATE ? &late : &broken, now_us);
 }
 
 /* At the address that the command connection uses. */
-static void open_subscriber(struct rlk_node *n, uint64_t now_us)
+static void on_subscriber_due(struct rlk_link *l, uint64_t now_us)
 {
-    struct rlk_subscriber *w = &n->subscriber;
+    struct rlk_subscriber *w = &l->node->subscriber;
 
-    w->step = RLK_SUBSCRIBER_OPENING;
-    w->client_id = 0;
-    w->invalidations = false;
-    rlk_timer_set(&n->loop->timers, &w->timer,
-                  rlk_time_add(now_us, n->options->connect_timeout_us));
-    rlk_dial_start_same(&w->dial, &n->dial);
-}
-
-static void on_subscriber_timer(struct rlk_timer *t, uint64_t now_us)
-{
-    struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, subscriber.timer);
-
-    if (n->subscriber.step != RLK_SUBSCRIBER_CLOSED) {
-        fail_subscriber(n,
-                        &(struct rlk_trouble){.kind = RLK_TROUBLE_SUBSCRIBER_LATE,
-                                              .number = n->options->connect_timeout_us / 1000},
-                        now_us);
-    } else if (n->subscriber.users > 0) {
-        open_subscriber(n, now_us);
+    if (w->users > 0) {
+        w->client_id = 0;
+        w->subscribed = w->invalidations = false;
+        rlk_link_open_same(l, &l->node->link, now_us);
     }
 }
+
+static const struct rlk_link_owner link_owner = {
+    .conn = {rlk_link_on_opened, on_subscriber_replied, NULL, rlk_link_on_broken},
+    .opened = on_subscriber_opened,
+    .ended = on_subscriber_ended,
+    .due = on_subscriber_due,
+    .retry_max_us = RETRY_MAX_US};
 
 static void on_idle(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, subscriber.idle_timer);
 
     (void)now_us;
-    if (n->subscriber.step == RLK_SUBSCRIBER_DONE) {
-        n->subscriber.failures = 0;
+    if (n->subscriber.up) {
+        n->subscriber.link.failures = 0;
     }
     rlk_subscriber_close(n);
 }
@@ -336,31 +340,29 @@ static void open_soon(struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_subscriber *w = &n->subscriber;
 
-    if (n->options->subscribe && n->state == RLK_NODE_UP && w->users > 0 &&
-        w->step == RLK_SUBSCRIBER_CLOSED && !w->timer.set) {
-        rlk_timer_set(&n->loop->timers, &w->timer, now_us);
+    if (n->options->subscribe && n->link.state == RLK_LINK_UP && w->users > 0 &&
+        w->link.state == RLK_LINK_DOWN && !w->link.timer.set) {
+        rlk_link_retry(&w->link, 0, now_us);
     }
 }
 
 void rlk_subscriber_init(struct rlk_node *n)
 {
-    rlk_timer_init(&n->subscriber.timer, on_subscriber_timer);
     rlk_timer_init(&n->subscriber.idle_timer, on_idle);
-    rlk_dial_init(&n->subscriber.dial, n->loop, on_dialed);
-    rlk_conn_init(&n->subscriber.conn, n->loop, &conn_handler);
+    rlk_node_init_link(n, &n->subscriber.link, &link_owner);
 }
 
 /* The back-off of the former connection no longer matters: it may have been another server. */
 void rlk_subscriber_node_up(struct rlk_node *n, uint64_t now_us)
 {
-    n->subscriber.failures = 0;
+    n->subscriber.link.failures = 0;
     open_soon(n, now_us);
 }
 
 void rlk_subscriber_end(struct rlk_node *n)
 {
     rlk_subscriber_close(n);
-    rlk_conn_end(&n->subscriber.conn);
+    rlk_link_end(&n->subscriber.link);
 }
 
 void rlk_subscriber_want(struct rlk_node *n, uint64_t now_us)
@@ -375,7 +377,7 @@ void rlk_subscriber_unwant(struct rlk_node *n, uint64_t now_us)
     struct rlk_subscriber *w = &n->subscriber;
 
     w->users--;
-    if (w->users == 0 && w->step != RLK_SUBSCRIBER_CLOSED) {
+    if (w->users == 0 && w->link.state != RLK_LINK_DOWN) {
         rlk_timer_set(&n->loop->timers, &w->idle_timer,
                       rlk_time_add(now_us, RLK_SUBSCRIBER_IDLE_US));
     }
@@ -385,10 +387,11 @@ enum rlk_subscriber_state rlk_subscriber_state(const struct rlk_node *n)
 {
     const struct rlk_subscriber *w = &n->subscriber;
 
-    if (w->step == RLK_SUBSCRIBER_DONE) {
+    if (w->up) {
         return RLK_SUBSCRIBER_UP;
     }
-    return w->users > 0 && w->failures == 0 && (w->step != RLK_SUBSCRIBER_CLOSED || w->timer.set)
+    return w->users > 0 && w->link.failures == 0 &&
+                   (w->link.state != RLK_LINK_DOWN || w->link.timer.set)
                ? RLK_SUBSCRIBER_COMING
                : RLK_SUBSCRIBER_NONE;
 }
@@ -398,9 +401,9 @@ enum rlk_subscriber_state rlk_subscriber_state(const struct rlk_node *n)
 bool rlk_subscriber_can_be_had(const struct rlk_node *n)
 {
     const struct rlk_subscriber *w = &n->subscriber;
-    bool may_try = w->failures == 0 || (w->step == RLK_SUBSCRIBER_CLOSED && !w->timer.set);
+    bool may_try = w->link.failures == 0 || (w->link.state == RLK_LINK_DOWN && !w->link.timer.set);
 
-    return n->options->subscribe && (may_try || w->step == RLK_SUBSCRIBER_DONE);
+    return n->options->subscribe && (may_try || w->up);
 }
 
 bool rlk_subscriber_tracks(const struct rlk_node *n)

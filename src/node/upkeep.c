@@ -7,6 +7,7 @@
 #include "core/classify.h"
 #include "node/node.h"
 #include "node/options.h"
+#include "node/talk.h"
 #include "scripts/scripts.h"
 
 static void note_fault(struct rlk_node *n, enum rlk_trouble_kind trouble, const char *words)
@@ -39,29 +40,29 @@ static void judge_error(struct rlk_node *n, const char *command, const struct rl
     }
 }
 
-static void on_evalsha(struct rlk_node *n, const struct rlk_exchange *r,
-                       const struct rlk_reply *reply, uint64_t now_us)
+void rlk_upkeep_take_evalsha(const struct rlk_heard *h)
 {
-    (void)r;
-    (void)now_us;
-    if (reply->type == RLK_REPLY_ERROR) {
-        judge_error(n, "EVALSHA", reply);
+    if (h->reply->type == RLK_REPLY_ERROR) {
+        judge_error(h->node, "EVALSHA", h->reply);
     }
 }
 
-/* No manager but ours has our channel's name, so nobody has a key with it. */
-bool rlk_upkeep_send(struct rlk_node *n, const struct rlk_exchange_kind *last, uint64_t now_us)
-{
-    static const struct rlk_exchange_kind evalsha = {.answered = on_evalsha};
-    static const char *const evalsha_words[] = {"EVALSHA", RLK_SCRIPT_NO_SHA, "0", NULL};
-    const char *const eval_words[] = {"EVAL", rlk_script_upkeep.text, "1", n->options->wake_channel,
-                                      NULL};
+const char *const rlk_upkeep_evalsha[] = {"EVALSHA", RLK_SCRIPT_NO_SHA, "0", NULL};
 
+/* No manager but ours has our channel's name, so nobody has a key with it. */
+bool rlk_upkeep_format_eval(struct rlk_command *c, const struct rlk_say *say)
+{
+    const char *const words[] = {"EVAL", rlk_script_upkeep.text, "1",
+                                 say->node->options->wake_channel, NULL};
+
+    return rlk_command_words(c, words) == 0;
+}
+
+void rlk_upkeep_begin(struct rlk_node *n)
+{
     n->upkeep.asked = true;
     n->upkeep.unsure = false;
     n->upkeep.found = RLK_TROUBLE_NONE;
-    return rlk_node_send_words(n, &evalsha, evalsha_words, now_us) &&
-           rlk_node_send_words(n, last, eval_words, now_us);
 }
 
 /* What a server refuses only for now changes nothing. */
@@ -74,42 +75,47 @@ static void settle(struct rlk_upkeep *u)
     }
 }
 
-void rlk_upkeep_take(struct rlk_node *n, const struct rlk_reply *reply)
+void rlk_upkeep_take_eval(const struct rlk_heard *h)
 {
-    if (reply->type == RLK_REPLY_ERROR) {
-        judge_error(n, "EVAL", reply);
-    } else if (reply->type == RLK_REPLY_STRING) {
-        note_fault(n, RLK_TROUBLE_UPKEEP_IN_SCRIPTS, reply->str);
-    } else if (reply->type != RLK_REPLY_INTEGER || reply->integer != 0) {
+    struct rlk_node *n = h->node;
+
+    if (h->reply->type == RLK_REPLY_ERROR) {
+        judge_error(n, "EVAL", h->reply);
+    } else if (h->reply->type == RLK_REPLY_STRING) {
+        note_fault(n, RLK_TROUBLE_UPKEEP_IN_SCRIPTS, h->reply->str);
+    } else if (h->reply->type != RLK_REPLY_INTEGER || h->reply->integer != 0) {
         note_fault(n, RLK_TROUBLE_UPKEEP_REFUSED, "an answer that no Redis server gives");
     }
     settle(&n->upkeep);
 }
 
-static void on_asked_again(struct rlk_node *n, const struct rlk_exchange *r,
-                           const struct rlk_reply *reply, uint64_t now_us)
+static void take_eval_again(const struct rlk_heard *h)
 {
+    struct rlk_node *n = h->node;
     bool was_allowed = rlk_upkeep_is_allowed(n);
 
-    (void)r;
-    rlk_upkeep_take(n, reply);
+    rlk_upkeep_take_eval(h);
     if (was_allowed == rlk_upkeep_is_allowed(n)) {
         return;
     }
-    rlk_node_trace_quarantine(n, now_us);
+    rlk_node_trace_quarantine(n, h->now_us);
     if (was_allowed) {
-        n->hooks->quarantined(n, now_us);
+        n->hooks->quarantined(n, h->now_us);
     } else {
-        n->hooks->capacity_freed(n, now_us);
+        n->hooks->capacity_freed(n, h->now_us);
     }
 }
 
+static const struct rlk_talk upkeep_talk = {
+    RLK_LINES({.words = rlk_upkeep_evalsha, .take = rlk_upkeep_take_evalsha},
+              {.format = rlk_upkeep_format_eval, .take = take_eval_again}),
+    .greets = true};
+
 void rlk_upkeep_ask(struct rlk_node *n, uint64_t now_us)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_asked_again};
-
     if (!n->upkeep.asked && rlk_node_ready(n, now_us)) {
-        n->upkeep.asked = rlk_upkeep_send(n, &kind, now_us);
+        rlk_upkeep_begin(n);
+        n->upkeep.asked = rlk_talk_begin(&n->link, &upkeep_talk, NULL, now_us);
     }
 }
 

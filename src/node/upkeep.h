@@ -11,14 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct rlk_exchange_kind;
+struct rlk_command;
+struct rlk_heard;
 struct rlk_node;
 struct rlk_reply;
+struct rlk_say;
 
-/* For the handshake: send both commands; the reply to the second one goes to `last`, which passes
- * it to rlk_upkeep_take(). False: out of memory. */
-bool rlk_upkeep_send(struct rlk_node *n, const struct rlk_exchange_kind *last, uint64_t now_us);
-void rlk_upkeep_take(struct rlk_node *n, const struct rlk_reply *reply);
+/* The two lines of the question, for the handshake. _begin: they are about to be sent. */
+extern const char *const rlk_upkeep_evalsha[];
+
+void rlk_upkeep_begin(struct rlk_node *n);
+void rlk_upkeep_take_evalsha(const struct rlk_heard *h);
+bool rlk_upkeep_format_eval(struct rlk_command *c, const struct rlk_say *say);
+void rlk_upkeep_take_eval(const struct rlk_heard *h);
 
 /* Ask a node that is UP again, unless it is being asked. */
 void rlk_upkeep_ask(struct rlk_node *n, uint64_t now_us);

@@ -12,6 +12,7 @@
 #include "lib/test.h"
 #include "lock/manager.h"
 #include "net/clock.h"
+#include "node/talk.h"
 
 SUITE("watch");
 
@@ -278,7 +279,7 @@ TEST(a_refused_password_is_read_anew)
     wait_up();
     must_begin(WATCH, 0, "AUTH first");
     must_begin(WATCH + 1, 0, "AUTH second");
-    ck_assert_int_eq(node()->state, RLK_NODE_UP);
+    ck_assert_int_eq(node()->link.state, RLK_LINK_UP);
     ck_assert(!node()->login_refused);
     farm_end(&f);
 }
@@ -520,41 +521,25 @@ TEST(an_invalidation_names_its_keys)
     farm_end(&f);
 }
 
-static void on_answered(struct rlk_node *n, const struct rlk_exchange *r,
-                        const struct rlk_reply *reply, uint64_t now_us)
+static void take_tracked(const struct rlk_heard *h)
 {
-    (void)n;
-    (void)r;
-    (void)now_us;
-    ck_assert_int_ne(reply->type, RLK_REPLY_ERROR);
+    ck_assert_int_ne(h->reply->type, RLK_REPLY_ERROR);
 }
 
-static void on_unanswered(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
-{
-    (void)n;
-    (void)r;
-    (void)now_us;
-}
+static const struct rlk_talk tracking = {
+    RLK_LINES({.words = RLK_WORDS("CLIENT", "CACHING", "YES"), .take = take_tracked},
+              {.words = RLK_WORDS("EXISTS", "k", "other"), .take = take_tracked})};
 
-static void send_words(const char *const *words)
+static void track(void)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_answered, .broken = on_unanswered};
-
-    if (!rlk_node_send_words(node(), &kind, words, rlk_clock_us())) {
-        rlk_node_note_kind(node(), RLK_TROUBLE_NO_MEMORY, NULL);
-        ck_abort_msg("%s was not sent", words[0]);
-    }
+    ck_assert(rlk_talk_begin(&node()->link, &tracking, NULL, rlk_clock_us()));
 }
 
 /* As who is the next in the waiting list does. */
 TEST(a_tracked_key_is_reported_once)
 {
-    static const char *const caching[] = {"CLIENT", "CACHING", "YES", NULL};
-    static const char *const exists[] = {"EXISTS", "k", "other", NULL};
-
     start_up();
-    send_words(caching);
-    send_words(exists);
+    track();
     farm_wait_count(&f, 0, "EXISTS", 1);
     model_set(fake_model(f.nodes[0]), "k", "v", 0);
     wait_seen(RLK_WAKE_CHANGED, 1);

@@ -9,6 +9,7 @@
 #include "live/site.h"
 #include "lock/manager.h"
 #include "net/clock.h"
+#include "node/talk.h"
 
 SUITE("watch");
 
@@ -77,23 +78,22 @@ static void start_up(void)
 
 static unsigned unanswered;
 
-static void on_answered(struct rlk_node *n, const struct rlk_exchange *r,
-                        const struct rlk_reply *reply, uint64_t now_us)
+static void take_tracked(const struct rlk_heard *h)
 {
-    (void)n;
-    (void)r;
-    (void)now_us;
-    ck_assert_msg(reply->type != RLK_REPLY_ERROR, "%s", reply->str);
+    ck_assert_msg(h->reply->type != RLK_REPLY_ERROR, "%s", h->reply->str);
     unanswered--;
 }
 
-static void on_broken(struct rlk_node *n, const struct rlk_exchange *r, uint64_t now_us)
+static void on_tracking_broken(const struct rlk_heard *h)
 {
-    (void)n;
-    (void)r;
-    (void)now_us;
+    (void)h;
     ck_abort_msg("the connection broke");
 }
+
+static const struct rlk_talk tracking = {
+    RLK_LINES({.words = RLK_WORDS("CLIENT", "CACHING", "YES"), .take = take_tracked},
+              {.words = RLK_WORDS("EXISTS", "k", "another"), .take = take_tracked}),
+    .broken = on_tracking_broken};
 
 static bool is_answered(void *arg)
 {
@@ -102,15 +102,10 @@ static bool is_answered(void *arg)
 }
 
 /* As who is the next in a waiting list does. */
-static void track(const char *key)
+static void track(void)
 {
-    static const struct rlk_exchange_kind kind = {.answered = on_answered, .broken = on_broken};
-    const char *const caching[] = {"CLIENT", "CACHING", "YES", NULL};
-    const char *const exists[] = {"EXISTS", key, "another", NULL};
-
     unanswered = 2;
-    ck_assert(rlk_node_send_words(node(), &kind, caching, rlk_clock_us()));
-    ck_assert(rlk_node_send_words(node(), &kind, exists, rlk_clock_us()));
+    ck_assert(rlk_talk_begin(&node()->link, &tracking, NULL, rlk_clock_us()));
     loop_must_true(s.base, is_answered, NULL);
 }
 
@@ -134,7 +129,7 @@ TEST_LOOP(a_change_of_a_tracked_key_is_reported_once, 0, N_CHANGES)
     start_up();
     if (rlk_subscriber_tracks(node())) {
         ask(changes[_i].before);
-        track("k");
+        track();
         ask("SET unrelated 1");
         ask(changes[_i].change);
         wait_seen(RLK_WAKE_CHANGED, 1);
@@ -154,7 +149,7 @@ TEST(a_refused_set_is_not_reported)
     start_up();
     if (rlk_subscriber_tracks(node())) {
         ask("SET k 1");
-        track("k");
+        track();
         ck_assert_str_eq(ask("SET k 2 NX"), "(nil)");
         ask("FLUSHALL");
         wait_seen(RLK_WAKE_SUBSCRIBED, 2);
@@ -198,7 +193,7 @@ TEST(when_the_server_ends_it_the_watch_comes_back)
     wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
     wait_seen(RLK_WAKE_SUBSCRIBED, 2);
     if (rlk_subscriber_tracks(node())) {
-        track("k");
+        track();
         ask("SET k 1");
         wait_seen(RLK_WAKE_CHANGED, 1);
     }

@@ -39,12 +39,12 @@ static void check_watch(struct world *w, unsigned client, unsigned node)
     uint64_t bit = (uint64_t)1 << world_server(w, node), now_us = world_client_us(w, client);
     uint64_t quiet_us = rlk_time_sub(w->now_us, w->healed_us) / 2;
     bool may = !(w->o.polls & rlk_mask_bit(client));
-    bool wanted = w->o.watches && may && n->state == RLK_NODE_UP &&
+    bool wanted = w->o.watches && may && n->link.state == RLK_LINK_UP &&
                   !rlk_node_unresponsive(n, now_us) && world_server(w, node) != w->o.dead;
     bool settled = rlk_time_min(quiet_us, rlk_time_sub(now_us, n->since_us)) >
                    WATCH_RETRY_US + 2 * w->o.connect_us + w->o.longest_us;
 
-    if (n->state != RLK_NODE_UP && rlk_subscriber_state(n) != RLK_SUBSCRIBER_NONE) {
+    if (n->link.state != RLK_LINK_UP && rlk_subscriber_state(n) != RLK_SUBSCRIBER_NONE) {
         check_violated(w, "live", "c%u has a watch of n%u, which is not connected", client, node);
     }
     if (wanted && settled && !(w->o.no_watch & bit) &&

@@ -527,7 +527,7 @@ static inline struct rlk_node *world_node(const struct world *w, unsigned client
 
 static inline bool world_node_up(const struct world *w, unsigned client, unsigned node)
 {
-    return w->clients[client].rl && world_node(w, client, node)->state == RLK_NODE_UP;
+    return w->clients[client].rl && world_node(w, client, node)->link.state == RLK_LINK_UP;
 }
 
 #define WORLD_EPOCH_US UINT64_C(1795000000000000)

@@ -287,13 +287,19 @@ TEST(a_ping_without_an_answer_counts_if_none_took_longer)
 {
     static const struct rlk_reply nil = {.str = ""};
     static struct rlk_checkup p;
+    const struct rlk_heard heard = {.context = &p, .reply = &nil};
     struct redlock_examined x;
+    unsigned i;
 
     rlk_checkup_init(&p);
     rlk_checkup_end(&p, 0, 900);
     ck_assert_uint_eq(p.pings, 0);
-    while (!rlk_checkup_take(&p, &nil)) {
+    for (i = 0; i < RLK_CHECKUP_LINES; i++) {
+        if (rlk_checkup_lines[i].take) {
+            rlk_checkup_lines[i].take(&heard);
+        }
     }
+    p.answered = true;
     rlk_checkup_take_time(&p, &nil, 1000, 1300);
     rlk_checkup_take_time(&p, &nil, 2000, 2100);
     rlk_checkup_end(&p, 3000, 3300);
