@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,31 +10,17 @@
 
 #include "base/wipe.h"
 #include "cli/args/help.h"
-#include "cli/elect/elect.h"
-#include "cli/lock/lock.h"
-#include "cli/metrics/exporter.h"
-#include "cli/show/doctor.h"
-#include "cli/show/nodes.h"
-#include "cli/show/status.h"
-#include "cli/sandbox/sandbox.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/script/acquire.h"
-#include "cli/script/extend.h"
-#include "cli/script/release.h"
+#include "cli/session/session.h"
+#include "cli/args/subcommands.h"
 #include "cli/system/secret.h"
 #include "cli/system/signals.h"
 #include "cli/system/title.h"
-#include "cli/web/web.h"
 
-static const struct command {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-    {"lock", cli_lock_main},         {"acquire", cli_acquire_main}, {"extend", cli_extend_main},
-    {"release", cli_release_main},   {"status", cli_status_main},   {"nodes", cli_nodes_main},
-    {"doctor", cli_doctor_main},     {"sandbox", cli_sandbox_main}, {"elect", cli_elect_main},
-    {"exporter", cli_exporter_main}, {"web", cli_web_main},
+static const struct cli_subcommand *const subcommands[] = {
+    &cli_lock,   &cli_acquire, &cli_extend, &cli_release,  &cli_status, &cli_nodes,
+    &cli_doctor, &cli_sandbox, &cli_elect,  &cli_exporter, &cli_web,
 };
 
 static const char help[] =
@@ -81,13 +68,75 @@ static int print_version(void)
     return cli_say_flush();
 }
 
-static int run_subcommand(const char *name, int argc, char **argv)
+/* ---- one of the commands ---- */
+
+static int run_in_session(const struct cli_args *args, struct cli_signals *signals)
+{
+    const struct cli_subcommand *command = args->command;
+    struct cli_session session;
+    int code = cli_session_open(args, &session);
+
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (command->traits & CLI_HAS_SIGNALS) {
+        code = cli_signals_start(signals, &session.loop);
+    }
+    if (code == CLI_OK) {
+        code = command->calls.run(args->arg, &session, signals);
+    }
+    if (command->traits & CLI_HAS_SIGNALS) {
+        cli_signals_stop(signals);
+    }
+    cli_session_close(&session);
+    return code;
+}
+
+static int read_and_run(struct cli_args *args, int argc, char **argv, struct cli_signals *signals)
+{
+    const struct cli_subcommand *command = args->command;
+    int code = cli_args_read(args, argc, argv);
+
+    if (code == CLI_GO_ON) {
+        code = command->calls.read ? command->calls.read(args, argc, argv)
+                                   : cli_args_end(command->name, argc, argv);
+    }
+    if (code != CLI_GO_ON) {
+        return code;
+    }
+    return command->traits & CLI_WITHOUT_MASTERS ? command->calls.run(args->arg, NULL, signals)
+                                                 : run_in_session(args, signals);
+}
+
+static int run_subcommand(const struct cli_subcommand *command, int argc, char **argv)
+{
+    struct cli_args args = {.command = command, .arg = calloc(1, command->usual.size + 1)};
+    struct cli_signals signals = {.fd = -1};
+    int code;
+
+    if (args.arg == NULL) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
+    if (command->usual.of) {
+        memcpy(args.arg, command->usual.of, command->usual.size);
+    }
+    code = read_and_run(&args, argc, argv, &signals);
+    if (command->calls.free) {
+        command->calls.free(args.arg);
+    }
+    free(args.arg);
+    cli_signals_die(&signals, code);
+    return code;
+}
+
+static int find_and_run(const char *name, int argc, char **argv)
 {
     size_t i;
 
-    for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        if (strcmp(name, commands[i].name) == 0) {
-            return commands[i].run(argc, argv);
+    for (i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++) {
+        if (strcmp(name, subcommands[i]->name) == 0) {
+            return run_subcommand(subcommands[i], argc, argv);
         }
     }
     if (name[0] == '-') {
@@ -104,7 +153,7 @@ static int run_help(const char *name)
     char *argv[] = {command, option, NULL};
 
     snprintf(command, sizeof(command), "%s", name);
-    return run_subcommand(command, 2, argv);
+    return find_and_run(command, 2, argv);
 }
 
 /* open() returns the lowest free number. If 0, 1 or 2 were closed, a connection to a master could
@@ -154,5 +203,5 @@ int main(int argc, char **argv)
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
         return cli_say_print(help);
     }
-    return run_subcommand(first, argc - 1, argv + 1);
+    return find_and_run(first, argc - 1, argv + 1);
 }

@@ -43,10 +43,10 @@ class Command:
         shared = {name: self.rows(text) for text in texts
                   for name in re.findall(r'^const struct cli_option (cli_\w+)\[\]', text, re.M)}
         self.options = {}
-        for name, function in re.findall(r'\{"(\w+)", (cli_\w+_main)\}', joined):
-            text = next(text for text in texts if re.search(rf'^int {function}\([^;{{]*\n\{{', text, re.M))
-            found = self.rows(text).union(*(rows for table, rows in shared.items() if f'= {table},' in text))
-            self.options[name] = {'verbose', 'help'} | found | (set() if '.without_masters = true' in text else masters)
+        for text in texts:
+            for name, row in re.findall(r'^const struct cli_subcommand cli_\w+ = \{\s*\.name = "(\w+)"(.*?)\};', text, re.S | re.M):
+                found = self.rows(text).union(*(rows for table, rows in shared.items() if table in row))
+                self.options[name] = {'verbose', 'help'} | found | (set() if 'CLI_WITHOUT_MASTERS' in row else masters)
 
     @staticmethod
     def rows(text):

@@ -80,6 +80,18 @@ int cli_args_name(const char *command, int argc, char **argv, const char **ret_n
     return read_key(command, "NAME", "election", argc, argv, ret_name);
 }
 
+int cli_args_keys(const char *command, int argc, char **argv, bool needed)
+{
+    int first = optind, code = CLI_GO_ON;
+    const char *key;
+
+    while (code == CLI_GO_ON && (optind < argc || (needed && optind == first))) {
+        code = cli_args_key(command, argc, argv, &key);
+    }
+    optind = first;
+    return code;
+}
+
 int cli_args_key_refused(const char *command)
 {
     return cli_say_usage(command,
@@ -158,13 +170,13 @@ static void add_settings(struct table *table)
     add_name(table, "password", required_argument, OPTION_PASSWORD);
 }
 
-static void make_table(struct table *table, const struct cli_args *args)
+static void make_table(struct table *table, const struct cli_subcommand *command)
 {
     memset(table, 0, sizeof(*table));
-    strcpy(table->letters, args->has_cmd ? "+:hv" : ":hv");
-    add_options(table, args->options, OPTION_OWN);
-    add_options(table, args->shared, OPTION_SHARED);
-    if (!args->without_masters) {
+    strcpy(table->letters, command->traits & CLI_HAS_CMD ? "+:hv" : ":hv");
+    add_options(table, command->options[0], OPTION_OWN);
+    add_options(table, command->options[1], OPTION_SHARED);
+    if (!(command->traits & CLI_WITHOUT_MASTERS)) {
         add_settings(table);
     }
     add_name(table, "help", no_argument, OPTION_HELP);
@@ -198,7 +210,8 @@ static int take_option(const struct cli_args *args, const struct cli_option *row
         return CLI_GO_ON;
     case CLI_NUMBER:
         snprintf(name, sizeof(name), "--%s", row->name);
-        return cli_args_number(args->command, name, value, (int)row->min, (int)row->max, field);
+        return cli_args_number(args->command->name, name, value, (int)row->min, (int)row->max,
+                               field);
     case CLI_CALL:
         return row->take(args->arg, value);
     case CLI_TIME:
@@ -206,7 +219,7 @@ static int take_option(const struct cli_args *args, const struct cli_option *row
     case CLI_FIXED_TIME:
         break;
     }
-    return take_time(args->command, row, value, field);
+    return take_time(args->command->name, row, value, field);
 }
 
 /* A time is checked here, so that mistakes are reported in the order of the command line. */
@@ -216,8 +229,9 @@ static int take_setting(struct cli_args *args, enum cli_setting setting, const c
     const struct cli_option time = {row->name, CLI_TIME, .min = row->min, .max = row->max};
     uint32_t ms;
 
-    args->connect.values[setting] = value ? value : "";
-    return row->kind == CLI_SETTING_TIME ? take_time(args->command, &time, value, &ms) : CLI_GO_ON;
+    args->settings[setting] = value ? value : "";
+    return row->kind == CLI_SETTING_TIME ? take_time(args->command->name, &time, value, &ms)
+                                         : CLI_GO_ON;
 }
 
 static int refuse_password(const char *command)
@@ -234,9 +248,10 @@ static int refuse_option(const struct cli_args *args, const char *at, const char
                          const char *after)
 {
     if (optopt > 0 && optopt < OPTION_OWN) {
-        return cli_say_usage(args->command, "%s -%c%s", before, optopt, after);
+        return cli_say_usage(args->command->name, "%s -%c%s", before, optopt, after);
     }
-    return cli_say_usage(args->command, "%s %.*s%s", before, (int)strcspn(at, "="), at, after);
+    return cli_say_usage(args->command->name, "%s %.*s%s", before, (int)strcspn(at, "="), at,
+                         after);
 }
 
 /* The number of long options that `at` may be an abbreviation of. */
@@ -264,44 +279,49 @@ static int refuse_unknown(const struct cli_args *args, const struct table *table
 }
 
 /* The row of a short option: getopt_long() knows only letters from these tables. */
-static const struct cli_option *find_letter(const struct cli_args *args, int letter)
+static const struct cli_option *find_letter(const struct cli_subcommand *command, int letter)
 {
     const struct cli_option *row;
 
-    for (row = args->options; row && row->name; row++) {
+    for (row = command->options[0]; row && row->name; row++) {
         if (row->letter == letter) {
             return row;
         }
     }
-    for (row = args->shared; row->letter != letter; row++) {
+    for (row = command->options[1]; row->letter != letter; row++) {
     }
     return row;
 }
 
 static int take_row(struct cli_args *args, int option, const char *value)
 {
+    const struct cli_subcommand *command = args->command;
+
     if (option >= OPTION_SETTING) {
         return take_setting(args, (enum cli_setting)(option - OPTION_SETTING), value);
     }
     return take_option(args,
-                       option >= OPTION_SHARED ? &args->shared[option - OPTION_SHARED]
-                       : option >= OPTION_OWN  ? &args->options[option - OPTION_OWN]
-                                               : find_letter(args, option),
+                       option >= OPTION_SHARED ? &command->options[1][option - OPTION_SHARED]
+                       : option >= OPTION_OWN  ? &command->options[0][option - OPTION_OWN]
+                                               : find_letter(command, option),
                        value);
 }
 
 static int take_any(struct cli_args *args, const struct table *table, int option, const char *at)
 {
+    const struct cli_subcommand *command = args->command;
+
     switch (option) {
     case 'h':
     case OPTION_HELP:
-        return cli_help_print(args->help, !args->without_masters, args->help_end);
+        return cli_help_print(command->help[0], !(command->traits & CLI_WITHOUT_MASTERS),
+                              command->help[1]);
     case 'v':
     case OPTION_VERBOSE:
         cli_say_verbose();
         return CLI_GO_ON;
     case OPTION_PASSWORD:
-        return refuse_password(args->command);
+        return refuse_password(command->name);
     case ':':
         return refuse_option(args, at, "option", " needs a value");
     case '?':
@@ -316,7 +336,7 @@ int cli_args_read(struct cli_args *args, int argc, char **argv)
     struct table table;
     int code = CLI_GO_ON;
 
-    make_table(&table, args);
+    make_table(&table, args->command);
     opterr = 0;
     while (code == CLI_GO_ON) {
         int option = getopt_long(argc, argv, table.letters, table.options, NULL);

@@ -1,5 +1,5 @@
-/* args.h - the options on the command line. Each command has a table of its own options; all that
- * use masters share those about the masters (args/masters.h).
+/* args.h - a command of redlock, and how its command line is read. Each command has a table of its
+ * own options; all that use masters share those about the masters (args/masters.h).
  */
 #ifndef CLI_ARGS_ARGS_H
 #define CLI_ARGS_ARGS_H
@@ -33,25 +33,47 @@ struct cli_option {
     int (*take)(void *arg, const char *value);
 };
 
-/* The options about the masters. */
-struct cli_connect {
-    const char *values[CLI_SETTINGS]; /* NULL: not given; a flag that was given is "" */
-    bool never_waits; /* no option, but the command's own: it holds a lock, or serves, and so never
-                         waits for stderr */
+struct cli_args;
+struct cli_session;
+struct cli_signals;
+
+/* What a command is like; any of these. */
+enum cli_trait {
+    CLI_HAS_CMD = 1,         /* a CMD follows, whose options are left alone */
+    CLI_WITHOUT_MASTERS = 2, /* it has no options about masters, and no session */
+    CLI_NEVER_WAITS = 4,     /* it holds a lock, or serves, and so never waits for stderr */
+    CLI_HAS_SIGNALS = 8      /* signals are events as long as it runs */
 };
 
-/* How to read the command line of one command. */
+/* A command of redlock. main.c has the table of all, and runs them. */
+struct cli_subcommand {
+    const char *name;
+    const char *help[2]; /* what its --help prints before and after the options of all commands */
+    const struct cli_option *options[2]; /* its own, and those that it shares; NULL: none */
+    struct {
+        const void *of; /* the struct that both tables speak of, with its defaults; NULL: zeros */
+        size_t size;
+    } usual;
+    unsigned traits;
+    struct {
+        /* Run it. `arg` lives until the session is closed. Returns the code to exit with. */
+        int (*run)(void *arg, struct cli_session *session, struct cli_signals *signals);
+
+        /* Read the operands, after the first options. Returns CLI_GO_ON or an exit code. NULL:
+         * there are none. */
+        int (*read)(struct cli_args *args, int argc, char **argv);
+
+        /* Free what `arg` points to, also when read() has failed; NULL: nothing. */
+        void (*free)(void *arg);
+    } calls;
+};
+
+/* A command line. */
 struct cli_args {
-    const char *command;  /* its name */
-    const char *help;     /* what its --help prints before the options of all commands */
-    const char *help_end; /* and after them */
-    const struct cli_option *options; /* its own; NULL: none */
-    const struct cli_option *shared;  /* those that it shares with another; NULL: none */
-    void *arg;                        /* the struct that both tables speak of */
-    bool has_cmd;                     /* a CMD follows, whose options are left alone */
-    bool without_masters;             /* it has no options about masters */
-    struct cli_connect connect;
-    bool ended; /* the options ended with "--" */
+    const struct cli_subcommand *command;
+    void *arg;                          /* a copy of command->usual.of */
+    const char *settings[CLI_SETTINGS]; /* NULL: not given; a flag that was given is "" */
+    bool ended;                         /* the options ended with "--" */
 };
 
 /* Read options from argv[optind] on. Returns CLI_GO_ON, and optind is the index after them; or the
@@ -74,6 +96,10 @@ int cli_args_name(const char *command, int argc, char **argv, const char **ret_n
 
 /* Report that a KEY and its prefix are too long together. Returns CLI_USAGE. */
 int cli_args_key_refused(const char *command);
+
+/* Check that all operands are KEYs, and leave them there: argv[optind] is the first. `needed`:
+ * there must be one. Returns CLI_GO_ON or CLI_USAGE. */
+int cli_args_keys(const char *command, int argc, char **argv, bool needed);
 
 /* Check that no operand follows. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_end(const char *command, int argc, char **argv);

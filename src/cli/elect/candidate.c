@@ -260,20 +260,6 @@ static int lead(struct cli_candidate *c)
 
 /* ---- the beginning ---- */
 
-static int refuse_candidate(const struct cli_candidate *c, int status)
-{
-    switch (status) {
-    case REDLOCK_ETTL:
-        return cli_session_refuse_ttl(c->leadership.session, "elect", "--ttl",
-                                      c->leadership.plan->ttl_ms);
-    case REDLOCK_EINVAL:
-        return cli_session_refuse(c->leadership.session, "elect");
-    default:
-        cli_say("cannot campaign for '%s': %s", name_of(c), redlock_strerror(status));
-        return CLI_INTERNAL;
-    }
-}
-
 /* Who else leads is worth an observation only if somebody is told. */
 static int campaign(struct cli_candidate *c)
 {
@@ -300,7 +286,9 @@ static int campaign(struct cli_candidate *c)
     if (status == 0) {
         status = redlock_election_campaign(c->leadership.election);
     }
-    return status == 0 ? CLI_GO_ON : refuse_candidate(c, status);
+    return status == 0 ? CLI_GO_ON
+                       : cli_session_refuse(c->leadership.session, status, "campaign for",
+                                            name_of(c), "--ttl", plan->ttl_ms);
 }
 
 static int start_tick(struct cli_candidate *c)

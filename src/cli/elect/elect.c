@@ -3,7 +3,7 @@
  * It campaigns (candidate.c), runs the command during each leadership (leadership.c), or observes
  * (observe.c).
  */
-#include "cli/elect/elect.h"
+#include "cli/args/subcommands.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,7 +76,13 @@ static const char help_end[] =
     "not\n"
     "found, 128+N signal N when not leading\n";
 
-#define PLAN_FIELD(name) .field = offsetof(struct cli_plan, name)
+struct elect {
+    struct cli_plan plan;
+    struct cli_candidate candidate;
+    char self[CLI_IDENTITY_TEXT];
+};
+
+#define PLAN_FIELD(name) .field = offsetof(struct elect, plan.name)
 
 static const struct cli_option options[] = {
     {"id", CLI_TEXT, PLAN_FIELD(id)},
@@ -127,17 +133,14 @@ static int check_plan(const struct cli_plan *plan)
     return CLI_GO_ON;
 }
 
-static int read_elect_args(struct cli_args *args, struct cli_plan *plan, int argc, char **argv)
+static int read_elect(struct cli_args *args, int argc, char **argv)
 {
-    struct cli_keys *keys = &plan->name;
-    int code = cli_args_read(args, argc, argv);
+    struct cli_plan *plan = &((struct elect *)args->arg)->plan;
+    int code = cli_args_name("elect", argc, argv, &plan->name.keys[0]);
 
     if (code == CLI_GO_ON) {
-        code = cli_args_name(args->command, argc, argv, &keys->keys[0]);
-    }
-    if (code == CLI_GO_ON) {
-        keys->n = 1;
-        code = cli_keys_finish(keys);
+        plan->name.n = 1;
+        code = cli_keys_finish(&plan->name);
     }
     if (code == CLI_GO_ON && !args->ended) {
         code = cli_args_read(args, argc, argv);
@@ -164,55 +167,44 @@ static void write_leadership(struct evbuffer *out, const void *arg)
 }
 
 /* The end of the session resigns, and so calls back into the candidate. */
-static int run_elect(struct cli_plan *plan, struct cli_session *session,
-                     struct cli_signals *signals)
+static int run_elect(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
-    struct cli_candidate candidate = {
-        .leadership = {.plan = plan, .session = session, .signals = signals}};
+    struct elect *elect = arg;
+    struct cli_plan *plan = &elect->plan;
+    struct cli_candidate *candidate = &elect->candidate;
     struct cli_metrics metrics = {.address = plan->metrics,
                                   .more = plan->observe ? NULL : write_leadership,
-                                  .arg = &candidate};
-    int code = cli_metrics_open(&metrics, session, "elect", "--metrics");
+                                  .arg = candidate};
+    int code = cli_metrics_open(&metrics, session, "--metrics");
 
+    plan->id = plan->id ? plan->id : cli_identity(elect->self);
     plan->ttl_ms = cli_session_ttl(session, plan->ttl_ms);
-    if (code == CLI_OK) {
-        code = cli_signals_start(signals, &session->loop);
-    }
-    if (code == CLI_OK && !plan->observe) {
+    candidate->leadership.plan = plan;
+    candidate->leadership.session = session;
+    candidate->leadership.signals = signals;
+    if (code == CLI_OK && plan->observe) {
+        code = cli_observe_run(plan, session, signals);
+    } else if (code == CLI_OK) {
         cli_session_say_unverified(session);
         cli_proc_check();
-    }
-    if (code == CLI_OK) {
-        code =
-            plan->observe ? cli_observe_run(plan, session, signals) : cli_candidate_run(&candidate);
-        cli_signals_stop(signals);
+        code = cli_candidate_run(candidate);
     }
     cli_metrics_close(&metrics);
-    cli_session_close(session);
     return code;
 }
 
-int cli_elect_main(int argc, char **argv)
+static void free_elect(void *arg)
 {
-    char self[CLI_IDENTITY_TEXT];
-    struct cli_plan plan = {.grace_ms = UINT32_MAX};
-    struct cli_args args = {.command = "elect",
-                            .help = help,
-                            .help_end = help_end,
-                            .options = options,
-                            .arg = &plan,
-                            .has_cmd = true,
-                            .connect = {.never_waits = true}};
-    struct cli_signals signals = {.fd = -1};
-    struct cli_session session;
-    int code = read_elect_args(&args, &plan, argc, argv);
+    struct elect *elect = arg;
 
-    if (code == CLI_GO_ON) {
-        plan.id = plan.id ? plan.id : cli_identity(self);
-        code = cli_session_open(args.command, &args.connect, &session);
-        code = code == CLI_OK ? run_elect(&plan, &session, &signals) : code;
-    }
-    cli_keys_free(&plan.name);
-    cli_signals_die(&signals, code);
-    return code;
+    cli_keys_free(&elect->plan.name);
 }
+
+static const struct elect usual = {.plan = {.grace_ms = UINT32_MAX}};
+
+const struct cli_subcommand cli_elect = {.name = "elect",
+                                         .help = {help, help_end},
+                                         .options = {options},
+                                         .usual = {&usual, sizeof(usual)},
+                                         .traits = CLI_HAS_CMD | CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
+                                         .calls = {run_elect, read_elect, free_elect}};

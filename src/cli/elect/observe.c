@@ -87,16 +87,6 @@ static void on_observer_signal(void *arg, int signo)
     }
 }
 
-static int refuse_observer(const struct cli_plan *plan, const struct cli_session *session,
-                           int status)
-{
-    if (status == REDLOCK_EINVAL) {
-        return cli_session_refuse(session, "elect");
-    }
-    cli_say("cannot observe '%s': %s", plan->name.name, redlock_strerror(status));
-    return CLI_INTERNAL;
-}
-
 static int begin_observation(struct observer *o, const struct cli_session *session,
                              struct redlock_election **ret_election)
 {
@@ -109,7 +99,9 @@ static int begin_observation(struct observer *o, const struct cli_session *sessi
     options.leader_cb = on_observed_leader;
     options.arg = o;
     status = redlock_election_new(session->rl, &options, ret_election);
-    return status == 0 ? CLI_GO_ON : refuse_observer(o->plan, session, status);
+    return status == 0
+               ? CLI_GO_ON
+               : cli_session_refuse(session, status, "observe", o->plan->name.name, NULL, 0);
 }
 
 static void on_freed(void *arg)

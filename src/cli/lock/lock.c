@@ -3,7 +3,7 @@
  * It acquires the lock (cli/take/take.c), runs the command (cli/run/guard.c), and releases or
  * keeps the lock (cli/lock/hold.c).
  */
-#include "cli/lock/lock.h"
+#include "cli/args/subcommands.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -111,13 +111,11 @@ static bool has_dashes(int argc, char **argv)
  * KEY, unless a "--" ends several. A "--" before the first KEY only ends the options. */
 static int read_keys(struct cli_args *args, struct cli_keys *keys, int argc, char **argv)
 {
-    int code = cli_args_read(args, argc, argv);
     bool several = !args->ended && has_dashes(argc, argv);
+    int code;
 
     do {
-        if (code == CLI_GO_ON) {
-            code = cli_keys_take(keys, args->command, argc, argv);
-        }
+        code = cli_keys_take(keys, args->command->name, argc, argv);
         if (code == CLI_GO_ON && !args->ended) {
             code = cli_args_read(args, argc, argv);
         }
@@ -125,14 +123,15 @@ static int read_keys(struct cli_args *args, struct cli_keys *keys, int argc, cha
     return code == CLI_GO_ON ? cli_keys_finish(keys) : code;
 }
 
-static int read_lock_args(struct cli_args *args, struct lock_args *lock, int argc, char **argv)
+static int read_lock(struct cli_args *args, int argc, char **argv)
 {
+    struct lock_args *lock = args->arg;
     int code = read_keys(args, &lock->take.keys, argc, argv);
 
+    lock->guard.argv = argv + optind;
     if (code == CLI_GO_ON && optind >= argc) {
-        code =
-            cli_say_usage(args->command, "CMD, the command to run under the lock '%s', is missing",
-                          lock->take.keys.name);
+        code = cli_say_usage("lock", "CMD, the command to run under the lock '%s', is missing",
+                             lock->take.keys.name);
     }
     return code;
 }
@@ -183,25 +182,41 @@ static int run_locked(struct lock_args *lock, struct cli_session *session,
                       struct cli_signals *signals)
 {
     struct redlock_lock *held;
-    int code = cli_signals_start(signals, &session->loop);
+    int code;
 
-    if (code != CLI_OK) {
-        return code;
-    }
     cli_proc_check();
     code = cli_take_run(&lock->take, session, signals, &held);
-    if (code == CLI_GO_ON) {
-        code = run_held(lock, session, signals, held);
-    }
-    cli_signals_stop(signals);
-    return code;
+    return code == CLI_GO_ON ? run_held(lock, session, signals, held) : code;
 }
 
-static int run_served(struct lock_args *lock, struct cli_session *session,
-                      struct cli_signals *signals)
+/* Fill in the guard, when all options are known. */
+static void prepare(struct lock_args *lock, const struct cli_session *session)
 {
-    int code = cli_metrics_open(&lock->metrics, session, "lock", "--metrics");
+    struct cli_terms *terms = &lock->lease.lease.terms;
 
+    fit_grace(lock);
+    lock->take.renew = !lock->no_renew;
+    lock->take.notice_cb = cli_lock_lease_notice;
+    lock->take.notice_arg = &lock->lease;
+    lock->lease.guard = &lock->guard;
+    lock->guard.lease = &lock->lease.lease;
+    lock->metrics.more = write_held;
+    lock->metrics.arg = lock;
+    terms->key = lock->take.keys.name;
+    terms->ttl_ms = lock->take.renew ? lock->take.ttl_ms : cli_take_lease_ms(&lock->take, session);
+    terms->renew = lock->take.renew;
+    terms->max_hold_ms = lock->take.max_hold_ms;
+    terms->rest_ms = terms->grace_ms;
+}
+
+static int run_lock(void *arg, struct cli_session *session, struct cli_signals *signals)
+{
+    struct lock_args *lock = arg;
+    int code;
+
+    lock->take.ttl_ms = cli_session_ttl(session, lock->take.ttl_ms);
+    prepare(lock, session);
+    code = cli_metrics_open(&lock->metrics, session, "--metrics");
     if (code == CLI_OK) {
         code = run_locked(lock, session, signals);
         cli_metrics_close(&lock->metrics);
@@ -209,53 +224,12 @@ static int run_served(struct lock_args *lock, struct cli_session *session,
     return code;
 }
 
-/* Fill in the guard, when all options are known. */
-static void prepare(struct lock_args *lock, const struct cli_session *session, char *const *argv)
-{
-    fit_grace(lock);
-    lock->take.renew = !lock->no_renew;
-    lock->lease.lease.terms.rest_ms = lock->lease.lease.terms.grace_ms;
-    lock->take.notice_cb = cli_lock_lease_notice;
-    lock->take.notice_arg = &lock->lease;
-    lock->lease.guard = &lock->guard;
-    lock->guard.lease = &lock->lease.lease;
-    lock->lease.lease.terms.key = lock->take.keys.name;
-    lock->lease.lease.terms.ttl_ms =
-        lock->take.renew ? lock->take.ttl_ms : cli_take_lease_ms(&lock->take, session);
-    lock->lease.lease.terms.renew = lock->take.renew;
-    lock->lease.lease.terms.max_hold_ms = lock->take.max_hold_ms;
-    lock->guard.argv = argv;
-    lock->metrics.more = write_held;
-    lock->metrics.arg = lock;
-}
+static const struct lock_args usual = {
+    .take = CLI_TAKE_USUAL("lock"), .lease = {.lease = {.terms = {.grace_ms = DEFAULT_GRACE_MS}}}};
 
-int cli_lock_main(int argc, char **argv)
-{
-    struct lock_args lock = {.lease = {.lease = {.terms = {.grace_ms = DEFAULT_GRACE_MS}}}};
-    struct cli_args args = {.command = "lock",
-                            .help = help,
-                            .help_end = help_end,
-                            .options = options,
-                            .shared = cli_take_options,
-                            .arg = &lock,
-                            .has_cmd = true,
-                            .connect = {.never_waits = true}};
-    struct cli_signals signals = {.fd = -1};
-    struct cli_session session;
-    int code;
-
-    cli_take_init(&lock.take, args.command);
-    code = read_lock_args(&args, &lock, argc, argv);
-    if (code == CLI_GO_ON) {
-        code = cli_session_open(args.command, &args.connect, &session);
-        if (code == CLI_OK) {
-            lock.take.ttl_ms = cli_session_ttl(&session, lock.take.ttl_ms);
-            prepare(&lock, &session, argv + optind);
-            code = run_served(&lock, &session, &signals);
-            cli_session_close(&session);
-        }
-    }
-    cli_keys_free(&lock.take.keys);
-    cli_signals_die(&signals, code);
-    return code;
-}
+const struct cli_subcommand cli_lock = {.name = "lock",
+                                        .help = {help, help_end},
+                                        .options = {options, cli_take_options},
+                                        .usual = {&usual, sizeof(usual)},
+                                        .traits = CLI_HAS_CMD | CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
+                                        .calls = {run_lock, read_lock, cli_take_free}};

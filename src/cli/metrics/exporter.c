@@ -4,7 +4,7 @@
  * The keys are queried every five seconds, and not by each request: so a request is answered at
  * once, and many requests send no more to the masters.
  */
-#include "cli/metrics/exporter.h"
+#include "cli/args/subcommands.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ struct key {
 
 struct exporter {
     struct cli_metrics metrics;
-    struct cli_session session;
+    struct cli_session *session;
     struct key *keys;
     size_t n;
     struct event *timer;
@@ -89,7 +89,7 @@ static void on_exporter_timer(evutil_socket_t fd, short what, void *arg)
         struct key *key = &e->keys[i];
 
         if (!key->asked) {
-            key->asked = redlock_query(e->session.rl, key->name, 0, on_key_reply, key) == 0;
+            key->asked = redlock_query(e->session->rl, key->name, 0, on_key_reply, key) == 0;
             key->known = key->known && key->asked;
         }
     }
@@ -163,12 +163,12 @@ static void on_exporter_signal(void *arg, int signo)
 
 static int begin_exporter(struct exporter *e)
 {
-    int code = cli_metrics_open(&e->metrics, &e->session, "exporter", "--listen");
+    int code = cli_metrics_open(&e->metrics, e->session, "--listen");
 
     if (code != CLI_OK) {
         return code;
     }
-    e->timer = event_new(e->session.loop.base, -1, EV_PERSIST, on_exporter_timer, e);
+    e->timer = event_new(e->session->loop.base, -1, EV_PERSIST, on_exporter_timer, e);
     if (e->timer == NULL || event_add(e->timer, &pause) != 0) {
         cli_say("out of memory");
         return CLI_INTERNAL;
@@ -177,14 +177,14 @@ static int begin_exporter(struct exporter *e)
     return CLI_GO_ON;
 }
 
-static int run_exporter(struct exporter *e, struct cli_signals *signals)
+static int serve_exporter(struct exporter *e, struct cli_signals *signals)
 {
     int code = begin_exporter(e);
 
     if (code == CLI_GO_ON) {
         signals->on = on_exporter_signal;
         signals->arg = e;
-        code = cli_loop_run(&e->session.loop, &e->done);
+        code = cli_loop_run(&e->session->loop, &e->done);
         signals->on = NULL;
         code = code == CLI_GO_ON ? e->code : code;
     }
@@ -193,6 +193,21 @@ static int run_exporter(struct exporter *e, struct cli_signals *signals)
         event_free(e->timer);
     }
     return code;
+}
+
+static int run_exporter(void *arg, struct cli_session *session, struct cli_signals *signals)
+{
+    struct exporter *e = arg;
+    int code = CLI_OK;
+    size_t i;
+
+    e->session = session;
+    e->metrics.more = write_locks;
+    e->metrics.arg = e;
+    for (i = 0; i < e->n && code == CLI_OK; i++) {
+        code = cli_session_check_key(session, e->keys[i].name);
+    }
+    return code == CLI_OK ? serve_exporter(e, signals) : code;
 }
 
 /* ---- the command line ---- */
@@ -214,8 +229,9 @@ static int add_key(struct exporter *e, const char *name)
     return CLI_GO_ON;
 }
 
-static int read_keys(struct exporter *e, int argc, char **argv)
+static int read_exporter(struct cli_args *args, int argc, char **argv)
 {
+    struct exporter *e = args->arg;
     int code = CLI_GO_ON;
     const char *name;
 
@@ -231,53 +247,19 @@ static int read_keys(struct exporter *e, int argc, char **argv)
     return code;
 }
 
-/* The session ends first: its end answers the queries. */
-static int serve_exporter(struct exporter *e, const struct cli_connect *connect,
-                          struct cli_signals *signals)
+/* After the end of the session, which answers the queries. */
+static void free_exporter(void *arg)
 {
-    int code = cli_session_open("exporter", connect, &e->session);
-    size_t i;
+    struct exporter *e = arg;
 
-    if (code != CLI_OK) {
-        return code;
-    }
-    for (i = 0; i < e->n && code == CLI_OK; i++) {
-        if (strlen(e->keys[i].name) + e->session.prefix_len > REDLOCK_MAX_KEY) {
-            code = cli_args_key_refused("exporter");
-        }
-    }
-    if (code == CLI_OK) {
-        code = cli_signals_start(signals, &e->session.loop);
-    }
-    if (code == CLI_OK) {
-        code = run_exporter(e, signals);
-        cli_signals_stop(signals);
-    }
-    cli_session_close(&e->session);
-    return code;
+    free(e->keys);
 }
 
-int cli_exporter_main(int argc, char **argv)
-{
-    struct exporter e = {.metrics = {.address = DEFAULT_ADDRESS, .more = write_locks}};
-    struct cli_args args = {.command = "exporter",
-                            .help = help,
-                            .help_end = help_end,
-                            .options = options,
-                            .arg = &e,
-                            .connect = {.never_waits = true}};
-    struct cli_signals signals = {.fd = -1};
-    int code;
+static const struct exporter usual = {.metrics = {.address = DEFAULT_ADDRESS}};
 
-    e.metrics.arg = &e;
-    code = cli_args_read(&args, argc, argv);
-    if (code == CLI_GO_ON) {
-        code = read_keys(&e, argc, argv);
-    }
-    if (code == CLI_GO_ON) {
-        code = serve_exporter(&e, &args.connect, &signals);
-    }
-    free(e.keys);
-    cli_signals_die(&signals, code);
-    return code;
-}
+const struct cli_subcommand cli_exporter = {.name = "exporter",
+                                            .help = {help, help_end},
+                                            .options = {options},
+                                            .usual = {&usual, sizeof(usual)},
+                                            .traits = CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
+                                            .calls = {run_exporter, read_exporter, free_exporter}};

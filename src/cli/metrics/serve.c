@@ -26,7 +26,7 @@ static const struct cli_http_route route = {
     .path = "/metrics", .type = CLI_METRICS_TYPE, .write = write_page};
 
 /* Prometheus asks by any name that the machine has. No token and no password is served. */
-static int serve_metrics(struct cli_metrics *metrics, const char *command, const char *option)
+static int serve_metrics(struct cli_metrics *metrics, const char *option)
 {
     struct cli_http_options options = {
         .names = {.any = true}, .option = option, .routes = &route, .n_routes = 1, .arg = metrics};
@@ -34,7 +34,7 @@ static int serve_metrics(struct cli_metrics *metrics, const char *command, const
     int code;
 
     if (cli_address_parse(metrics->address, &options.address) != 0) {
-        return cli_say_usage(command,
+        return cli_say_usage(metrics->session->command,
                              "%s '%s' is not IP:PORT, such as 127.0.0.1:9469 or [::1]:9469", option,
                              metrics->address);
     }
@@ -48,10 +48,10 @@ static int serve_metrics(struct cli_metrics *metrics, const char *command, const
 }
 
 int cli_metrics_open(struct cli_metrics *metrics, const struct cli_session *session,
-                     const char *command, const char *option)
+                     const char *option)
 {
     metrics->session = session;
-    return metrics->address ? serve_metrics(metrics, command, option) : CLI_OK;
+    return metrics->address ? serve_metrics(metrics, option) : CLI_OK;
 }
 
 void cli_metrics_close(struct cli_metrics *metrics)

@@ -22,7 +22,7 @@ struct cli_metrics {
 /* Begin to serve, if an address was given; `option` named it. The caller calls cli_metrics_close()
  * before the session is closed. Returns CLI_OK; CLI_USAGE, or as cli_http_open(). */
 int cli_metrics_open(struct cli_metrics *metrics, const struct cli_session *session,
-                     const char *command, const char *option);
+                     const char *option);
 void cli_metrics_close(struct cli_metrics *metrics);
 
 /* Two families about what is held now, by the name of the lock or of the election: whether it is,

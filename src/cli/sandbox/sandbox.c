@@ -6,7 +6,7 @@
  * signals on to it, and ends when CMD ends. A CMD that ignores TERM or HUP, as an interactive shell
  * does, is killed two seconds later.
  */
-#include "cli/sandbox/sandbox.h"
+#include "cli/args/subcommands.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -69,6 +69,7 @@ static const char help_end[] =
 struct sandbox {
     const char *server;
     int n;
+    char **argv; /* CMD; of none: a shell */
     struct cli_loop loop;
     struct cli_signals signals;
     struct cli_keeper keeper;
@@ -265,24 +266,31 @@ static int run_sandbox(struct sandbox *sandbox, const char *program, char **argv
     return code;
 }
 
-int cli_sandbox_main(int argc, char **argv)
+static int run(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
-    struct sandbox sandbox = {.n = DEFAULT_MASTERS, .signals = {.fd = -1}};
-    struct cli_args args = {.command = "sandbox",
-                            .help = help,
-                            .help_end = help_end,
-                            .options = options,
-                            .arg = &sandbox,
-                            .has_cmd = true,
-                            .without_masters = true};
+    struct sandbox *sandbox = arg;
     char program[PATH_MAX];
-    int code = cli_args_read(&args, argc, argv);
+    int code = cli_server_find(sandbox->server, program, sizeof(program));
 
-    if (code == CLI_GO_ON) {
-        code = cli_server_find(sandbox.server, program, sizeof(program));
-        if (code == CLI_OK) {
-            code = run_sandbox(&sandbox, program, argv + optind);
-        }
-    }
-    return code;
+    (void)session;
+    (void)signals;
+    return code == CLI_OK ? run_sandbox(sandbox, program, sandbox->argv) : code;
 }
+
+static int read_cmd(struct cli_args *args, int argc, char **argv)
+{
+    struct sandbox *sandbox = args->arg;
+
+    (void)argc;
+    sandbox->argv = argv + optind;
+    return CLI_GO_ON;
+}
+
+static const struct sandbox usual = {.n = DEFAULT_MASTERS, .signals = {.fd = -1}};
+
+const struct cli_subcommand cli_sandbox = {.name = "sandbox",
+                                           .help = {help, help_end},
+                                           .options = {options},
+                                           .usual = {&usual, sizeof(usual)},
+                                           .traits = CLI_HAS_CMD | CLI_WITHOUT_MASTERS,
+                                           .calls = {run, read_cmd}};

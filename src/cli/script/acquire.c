@@ -5,7 +5,7 @@
  * It prints only the token, and with --fence the fencing token. Nobody could release the lock
  * without the token, so the lock is released if the token cannot be written.
  */
-#include "cli/script/acquire.h"
+#include "cli/args/subcommands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,15 +80,19 @@ static int set_everywhere(const struct cli_take *take, struct cli_session *sessi
     return code;
 }
 
-static int acquire_lock(const struct cli_take *take, struct cli_session *session)
+/* SIGINT gives the exit status 130 here, and does not kill. */
+static int run_acquire(void *arg, struct cli_session *session, struct cli_signals *unused)
 {
+    struct cli_take *take = arg;
     struct cli_signals signals = {.fd = -1};
     struct redlock_lock *lock;
     int code = cli_signals_start(&signals, &session->loop);
 
+    (void)unused;
     if (code != CLI_OK) {
         return code;
     }
+    take->ttl_ms = cli_session_ttl(session, take->ttl_ms);
     code = cli_take_run(take, session, &signals, &lock);
     if (code == CLI_GO_ON) {
         code = set_everywhere(take, session, &signals, lock);
@@ -98,31 +102,18 @@ static int acquire_lock(const struct cli_take *take, struct cli_session *session
     return code;
 }
 
-int cli_acquire_main(int argc, char **argv)
+static int read_acquire(struct cli_args *args, int argc, char **argv)
 {
-    struct cli_take take;
-    struct cli_args args = {.command = "acquire",
-                            .help = help,
-                            .help_end = help_end,
-                            .shared = cli_take_options,
-                            .arg = &take,
-                            .connect = {.never_waits = true}};
-    struct cli_session session;
-    int code;
+    struct cli_take *take = args->arg;
 
-    cli_take_init(&take, args.command);
-    code = cli_args_read(&args, argc, argv);
-    if (code == CLI_GO_ON) {
-        code = cli_keys_read(&take.keys, args.command, argc, argv);
-    }
-    if (code == CLI_GO_ON) {
-        code = cli_session_open(args.command, &args.connect, &session);
-        if (code == CLI_OK) {
-            take.ttl_ms = cli_session_ttl(&session, take.ttl_ms);
-            code = acquire_lock(&take, &session);
-            cli_session_close(&session);
-        }
-    }
-    cli_keys_free(&take.keys);
-    return code;
+    return cli_keys_read(&take->keys, "acquire", argc, argv);
 }
+
+static const struct cli_take usual = CLI_TAKE_USUAL("acquire");
+
+const struct cli_subcommand cli_acquire = {.name = "acquire",
+                                           .help = {help, help_end},
+                                           .options = {NULL, cli_take_options},
+                                           .usual = {&usual, sizeof(usual)},
+                                           .traits = CLI_NEVER_WAITS,
+                                           .calls = {run_acquire, read_acquire, cli_take_free}};

@@ -3,7 +3,7 @@
  * redlock_adopt() takes the lock over, which extends it on all masters; then the lock is left to
  * the caller.
  */
-#include "cli/script/extend.h"
+#include "cli/args/subcommands.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -44,9 +44,8 @@ static const char help_end[] =
 
 struct extension {
     struct cli_token token; /* first, for its options */
-    struct cli_keys keys;
     uint32_t ttl_ms;
-    struct cli_session session;
+    struct cli_session *session;
     struct redlock_lock *lock;
     bool done;
     int code;
@@ -60,18 +59,18 @@ static const struct cli_option options[] = {{"ttl", CLI_TIME,
 /* Report that the lock is lost: too many masters do not have our key. */
 static int explain_lost(const struct extension *extension, const struct redlock_lock *lock)
 {
-    struct cli_holder holder = cli_holder_find(extension->session.rl, lock);
+    struct cli_holder holder = cli_holder_find(extension->session->rl, lock);
     char token[CLI_HOLDER_TEXT];
 
     if (holder.token[0]) {
         cli_say("'%s' is held by somebody else (according to %zu of %zu masters; token %s): "
                 "nothing was extended",
-                extension->keys.name, holder.masters, redlock_node_count(extension->session.rl),
-                cli_holder_short(holder.token, token));
+                extension->token.keys.name, holder.masters,
+                redlock_node_count(extension->session->rl), cli_holder_short(holder.token, token));
     } else {
-        cli_say("'%s' is gone: its ttl has passed, or it was released", extension->keys.name);
+        cli_say("'%s' is gone: its ttl has passed, or it was released", extension->token.keys.name);
     }
-    cli_say_more("See redlock status '%s'.", extension->keys.name);
+    cli_say_more("See redlock status '%s'.", extension->token.keys.name);
     return CLI_HELD;
 }
 
@@ -80,7 +79,7 @@ static int explain_lost(const struct extension *extension, const struct redlock_
 static int hand_back(struct extension *extension)
 {
     struct redlock_lock *lock = extension->lock;
-    int code = cli_set_all(&extension->session, lock, extension->ttl_ms, NULL);
+    int code = cli_set_all(extension->session, lock, extension->ttl_ms, NULL);
     uint64_t left_ms = redlock_lock_validity_ms(lock);
     char left[CLI_DURATION_TEXT];
 
@@ -91,7 +90,7 @@ static int hand_back(struct extension *extension)
         return explain_lost(extension, lock);
     }
     printf("%" PRIu64 "ms\n", left_ms);
-    cli_say_detail("extended '%s', valid for %s", extension->keys.name,
+    cli_say_detail("extended '%s', valid for %s", extension->token.keys.name,
                    cli_duration_print(left_ms, left));
     redlock_lock_detach(lock);
     return cli_say_flush();
@@ -111,86 +110,49 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
         extension->code = explain_lost(extension, lock);
         return;
     case REDLOCK_ETOOSLOW:
-        extension->code = cli_explain_slow("extended", extension->keys.name);
+        extension->code = cli_explain_slow("extended", extension->token.keys.name);
         return;
     case REDLOCK_ENOQUORUM:
-        extension->code = cli_trouble_extend(extension->session.rl, lock, extension->keys.name);
+        extension->code =
+            cli_trouble_extend(extension->session->rl, lock, extension->token.keys.name);
         return;
     default:
-        cli_say("cannot extend '%s': %s", extension->keys.name, redlock_strerror(status));
+        cli_say("cannot extend '%s': %s", extension->token.keys.name, redlock_strerror(status));
         extension->code = CLI_INTERNAL;
         return;
     }
 }
 
-/* Report that redlock_adopt() refused. */
-static int refuse_extension(const struct extension *extension, int status)
+static int run_extend(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
-    switch (status) {
-    case REDLOCK_ETTL:
-        return cli_session_refuse_ttl(&extension->session, "extend", "--ttl", extension->ttl_ms);
-    case REDLOCK_EINVAL:
-        return cli_session_refuse(&extension->session, "extend");
-    default:
-        cli_say("cannot extend '%s': %s", extension->keys.name, redlock_strerror(status));
-        return CLI_INTERNAL;
-    }
-}
-
-static int extend(struct extension *extension)
-{
+    struct extension *extension = arg;
     struct redlock_request request;
     int status;
     int code;
 
-    extension->ttl_ms = cli_session_ttl(&extension->session, extension->ttl_ms);
+    (void)signals;
+    extension->session = session;
+    extension->ttl_ms = cli_session_ttl(session, extension->ttl_ms);
     redlock_request_init(&request);
-    cli_keys_set(&extension->keys, &request);
+    cli_keys_set(&extension->token.keys, &request);
     request.ttl_ms = extension->ttl_ms;
     request.renew = false;
-    status = redlock_adopt(extension->session.rl, &request, extension->token.text, on_adopted,
-                           extension, NULL);
+    status =
+        redlock_adopt(session->rl, &request, extension->token.text, on_adopted, extension, NULL);
     if (status != 0) {
-        return refuse_extension(extension, status);
+        return cli_session_refuse(session, status, "extend", extension->token.keys.name, "--ttl",
+                                  extension->ttl_ms);
     }
-    code = cli_loop_run(&extension->session.loop, &extension->done);
+    code = cli_loop_run(&session->loop, &extension->done);
     if (code == CLI_GO_ON) {
         code = extension->code == CLI_GO_ON ? hand_back(extension) : extension->code;
     }
     return code;
 }
 
-static int read_extend_args(struct cli_args *args, int argc, char **argv)
-{
-    struct extension *extension = args->arg;
-    int code = cli_args_read(args, argc, argv);
-
-    if (code == CLI_GO_ON) {
-        code = cli_keys_read(&extension->keys, args->command, argc, argv);
-    }
-    return code == CLI_GO_ON ? cli_token_find(&extension->token, args->command) : code;
-}
-
-int cli_extend_main(int argc, char **argv)
-{
-    struct extension extension = {.ttl_ms = 0};
-    struct cli_args args = {.command = "extend",
-                            .help = help,
-                            .help_end = help_end,
-                            .options = options,
-                            .shared = cli_token_options,
-                            .arg = &extension,
-                            .connect = {.never_waits = true}};
-    int code = read_extend_args(&args, argc, argv);
-
-    if (code == CLI_GO_ON) {
-        code = cli_session_open(args.command, &args.connect, &extension.session);
-        if (code == CLI_OK) {
-            code = extend(&extension);
-            cli_session_close(&extension.session);
-        }
-    }
-    cli_token_free(&extension.token);
-    cli_keys_free(&extension.keys);
-    return code;
-}
+const struct cli_subcommand cli_extend = {.name = "extend",
+                                          .help = {help, help_end},
+                                          .options = {options, cli_token_options},
+                                          .usual = {.size = sizeof(struct extension)},
+                                          .traits = CLI_NEVER_WAITS,
+                                          .calls = {run_extend, cli_token_read, cli_token_free}};

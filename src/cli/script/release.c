@@ -1,5 +1,5 @@
 /* release.c - redlock release: releases a lock by its token. */
-#include "cli/script/release.h"
+#include "cli/args/subcommands.h"
 
 #include <stdbool.h>
 
@@ -72,58 +72,28 @@ static int explain_release(struct redlock *rl, const char *key, int status)
     }
 }
 
-static int release_token(struct cli_session *session, const struct cli_keys *keys,
-                         const char *token)
+static int run_release(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
+    const struct cli_token *token = arg;
+    const struct cli_keys *keys = &token->keys;
     struct release release = {.done = false};
-    int status =
-        redlock_release_token(session->rl, keys->keys, NULL, keys->n, token, on_released, &release);
-    int code;
+    int code = CLI_GO_ON;
 
-    if (status == REDLOCK_EINVAL) {
-        return cli_session_refuse(session, "release");
+    (void)signals;
+    release.status = redlock_release_token(session->rl, keys->keys, NULL, keys->n, token->text,
+                                           on_released, &release);
+    if (release.status == REDLOCK_EINVAL) {
+        return cli_session_refuse(session, release.status, "release", keys->name, NULL, 0);
     }
-    if (status != 0) {
-        return explain_release(session->rl, keys->name, status);
+    if (release.status == 0) {
+        code = cli_loop_run(&session->loop, &release.done);
     }
-    code = cli_loop_run(&session->loop, &release.done);
-    if (code != CLI_GO_ON) {
-        return code;
-    }
-    return explain_release(session->rl, keys->name, release.status);
+    return code == CLI_GO_ON ? explain_release(session->rl, keys->name, release.status) : code;
 }
 
-static int read_release_args(struct cli_args *args, int argc, char **argv, struct cli_keys *keys)
-{
-    int code = cli_args_read(args, argc, argv);
-
-    if (code == CLI_GO_ON) {
-        code = cli_keys_read(keys, args->command, argc, argv);
-    }
-    return code == CLI_GO_ON ? cli_token_find(args->arg, args->command) : code;
-}
-
-int cli_release_main(int argc, char **argv)
-{
-    struct cli_keys keys = {.n = 0};
-    struct cli_token token = {.text = NULL};
-    struct cli_args args = {.command = "release",
-                            .help = help,
-                            .help_end = help_end,
-                            .shared = cli_token_options,
-                            .arg = &token,
-                            .connect = {.never_waits = true}};
-    struct cli_session session;
-    int code = read_release_args(&args, argc, argv, &keys);
-
-    if (code == CLI_GO_ON) {
-        code = cli_session_open(args.command, &args.connect, &session);
-        if (code == CLI_OK) {
-            code = release_token(&session, &keys, token.text);
-            cli_session_close(&session);
-        }
-    }
-    cli_token_free(&token);
-    cli_keys_free(&keys);
-    return code;
-}
+const struct cli_subcommand cli_release = {.name = "release",
+                                           .help = {help, help_end},
+                                           .options = {NULL, cli_token_options},
+                                           .usual = {.size = sizeof(struct cli_token)},
+                                           .traits = CLI_NEVER_WAITS,
+                                           .calls = {run_release, cli_token_read, cli_token_free}};

@@ -27,7 +27,7 @@ static int read_file(struct cli_token *token)
     return CLI_GO_ON;
 }
 
-int cli_token_find(struct cli_token *token, const char *command)
+static int find_token(struct cli_token *token, const char *command)
 {
     if (token->text && token->file) {
         return cli_say_usage(command, "--token and --token-file are both given: give one of them");
@@ -42,7 +42,18 @@ int cli_token_find(struct cli_token *token, const char *command)
     return CLI_GO_ON;
 }
 
-void cli_token_free(struct cli_token *token)
+int cli_token_read(struct cli_args *args, int argc, char **argv)
 {
+    struct cli_token *token = args->arg;
+    int code = cli_keys_read(&token->keys, args->command->name, argc, argv);
+
+    return code == CLI_GO_ON ? find_token(token, args->command->name) : code;
+}
+
+void cli_token_free(void *arg)
+{
+    struct cli_token *token = arg;
+
     cli_secret_free(token->read);
+    cli_keys_free(&token->keys);
 }

@@ -4,6 +4,7 @@
 #define CLI_SCRIPT_TOKEN_H
 
 #include "cli/args/args.h"
+#include "cli/args/keys.h"
 
 /* The options of both commands: the struct of a command begins with a struct cli_token. */
 extern const struct cli_option cli_token_options[];
@@ -18,12 +19,12 @@ struct cli_token {
     const char *text; /* NULL: not given */
     const char *file; /* NULL: not given */
     char *read;       /* what `text` points to, if it was read */
+    struct cli_keys keys;
 };
 
-/* Read the file, if one was given; then token->text is the token. Returns CLI_GO_ON or CLI_USAGE.
- * Call cli_token_free() in both cases. */
-int cli_token_find(struct cli_token *token, const char *command);
-
-void cli_token_free(struct cli_token *token);
+/* `read` and `free` of both commands: read the KEYs, and the file if one was given; then
+ * token->text is the token. */
+int cli_token_read(struct cli_args *args, int argc, char **argv);
+void cli_token_free(void *token);
 
 #endif

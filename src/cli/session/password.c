@@ -111,57 +111,57 @@ static int use_variable(struct cli_password *password)
 }
 
 /* The option's value, else the variable's; NULL: neither is given. */
-static const char *given(enum cli_setting setting, const struct cli_connect *connect)
+static const char *given(enum cli_setting setting, const struct cli_args *args)
 {
-    const char *option = connect->values[setting];
+    const char *option = args->settings[setting];
     const char *value = option ? option : getenv(cli_settings[setting].variable);
 
     return option || (value && value[0]) ? value : NULL;
 }
 
 /* An option takes precedence over a variable, and a file over a command. */
-static void find_sources(const struct cli_connect *connect, struct cli_password *password)
+static void find_sources(const struct cli_args *args, struct cli_password *password)
 {
-    bool is_option = connect->values[CLI_PASSWORD_FILE] || connect->values[CLI_PASSWORD_COMMAND];
+    bool is_option = args->settings[CLI_PASSWORD_FILE] || args->settings[CLI_PASSWORD_COMMAND];
 
-    password->file =
-        is_option ? connect->values[CLI_PASSWORD_FILE] : given(CLI_PASSWORD_FILE, connect);
+    password->file = is_option ? args->settings[CLI_PASSWORD_FILE] : given(CLI_PASSWORD_FILE, args);
     if (is_option || password->file == NULL) {
-        password->command = is_option ? connect->values[CLI_PASSWORD_COMMAND]
-                                      : given(CLI_PASSWORD_COMMAND, connect);
+        password->command =
+            is_option ? args->settings[CLI_PASSWORD_COMMAND] : given(CLI_PASSWORD_COMMAND, args);
     }
 }
 
-static int find_username(const char *command, const struct cli_connect *connect,
-                         struct redlock_options *options)
+static int find_username(const struct cli_args *args, struct redlock_options *options)
 {
-    const char *name = given(CLI_USERNAME, connect);
+    const char *name = given(CLI_USERNAME, args);
 
     options->username = name && name[0] ? name : NULL;
     if (options->username && options->password == NULL && options->password_file == NULL) {
-        return cli_say_usage(command, "--username (or REDLOCK_USERNAME) needs a password; use "
-                                      "--password-file, --password-command or REDLOCK_PASSWORD");
+        return cli_say_usage(args->command->name,
+                             "--username (or REDLOCK_USERNAME) needs a password; use "
+                             "--password-file, --password-command or REDLOCK_PASSWORD");
     }
     return CLI_GO_ON;
 }
 
-int cli_password_find(const char *command, const struct cli_connect *connect,
-                      struct cli_password *ret_password, struct redlock_options *options)
+int cli_password_find(const struct cli_args *args, struct cli_password *ret_password,
+                      struct redlock_options *options)
 {
     struct cli_password password = {.fd = -1};
     int code;
 
     *ret_password = password;
-    if (connect->values[CLI_PASSWORD_FILE] && connect->values[CLI_PASSWORD_COMMAND]) {
-        return cli_say_usage(command, "--password-file and --password-command are both given: "
-                                      "give one of them");
+    if (args->settings[CLI_PASSWORD_FILE] && args->settings[CLI_PASSWORD_COMMAND]) {
+        return cli_say_usage(args->command->name,
+                             "--password-file and --password-command are both given: "
+                             "give one of them");
     }
-    find_sources(connect, ret_password);
+    find_sources(args, ret_password);
     code = ret_password->file      ? use_file(ret_password, options)
            : ret_password->command ? use_command(ret_password, options)
                                    : use_variable(ret_password);
     options->password = ret_password->text;
-    return code == CLI_GO_ON ? find_username(command, connect, options) : code;
+    return code == CLI_GO_ON ? find_username(args, options) : code;
 }
 
 void cli_password_free(struct cli_password *password)

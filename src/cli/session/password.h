@@ -24,8 +24,8 @@ struct cli_password {
 
 /* Find the login, and set it in *options. Returns CLI_GO_ON, and the caller calls
  * cli_password_free(); or says what is wrong and returns the code to exit with. */
-int cli_password_find(const char *command, const struct cli_connect *connect,
-                      struct cli_password *ret_password, struct redlock_options *options);
+int cli_password_find(const struct cli_args *args, struct cli_password *ret_password,
+                      struct redlock_options *options);
 
 void cli_password_free(struct cli_password *password);
 

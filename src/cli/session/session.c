@@ -11,9 +11,8 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/environment.h"
-#include "cli/session/readable.h"
+#include "cli/session/risks.h"
 #include "cli/session/settings.h"
-#include "cli/session/tls.h"
 
 #define DEFAULT_TTL_MS 10000
 
@@ -35,7 +34,8 @@ static int make_manager(const char *command, struct cli_settings *settings,
                         struct cli_session *ret_session)
 {
     struct redlock_options *options = &settings->options;
-    struct cli_session session = {.max_ttl_ms = options->max_ttl_ms,
+    struct cli_session session = {.command = command,
+                                  .max_ttl_ms = options->max_ttl_ms,
                                   .node_timeout_ms = options->node_timeout_ms,
                                   .prefix_len =
                                       options->key_prefix ? strlen(options->key_prefix) : 0};
@@ -60,25 +60,24 @@ static int make_manager(const char *command, struct cli_settings *settings,
                               session.rl);
 }
 
-int cli_session_open(const char *command, const struct cli_connect *connect,
-                     struct cli_session *ret_session)
+int cli_session_open(const struct cli_args *args, struct cli_session *ret_session)
 {
     struct cli_settings settings;
-    int code = cli_settings_find(command, connect, &settings);
+    int code = cli_settings_find(args, &settings);
 
     if (code != CLI_OK) {
         return code;
     }
     code = cli_environment_set(&settings);
-    if (code == CLI_OK && connect->never_waits) {
+    if (code == CLI_OK && args->command->traits & CLI_NEVER_WAITS) {
         code = cli_say_never_wait();
     }
     if (code == CLI_OK) {
-        code = make_manager(command, &settings, ret_session);
+        code = make_manager(args->command->name, &settings, ret_session);
     }
     if (code == CLI_OK) {
-        ret_session->readable = cli_readable_find(&settings);
-        ret_session->unverified = cli_tls_count_unverified(&settings.options);
+        ret_session->readable = cli_risks_readable(&settings);
+        ret_session->unverified = cli_risks_unverified(&settings.options);
     }
     cli_settings_free(&settings);
     rlk_wipe_stack();
@@ -101,22 +100,41 @@ uint32_t cli_session_ttl(const struct cli_session *session, uint32_t given_ms)
     return given_ms ? given_ms : usual_ms;
 }
 
-int cli_session_refuse(const struct cli_session *session, const char *command)
-{
-    return cli_say_usage(command, "%s", redlock_error_text(session->rl));
-}
-
-int cli_session_refuse_ttl(const struct cli_session *session, const char *command,
-                           const char *option, uint32_t ttl_ms)
+static int refuse_ttl(const struct cli_session *session, const char *option, uint32_t ttl_ms)
 {
     char ttl[CLI_DURATION_TEXT];
     char most[CLI_DURATION_TEXT];
 
-    return cli_say_usage(command,
+    return cli_say_usage(session->command,
                          "%s %s is longer than --max-ttl %s; use a shorter one, or raise --max-ttl "
                          "(or REDLOCK_MAX_TTL) for all clients of these masters",
                          option, cli_duration_print(ttl_ms, ttl),
                          cli_duration_print(session->max_ttl_ms, most));
+}
+
+int cli_session_refuse(const struct cli_session *session, int status, const char *what,
+                       const char *name, const char *option, uint32_t ttl_ms)
+{
+    switch (status) {
+    case REDLOCK_ETTL:
+        if (option) {
+            return refuse_ttl(session, option, ttl_ms);
+        }
+        break;
+    case REDLOCK_EINVAL:
+        return cli_say_usage(session->command, "%s", redlock_error_text(session->rl));
+    default:
+        break;
+    }
+    cli_say("cannot %s '%s': %s", what, name, redlock_strerror(status));
+    return CLI_INTERNAL;
+}
+
+int cli_session_check_key(const struct cli_session *session, const char *key)
+{
+    return strlen(key) + session->prefix_len > REDLOCK_MAX_KEY
+               ? cli_args_key_refused(session->command)
+               : CLI_OK;
 }
 
 static void on_closed(void *arg)

@@ -13,6 +13,7 @@
 struct redlock;
 
 struct cli_session {
+    const char *command; /* its name, for messages */
     struct cli_loop loop;
     struct redlock *rl;
     struct cli_password_watch password;
@@ -29,8 +30,7 @@ struct cli_session {
  *
  * Returns CLI_OK, and the caller calls cli_session_close(); or says what is wrong and returns the
  * code to exit with. */
-int cli_session_open(const char *command, const struct cli_connect *connect,
-                     struct cli_session *ret_session);
+int cli_session_open(const struct cli_args *args, struct cli_session *ret_session);
 
 /* Say that nobody verifies the certificates of some masters, if it is so: for a command that
  * acquires a lock or leadership. */
@@ -40,12 +40,14 @@ void cli_session_say_unverified(const struct cli_session *session);
  */
 uint32_t cli_session_ttl(const struct cli_session *session, uint32_t given_ms);
 
-/* Say why the manager refused a key or a token. Returns CLI_USAGE. */
-int cli_session_refuse(const struct cli_session *session, const char *command);
+/* Say that the manager refused a call with this status. The call was to do `what` ("acquire") with
+ * `name`; its ttl was given with `option`; NULL: none was. Returns CLI_USAGE or CLI_INTERNAL. */
+int cli_session_refuse(const struct cli_session *session, int status, const char *what,
+                       const char *name, const char *option, uint32_t ttl_ms);
 
-/* Say that the manager refused a ttl, which was given with `option`. Returns CLI_USAGE. */
-int cli_session_refuse_ttl(const struct cli_session *session, const char *command,
-                           const char *option, uint32_t ttl_ms);
+/* Check that a key is not too long with its prefix. Returns CLI_OK; or says so and returns
+ * CLI_USAGE. */
+int cli_session_check_key(const struct cli_session *session, const char *key);
 
 /* Close the manager, and wait until it has sent the pending releases. */
 void cli_session_close(struct cli_session *session);

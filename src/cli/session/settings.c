@@ -2,21 +2,52 @@
 #include "cli/session/settings.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <redlock/redlock.h>
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/trace.h"
-#include "cli/session/value.h"
 
 /* ---- the values ---- */
 
+/* A value, and the option, variable or line that it comes from; text NULL: it is not set. */
+struct value {
+    const char *text;
+    char from[512];
+};
+
+/* The value of a variable; NULL when it is not set. Empty means not set, except for a text. */
+static const char *variable_value(const struct cli_setting_row *row)
+{
+    const char *text = row->variable ? getenv(row->variable) : NULL;
+
+    return text && (text[0] || row->kind == CLI_SETTING_TEXT) ? text : NULL;
+}
+
+static struct value look_up(enum cli_setting setting, const struct cli_args *args,
+                            const struct cli_node_list *nodes)
+{
+    const struct cli_setting_row *row = &cli_settings[setting];
+    struct value value = {args->settings[setting], ""};
+
+    if (value.text) {
+        snprintf(value.from, sizeof(value.from), "--%s", row->name);
+    } else if ((value.text = variable_value(row))) {
+        snprintf(value.from, sizeof(value.from), "%s", row->variable);
+    } else if ((value.text = nodes->config.values[setting])) {
+        snprintf(value.from, sizeof(value.from), "%s:%u: %s", nodes->path,
+                 nodes->config.value_lines[setting], row->name);
+    }
+    return value;
+}
+
 /* Store the number of a word. */
 static int take_word(const char *command, const struct cli_setting_row *row,
-                     const struct cli_value *value, int *ret_number)
+                     const struct value *value, int *ret_number)
 {
     int i;
 
@@ -31,7 +62,7 @@ static int take_word(const char *command, const struct cli_setting_row *row,
 }
 
 static int take_text(const char *command, const struct cli_setting_row *row,
-                     const struct cli_value *value, const char **ret_text)
+                     const struct value *value, const char **ret_text)
 {
     *ret_text = value->text;
     if (strlen(value->text) > row->max) {
@@ -41,13 +72,14 @@ static int take_text(const char *command, const struct cli_setting_row *row,
     return CLI_GO_ON;
 }
 
-/* Find one setting, and store it in `options`, which has the default. */
-static int find_value(const char *command, enum cli_setting setting,
-                      const struct cli_connect *connect, struct cli_settings *settings)
+/* Find one setting, and store it in the options, which have the default. */
+static int find_value(const struct cli_args *args, enum cli_setting setting,
+                      struct cli_settings *settings)
 {
+    const char *command = args->command->name;
     const struct cli_setting_row *row = &cli_settings[setting];
     void *field = (char *)&settings->options + row->field;
-    struct cli_value value = cli_value_find(setting, connect, &settings->nodes);
+    struct value value = look_up(setting, args, &settings->nodes);
 
     if (value.text == NULL) {
         return CLI_GO_ON;
@@ -69,47 +101,73 @@ static int find_value(const char *command, enum cli_setting setting,
     return CLI_GO_ON;
 }
 
-static int find_values(const char *command, const struct cli_connect *connect,
-                       struct cli_settings *settings)
+static int find_values(const struct cli_args *args, struct cli_settings *settings)
 {
     int code = CLI_GO_ON, i;
 
     for (i = 0; i < CLI_SETTINGS && code == CLI_GO_ON; i++) {
         if (cli_settings[i].kind != CLI_SETTING_OWN) {
-            code = find_value(command, (enum cli_setting)i, connect, settings);
+            code = find_value(args, (enum cli_setting)i, settings);
         }
     }
     return code;
 }
 
+/* ---- the trace ---- */
+
+/* Several commands may share a terminal or a log, so each line begins with the process id. */
+static void on_trace_event(const struct redlock_trace *event, void *arg)
+{
+    struct redlock_trace ev = *event;
+    char line[REDLOCK_TRACE_LINE];
+
+    (void)arg;
+    ev.client = (uint64_t)getpid();
+    redlock_trace_line(&ev, line, sizeof(line));
+    cli_say_bare("%s", line);
+}
+
+static int find_trace(const struct cli_args *args, struct redlock_options *options)
+{
+    const char *word = getenv(cli_settings[CLI_TRACE].variable);
+    bool said = word && word[0] && strcmp(word, "0") != 0;
+
+    if (said && strcmp(word, "1") != 0) {
+        return cli_say_usage(args->command->name,
+                             "REDLOCK_TRACE '%s' is unknown: it must be 1 or 0", word);
+    }
+    if (said || args->settings[CLI_TRACE]) {
+        options->trace_cb = on_trace_event;
+    }
+    return CLI_GO_ON;
+}
+
 /* ---- all of it ---- */
 
-static int fill(const char *command, const struct cli_connect *connect,
-                struct cli_settings *settings)
+static int fill(const struct cli_args *args, struct cli_settings *settings)
 {
     struct redlock_options *options = &settings->options;
-    int code = cli_password_find(command, connect, &settings->password, options);
+    int code = cli_password_find(args, &settings->password, options);
 
     options->nodes = settings->nodes.config.uris;
     options->n_nodes = settings->nodes.config.n;
     options->client_name = "redlock";
     if (code == CLI_GO_ON) {
-        code = find_values(command, connect, settings);
+        code = find_values(args, settings);
     }
-    return code == CLI_GO_ON ? cli_trace_find(command, connect, options) : code;
+    return code == CLI_GO_ON ? find_trace(args, options) : code;
 }
 
-int cli_settings_find(const char *command, const struct cli_connect *connect,
-                      struct cli_settings *ret_settings)
+int cli_settings_find(const struct cli_args *args, struct cli_settings *ret_settings)
 {
     struct cli_settings settings = {.password = {.fd = -1}};
-    int code = cli_node_list_find(connect->values[CLI_NODES], &settings.nodes);
+    int code = cli_node_list_find(args->settings[CLI_NODES], &settings.nodes);
 
     if (code != CLI_OK) {
         return code;
     }
     redlock_options_init(&settings.options);
-    code = fill(command, connect, &settings);
+    code = fill(args, &settings);
     if (code != CLI_GO_ON) {
         cli_settings_free(&settings);
         return code;

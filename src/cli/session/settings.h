@@ -19,8 +19,7 @@ struct cli_settings {
 
 /* Find the settings. Returns CLI_OK, and the caller calls cli_settings_free(); or says what is
  * wrong and returns the code to exit with. */
-int cli_settings_find(const char *command, const struct cli_connect *connect,
-                      struct cli_settings *ret_settings);
+int cli_settings_find(const struct cli_args *args, struct cli_settings *ret_settings);
 
 /* Report that redlock_new() refused the masters with this text, because of master `node` (-1: not
  * because of one), with the line of the file. Returns CLI_USAGE. */

@@ -1,5 +1,5 @@
 /* doctor.c - redlock doctor: examines the masters, and prints the findings as text or as JSON. */
-#include "cli/show/doctor.h"
+#include "cli/args/subcommands.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,8 +34,6 @@ static const char help_end[] =
     "exit status: 0 all is well, 1 something must be fixed, 69 no majority of the masters is\n"
     "usable, 64 wrong usage, or a server is listed twice, 70 internal error\n";
 
-static const struct cli_option options[] = {{"json", CLI_FLAG, .field = 0}, {.name = NULL}};
-
 /* An examination. */
 struct visit {
     const char *readable; /* files with passwords that every user can read; NULL: none */
@@ -44,6 +42,9 @@ struct visit {
     int status;
     enum redlock_severity verdict;
 };
+
+static const struct cli_option options[] = {
+    {"json", CLI_FLAG, .field = offsetof(struct visit, json)}, {.name = NULL}};
 
 static void print(const struct visit *visit, const struct redlock_report *report)
 {
@@ -118,35 +119,22 @@ static int finish_visit(const struct visit *visit)
     }
 }
 
-static int examine(struct cli_session *session, bool json)
+static int run_doctor(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
-    struct visit visit = {.readable = session->readable, .json = json};
+    struct visit *visit = arg;
     int code = CLI_GO_ON;
 
-    visit.status = redlock_examine(session->rl, on_examined, &visit);
-    if (visit.status == 0) {
-        code = cli_loop_run(&session->loop, &visit.done);
+    (void)signals;
+    visit->readable = session->readable;
+    visit->status = redlock_examine(session->rl, on_examined, visit);
+    if (visit->status == 0) {
+        code = cli_loop_run(&session->loop, &visit->done);
     }
-    return code == CLI_GO_ON ? finish_visit(&visit) : code;
+    return code == CLI_GO_ON ? finish_visit(visit) : code;
 }
 
-int cli_doctor_main(int argc, char **argv)
-{
-    bool json = false;
-    struct cli_args args = {
-        .command = "doctor", .help = help, .help_end = help_end, .options = options, .arg = &json};
-    struct cli_session session;
-    int code = cli_args_read(&args, argc, argv);
-
-    if (code == CLI_GO_ON) {
-        code = cli_args_end(args.command, argc, argv);
-    }
-    if (code == CLI_GO_ON) {
-        code = cli_session_open(args.command, &args.connect, &session);
-        if (code == CLI_OK) {
-            code = examine(&session, json);
-            cli_session_close(&session);
-        }
-    }
-    return code;
-}
+const struct cli_subcommand cli_doctor = {.name = "doctor",
+                                          .help = {help, help_end},
+                                          .options = {options},
+                                          .usual = {.size = sizeof(struct visit)},
+                                          .calls = {run_doctor}};

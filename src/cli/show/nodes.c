@@ -4,7 +4,7 @@
  * connect, or has had --node-timeout for it. It sends no command of its own: this user may not have
  * the right to use a key.
  */
-#include "cli/show/nodes.h"
+#include "cli/args/subcommands.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -105,30 +105,16 @@ static int print_masters(const struct start *start)
     return up > n / 2 ? CLI_OK : CLI_UNREACHABLE;
 }
 
-static int show_masters(struct cli_session *session)
+static int run_nodes(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
     struct start start = {.rl = session->rl,
                           .until_us = cli_clock_us() + session->node_timeout_ms * UINT64_C(1000)};
     int code = cli_loop_watch(&session->loop, is_listing_over, &start);
 
+    (void)arg;
+    (void)signals;
     return code == CLI_GO_ON ? print_masters(&start) : code;
 }
 
-int cli_nodes_main(int argc, char **argv)
-{
-    struct cli_args args = {.command = "nodes", .help = help, .help_end = help_end};
-    struct cli_session session;
-    int code = cli_args_read(&args, argc, argv);
-
-    if (code == CLI_GO_ON) {
-        code = cli_args_end(args.command, argc, argv);
-    }
-    if (code == CLI_GO_ON) {
-        code = cli_session_open(args.command, &args.connect, &session);
-        if (code == CLI_OK) {
-            code = show_masters(&session);
-            cli_session_close(&session);
-        }
-    }
-    return code;
-}
+const struct cli_subcommand cli_nodes = {
+    .name = "nodes", .help = {help, help_end}, .calls = {run_nodes}};

@@ -3,7 +3,7 @@
  *
  * The keys are queried one after the other, so that they are printed in order.
  */
-#include "cli/show/status.h"
+#include "cli/args/subcommands.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -114,14 +114,12 @@ static int ask_status(struct cli_session *session, const char *key, bool json)
 /* Check all keys before anything is printed. */
 static int check_lengths(const struct cli_session *session, const struct show *show)
 {
-    int i;
+    int code = CLI_OK, i;
 
-    for (i = 0; i < show->n; i++) {
-        if (strlen(show->keys[i]) + session->prefix_len > REDLOCK_MAX_KEY) {
-            return cli_args_key_refused("status");
-        }
+    for (i = 0; i < show->n && code == CLI_OK; i++) {
+        code = cli_session_check_key(session, show->keys[i]);
     }
-    return CLI_OK;
+    return code;
 }
 
 /* Returns the code of the worst key; CLI_UNREACHABLE when some are not known. */
@@ -144,53 +142,31 @@ static int ask_all(struct cli_session *session, void *arg)
     return cli_say_flush() == CLI_OK ? worst : CLI_INTERNAL;
 }
 
-static int run_status(struct cli_session *session, struct show *show, struct cli_signals *signals)
+static int run_status(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
+    const struct show *show = arg;
     int code = check_lengths(session, show);
 
     if (code == CLI_OK && show->watch_ms == 0) {
-        return ask_all(session, show);
+        return ask_all(session, arg);
     }
     return code == CLI_OK
-               ? cli_watch_run(session, signals, show->watch_ms, !show->json, ask_all, show)
+               ? cli_watch_run(session, signals, show->watch_ms, !show->json, ask_all, arg)
                : code;
 }
 
-/* Check that each operand is a key. */
-static int check_keys(int argc, char **argv)
+static int read_status(struct cli_args *args, int argc, char **argv)
 {
-    int first = optind;
-    const char *key;
-    int code;
+    struct show *show = args->arg;
+    int code = cli_args_keys("status", argc, argv, true);
 
-    do {
-        code = cli_args_key("status", argc, argv, &key);
-    } while (code == CLI_GO_ON && optind < argc);
-    optind = first;
+    show->keys = argv + optind;
+    show->n = argc - optind;
     return code;
 }
 
-int cli_status_main(int argc, char **argv)
-{
-    struct show show = {.json = false};
-    struct cli_args args = {
-        .command = "status", .help = help, .help_end = help_end, .options = options, .arg = &show};
-    struct cli_signals signals = {.fd = -1};
-    struct cli_session session;
-    int code = cli_args_read(&args, argc, argv);
-
-    if (code == CLI_GO_ON) {
-        code = check_keys(argc, argv);
-    }
-    if (code == CLI_GO_ON) {
-        show.keys = argv + optind;
-        show.n = argc - optind;
-        code = cli_session_open(args.command, &args.connect, &session);
-        if (code == CLI_OK) {
-            code = run_status(&session, &show, &signals);
-            cli_session_close(&session);
-        }
-    }
-    cli_signals_die(&signals, code);
-    return code;
-}
+const struct cli_subcommand cli_status = {.name = "status",
+                                          .help = {help, help_end},
+                                          .options = {options},
+                                          .usual = {.size = sizeof(struct show)},
+                                          .calls = {run_status, read_status}};

@@ -37,12 +37,11 @@ struct attempt {
     int code;
 };
 
-void cli_take_init(struct cli_take *take, const char *command)
+void cli_take_free(void *arg)
 {
-    memset(take, 0, sizeof(*take));
-    take->command = command;
-    take->wait_ms = REDLOCK_FOREVER;
-    take->conflict_code = CLI_HELD;
+    struct cli_take *take = arg;
+
+    cli_keys_free(&take->keys);
 }
 
 /* [S3] A lease is the ttl less one part in DRIFT_PARTS and DRIFT_MS: the default of the library. */
@@ -215,20 +214,13 @@ static void on_take_signal(void *arg, int signo)
     }
 }
 
-/* Report that redlock_acquire() refused. */
 static int refuse_take(const struct cli_take *take, const struct cli_session *session, int status)
 {
-    switch (status) {
-    case REDLOCK_ETTL:
-        return take->at_least_ms > take->ttl_ms
-                   ? cli_session_refuse_ttl(session, take->command, "--at-least", take->at_least_ms)
-                   : cli_session_refuse_ttl(session, take->command, "--ttl", take->ttl_ms);
-    case REDLOCK_EINVAL:
-        return cli_session_refuse(session, take->command);
-    default:
-        cli_say("cannot acquire '%s': %s", take->keys.name, redlock_strerror(status));
-        return CLI_INTERNAL;
-    }
+    bool longer = take->at_least_ms > take->ttl_ms;
+
+    return cli_session_refuse(session, status, "acquire", take->keys.name,
+                              longer ? "--at-least" : "--ttl",
+                              longer ? take->at_least_ms : take->ttl_ms);
 }
 
 static int begin_attempt(struct attempt *attempt)

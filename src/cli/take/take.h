@@ -9,6 +9,7 @@
 
 #include "cli/args/args.h"
 #include "cli/args/keys.h"
+#include "cli/say/exit.h"
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
 
@@ -37,8 +38,12 @@ struct cli_take {
     const char *owner; /* the name of the holder, for people; NULL: "host:pid" */
 };
 
-/* Fill in the defaults. The caller calls cli_keys_free() for the keys. */
-void cli_take_init(struct cli_take *take, const char *command);
+/* The defaults, for the command of this name; and `free` of both. */
+#define CLI_TAKE_USUAL(name)                                                                       \
+    {                                                                                              \
+        .command = (name), .wait_ms = REDLOCK_FOREVER, .conflict_code = CLI_HELD                   \
+    }
+void cli_take_free(void *take);
 
 /* The ttl with which a key stays for so long by every clock within the bounds of the fault model;
  * at most that of the session, unless `ms` is longer already. */

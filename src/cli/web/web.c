@@ -3,7 +3,7 @@
  * The masters are asked once a second, and only while somebody looks: while a stream is open, or
  * shortly after /state was read. Changes are reported by the library, and sent at once.
  */
-#include "cli/web/web.h"
+#include "cli/args/subcommands.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,13 +32,6 @@
 #define MAX_HOSTS 16
 #define INTEREST_US UINT64_C(10000000) /* how long /state keeps us asking */
 
-/* Where the page is, and by which names browsers may ask for it. */
-struct place {
-    struct cli_address address;
-    const char *hosts[MAX_HOSTS];
-    size_t n_hosts;
-};
-
 static const char help[] =
     "usage: redlock web [KEY...] [--listen HOST:PORT] [--host NAME] [OPTION...]\n"
     "\n"
@@ -63,7 +56,12 @@ static const char help_end[] =
     "error\n";
 
 struct web {
-    struct cli_session session;
+    struct cli_address address;
+    const char *hosts[MAX_HOSTS]; /* by which names browsers may ask for the page, too */
+    size_t n_hosts;
+    char **names; /* of the keys */
+    size_t n_names;
+    struct cli_session *session;
     struct cli_http *http;
     struct cli_masters masters;
     struct cli_events events;
@@ -80,13 +78,13 @@ struct web {
 static void write_state(FILE *out, const struct web *web)
 {
     uint64_t now = cli_clock_us();
-    size_t n = redlock_node_count(web->session.rl), i;
+    size_t n = redlock_node_count(web->session->rl), i;
 
     fprintf(out, "{\"version\": ");
     cli_json_string(out, redlock_version());
     cli_json_number(out, "quorum", true, (int64_t)(n / 2 + 1));
     fprintf(out, ",\n\"masters\": ");
-    cli_masters_json(out, web->session.rl);
+    cli_masters_json(out, web->session->rl);
     fprintf(out, ",\n\"keys\": [");
     for (i = 0; i < web->n_keys; i++) {
         fprintf(out, i ? ",\n" : "\n");
@@ -218,7 +216,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    cli_masters_look(&web->masters, web->session.rl, on_master, web);
+    cli_masters_look(&web->masters, web->session->rl, on_master, web);
     for (i = 0; watched && i < web->n_keys; i++) {
         cli_watched_ask(&web->keys[i]);
     }
@@ -239,21 +237,19 @@ static void on_web_signal(void *arg, int signo)
 
 /* ---- begin and end ---- */
 
-static int observe(struct web *web, char **keys, size_t n)
+static int observe(struct web *web)
 {
-    for (; web->n_keys < n; web->n_keys++) {
+    for (; web->n_keys < web->n_names; web->n_keys++) {
         struct cli_watched *watched = &web->keys[web->n_keys];
         int status;
 
-        *watched = (struct cli_watched){
-            .rl = web->session.rl, .key = keys[web->n_keys], .on_change = on_change, .arg = web};
+        *watched = (struct cli_watched){.rl = web->session->rl,
+                                        .key = web->names[web->n_keys],
+                                        .on_change = on_change,
+                                        .arg = web};
         status = cli_watched_begin(watched);
-        if (status == REDLOCK_EINVAL) {
-            return cli_session_refuse(&web->session, "web");
-        }
         if (status != 0) {
-            cli_say("cannot observe '%s': %s", watched->key, redlock_strerror(status));
-            return CLI_INTERNAL;
+            return cli_session_refuse(web->session, status, "observe", watched->key, NULL, 0);
         }
     }
     return CLI_OK;
@@ -263,7 +259,7 @@ static int start_tick(struct web *web)
 {
     static const struct timeval second = {1, 0};
 
-    web->tick = event_new(web->session.loop.base, -1, EV_PERSIST, on_tick, web);
+    web->tick = event_new(web->session->loop.base, -1, EV_PERSIST, on_tick, web);
     if (web->tick == NULL || event_priority_set(web->tick, CLI_LOOP_LAST) != 0 ||
         event_add(web->tick, &second) != 0) {
         cli_say("out of memory");
@@ -284,10 +280,10 @@ static int announce(const struct web *web)
     return cli_say_flush();
 }
 
-static int begin_web(struct web *web, struct place *place, char **keys, size_t n)
+static int begin_web(struct web *web)
 {
-    struct cli_http_options http = {.address = place->address,
-                                    .names = {.names = place->hosts, .n = place->n_hosts},
+    struct cli_http_options http = {.address = web->address,
+                                    .names = {.names = web->hosts, .n = web->n_hosts},
                                     .option = "--listen",
                                     .routes = routes,
                                     .n_routes = sizeof(routes) / sizeof(routes[0]),
@@ -295,26 +291,25 @@ static int begin_web(struct web *web, struct place *place, char **keys, size_t n
     int code = start_tick(web);
 
     if (code == CLI_OK) {
-        code = observe(web, keys, n);
+        code = observe(web);
     }
     if (code == CLI_OK) {
-        code = cli_http_open(web->session.loop.base, &http, &web->http);
+        code = cli_http_open(web->session->loop.base, &http, &web->http);
     }
     return code == CLI_OK ? announce(web) : code;
 }
 
-static int serve_web(struct web *web, struct place *place, char **keys, size_t n)
+static int run_web(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
-    struct cli_signals signals;
-    int code = cli_signals_start(&signals, &web->session.loop);
+    struct web *web = arg;
+    int code;
 
+    web->session = session;
+    signals->on = on_web_signal;
+    signals->arg = web;
+    code = begin_web(web);
     if (code == CLI_OK) {
-        signals.on = on_web_signal;
-        signals.arg = web;
-        code = begin_web(web, place, keys, n);
-    }
-    if (code == CLI_OK) {
-        code = cli_loop_run(&web->session.loop, &web->done);
+        code = cli_loop_run(&session->loop, &web->done);
         code = code == CLI_GO_ON ? web->code : code;
     }
     cli_http_close(web->http);
@@ -322,56 +317,42 @@ static int serve_web(struct web *web, struct place *place, char **keys, size_t n
     if (web->tick) {
         event_free(web->tick);
     }
-    cli_signals_stop(&signals);
-    cli_session_close(&web->session);
-    cli_signals_die(&signals, code);
     return code;
 }
 
-static int run_web(const struct cli_args *args, struct place *place, char **keys, size_t n)
+static void free_web(void *arg)
 {
-    struct web *web = calloc(1, sizeof(*web));
-    int code = CLI_INTERNAL;
+    struct web *web = arg;
     size_t i;
 
-    if (web == NULL) {
-        cli_say("out of memory");
-        return code;
-    }
-    code = cli_session_open(args->command, &args->connect, &web->session);
-    if (code == CLI_OK) {
-        code = serve_web(web, place, keys, n);
-    }
     for (i = 0; i < web->n_keys; i++) {
         cli_watched_free(&web->keys[i]);
     }
     cli_events_free(&web->events);
-    free(web);
-    return code;
 }
 
 /* ---- the command line ---- */
 
 static int take_host(void *arg, const char *name)
 {
-    struct place *place = arg;
+    struct web *web = arg;
 
     if (!cli_address_is_name(name)) {
         return cli_say_usage("web", "--host '%s' is not the name of a host, such as web.example",
                              name);
     }
-    if (place->n_hosts == MAX_HOSTS) {
+    if (web->n_hosts == MAX_HOSTS) {
         return cli_say_usage("web", "--host can be given %d times at most", MAX_HOSTS);
     }
-    place->hosts[place->n_hosts++] = name;
+    web->hosts[web->n_hosts++] = name;
     return CLI_GO_ON;
 }
 
 static int take_listen(void *arg, const char *value)
 {
-    struct place *place = arg;
+    struct web *web = arg;
 
-    if (cli_address_parse(value, &place->address) != 0) {
+    if (cli_address_parse(value, &web->address) != 0) {
         return cli_say_usage("web",
                              "--listen '%s' must be an IP address or localhost, a colon and a "
                              "port: 127.0.0.1:7777 or [::1]:7777",
@@ -384,37 +365,23 @@ static const struct cli_option options[] = {{"listen", CLI_CALL, .take = take_li
                                             {"host", CLI_CALL, .take = take_host},
                                             {.name = NULL}};
 
-static int check_keys(int argc, char **argv)
+static int read_web(struct cli_args *args, int argc, char **argv)
 {
-    int first = optind, code = CLI_GO_ON;
-    const char *key;
+    struct web *web = args->arg;
 
-    if (argc - first > MAX_KEYS) {
+    if (argc - optind > MAX_KEYS) {
         return cli_say_usage("web", "there are more than %d KEYs", MAX_KEYS);
     }
-    while (code == CLI_GO_ON && optind < argc) {
-        code = cli_args_key("web", argc, argv, &key);
-    }
-    optind = first;
-    return code;
+    web->names = argv + optind;
+    web->n_names = (size_t)(argc - optind);
+    return cli_args_keys("web", argc, argv, false);
 }
 
-int cli_web_main(int argc, char **argv)
-{
-    struct place place = {.address = {.ip = "127.0.0.1", .port = 7777}};
-    struct cli_args args = {.command = "web",
-                            .help = help,
-                            .help_end = help_end,
-                            .options = options,
-                            .arg = &place,
-                            .connect = {.never_waits = true}};
-    int code = cli_args_read(&args, argc, argv);
+static const struct web usual = {.address = {.ip = "127.0.0.1", .port = 7777}};
 
-    if (code == CLI_GO_ON) {
-        code = check_keys(argc, argv);
-    }
-    if (code == CLI_GO_ON) {
-        code = run_web(&args, &place, argv + optind, (size_t)(argc - optind));
-    }
-    return code;
-}
+const struct cli_subcommand cli_web = {.name = "web",
+                                       .help = {help, help_end},
+                                       .options = {options},
+                                       .usual = {&usual, sizeof(usual)},
+                                       .traits = CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
+                                       .calls = {run_web, read_web, free_web}};

@@ -1,14 +1,16 @@
-/* readable.c - who can read the list of masters and the password file, by their modes. A folder
- * that others cannot enter protects what is in it. */
-#include "cli/session/readable.h"
+/* risks.c - judges files with passwords by their modes, and masters by their URIs. */
+#include "cli/session/risks.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "cli/session/settings.h"
+
+/* ---- files that everybody can read ---- */
 
 /* Cut the last part of a path without symbolic links; "/" becomes "". */
 static bool go_up(char *path)
@@ -36,6 +38,7 @@ static bool is_regular(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+/* A folder that others cannot enter protects what is in it. */
 static bool is_readable(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -63,7 +66,7 @@ static bool has_password(const struct cli_node_list *nodes)
     return found;
 }
 
-char *cli_readable_find(const struct cli_settings *settings)
+char *cli_risks_readable(const struct cli_settings *settings)
 {
     const char *list = settings->nodes.path, *password = settings->password.file;
     bool has_list = list && has_password(&settings->nodes) && is_readable(list);
@@ -76,4 +79,32 @@ char *cli_readable_find(const struct cli_settings *settings)
         return NULL;
     }
     return names;
+}
+
+/* ---- certificates that nobody verifies ---- */
+
+/* Whether a URI that is valid has this parameter. */
+static bool has_parameter(const char *uri, const char *parameter)
+{
+    const char *login = cli_node_list_find_login(uri), *at = strchr(login ? login : uri, '?');
+    size_t len = strlen(parameter);
+
+    while (at && (strncmp(at + 1, parameter, len) != 0 || (at[1 + len] && at[1 + len] != '&'))) {
+        at = strchr(at + 1, '&');
+    }
+    return at != NULL;
+}
+
+unsigned cli_risks_unverified(const struct redlock_options *options)
+{
+    unsigned n = 0;
+    size_t i;
+
+    for (i = 0; i < options->n_nodes; i++) {
+        const char *uri = options->nodes[i];
+
+        n += strncasecmp(uri, "rediss://", 9) == 0 &&
+             (!options->tls_verify || has_parameter(uri, "verify=none"));
+    }
+    return n;
 }
