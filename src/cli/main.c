@@ -9,11 +9,10 @@
 #include <redlock/redlock.h>
 
 #include "base/wipe.h"
-#include "cli/args/help.h"
+#include "cli/args/args.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
-#include "cli/args/subcommands.h"
 #include "cli/system/secret.h"
 #include "cli/system/signals.h"
 #include "cli/system/title.h"
@@ -115,8 +114,7 @@ static int run_subcommand(const struct cli_subcommand *command, int argc, char *
     int code;
 
     if (args.arg == NULL) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+        return cli_say_no_memory();
     }
     if (command->usual.of) {
         memcpy(args.arg, command->usual.of, command->usual.size);
@@ -184,8 +182,7 @@ int main(int argc, char **argv)
     }
     cli_title_init(argc, argv);
     if (cli_secret_hide_arguments(argc, argv) != 0) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+        return cli_say_no_memory();
     }
     rlk_wipe_stack();
     cli_signals_init();

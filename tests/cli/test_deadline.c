@@ -2,7 +2,6 @@
 #include <stdint.h>
 
 #include "cli/run/deadline.h"
-#include "cli/run/terms.h"
 #include "lib/test.h"
 
 SUITE("deadline");

@@ -10,7 +10,6 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/args/help.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -18,8 +17,6 @@
 int cli_args_duration(const char *command, const char *option, const char *value, uint32_t min_ms,
                       uint32_t max_ms, uint32_t *ret_ms)
 {
-    char from[CLI_DURATION_TEXT];
-    char to[CLI_DURATION_TEXT];
     uint64_t ms;
 
     if (cli_duration_parse(value, &ms) != 0) {
@@ -28,8 +25,7 @@ int cli_args_duration(const char *command, const char *option, const char *value
     }
     if (ms < min_ms || ms > max_ms) {
         return cli_say_usage(command, "%s '%s' is out of range: it must be from %s to %s", option,
-                             value, cli_duration_print(min_ms, from),
-                             cli_duration_print(max_ms, to));
+                             value, cli_duration(min_ms), cli_duration(max_ms));
     }
     *ret_ms = (uint32_t)ms;
     return CLI_GO_ON;
@@ -112,10 +108,9 @@ int cli_args_end(const char *command, int argc, char **argv)
 
 /* What getopt_long() returns: a letter, or one of these, plus the number of the row. */
 enum {
-    OPTION_OWN = 256,
-    OPTION_SHARED = 512,
-    OPTION_SETTING = 768,
-    OPTION_PASSWORD = 1024,
+    OPTION_ROW = 256,
+    OPTION_SETTING = 512,
+    OPTION_PASSWORD = 768,
     OPTION_HELP,
     OPTION_VERBOSE
 };
@@ -126,6 +121,7 @@ enum {
 /* The tables as getopt_long() wants them. */
 struct table {
     struct option options[MAX_OPTIONS];
+    const struct cli_option *rows[MAX_OPTIONS]; /* of the first ones */
     size_t n;
     char letters[MAX_OPTIONS];
 };
@@ -143,7 +139,7 @@ static int argument_of(enum cli_option_kind kind)
                                                       : required_argument;
 }
 
-static void add_options(struct table *table, const struct cli_option *rows, int number)
+static void add_options(struct table *table, const struct cli_option *rows)
 {
     const struct cli_option *row;
 
@@ -151,7 +147,8 @@ static void add_options(struct table *table, const struct cli_option *rows, int 
         int has_arg = argument_of(row->kind);
         const char letter[] = {row->letter, has_arg == no_argument ? '\0' : ':', '\0'};
 
-        add_name(table, row->name, has_arg, number++);
+        table->rows[table->n] = row;
+        add_name(table, row->name, has_arg, OPTION_ROW + (int)table->n);
         strcat(table->letters, row->letter ? letter : "");
     }
 }
@@ -174,8 +171,8 @@ static void make_table(struct table *table, const struct cli_subcommand *command
 {
     memset(table, 0, sizeof(*table));
     strcpy(table->letters, command->traits & CLI_HAS_CMD ? "+:hv" : ":hv");
-    add_options(table, command->options[0], OPTION_OWN);
-    add_options(table, command->options[1], OPTION_SHARED);
+    add_options(table, command->options[0]);
+    add_options(table, command->options[1]);
     if (!(command->traits & CLI_WITHOUT_MASTERS)) {
         add_settings(table);
     }
@@ -247,7 +244,7 @@ static int refuse_password(const char *command)
 static int refuse_option(const struct cli_args *args, const char *at, const char *before,
                          const char *after)
 {
-    if (optopt > 0 && optopt < OPTION_OWN) {
+    if (optopt > 0 && optopt < OPTION_ROW) {
         return cli_say_usage(args->command->name, "%s -%c%s", before, optopt, after);
     }
     return cli_say_usage(args->command->name, "%s %.*s%s", before, (int)strcspn(at, "="), at,
@@ -269,7 +266,7 @@ static int count_matches(const struct table *table, const char *at)
 /* optopt is 0 for a long option that is not in the table, and for an abbreviation of several. */
 static int refuse_unknown(const struct cli_args *args, const struct table *table, const char *at)
 {
-    if (optopt >= OPTION_OWN) {
+    if (optopt >= OPTION_ROW) {
         return refuse_option(args, at, "option", " takes no value");
     }
     if (optopt == 0 && count_matches(table, at) > 1) {
@@ -279,55 +276,44 @@ static int refuse_unknown(const struct cli_args *args, const struct table *table
 }
 
 /* The row of a short option: getopt_long() knows only letters from these tables. */
-static const struct cli_option *find_letter(const struct cli_subcommand *command, int letter)
+static const struct cli_option *find_letter(const struct table *table, int letter)
 {
-    const struct cli_option *row;
+    size_t at = 0;
 
-    for (row = command->options[0]; row && row->name; row++) {
-        if (row->letter == letter) {
-            return row;
-        }
+    while (table->rows[at]->letter != letter) {
+        at++;
     }
-    for (row = command->options[1]; row->letter != letter; row++) {
-    }
-    return row;
+    return table->rows[at];
 }
 
-static int take_row(struct cli_args *args, int option, const char *value)
+static int take_row(struct cli_args *args, const struct table *table, int option)
 {
-    const struct cli_subcommand *command = args->command;
-
     if (option >= OPTION_SETTING) {
-        return take_setting(args, (enum cli_setting)(option - OPTION_SETTING), value);
+        return take_setting(args, (enum cli_setting)(option - OPTION_SETTING), optarg);
     }
-    return take_option(args,
-                       option >= OPTION_SHARED ? &command->options[1][option - OPTION_SHARED]
-                       : option >= OPTION_OWN  ? &command->options[0][option - OPTION_OWN]
-                                               : find_letter(command, option),
-                       value);
+    return take_option(
+        args, option >= OPTION_ROW ? table->rows[option - OPTION_ROW] : find_letter(table, option),
+        optarg);
 }
 
 static int take_any(struct cli_args *args, const struct table *table, int option, const char *at)
 {
-    const struct cli_subcommand *command = args->command;
-
     switch (option) {
     case 'h':
     case OPTION_HELP:
-        return cli_help_print(command->help[0], !(command->traits & CLI_WITHOUT_MASTERS),
-                              command->help[1]);
+        return cli_help_print(args->command);
     case 'v':
     case OPTION_VERBOSE:
         cli_say_verbose();
         return CLI_GO_ON;
     case OPTION_PASSWORD:
-        return refuse_password(command->name);
+        return refuse_password(args->command->name);
     case ':':
         return refuse_option(args, at, "option", " needs a value");
     case '?':
         return refuse_unknown(args, table, at);
     default:
-        return take_row(args, option, optarg);
+        return take_row(args, table, option);
     }
 }
 

@@ -68,6 +68,9 @@ struct cli_subcommand {
     } calls;
 };
 
+extern const struct cli_subcommand cli_lock, cli_acquire, cli_extend, cli_release, cli_status,
+    cli_nodes, cli_doctor, cli_sandbox, cli_elect, cli_exporter, cli_web;
+
 /* A command line. */
 struct cli_args {
     const struct cli_subcommand *command;
@@ -103,5 +106,11 @@ int cli_args_keys(const char *command, int argc, char **argv, bool needed);
 
 /* Check that no operand follows. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_end(const char *command, int argc, char **argv);
+
+/* Print the help of a command. Returns as cli_say_print(). */
+int cli_help_print(const struct cli_subcommand *command);
+
+/* Explain the options about the masters. Returns as cli_say_print(). */
+int cli_help_masters(void);
 
 #endif

@@ -1,11 +1,10 @@
 /* help.c - prints the help, with the parts that several commands have in common. */
-#include "cli/args/help.h"
+#include "cli/args/args.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/args/masters.h"
 #include "cli/say/say.h"
 
 /* How wide a list of options may be. */
@@ -79,14 +78,14 @@ static void list_masters(void)
           stdout);
 }
 
-int cli_help_print(const char *begin, bool has_masters, const char *end)
+int cli_help_print(const struct cli_subcommand *command)
 {
-    fputs(begin, stdout);
+    fputs(command->help[0], stdout);
     fputs("  -v, --verbose       report on stderr what happens\n"
           "  -h, --help          print this text\n",
           stdout);
-    if (has_masters) {
+    if (!(command->traits & CLI_WITHOUT_MASTERS)) {
         list_masters();
     }
-    return cli_say_print(end);
+    return cli_say_print(command->help[1]);
 }

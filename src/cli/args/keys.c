@@ -63,8 +63,7 @@ int cli_keys_finish(struct cli_keys *keys)
 {
     keys->name = cli_keys_join(keys, "' '");
     if (keys->name == NULL) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+        return cli_say_no_memory();
     }
     return CLI_GO_ON;
 }

@@ -16,7 +16,7 @@
 #include <redlock/redlock.h>
 
 #include "cli/elect/plan.h"
-#include "cli/elect/text.h"
+#include "cli/session/leader.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
@@ -117,16 +117,6 @@ static void on_candidate_turn(void *arg)
     }
 }
 
-static void on_candidate_signal(void *arg, int signo)
-{
-    struct cli_candidate *c = arg;
-
-    if (cli_signals_ends(signo)) {
-        c->signo = c->signo ? c->signo : signo;
-        c->woken = true;
-    }
-}
-
 /* Between two tries, in the pause of --delay, and while a preferred candidate bids, there is no
  * lock. */
 static bool is_troubled(const struct cli_candidate *c, const struct redlock_lock *lock)
@@ -210,21 +200,16 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 static int wait_for_leadership(struct cli_candidate *c)
 {
     struct cli_loop *loop = &c->leadership.session->loop;
-    int code = CLI_GO_ON;
+    int code;
 
-    c->leadership.signals->on = on_candidate_signal;
     loop->on_turn = on_candidate_turn;
-    c->leadership.signals->arg = loop->arg = c;
-    while (code == CLI_GO_ON && !c->elected && !c->signo) {
-        c->woken = false;
-        code = cli_loop_run(loop, &c->woken);
-    }
+    loop->arg = c;
+    c->woken = c->elected;
+    code = cli_signals_run(c->leadership.signals, loop, &c->woken);
     loop->on_turn = NULL;
-    c->leadership.signals->on = NULL;
-    if (code == CLI_GO_ON && c->signo) { /* even if it was elected at the same time */
+    if (code > CLI_SIGNALED) { /* even if it was elected at the same time */
         cli_say_detail("gave up waiting for leadership of '%s' after %s", name_of(c),
-                       cli_signals_name(c->signo));
-        code = CLI_SIGNALED + c->signo;
+                       cli_signals_name(code - CLI_SIGNALED));
     }
     return code;
 }
@@ -328,8 +313,6 @@ int cli_candidate_run(struct cli_candidate *c)
         cli_service_stopping(&c->service);
         cli_service_close(&c->service);
     }
-    if (c->tick) {
-        event_free(c->tick);
-    }
+    cli_event_free(c->tick);
     return code;
 }

@@ -27,7 +27,6 @@ struct cli_candidate {
     char leader[256];   /* who leads, for messages; "": not known */
     bool elected;
     bool woken; /* something has happened that ends a wait */
-    int signo;
 };
 
 /* Campaign. Returns the code to exit with. The caller closes the session, which resigns,

@@ -3,22 +3,19 @@
  * It campaigns (candidate.c), runs the command during each leadership (leadership.c), or observes
  * (observe.c).
  */
-#include "cli/args/subcommands.h"
+#include "cli/args/args.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include <redlock/redlock.h>
 
-#include "cli/args/args.h"
 #include "cli/elect/candidate.h"
-#include "cli/elect/observe.h"
 #include "cli/elect/plan.h"
-#include "cli/metrics/serve.h"
+#include "cli/metrics/page.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
-#include "cli/system/identity.h"
+#include "cli/system/title.h"
 #include "cli/system/proc.h"
 #include "cli/system/signals.h"
 

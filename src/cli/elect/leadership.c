@@ -7,11 +7,10 @@
 #include <redlock/redlock.h>
 
 #include "cli/elect/plan.h"
-#include "cli/run/variables.h"
-#include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
+#include "cli/session/environment.h"
 #include "cli/system/signals.h"
 #include "cli/take/trouble.h"
 
@@ -100,28 +99,17 @@ static int run_shell(struct cli_leadership *leadership, const char *line)
     return run_leadership(leadership, argv);
 }
 
-static void on_leadership_signal(void *arg, int signo)
-{
-    struct cli_leadership *leadership = arg;
-
-    if (cli_signals_ends(signo)) {
-        leadership->signo = leadership->signo ? leadership->signo : signo;
-        leadership->woken = true;
-    }
-}
-
 /* Run the loop until leadership ends, or a signal asks for the end. */
 static int wait_for_end(struct cli_leadership *leadership)
 {
-    int code = CLI_GO_ON;
+    int code;
 
-    leadership->signals->on = on_leadership_signal;
-    leadership->signals->arg = leadership;
-    while (code == CLI_GO_ON && !leadership->demoted && !leadership->signo) {
-        leadership->woken = false;
-        code = cli_loop_run(&leadership->session->loop, &leadership->woken);
+    leadership->woken = leadership->demoted || leadership->signo;
+    code = cli_signals_run(leadership->signals, &leadership->session->loop, &leadership->woken);
+    if (code > CLI_SIGNALED) {
+        leadership->signo = code - CLI_SIGNALED;
+        return CLI_GO_ON;
     }
-    leadership->signals->on = NULL;
     return code;
 }
 
@@ -187,13 +175,12 @@ static int set_variables(const struct cli_leadership *leadership)
     char term[24];
 
     snprintf(term, sizeof(term), "%" PRIu64, leadership->term);
-    if (cli_variables_put("REDLOCK_TERM", term) != 0 ||
-        cli_variables_put("REDLOCK_ID", plan->id) != 0 ||
-        cli_variables_put("REDLOCK_VALUE", plan->value) != 0) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+    if (cli_environment_put("REDLOCK_TERM", term) != 0 ||
+        cli_environment_put("REDLOCK_ID", plan->id) != 0 ||
+        cli_environment_put("REDLOCK_VALUE", plan->value) != 0) {
+        return cli_say_no_memory();
     }
-    return lock ? cli_variables_set(&plan->name, lock) : CLI_LOST;
+    return lock ? cli_environment_set_lock(&plan->name, lock) : CLI_LOST;
 }
 
 int cli_leadership_run(struct cli_leadership *leadership)
@@ -228,15 +215,12 @@ static void on_leadership_turn(void *arg)
 int cli_leadership_await_end(struct cli_leadership *leadership)
 {
     struct cli_loop *loop = &leadership->session->loop;
-    int code = CLI_GO_ON;
+    int code;
 
     loop->on_turn = on_leadership_turn;
     loop->arg = leadership;
     on_leadership_turn(leadership);
-    while (code == CLI_GO_ON && !leadership->demoted) {
-        leadership->woken = false;
-        code = cli_loop_run(loop, &leadership->woken);
-    }
+    code = cli_loop_run(loop, &leadership->demoted);
     loop->on_turn = NULL;
     return code;
 }

@@ -35,19 +35,16 @@ static void say_renewed(void *arg)
     const struct cli_leadership_lease *lease = arg;
     uint64_t until_us = redlock_election_deadline_us(lease->election);
     uint64_t left_ms = cli_deadline_before(until_us, redlock_clock_us()) / 1000;
-    char left[CLI_DURATION_TEXT];
 
     cli_say_detail("renewed leadership of '%s' for %s", lease->lease.terms.key,
-                   cli_duration_print(left_ms, left));
+                   cli_duration(left_ms));
 }
 
 static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t now_us)
 {
-    char left[CLI_DURATION_TEXT];
-
     (void)arg;
     cli_say_more("Its command still runs: sent it SIGTERM; it has %s to end.",
-                 cli_duration_print(cli_deadline_before(deadline->kill_us, now_us) / 1000, left));
+                 cli_duration(cli_deadline_before(deadline->kill_us, now_us) / 1000));
 }
 
 static void say_killed(void *arg, const struct cli_deadline *deadline, bool overslept, bool asked)
@@ -76,10 +73,7 @@ static void say_killed(void *arg, const struct cli_deadline *deadline, bool over
 void cli_leadership_lease_init(struct cli_leadership_lease *lease, const struct cli_plan *plan,
                                const struct redlock_election *election)
 {
-    static const struct cli_lease_kind kind = {.validity_ms = validity_ms,
-                                               .say_renewed = say_renewed,
-                                               .say_ending = say_ending,
-                                               .say_killed = say_killed};
+    static const struct cli_lease_kind kind = {validity_ms, say_renewed, say_ending, say_killed};
 
     *lease = (struct cli_leadership_lease){.lease = {.kind = &kind,
                                                      .arg = lease,

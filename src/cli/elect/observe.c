@@ -1,19 +1,16 @@
 /* observe.c - an election without a candidate: each change of the leader is a line on stdout. */
-#include "cli/elect/observe.h"
+#include "cli/elect/plan.h"
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <event2/event.h>
 
 #include <redlock/redlock.h>
 
-#include "cli/elect/plan.h"
-#include "cli/elect/text.h"
+#include "cli/session/leader.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/leader_json.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
@@ -77,16 +74,6 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static void on_observer_signal(void *arg, int signo)
-{
-    struct observer *o = arg;
-
-    if (cli_signals_ends(signo) && !o->done) {
-        o->code = CLI_SIGNALED + signo;
-        o->done = true;
-    }
-}
-
 static int begin_observation(struct observer *o, const struct cli_session *session,
                              struct redlock_election **ret_election)
 {
@@ -130,14 +117,10 @@ int cli_observe_run(const struct cli_plan *plan, struct cli_session *session,
         if (timer) {
             event_add(timer, &patience);
         }
-        signals->on = on_observer_signal;
-        signals->arg = &o;
-        code = cli_loop_run(&session->loop, &o.done);
-        signals->on = NULL;
-        code = code == CLI_GO_ON ? end_observation(&o, session, election) : code;
+        code = cli_signals_run(signals, &session->loop, &o.done);
+        o.code = code == CLI_GO_ON ? o.code : code;
+        code = code == CLI_INTERNAL ? code : end_observation(&o, session, election);
     }
-    if (timer) {
-        event_free(timer);
-    }
+    cli_event_free(timer);
     return code;
 }

@@ -7,6 +7,9 @@
 
 #include "cli/args/keys.h"
 
+struct cli_session;
+struct cli_signals;
+
 struct cli_plan {
     struct cli_keys name; /* one key: the name of the election */
     const char *id;
@@ -25,5 +28,10 @@ struct cli_plan {
     bool json;
     const char *metrics; /* where to serve metrics; NULL: nowhere */
 };
+
+/* With --observe: print who leads, a line for each change, until a signal asks for the end. Returns
+ * the code to exit with. */
+int cli_observe_run(const struct cli_plan *plan, struct cli_session *session,
+                    struct cli_signals *signals);
 
 #endif

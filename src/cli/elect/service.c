@@ -1,10 +1,15 @@
-/* service.c - remembers what the service manager has been told, and feeds its watchdog. */
+/* service.c - remembers what the service manager has been told, and feeds its watchdog. libsystemd
+ * would be a library of 900 KiB for one sendto().
+ */
 #include "cli/elect/service.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <event2/event.h>
 
@@ -13,19 +18,70 @@
 #include "cli/say/say.h"
 #include "cli/session/session.h"
 
+/* A name that begins with '@' is abstract: its first byte is NUL. */
+static bool find_address(struct cli_service *service, const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+
+    if (length < 2 || length >= sizeof(service->address.sun_path) ||
+        (name[0] != '/' && name[0] != '@')) {
+        return false;
+    }
+    service->address.sun_family = AF_UNIX;
+    memcpy(service->address.sun_path, name, length + 1);
+    if (name[0] == '@') {
+        service->address.sun_path[0] = '\0';
+    }
+    service->address_size =
+        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (name[0] == '/'));
+    return true;
+}
+
+/* WATCHDOG_PID, if set, names the process that is watched. */
+static uint64_t find_watchdog(void)
+{
+    const char *usec = getenv("WATCHDOG_USEC");
+    const char *pid = getenv("WATCHDOG_PID");
+
+    if (usec == NULL || (pid && strtol(pid, NULL, 10) != getpid())) {
+        return 0;
+    }
+    return strtoull(usec, NULL, 10);
+}
+
+static void open_service(struct cli_service *service)
+{
+    *service = (struct cli_service){.fd = -1};
+    if (find_address(service, getenv("NOTIFY_SOCKET"))) {
+        service->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        service->watchdog_us = find_watchdog();
+    }
+    unsetenv("NOTIFY_SOCKET");
+    unsetenv("WATCHDOG_USEC");
+    unsetenv("WATCHDOG_PID");
+}
+
+/* Send a text. Never waits. Returns whether nobody wants to know it, or it was sent. */
+static bool notify(const struct cli_service *service, const char *text)
+{
+    return service->fd < 0 ||
+           sendto(service->fd, text, strlen(text), MSG_NOSIGNAL,
+                  (const struct sockaddr *)&service->address, service->address_size) >= 0;
+}
+
 static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
     const struct cli_service *service = arg;
 
     (void)fd;
     (void)what;
-    cli_notify_send(&service->notify, "WATCHDOG=1");
+    notify(service, "WATCHDOG=1");
 }
 
 /* A loop that is blocked feeds no watchdog. */
 static int start_watchdog(struct cli_service *service, const struct cli_session *session)
 {
-    uint64_t every_us = service->notify.watchdog_us / 2;
+    uint64_t every_us = service->watchdog_us / 2;
     struct timeval every = {.tv_sec = (time_t)(every_us / 1000000),
                             .tv_usec = (suseconds_t)(every_us % 1000000)};
 
@@ -43,27 +99,26 @@ static int start_watchdog(struct cli_service *service, const struct cli_session 
 
 int cli_service_open(struct cli_service *service, const struct cli_session *session)
 {
-    *service = (struct cli_service){.ready = false};
-    cli_notify_open(&service->notify);
+    open_service(service);
     return start_watchdog(service, session);
 }
 
 bool cli_service_is_watched(const struct cli_service *service)
 {
-    return service->notify.fd >= 0;
+    return service->fd >= 0;
 }
 
 void cli_service_ready(struct cli_service *service)
 {
     if (!service->ready) {
-        service->ready = cli_notify_send(&service->notify, "READY=1");
+        service->ready = notify(service, "READY=1");
     }
 }
 
 void cli_service_stopping(struct cli_service *service)
 {
     if (!service->stopping) {
-        service->stopping = cli_notify_send(&service->notify, "STOPPING=1\nSTATUS=stopping");
+        service->stopping = notify(service, "STOPPING=1\nSTATUS=stopping");
     }
 }
 
@@ -79,16 +134,17 @@ void cli_service_status(struct cli_service *service, const char *format, ...)
     vsnprintf(raw, sizeof(raw), format, args);
     va_end(args);
     cli_escape_text(raw, text + used, sizeof(text) - used);
-    if (strcmp(text, service->status) != 0 && cli_notify_send(&service->notify, text)) {
+    if (strcmp(text, service->status) != 0 && notify(service, text)) {
         strcpy(service->status, text);
     }
 }
 
 void cli_service_close(struct cli_service *service)
 {
-    if (service->watchdog) {
-        event_free(service->watchdog);
-        service->watchdog = NULL;
+    cli_event_free(service->watchdog);
+    service->watchdog = NULL;
+    if (service->fd >= 0) {
+        close(service->fd);
+        service->fd = -1;
     }
-    cli_notify_close(&service->notify);
 }

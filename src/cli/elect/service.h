@@ -1,4 +1,5 @@
-/* service.h - what `redlock elect` reports to the service manager that started it, if one did.
+/* service.h - what `redlock elect` reports to the service manager that started it, if one did, as
+ * sd_notify(3) does: datagrams to the socket that NOTIFY_SOCKET names.
  *
  *   READY=1      once, when a majority of the masters has answered: then this machine takes part
  *   STATUS=...   what it does now, for people
@@ -9,23 +10,27 @@
 #define CLI_ELECT_SERVICE_H
 
 #include <stdbool.h>
-
-#include "cli/system/notify.h"
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 struct cli_session;
 struct event;
 
 struct cli_service {
-    struct cli_notify notify;
+    int fd; /* -1: nobody wants to know */
+    struct sockaddr_un address;
+    socklen_t address_size;
+    uint64_t watchdog_us;   /* how often it wants to hear WATCHDOG=1; 0: never */
     struct event *watchdog; /* NULL: nobody waits for it */
     bool ready;             /* READY=1 was sent */
     bool stopping;          /* STOPPING=1 was sent */
     char status[384];       /* the last status that was sent */
 };
 
-/* Call this before anything is started: it takes the manager's variables out of the environment.
- * Returns CLI_OK, and the caller calls cli_service_close(); or says what is wrong and returns
- * CLI_INTERNAL. */
+/* Call this before anything is started: it takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID out
+ * of the environment, as what we start is not the service. Returns CLI_OK, and the caller calls
+ * cli_service_close(); or says what is wrong and returns CLI_INTERNAL. */
 int cli_service_open(struct cli_service *service, const struct cli_session *session);
 
 /* Whether somebody wants to know what we do. */

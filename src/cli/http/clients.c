@@ -188,10 +188,6 @@ void cli_clients_release(struct cli_clients *clients, struct evhttp_request *req
 void cli_clients_end(struct cli_clients *clients)
 {
     settle(clients);
-    if (clients->accepted) {
-        event_free(clients->accepted);
-    }
-    if (clients->tick) {
-        event_free(clients->tick);
-    }
+    cli_event_free(clients->accepted);
+    cli_event_free(clients->tick);
 }

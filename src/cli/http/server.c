@@ -23,7 +23,6 @@
 
 #include "cli/http/clients.h"
 #include "cli/http/reply.h"
-#include "cli/http/streams.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/loop.h"
@@ -284,8 +283,6 @@ void cli_http_close(struct cli_http *http)
     if (http->evhttp) {
         evhttp_free(http->evhttp);
     }
-    if (http->again) {
-        event_free(http->again);
-    }
+    cli_event_free(http->again);
     free(http);
 }

@@ -87,9 +87,8 @@ static uint64_t left_ms(const struct cli_hold *hold)
 
 static void say_left(const struct cli_hold *hold, bool confirmed)
 {
-    char left[CLI_DURATION_TEXT];
+    const char *left = cli_duration(left_ms(hold));
 
-    cli_duration_print(left_ms(hold), left);
     if (confirmed) {
         cli_say_detail("kept '%s': nobody gets it for another %s (--at-least)", hold->key, left);
     } else {
@@ -133,13 +132,6 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     hold->done = true;
 }
 
-static void on_hold_signal(void *arg, int signo)
-{
-    struct cli_hold *hold = arg;
-
-    hold->done |= cli_signals_ends(signo);
-}
-
 /* The alarm uses the clock of until_us. A timer of the loop could fire a moment too early by that
  * clock, and then the lock would be kept for the rest of its ttl. */
 static void wait_until(struct cli_hold *hold, uint64_t until_us)
@@ -150,14 +142,9 @@ static void wait_until(struct cli_hold *hold, uint64_t until_us)
 
     cli_say_detail("waiting to release '%s' (--at-least)", hold->key);
     cli_clock_set(fd, until_us);
-    hold->signals->on = on_hold_signal;
-    hold->signals->arg = hold;
     hold->done = alarm == NULL || event_add(alarm, NULL) != 0;
-    settle(hold);
-    hold->signals->on = NULL;
-    if (alarm) {
-        event_free(alarm);
-    }
+    cli_signals_run(hold->signals, &hold->session->loop, &hold->done);
+    cli_event_free(alarm);
     if (fd >= 0) {
         close(fd);
     }

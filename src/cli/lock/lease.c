@@ -19,9 +19,8 @@ static uint64_t validity_ms(const void *arg)
 static void say_renewed(void *arg)
 {
     struct cli_lock_lease *lease = arg;
-    char left[CLI_DURATION_TEXT];
+    const char *left = cli_duration(redlock_lock_validity_ms(lease->lock));
 
-    cli_duration_print(redlock_lock_validity_ms(lease->lock), left);
     if (lease->trouble) {
         cli_say("renewed '%s' again, valid for %s", lease->lease.terms.key, left);
     } else {
@@ -34,16 +33,15 @@ static void say_renewed(void *arg)
 static void say_why(const struct cli_lock_lease *lease, const struct cli_deadline *deadline)
 {
     const struct cli_terms *terms = &lease->lease.terms;
-    char time[CLI_DURATION_TEXT];
 
     if (!terms->renew) {
         cli_say_more("The lock is not renewed (--no-renew): use a larger --ttl than %s to give the "
                      "command more time.",
-                     cli_duration_print(terms->ttl_ms, time));
+                     cli_duration(terms->ttl_ms));
     } else if (terms->max_hold_ms &&
                (lease->trouble == REDLOCK_EUNRENEWED || deadline->latest_us == deadline->end_us)) {
         cli_say_more("The lock is not held for longer than --max-hold allows (%s).",
-                     cli_duration_print(terms->max_hold_ms, time));
+                     cli_duration(terms->max_hold_ms));
     } else if (lease->trouble == REDLOCK_ENOQUORUM) {
         cli_say_more("No majority of the masters has confirmed a renewal (see redlock nodes).");
     } else {
@@ -55,11 +53,10 @@ static void say_why(const struct cli_lock_lease *lease, const struct cli_deadlin
 static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t now_us)
 {
     struct cli_lock_lease *lease = arg;
-    char left[CLI_DURATION_TEXT];
 
     cli_say("the lock '%s' ends in %s, and its command still runs: sent it SIGTERM",
             lease->lease.terms.key,
-            cli_duration_print(cli_deadline_before(deadline->end_us, now_us) / 1000, left));
+            cli_duration(cli_deadline_before(deadline->end_us, now_us) / 1000));
     say_why(lease, deadline);
 }
 
@@ -91,10 +88,7 @@ static void say_killed(void *arg, const struct cli_deadline *deadline, bool over
 void cli_lock_lease_begin(struct cli_lock_lease *lease, const struct redlock *rl,
                           const struct redlock_lock *lock)
 {
-    static const struct cli_lease_kind kind = {.validity_ms = validity_ms,
-                                               .say_renewed = say_renewed,
-                                               .say_ending = say_ending,
-                                               .say_killed = say_killed};
+    static const struct cli_lease_kind kind = {validity_ms, say_renewed, say_ending, say_killed};
 
     lease->lease.kind = &kind;
     lease->lease.arg = lease;
@@ -107,7 +101,6 @@ void cli_lock_lease_notice(struct redlock_lock *lock, const struct redlock_notic
 {
     struct cli_lock_lease *lease = arg;
     const char *key = lease->lease.terms.key;
-    char left[CLI_DURATION_TEXT];
 
     lease->lost = notice->kind == REDLOCK_NOTICE_LOST ? notice->reason : 0;
     if (!cli_guard_check(lease->guard) || notice->kind != REDLOCK_NOTICE_TROUBLE) {
@@ -115,8 +108,7 @@ void cli_lock_lease_notice(struct redlock_lock *lock, const struct redlock_notic
     }
     lease->trouble = notice->reason;
     if (notice->reason == REDLOCK_EUNRENEWED) {
-        cli_say("the lock '%s' is no longer renewed, %s left", key,
-                cli_duration_print(notice->left_ms, left));
+        cli_say("the lock '%s' is no longer renewed, %s left", key, cli_duration(notice->left_ms));
     } else {
         cli_trouble_say(lease->rl, lock, key, notice->left_ms);
     }

@@ -3,22 +3,21 @@
  * It acquires the lock (cli/take/take.c), runs the command (cli/run/guard.c), and releases or
  * keeps the lock (cli/lock/hold.c).
  */
-#include "cli/args/subcommands.h"
+#include "cli/args/args.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
 
-#include "cli/args/args.h"
 #include "cli/lock/hold.h"
 #include "cli/lock/lease.h"
-#include "cli/metrics/serve.h"
+#include "cli/metrics/page.h"
 #include "cli/run/guard.h"
-#include "cli/run/variables.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/environment.h"
 #include "cli/session/session.h"
 #include "cli/system/proc.h"
 #include "cli/system/signals.h"
@@ -139,11 +138,10 @@ static int read_lock(struct cli_args *args, int argc, char **argv)
 /* A grace as long as the ttl would leave no time for the command. */
 static void fit_grace(struct lock_args *lock)
 {
-    char most[CLI_DURATION_TEXT];
     uint32_t half = lock->take.ttl_ms / 2;
 
     if (lock->lease.lease.terms.grace_ms > half) {
-        cli_say_detail("--grace is limited to half of the ttl: %s", cli_duration_print(half, most));
+        cli_say_detail("--grace is limited to half of the ttl: %s", cli_duration(half));
         lock->lease.lease.terms.grace_ms = half;
     }
 }
@@ -153,7 +151,7 @@ static int run_held(struct lock_args *lock, struct cli_session *session,
 {
     struct cli_hold hold = {
         .session = session, .signals = signals, .lock = held, .key = lock->take.keys.name};
-    int code = cli_variables_set(&lock->take.keys, held);
+    int code = cli_environment_set_lock(&lock->take.keys, held);
 
     cli_lock_lease_begin(&lock->lease, session->rl, held);
     cli_hold_begin(&hold, lock->take.ttl_ms, lock->take.at_least_ms);

@@ -4,7 +4,7 @@
  * The keys are queried every five seconds, and not by each request: so a request is answered at
  * once, and many requests send no more to the masters.
  */
-#include "cli/args/subcommands.h"
+#include "cli/args/args.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,8 +14,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/args/args.h"
-#include "cli/metrics/serve.h"
+#include "cli/metrics/page.h"
 #include "cli/metrics/text.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -47,9 +46,7 @@ struct key {
     const char *name;
     bool asked; /* a query is not answered yet */
     bool known; /* a majority has answered the last one */
-    bool held;
-    uint64_t ttl_ms, waiters;
-    size_t holding;
+    uint64_t held, ttl_ms, waiters, holding;
 };
 
 struct exporter {
@@ -58,7 +55,6 @@ struct exporter {
     struct key *keys;
     size_t n;
     struct event *timer;
-    int code;
     bool done;
 };
 
@@ -95,71 +91,50 @@ static void on_exporter_timer(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* A family of the keys whose state is known. */
-static void write_keys(struct evbuffer *out, const struct exporter *e, const char *name,
-                       const char *text, uint64_t (*value)(const struct key *key))
+#define KEY_FIELD(name) offsetof(struct key, name)
+static const struct family {
+    const char *name;
+    size_t field; /* where the uint64_t is in struct key */
+    const char *help;
+} families[] = {
+    {"redlock_lock_held", KEY_FIELD(held),
+     "1: a majority of the masters has the key for one holder."},
+    {"redlock_lock_waiters", KEY_FIELD(waiters), "Managers that wait for the key."},
+    {"redlock_lock_masters", KEY_FIELD(holding), "Masters that have the key for that holder."},
+    {"redlock_lock_ttl_seconds", KEY_FIELD(ttl_ms),
+     "For how long a majority will have the key; +Inf: it has no ttl."},
+};
+
+static void write_sample(struct evbuffer *out, const struct family *f, const struct key *key)
 {
     static const struct cli_label none = {NULL, NULL};
-    size_t i;
+    struct cli_label label = {"key", key->name};
+    uint64_t value = *(const uint64_t *)(const void *)((const char *)key + f->field);
 
-    cli_metrics_family(out, name, "gauge", text);
-    for (i = 0; i < e->n; i++) {
-        if (e->keys[i].known) {
-            cli_metrics_number(out, name, (struct cli_label){"key", e->keys[i].name}, none,
-                               value(&e->keys[i]));
-        }
+    if (f->field == KEY_FIELD(ttl_ms)) {
+        cli_metrics_from_ms(out, f->name, label, value);
+    } else {
+        cli_metrics_number(out, f->name, label, none, value);
     }
 }
 
-static uint64_t held_of(const struct key *key)
-{
-    return key->held;
-}
-
-static uint64_t waiters_of(const struct key *key)
-{
-    return key->waiters;
-}
-
-static uint64_t holding_of(const struct key *key)
-{
-    return key->holding;
-}
-
+/* Of the keys whose state is known. */
 static void write_locks(struct evbuffer *out, const void *arg)
 {
     const struct exporter *e = arg;
-    size_t i;
+    size_t f, i;
 
-    if (e->n == 0) {
-        return;
-    }
-    write_keys(out, e, "redlock_lock_held",
-               "1: a majority of the masters has the key for one holder.", held_of);
-    write_keys(out, e, "redlock_lock_waiters", "Managers that wait for the key.", waiters_of);
-    write_keys(out, e, "redlock_lock_masters", "Masters that have the key for that holder.",
-               holding_of);
-    cli_metrics_family(out, "redlock_lock_ttl_seconds", "gauge",
-                       "For how long a majority will have the key; +Inf: it has no ttl.");
-    for (i = 0; i < e->n; i++) {
-        if (e->keys[i].known) {
-            cli_metrics_from_ms(out, "redlock_lock_ttl_seconds",
-                                (struct cli_label){"key", e->keys[i].name}, e->keys[i].ttl_ms);
+    for (f = 0; e->n > 0 && f < sizeof(families) / sizeof(families[0]); f++) {
+        cli_metrics_family(out, families[f].name, "gauge", families[f].help);
+        for (i = 0; i < e->n; i++) {
+            if (e->keys[i].known) {
+                write_sample(out, &families[f], &e->keys[i]);
+            }
         }
     }
 }
 
 /* ---- running ---- */
-
-static void on_exporter_signal(void *arg, int signo)
-{
-    struct exporter *e = arg;
-
-    if (cli_signals_ends(signo) && !e->done) {
-        e->code = CLI_SIGNALED + signo;
-        e->done = true;
-    }
-}
 
 static int begin_exporter(struct exporter *e)
 {
@@ -170,8 +145,7 @@ static int begin_exporter(struct exporter *e)
     }
     e->timer = event_new(e->session->loop.base, -1, EV_PERSIST, on_exporter_timer, e);
     if (e->timer == NULL || event_add(e->timer, &pause) != 0) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+        return cli_say_no_memory();
     }
     on_exporter_timer(-1, 0, e);
     return CLI_GO_ON;
@@ -182,16 +156,10 @@ static int serve_exporter(struct exporter *e, struct cli_signals *signals)
     int code = begin_exporter(e);
 
     if (code == CLI_GO_ON) {
-        signals->on = on_exporter_signal;
-        signals->arg = e;
-        code = cli_loop_run(&e->session->loop, &e->done);
-        signals->on = NULL;
-        code = code == CLI_GO_ON ? e->code : code;
+        code = cli_signals_run(signals, &e->session->loop, &e->done);
     }
     cli_metrics_close(&e->metrics);
-    if (e->timer) {
-        event_free(e->timer);
-    }
+    cli_event_free(e->timer);
     return code;
 }
 
@@ -237,8 +205,7 @@ static int read_exporter(struct cli_args *args, int argc, char **argv)
 
     e->keys = calloc((size_t)argc + 1, sizeof(*e->keys));
     if (e->keys == NULL) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+        return cli_say_no_memory();
     }
     while (code == CLI_GO_ON && optind < argc) {
         code = cli_args_key("exporter", argc, argv, &name);

@@ -1,4 +1,4 @@
-/* page.c - the metrics of a manager and of its masters.
+/* page.c - the metrics of a manager and of its masters, and the page that serves them.
  *
  * A row of a table is a family. The format wants all samples of a family together, so each family
  * walks through the masters. */
@@ -12,8 +12,12 @@
 
 #include <redlock/redlock.h>
 
+#include "cli/http/server.h"
 #include "cli/metrics/text.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/session/session.h"
 
 static const struct cli_label none = {NULL, NULL};
 
@@ -53,7 +57,7 @@ static void write_histogram(struct evbuffer *out, const char *name, const char *
     cli_metrics_histogram(out, name, none, h);
 }
 
-void cli_metrics_manager(struct evbuffer *out, const struct redlock *rl)
+static void write_manager(struct evbuffer *out, const struct redlock *rl)
 {
     struct redlock_stats s = {.size = sizeof(s)};
 
@@ -98,149 +102,182 @@ static bool read_master(const struct redlock *rl, size_t i, struct master *m)
            redlock_get_node_stats(rl, i, &m->stats) == 0;
 }
 
-static uint64_t votes(const struct master *m)
-{
-    return m->info.state == REDLOCK_NODE_UP && m->info.quarantine_ms == 0;
-}
+struct family;
 
-enum kind {
-    COUNT, /* a counter; a number */
-    GAUGE, /* a number that goes up and down */
-    MS,    /* a span of time, as seconds */
-    US
-};
+/* Write the samples of a family about one master. */
+typedef void write_samples(struct evbuffer *out, const struct family *f, const struct master *m);
 
-/* Each family whose samples are one field of the structs above. */
-#define INFO(field) offsetof(struct master, info.field)
-#define STATS(field) offsetof(struct master, stats.field)
-static const struct family {
+struct family {
     const char *name;
-    enum kind kind;
-    size_t field; /* of an uint64_t */
+    const char *type;
+    write_samples *write;
+    size_t field; /* where the value is in struct master */
     const char *help;
-} families[] = {
-    {"redlock_master_down_seconds", MS, INFO(down_ms),
-     "For how long the master has not been up; 0: it is up."},
-    {"redlock_master_quarantine_seconds", MS, INFO(quarantine_ms),
-     "For how long the votes of the master will not count; +Inf: until something changes."},
-    {"redlock_master_smoothed_round_trip_seconds", US, INFO(rtt_us),
-     "The smoothed time from a command to its answer."},
-    {"redlock_master_commands_total", COUNT, STATS(commands), "Commands that were sent."},
-    {"redlock_master_late_total", COUNT, STATS(late),
-     "Commands that were answered after the timeout."},
-    {"redlock_master_unanswered_total", COUNT, STATS(unanswered),
-     "Commands whose connection ended before the answer."},
-    {"redlock_master_limited_total", COUNT, STATS(limited),
-     "Commands that were not sent for limits of the library."},
-    {"redlock_master_connections_total", COUNT, STATS(connections),
-     "How often the master was connected."},
-    {"redlock_master_connection_failures_total", COUNT, STATS(connection_failures),
-     "How often connecting to the master has failed."},
-    {"redlock_master_in_flight", GAUGE, STATS(in_flight_now),
-     "Commands that are not answered yet."},
-    {"redlock_master_pending_releases", GAUGE, STATS(pending_now),
-     "Releases that wait until the master can be reached."},
 };
 
-static uint64_t field_of(const struct master *m, size_t offset)
+static struct cli_label label_of(const struct master *m)
 {
-    return *(const uint64_t *)(const void *)((const char *)m + offset);
+    return (struct cli_label){"master", m->info.name};
 }
 
-static void write_sample(struct evbuffer *out, const struct family *f, const struct master *m)
+static uint64_t field_of(const struct family *f, const struct master *m)
 {
-    struct cli_label master = {"master", m->info.name};
-    uint64_t value = field_of(m, f->field);
-
-    if (f->kind == MS || f->kind == US) {
-        uint64_t us = f->kind == MS && value != UINT64_MAX ? value * 1000 : value;
-
-        cli_metrics_seconds(out, f->name, master, us);
-    } else {
-        cli_metrics_number(out, f->name, master, none, value);
-    }
+    return *(const uint64_t *)(const void *)((const char *)m + f->field);
 }
 
-static void write_family(struct evbuffer *out, const struct redlock *rl, const struct family *f)
+static void write_number(struct evbuffer *out, const struct family *f, const struct master *m)
 {
-    struct master m;
-    size_t i;
+    cli_metrics_number(out, f->name, label_of(m), none, field_of(f, m));
+}
 
-    cli_metrics_family(out, f->name, f->kind == COUNT ? "counter" : "gauge", f->help);
-    for (i = 0; i < redlock_node_count(rl); i++) {
-        if (read_master(rl, i, &m)) {
-            write_sample(out, f, &m);
-        }
-    }
+static void write_us(struct evbuffer *out, const struct family *f, const struct master *m)
+{
+    cli_metrics_seconds(out, f->name, label_of(m), field_of(f, m));
+}
+
+static void write_ms(struct evbuffer *out, const struct family *f, const struct master *m)
+{
+    cli_metrics_from_ms(out, f->name, label_of(m), field_of(f, m));
+}
+
+static void write_votes(struct evbuffer *out, const struct family *f, const struct master *m)
+{
+    cli_metrics_number(out, f->name, label_of(m), none,
+                       m->info.state == REDLOCK_NODE_UP && m->info.quarantine_ms == 0);
 }
 
 /* A sample for each state: 1 for the one that it is in. */
-static void write_states(struct evbuffer *out, const struct redlock *rl)
+static void write_states(struct evbuffer *out, const struct family *f, const struct master *m)
 {
-    struct master m;
-    size_t i;
     int state;
 
-    cli_metrics_family(out, "redlock_master_state", "gauge", "1 for the state of the master.");
-    for (i = 0; i < redlock_node_count(rl); i++) {
-        for (state = REDLOCK_NODE_DOWN;
-             state <= REDLOCK_NODE_UNRESPONSIVE && read_master(rl, i, &m); state++) {
-            cli_metrics_number(
-                out, "redlock_master_state", (struct cli_label){"master", m.info.name},
-                (struct cli_label){"state", cli_node_state(state)}, (int)m.info.state == state);
-        }
+    for (state = REDLOCK_NODE_DOWN; state <= REDLOCK_NODE_UNRESPONSIVE; state++) {
+        cli_metrics_number(out, f->name, label_of(m),
+                           (struct cli_label){"state", cli_node_state(state)},
+                           (int)m->info.state == state);
     }
 }
 
-static void write_votes(struct evbuffer *out, const struct redlock *rl)
+static void write_server(struct evbuffer *out, const struct family *f, const struct master *m)
 {
+    cli_metrics_number(out, f->name, label_of(m), (struct cli_label){"server", m->info.server}, 1);
+}
+
+static void write_round_trips(struct evbuffer *out, const struct family *f, const struct master *m)
+{
+    cli_metrics_histogram(out, f->name, label_of(m), &m->stats.round_trip);
+}
+
+#define INFO(field) offsetof(struct master, info.field)
+#define STATS(field) offsetof(struct master, stats.field)
+static const struct family families[] = {
+    {"redlock_master_votes", "gauge", write_votes, 0,
+     "1: the master answers, and its votes count."},
+    {"redlock_master_state", "gauge", write_states, 0, "1 for the state of the master."},
+    {"redlock_master_info", "gauge", write_server, 0, "Product and version of the master."},
+    {"redlock_master_down_seconds", "gauge", write_ms, INFO(down_ms),
+     "For how long the master has not been up; 0: it is up."},
+    {"redlock_master_quarantine_seconds", "gauge", write_ms, INFO(quarantine_ms),
+     "For how long the votes of the master will not count; +Inf: until something changes."},
+    {"redlock_master_smoothed_round_trip_seconds", "gauge", write_us, INFO(rtt_us),
+     "The smoothed time from a command to its answer."},
+    {"redlock_master_commands_total", "counter", write_number, STATS(commands),
+     "Commands that were sent."},
+    {"redlock_master_late_total", "counter", write_number, STATS(late),
+     "Commands that were answered after the timeout."},
+    {"redlock_master_unanswered_total", "counter", write_number, STATS(unanswered),
+     "Commands whose connection ended before the answer."},
+    {"redlock_master_limited_total", "counter", write_number, STATS(limited),
+     "Commands that were not sent for limits of the library."},
+    {"redlock_master_connections_total", "counter", write_number, STATS(connections),
+     "How often the master was connected."},
+    {"redlock_master_connection_failures_total", "counter", write_number,
+     STATS(connection_failures), "How often connecting to the master has failed."},
+    {"redlock_master_in_flight", "gauge", write_number, STATS(in_flight_now),
+     "Commands that are not answered yet."},
+    {"redlock_master_pending_releases", "gauge", write_number, STATS(pending_now),
+     "Releases that wait until the master can be reached."},
+    {"redlock_master_round_trip_seconds", "histogram", write_round_trips, 0,
+     "From a command to its answer."},
+};
+
+static void write_masters(struct evbuffer *out, const struct redlock *rl)
+{
+    size_t n = redlock_node_count(rl), i, f;
     struct master m;
-    size_t n = redlock_node_count(rl), i;
 
     cli_metrics_one(out, "redlock_masters", "gauge", "Masters that are configured.", n);
     cli_metrics_one(out, "redlock_quorum", "gauge", "How many of them are a majority.", n / 2 + 1);
-    cli_metrics_family(out, "redlock_master_votes", "gauge",
-                       "1: the master answers, and its votes count.");
-    for (i = 0; i < n; i++) {
-        if (read_master(rl, i, &m)) {
-            cli_metrics_number(out, "redlock_master_votes",
-                               (struct cli_label){"master", m.info.name}, none, votes(&m));
+    for (f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+        cli_metrics_family(out, families[f].name, families[f].type, families[f].help);
+        for (i = 0; i < n; i++) {
+            if (read_master(rl, i, &m)) {
+                families[f].write(out, &families[f], &m);
+            }
         }
     }
 }
 
-static void write_servers(struct evbuffer *out, const struct redlock *rl)
-{
-    struct master m;
-    size_t i;
+/* ---- the page ---- */
 
-    cli_metrics_family(out, "redlock_master_info", "gauge", "Product and version of the master.");
-    for (i = 0; i < redlock_node_count(rl); i++) {
-        if (read_master(rl, i, &m)) {
-            cli_metrics_number(out, "redlock_master_info",
-                               (struct cli_label){"master", m.info.name},
-                               (struct cli_label){"server", m.info.server}, 1);
-        }
+static int write_page(struct evbuffer *out, void *arg)
+{
+    const struct cli_metrics *metrics = arg;
+
+    write_manager(out, metrics->session->rl);
+    write_masters(out, metrics->session->rl);
+    if (metrics->more) {
+        metrics->more(out, metrics->arg);
     }
+    return 0;
 }
 
-void cli_metrics_masters(struct evbuffer *out, const struct redlock *rl)
-{
-    struct master m;
-    size_t i;
+static const struct cli_http_route route = {
+    .path = "/metrics", .type = CLI_METRICS_TYPE, .write = write_page};
 
-    write_votes(out, rl);
-    write_states(out, rl);
-    write_servers(out, rl);
-    for (i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-        write_family(out, rl, &families[i]);
+/* Prometheus asks by any name that the machine has. No token and no password is served. */
+static int serve_metrics(struct cli_metrics *metrics, const char *option)
+{
+    struct cli_http_options options = {
+        .names = {.any = true}, .option = option, .routes = &route, .n_routes = 1, .arg = metrics};
+    const struct cli_address *address;
+    int code;
+
+    if (cli_address_parse(metrics->address, &options.address) != 0) {
+        return cli_say_usage(metrics->session->command,
+                             "%s '%s' is not IP:PORT, such as 127.0.0.1:9469 or [::1]:9469", option,
+                             metrics->address);
     }
-    cli_metrics_family(out, "redlock_master_round_trip_seconds", "histogram",
-                       "From a command to its answer.");
-    for (i = 0; i < redlock_node_count(rl); i++) {
-        if (read_master(rl, i, &m)) {
-            cli_metrics_histogram(out, "redlock_master_round_trip_seconds",
-                                  (struct cli_label){"master", m.info.name}, &m.stats.round_trip);
-        }
+    code = cli_http_open(metrics->session->loop.base, &options, &metrics->http);
+    if (code == CLI_OK) {
+        address = cli_http_address(metrics->http);
+        cli_say_detail("serves http://%s%s%s:%d/metrics", address->v6 ? "[" : "", address->ip,
+                       address->v6 ? "]" : "", address->port);
     }
+    return code;
+}
+
+int cli_metrics_open(struct cli_metrics *metrics, const struct cli_session *session,
+                     const char *option)
+{
+    metrics->session = session;
+    return metrics->address ? serve_metrics(metrics, option) : CLI_OK;
+}
+
+void cli_metrics_close(struct cli_metrics *metrics)
+{
+    cli_http_close(metrics->http);
+    metrics->http = NULL;
+}
+
+void cli_metrics_held(struct evbuffer *out, const char *name, uint64_t validity_ms)
+{
+    const struct cli_label label = {"name", name};
+
+    cli_metrics_family(out, "redlock_held", "gauge",
+                       "1: this process holds the lock, or leads the election.");
+    cli_metrics_number(out, "redlock_held", label, none, validity_ms > 0);
+    cli_metrics_family(out, "redlock_held_validity_seconds", "gauge",
+                       "For how long, if no renewal is confirmed.");
+    cli_metrics_from_ms(out, "redlock_held_validity_seconds", label, validity_ms);
 }

@@ -146,22 +146,14 @@ static void end_command(struct cli_command *command)
 static void say_rest(struct cli_command *command, uint64_t now_us)
 {
     const char *key = command->lease->terms.key;
-    char left[CLI_DURATION_TEXT];
 
     if (command->is_rest && !command->said_rest && command->check_pause_us >= CHECK_MAX_US) {
         command->said_rest = true;
         cli_say(
             "the command of '%s' has ended, but not its children: keeping '%s' until they have, "
             "for another %s at most",
-            key, key,
-            cli_duration_print(cli_deadline_before(command->deadline.kill_us, now_us) / 1000,
-                               left));
+            key, key, cli_duration(cli_deadline_before(command->deadline.kill_us, now_us) / 1000));
     }
-}
-
-void cli_command_interrupted(struct cli_command *command)
-{
-    command->interrupted = true;
 }
 
 /* A command has ended by itself if it ended before the deadline and the lock was not lost. */

@@ -38,7 +38,8 @@ struct cli_command {
     struct cli_deadline deadline;
     int alarm_fd; /* readable when it is time to do something */
     enum cli_command_stage stage;
-    bool interrupted; /* a signal that asks for an end has reached the command */
+    bool interrupted; /* a signal that asks for an end has reached the command, or is about to:
+                         set by the caller */
     bool is_rest;     /* the command has ended in time; ENDING and KILLED are about its rest */
     bool said_rest;
     bool supervisor_died;   /* the supervisor was killed; only redlock can kill CMD's descendants */
@@ -57,9 +58,6 @@ int cli_command_start(struct cli_command *command, char *const argv[]);
 /* Do what is due by the clock: SIGTERM or SIGKILL. Call this first whenever redlock wakes up, and
  * again when the deadline may have moved. */
 void cli_command_check_clock(struct cli_command *command);
-
-/* A signal that asks for an end has reached the command, or is about to. */
-void cli_command_interrupted(struct cli_command *command);
 
 /* Read the reports of the supervisor. */
 void cli_command_take_reports(struct cli_command *command);

@@ -1,8 +1,6 @@
 /* deadline.c - the arithmetic of a deadline. Pure: no clock, no signal. */
 #include "cli/run/deadline.h"
 
-#include "cli/run/terms.h"
-
 /* SIGKILL is sent this long before the end of the lock (a hundredth of the ttl, within these
  * bounds), as it takes time to wake up and for processes to die. */
 #define MARGIN_MIN_MS 2

@@ -88,7 +88,7 @@ static void on_guard_signal(void *arg, int signo)
 
     if (cli_signals_ends(signo)) {
         run->guard->signo = run->guard->signo ? run->guard->signo : signo;
-        cli_command_interrupted(&run->command);
+        run->command.interrupted = true;
     }
     cli_command_check_clock(&run->command);
     cli_command_take_reports(&run->command);

@@ -7,9 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/run/terms.h"
-
-struct cli_deadline;
+#include "cli/run/deadline.h"
 
 struct cli_lease_kind {
     /* How long the lease still lasts; 0: it is over. */

@@ -6,7 +6,6 @@
  * signals on to it, and ends when CMD ends. A CMD that ignores TERM or HUP, as an interactive shell
  * does, is killed two seconds later.
  */
-#include "cli/args/subcommands.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -293,4 +292,4 @@ const struct cli_subcommand cli_sandbox = {.name = "sandbox",
                                            .options = {options},
                                            .usual = {&usual, sizeof(usual)},
                                            .traits = CLI_HAS_CMD | CLI_WITHOUT_MASTERS,
-                                           .calls = {run, read_cmd}};
+                                           .calls = {.run = run, .read = read_cmd}};

@@ -18,7 +18,7 @@
 #include "cli/sandbox/folder.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/system/path.h"
+#include "cli/system/exec.h"
 #include "cli/system/signals.h"
 
 /* Enough for the path of a file in the folder. */

@@ -2,7 +2,6 @@
 #ifndef CLI_SAY_DURATION_H
 #define CLI_SAY_DURATION_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Enough for every text of cli_duration_print(). */
@@ -19,5 +18,8 @@ int cli_duration_parse(const char *text, uint64_t *ret_ms);
  *
  * Returns buf, which has CLI_DURATION_TEXT bytes. */
 const char *cli_duration_print(uint64_t ms, char *buf);
+
+/* The same in a buffer of its own, which lasts until the end of the block. */
+#define cli_duration(ms) cli_duration_print((ms), (char[CLI_DURATION_TEXT]){0})
 
 #endif

@@ -36,11 +36,6 @@ int cli_say_never_wait(void)
     return CLI_OK;
 }
 
-void cli_say_end(void)
-{
-    cli_writer_end();
-}
-
 static void emit(const char *prefix, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
@@ -107,6 +102,12 @@ int cli_say_usage(const char *command, const char *format, ...)
     va_end(args);
     cli_say("%s; see redlock %s%s--help", text, command ? command : "", command ? " " : "");
     return CLI_USAGE;
+}
+
+int cli_say_no_memory(void)
+{
+    cli_say("out of memory");
+    return CLI_INTERNAL;
 }
 
 void cli_say_lines(const char *text)

@@ -14,9 +14,6 @@ bool cli_say_is_verbose(void);
  * Returns CLI_OK; or says what is wrong and returns CLI_INTERNAL. */
 int cli_say_never_wait(void);
 
-/* Wait a short time for messages that are not written yet. At exit() this is done anyway. */
-void cli_say_end(void);
-
 /* "redlock: ", the text and a newline, in one write. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -33,6 +30,9 @@ void cli_say_detail(const char *format, ...) __attribute__((format(printf, 1, 2)
  * Returns CLI_USAGE. */
 int cli_say_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Say that we are out of memory. Returns CLI_INTERNAL. */
+int cli_say_no_memory(void);
 
 /* Print each line of a text as cli_say_more() does. */
 void cli_say_lines(const char *text);

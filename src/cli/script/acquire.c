@@ -5,14 +5,13 @@
  * It prints only the token, and with --fence the fencing token. Nobody could release the lock
  * without the token, so the lock is released if the token cannot be written.
  */
-#include "cli/args/subcommands.h"
+#include "cli/args/args.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #include <redlock/redlock.h>
 
-#include "cli/args/args.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"

@@ -3,7 +3,7 @@
  * redlock_adopt() takes the lock over, which extends it on all masters; then the lock is left to
  * the caller.
  */
-#include "cli/args/subcommands.h"
+#include "cli/args/args.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -11,7 +11,6 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/args/args.h"
 #include "cli/args/keys.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
@@ -60,13 +59,12 @@ static const struct cli_option options[] = {{"ttl", CLI_TIME,
 static int explain_lost(const struct extension *extension, const struct redlock_lock *lock)
 {
     struct cli_holder holder = cli_holder_find(extension->session->rl, lock);
-    char token[CLI_HOLDER_TEXT];
 
     if (holder.token[0]) {
         cli_say("'%s' is held by somebody else (according to %zu of %zu masters; token %s): "
                 "nothing was extended",
                 extension->token.keys.name, holder.masters,
-                redlock_node_count(extension->session->rl), cli_holder_short(holder.token, token));
+                redlock_node_count(extension->session->rl), cli_holder_short(holder.token));
     } else {
         cli_say("'%s' is gone: its ttl has passed, or it was released", extension->token.keys.name);
     }
@@ -81,7 +79,6 @@ static int hand_back(struct extension *extension)
     struct redlock_lock *lock = extension->lock;
     int code = cli_set_all(extension->session, lock, extension->ttl_ms, NULL);
     uint64_t left_ms = redlock_lock_validity_ms(lock);
-    char left[CLI_DURATION_TEXT];
 
     if (code != CLI_GO_ON) {
         return code;
@@ -91,7 +88,7 @@ static int hand_back(struct extension *extension)
     }
     printf("%" PRIu64 "ms\n", left_ms);
     cli_say_detail("extended '%s', valid for %s", extension->token.keys.name,
-                   cli_duration_print(left_ms, left));
+                   cli_duration(left_ms));
     redlock_lock_detach(lock);
     return cli_say_flush();
 }

@@ -1,11 +1,10 @@
 /* release.c - redlock release: releases a lock by its token. */
-#include "cli/args/subcommands.h"
+#include "cli/args/args.h"
 
 #include <stdbool.h>
 
 #include <redlock/redlock.h>
 
-#include "cli/args/args.h"
 #include "cli/args/keys.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"

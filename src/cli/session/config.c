@@ -24,39 +24,16 @@ static void cut_comment(char *line)
     }
 }
 
-/* Make room for one more URI. Returns 0 or -1. */
-static int grow(struct cli_config *config)
-{
-    const char **uris = realloc(config->uris, (config->n + 1) * sizeof(*uris));
-    unsigned *lines;
-
-    if (uris == NULL) {
-        return -1;
-    }
-    config->uris = uris;
-    lines = realloc(config->lines, (config->n + 1) * sizeof(*lines));
-    if (lines == NULL) {
-        return -1;
-    }
-    config->lines = lines;
-    return 0;
-}
-
-static int cut_uris(char *line, unsigned number, struct cli_config *config)
+static void cut_uris(char *line, unsigned number, struct cli_config *config)
 {
     char *save;
     char *uri;
 
     for (uri = strtok_r(line, cli_config_separators, &save); uri;
          uri = strtok_r(NULL, cli_config_separators, &save)) {
-        if (grow(config) != 0) {
-            cli_say("out of memory");
-            return CLI_INTERNAL;
-        }
         config->lines[config->n] = number;
         config->uris[config->n++] = uri;
     }
-    return CLI_GO_ON;
 }
 
 static char *trim(char *text)
@@ -131,12 +108,20 @@ static int cut_value(const char *path, unsigned number, char *line, struct cli_c
     return take_named(path, number, name, trim(equals + 1), config);
 }
 
+/* Two URIs have a character between them. */
 int cli_config_cut(char *text, const char *path, struct cli_config *ret_config)
 {
+    size_t most = strlen(text) / 2 + 1;
     unsigned number = 0;
     char *line;
 
     memset(ret_config, 0, sizeof(*ret_config));
+    ret_config->uris = calloc(most, sizeof(*ret_config->uris));
+    ret_config->lines = calloc(most, sizeof(*ret_config->lines));
+    if (ret_config->uris == NULL || ret_config->lines == NULL) {
+        cli_say("out of memory");
+        return CLI_INTERNAL;
+    }
     while ((line = strsep(&text, "\n"))) {
         int code = CLI_GO_ON;
 
@@ -146,9 +131,8 @@ int cli_config_cut(char *text, const char *path, struct cli_config *ret_config)
             code = cut_value(path, number, line, ret_config);
         }
         if (code == CLI_GO_ON) {
-            code = cut_uris(line, number, ret_config);
-        }
-        if (code != CLI_GO_ON && code != CLI_OK) {
+            cut_uris(line, number, ret_config);
+        } else if (code != CLI_OK) {
             return code;
         }
     }

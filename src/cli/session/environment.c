@@ -1,16 +1,16 @@
-/* environment.c - sets variables from the settings, without secrets. */
+/* environment.c - sets variables from the settings, without secrets, and from a lock. */
 #include "cli/session/environment.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "cli/args/keys.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/file.h"
 #include "cli/session/node_list.h"
 #include "cli/session/settings.h"
 #include "cli/system/secret.h"
@@ -18,9 +18,7 @@
 /* The absolute path of a file that can be read again; NULL for a pipe. */
 static char *find_file(const char *path)
 {
-    struct stat info;
-
-    return path && stat(path, &info) == 0 && S_ISREG(info.st_mode) ? realpath(path, NULL) : NULL;
+    return path && cli_file_is_regular(path) ? realpath(path, NULL) : NULL;
 }
 
 static bool is_secret(const struct cli_config *config)
@@ -88,33 +86,29 @@ static int set_nodes(const struct cli_node_list *nodes)
     return result;
 }
 
+int cli_environment_put(const char *variable, const char *value)
+{
+    return value ? setenv(variable, value, 1) : unsetenv(variable);
+}
+
 static int set_login(const struct cli_settings *settings)
 {
     char *path = find_file(settings->password.file);
-    const char *command = settings->password.command;
-    const char *username = settings->options.username;
-    int result =
-        path ? setenv("REDLOCK_PASSWORD_FILE", path, 1) : unsetenv("REDLOCK_PASSWORD_FILE");
+    int result = cli_environment_put("REDLOCK_PASSWORD_FILE", path);
 
     free(path);
     cli_secret_unset("REDLOCK_PASSWORD");
-    result |= command ? setenv("REDLOCK_PASSWORD_COMMAND", command, 1)
-                      : unsetenv("REDLOCK_PASSWORD_COMMAND");
-    if (result == 0 && username) {
-        result = setenv("REDLOCK_USERNAME", username, 1);
+    result |= cli_environment_put("REDLOCK_PASSWORD_COMMAND", settings->password.command);
+    if (result == 0 && settings->options.username) {
+        result = setenv("REDLOCK_USERNAME", settings->options.username, 1);
     }
     return result;
-}
-
-static int put(const char *variable, const char *value)
-{
-    return value ? setenv(variable, value, 1) : unsetenv(variable);
 }
 
 static int put_file(const char *variable, const char *path)
 {
     char *absolute = path ? realpath(path, NULL) : NULL;
-    int result = put(variable, absolute ? absolute : path);
+    int result = cli_environment_put(variable, absolute ? absolute : path);
 
     free(absolute);
     return result;
@@ -128,16 +122,17 @@ static int set_value(const struct cli_setting_row *row, const struct redlock_opt
 
     switch (row->kind) {
     case CLI_SETTING_TEXT:
-        return put(row->variable, *(const char *const *)field ? *(const char *const *)field : "");
+        return cli_environment_put(row->variable,
+                                   *(const char *const *)field ? *(const char *const *)field : "");
     case CLI_SETTING_NAME:
-        return put(row->variable, *(const char *const *)field);
+        return cli_environment_put(row->variable, *(const char *const *)field);
     case CLI_SETTING_FILE:
         return put_file(row->variable, *(const char *const *)field);
     case CLI_SETTING_TIME:
         snprintf(text, sizeof(text), "%" PRIu32 "ms", *(const uint32_t *)field);
-        return put(row->variable, text);
+        return cli_environment_put(row->variable, text);
     case CLI_SETTING_WORD:
-        return put(row->variable, row->words[*(const int *)field]);
+        return cli_environment_put(row->variable, row->words[*(const int *)field]);
     case CLI_SETTING_OWN:
         break;
     }
@@ -158,8 +153,49 @@ int cli_environment_set(const struct cli_settings *settings)
 {
     if (set_nodes(&settings->nodes) != 0 || set_login(settings) != 0 ||
         set_values(&settings->options) != 0) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+        return cli_say_no_memory();
+    }
+    return CLI_OK;
+}
+
+/* ---- a lock ---- */
+
+static int put_number(const char *name, uint64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    return setenv(name, text, 1);
+}
+
+static int put_keys(const struct cli_keys *keys)
+{
+    char *lines = cli_keys_join(keys, "\n");
+    bool failed = lines == NULL || setenv("REDLOCK_KEY", keys->keys[0], 1) != 0 ||
+                  setenv("REDLOCK_KEYS", lines, 1) != 0;
+
+    free(lines);
+    return failed ? -1 : 0;
+}
+
+/* A fencing token that was inherited belongs to another lock. */
+static int put_fence(const struct redlock_lock *lock)
+{
+    uint64_t fence = redlock_lock_fencing_token(lock);
+
+    return fence ? put_number("REDLOCK_FENCING_TOKEN", fence) : unsetenv("REDLOCK_FENCING_TOKEN");
+}
+
+int cli_environment_set_lock(const struct cli_keys *keys, const struct redlock_lock *lock)
+{
+    uint32_t tries;
+    uint64_t took_us;
+
+    redlock_lock_effort(lock, &tries, &took_us);
+    if (put_keys(keys) != 0 || put_fence(lock) != 0 || put_number("REDLOCK_TRIES", tries) != 0 ||
+        cli_environment_put("REDLOCK_TOKEN", redlock_lock_token(lock)) != 0 ||
+        put_number("REDLOCK_TOOK_US", took_us) != 0) {
+        return cli_say_no_memory();
     }
     return CLI_OK;
 }

@@ -136,6 +136,13 @@ int cli_file_line(const char *path, char **ret_line)
     return 0;
 }
 
+bool cli_file_is_regular(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 const char *cli_file_why(int error)
 {
     switch (error) {

@@ -2,6 +2,7 @@
 #ifndef CLI_SESSION_FILE_H
 #define CLI_SESSION_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Read a file of at most max bytes into memory, with a NUL at the end and without a byte order
@@ -14,6 +15,9 @@ int cli_file_read(const char *path, size_t max, char **ret_text);
 /* Read a password or a token: the first line of a file, without the end of the line. The caller
  * calls cli_secret_free(). Returns as cli_file_read(); EINVAL also when the line is empty. */
 int cli_file_line(const char *path, char **ret_line);
+
+/* Whether it is a file, and neither a pipe nor a folder. */
+bool cli_file_is_regular(const char *path);
 
 /* Why a file could not be read, by errno. */
 const char *cli_file_why(int error);

@@ -14,19 +14,13 @@
 /* A list of masters has some hundred bytes; a larger file is some other file. */
 #define MAX_FILE 65536
 
-static int no_memory(void)
-{
-    cli_say("out of memory");
-    return CLI_INTERNAL;
-}
-
 /* Read the file. Returns CLI_GO_ON when it does not exist and is not `wanted`. */
 static int read_config(const char *path, bool wanted, struct cli_node_list *nodes)
 {
     if (cli_file_read(path, MAX_FILE, &nodes->text) == 0) {
         cli_say_detail("using the masters in %s", path);
         nodes->from = nodes->path = strdup(path);
-        return nodes->path ? CLI_OK : no_memory();
+        return nodes->path ? CLI_OK : cli_say_no_memory();
     }
     if (!wanted && (errno == ENOENT || errno == ENOTDIR)) {
         return CLI_GO_ON;
@@ -53,7 +47,7 @@ static int read_own_config(struct cli_node_list *nodes)
         return CLI_GO_ON;
     }
     if (n < 0) {
-        return no_memory();
+        return cli_say_no_memory();
     }
     code = read_config(path, false, nodes);
     free(path);
@@ -84,7 +78,7 @@ static int find_node_list(const char *option, struct cli_node_list *nodes)
     }
     nodes->from = option ? "--nodes" : "REDLOCK_NODES";
     nodes->text = cli_secret_copy(list);
-    return nodes->text ? CLI_OK : no_memory();
+    return nodes->text ? CLI_OK : cli_say_no_memory();
 }
 
 static int no_masters(const char *from)

@@ -59,8 +59,8 @@ static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret
     size_t up = 0, i;
 
     *ret_voting = *ret_unfit = 0;
-    for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_get_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP) {
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        if (info.state == REDLOCK_NODE_UP) {
             up++;
             *ret_voting += info.quarantine_ms == 0;
             *ret_unfit += info.quarantine_ms == UINT64_MAX && !info.quarantine_ends;

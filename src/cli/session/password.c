@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <signal.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/file.h"
-#include "cli/session/password_command.h"
+#include "cli/system/loop.h"
 #include "cli/system/secret.h"
 
 /* How often we look, and after how many looks the command may be run once more. */
@@ -28,13 +27,6 @@
 #define PAUSE_LOOKS 8
 
 /* ---- at the beginning ---- */
-
-static bool is_regular(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
 
 /* A pipe can be read once only: then the library gets its text, and otherwise the name. */
 static int use_file(struct cli_password *password, struct redlock_options *options)
@@ -44,7 +36,7 @@ static int use_file(struct cli_password *password, struct redlock_options *optio
                 cli_file_why(errno));
         return CLI_USAGE;
     }
-    if (is_regular(password->file)) {
+    if (cli_file_is_regular(password->file)) {
         cli_secret_free(password->text);
         password->text = NULL;
         options->password_file = password->file;
@@ -89,8 +81,7 @@ static int use_command(struct cli_password *password, struct redlock_options *op
         return CLI_USAGE;
     }
     if (asprintf(&password->fd_path, "/proc/self/fd/%d", password->fd) < 0) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+        return cli_say_no_memory();
     }
     options->password_file = password->fd_path;
     return CLI_GO_ON;
@@ -103,8 +94,7 @@ static int use_variable(struct cli_password *password)
     if (text && text[0]) {
         password->text = cli_secret_copy(text);
         if (password->text == NULL) {
-            cli_say("out of memory");
-            return CLI_INTERNAL;
+            return cli_say_no_memory();
         }
     }
     return CLI_GO_ON;
@@ -180,8 +170,8 @@ static bool is_refused(const struct redlock *rl)
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t i;
 
-    for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_get_node_info(rl, i, &info) == 0 && info.login_refused) {
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        if (info.login_refused) {
             return true;
         }
     }
@@ -246,17 +236,14 @@ int cli_password_watch(struct cli_password_watch *watch, struct cli_password *pa
     }
     watch->timer = event_new(base, -1, EV_PERSIST, on_look, watch);
     if (watch->timer == NULL || event_add(watch->timer, &look) != 0) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+        return cli_say_no_memory();
     }
     return CLI_OK;
 }
 
 void cli_password_unwatch(struct cli_password_watch *watch)
 {
-    if (watch->timer) {
-        event_free(watch->timer);
-    }
+    cli_event_free(watch->timer);
     if (watch->running) {
         kill(watch->running, SIGKILL);
         waitpid(watch->running, NULL, 0);

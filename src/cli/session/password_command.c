@@ -1,5 +1,5 @@
 /* password_command.c - a shell with a pipe, and a time limit for both. */
-#include "cli/session/password_command.h"
+#include "cli/session/password.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "cli/session/file.h"
 #include "cli/session/settings.h"
 
 /* ---- files that everybody can read ---- */
@@ -31,18 +32,11 @@ static bool can_others(const char *path, mode_t how)
     return stat(path, &info) == 0 && (info.st_mode & how) != 0;
 }
 
-static bool is_regular(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
 /* A folder that others cannot enter protects what is in it. */
 static bool is_readable(const char *path)
 {
     char *real = realpath(path, NULL);
-    bool readable = real && is_regular(real) && can_others(real, S_IROTH);
+    bool readable = real && cli_file_is_regular(real) && can_others(real, S_IROTH);
 
     while (readable && go_up(real)) {
         readable = can_others(real, S_IXOTH);

@@ -102,14 +102,10 @@ uint32_t cli_session_ttl(const struct cli_session *session, uint32_t given_ms)
 
 static int refuse_ttl(const struct cli_session *session, const char *option, uint32_t ttl_ms)
 {
-    char ttl[CLI_DURATION_TEXT];
-    char most[CLI_DURATION_TEXT];
-
     return cli_say_usage(session->command,
                          "%s %s is longer than --max-ttl %s; use a shorter one, or raise --max-ttl "
                          "(or REDLOCK_MAX_TTL) for all clients of these masters",
-                         option, cli_duration_print(ttl_ms, ttl),
-                         cli_duration_print(session->max_ttl_ms, most));
+                         option, cli_duration(ttl_ms), cli_duration(session->max_ttl_ms));
 }
 
 int cli_session_refuse(const struct cli_session *session, int status, const char *what,

@@ -1,5 +1,5 @@
 /* doctor.c - redlock doctor: examines the masters, and prints the findings as text or as JSON. */
-#include "cli/args/subcommands.h"
+#include "cli/args/args.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,9 +8,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/args/args.h"
-#include "cli/show/doctor_json.h"
-#include "cli/show/doctor_text.h"
+#include "cli/show/doctor.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -137,4 +135,4 @@ const struct cli_subcommand cli_doctor = {.name = "doctor",
                                           .help = {help, help_end},
                                           .options = {options},
                                           .usual = {.size = sizeof(struct visit)},
-                                          .calls = {run_doctor}};
+                                          .calls = {.run = run_doctor}};

@@ -1,12 +1,11 @@
 /* doctor_json.c - prints an examination as JSON. A value that is not known is null. */
-#include "cli/show/doctor_json.h"
+#include "cli/show/doctor.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
 #include <redlock/examine.h>
 
-#include "cli/show/doctor_text.h"
 #include "cli/say/json.h"
 #include "cli/session/node_state.h"
 
@@ -123,7 +122,7 @@ static void print_master(const struct redlock_examined *x)
 {
     printf("  {\"node\": ");
     cli_json_string(stdout, x->name);
-    print_text("verdict", cli_doctor_text_verdict(x->verdict));
+    print_text("verdict", cli_doctor_verdict(x->verdict));
     print_text("state", cli_node_state((int)x->state));
     print_text("error", x->error);
     print_quarantine(x);
@@ -136,8 +135,7 @@ static void print_master(const struct redlock_examined *x)
 
 static void print_finding(const struct redlock_report *report, const struct redlock_finding *f)
 {
-    printf("  {\"severity\": \"%s\", \"code\": \"%s\"", cli_doctor_text_verdict(f->severity),
-           f->code);
+    printf("  {\"severity\": \"%s\", \"code\": \"%s\"", cli_doctor_verdict(f->severity), f->code);
     print_text("node", f->node < 0 ? "" : report->nodes[f->node]->name);
     print_text("text", f->text);
     print_text("fix", f->fix);
@@ -149,8 +147,7 @@ void cli_doctor_json_print(const struct redlock_report *report)
     size_t i;
 
     printf("{\"verdict\": \"%s\", \"quorum\": %zu, \"voting\": %zu, \"usable\": %zu",
-           cli_doctor_text_verdict(report->verdict), report->quorum, report->voting,
-           report->usable);
+           cli_doctor_verdict(report->verdict), report->quorum, report->voting, report->usable);
     print_clock(report->clock_us, report->clock_error_us);
     printf(", \"nodes\": [\n");
     for (i = 0; i < report->n_nodes; i++) {

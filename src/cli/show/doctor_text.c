@@ -1,7 +1,7 @@
 /* doctor_text.c - prints a line for each master, then the findings and their fixes. A finding about
  * several masters is printed once.
  */
-#include "cli/show/doctor_text.h"
+#include "cli/show/doctor.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 
-const char *cli_doctor_text_verdict(enum redlock_severity severity)
+const char *cli_doctor_verdict(enum redlock_severity severity)
 {
     switch (severity) {
     case REDLOCK_FINE:
@@ -88,7 +88,7 @@ static void print_latency(const struct redlock_examined *x)
 
 static void print_master(const struct redlock_examined *x, size_t width)
 {
-    cli_say_out("%-*s  %-8s  ", (int)width, x->name, cli_doctor_text_verdict(x->verdict));
+    cli_say_out("%-*s  %-8s  ", (int)width, x->name, cli_doctor_verdict(x->verdict));
     if (!x->answered) {
         printf("%s\n", cli_node_state((int)x->state));
         return;
@@ -155,7 +155,7 @@ static void print_finding(const struct redlock_report *report, size_t index)
 {
     const struct redlock_finding *f = report->findings[index];
 
-    printf("\n%s: ", f->severity == REDLOCK_FINE ? "remark" : cli_doctor_text_verdict(f->severity));
+    printf("\n%s: ", f->severity == REDLOCK_FINE ? "remark" : cli_doctor_verdict(f->severity));
     if (f->node >= 0) {
         print_names(report, index);
     }

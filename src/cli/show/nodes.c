@@ -4,16 +4,14 @@
  * connect, or has had --node-timeout for it. It sends no command of its own: this user may not have
  * the right to use a key.
  */
-#include "cli/args/subcommands.h"
+#include "cli/args/args.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <redlock/redlock.h>
 
-#include "cli/args/args.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
@@ -58,10 +56,8 @@ static bool is_listing_over(void *arg)
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t n = redlock_node_count(start->rl), i;
 
-    for (i = 0; i < n; i++) {
-        if (redlock_get_node_info(start->rl, i, &info) == 0) {
-            note_state(start, UINT64_C(1) << i, info.state);
-        }
+    for (i = 0; redlock_get_node_info(start->rl, i, &info) == 0; i++) {
+        note_state(start, UINT64_C(1) << i, info.state);
     }
     return start->tried == (UINT64_C(1) << n) - 1 || cli_clock_us() >= start->until_us;
 }
@@ -86,15 +82,13 @@ static int print_masters(const struct start *start)
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t n = redlock_node_count(rl), up = 0, i;
 
-    for (i = 0; i < n; i++) {
-        if (redlock_get_node_info(rl, i, &info) == 0) {
-            if (info.state == REDLOCK_NODE_CONNECTING && (start->failed >> i & 1) != 0) {
-                info.state = REDLOCK_NODE_DOWN;
-            }
-            print_master(&info);
-            up += info.state == REDLOCK_NODE_UP &&
-                  (info.quarantine_ms != UINT64_MAX || info.quarantine_ends);
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        if (info.state == REDLOCK_NODE_CONNECTING && (start->failed >> i & 1) != 0) {
+            info.state = REDLOCK_NODE_DOWN;
         }
+        print_master(&info);
+        up += info.state == REDLOCK_NODE_UP &&
+              (info.quarantine_ms != UINT64_MAX || info.quarantine_ends);
     }
     if (n % 2 == 0) {
         cli_say("%zu masters tolerate no more failures than %zu: use an odd number", n, n - 1);
@@ -117,4 +111,4 @@ static int run_nodes(void *arg, struct cli_session *session, struct cli_signals 
 }
 
 const struct cli_subcommand cli_nodes = {
-    .name = "nodes", .help = {help, help_end}, .calls = {run_nodes}};
+    .name = "nodes", .help = {help, help_end}, .calls = {.run = run_nodes}};

@@ -1,5 +1,5 @@
 /* status_json.c - prints who holds a key, as JSON. A value that is not known is null. */
-#include "cli/show/status_json.h"
+#include "cli/show/status.h"
 
 #include <stdbool.h>
 #include <stdio.h>

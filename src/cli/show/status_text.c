@@ -1,8 +1,7 @@
 /* status_text.c - prints a line for the key, and one for each master. */
-#include "cli/show/status_text.h"
+#include "cli/show/status.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include <redlock/query.h>
@@ -31,13 +30,10 @@ static const char *shown(const char *token)
 
 static void print_node(const char *name, const struct redlock_query_node *node)
 {
-    char left[CLI_DURATION_TEXT];
-
     cli_say_out("    %s  %s", name, answer_text(node->reply));
     if (node->reply == REDLOCK_REPLY_HELD) {
         cli_say_out("  %s  %s",
-                    node->ttl_ms == UINT64_MAX ? "never expires"
-                                               : cli_duration_print(node->ttl_ms, left),
+                    node->ttl_ms == UINT64_MAX ? "never expires" : cli_duration(node->ttl_ms),
                     shown(node->token));
     } else if (node->reply == REDLOCK_REPLY_NONE && node->error[0]) {
         cli_say_out(": %s", node->error);
@@ -77,13 +73,11 @@ static const char *holder(const struct redlock_query_result *result, const char 
 
 static void print_held(const char *key, const struct redlock_query_result *result)
 {
-    char left[CLI_DURATION_TEXT];
     const char *how;
     const char *who = holder(result, &how);
 
     cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", key, how, who,
-                result->ttl_ms == UINT64_MAX ? "never expires"
-                                             : cli_duration_print(result->ttl_ms, left),
+                result->ttl_ms == UINT64_MAX ? "never expires" : cli_duration(result->ttl_ms),
                 result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
     print_term(result);
 }

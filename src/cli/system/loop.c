@@ -96,10 +96,15 @@ int cli_loop_watch(struct cli_loop *loop, bool (*is_over)(void *arg), void *arg)
     } else {
         cli_say("cannot make a timer: %s", strerror(errno));
     }
-    if (tick) {
-        event_free(tick);
-    }
+    cli_event_free(tick);
     return code;
+}
+
+void cli_event_free(struct event *event)
+{
+    if (event) {
+        event_free(event);
+    }
 }
 
 void cli_loop_close(struct cli_loop *loop)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+struct event;
 struct event_base;
 
 struct cli_loop {
@@ -37,6 +38,9 @@ int cli_loop_run(struct cli_loop *loop, const bool *done);
 /* Run the loop until is_over(arg) returns true; it is called now and then every 2 ms. Returns as
  * cli_loop_run(). */
 int cli_loop_watch(struct cli_loop *loop, bool (*is_over)(void *arg), void *arg);
+
+/* As event_free(); NULL does nothing. */
+void cli_event_free(struct event *event);
 
 void cli_loop_close(struct cli_loop *loop);
 

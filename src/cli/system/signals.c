@@ -12,6 +12,7 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/say/writer.h"
 #include "cli/system/loop.h"
 
 /* The settings that redlock was started with. */
@@ -104,12 +105,37 @@ int cli_signals_start(struct cli_signals *signals, const struct cli_loop *loop)
     return CLI_OK;
 }
 
+struct end {
+    bool *done;
+    int signo; /* 0: no signal asked for it */
+};
+
+static void on_end_signal(void *arg, int signo)
+{
+    struct end *end = arg;
+
+    if (cli_signals_ends(signo)) {
+        end->signo = end->signo ? end->signo : signo;
+        *end->done = true;
+    }
+}
+
+int cli_signals_run(struct cli_signals *signals, struct cli_loop *loop, bool *done)
+{
+    struct end end = {.done = done};
+    int code;
+
+    signals->on = on_end_signal;
+    signals->arg = &end;
+    code = cli_loop_run(loop, done);
+    signals->on = NULL;
+    return code == CLI_GO_ON && end.signo ? CLI_SIGNALED + end.signo : code;
+}
+
 void cli_signals_stop(struct cli_signals *signals)
 {
-    if (signals->event) {
-        event_free(signals->event);
-        signals->event = NULL;
-    }
+    cli_event_free(signals->event);
+    signals->event = NULL;
     if (signals->fd >= 0) {
         signals->on = NULL;
         cli_signals_read(signals);
@@ -127,7 +153,7 @@ void cli_signals_die(const struct cli_signals *signals, int code)
     if (signals->last_typed == 0 || code != CLI_SIGNALED + signals->last_typed) {
         return;
     }
-    cli_say_end();
+    cli_writer_end();
     prctl(PR_SET_DUMPABLE, 0);
     sigemptyset(&set);
     sigaddset(&set, signals->last_typed);

@@ -34,6 +34,10 @@ int cli_signals_start(struct cli_signals *signals, const struct cli_loop *loop);
 /* Call `on` now for each signal that has come. */
 void cli_signals_read(struct cli_signals *signals);
 
+/* Run the loop until *done. A signal that asks for an end sets *done, too. Returns as
+ * cli_loop_run(); or CLI_SIGNALED + the number of the first such signal. */
+int cli_signals_run(struct cli_signals *signals, struct cli_loop *loop, bool *done);
+
 /* Stop receiving signals. They stay blocked, so that a late signal does not change the exit status.
  * May be called when cli_signals_start() failed. */
 void cli_signals_stop(struct cli_signals *signals);

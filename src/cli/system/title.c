@@ -1,8 +1,10 @@
-/* title.c - the arguments in /proc/PID/cmdline are our own memory; see title.h. */
+/* title.c - the arguments in /proc/PID/cmdline are our own memory, in which ps(1) shows a title. */
 #include "cli/system/title.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 /* The arguments, which are next to each other in memory. */
 static char *arguments;
@@ -26,4 +28,21 @@ void cli_title_set(const char *title)
         memset(arguments, 0, length);
         memcpy(arguments, title, wanted < length ? wanted : length);
     }
+}
+
+const char *cli_identity(char text[CLI_IDENTITY_TEXT])
+{
+    char host[48] = "";
+    char *p;
+
+    if (gethostname(host, sizeof(host) - 1) != 0 || !host[0]) {
+        strcpy(host, "localhost");
+    }
+    for (p = host; *p; p++) {
+        if (*p < 0x21 || *p > 0x7e) {
+            *p = '?';
+        }
+    }
+    snprintf(text, CLI_IDENTITY_TEXT, "%s:%d", host, (int)getpid());
+    return text;
 }

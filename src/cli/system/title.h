@@ -1,4 +1,4 @@
-/* title.h - the name of a forked process. */
+/* title.h - what people see of a process: its title, its machine and number. */
 #ifndef CLI_SYSTEM_TITLE_H
 #define CLI_SYSTEM_TITLE_H
 
@@ -9,5 +9,11 @@ void cli_title_init(int argc, char **argv);
  * pkill(1) matches to `title`, with and without the arguments. The title is cut to the length of
  * the arguments. */
 void cli_title_set(const char *title);
+
+/* The longest text of cli_identity(), with its NUL. */
+#define CLI_IDENTITY_TEXT 60
+
+/* Write "host:pid", printable ASCII without spaces. Returns text. */
+const char *cli_identity(char text[CLI_IDENTITY_TEXT]);
 
 #endif

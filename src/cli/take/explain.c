@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include <redlock/redlock.h>
 
@@ -17,8 +16,6 @@
 /* With another Redlock library it is a lock all the same. */
 static void say_foreign(const struct cli_holder *holder, size_t n, const char *key)
 {
-    char value[CLI_HOLDER_TEXT];
-
     if (cli_holder_is_no_string(holder->token)) {
         cli_say(
             "cannot acquire '%s': another program has a key of this name that is not a string (on "
@@ -27,21 +24,20 @@ static void say_foreign(const struct cli_holder *holder, size_t n, const char *k
     } else {
         cli_say("'%s' is held by another program: on %zu of %zu masters its value (%s) is not one "
                 "that redlock writes; if it is no lock, use another key, or delete that one",
-                key, holder->masters, n, cli_holder_short(holder->token, value));
+                key, holder->masters, n, cli_holder_short(holder->token));
     }
 }
 
 static void say_held(const struct cli_holder *holder, size_t n, const char *key)
 {
     const char *owner = cli_holder_owner(holder->token);
-    char token[CLI_HOLDER_TEXT];
 
     if (cli_holder_is_no_string(holder->token)) {
         say_foreign(holder, n, key);
     } else {
         cli_say("'%s' is held by %s (according to %zu of %zu masters; token %s)", key,
                 owner ? owner : "somebody else", holder->masters, n,
-                cli_holder_short(holder->token, token));
+                cli_holder_short(holder->token));
     }
 }
 
@@ -137,8 +133,8 @@ static int explain_config(const struct redlock *rl, const char *key, int status)
     size_t i;
 
     cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
-    for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_get_node_info(rl, i, &info) == 0 && info.state != REDLOCK_NODE_UP) {
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        if (info.state != REDLOCK_NODE_UP) {
             cli_node_say(rl, NULL, i);
         }
     }
@@ -188,35 +184,4 @@ void cli_explain_foreign(const struct redlock *rl, const struct redlock_lock *lo
     struct cli_holder holder = cli_holder_find(rl, lock);
 
     say_foreign(&holder, redlock_node_count(rl), key);
-}
-
-void cli_explain_holder(const char *key, const struct redlock_query_result *result)
-{
-    char left[CLI_DURATION_TEXT], token[CLI_HOLDER_TEXT];
-    bool ends = result->ttl_ms != UINT64_MAX;
-
-    cli_say("waiting for '%s', held by %s (%s%s, on %zu of %zu masters)", key,
-            result->owner[0] ? result->owner : cli_holder_short(result->token, token),
-            ends ? cli_duration_print(result->ttl_ms, left) : "never expires", ends ? " left" : "",
-            result->holding, result->n_nodes);
-}
-
-void cli_explain_position(const char *key, uint32_t position, uint64_t waiters)
-{
-    cli_say_detail("waiting for '%s', queue position %" PRIu32 " of %" PRIu64, key, position,
-                   waiters < position ? position : waiters);
-}
-
-void cli_explain_hopeless(const struct redlock *rl, const char *key, size_t lost)
-{
-    size_t n = redlock_node_count(rl), i;
-
-    cli_say("waiting for '%s' cannot succeed: %zu of %zu masters cannot be used as they are, and "
-            "%zu are needed",
-            key, lost, n, n / 2 + 1);
-    for (i = 0; i < n; i++) {
-        cli_node_say(rl, NULL, i);
-    }
-    cli_say_more("Fix this (redlock doctor says how), or use --wait TIME to wait until somebody "
-                 "has fixed it.");
 }

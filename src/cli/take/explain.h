@@ -3,13 +3,10 @@
 #define CLI_TAKE_EXPLAIN_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct cli_found;
 struct redlock;
 struct redlock_lock;
-struct redlock_query_result;
 
 /* Say why an acquire failed. Call this from its callback, with the callback's `lock` and `status`;
  * for REDLOCK_ECONFIG `lock` may be NULL. Returns the code to exit with. */
@@ -30,15 +27,6 @@ void cli_explain_waiting(const struct redlock *rl, const struct redlock_lock *lo
 /* Say that a pending acquire waits for a key of another program (cli_holder_is_foreign()). */
 void cli_explain_foreign(const struct redlock *rl, const struct redlock_lock *lock,
                          const char *key);
-
-/* Say that a pending acquire waits for a lock that is held, by whom and for how long. */
-void cli_explain_holder(const char *key, const struct redlock_query_result *result);
-
-/* With --verbose, say at which position we wait, and of how many. */
-void cli_explain_position(const char *key, uint32_t position, uint64_t waiters);
-
-/* Say that waiting cannot succeed, as `lost` masters cannot be used as they are. */
-void cli_explain_hopeless(const struct redlock *rl, const char *key, size_t lost);
 
 /* Say that a majority has `done` ("granted" or "extended") the lock, but too late. Returns
  * CLI_HELD. */

@@ -72,7 +72,7 @@ bool cli_holder_is_foreign(const struct redlock *rl, const struct redlock_lock *
     return holder.masters > redlock_node_count(rl) / 2 && !is_ours(holder.token);
 }
 
-const char *cli_holder_short(const char *token, char *buf)
+const char *cli_holder_print(const char *token, char *buf)
 {
     snprintf(buf, CLI_HOLDER_TEXT, "%.8s%s", token, strlen(token) > 8 ? "..." : "");
     return buf;

@@ -21,12 +21,15 @@ struct cli_holder cli_holder_find(const struct redlock *rl, const struct redlock
 /* The owner in a token; NULL when it has no owner. */
 const char *cli_holder_owner(const char *token);
 
-/* Enough for every text of cli_holder_short(). */
+/* Enough for every text of cli_holder_print(). */
 #define CLI_HOLDER_TEXT 16
 
 /* What a message may show of a token, with which its lock could be released: the first 8 digits, by
  * which two can be told apart. The text is in buf, of CLI_HOLDER_TEXT bytes. */
-const char *cli_holder_short(const char *token, char *buf);
+const char *cli_holder_print(const char *token, char *buf);
+
+/* The same in a buffer of its own, which lasts until the end of the block. */
+#define cli_holder_short(token) cli_holder_print((token), (char[CLI_HOLDER_TEXT]){0})
 
 /* Whether the key there is no string; then `token` is no value. */
 bool cli_holder_is_no_string(const char *token);

@@ -18,7 +18,7 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/system/identity.h"
+#include "cli/system/title.h"
 #include "cli/take/explain.h"
 #include "cli/take/found.h"
 #include "cli/take/holder.h"
@@ -102,7 +102,6 @@ const struct cli_option cli_take_options[] = {
 
 static void say_held(const struct cli_take *take, const struct redlock_lock *lock)
 {
-    char left[CLI_DURATION_TEXT], token[CLI_HOLDER_TEXT];
     uint32_t tries;
     uint64_t took_us;
 
@@ -110,8 +109,8 @@ static void say_held(const struct cli_take *take, const struct redlock_lock *loc
     cli_say_detail("acquired '%s' in %" PRIu64 ".%03" PRIu64 " ms (tries: %" PRIu32
                    "), valid for %s, token %s",
                    take->keys.name, took_us / 1000, took_us % 1000, tries,
-                   cli_duration_print(redlock_lock_validity_ms(lock), left),
-                   cli_holder_short(redlock_lock_token(lock), token));
+                   cli_duration(redlock_lock_validity_ms(lock)),
+                   cli_holder_short(redlock_lock_token(lock)));
 }
 
 /* Whether it failed because masters refused, and not because they were slow or could not be

@@ -67,7 +67,6 @@ static void describe(struct group *g, const struct redlock_node_info *info,
 {
     const char *owner = cli_holder_owner(detail->holder);
     bool had = detail->said == REDLOCK_SAID_SET || detail->said == REDLOCK_SAID_KEPT;
-    char token[CLI_HOLDER_TEXT];
 
     snprintf(g->names, sizeof(g->names), "%s", info->name);
     g->had_ms = UINT64_MAX;
@@ -76,7 +75,7 @@ static void describe(struct group *g, const struct redlock_node_info *info,
         g->had_ms = had ? detail->said_ms : UINT64_MAX;
     } else if (detail->holder[0]) {
         snprintf(g->reason, sizeof(g->reason), "held by %s",
-                 owner ? owner : cli_holder_short(detail->holder, token));
+                 owner ? owner : cli_holder_short(detail->holder));
     } else {
         snprintf(g->reason, sizeof(g->reason),
                  "does not have the key: did it restart, or was the key deleted?");
@@ -136,7 +135,6 @@ static void add_group(struct groups *groups, const struct group *more)
 /* "a, b (down: refused; had the key 9.2 s ago), c (held by alice)". */
 static void append_groups(struct line *line, const struct groups *groups)
 {
-    char ago[CLI_DURATION_TEXT];
     size_t i;
 
     for (i = 0; i < groups->n; i++) {
@@ -144,7 +142,7 @@ static void append_groups(struct line *line, const struct groups *groups)
 
         append(line, "%s%s (%s", line->used > 0 ? ", " : "", g->names, g->reason);
         if (g->had_ms != UINT64_MAX) {
-            append(line, "; had the key %s ago", cli_duration_print(g->had_ms, ago));
+            append(line, "; had the key %s ago", cli_duration(g->had_ms));
         }
         append(line, ")");
     }
@@ -199,9 +197,8 @@ void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, 
 {
     struct line line = {"", 0};
     size_t wrong = list(rl, lock, is_wrong, &line);
-    char left[CLI_DURATION_TEXT];
+    const char *left = cli_duration(left_ms);
 
-    cli_duration_print(left_ms, left);
     if (wrong > 0) {
         cli_say("cannot renew '%s', %s left: %zu of %zu masters do not confirm it: %s", key, left,
                 wrong, redlock_node_count(rl), line.text);

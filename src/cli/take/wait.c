@@ -4,6 +4,7 @@
  */
 #include "cli/take/wait.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,9 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/keys.h"
+#include "cli/say/duration.h"
 #include "cli/say/say.h"
+#include "cli/session/node_state.h"
 #include "cli/session/session.h"
 #include "cli/take/explain.h"
 #include "cli/take/holder.h"
@@ -54,10 +57,24 @@ static bool is_position_news(const struct cli_wait *wait)
     return cli_say_is_verbose() && position && position != wait->position;
 }
 
+/* With --verbose. */
 static void say_position(struct cli_wait *wait, uint64_t waiters)
 {
-    wait->position = redlock_lock_queue_position(wait->lock);
-    cli_explain_position(wait->options.keys->name, wait->position, waiters);
+    uint32_t position = redlock_lock_queue_position(wait->lock);
+
+    wait->position = position;
+    cli_say_detail("waiting for '%s', queue position %" PRIu32 " of %" PRIu64,
+                   wait->options.keys->name, position, waiters < position ? position : waiters);
+}
+
+static void say_held_by(const char *key, const struct redlock_query_result *result)
+{
+    bool ends = result->ttl_ms != UINT64_MAX;
+
+    cli_say("waiting for '%s', held by %s (%s%s, on %zu of %zu masters)", key,
+            result->owner[0] ? result->owner : cli_holder_short(result->token),
+            ends ? cli_duration(result->ttl_ms) : "never expires", ends ? " left" : "",
+            result->holding, result->n_nodes);
 }
 
 static void on_holder(const struct redlock_query_result *result, int status, void *arg)
@@ -68,7 +85,7 @@ static void on_holder(const struct redlock_query_result *result, int status, voi
     wait->asked--;
     if (is_held && !wait->named) {
         wait->named = true;
-        cli_explain_holder(wait->options.keys->name, result);
+        say_held_by(wait->options.keys->name, result);
     }
     if (is_held && is_position_news(wait)) {
         say_position(wait, result->waiters);
@@ -137,6 +154,21 @@ static size_t count_lost(const struct redlock_report *report, const struct redlo
     return lost;
 }
 
+/* `lost` masters cannot be used as they are. */
+static void say_hopeless(const struct redlock *rl, const char *key, size_t lost)
+{
+    size_t n = redlock_node_count(rl), i;
+
+    cli_say("waiting for '%s' cannot succeed: %zu of %zu masters cannot be used as they are, and "
+            "%zu are needed",
+            key, lost, n, n / 2 + 1);
+    for (i = 0; i < n; i++) {
+        cli_node_say(rl, NULL, i);
+    }
+    cli_say_more("Fix this (redlock doctor says how), or use --wait TIME to wait until somebody "
+                 "has fixed it.");
+}
+
 static void on_examined(const struct redlock_report *report, int status, void *arg)
 {
     struct cli_wait *wait = arg;
@@ -148,7 +180,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
         lost = count_lost(report, wait->lock);
         if (report->n_nodes - lost < report->quorum && redlock_cancel(wait->lock) == 0) {
             wait->gave_up = true;
-            cli_explain_hopeless(wait->session->rl, wait->options.keys->name, lost);
+            say_hopeless(wait->session->rl, wait->options.keys->name, lost);
         }
     }
     free_if_over(wait);
@@ -238,9 +270,7 @@ bool cli_wait_end(struct cli_wait *wait)
         return false;
     }
     wait->session->loop.on_turn = NULL;
-    if (wait->timer) {
-        event_free(wait->timer);
-    }
+    cli_event_free(wait->timer);
     wait->lock = NULL;
     free_if_over(wait);
     return gave_up;

@@ -9,8 +9,6 @@
 
 static void describe(const struct redlock_node_info *info, char *text, size_t size)
 {
-    char span[CLI_DURATION_TEXT];
-
     if (info->quarantine_ms == 0) {
         snprintf(text, size, "%s%s%s", cli_node_state((int)info->state), info->error[0] ? ": " : "",
                  info->error);
@@ -19,7 +17,7 @@ static void describe(const struct redlock_node_info *info, char *text, size_t si
                  info->error[0] ? ": " : "", info->error);
     } else {
         snprintf(text, size, "%s, in quarantine for %s", cli_node_state((int)info->state),
-                 cli_duration_print(info->quarantine_ms, span));
+                 cli_duration(info->quarantine_ms));
     }
 }
 
@@ -53,10 +51,8 @@ void cli_masters_look(struct cli_masters *masters, const struct redlock *rl,
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t i;
 
-    for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_get_node_info(rl, i, &info) == 0) {
-            look_at(masters, i, &info, on_change, arg);
-        }
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        look_at(masters, i, &info, on_change, arg);
     }
     masters->begun = true;
 }
@@ -84,16 +80,12 @@ static void write_master(FILE *out, const struct redlock_node_info *info)
 void cli_masters_json(FILE *out, const struct redlock *rl)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
-    const char *between = "";
     size_t i;
 
     fprintf(out, "[");
-    for (i = 0; i < redlock_node_count(rl); i++) {
-        if (redlock_get_node_info(rl, i, &info) == 0) {
-            fprintf(out, "%s\n ", between);
-            write_master(out, &info);
-            between = ",";
-        }
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        fprintf(out, "%s\n ", i ? "," : "");
+        write_master(out, &info);
     }
     fprintf(out, "]");
 }

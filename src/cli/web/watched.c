@@ -5,15 +5,14 @@
  */
 #include "cli/web/watched.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
 
 #include "cli/say/json.h"
-#include "cli/session/leader_json.h"
-#include "cli/show/status_json.h"
+#include "cli/session/leader.h"
+#include "cli/show/status.h"
 #include "cli/system/clock.h"
 
 static void replace(char **text, char *with)

@@ -3,7 +3,7 @@
  * The masters are asked once a second, and only while somebody looks: while a stream is open, or
  * shortly after /state was read. Changes are reported by the library, and sent at once.
  */
-#include "cli/args/subcommands.h"
+#include "cli/args/args.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +15,6 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/args/args.h"
 #include "cli/http/server.h"
 #include "cli/say/exit.h"
 #include "cli/say/json.h"
@@ -70,7 +69,6 @@ struct web {
     struct event *tick;
     uint64_t wanted_us; /* until when somebody looks */
     bool done;
-    int code;
 };
 
 /* ---- the state as JSON ---- */
@@ -95,47 +93,26 @@ static void write_state(FILE *out, const struct web *web)
     fprintf(out, "}\n");
 }
 
-/* The caller frees the text; NULL when out of memory. */
-static char *state_text(const struct web *web, size_t *ret_length)
+/* `as_message`: an event of a stream, on one line: JSON has newlines between values only. */
+static int add_state(struct evbuffer *body, const struct web *web, bool as_message)
 {
-    char *text = NULL;
-    FILE *out = open_memstream(&text, ret_length);
+    char *text = NULL, *p;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int result = -1;
 
     if (out) {
         write_state(out, web);
-        if (fclose(out) == 0) {
-            return text;
-        }
+        result = fclose(out);
+    }
+    for (p = text; result == 0 && as_message && (p = strchr(p, '\n')); p++) {
+        *p = ' ';
+    }
+    if (result == 0) {
+        result = evbuffer_add_printf(body, as_message ? "event: state\ndata: %s\n\n" : "%s", text);
     }
     free(text);
-    return NULL;
-}
-
-static int add_state(struct evbuffer *body, const struct web *web)
-{
-    size_t length;
-    char *text = state_text(web, &length);
-    int result = text ? evbuffer_add(body, text, length) : -1;
-
-    free(text);
-    return result;
-}
-
-/* A message is on one line: JSON has newlines between values only. */
-static int add_message(struct evbuffer *body, const struct web *web)
-{
-    size_t length, i;
-    char *text = state_text(web, &length);
-    int result = -1;
-
-    for (i = 0; text && i < length; i++) {
-        text[i] = text[i] == '\n' ? ' ' : text[i];
-    }
-    if (text) {
-        result = evbuffer_add_printf(body, "event: state\ndata: %s\n\n", text) < 0 ? -1 : 0;
-    }
-    free(text);
-    return result;
+    return result < 0 ? -1 : 0;
 }
 
 /* ---- pages ---- */
@@ -158,13 +135,13 @@ static void look(struct web *web)
 static int write_json(struct evbuffer *body, void *arg)
 {
     look(arg);
-    return add_state(body, arg);
+    return add_state(body, arg, false);
 }
 
 static int write_first(struct evbuffer *body, void *arg)
 {
     look(arg);
-    return add_message(body, arg);
+    return add_state(body, arg, true);
 }
 
 static const struct cli_http_route routes[] = {
@@ -179,7 +156,7 @@ static void send_state(struct web *web)
 {
     struct evbuffer *body = evbuffer_new();
 
-    if (body && add_message(body, web) == 0) {
+    if (body && add_state(body, web, true) == 0) {
         cli_http_send(web->http, (const char *)evbuffer_pullup(body, -1),
                       evbuffer_get_length(body));
     }
@@ -225,16 +202,6 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static void on_web_signal(void *arg, int signo)
-{
-    struct web *web = arg;
-
-    if (cli_signals_ends(signo) && !web->done) {
-        web->code = CLI_SIGNALED + signo;
-        web->done = true;
-    }
-}
-
 /* ---- begin and end ---- */
 
 static int observe(struct web *web)
@@ -262,8 +229,7 @@ static int start_tick(struct web *web)
     web->tick = event_new(web->session->loop.base, -1, EV_PERSIST, on_tick, web);
     if (web->tick == NULL || event_priority_set(web->tick, CLI_LOOP_LAST) != 0 ||
         event_add(web->tick, &second) != 0) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+        return cli_say_no_memory();
     }
     return CLI_OK;
 }
@@ -305,18 +271,13 @@ static int run_web(void *arg, struct cli_session *session, struct cli_signals *s
     int code;
 
     web->session = session;
-    signals->on = on_web_signal;
-    signals->arg = web;
     code = begin_web(web);
     if (code == CLI_OK) {
-        code = cli_loop_run(&session->loop, &web->done);
-        code = code == CLI_GO_ON ? web->code : code;
+        code = cli_signals_run(signals, &session->loop, &web->done);
     }
     cli_http_close(web->http);
     web->http = NULL;
-    if (web->tick) {
-        event_free(web->tick);
-    }
+    cli_event_free(web->tick);
     return code;
 }
 

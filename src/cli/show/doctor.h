@@ -1,0 +1,16 @@
+/* doctor.h - the two ways in which redlock doctor prints an examination on stdout. */
+#ifndef CLI_SHOW_DOCTOR_H
+#define CLI_SHOW_DOCTOR_H
+
+#include <redlock/examine.h>
+
+/* "fine", "warning", "no vote" or "unusable". */
+const char *cli_doctor_verdict(enum redlock_severity severity);
+
+/* Print the report for people; `status` is the callback's. */
+void cli_doctor_text_print(const struct redlock_report *report, int status);
+
+/* Print all of it as a JSON object. */
+void cli_doctor_json_print(const struct redlock_report *report);
+
+#endif
