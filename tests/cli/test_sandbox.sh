@@ -126,7 +126,8 @@ await "$sandbox"
 nothing_left SIGKILL
 
 start setsid -w
-group=$(cut -d ' ' -f 5 "/proc/$(cut -d ' ' -f 4 "/proc/$command/stat")/stat")
+keeper=$(cut -d ' ' -f 4 "/proc/${pids%% *}/stat")
+group=$(cut -d ' ' -f 5 "/proc/$(cut -d ' ' -f 4 "/proc/$keeper/stat")/stat")
 kill -KILL "-$group"
 await "$sandbox"
 nothing_left "SIGKILL to its process group"
@@ -137,6 +138,12 @@ kill -KILL "$keeper"
 await "$sandbox"
 status_is 70 "a sandbox whose keeper is killed gives 70"
 nothing_left "its keeper was killed"
+
+start env
+kill -KILL "$(cut -d ' ' -f 4 "/proc/$command/stat")"
+await "$sandbox"
+status_is 70 "a sandbox whose supervisor is killed gives 70"
+nothing_left "its supervisor was killed"
 
 # --- masters that die and come back ---
 

@@ -67,7 +67,7 @@ LAYERS = {
     'src/cli/script': [cli('script|take|session|system|args|say'), *OF_USERS],
     'src/cli/show': [cli('show|session|system|args|say'), *OF_USERS],
     'src/cli/web': [cli('web|http|show|session|system|args|say'), *OF_USERS],
-    'src/cli/sandbox': [cli('sandbox|system|args|say'), *OF_USERS],
+    'src/cli/sandbox': [cli('sandbox|run|system|args|say'), *OF_USERS],
     'src/cli': [r'cli/.*', r'base/wipe\.h', *OF_USERS],
     # The simulator links everything above the network, and replaces the network.
     'tests/sim': [r'sim/.*', r'(net|node|lock|election|scripts)/.*', r'core/.*', r'base/.*', r'redlock/.*',

@@ -12,6 +12,8 @@
 /* Where an atomic is a lock inside a process, another process does not see it. */
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "redlock needs 64-bit atomics without locks");
 
+struct cli_attendant;
+
 /* In memory that redlock, the supervisor and CMD (until its exec) share. */
 struct cli_board {
     _Atomic uint64_t kill_us; /* when to kill, by cli/system/clock.h; 0: not known yet;
@@ -35,5 +37,9 @@ struct cli_report {
     enum cli_report_kind kind;
     int value;
 };
+
+/* The supervisor's process: start argv, and watch over it until redlock is gone. Never returns. */
+void cli_supervisor_process_run(struct cli_board *board, struct cli_attendant *self,
+                                char *const argv[]) __attribute__((noreturn));
 
 #endif

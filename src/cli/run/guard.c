@@ -79,8 +79,6 @@ static void on_guard_report(evutil_socket_t fd, short what, void *arg)
     cli_command_check_remaining(&run->command);
 }
 
-/* A key of the terminal sends its signal to the whole foreground group: a command in our group has
- * received it. A stopped process receives a signal only after SIGCONT. */
 static void on_guard_signal(void *arg, int signo)
 {
     struct cli_guard_run *run = arg;
@@ -92,14 +90,9 @@ static void on_guard_signal(void *arg, int signo)
     }
     cli_command_check_clock(&run->command);
     cli_command_take_reports(&run->command);
-    if (!cli_signals_pass(signo) || run->command.done || supervisor->ended ||
-        (run->signals->typed && cli_supervisor_shares_group(supervisor))) {
-        return;
-    }
-    cli_say_detail("passed %s on to the command", cli_signals_name(signo));
-    cli_supervisor_signal_group(supervisor, signo);
-    if (cli_signals_ends(signo)) {
-        cli_supervisor_signal_group(supervisor, SIGCONT);
+    if (!run->command.done && cli_supervisor_takes(supervisor, run->signals, signo)) {
+        cli_say_detail("passed %s on to the command", cli_signals_name(signo));
+        cli_supervisor_pass(supervisor, signo);
     }
 }
 
@@ -126,19 +119,15 @@ static int prepare(struct cli_guard_run *run)
     if (code == CLI_OK) {
         code = watch_fd(run, command->alarm_fd, on_alarm, &run->alarm);
     }
-    return code == CLI_OK
-               ? watch_fd(run, command->supervisor.report_fd, on_guard_report, &run->reports)
-               : code;
+    return code == CLI_OK ? watch_fd(run, command->supervisor.process.report_fd, on_guard_report,
+                                     &run->reports)
+                          : code;
 }
 
 static void clean_up(struct cli_guard_run *run)
 {
-    if (run->reports) {
-        event_free(run->reports);
-    }
-    if (run->alarm) {
-        event_free(run->alarm);
-    }
+    cli_event_free(run->reports);
+    cli_event_free(run->alarm);
     cli_command_close(&run->command);
 }
 

@@ -2,7 +2,7 @@
 #include "cli/run/supervisor.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -12,12 +12,15 @@
 #include <unistd.h>
 
 #include "cli/run/board.h"
-#include "cli/run/supervisor_process.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/clock.h"
 #include "cli/system/descendants.h"
 #include "cli/system/exec.h"
+#include "cli/system/signals.h"
+
+/* A wait for longer is one without a limit. */
+#define MAX_WAIT_US (INT_MAX * UINT64_C(1000))
 
 static struct cli_board *make_board(void)
 {
@@ -25,43 +28,6 @@ static struct cli_board *make_board(void)
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     return memory == MAP_FAILED ? NULL : memory;
-}
-
-static void close_if_open(int *fd)
-{
-    if (*fd >= 0) {
-        close(*fd);
-        *fd = -1;
-    }
-}
-
-static int make_pipe(int *ret_read_fd, int *ret_write_fd)
-{
-    int fds[2];
-
-    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
-        return -1;
-    }
-    *ret_read_fd = fds[0];
-    *ret_write_fd = fds[1];
-    return 0;
-}
-
-int cli_supervisor_open(struct cli_supervisor *ret_supervisor, uint32_t ttl_ms)
-{
-    struct cli_supervisor supervisor = {
-        .life_fd = -1, .report_fd = -1, .its_life_fd = -1, .its_report_fd = -1};
-
-    supervisor.board = make_board();
-    if (supervisor.board == NULL || make_pipe(&supervisor.its_life_fd, &supervisor.life_fd) != 0 ||
-        make_pipe(&supervisor.report_fd, &supervisor.its_report_fd) != 0) {
-        cli_say("cannot make the supervisor of the command: %s", strerror(errno));
-        cli_supervisor_end(&supervisor);
-        return CLI_INTERNAL;
-    }
-    supervisor.board->ttl_ms = ttl_ms;
-    *ret_supervisor = supervisor;
-    return CLI_OK;
 }
 
 /* Become a subreaper, unless there are children already (of a shell that became redlock by exec):
@@ -74,10 +40,25 @@ static bool adopt(void)
            prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
+int cli_supervisor_open(struct cli_supervisor *ret_supervisor, uint32_t ttl_ms)
+{
+    struct cli_supervisor supervisor = {.board = make_board()};
+
+    if (cli_attendant_open(&supervisor.process) != 0 || supervisor.board == NULL) {
+        cli_say("cannot make the supervisor of the command: %s", strerror(errno));
+        cli_supervisor_end(&supervisor);
+        return CLI_INTERNAL;
+    }
+    supervisor.board->ttl_ms = ttl_ms;
+    supervisor.adopts = adopt();
+    *ret_supervisor = supervisor;
+    return CLI_OK;
+}
+
 /* Returns 1 for a report, 0 for no report, -1 at the end of the pipe. */
 static int read_one(struct cli_supervisor *supervisor, struct cli_report *ret_report)
 {
-    ssize_t n = read(supervisor->report_fd, ret_report, sizeof(*ret_report));
+    ssize_t n = read(supervisor->process.report_fd, ret_report, sizeof(*ret_report));
 
     if (n < 0) {
         return 0;
@@ -96,7 +77,7 @@ static int read_one(struct cli_supervisor *supervisor, struct cli_report *ret_re
 /* Wait until CMD has been forked, but not beyond the deadline. */
 static int await_start(struct cli_supervisor *supervisor)
 {
-    struct pollfd fd = {.fd = supervisor->report_fd, .events = POLLIN};
+    struct pollfd fd = {.fd = supervisor->process.report_fd, .events = POLLIN};
     struct cli_report report = {CLI_REPORT_NOT_STARTED, 0};
     int status = 0;
 
@@ -107,7 +88,7 @@ static int await_start(struct cli_supervisor *supervisor)
         if (now_us >= kill_us || kill_us == CLI_BOARD_OVER) {
             return CLI_LOST;
         }
-        poll(&fd, 1, (int)((kill_us - now_us) / 1000) + 1);
+        poll(&fd, 1, kill_us - now_us < MAX_WAIT_US ? (int)((kill_us - now_us) / 1000) + 1 : -1);
         status = read_one(supervisor, &report);
         if (status > 0 && report.kind == CLI_REPORT_NOT_STARTED) {
             break;
@@ -120,38 +101,23 @@ static int await_start(struct cli_supervisor *supervisor)
     return supervisor->command ? CLI_OK : CLI_INTERNAL;
 }
 
-static void end_supervisor(struct cli_supervisor *supervisor, int signo)
-{
-    if (supervisor->pid > 0) {
-        kill(supervisor->pid, signo);
-    }
-    while (supervisor->pid > 0 && waitpid(supervisor->pid, NULL, 0) < 0 && errno == EINTR) {
-    }
-    supervisor->pid = 0;
-}
-
 int cli_supervisor_start(struct cli_supervisor *supervisor, char *const argv[])
 {
+    pid_t pid;
     int code;
 
     supervisor->name = argv[0];
-    supervisor->adopts = adopt();
-    supervisor->pid = fork();
-    if (supervisor->pid == 0) {
-        close(supervisor->life_fd);
-        cli_supervisor_process_run(supervisor->board, supervisor->its_life_fd,
-                                   supervisor->its_report_fd, argv);
+    pid = cli_attendant_fork(&supervisor->process);
+    if (pid == 0) {
+        cli_supervisor_process_run(supervisor->board, &supervisor->process, argv);
     }
-    close_if_open(&supervisor->its_life_fd);
-    close_if_open(&supervisor->its_report_fd);
-    if (supervisor->pid < 0) {
+    if (pid < 0) {
         cli_say("cannot start '%s': %s", supervisor->name, strerror(errno));
-        supervisor->pid = 0;
         return CLI_INTERNAL;
     }
     code = await_start(supervisor);
     if (code != CLI_OK) {
-        end_supervisor(supervisor, SIGKILL);
+        cli_attendant_join(&supervisor->process, SIGKILL);
     }
     return code;
 }
@@ -178,7 +144,7 @@ int cli_supervisor_read(struct cli_supervisor *supervisor)
         }
     }
     if (status < 0) {
-        end_supervisor(supervisor, SIGKILL);
+        cli_attendant_join(&supervisor->process, SIGKILL);
     }
     return status;
 }
@@ -186,7 +152,7 @@ int cli_supervisor_read(struct cli_supervisor *supervisor)
 /* A supervisor that sleeps until later is woken. When the pipe is full it is about to be. */
 static void poke(const struct cli_supervisor *supervisor)
 {
-    while (write(supervisor->life_fd, "", 1) < 0 && errno == EINTR) {
+    while (write(supervisor->process.life_fd, "", 1) < 0 && errno == EINTR) {
     }
 }
 
@@ -219,7 +185,9 @@ void cli_supervisor_dismiss(const struct cli_supervisor *supervisor)
 /* The process whose descendants are CMD and its processes. */
 static pid_t root(const struct cli_supervisor *supervisor)
 {
-    return supervisor->pid > 0 ? supervisor->pid : supervisor->adopts ? getpid() : 0;
+    pid_t pid = supervisor->process.pid;
+
+    return pid > 0 ? pid : supervisor->adopts ? getpid() : 0;
 }
 
 /* CMD's process group; -1 when it is not known. The process id belongs to CMD as long as the
@@ -231,7 +199,7 @@ static pid_t group(const struct cli_supervisor *supervisor)
                : -1;
 }
 
-bool cli_supervisor_shares_group(const struct cli_supervisor *supervisor)
+static bool shares_group(const struct cli_supervisor *supervisor)
 {
     return group(supervisor) == getpgrp();
 }
@@ -246,6 +214,24 @@ void cli_supervisor_signal_group(const struct cli_supervisor *supervisor, int si
     } else if (its_group > 0 &&
                !cli_descendants_signal(root(supervisor), its_group, signo).reached) {
         kill(supervisor->command, signo);
+    }
+}
+
+/* A key of the terminal sends its signal to the whole foreground group: a command in our group has
+ * received it. */
+bool cli_supervisor_takes(const struct cli_supervisor *supervisor,
+                          const struct cli_signals *signals, int signo)
+{
+    return cli_signals_pass(signo) && !supervisor->ended &&
+           !(signals->typed && shares_group(supervisor));
+}
+
+/* A stopped process receives a signal only after SIGCONT. */
+void cli_supervisor_pass(const struct cli_supervisor *supervisor, int signo)
+{
+    cli_supervisor_signal_group(supervisor, signo);
+    if (cli_signals_ends(signo)) {
+        cli_supervisor_signal_group(supervisor, SIGCONT);
     }
 }
 
@@ -269,8 +255,8 @@ int cli_supervisor_kill(const struct cli_supervisor *supervisor, int *ret_refuse
     struct cli_descendants found;
 
     cli_supervisor_move(supervisor, 1);
-    if (supervisor->pid > 0) {
-        kill(supervisor->pid, SIGCONT);
+    if (supervisor->process.pid > 0) {
+        kill(supervisor->process.pid, SIGCONT);
     }
     if (its_group > 0) {
         kill(its_group == supervisor->command ? -its_group : supervisor->command, SIGKILL);
@@ -296,13 +282,10 @@ void cli_supervisor_end(struct cli_supervisor *supervisor)
     if (supervisor->board) {
         cli_supervisor_dismiss(supervisor);
     }
-    close_if_open(&supervisor->life_fd);
-    end_supervisor(supervisor, SIGCONT);
+    cli_attendant_close(&supervisor->process);
+    cli_attendant_join(&supervisor->process, SIGCONT);
     while (supervisor->adopts && waitpid(-1, NULL, WNOHANG) > 0) {
     }
-    close_if_open(&supervisor->report_fd);
-    close_if_open(&supervisor->its_life_fd);
-    close_if_open(&supervisor->its_report_fd);
     if (supervisor->board) {
         munmap(supervisor->board, sizeof(*supervisor->board));
     }

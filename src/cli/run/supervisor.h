@@ -1,5 +1,5 @@
-/* supervisor.h - the parent of the command of `redlock lock`, which kills the command when redlock
- * cannot.
+/* supervisor.h - the parent of the command of `redlock lock`, `elect` and `sandbox`, which kills
+ * the command when redlock cannot.
  *
  *   redlock lock ---- pipe "life" -----> supervisor (a session of its own)
  *                <--- pipe "reports" ---   |
@@ -41,15 +41,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/system/attendant.h"
+
 struct cli_board;
+struct cli_signals;
 
 struct cli_supervisor {
-    pid_t pid; /* 0: the supervisor is dead */
+    struct cli_attendant process;
     struct cli_board *board;
-    int life_fd;     /* our end of the life pipe */
-    int report_fd;   /* our end of the reports, not blocking */
-    int its_life_fd; /* the supervisor's ends, until it has been forked */
-    int its_report_fd;
     const char *name; /* argv[0] of CMD; borrowed */
     pid_t command;    /* CMD's process id */
     int exec_error;   /* the errno of CMD's exec; 0: it did not fail */
@@ -60,8 +59,9 @@ struct cli_supervisor {
     bool adopts;      /* redlock is a child subreaper, too */
 };
 
-/* Make the board and the pipes, for a lock with this ttl. Returns CLI_OK, and the caller calls
- * cli_supervisor_end(); or says what is wrong and returns CLI_INTERNAL. */
+/* Make the board and the pipes, for a lock with this ttl, and adopt what a supervisor that is
+ * killed leaves behind. Returns CLI_OK, and the caller calls cli_supervisor_end(); or says what is
+ * wrong and returns CLI_INTERNAL. */
 int cli_supervisor_open(struct cli_supervisor *ret_supervisor, uint32_t ttl_ms);
 
 /* Fork the supervisor, which forks CMD. Returns CLI_OK when CMD has been forked. Otherwise CMD does
@@ -82,8 +82,12 @@ bool cli_supervisor_has_begun(const struct cli_supervisor *supervisor);
 /* Tell the supervisor that CMD has ended in time, and nothing must be killed. */
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor);
 
-/* Whether CMD is in redlock's process group. */
-bool cli_supervisor_shares_group(const struct cli_supervisor *supervisor);
+/* Whether a signal that redlock has got is for CMD, too, and did not reach it as well. */
+bool cli_supervisor_takes(const struct cli_supervisor *supervisor,
+                          const struct cli_signals *signals, int signo);
+
+/* Pass it on to CMD's process group. */
+void cli_supervisor_pass(const struct cli_supervisor *supervisor, int signo);
 
 /* Send a signal to CMD's process group; if CMD does not lead it, only to CMD and its descendants in
  * it. */

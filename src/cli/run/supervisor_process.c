@@ -1,7 +1,7 @@
 /* supervisor_process.c - the supervisor's side. It uses plain ppoll(2), as it waits only for a
  * pipe, a timer and the ends of its children.
  */
-#include "cli/run/supervisor_process.h"
+#include "cli/run/board.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,12 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/run/board.h"
 #include "cli/run/deadline.h"
 #include "cli/say/exit.h"
+#include "cli/system/attendant.h"
 #include "cli/system/clock.h"
 #include "cli/system/descendants.h"
-#include "cli/system/detach.h"
 #include "cli/system/exec.h"
 #include "cli/system/terminal.h"
 #include "cli/system/title.h"
@@ -27,8 +26,7 @@ static const struct timespec dying = {0, 2000000};
 
 struct service {
     struct cli_board *board;
-    int life_fd;
-    int report_fd;
+    struct cli_attendant *self;
     int alarm_fd;
     pid_t command; /* CMD. It stays a zombie when it has ended: redlock uses its process id, which
                       no other process may get while the supervisor lives */
@@ -39,12 +37,11 @@ struct service {
     bool redlock_gone;  /* redlock is dead, or has closed its end of the pipe */
 };
 
-static void report(int fd, enum cli_report_kind kind, int value)
+static void report(const struct service *service, enum cli_report_kind kind, int value)
 {
     struct cli_report report = {kind, value};
 
-    while (write(fd, &report, sizeof(report)) < 0 && errno == EINTR) {
-    }
+    cli_attendant_report(service->self, &report, sizeof(report));
 }
 
 /* ---- CMD's process ---- */
@@ -63,7 +60,7 @@ static void exec_command(const struct service *service, char *const argv[], pid_
         _exit(CLI_INTERNAL);
     }
     error = cli_exec_become(argv);
-    report(service->report_fd, CLI_REPORT_NOT_RUN, error);
+    report(service, CLI_REPORT_NOT_RUN, error);
     _exit(cli_exec_failed(argv[0], error));
 }
 
@@ -77,32 +74,23 @@ static void start_service(struct service *service, char *const argv[])
         exec_command(service, argv, supervisor, own_group);
     }
     if (pid < 0) {
-        report(service->report_fd, CLI_REPORT_NOT_STARTED, errno);
+        report(service, CLI_REPORT_NOT_STARTED, errno);
         _exit(CLI_INTERNAL);
     }
     if (own_group) {
         setpgid(pid, pid); /* also in the child: one of the two comes first */
     }
     service->command = pid;
-    report(service->report_fd, CLI_REPORT_STARTED, pid);
+    report(service, CLI_REPORT_STARTED, pid);
 }
 
 /* ---- the supervisor ---- */
 
-static void on_child(int signo)
-{
-    (void)signo;
-}
-
-/* Leave the session and close all files but the pipes. SIGCHLD comes only while the supervisor
- * waits. Without a timer the supervisor cannot work, and exits; the kernel kills CMD then. */
+/* Without a timer the supervisor cannot work, and exits; the kernel kills CMD then. */
 static void isolate(struct service *service)
 {
-    struct sigaction action = {.sa_handler = on_child};
-
-    cli_detach(&service->life_fd, &service->report_fd);
+    cli_attendant_detach(service->self);
     cli_title_set("lock-supervisor");
-    sigaction(SIGCHLD, &action, NULL);
     service->alarm_fd = cli_clock_alarm();
     if (service->alarm_fd < 0) {
         _exit(CLI_INTERNAL);
@@ -176,8 +164,7 @@ static void take_end(struct service *service, const siginfo_t *info)
     if (!service->ended) {
         service->ended = true;
         check_deadline(service);
-        report(service->report_fd, service->killing ? CLI_REPORT_ENDED_LATE : CLI_REPORT_ENDED,
-               status);
+        report(service, service->killing ? CLI_REPORT_ENDED_LATE : CLI_REPORT_ENDED, status);
     }
 }
 
@@ -198,18 +185,15 @@ static void reap(struct service *service)
     }
 }
 
-/* SIGCHLD is unblocked only here. */
 static void wait_for_service(struct service *service, const struct timespec *patience)
 {
-    struct pollfd fds[] = {{.fd = service->redlock_gone ? -1 : service->life_fd, .events = POLLIN},
-                           {.fd = service->alarm_fd, .events = POLLIN}};
+    struct pollfd fds[] = {
+        {.fd = service->redlock_gone ? -1 : service->self->its_life_fd, .events = POLLIN},
+        {.fd = service->alarm_fd, .events = POLLIN}};
     char data[64];
-    sigset_t mask;
 
-    sigfillset(&mask);
-    sigdelset(&mask, SIGCHLD);
-    if (ppoll(fds, 2, patience, &mask) > 0 && fds[0].revents &&
-        read(service->life_fd, data, sizeof(data)) == 0) {
+    if (cli_attendant_wait(fds, 2, patience) > 0 && fds[0].revents &&
+        read(service->self->its_life_fd, data, sizeof(data)) == 0) {
         service->redlock_gone = service->killing = true;
     }
 }
@@ -231,10 +215,10 @@ static void watch_service(struct service *service)
     }
 }
 
-void cli_supervisor_process_run(struct cli_board *board, int life_fd, int report_fd,
+void cli_supervisor_process_run(struct cli_board *board, struct cli_attendant *self,
                                 char *const argv[])
 {
-    struct service service = {.board = board, .life_fd = life_fd, .report_fd = report_fd};
+    struct service service = {.board = board, .self = self};
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     start_service(&service, argv);

@@ -2,14 +2,16 @@
  *
  *   STARTING (the keeper reports) --> RUNNING (CMD) --> the keeper removes everything
  *
- * The keeper (cli/sandbox/keeper.h) owns the masters and the folder. This side runs CMD, passes
- * signals on to it, and ends when CMD ends. A CMD that ignores TERM or HUP, as an interactive shell
- * does, is killed two seconds later.
+ * The keeper (cli/sandbox/keeper.h) owns the masters and the folder. CMD runs as under redlock lock
+ * (cli/run/supervisor.h), but without a deadline. This side passes signals on to CMD, and ends when
+ * CMD ends. A CMD that ignores TERM or HUP, as an interactive shell does, is killed two seconds
+ * later.
  */
 
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 #include <redlock/manager.h>
 
 #include "cli/args/args.h"
-#include "cli/sandbox/child.h"
+#include "cli/run/supervisor.h"
 #include "cli/sandbox/folder.h"
 #include "cli/sandbox/keeper.h"
 #include "cli/sandbox/server.h"
@@ -30,11 +32,15 @@
 #include "cli/system/secret.h"
 #include "cli/system/loop.h"
 #include "cli/system/signals.h"
+#include "cli/system/terminal.h"
 
 #define DEFAULT_MASTERS 5
 
 /* Between a TERM or HUP and the SIGKILL. */
 static const struct timeval kill_delay = {2, 0};
+
+/* CMD has no deadline: this is some 60 years after the boot, which a time_t of 32 bits holds. */
+#define NEVER_US (INT32_MAX * UINT64_C(1000000))
 
 static const char help[] =
     "usage: redlock sandbox [-n N] [OPTION...] [[--] CMD [ARG...]]\n"
@@ -72,10 +78,11 @@ struct sandbox {
     struct cli_loop loop;
     struct cli_signals signals;
     struct cli_keeper keeper;
-    struct cli_child child;
+    struct cli_supervisor supervisor; /* of CMD */
+    struct event *reports;
     struct event *kill_timer;
     bool done;
-    bool keeper_died; /* the keeper was killed */
+    bool broken; /* the keeper or the supervisor was killed */
 };
 
 static int take_masters(void *arg, const char *value)
@@ -92,22 +99,18 @@ static const struct cli_option options[] = {
 
 static int set_nodes(const char *folder, int n)
 {
-    int number;
+    char *list = NULL;
+    size_t length;
+    FILE *out = open_memstream(&list, &length);
+    int number, result;
 
-    /* An escaped path is at most three times as long. */
-    char list[REDLOCK_MAX_NODES * (3 * CLI_FOLDER_PATH + 32)];
-    size_t used = 0;
-
-    for (number = 1; number <= n; number++) {
-        if (number > 1) {
-            list[used++] = ' ';
-        }
-        if (cli_server_uri(folder, number, list + used, sizeof(list) - used) != 0) {
-            return -1;
-        }
-        used += strlen(list + used);
+    for (number = 1; out && number <= n; number++) {
+        fputs(number > 1 ? " " : "", out);
+        cli_server_put_uri(out, folder, number);
     }
-    return setenv("REDLOCK_NODES", list, 1);
+    result = out && fclose(out) == 0 ? setenv("REDLOCK_NODES", list, 1) : -1;
+    free(list);
+    return result;
 }
 
 /* Set the variables of CMD: the masters, and neither a password nor certificates, which are for
@@ -124,45 +127,58 @@ static int set_environment(const char *folder, int n)
     }
     if (set_nodes(folder, n) != 0 || setenv("REDLOCK_SANDBOX", folder, 1) != 0 ||
         setenv("REDLOCK_QUARANTINE", "off", 1) != 0) { /* they have all just started */
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+        return cli_say_no_memory();
     }
     return CLI_OK;
 }
 
+static void kill_cmd(const struct sandbox *sandbox)
+{
+    cli_supervisor_signal_group(&sandbox->supervisor, SIGKILL);
+}
+
 static void on_kill_timer(evutil_socket_t fd, short what, void *arg)
 {
-    const struct sandbox *sandbox = arg;
-
     (void)fd;
     (void)what;
-    cli_child_signal(&sandbox->child, SIGKILL);
+    kill_cmd(arg);
 }
 
 /* Without its keeper a sandbox has no masters: the kernel has killed them. */
 static void check_keeper(struct sandbox *sandbox)
 {
-    if (!sandbox->keeper_died &&
-        waitpid(sandbox->keeper.pid, NULL, WNOHANG) == sandbox->keeper.pid) {
+    struct cli_attendant *keeper = &sandbox->keeper.process;
+
+    if (keeper->pid > 0 && waitpid(keeper->pid, NULL, WNOHANG) == keeper->pid) {
         cli_say("the keeper of the masters was killed: the sandbox ends");
-        sandbox->keeper_died = true;
-        sandbox->keeper.pid = 0;
-        cli_child_signal(&sandbox->child, SIGKILL);
+        sandbox->broken = true;
+        keeper->pid = 0;
+        kill_cmd(sandbox);
     }
 }
 
-static void check_child(struct sandbox *sandbox)
+/* The kernel has killed CMD with the supervisor. Its descendants are redlock's now, as the keeper
+ * is. */
+static void kill_all(const struct sandbox *sandbox)
 {
-    switch (cli_child_poll(&sandbox->child)) {
-    case CLI_CHILD_RUNNING:
-        return;
-    case CLI_CHILD_STOPPED:
-        cli_child_pause(&sandbox->child);
-        return;
-    case CLI_CHILD_ENDED:
-        sandbox->done = true;
-        return;
+    int refused;
+
+    cli_say("the supervisor of the command was killed: the sandbox ends");
+    while (cli_supervisor_kill(&sandbox->supervisor, &refused) > 0) {
     }
+}
+
+static void on_sandbox_report(evutil_socket_t fd, short what, void *arg)
+{
+    struct sandbox *sandbox = arg;
+
+    (void)fd;
+    (void)what;
+    if (cli_supervisor_read(&sandbox->supervisor) != 0) {
+        kill_all(sandbox);
+        sandbox->broken = sandbox->done = true;
+    }
+    sandbox->done |= sandbox->supervisor.ended;
 }
 
 /* RUNNING. */
@@ -172,11 +188,8 @@ static void on_sandbox_signal(void *arg, int signo)
 
     if (signo == SIGCHLD) {
         check_keeper(sandbox);
-        check_child(sandbox);
-    } else if (signo == SIGCONT) {
-        cli_child_resume(&sandbox->child);
-    } else if (cli_signals_pass(signo)) {
-        cli_child_signal(&sandbox->child, signo);
+    } else if (cli_supervisor_takes(&sandbox->supervisor, &sandbox->signals, signo)) {
+        cli_supervisor_pass(&sandbox->supervisor, signo);
         if (signo == SIGTERM || signo == SIGHUP) {
             evtimer_add(sandbox->kill_timer, &kill_delay);
         }
@@ -193,28 +206,47 @@ static void say_ready(const struct sandbox *sandbox, bool is_shell)
     }
 }
 
-static int run_child(struct sandbox *sandbox, char *const argv[])
+static int run_loop(struct sandbox *sandbox)
 {
     int code;
 
+    sandbox->signals.on = on_sandbox_signal;
+    sandbox->signals.arg = sandbox;
+    code = cli_loop_run(&sandbox->loop, &sandbox->done);
+    sandbox->signals.on = NULL;
+    if (code != CLI_GO_ON) {
+        return code;
+    }
+    return sandbox->broken ? CLI_INTERNAL : sandbox->supervisor.code;
+}
+
+static int start_events(struct sandbox *sandbox)
+{
     sandbox->kill_timer = evtimer_new(sandbox->loop.base, on_kill_timer, sandbox);
-    if (sandbox->kill_timer == NULL) {
-        cli_say("out of memory");
-        return CLI_INTERNAL;
+    sandbox->reports = event_new(sandbox->loop.base, sandbox->supervisor.process.report_fd,
+                                 EV_READ | EV_PERSIST, on_sandbox_report, sandbox);
+    if (sandbox->kill_timer == NULL || sandbox->reports == NULL ||
+        event_add(sandbox->reports, NULL) != 0) {
+        return cli_say_no_memory();
     }
-    code = cli_child_start(&sandbox->child, argv);
+    return CLI_OK;
+}
+
+static int run_cmd(struct sandbox *sandbox, char *const argv[])
+{
+    struct cli_supervisor *supervisor = &sandbox->supervisor;
+    int code = start_events(sandbox);
+
     if (code == CLI_OK) {
-        cli_keeper_tell(&sandbox->keeper, sandbox->child.pid);
-        sandbox->signals.on = on_sandbox_signal;
-        sandbox->signals.arg = sandbox;
-        code = cli_loop_run(&sandbox->loop, &sandbox->done);
-        sandbox->signals.on = NULL;
-        if (code == CLI_GO_ON) {
-            cli_keeper_tell(&sandbox->keeper, 0);
-            code = sandbox->keeper_died ? CLI_INTERNAL : sandbox->child.code;
-        }
+        supervisor->process.kept_fd = sandbox->keeper.process.life_fd;
+        cli_supervisor_move(supervisor, NEVER_US);
+        code = cli_supervisor_start(supervisor, argv);
     }
-    event_free(sandbox->kill_timer);
+    if (code == CLI_OK) {
+        code = run_loop(sandbox);
+    }
+    cli_event_free(sandbox->reports);
+    cli_event_free(sandbox->kill_timer);
     return code;
 }
 
@@ -230,7 +262,7 @@ static int run_sandbox_command(struct sandbox *sandbox, char **argv)
     }
     snprintf(path, sizeof(path), "%s", shell && shell[0] ? shell : "/bin/sh");
     say_ready(sandbox, argv[0] == NULL);
-    return run_child(sandbox, argv[0] ? argv : own);
+    return run_cmd(sandbox, argv[0] ? argv : own);
 }
 
 static int run_with_signals(struct sandbox *sandbox, char **argv)
@@ -248,12 +280,14 @@ static int run_with_signals(struct sandbox *sandbox, char **argv)
     return code;
 }
 
-/* The keeper is forked before there is a loop, so that it shares nothing with it. */
+/* The keeper is forked before there is a loop, so that it shares nothing with it; and after redlock
+ * adopts what a killed supervisor leaves behind, which it does only without children. */
 static int run_sandbox(struct sandbox *sandbox, const char *program, char **argv)
 {
     int code = cli_keeper_start(&sandbox->keeper, program, sandbox->n);
 
     if (code != CLI_OK) {
+        cli_supervisor_end(&sandbox->supervisor);
         return code;
     }
     code = cli_loop_open(&sandbox->loop);
@@ -261,6 +295,7 @@ static int run_sandbox(struct sandbox *sandbox, const char *program, char **argv
         code = run_with_signals(sandbox, argv);
         cli_loop_close(&sandbox->loop);
     }
+    cli_supervisor_end(&sandbox->supervisor);
     cli_keeper_end(&sandbox->keeper);
     return code;
 }
@@ -268,12 +303,22 @@ static int run_sandbox(struct sandbox *sandbox, const char *program, char **argv
 static int run(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
     struct sandbox *sandbox = arg;
+    bool had_terminal = cli_terminal_ours();
     char program[PATH_MAX];
     int code = cli_server_find(sandbox->server, program, sizeof(program));
 
     (void)session;
     (void)signals;
-    return code == CLI_OK ? run_sandbox(sandbox, program, sandbox->argv) : code;
+    if (code == CLI_OK) {
+        code = cli_supervisor_open(&sandbox->supervisor, UINT32_MAX);
+    }
+    if (code == CLI_OK) {
+        code = run_sandbox(sandbox, program, sandbox->argv);
+    }
+    if (had_terminal) {
+        cli_terminal_reclaim();
+    }
+    return code;
 }
 
 static int read_cmd(struct cli_args *args, int argc, char **argv)

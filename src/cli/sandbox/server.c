@@ -4,15 +4,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "cli/sandbox/folder.h"
@@ -164,16 +161,16 @@ static bool ask_server(int fd)
 
 bool cli_server_answers(const char *folder, int number)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char name[16];
+    int fd;
     bool answers;
 
-    if (fd < 0) {
-        return false;
+    snprintf(name, sizeof(name), "%d.sock", number);
+    fd = cli_folder_connect(folder, name, 0);
+    answers = fd >= 0 && ask_server(fd);
+    if (fd >= 0) {
+        close(fd);
     }
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.sock", folder, number);
-    answers = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && ask_server(fd);
-    close(fd);
     return answers;
 }
 
@@ -199,23 +196,14 @@ void cli_server_log_tail(const char *folder, int number, char *text, size_t size
     text[n] = '\0';
 }
 
-int cli_server_uri(const char *folder, int number, char *uri, size_t size)
+void cli_server_put_uri(FILE *out, const char *folder, int number)
 {
     char path[FILE_PATH];
-    size_t used = (size_t)snprintf(uri, size, "unix://");
     const unsigned char *p;
 
     file_path(folder, number, "sock", path);
+    fputs("unix://", out);
     for (p = (const unsigned char *)path; *p; p++) {
-        if (used + 4 > size) {
-            return -1;
-        }
-        if (isalnum(*p) || strchr("/._-", *p)) {
-            uri[used++] = (char)*p;
-        } else {
-            used += (size_t)snprintf(uri + used, size - used, "%%%02X", *p);
-        }
+        fprintf(out, isalnum(*p) || strchr("/._-", *p) ? "%c" : "%%%02X", *p);
     }
-    uri[used] = '\0';
-    return 0;
 }

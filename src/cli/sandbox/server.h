@@ -7,7 +7,7 @@
 #define CLI_SANDBOX_SERVER_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* Find the server: `option` if it is not NULL, else redis-server, else valkey-server. A name
@@ -29,7 +29,7 @@ bool cli_server_answers(const char *folder, int number);
 /* Read the end of a master's log, for an error message; "" when there is no log. */
 void cli_server_log_tail(const char *folder, int number, char *text, size_t size);
 
-/* Write the URI of a master's socket. Returns 0; -1 when the URI does not fit. */
-int cli_server_uri(const char *folder, int number, char *uri, size_t size);
+/* Write the URI of a master's socket. */
+void cli_server_put_uri(FILE *out, const char *folder, int number);
 
 #endif

@@ -1,8 +1,7 @@
 /* terminal.c - the foreground process group of the terminal.
  *
  * Only the foreground group may read from the terminal, and receives the signals of Ctrl-C and
- * Ctrl-Z. The command of redlock sandbox has its own process group, which is given the terminal.
- * The command of redlock lock is in redlock's group, and may give the terminal to another group.
+ * Ctrl-Z. A command is in redlock's group, and may give the terminal to another group.
  */
 #include "cli/system/terminal.h"
 
@@ -26,7 +25,8 @@ bool cli_terminal_exists(void)
     return fd >= 0;
 }
 
-pid_t cli_terminal_foreground(void)
+/* The process group in the foreground; -1 when there is no terminal. */
+static pid_t foreground(void)
 {
     int fd = open_terminal();
     pid_t group = fd >= 0 ? tcgetpgrp(fd) : -1;
@@ -39,34 +39,29 @@ pid_t cli_terminal_foreground(void)
 
 bool cli_terminal_ours(void)
 {
-    return cli_terminal_foreground() == getpgrp();
+    return foreground() == getpgrp();
 }
 
-void cli_terminal_give(pid_t group)
+/* SIGTTOU is blocked, as it would stop us in the background. */
+static void take_terminal(void)
 {
     int fd = open_terminal();
+    sigset_t set;
 
+    sigemptyset(&set);
+    sigaddset(&set, SIGTTOU);
+    sigprocmask(SIG_BLOCK, &set, NULL);
     if (fd >= 0) {
-        tcsetpgrp(fd, group);
+        tcsetpgrp(fd, getpgrp());
         close(fd);
     }
 }
 
 void cli_terminal_reclaim(void)
 {
-    pid_t group = cli_terminal_foreground();
+    pid_t group = foreground();
 
     if (group > 0 && kill(-group, 0) != 0 && errno == ESRCH) {
-        cli_terminal_begin();
-        cli_terminal_give(getpgrp());
+        take_terminal();
     }
-}
-
-void cli_terminal_begin(void)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGTTOU);
-    sigprocmask(SIG_BLOCK, &set, NULL);
 }
