@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/wipe.h"
 #include "core/reply.h"
 #include "node/login.h"
 #include "node/node.h"
@@ -19,12 +18,9 @@ bool rlk_side_format_login(struct rlk_command *c, const struct rlk_say *say)
 {
     const struct rlk_node *n = say->node;
     const char *words[RLK_LOGIN_WORDS];
-    bool written;
 
     rlk_login_words(n->options->login, n->uri, n->login_refused, words);
-    written = rlk_command_words(c, words) == 0;
-    rlk_wipe_stack();
-    return written;
+    return rlk_command_words(c, words) == 0;
 }
 
 bool rlk_side_is_subscribed(const struct rlk_reply *reply)

@@ -2,6 +2,7 @@
 #include "node/talk.h"
 
 #include "base/rare.h"
+#include "base/wipe.h"
 #include "core/classify.h"
 #include "node/link.h"
 
@@ -142,6 +143,8 @@ bool rlk_talk_write(struct rlk_draft *d, struct rlk_link *l, const struct rlk_ta
     return true;
 }
 
+/* A greeting may have a login: no copy of it stays below us, nor in the registers, which the dynamic
+ * linker may save. */
 bool rlk_talk_begin(struct rlk_link *l, const struct rlk_talk *talk, void *context, uint64_t now_us)
 {
     struct rlk_draft d;
@@ -150,6 +153,9 @@ bool rlk_talk_begin(struct rlk_link *l, const struct rlk_talk *talk, void *conte
     rlk_draft_init(&d, context, 0);
     begun = rlk_talk_share(&d, l, talk, now_us);
     rlk_draft_end(&d);
+    if (talk->greets) {
+        rlk_wipe_stack();
+    }
     return begun;
 }
 
