@@ -91,7 +91,7 @@ static bool may_go_otherwise(struct rlk_node *n, struct rlk_claim *claim, bool b
     bool other = ((by_native ? claim->script_refused : claim->native_refused) & bit) != 0;
 
     if (by_native && rlk_classify_unknown_command(error)) {
-        n->native = RLK_NATIVE_NONE;
+        rlk_node_forget_native(n);
     }
     if (other || (!by_native && (n->native == RLK_NATIVE_NONE || claim->n_keys > 1))) {
         claim->native_refused &= ~bit;
@@ -99,7 +99,7 @@ static bool may_go_otherwise(struct rlk_node *n, struct rlk_claim *claim, bool b
         return false;
     }
     *(by_native ? &claim->native_refused : &claim->script_refused) |= bit;
-    n->way = by_native ? RLK_RELEASE_BY_SCRIPT : RLK_RELEASE_BY_NATIVE;
+    rlk_node_release_by(n, by_native ? RLK_RELEASE_BY_SCRIPT : RLK_RELEASE_BY_NATIVE);
     return true;
 }
 
@@ -131,7 +131,7 @@ RLK_COLD bool rlk_native_needs_script(struct rlk_node *n, struct rlk_claim *clai
     if (!rlk_classify_refused(error) || (claim->script_refused & rlk_mask_bit(n->index))) {
         return false;
     }
-    n->way = RLK_RELEASE_BY_SCRIPT;
+    rlk_node_release_by(n, RLK_RELEASE_BY_SCRIPT);
     release_again(n, claim, now_us);
     return true;
 }

@@ -157,6 +157,6 @@ void rlk_queue_expect(struct rlk_queue *queue, uint64_t connecting)
     unsigned node;
 
     RLK_MASK_EACH (node, connecting) {
-        queue->nodes[node].expected++;
+        rlk_node_expect(&queue->nodes[node]);
     }
 }

@@ -381,6 +381,21 @@ bool rlk_node_connecting(const struct rlk_node *n)
     return n->link.state != RLK_LINK_UP && reach(n, 0) == RLK_REACH_CONNECTING;
 }
 
+void rlk_node_release_by(struct rlk_node *n, enum rlk_release_way way)
+{
+    n->way = way;
+}
+
+void rlk_node_forget_native(struct rlk_node *n)
+{
+    n->native = RLK_NATIVE_NONE;
+}
+
+void rlk_node_expect(struct rlk_node *n)
+{
+    n->expected++;
+}
+
 bool rlk_node_can_send_pending(const struct rlk_node *n)
 {
     return n->link.state == RLK_LINK_UP && n->pending.ring.count > 0 && !n->pending_timer.set;

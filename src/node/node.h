@@ -137,6 +137,15 @@ void rlk_node_start(struct rlk_node *n, uint64_t now_us);
 /* Close, and free all memory. Before that `broken` is called for every command in flight. */
 void rlk_node_end(struct rlk_node *n);
 
+/* The node has refused to release in another way: from now on it is asked in this one. */
+void rlk_node_release_by(struct rlk_node *n, enum rlk_release_way way);
+
+/* The node does not know its own command for a release any more. */
+void rlk_node_forget_native(struct rlk_node *n);
+
+/* An operation waits for the node to be connected, to ask it then. */
+void rlk_node_expect(struct rlk_node *n);
+
 /* The node is UP, and no reply is overdue. */
 bool rlk_node_ready(const struct rlk_node *n, uint64_t now_us);
 
