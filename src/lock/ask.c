@@ -328,8 +328,9 @@ RLK_COLD static void handle_trouble(const struct rlk_question *q, struct rlk_nod
     }
 }
 
-static void answer_question(const struct rlk_question *q, struct rlk_node *n,
-                            struct rlk_claim *claim, const struct rlk_reply *reply, uint64_t now_us)
+static inline void answer_question(const struct rlk_question *q, struct rlk_node *n,
+                                   struct rlk_claim *claim, const struct rlk_reply *reply,
+                                   uint64_t now_us)
 {
     struct rlk_event ev = {
         .kind = q->event, .node = n->index, .now_us = now_us, .round = claim->round};

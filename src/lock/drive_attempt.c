@@ -148,12 +148,9 @@ static bool is_quiet(const struct redlock_lock *lock, const struct rlk_actions *
 static struct rlk_unsent carry_out_attempt(struct redlock_lock *lock, const struct rlk_actions *out,
                                            uint64_t now_us)
 {
-    struct rlk_unsent unsent = {0};
+    struct rlk_unsent unsent;
 
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out->deadline_us);
-    if (is_quiet(lock, out)) {
-        return unsent;
-    }
     unsent = act(lock, out, now_us);
     if (lock->acquiring->attempt.state == RLK_ATTEMPT_FAILED) {
         end_contention(lock, now_us);
@@ -219,24 +216,34 @@ static bool is_due(const struct redlock_lock *lock, const struct rlk_event *ev,
     return lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING && out->deadline_us <= ev->now_us;
 }
 
+RLK_RARE static bool carry_out_all(struct redlock_lock *lock, const struct rlk_event *ev,
+                                   struct rlk_actions *out, bool waits)
+{
+    bool due = waits && is_due(lock, ev, out);
+    struct rlk_unsent unsent;
+
+    out->deadline_us = due ? RLK_NEVER : out->deadline_us;
+    unsent = carry_out_attempt(lock, out, ev->now_us);
+    rlk_ask_settle(lock->rl, &unsent, ev->now_us);
+    return due && lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING;
+}
+
 /* waits: leave a deadline that has passed to the caller, who steps TIMER; returns whether it has.
  */
 static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, bool waits)
 {
-    struct rlk_unsent unsent;
     struct rlk_actions out;
-    bool due;
 
     if (rlk_trace_is_on(&lock->rl->options)) {
         step_traced(lock, ev, &out);
     } else {
         rlk_attempt_step(&lock->acquiring->attempt, ev, &out);
     }
-    due = waits && is_due(lock, ev, &out);
-    out.deadline_us = due ? RLK_NEVER : out.deadline_us;
-    unsent = carry_out_attempt(lock, &out, ev->now_us);
-    rlk_ask_settle(lock->rl, &unsent, ev->now_us);
-    return due && lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING;
+    if (is_quiet(lock, &out)) {
+        rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out.deadline_us);
+        return false;
+    }
+    return carry_out_all(lock, ev, &out, waits);
 }
 
 static struct rlk_event timer_event(struct redlock_lock *lock, uint64_t now_us);
@@ -372,19 +379,28 @@ static void refuse_duplicates(struct redlock_lock *lock)
 
 /* ---- events of the manager ---- */
 
+/* A node that is connected, but is not asked for this lock. */
+RLK_RARE static void step_with_unfit_node(struct redlock_lock *lock, const struct rlk_event *up)
+{
+    struct rlk_event ev = *up;
+
+    ev.kind = RLK_EVENT_NODE_DOWN;
+    refuse_duplicates(lock);
+    step_attempt(lock, &ev);
+}
+
 /* QUARANTINED does not matter when a lock is taken over: a node that has its key has not forgotten
  * it [S7]. */
 static void on_attempt_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
     struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
-    struct rlk_event unfit = *ev;
 
     if (lock->phase != RLK_LOCK_PENDING) {
         return;
     }
     if (ev->kind == RLK_EVENT_NODE_UP && !(fit_nodes(lock, ev->now_us) & rlk_mask_bit(ev->node))) {
-        unfit.kind = RLK_EVENT_NODE_DOWN;
-        ev = &unfit;
+        step_with_unfit_node(lock, ev);
+        return;
     }
     if (ev->kind == RLK_EVENT_NODE_DOWN) {
         refuse_duplicates(lock);

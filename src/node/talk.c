@@ -218,6 +218,12 @@ static inline void take(const struct rlk_talk *talk, const struct rlk_line *line
     }
 }
 
+/* Its conversation did not begin, or was abandoned. */
+static bool is_muted(const struct rlk_exchange *x)
+{
+    return x->talk == NULL;
+}
+
 void rlk_talk_reply(struct rlk_link *l, const struct rlk_exchange *x, const struct rlk_reply *reply,
                     uint64_t now_us)
 {
@@ -226,7 +232,7 @@ void rlk_talk_reply(struct rlk_link *l, const struct rlk_exchange *x, const stru
     const struct rlk_line *line;
     bool answered;
 
-    if (talk == NULL) {
+    if (is_muted(x)) {
         return;
     }
     line = &talk->lines[x->line];
@@ -234,12 +240,13 @@ void rlk_talk_reply(struct rlk_link *l, const struct rlk_exchange *x, const stru
     if (answered) {
         take(talk, line, &h);
     }
-    if (x->last) {
-        if (talk->done && answered) {
-            talk->done(&h);
-        }
-        unref_context(x);
+    if (!x->last) {
+        return;
     }
+    if (talk->done && answered) {
+        talk->done(&h);
+    }
+    unref_context(x);
 }
 
 void rlk_talk_abandon(struct rlk_link *l, void *context)
@@ -259,7 +266,7 @@ void rlk_talk_break(struct rlk_link *l, uint64_t now_us)
     struct rlk_exchange x;
 
     while (rlk_inflight_pop(&l->inflight, &x)) {
-        if (x.talk && x.last) {
+        if (!is_muted(&x) && x.last) {
             if (x.talk->broken) {
                 x.talk->broken(&(struct rlk_heard){l->node, &x, x.context, NULL, now_us});
             }
