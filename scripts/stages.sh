@@ -31,6 +31,8 @@ threaded=('-Db_sanitize=thread' "${less[@]}")
 # shellcheck disable=SC2034
 released=(-Doptimization=3 -Ddebug=true -Db_lto=true -Dbench=false)
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
+# What a test leaves to its fixture must not write to the test's local variables.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-halt_on_error=1:abort_on_error=1:print_summary=1:detect_stack_use_after_return=1}
 
 # On an interrupt meson ends its tests and exits, but the script would go on.
 stop_when_interrupted() {

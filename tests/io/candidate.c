@@ -130,12 +130,6 @@ void candidate_start(struct farm *f, size_t n)
     farm_open(f);
 }
 
-void candidate_end(struct farm *f)
-{
-    suspend_unfreeze();
-    farm_end(f);
-}
-
 struct redlock_election_options candidate_options(struct candidate *c, struct farm *f)
 {
     struct redlock_election_options o;

@@ -35,9 +35,8 @@ struct candidate {
     void (*on_leader)(struct candidate *c);
 };
 
-/* Make n masters and open the manager; the end of everything. */
+/* Make n masters and open the manager. */
 void candidate_start(struct farm *f, size_t n);
-void candidate_end(struct farm *f);
 
 /* Zero *c, and fill the options of a candidate "one" for "k". Without healthy_cb. */
 struct redlock_election_options candidate_options(struct candidate *c, struct farm *f);

@@ -41,6 +41,8 @@ static void on_traced(const struct redlock_trace *ev, void *arg)
     ck_assert_msg(strstr(line, "too old") == NULL, "%s", line);
 }
 
+static struct farm *started;
+
 void farm_start(struct farm *f, size_t n, enum fake_where where)
 {
     size_t i;
@@ -63,6 +65,8 @@ void farm_start(struct farm *f, size_t n, enum fake_where where)
     f->options.error_text = f->error_text;
     f->options.error_text_size = sizeof(f->error_text);
     f->options.trace_cb = on_traced;
+    f->next = started;
+    started = f;
 }
 
 void farm_open_at_once(struct farm *f)
@@ -124,11 +128,22 @@ static void close_in_any_case(struct farm *f)
     loop_must(f->base, &closed);
 }
 
+static void forget_farm(const struct farm *f)
+{
+    struct farm **at = &started;
+
+    while (*at != f) {
+        at = &(*at)->next;
+    }
+    *at = f->next;
+}
+
 /* Whatever a test did, no client of ours may have sent invalid protocol. */
 void farm_end(struct farm *f)
 {
     size_t i;
 
+    forget_farm(f);
     if (f->rl) {
         for (i = 0; i < f->n; i++) {
             fake_behave(f->nodes[i]);
@@ -141,6 +156,14 @@ void farm_end(struct farm *f)
         fake_free(f->nodes[i]);
     }
     event_base_free(f->base);
+}
+
+void farm_end_all(void)
+{
+    suspend_unfreeze();
+    while (started) {
+        farm_end(started);
+    }
 }
 
 struct outcome farm_acquire_as(struct farm *f, const struct redlock_request *request)

@@ -146,7 +146,9 @@ void suspend_freeze(void)
 
 void suspend_unfreeze(void)
 {
-    ahead_ns = frozen_at_ns - kernel_ns();
-    frozen_at_ns = 0;
-    arm_all_again();
+    if (frozen_at_ns) {
+        ahead_ns = frozen_at_ns - kernel_ns();
+        frozen_at_ns = 0;
+        arm_all_again();
+    }
 }

@@ -10,6 +10,7 @@
 #include "lib/test.h"
 
 SUITE("adopt");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 static struct held h;
@@ -47,7 +48,6 @@ TEST(an_adoption_that_is_refused_asks_nobody_again)
     ck_assert_int_eq(h.status, REDLOCK_ELOST);
     loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, 1, &rlk_script_keep), 1);
-    farm_end(&f);
 }
 
 TEST(a_lock_is_adopted_by_another_manager)
@@ -77,7 +77,6 @@ TEST(a_lock_is_adopted_by_another_manager)
     ck_assert_str_eq(h.order, "er");
     farm_wait_clean(&f);
     watch_close(f.base, rl);
-    farm_end(&f);
 }
 
 /* Each leaves the keys as they are. */
@@ -108,7 +107,6 @@ TEST(a_wrong_token_adopts_nothing)
     for (i = 0; i < 5; i++) {
         ck_assert_uint_le(model_ttl(fake_model(f.nodes[i]), "k"), OUTCOME_TTL_MS / 2);
     }
-    farm_end(&f);
 }
 
 TEST(a_majority_without_the_key_adopts_nothing)
@@ -123,7 +121,6 @@ TEST(a_majority_without_the_key_adopts_nothing)
     }
     adopt_and_expect(token, REDLOCK_ELOST);
     ck_assert_uint_eq(farm_count(&f, "k", token), 2);
-    farm_end(&f);
 }
 
 static void on_silence(struct redlock_lock *lock, int status, void *arg)
@@ -150,7 +147,6 @@ TEST(a_silent_majority_adopts_nothing)
     loop_must(f.base, &reported);
     adopt_and_expect(token, REDLOCK_ENOQUORUM); /* at once: these masters are stuck */
     ck_assert_uint_eq(farm_count(&f, "k", token), 5);
-    farm_end(&f);
 }
 
 static void on_canceled(struct redlock_lock *lock, int status, void *arg)
@@ -183,7 +179,6 @@ TEST(an_adoption_is_cancelled_and_nothing_released)
         ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_release), 0);
     }
     ck_assert_uint_eq(farm_count(&f, "k", token), 5);
-    farm_end(&f);
 }
 
 TEST(adoption_is_checked_as_an_acquire_is)
@@ -204,7 +199,6 @@ TEST(adoption_is_checked_as_an_acquire_is)
     ck_assert_int_eq(redlock_adopt(f.rl, &request, "t", NULL, NULL, NULL), REDLOCK_EINVAL);
     request.ttl_ms = 9;
     ck_assert_int_eq(redlock_adopt(f.rl, &request, "t", outcome_never, NULL, NULL), REDLOCK_ETTL);
-    farm_end(&f);
 }
 
 /* ---- masters that did not answer the adoption ---- */
@@ -301,7 +295,6 @@ TEST(a_pending_release_of_an_adopted_lock_outlives_its_former_ttl)
     suspend_ms(OUTCOME_TTL_MS / 2);
     fake_up(f.nodes[4]);
     farm_wait_gone(&f, "k");
-    farm_end(&f);
 }
 
 /* Of three masters one has no key, one does not answer, and one has the key. */
@@ -320,7 +313,6 @@ TEST(an_adoption_without_a_majority_does_not_say_gone)
     ck_assert_int_eq(redlock_adopt(f.rl, &request, taken_over, on_silence, &reported, NULL), 0);
     farm_time_out(&f);
     loop_must(f.base, &reported);
-    farm_end(&f);
 }
 
 TEST(adopted_after_the_scripts_were_forgotten)
@@ -340,7 +332,6 @@ TEST(adopted_after_the_scripts_were_forgotten)
     request = held_request(&h, &f, "k");
     held_adopt(&h, f.rl, &request, taken_over);
     ck_assert_int_eq(h.status, REDLOCK_OK);
-    farm_end(&f);
 }
 
 static void on_lost(struct redlock_lock *lock, int status, void *arg)
@@ -374,7 +365,6 @@ TEST(an_adoption_that_is_refused_sends_no_script_again)
     loop_must(f.base, &reported);
     loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_keep), 2);
-    farm_end(&f);
 }
 
 /* ---- quarantine ---- */
@@ -406,7 +396,6 @@ TEST(a_quarantined_master_counts_for_a_key_that_it_has)
     held_adopt(&h, rig.rl, &request, taken_over);
     ck_assert_int_eq(h.status, REDLOCK_OK);
     rig_must_be_quarantined(0, "it restarted");
-    farm_end(&rig);
 }
 
 static void on_adopted(struct redlock_lock *lock, int status, void *arg)
@@ -437,5 +426,4 @@ TEST(a_master_that_forgets_after_its_answer_does_not_stop_the_adoption)
     ck_assert_int_eq(reported, 0);
     fake_go_on(rig.nodes[2]);
     loop_must(rig.base, &reported);
-    farm_end(&rig);
 }

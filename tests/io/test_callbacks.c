@@ -13,6 +13,7 @@
 #include "lib/test.h"
 
 SUITE("callbacks");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 
@@ -75,7 +76,6 @@ TEST(rule_1_no_thread_is_started)
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_eq(n_threads(), before);
-    farm_end(&f);
 }
 
 TEST(rule_1_no_signal_handler_is_installed)
@@ -115,7 +115,6 @@ TEST_LOOP(rule_1_a_closed_connection_does_not_end_the_process, 0, 2)
             farm_release(&f, got.lock);
         }
     }
-    farm_end(&f);
 }
 
 TEST(rule_1_no_descriptor_outlives_the_manager)
@@ -132,7 +131,6 @@ TEST(rule_1_no_descriptor_outlives_the_manager)
     farm_start(&f, 3, FAKE_UNIX);
     ck_assert_int_eq(dup(0), before);
     close(before);
-    farm_end(&f);
 }
 
 /* --- rule 3: exactly once, and never for a call that failed ------------------------------- */
@@ -190,7 +188,6 @@ TEST(rule_3_each_call_calls_back_exactly_once)
     for (i = 0; i < MANY; i++) {
         ck_assert_int_eq(many[i].calls, 1);
     }
-    farm_end(&f);
 }
 
 TEST(rule_3_a_release_without_callback_is_fine)
@@ -211,7 +208,6 @@ TEST(rule_3_a_release_without_callback_is_fine)
     ck_assert_int_eq(redlock_close(f.rl, NULL, NULL), REDLOCK_OK);
     f.rl = NULL;
     loop_settle(f.base);
-    farm_end(&f);
 }
 
 static void must_not_be_called(struct redlock_lock *lock, int status, void *arg)
@@ -250,7 +246,6 @@ TEST(rule_3_a_call_that_fails_does_not_call_back)
     request.ttl_ms = 1;
     ck_assert_int_eq(redlock_acquire(f.rl, &request, must_not_be_called, NULL, NULL), REDLOCK_ETTL);
     loop_settle(f.base);
-    farm_end(&f);
 }
 
 TEST(rule_3_a_pending_lock_cannot_be_released_or_forgotten)
@@ -267,7 +262,6 @@ TEST(rule_3_a_pending_lock_cannot_be_released_or_forgotten)
     ck_assert_uint_eq(redlock_lock_validity_ms(lock), 0);
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    farm_end(&f);
 }
 
 TEST(rule_3_a_closing_manager_refuses_and_does_not_call_back)
@@ -296,7 +290,6 @@ TEST(rule_3_a_closing_manager_refuses_and_does_not_call_back)
     f.rl = NULL;
     farm_wait_clean(&f);
     loop_settle(f.base);
-    farm_end(&f);
 }
 
 /* --- rule 4: never inside a call ---------------------------------------------------------- */
@@ -366,7 +359,6 @@ TEST_LOOP(rule_4_a_callback_never_runs_inside_a_call, 0, 3)
     loop_must_true(f.base, all_are_reported, &all);
     loop_settle(f.base);
     ck_assert_int_eq(reported, all);
-    farm_end(&f);
 }
 
 /* --- rule 5: any call may be made inside a callback --------------------------------------- */
@@ -425,7 +417,6 @@ TEST(rule_5_calls_may_be_made_inside_callbacks)
     ck_assert_int_eq(chain, 6);
     f.rl = NULL;
     loop_settle(f.base);
-    farm_end(&f);
 }
 
 static void close_when_acquired(struct redlock_lock *lock, int status, void *arg)
@@ -457,7 +448,6 @@ TEST_LOOP(rule_5_close_inside_the_callback_of_an_acquire, 0, 2)
     ck_assert_int_eq(chain, 2);
     ck_assert_int_eq(closed, 1);
     farm_wait_gone(&f, "other");
-    farm_end(&f);
 }
 
 static void close_when_released(struct redlock_lock *lock, int status, void *arg)
@@ -478,7 +468,6 @@ TEST(rule_5_close_inside_the_callback_of_a_release)
     loop_settle(f.base);
     ck_assert_int_eq(chain, 1);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 static struct redlock_lock *second;
@@ -508,7 +497,6 @@ TEST(rule_5_cancel_inside_a_callback)
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &second), 0);
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_ECANCELED);
-    farm_end(&f);
 }
 
 /* A callback may stop the loop, and the base may be freed after the close. */
@@ -530,7 +518,6 @@ TEST(rule_5_everything_is_gone_after_the_callback_of_close)
     f.rl = NULL;
     loop_must(f.base, &closed);
     ck_assert_int_eq(got.calls, 1);
-    farm_end(&f);
 }
 
 /* --- rule 6: the state is final before the callback --------------------------------------- */
@@ -571,7 +558,6 @@ TEST_LOOP(rule_6_state_is_final_before_the_callback, 0, 2)
     farm_open(&f);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, final_acquired, &wanted, NULL), 0);
     loop_must(f.base, &final_calls);
-    farm_end(&f);
 }
 
 /* --- rule 7: callbacks come in the order in which they fell due ---------------------------- */
@@ -622,7 +608,6 @@ TEST(rule_7_callbacks_come_in_the_order_of_decisions)
     farm_wait_clean(&f);
     loop_settle(f.base);
     ck_assert_str_eq(order, "cabde");
-    farm_end(&f);
 }
 
 static struct redlock_lock *cancelled_win;
@@ -663,7 +648,6 @@ TEST(rule_7_a_cancel_keeps_the_place_of_a_queued_win)
     loop_settle(f.base);
     ck_assert_str_eq(order, "abc");
     ck_assert_int_eq(cancelled_win_status, REDLOCK_ECANCELED);
-    farm_end(&f);
 }
 
 TEST(rule_7_close_is_the_last_to_call_back)
@@ -681,7 +665,6 @@ TEST(rule_7_close_is_the_last_to_call_back)
         event_base_loop(f.base, EVLOOP_ONCE);
     }
     ck_assert_int_eq(order[2], 'c');
-    farm_end(&f);
 }
 
 /* --- rule 8: inputs are copied ------------------------------------------------------------ */
@@ -722,7 +705,6 @@ TEST(rule_8_inputs_are_copied)
     ck_assert_str_eq(got.token + 40, ":me");
     farm_wait_count(&f, 0, "SET p:key", 1);
     ck_assert_uint_ge(fake_count(f.nodes[0], "CLIENT SETNAME name"), 1);
-    farm_end(&f);
 }
 
 TEST(rule_8_key_and_token_of_a_release_are_copied)
@@ -747,7 +729,6 @@ TEST(rule_8_key_and_token_of_a_release_are_copied)
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* --- rule 9: a forked child cannot use our manager ------------------------------------------ */
@@ -813,7 +794,6 @@ TEST(rule_9_a_forked_child_is_refused_and_sends_nothing)
         ck_assert(fake_is_open(f.nodes[i], 0));
     }
     ck_assert_uint_eq(farm_count(&f, "k", held.token), 3);
-    farm_end(&f);
 }
 
 /* Parent and child share the kernel's state of the loop: the child's close must not remove the
@@ -837,7 +817,6 @@ TEST(rule_9_the_parent_goes_on_after_the_child_has_closed)
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
     }
-    farm_end(&f);
 }
 
 /* Even if the child runs the loop: the answers in our sockets are the parent's. */
@@ -880,7 +859,6 @@ TEST(rule_9_a_child_that_runs_the_loop_takes_no_answer)
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
     }
-    farm_end(&f);
 }
 
 TEST(rule_9_a_forked_child_makes_its_own_manager)
@@ -899,7 +877,6 @@ TEST(rule_9_a_forked_child_makes_its_own_manager)
         _exit(farm_acquire(&own, "k").status == REDLOCK_OK ? 7 : 1);
     }
     ck_assert_int_eq(status_of(child), 7);
-    farm_end(&f);
 }
 
 /* Two locks are reported in one turn. The callback of the first one forks, and the child goes on.
@@ -951,5 +928,4 @@ TEST(rule_9_a_child_that_returns_from_a_callback_sends_nothing)
         ck_assert_uint_eq(fake_count(f.nodes[i], "EVALSHA"), 2);
         ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
     }
-    farm_end(&f);
 }

@@ -10,6 +10,7 @@
 #include "lib/test.h"
 
 SUITE("capacity");
+FIXTURE(NULL, farm_end_all);
 
 /* So many acquires are sent at once, and so many while a master is being connected. */
 #define DEQUEUED 1024
@@ -106,7 +107,6 @@ TEST(rounds_wait_until_a_majority_has_room)
     go_on();
     wait_held(DEQUEUED + MORE);
     farm_wait_count(&f, 0, "SET", DEQUEUED + MORE);
-    farm_end(&f);
 }
 
 /* [S6] It is asked, too, and answers when it can. */
@@ -121,7 +121,6 @@ TEST(a_minority_that_does_not_answer_delays_nobody)
     wait_held(DEQUEUED + MORE);
     farm_wait_count(&f, 0, "SET", DEQUEUED + MORE);
     go_on();
-    farm_end(&f);
 }
 
 /* Node 0 does not answer, and has got as many commands as it may: it delays new rounds. The
@@ -149,7 +148,6 @@ TEST(a_slow_minority_delays_new_rounds_for_a_while)
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 2 * DEQUEUED);
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
     go_on();
-    farm_end(&f);
 }
 
 /* Acquires in the queue fail with it. */
@@ -163,7 +161,6 @@ TEST(a_stuck_majority_is_not_waited_for)
     loop_must_true(f.base, are_reported, NULL);
     ck_assert_int_eq(all.held, 0);
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), DEQUEUED);
-    farm_end(&f);
 }
 
 /* In order, even when others are added to the queue. */
@@ -177,7 +174,6 @@ TEST(the_queue_is_served_in_order)
     farm_wait_count(&f, 2, "SET", DEQUEUED + MORE);
     last = fake_request(f.nodes[2], 0, fake_n_commands(f.nodes[2], 0) - 1);
     ck_assert(resp_is(last, 1, "many1043"));
-    farm_end(&f);
 }
 
 static bool is_listed(void *arg)
@@ -213,7 +209,6 @@ TEST(a_waiter_keeps_its_place_while_rounds_have_no_room)
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), rounds);
     ck_assert_int_eq(all.reported, 0);
     go_on();
-    farm_end(&f);
 }
 
 TEST(the_wait_of_a_queued_acquire_ends)
@@ -234,7 +229,6 @@ TEST(the_wait_of_a_queued_acquire_ends)
     go_on();
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET late"), 0);
-    farm_end(&f);
 }
 
 TEST(a_cancelled_acquire_leaves_the_queue)
@@ -252,7 +246,6 @@ TEST(a_cancelled_acquire_leaves_the_queue)
     go_on();
     wait_held(DEQUEUED + MORE);
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET late"), 0);
-    farm_end(&f);
 }
 
 TEST(a_close_sends_nothing_that_is_queued)
@@ -265,7 +258,6 @@ TEST(a_close_sends_nothing_that_is_queued)
     ck_assert_int_ge(all.cancelled, MORE);
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), DEQUEUED);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 static void on_queried(const struct redlock_query_result *result, int status, void *arg)
@@ -285,7 +277,6 @@ TEST(a_query_waits_for_its_turn)
     ck_assert_uint_eq(fake_count(f.nodes[2], "GET"), 0);
     go_on();
     loop_must(f.base, &queried);
-    farm_end(&f);
 }
 
 /* ---- held locks ---- */
@@ -313,7 +304,6 @@ TEST(a_renewal_does_not_wait_behind_acquires)
     loop_settle(f.base);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     ck_assert_str_eq(h.order, "");
-    farm_end(&f);
 }
 
 /* The master answers the next renewal as soon as it has room for the question. */
@@ -341,7 +331,6 @@ TEST(a_slow_minority_does_not_delay_a_renewal)
     loop_settle(f.base);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 0, &rlk_script_keep, 1);
-    farm_end(&f);
 }
 
 /* [S5] The release follows when there is room, however late the SET before it is carried out. */
@@ -366,7 +355,6 @@ TEST(a_release_without_room_outlives_its_unanswered_set)
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
     go_on();
     farm_wait_gone(&f, "late");
-    farm_end(&f);
 }
 
 TEST(a_release_does_not_wait_behind_acquires)
@@ -377,7 +365,6 @@ TEST(a_release_does_not_wait_behind_acquires)
     ck_assert_uint_eq(fake_count(f.nodes[4], "SET"), DEQUEUED + 1);
     go_on();
     loop_must(f.base, &h.released);
-    farm_end(&f);
 }
 
 #define LOCKS 40
@@ -408,7 +395,6 @@ TEST(renewals_are_spread)
     ck_assert_uint_lt(n, LOCKS);
     suspend_ms(HELD_THIRD_MS / 8);
     loop_must_true(f.base, are_all_kept, NULL);
-    farm_end(&f);
 }
 
 /* ---- masters that are being connected ---- */
@@ -433,7 +419,6 @@ TEST(not_all_wait_for_a_master_that_is_being_connected)
     fake_go_on(f.nodes[1]);
     fake_go_on(f.nodes[2]);
     wait_held(DEQUEUED);
-    farm_end(&f);
 }
 
 static void release_by_token(void)
@@ -481,8 +466,6 @@ TEST_LOOP(a_close_waits_to_release_on_a_master_that_is_being_connected, 0, 2)
         suspend_ms(101);
         loop_must(f.base, &closed);
     }
-    suspend_unfreeze();
-    farm_end(&f);
 }
 
 /* [S5, S6] It has more pending releases than are sent at once, and answers none of them. */
@@ -514,7 +497,6 @@ TEST(a_minority_with_pending_releases_delays_nobody)
     fake_behave(f.nodes[2]);
     go_on();
     scripts_wait(&f, 2, &rlk_script_release, DEQUEUED + 1);
-    farm_end(&f);
 }
 
 /* Nothing is pending for that master, so the close does not wait: no time passes. */
@@ -529,6 +511,4 @@ TEST(a_close_does_not_wait_for_a_master_that_is_being_connected)
     suspend_freeze();
     watch_close(f.base, f.rl);
     f.rl = NULL;
-    suspend_unfreeze();
-    farm_end(&f);
 }

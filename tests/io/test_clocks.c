@@ -9,6 +9,7 @@
 #include "lib/test.h"
 
 SUITE("clocks");
+FIXTURE(NULL, farm_end_all);
 
 static struct held h;
 
@@ -28,7 +29,6 @@ TEST_LOOP(a_clock_set_forward_does_not_vote, 0, 2)
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* 10 %, more than the allowed drift of 1 %. */
@@ -40,7 +40,6 @@ TEST(a_clock_that_is_too_fast_does_not_vote)
     rig_pass_ms(100000);
     rig_wait_until_quarantined(0);
     rig_must_be_quarantined(0, "too fast");
-    farm_end(&rig);
 }
 
 /* It kept its keys over the restart, but they expired by its clock, which was set when it
@@ -59,7 +58,6 @@ TEST(a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote)
     rig_set_clock_forward(0, 60000);
     rig_reconnect(0);
     rig_must_be_quarantined(0, "its clock was set forward");
-    farm_end(&rig);
 }
 
 TEST(a_clock_set_back_or_off_from_the_beginning_votes)
@@ -77,7 +75,6 @@ TEST(a_clock_set_back_or_off_from_the_beginning_votes)
     rig_must_count(1);
     rig_must_count(2);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* ---- clock steps that are put on record for other clients ---- */
@@ -122,7 +119,6 @@ TEST(a_clock_step_is_recorded_for_new_clients)
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* [S11] Then the record shows a time in the future. Neither the first nor the second client that
@@ -147,7 +143,6 @@ TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
             farm_close(&rig);
         }
     }
-    farm_end(&rig);
 }
 
 /* The clocks of all masters are ahead: our clock did not count that time, and their data are as
@@ -175,7 +170,6 @@ TEST(a_possible_suspension_of_ours_is_not_recorded)
         rig_must_count(i);
         ck_assert_int_gt(rig_data_age_s(i), 86000);
     }
-    farm_end(&rig);
 }
 
 /* One witness that has compared clocks for a second is enough: the third master is down. */
@@ -195,7 +189,6 @@ TEST(a_clock_step_is_recorded_with_one_witness)
     rig_pass_ms(RIG_HEALTH_MS);
     loop_must_true(rig.base, is_on_record, NULL);
     fake_up(rig.nodes[2]);
-    farm_end(&rig);
 }
 
 /* Another client has put a step on record. A client that has met the master only a moment ago,
@@ -221,7 +214,6 @@ TEST_LOOP(a_step_recorded_by_another_client_quarantines, 0, 4)
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
     rig_must_count(0);
     ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), value);
-    farm_end(&rig);
 }
 
 /* We were suspended for long, and see a step that another client has recorded since: it is not
@@ -244,7 +236,6 @@ TEST(a_recorded_step_is_not_recorded_again)
     rig_inspect_all();
     rig_inspect_all();
     ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), value);
-    farm_end(&rig);
 }
 
 /* All three masters have the key, and count. */
@@ -306,7 +297,6 @@ TEST(a_lease_by_a_clock_that_moved_does_not_count)
     extend_again(REDLOCK_ELOST);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
-    farm_end(&rig);
 }
 
 /* The first master's clock is right again, and it has confirmed less than it had promised
@@ -333,7 +323,6 @@ TEST(a_lease_from_before_a_clock_moved_does_not_count_again)
     rig_must_be_quarantined(0, "its clock was set forward");
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
     ck_assert_uint_le(redlock_lock_validity_ms(h.lock), SHORT_MS);
-    farm_end(&rig);
 }
 
 /* Without that master there is no majority: the loss is reported without waiting for a renewal. */
@@ -349,7 +338,6 @@ TEST(a_majority_by_a_clock_that_moved_is_lost_at_once)
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
     ck_assert_uint_eq(h.validity_ms, 0);
-    farm_end(&rig);
 }
 
 /* The master had voted before its clock moved, and the others answer after that. */
@@ -372,7 +360,6 @@ TEST(a_vote_by_a_clock_that_moved_does_not_count)
     loop_must(rig.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
-    farm_end(&rig);
 }
 
 TEST(a_lease_by_a_clock_that_moved_counts_again_later)
@@ -394,7 +381,6 @@ TEST(a_lease_by_a_clock_that_moved_counts_again_later)
     model_del(rig_model(1), "k");
     extend_again(REDLOCK_OK);
     ck_assert_int_eq(h.lost, 0);
-    farm_end(&rig);
 }
 
 /* The clock moved once only. For held locks the master counts again as soon as its clock was
@@ -415,7 +401,6 @@ TEST(a_clock_that_moved_once_counts_soon_for_held_locks)
     ck_assert_int_eq(h.lost, 0);
     rig_must_be_quarantined(0, "its clock was set forward");
     rig_vote_must_not_count("other", 0, "its clock was set forward");
-    farm_end(&rig);
 }
 
 static uint64_t at_most_ms;
@@ -455,7 +440,6 @@ TEST_LOOP(clocks_that_moved_alike_shorten_a_held_lock, 0, 3)
         rig_must_count(i);
     }
     rig_vote_must_count("other", 0);
-    farm_end(&rig);
 }
 
 TEST(clocks_that_moved_alike_beyond_the_validity_lose_the_lock)
@@ -471,7 +455,6 @@ TEST(clocks_that_moved_alike_beyond_the_validity_lose_the_lock)
     held_wait(&h, &h.lost, 1);
     ck_assert_uint_eq(h.validity_ms, 0);
     ck_assert_int_eq(h.reason, REDLOCK_ESUSPENDED);
-    farm_end(&rig);
 }
 
 /* ---- locks that are held while a master is in quarantine ---- */
@@ -498,7 +481,6 @@ TEST(a_quarantined_master_is_healed_and_counts_for_a_held_lock)
     rig_must_be_quarantined(0, "it restarted");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_gone(&rig, "k");
-    farm_end(&rig);
 }
 
 /* The same without the heal. */
@@ -509,5 +491,4 @@ TEST(a_master_that_forgot_does_not_count_before_it_is_healed)
     rig_restart(0);
     model_del(rig_model(1), "k");
     extend_again(REDLOCK_ELOST);
-    farm_end(&rig);
 }

@@ -643,6 +643,7 @@ TEST(acquires_have_a_limit)
 }
 
 CASE("new");
+FIXTURE(NULL, NULL);
 
 TEST(every_code_has_a_sentence)
 {

@@ -11,6 +11,7 @@
 #include "lib/test.h"
 
 SUITE("contention");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 
@@ -130,7 +131,6 @@ TEST(a_thousand_requests_get_the_lock_in_the_order_of_their_calls)
         ck_assert_uint_eq(fake_count(f.nodes[i], "SET k"), THOUSAND);
     }
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(those_who_stand_behind_ask_no_master)
@@ -150,7 +150,6 @@ TEST(those_who_stand_behind_ask_no_master)
     loop_settle(f.base);
     ck_assert_uint_eq(fake_n_commands(f.nodes[0], 0), before);
     ck_assert_int_eq(n_calls, 1);
-    farm_end(&f);
 }
 
 /* The first command of the connection that begins with this text, from `from` on. */
@@ -192,7 +191,6 @@ TEST(the_next_request_follows_the_release_in_one_flight)
         fake_go_on(f.nodes[i]);
     }
     must_get(&two);
-    farm_end(&f);
 }
 
 /* ---- leaving ---- */
@@ -216,7 +214,6 @@ TEST(one_that_is_cancelled_leaves_the_others_in_order)
     must_stand_behind(&all[3]);
     start_release(&all[2]);
     must_get(&all[3]);
-    farm_end(&f);
 }
 
 #define WAIT_MS 30000u
@@ -238,7 +235,6 @@ TEST(one_whose_time_is_over_has_the_reason_eheld_and_made_no_try)
     ck_assert_uint_eq(all[1].tries, 0);
     start_release(&all[0]);
     must_get(&all[2]);
-    farm_end(&f);
 }
 
 /* The head waits for a foreign holder. When it is cancelled, the next one asks. */
@@ -256,7 +252,6 @@ TEST(a_head_that_is_cancelled_passes_its_turn_on)
     ck_assert_int_eq(redlock_cancel(one.handle), REDLOCK_OK);
     must_get(&two);
     ck_assert_int_eq(one.status, REDLOCK_ECANCELED);
-    farm_end(&f);
 }
 
 static bool one_was_called(void *arg)
@@ -291,7 +286,6 @@ TEST(a_thousand_heads_that_fail_pass_the_turn_on)
         ck_assert_int_eq(all[i].status, REDLOCK_ENOQUORUM);
         ck_assert_int_eq(all[i].number, i + 1);
     }
-    farm_end(&f);
 }
 
 /* ---- those that fail for a reason of their own [W2] ---- */
@@ -418,7 +412,6 @@ TEST(one_that_failed_gets_the_lock_when_its_trouble_is_over)
     must_have_failed(vain);
     end_trouble();
     must_get(&vain[0]);
-    farm_end(&f);
 }
 
 /* None of them has the lock while the masters refuse everything. */
@@ -441,7 +434,6 @@ TEST(all_that_failed_get_their_turn_when_the_trouble_is_over)
         ck_assert_int_eq(all[i].status, REDLOCK_OK);
     }
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* One of them rests, and the others stand behind it. */
@@ -464,7 +456,6 @@ TEST(one_that_failed_can_be_cancelled_wherever_it_stands)
     }
     end_trouble();
     must_get(&vain[2]);
-    farm_end(&f);
 }
 
 TEST(the_wait_of_one_that_failed_ends_in_time)
@@ -487,7 +478,6 @@ TEST(the_wait_of_one_that_failed_ends_in_time)
         ck_assert_int_eq(vain[i].status, REDLOCK_EDEADLINE);
         ck_assert_int_eq(vain[i].reason, REDLOCK_ENOQUORUM);
     }
-    farm_end(&f);
 }
 
 /* ---- the end of a lock ---- */
@@ -521,7 +511,6 @@ TEST(a_lock_that_is_lost_passes_the_turn_on)
     farm_wait_count(&f, 0, "SET k", 2);
     start_release(&one);
     must_get(&two);
-    farm_end(&f);
 }
 
 /* It has no quorum, and its keys stay. */
@@ -548,7 +537,6 @@ TEST(a_release_that_fails_passes_the_turn_on)
         fake_go_on(f.nodes[i]);
     }
     must_get(&two);
-    farm_end(&f);
 }
 
 /* ---- several keys ---- */
@@ -568,7 +556,6 @@ TEST(a_set_stands_behind_a_lock_on_one_of_its_keys)
     must_stand_behind(&set);
     start_release(&other);
     must_get(&set);
-    farm_end(&f);
 }
 
 TEST(others_stand_behind_a_set_that_is_held)
@@ -589,7 +576,6 @@ TEST(others_stand_behind_a_set_that_is_held)
     start_release(&set);
     must_get(&one);
     must_get(&other_set);
-    farm_end(&f);
 }
 
 /* {a, b} waits for a. Whoever holds a takes b in the right order, and must get it. */
@@ -607,7 +593,6 @@ TEST(locks_taken_one_by_one_pass_a_set_that_waits_for_both)
     start_release(&b);
     start_release(&a);
     must_get(&set);
-    farm_end(&f);
 }
 
 /* {a, k} asks the masters, and waits for k, which somebody else holds. Whoever waits for a alone
@@ -630,7 +615,6 @@ TEST(a_set_that_waits_for_a_foreign_holder_does_not_block_its_other_key)
     must_stand_behind(&other_set);
     start_release(&set);
     must_get(&other_set);
-    farm_end(&f);
 }
 
 /* The release of whoever held the lock does not take the other one's place. */
@@ -670,7 +654,6 @@ TEST(a_release_keeps_the_place_of_a_request_for_another_set)
     must_stand_behind(second);
     release_must_say(first, "");
     must_get(second);
-    farm_end(&f);
 }
 
 /* ---- those who ask at once ---- */
@@ -686,7 +669,6 @@ TEST(a_request_that_does_not_wait_asks_the_masters_at_once)
     loop_must(f.base, &two.calls);
     ck_assert_int_eq(two.status, REDLOCK_EHELD);
     ck_assert_uint_eq(two.tries, 1);
-    farm_end(&f);
 }
 
 TEST(others_stand_behind_a_lock_that_was_taken_without_waiting)
@@ -701,7 +683,6 @@ TEST(others_stand_behind_a_lock_that_was_taken_without_waiting)
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), 1);
     start_release(&one);
     must_get(&two);
-    farm_end(&f);
 }
 
 TEST(others_stand_behind_a_lock_that_was_taken_over)
@@ -722,7 +703,6 @@ TEST(others_stand_behind_a_lock_that_was_taken_over)
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), 1);
     start_release(&two);
     must_get(&three);
-    farm_end(&f);
 }
 
 /* ---- another manager ---- */
@@ -771,7 +751,6 @@ TEST(whoever_asks_again_in_the_turn_of_its_release_lets_another_manager_in)
     start_release(&two);
     must_get(&one);
     watch_close(f.base, first);
-    farm_end(&f);
 }
 
 /* ---- the end of the manager ---- */
@@ -797,5 +776,4 @@ TEST(a_close_ends_ten_thousand_that_stand_behind)
         ck_assert_uint_eq(fake_count(f.nodes[i], "SET k"), 1);
     }
     farm_wait_clean(&f);
-    farm_end(&f);
 }

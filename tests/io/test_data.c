@@ -7,6 +7,7 @@
 #include "lib/test.h"
 
 SUITE("data");
+FIXTURE(NULL, farm_end_all);
 
 TEST_LOOP(a_flushall_is_seen_by_the_inspection, 0, 2)
 {
@@ -24,7 +25,6 @@ TEST_LOOP(a_flushall_is_seen_by_the_inspection, 0, 2)
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* There is no inspection in between: the vote itself reads the mark. */
@@ -42,7 +42,6 @@ TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_must_count(0);
     rig_vote_must_count("fenced", 1);
-    farm_end(&rig);
 }
 
 /* A vote finds no mark, and the inspection that follows is refused. Without a mark nothing would
@@ -66,7 +65,6 @@ TEST_LOOP(votes_wait_for_a_mark_after_one_that_was_missing, 0, 2)
     rig_vote_must_not_count("fenced", 1, "its data were deleted");
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_vote_must_count("fenced", 1);
-    farm_end(&rig);
 }
 
 /* Another client inspected the master before us, and wrote a new mark. */
@@ -83,7 +81,6 @@ TEST(a_flushall_is_seen_when_another_client_wrote_a_new_mark)
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_greeted(0, greetings);
     rig_must_be_quarantined(0, "its data were deleted");
-    farm_end(&rig);
 }
 
 TEST_LOOP(a_replica_in_its_masters_place_does_not_vote, 0, 2)
@@ -93,7 +90,6 @@ TEST_LOOP(a_replica_in_its_masters_place_does_not_vote, 0, 2)
     rig_reconnect(0);
     rig_must_be_quarantined(0, "restarted");
     rig_vote_must_not_count("k", 0, "restarted");
-    farm_end(&rig);
 }
 
 /* This client meets the master for the first time, and its key says that another run has written
@@ -114,7 +110,6 @@ TEST_LOOP(the_mark_of_another_run_is_that_of_new_data, 0, 3)
     }
     ck_assert_ptr_nonnull(
         strstr(model_get(rig_model(0), "redlock:incarnation"), rig_model(0)->run_id));
-    farm_end(&rig);
 }
 
 /* ---- a master that is a replica for a while ---- */
@@ -146,7 +141,6 @@ TEST_LOOP(a_master_that_becomes_a_replica_does_not_vote, 0, 2)
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* A writable replica (replica-read-only no) refuses nothing: each inspection asks for its role.
@@ -184,7 +178,6 @@ TEST_LOOP(a_writable_replica_is_refused_at_the_next_inspection, 0, 6)
         rig_pass_ms(RIG_QUARANTINE_MS);
     }
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* INFO is denied from now on: HELLO shows the role as well. */
@@ -205,7 +198,6 @@ TEST(the_role_is_read_from_hello_when_info_is_denied)
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "CLIENT SETNAME", greetings + 1);
     farm_wait_error(&rig, 0, "is a replica");
-    farm_end(&rig);
 }
 
 /* An old server without HELLO denies INFO: with lenient it votes, and its text says that its role
@@ -221,7 +213,6 @@ TEST(a_master_whose_role_cannot_be_seen_votes)
     ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), 1);
     rig_must_count(0);
     ck_assert_ptr_nonnull(strstr(farm_error(&rig, 0), "as a writable replica"));
-    farm_end(&rig);
 }
 
 /* REPLICAOF and REPLICAOF NO ONE between two inspections: the run is the same, and it is a
@@ -247,7 +238,6 @@ TEST_LOOP(a_master_that_was_a_replica_for_a_while_is_quarantined, 0, 2)
     rig_must_count(0);
     rig_reconnect(0);
     rig_must_count(0);
-    farm_end(&rig);
 }
 
 /* A vote that a replica gave before its role was read, and whose result is not reported yet, no
@@ -271,7 +261,6 @@ TEST_LOOP(the_vote_of_a_replica_is_taken_back, 0, 3)
     loop_must(rig.base, &got.calls);
     ck_assert_int_ne(got.status, REDLOCK_OK);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
-    farm_end(&rig);
 }
 
 /* Whatever role it has. */
@@ -286,7 +275,6 @@ TEST_LOOP(a_server_that_is_not_a_master_is_refused, 0, 10)
     ck_assert_int_ne(farm_state(&rig, 0), REDLOCK_NODE_UP);
     rig_model(0)->role = "master";
     farm_wait(&rig, 0, REDLOCK_NODE_UP);
-    farm_end(&rig);
 }
 
 /* ---- during an acquire or a hold ---- */
@@ -327,7 +315,6 @@ TEST_LOOP(an_error_in_an_inspection_ends_no_lock, 0, 4)
     }
     ck_assert_uint_gt(redlock_lock_validity_ms(held.lock), 0);
     farm_release(&rig, held.lock);
-    farm_end(&rig);
 }
 
 /* It had voted before its data were deleted, and the others answer after that. */
@@ -351,7 +338,6 @@ TEST_LOOP(a_vote_that_was_forgotten_no_longer_counts, 0, 2)
     loop_must(rig.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
-    farm_end(&rig);
 }
 
 /* ---- without inspections ---- */
@@ -376,7 +362,6 @@ TEST(a_vote_that_finds_no_mark_asks_for_a_new_one)
         rig_must_count(0);
         rig_vote_must_count("fenced", 1);
     }
-    farm_end(&rig);
 }
 
 /* ---- the age of the data according to the key ---- */
@@ -402,7 +387,6 @@ TEST(a_key_from_the_future_is_rewritten)
     farm_open(&rig);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* The data are those of the run before, as they were saved last: later writes are lost, and nobody
@@ -428,5 +412,4 @@ TEST_LOOP(data_from_a_file_are_new_whatever_the_uptime, 0, 3)
     }
     ck_assert_int_ge(rig_data_age_s(0), 0);
     ck_assert_int_lt(rig_data_age_s(0), 10000); /* the test may be slow */
-    farm_end(&rig);
 }

@@ -7,6 +7,7 @@
 #include "lib/test.h"
 
 SUITE("deadline");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 static struct held h;
@@ -37,7 +38,6 @@ TEST(it_is_the_validity_as_a_point_in_time)
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
     ck_assert_uint_eq(redlock_lock_deadline_us(h.lock), 0);
     ck_assert_uint_eq(redlock_lock_deadline_us(NULL), 0);
-    farm_end(&f);
 }
 
 TEST(each_renewal_and_extension_moves_it)
@@ -65,7 +65,6 @@ TEST(each_renewal_and_extension_moves_it)
     ck_assert_int_eq(h.moved, 3);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     ck_assert_int_eq(h.moved, 3);
-    farm_end(&f);
 }
 
 TEST(moves_are_reported_only_on_request)
@@ -76,7 +75,6 @@ TEST(moves_are_reported_only_on_request)
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
     ck_assert_str_eq(h.order, "");
-    farm_end(&f);
 }
 
 /* Masters 3 and 4 have not renewed it. When a third one loses the key, a majority has it only
@@ -105,7 +103,6 @@ TEST(it_moves_to_an_earlier_time_when_a_master_forgets_the_key)
     held_wait(&h, &h.lost, 1);
     ck_assert_uint_eq(h.deadline_us, 0);
     ck_assert_str_eq(h.order, "mmtl");
-    farm_end(&f);
 }
 
 /* Our own client was suspended. */
@@ -129,7 +126,6 @@ TEST(it_moves_to_an_earlier_time_after_a_suspension)
     held_wait(&h, &h.moved, 1);
     ck_assert_uint_le(h.deadline_us, deadline_us - 30000 * 1000 + 1000);
     ck_assert_uint_eq(h.deadline_us, redlock_lock_deadline_us(h.lock));
-    farm_end(&rig);
 }
 
 static void release_it(struct held *held)
@@ -147,5 +143,4 @@ TEST(it_may_be_released_when_a_move_is_reported)
     suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.released, 1);
     ck_assert_str_eq(h.order, "mr");
-    farm_end(&f);
 }

@@ -54,11 +54,17 @@ static void must_name_masters_that_did_not_answer(void)
     }
 }
 
+static void start(void)
+{
+    held_start(&f);
+}
+
+FIXTURE(start, farm_end_all);
+
 TEST(a_lost_lock_names_the_masters_that_did_not_answer_and_since_when)
 {
     size_t i;
 
-    held_start(&f);
     held_acquire_key(&h, &f, "k");
     held_pause(&f, 2, 5);
     in_small_steps_until(&h.lost);
@@ -69,7 +75,6 @@ TEST(a_lost_lock_names_the_masters_that_did_not_answer_and_since_when)
         ck_assert_uint_lt(detail_at(i).asked_ms, detail_at(i).said_ms);
         ck_assert_ptr_nonnull(strstr(detail_at(i).error, "has not replied for"));
     }
-    farm_end(&f);
 }
 
 /* These masters were never asked again: they were not connected. */
@@ -77,7 +82,6 @@ TEST(a_lost_lock_names_the_masters_that_are_disconnected)
 {
     size_t i;
 
-    held_start(&f);
     held_acquire_key(&h, &f, "k");
     for (i = 2; i < 5; i++) {
         fake_down(f.nodes[i]);
@@ -86,7 +90,6 @@ TEST(a_lost_lock_names_the_masters_that_are_disconnected)
     in_small_steps_until(&h.lost);
     must_name_masters_that_did_not_answer();
     ck_assert_int_eq(detail_at(2).waiting, 0);
-    farm_end(&f);
 }
 
 /* All had voted yes, and were not asked again: their keys have expired. */
@@ -95,7 +98,6 @@ TEST(a_master_whose_lease_ended_is_not_reported_as_yes)
     struct redlock_request request = held_request(&h, &f, "k");
     size_t i;
 
-    held_start(&f);
     request.renew = 0;
     held_acquire(&h, &request);
     suspend_ms(OUTCOME_TTL_MS);
@@ -104,12 +106,10 @@ TEST(a_master_whose_lease_ended_is_not_reported_as_yes)
         must_have_answered(i, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_SET);
         ck_assert_ptr_nonnull(strstr(detail_at(i).error, "before our key expired"));
     }
-    farm_end(&f);
 }
 
 TEST(every_kind_of_answer_is_reported)
 {
-    held_start(&f);
     held_acquire_key(&h, &f, "k");
     must_have_answered(0, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
     ck_assert_uint_eq(detail_at(0).waiting, 0);
@@ -131,13 +131,11 @@ TEST(every_kind_of_answer_is_reported)
     loop_settle(f.base);
     must_have_answered(4, REDLOCK_VOTE_NO, REDLOCK_SAID_GONE);
     ck_assert_int_eq(detail_at(4).waiting, 0);
-    farm_end(&f);
 }
 
 /* The handle is still there until the callback has run. */
 TEST(once_the_release_has_begun_the_last_answers_are_reported)
 {
-    held_start(&f);
     held_acquire_key(&h, &f, "k");
     model_set(fake_model(f.nodes[3]), "k", "another", OUTCOME_TTL_MS);
     fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR not today\r\n");
@@ -150,12 +148,10 @@ TEST(once_the_release_has_begun_the_last_answers_are_reported)
     must_have_answered(2, REDLOCK_VOTE_UNKNOWN, REDLOCK_SAID_ERROR);
     must_have_answered(3, REDLOCK_VOTE_NO, REDLOCK_SAID_TAKEN);
     ck_assert_str_eq(detail_at(3).holder, "another");
-    farm_end(&f);
 }
 
 TEST(a_healed_master_is_reported_as_set)
 {
-    held_start(&f);
     held_acquire_key(&h, &f, "k");
     model_del(fake_model(f.nodes[4]), "k");
     suspend_ms(HELD_THIRD_MS);
@@ -163,7 +159,6 @@ TEST(a_healed_master_is_reported_as_set)
     loop_settle(f.base);
     must_have_answered(4, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
     must_have_answered(3, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);
-    farm_end(&f);
 }
 
 static struct redlock_node_detail refused[5];
@@ -185,7 +180,6 @@ TEST(a_failed_acquire_reports_the_answers_of_its_last_round)
     struct redlock_request request = outcome_request("k");
     int reported = 0, i;
 
-    held_start(&f);
     model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
     held_pause(&f, 1, 3);
     fake_on(f.nodes[3], "SET", FAKE_REPLY, "-OOM no memory\r\n");
@@ -206,7 +200,6 @@ TEST(a_failed_acquire_reports_the_answers_of_its_last_round)
     ck_assert_int_eq(refused[4].said, REDLOCK_SAID_NOTHING);
     ck_assert_uint_eq(refused[4].said_ms, UINT64_MAX);
     ck_assert_uint_eq(refused[4].asked_ms, UINT64_MAX);
-    farm_end(&f);
 }
 
 /* A request that waits, until it is cancelled. */
@@ -264,7 +257,6 @@ static void must_be_refused(size_t first, size_t last, const char *holder)
 /* All masters are well. */
 TEST(a_refusal_after_the_decision_names_its_holder_and_no_answer_is_called_late)
 {
-    held_start(&f);
     farm_give_away(&f, 0, 5);
     fake_on(f.nodes[3], "SET", FAKE_STALL, NULL);
     fake_on(f.nodes[4], "SET", FAKE_STALL, NULL);
@@ -275,7 +267,6 @@ TEST(a_refusal_after_the_decision_names_its_holder_and_no_answer_is_called_late)
     must_be_refused(0, 4, FARM_OTHER);
     ck_assert_int_eq(refused[4].vote, REDLOCK_VOTE_UNKNOWN);
     ck_assert_str_eq(refused[4].error, "has not replied yet");
-    farm_end(&f);
 }
 
 TEST(a_master_that_broke_the_connection_on_our_question_is_said_to_have_done_so)
@@ -283,7 +274,6 @@ TEST(a_master_that_broke_the_connection_on_our_question_is_said_to_have_done_so)
     struct redlock_request request = outcome_request("k");
     size_t i;
 
-    held_start(&f);
     farm_give_away(&f, 0, 4);
     for (i = 1; i < 4; i++) {
         fake_on(f.nodes[i], "SET", FAKE_STALL, NULL);
@@ -298,7 +288,6 @@ TEST(a_master_that_broke_the_connection_on_our_question_is_said_to_have_done_so)
     loop_must(f.base, &r.reported);
     must_be_refused(0, 2, FARM_OTHER);
     ck_assert_str_eq(refused[4].error, "the connection broke before it replied");
-    farm_end(&f);
 }
 
 /* Two masters of five refuse for one holder, two for another. */
@@ -306,7 +295,6 @@ TEST(after_a_split_vote_nobody_holds_the_lock_once_all_have_answered)
 {
     size_t i;
 
-    held_start(&f);
     for (i = 0; i < 4; i++) {
         model_set(fake_model(f.nodes[i]), "k", i < 2 ? "one" : "another", OUTCOME_TTL_MS);
     }
@@ -317,7 +305,6 @@ TEST(after_a_split_vote_nobody_holds_the_lock_once_all_have_answered)
     loop_settle(f.base);
     stop_waiting();
     ck_assert_int_eq(r.may_be_held, 0);
-    farm_end(&f);
 }
 
 /* Nobody can adopt a lock whose key is missing, or somebody else's. */
@@ -326,7 +313,6 @@ TEST(a_failed_adoption_reports_missing_keys_and_other_holders)
     struct redlock_request request = outcome_request("k");
     int reported = 0, i;
 
-    held_start(&f);
     model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
     held_pause(&f, 3, 5);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, "ours", on_refused, &reported, NULL),
@@ -336,5 +322,4 @@ TEST(a_failed_adoption_reports_missing_keys_and_other_holders)
     for (i = 1; i < 3; i++) {
         ck_assert_int_eq(refused[i].said, REDLOCK_SAID_GONE);
     }
-    farm_end(&f);
 }

@@ -33,6 +33,8 @@ static unsigned connected(void)
     return dialer_connected_to("");
 }
 
+FIXTURE(NULL, dialer_end);
+
 TEST(the_first_address_that_connects_wins)
 {
     dialer_begin();
@@ -40,7 +42,6 @@ TEST(the_first_address_that_connects_wins)
     dialer_accepts(2);
     ck_assert_uint_eq(connected(), 0);
     ck_assert_uint_eq(dialer.next, 1);
-    dialer_end();
 }
 
 /* Without the time between attempts: its timer never fires here. */
@@ -52,7 +53,6 @@ TEST(after_a_refusal_the_next_attempt_begins_at_once)
     dialer_start("");
     rlk_timer_cancel(&dialer_loop.timers, &dialer.timer);
     ck_assert_uint_eq(dialer_wait(), 1);
-    dialer_end();
 }
 
 /* The attempt that got no answer was under way all the time, and ends with the other one. */
@@ -70,7 +70,6 @@ TEST(an_address_that_drops_packets_is_not_waited_for)
     ck_assert_uint_eq(dialer.pending, 1);
     ck_assert_uint_eq(dialer_wait(), 1);
     ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
-    dialer_end();
 }
 
 /* Its queue may take in one of those that filled it: they also send their packet again. */
@@ -98,7 +97,6 @@ TEST(an_attempt_goes_on_beside_the_next_one)
     ck_assert_uint_eq(dialer.pending, 2);
     loop_must_true(dialer_base, is_done_with_room_at_the_first, NULL);
     ck_assert_uint_eq(dialer_wait(), 0); /* the kernel sends the packet again after a second */
-    dialer_end();
 }
 
 TEST(when_all_fail_the_dial_fails_once)
@@ -109,7 +107,6 @@ TEST(when_all_fail_the_dial_fails_once)
     dialer_must_fail("");
     ck_assert_str_eq(dialer_reason, strerror(ECONNREFUSED));
     ck_assert_int_eq(dialer.step, RLK_DIAL_ATTEMPTS);
-    dialer_end();
 }
 
 TEST(the_address_that_greeted_last_is_tried_first)
@@ -121,7 +118,6 @@ TEST(the_address_that_greeted_last_is_tried_first)
     rlk_dial_note_worked(&dialer);
     ck_assert_uint_eq(connected(), 1);
     ck_assert_uint_eq(dialer.next, 1);
-    dialer_end();
 }
 
 TEST(an_address_that_did_not_greet_is_tried_last)
@@ -132,7 +128,6 @@ TEST(an_address_that_did_not_greet_is_tried_last)
     ck_assert_uint_eq(connected(), 0);
     rlk_dial_note_failed(&dialer);
     ck_assert_uint_eq(connected(), 1);
-    dialer_end();
 }
 
 /* Otherwise, when little time is left for all addresses, the last ones would never be tried. */
@@ -147,7 +142,6 @@ TEST(an_address_that_was_waited_for_in_vain_is_tried_last)
     rlk_dial_cancel(&dialer);
     ck_assert_uint_eq(connected(), 1);
     ck_assert_uint_eq(dialer.next, 1);
-    dialer_end();
 }
 
 TEST(a_cancelled_dial_says_nothing_and_closes_its_sockets)
@@ -164,7 +158,6 @@ TEST(a_cancelled_dial_says_nothing_and_closes_its_sockets)
     loop_settle(dialer_base);
     ck_assert_int_eq(dialer_done, 0);
     ck_assert_uint_eq(dialer.pending, 0);
-    dialer_end();
 }
 
 /* The second connection of a node belongs to the server that the first one is connected to. */
@@ -183,7 +176,6 @@ TEST(a_second_dial_goes_to_the_same_address)
     rlk_dial_start_same(&dialer, &first);
     ck_assert_uint_eq(dialer_wait(), 1);
     ck_assert_uint_eq(dialer.addresses.n, 1);
-    dialer_end();
 }
 
 /* Its events are the parent's. */
@@ -204,7 +196,6 @@ TEST(a_forked_child_leaves_the_dial_alone)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
     ck_assert_uint_eq(dialer_wait(), 0);
-    dialer_end();
 }
 
 /* _i: the one that does not work, 0 for IPv6. */
@@ -217,5 +208,4 @@ TEST_LOOP(either_family_will_do, 0, 2)
     (_i ? dialer_refuses : dialer_accepts)(1);
     (_i ? dialer_accepts : dialer_refuses)(0);
     ck_assert_uint_eq(connected(), (unsigned)_i);
-    dialer_end();
 }

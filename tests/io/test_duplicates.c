@@ -6,6 +6,7 @@
 #include "lib/test.h"
 
 SUITE("duplicates");
+FIXTURE(NULL, farm_end_all);
 
 static size_t refused_duplicate(void)
 {
@@ -48,7 +49,6 @@ TEST_LOOP(one_server_at_two_addresses_is_refused, 0, 3)
     got = farm_acquire(&rig, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_eq(farm_release(&rig, got.lock), REDLOCK_OK);
-    farm_end(&rig);
 }
 
 /* The acquire had asked one of them already. */
@@ -71,7 +71,6 @@ TEST(an_acquire_in_progress_ends_when_a_duplicate_is_found)
     ck_assert_int_eq(got.status, REDLOCK_ECONFIG);
     ck_assert_ptr_nonnull(strstr(farm_error(&rig, 1), rig_name(0)));
     farm_wait_gone(&rig, "k");
-    farm_end(&rig);
 }
 
 /* Nodes 0 and 1 are one server; returns which of them was refused. */
@@ -104,7 +103,6 @@ TEST(a_duplicate_that_is_down_no_longer_counts)
     fake_down(rig.nodes[duplicate]);
     farm_wait_error(&rig, duplicate, "cannot be reached");
     must_acquire("k");
-    farm_end(&rig);
 }
 
 /* The address now leads to another server, which cannot vote for a reason of its own. */
@@ -118,7 +116,6 @@ TEST(a_duplicate_address_that_moved_to_a_replica_no_longer_counts)
     rig_model(duplicate)->role = "replica";
     farm_wait_error(&rig, duplicate, "replica");
     must_acquire("k");
-    farm_end(&rig);
 }
 
 /* For a moment a name leads to the server of another node: that does not count as a restart. */
@@ -138,5 +135,4 @@ TEST_LOOP(being_a_duplicate_for_a_moment_is_no_restart, 0, 2)
     model_set(model, "redlock:incarnation", mark, 0); /* the key was written for the other one */
     farm_wait(&rig, 1, REDLOCK_NODE_UP);
     rig_must_count(1);
-    farm_end(&rig);
 }

@@ -12,6 +12,7 @@
 #include "lib/test.h"
 
 SUITE("election");
+FIXTURE(NULL, farm_end_all);
 
 #define MASTERS 5
 
@@ -23,11 +24,6 @@ static void start(void)
 {
     candidate_start(&f, MASTERS);
     o = candidate_options(&c, &f);
-}
-
-static void end(void)
-{
-    candidate_end(&f);
 }
 
 static void start_leading(void)
@@ -105,7 +101,6 @@ TEST(a_candidate_asks_nobody_while_too_few_votes_count)
     ck_assert_int_eq(c.elected, 1);
     candidate_resign(&c);
     candidate_finish(&c);
-    end();
 }
 
 TEST(elected_renewed_and_demoted)
@@ -133,7 +128,6 @@ TEST(elected_renewed_and_demoted)
     ck_assert_uint_gt(left_ms(c.demotion.stop_by_us), CANDIDATE_DEADLINE_MS);
     ck_assert_int_eq(state(), REDLOCK_ELECTION_OBSERVER);
     candidate_finish(&c);
-    end();
 }
 
 TEST(the_value_is_published)
@@ -143,7 +137,6 @@ TEST(the_value_is_published)
     candidate_lead(&c, &o);
     ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'),
                      ":leader one 10.0.0.1:80 and more");
-    end();
 }
 
 TEST(each_term_is_larger)
@@ -157,7 +150,6 @@ TEST(each_term_is_larger)
         candidate_wait(&c, &c.elected, i); /* its callback compares the terms */
     }
     ck_assert_str_eq(c.order, "EDEDEDE");
-    end();
 }
 
 TEST(campaign_and_resign_twice_are_one)
@@ -171,7 +163,6 @@ TEST(campaign_and_resign_twice_are_one)
     candidate_resign(&c);
     loop_settle(f.base);
     ck_assert_str_eq(c.order, "ED");
-    end();
 }
 
 TEST(resigned_before_it_was_elected)
@@ -183,7 +174,6 @@ TEST(resigned_before_it_was_elected)
     ck_assert_int_eq(state(), REDLOCK_ELECTION_OBSERVER);
     farm_wait_gone(&f, "k");
     ck_assert_str_eq(c.order, "");
-    end();
 }
 
 /* The lock that comes is released, and another one is asked for. */
@@ -197,14 +187,13 @@ TEST(resigned_and_campaigned_before_it_was_elected)
     candidate_wait(&c, &c.elected, 1);
     must_have_key(true);
     ck_assert_str_eq(c.order, "E");
-    end();
 }
 
 /* ---- two candidates ---- */
 
 TEST(of_two_one_leads)
 {
-    struct candidate other;
+    static struct candidate other;
     struct redlock_election_options p;
 
     start_leading();
@@ -220,7 +209,6 @@ TEST(of_two_one_leads)
     candidate_wait(&other, &other.elected, 1);
     ck_assert_uint_gt(other.term, c.term);
     ck_assert_int_eq(c.demoted, 1);
-    end();
 }
 
 /* ---- [L1] the end of a lead ---- */
@@ -235,7 +223,6 @@ TEST(the_clock_ends_the_lead_while_the_loop_does_not_run)
     ck_assert(!is_leader());
     ck_assert_uint_eq(redlock_election_term(c.e), 0);
     ck_assert_str_eq(c.order, "E");
-    end();
 }
 
 /* It is late, but the lock may be renewed all the same. */
@@ -246,7 +233,6 @@ TEST(suspended_for_longer_than_the_lead)
     loop_settle(f.base);
     ck_assert_int_eq(c.demoted, 1);
     ck_assert_int_eq(c.demotion.reason, REDLOCK_ESUSPENDED);
-    end();
 }
 
 TEST(suspended_for_longer_than_the_lock)
@@ -257,7 +243,6 @@ TEST(suspended_for_longer_than_the_lock)
     ck_assert_int_eq(c.demoted, 1);
     ck_assert_int_eq(c.demotion.reason, REDLOCK_ESUSPENDED);
     candidate_wait(&c, &c.elected, 2);
-    end();
 }
 
 static const struct {
@@ -284,7 +269,6 @@ TEST_ROWS(the_lead_ends_before_the_lock, cuts)
     held_resume(&f, 0, MASTERS);
     candidate_pass_ms(&c, CANDIDATE_RETRY_MS);
     candidate_wait(&c, &c.elected, 2);
-    end();
 }
 
 /* Two of five are enough to lose nothing. */
@@ -295,7 +279,6 @@ TEST(a_minority_that_is_stopped_does_not_matter)
     candidate_pass_ms(&c, 2 * CANDIDATE_TTL_MS);
     ck_assert(is_leader());
     ck_assert_int_eq(c.demoted, 0);
-    end();
 }
 
 TEST(keys_that_are_deleted_end_the_lead)
@@ -307,7 +290,6 @@ TEST(keys_that_are_deleted_end_the_lead)
     ck_assert_int_eq(c.demotion.reason, REDLOCK_ELOST);
     ck_assert_uint_eq(c.demotion.stop_by_us, 0);
     candidate_wait(&c, &c.elected, 2);
-    end();
 }
 
 TEST(the_delay_after_a_lead_that_was_lost)
@@ -325,7 +307,6 @@ TEST(the_delay_after_a_lead_that_was_lost)
     ck_assert_int_eq(c.elected, 1);
     candidate_pass_ms(&c, 20000);
     candidate_wait(&c, &c.elected, 2);
-    end();
 }
 
 TEST(no_delay_after_a_resignation)
@@ -336,7 +317,6 @@ TEST(no_delay_after_a_resignation)
     candidate_resign(&c);
     candidate_campaign(&c);
     candidate_wait(&c, &c.elected, 2);
-    end();
 }
 
 /* ---- healthy_cb ---- */
@@ -355,7 +335,6 @@ TEST(fit_before_the_lead_and_before_each_renewal)
     }
     ck_assert_uint_ge(candidate_renewals(&f, 0), 3);
     ck_assert(is_leader());
-    end();
 }
 
 TEST(not_fit_at_the_beginning)
@@ -374,7 +353,6 @@ TEST(not_fit_at_the_beginning)
     candidate_pass_ms(&c, 200);
     candidate_wait(&c, &c.elected, 1);
     ck_assert_str_eq(c.order, "hhhE");
-    end();
 }
 
 /* It does not take the lock from others, only to give it up. */
@@ -394,7 +372,6 @@ TEST(not_fit_to_try_again)
     }
     ck_assert_int_eq(candidate_votes(&f, 0), 1);
     ck_assert_int_eq(redlock_election_failure(c.e), REDLOCK_EUNRENEWED);
-    end();
 }
 
 /* No renewal is sent after the no. */
@@ -413,7 +390,6 @@ TEST(not_fit_at_a_renewal)
     must_have_key(false);
     candidate_pass_ms(&c, CANDIDATE_RETRY_MS - 200);
     ck_assert_int_eq(c.asked, 2); /* whoever is fit has time to take the lead */
-    end();
 }
 
 /* The answers of the first renewal come too late for it, and prolong the lock. So it counts, and
@@ -437,7 +413,6 @@ TEST(fit_is_asked_again_while_masters_are_slow)
     candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
     ck_assert(is_leader());
     ck_assert_int_eq(c.demoted, 0);
-    end();
 }
 
 /* ---- stops_later [L3, L4] ---- */
@@ -460,7 +435,6 @@ TEST(the_lock_stays_until_it_has_stopped)
     ck_assert_int_eq(redlock_election_stopped(c.e), REDLOCK_ESTATE);
     candidate_wait(&c, &c.elected, 2);
     ck_assert_str_eq(c.order, "EDE");
-    end();
 }
 
 TEST(who_never_stops_keeps_the_lock_until_it_ends)
@@ -478,7 +452,6 @@ TEST(who_never_stops_keeps_the_lock_until_it_ends)
     ck_assert_int_eq(c.elected, 1);
     candidate_stopped(&c);
     candidate_wait(&c, &c.elected, 2);
-    end();
 }
 
 /* A renewal that is in flight when the lead ends is the last. */
@@ -499,7 +472,6 @@ TEST(a_renewal_in_flight_is_the_last)
     ck_assert_int_eq(c.moved, 0);
     candidate_pass_ms(&c, CANDIDATE_TTL_MS);
     must_have_key(false);
-    end();
 }
 
 static void stop_inside(struct candidate *who)
@@ -516,7 +488,6 @@ TEST(it_may_have_stopped_inside_demoted_cb)
     candidate_wait(&c, &c.demoted, 1);
     must_have_key(false);
     ck_assert_int_eq(state(), REDLOCK_ELECTION_OBSERVER);
-    end();
 }
 
 static void stop_refused(struct candidate *who)
@@ -534,7 +505,6 @@ TEST(without_stops_later_there_is_nothing_to_stop)
     ck_assert_int_eq(redlock_election_stopped(c.e), REDLOCK_ESTATE);
     candidate_wait(&c, &c.demoted, 1);
     ck_assert_int_eq(redlock_election_stopped(c.e), REDLOCK_ESTATE);
-    end();
 }
 
 /* ---- a forked child ---- */
@@ -571,5 +541,4 @@ TEST(a_forked_child_does_not_lead)
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 9);
     ck_assert(is_leader());
-    end();
 }

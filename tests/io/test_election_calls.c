@@ -11,6 +11,7 @@
 #include "lib/test.h"
 
 SUITE("election-calls");
+FIXTURE(NULL, farm_end_all);
 
 #define MASTERS 3
 
@@ -39,11 +40,6 @@ static void start(void)
     f.options.trace_cb = on_traced;
     farm_open(&f);
     o = candidate_options(&c, &f);
-}
-
-static void end(void)
-{
-    candidate_end(&f);
 }
 
 static enum redlock_election_state state(void)
@@ -141,7 +137,6 @@ static void must_be_clean(void)
 {
     farm_end_other(&f);
     farm_wait_gone(&f, "k");
-    end();
 }
 
 TEST_ROWS(freed, states)
@@ -243,7 +238,6 @@ TEST(made_and_freed_seventy_thousand_times)
         }
         loop_settle(f.base);
     }
-    end();
 }
 
 /* ---- calls from inside the callbacks ---- */
@@ -444,5 +438,4 @@ TEST(no_election_of_a_manager_that_closes)
     candidate_close(&c);
     ck_assert_int_eq(redlock_election_new(rl, &o, &e), REDLOCK_ESTATE);
     candidate_wait(&c, &c.closed, 1);
-    end();
 }

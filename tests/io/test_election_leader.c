@@ -11,6 +11,7 @@
 #include "lib/test.h"
 
 SUITE("election-leader");
+FIXTURE(NULL, farm_end_all);
 
 #define MASTERS 5
 
@@ -30,11 +31,6 @@ static void start(void)
     o.leader_cb = candidate_on_leader;
     p = candidate_options(&other, &f);
     p.id = "two";
-}
-
-static void end(void)
-{
-    waiter_end(&f);
 }
 
 static void pass_ms(unsigned ms)
@@ -83,7 +79,6 @@ TEST(an_observer_is_told_each_leader)
     pass_ms(KNOWN_MS);
     ck_assert_str_eq(c.leader_id, "");
     ck_assert_uint_eq(c.leader.term, 0);
-    end();
 }
 
 TEST(a_leader_is_told_that_it_leads)
@@ -94,7 +89,6 @@ TEST(a_leader_is_told_that_it_leads)
     ck_assert_str_eq(c.leader_id, "one");
     ck_assert_int_eq(c.leader.is_me, 1);
     ck_assert_uint_eq(c.leader.term, c.term);
-    end();
 }
 
 /* Three masters have its key, and the vote of one of them does not count. */
@@ -128,7 +122,6 @@ TEST(before_it_leads_it_is_not_told_that_it_does)
     ck_assert_int_eq(c.leader.is_me, 1);
     ck_assert_uint_eq(c.leader.term, c.term);
     fake_go_on(f.nodes[4]);
-    end();
 }
 
 TEST(it_is_not_known_without_a_majority)
@@ -147,7 +140,6 @@ TEST(it_is_not_known_without_a_majority)
     }
     pass_ms(10000);
     ck_assert_int_eq(c.leader.known, 1);
-    end();
 }
 
 /* ---- the end of the own lead comes first ---- */
@@ -171,7 +163,6 @@ TEST_ROWS(demoted_before_another_leads, losses)
     pass_ms(KNOWN_MS); /* its callbacks check the order */
     ck_assert_str_eq(c.leader_id, "two");
     ck_assert_int_eq(c.demoted, 1);
-    end();
 }
 
 static void pass_the_lead(struct candidate *who)
@@ -196,7 +187,6 @@ TEST(demoted_before_another_leads_also_without_a_timer)
     pass_ms(KNOWN_MS);
     ck_assert_str_eq(c.leader_id, "somebody");
     ck_assert_int_eq(c.demoted, 1);
-    end();
 }
 
 /* ---- [L5] priorities ---- */
@@ -218,7 +208,6 @@ TEST(a_higher_priority_gets_the_lead)
     candidate_finish(&other);
     pass_ms(CANDIDATE_TTL_MS);
     candidate_wait(&c, &c.elected, 2);
-    end();
 }
 
 static const struct {
@@ -241,7 +230,6 @@ TEST_ROWS(others_wait, ranks)
     pass_ms(2 * CANDIDATE_TTL_MS);
     ck_assert_int_eq(c.demoted, 0);
     ck_assert_int_eq(other.elected, 0);
-    end();
 }
 
 /* A bid that leads to nothing does not keep others from the lead. */
@@ -256,7 +244,6 @@ TEST(whoever_is_not_fit_bids_for_nothing)
     candidate_campaign(&other);
     pass_ms(2 * CANDIDATE_TTL_MS);
     ck_assert_int_eq(c.demoted, 0);
-    end();
 }
 
 TEST(who_resigns_takes_its_bid_back)
@@ -275,7 +262,6 @@ TEST(who_resigns_takes_its_bid_back)
     pass_ms(CANDIDATE_RETRY_MS);
     candidate_wait(&c, &c.elected, 2);
     farm_wait_gone(&f, "k:redlock-bid");
-    end();
 }
 
 /* Begin to bid: the masters get the bid, and do not answer any more. */
@@ -303,7 +289,6 @@ TEST(freed_while_it_bids)
     bid_in_vain();
     candidate_finish(&other);
     ck_assert_str_eq(other.order, "f");
-    end();
 }
 
 TEST(closed_while_it_bids)
@@ -315,7 +300,6 @@ TEST(closed_while_it_bids)
     candidate_wait(&c, &c.closed, 1);
     ck_assert_int_eq(c.demoted, 1);
     ck_assert_str_eq(other.order, "");
-    end();
 }
 
 static void free_it(struct candidate *who)
@@ -332,7 +316,6 @@ TEST(freed_inside_leader_cb)
     observe();
     candidate_wait(&c, &c.freed, 1);
     ck_assert_int_eq(c.told, 1);
-    end();
 }
 
 static void close_it(struct candidate *who)
@@ -350,5 +333,4 @@ TEST(closed_inside_leader_cb)
     candidate_campaign(&c);
     candidate_wait(&c, &c.closed, 1);
     ck_assert_int_eq(c.elected, c.demoted);
-    end();
 }

@@ -9,6 +9,7 @@
 #include "lib/test.h"
 
 SUITE("election-options");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 static struct candidate c;
@@ -29,11 +30,6 @@ static void start_with(uint32_t drift_ppm, const char *prefix)
 static void start(void)
 {
     start_with(10000, NULL);
-}
-
-static void end(void)
-{
-    candidate_end(&f);
 }
 
 /* A text of so many bytes. */
@@ -95,7 +91,6 @@ TEST_ROWS(a_text, texts)
     } else {
         must_take();
     }
-    end();
 }
 
 static const struct {
@@ -121,7 +116,6 @@ TEST_ROWS(a_length, lengths)
     must_take();
     *lengths[_i].field = bytes(lengths[_i].most + 1);
     must_refuse(REDLOCK_EINVAL, lengths[_i].sentence);
-    end();
 }
 
 /* The longest id and value together are an owner text. */
@@ -138,7 +132,6 @@ TEST(the_longest_texts_are_published)
     snprintf(owner, sizeof(owner), ":leader+999 %s %s", o.id, value);
     candidate_lead(&c, &o);
     ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'), owner);
-    end();
 }
 
 /* They are copied. */
@@ -156,7 +149,6 @@ TEST(the_texts_of_the_caller_may_change)
     candidate_wait(&c, &c.elected, 1);
     loop_settle(f.base);
     ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'), ":leader one v");
-    end();
 }
 
 /* ---- times ---- */
@@ -208,7 +200,6 @@ TEST_ROWS(a_time, times)
     } else {
         must_take();
     }
-    end();
 }
 
 TEST(a_priority)
@@ -218,7 +209,6 @@ TEST(a_priority)
     must_take();
     o.priority = 1000;
     must_refuse(REDLOCK_EINVAL, "priority is 1000; it must be at most 999");
-    end();
 }
 
 TEST(the_deadline_is_that_of_the_lead)
@@ -230,7 +220,6 @@ TEST(the_deadline_is_that_of_the_lead)
     candidate_lead(&c, &o);
     left_us = redlock_election_deadline_us(c.e) - redlock_clock_us();
     ck_assert_uint_eq(left_us, 15000 * 1000);
-    end();
 }
 
 /* ---- callbacks and pointers ---- */
@@ -251,7 +240,6 @@ TEST(a_candidate_needs_its_callbacks)
     o.elected_cb = elected_cb;
     o.stops_later = 2;
     must_refuse(REDLOCK_EINVAL, "stops_later is 2; it must be 0 or 1");
-    end();
 }
 
 static void on_leader(struct redlock_election *e, const struct redlock_leader *leader, void *arg)
@@ -274,7 +262,6 @@ TEST(an_observer)
     ck_assert_int_eq(redlock_election_resign(c.e), REDLOCK_OK);
     ck_assert_int_eq(redlock_election_stopped(c.e), REDLOCK_ESTATE);
     candidate_finish(&c);
-    end();
 }
 
 TEST(pointers_that_are_null)
@@ -288,7 +275,6 @@ TEST(pointers_that_are_null)
     ck_assert_int_eq(redlock_election_new(f.rl, &o, NULL), REDLOCK_EINVAL);
     ck_assert_str_eq(redlock_error_text(f.rl), "ret_election is NULL");
     ck_assert_ptr_null(e);
-    end();
 }
 
 /* ---- rule 10 ---- */
@@ -314,7 +300,6 @@ TEST(rule_10_options_of_a_newer_version)
     newer.more = 1;
     ck_assert_int_eq(redlock_election_new(f.rl, &newer.options, &e), REDLOCK_EINVAL);
     ck_assert_ptr_nonnull(strstr(redlock_error_text(f.rl), "built for a newer version"));
-    end();
 }
 
 TEST(rule_10_options_without_a_size)
@@ -326,7 +311,6 @@ TEST(rule_10_options_without_a_size)
     o.size = 16;
     must_refuse(REDLOCK_EINVAL,
                 "the options were not initialised; call redlock_election_options_init() first");
-    end();
 }
 
 TEST(rule_10_no_more_is_written_than_fits)
@@ -353,5 +337,4 @@ TEST(rule_10_a_leader_of_another_version)
     ck_assert_str_eq(leader.id, "");
     ck_assert_int_eq(leader.known, 0);
     ck_assert_int_eq(redlock_election_leader(c.e, NULL), REDLOCK_EINVAL);
-    end();
 }

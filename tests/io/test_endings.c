@@ -8,6 +8,7 @@
 #include "lib/test.h"
 
 SUITE("endings");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 
@@ -41,7 +42,6 @@ TEST(a_late_vote_leaves_the_deadline_of_a_release_alone)
     farm_time_out(&f);
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_ENOQUORUM);
-    farm_end(&f);
 }
 
 TEST(a_late_disconnect_leaves_the_deadline_of_a_release_alone)
@@ -55,7 +55,6 @@ TEST(a_late_disconnect_leaves_the_deadline_of_a_release_alone)
     farm_time_out(&f);
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_ENOQUORUM);
-    farm_end(&f);
 }
 
 struct retries {
@@ -102,7 +101,6 @@ TEST(a_key_lives_as_long_as_its_handle)
     ck_assert_int_ne(memcmp(first, redlock_lock_token(lock), 40), 0);
     ck_assert_int_eq(redlock_cancel(lock), 0);
     loop_must(f.base, &got.calls);
-    farm_end(&f);
 }
 
 struct asker {
@@ -151,7 +149,6 @@ TEST(accessors_work_until_the_close_has_ended)
     loop_must(f.base, &a.closed);
     event_free(a.event);
     f.rl = NULL;
-    farm_end(&f);
 }
 
 /* Errors with which a server refuses a release for the moment. */
@@ -178,7 +175,6 @@ TEST_LOOP(a_release_that_is_refused_for_now_is_repeated, 0, N_ROWS(not_now))
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_ENOQUORUM);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(a_release_that_is_denied_is_not_repeated_forever)
@@ -198,7 +194,6 @@ TEST(a_release_that_is_denied_is_not_repeated_forever)
     ck_assert_ptr_nonnull(strstr(farm_error(&f, 0), "NOPERM"));
     ck_assert_int_eq(farm_acquire(&f, "other").status, REDLOCK_OK);
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 1);
-    farm_end(&f);
 }
 
 /* The SET still waits in the socket of a server that is stopped: the server may carry it out
@@ -221,7 +216,6 @@ TEST(the_pending_release_of_an_unanswered_set_outlives_the_ttl)
     fake_up(f.nodes[2]);
     farm_wait(&f, 2, REDLOCK_NODE_UP);
     farm_wait_count(&f, 2, "EVALSHA", 1);
-    farm_end(&f);
 }
 
 /* Nothing is sent to a node that has not been greeted, neither a SET nor a release: if it turns
@@ -244,7 +238,6 @@ TEST(a_release_waits_for_the_end_of_the_greeting)
     fake_go_on(f.nodes[0]);
     farm_wait_clean(&f);
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 1);
-    farm_end(&f);
 }
 
 /* A server below 6 answers CLIENT ID only at the end of the greeting. A SET that is sent before
@@ -263,7 +256,6 @@ TEST(no_lock_is_asked_for_on_a_connection_without_an_id)
     fake_behave(f.nodes[0]);
     fake_go_on(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
-    farm_end(&f);
 }
 
 TEST(a_server_that_repeats_the_password_is_not_quoted)
@@ -275,7 +267,6 @@ TEST(a_server_that_repeats_the_password_is_not_quoted)
     farm_open_at_once(&f);
     farm_wait_error(&f, 0, "password: ERR");
     ck_assert_ptr_null(strstr(farm_error(&f, 0), "sesame"));
-    farm_end(&f);
 }
 
 TEST(a_server_that_only_echoes_is_no_redis)
@@ -284,5 +275,4 @@ TEST(a_server_that_only_echoes_is_no_redis)
     fake_on(f.nodes[0], "HELLO", FAKE_REPLY, "*2\r\n$5\r\nHELLO\r\n$1\r\n2\r\n");
     farm_open_at_once(&f);
     farm_wait_error(&f, 0, "like a Redis server");
-    farm_end(&f);
 }

@@ -8,6 +8,7 @@
 #include "lib/test.h"
 
 SUITE("examine");
+FIXTURE(NULL, farm_end_all);
 
 #define DOCTOR_KEY "redlock:doctor:"
 
@@ -183,7 +184,6 @@ TEST(good_masters_vote_and_their_facts_are_reported)
         ck_assert_str_eq(seen.version[i], "7.0.15");
         ck_assert_str_eq(seen.user[i], "default");
     }
-    farm_end(&f);
 }
 
 TEST(nothing_is_changed_and_locks_stay)
@@ -203,7 +203,6 @@ TEST(nothing_is_changed_and_locks_stay)
         ck_assert_int_ge(set, 0);
         ck_assert(resp_is(fake_request(f.nodes[i], 0, (size_t)set), 3, "XX"));
     }
-    farm_end(&f);
 }
 
 /* Each time another key, after the prefix. */
@@ -225,7 +224,6 @@ TEST(rights_are_tried_with_an_unused_key)
                      0);
     ck_assert_str_ne(fake_request(f.nodes[0], 0, (size_t)first)->argv[1],
                      fake_request(f.nodes[0], 0, (size_t)second)->argv[1]);
-    farm_end(&f);
 }
 
 /* A master before 7.0 ends the connections of all clients when it is asked for number 0. */
@@ -246,7 +244,6 @@ TEST(the_connections_of_others_stay)
     ck_assert_uint_eq(fake_n_open(f.nodes[0]), before);
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), before);
     ck_assert_int_eq(redlock_close(other, NULL, NULL), REDLOCK_OK);
-    farm_end(&f);
 }
 
 TEST(an_examination_needs_few_commands)
@@ -258,7 +255,6 @@ TEST(an_examination_needs_few_commands)
     before = fake_count(f.nodes[0], "");
     examine();
     ck_assert_uint_le(fake_count(f.nodes[0], "") - before, 52);
-    farm_end(&f);
 }
 
 TEST(products_are_distinguished)
@@ -283,7 +279,6 @@ TEST(products_are_distinguished)
         ck_assert_str_eq(seen.product[0], cases[i].product);
         ck_assert_str_eq(seen.version[0], cases[i].version);
     }
-    farm_end(&f);
 }
 
 TEST(info_and_config_are_read)
@@ -316,7 +311,6 @@ TEST(info_and_config_are_read)
     must_find(0, REDLOCK_FOUND_PROMOTED, "was a replica");
     must_find(0, REDLOCK_FOUND_MIN_REPLICAS, "fewer than 2");
     must_find(0, REDLOCK_FOUND_VOLATILE, "does not write to the disk before each reply");
-    farm_end(&f);
 }
 
 TEST(clocks_are_compared)
@@ -331,7 +325,6 @@ TEST(clocks_are_compared)
     fake_model(f.nodes[1])->clock_us += 3550000;
     examine();
     must_find(-1, REDLOCK_FOUND_OWN_CLOCK, "3.5 s behind");
-    farm_end(&f);
 }
 
 /* ---- masters that do not answer ---- */
@@ -347,7 +340,6 @@ TEST(a_master_that_is_down_is_not_waited_for)
     ck_assert_int_eq(seen.nodes[1].verdict, REDLOCK_UNUSABLE);
     must_find(1, REDLOCK_FOUND_DOWN, "cannot be reached");
     must_find(-1, REDLOCK_FOUND_NO_SPARE, "2 of 3");
-    farm_end(&f);
 }
 
 TEST(two_of_three_down_are_no_majority)
@@ -360,7 +352,6 @@ TEST(two_of_three_down_are_no_majority)
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
     ck_assert(seen.has_report);
     must_find(-1, REDLOCK_FOUND_NO_MAJORITY, "1 of 3");
-    farm_end(&f);
 }
 
 TEST(a_master_that_does_not_answer_is_waited_for_until_its_timeout)
@@ -372,7 +363,6 @@ TEST(a_master_that_does_not_answer_is_waited_for_until_its_timeout)
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_int_eq(seen.nodes[0].answered, 0);
     must_find(0, REDLOCK_FOUND_UNRESPONSIVE, "has not replied");
-    farm_end(&f);
 }
 
 /* What was answered in time is reported. */
@@ -387,7 +377,6 @@ TEST(answers_that_came_before_a_timeout_are_reported)
     must_find(0, REDLOCK_FOUND_UNRESPONSIVE, "has not replied");
     ck_assert_uint_eq(seen.nodes[0].clock_error_us, UINT64_MAX);
     ck_assert_uint_eq(seen.report.clock_error_us, UINT64_MAX);
-    farm_end(&f);
 }
 
 TEST(a_master_that_disconnects_half_way_is_down)
@@ -399,7 +388,6 @@ TEST(a_master_that_disconnects_half_way_is_down)
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_int_eq(seen.nodes[0].answered, 0);
     must_find(0, REDLOCK_FOUND_DOWN, "the connection broke");
-    farm_end(&f);
 }
 
 TEST(examination_of_a_closed_manager_is_cancelled)
@@ -410,7 +398,6 @@ TEST(examination_of_a_closed_manager_is_cancelled)
     ck_assert_int_eq(seen.calls, 1);
     ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
     ck_assert(!seen.has_report);
-    farm_end(&f);
 }
 
 static void close_from_within(const struct redlock_report *report, int status, void *arg)
@@ -428,7 +415,6 @@ TEST(closing_inside_the_callback_is_allowed)
     loop_must(f.base, &seen.calls);
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     event_base_loop(f.base, EVLOOP_NONBLOCK);
-    farm_end(&f);
 }
 
 TEST(arguments_are_checked)
@@ -436,7 +422,6 @@ TEST(arguments_are_checked)
     open_three();
     ck_assert_int_eq(redlock_examine(NULL, on_examined, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_examine(f.rl, NULL, NULL), REDLOCK_EINVAL);
-    farm_end(&f);
 }
 
 /* ---- masters that refuse ---- */
@@ -476,7 +461,6 @@ TEST(each_denied_command_is_found)
         must_find(0, REDLOCK_FOUND_RIGHTS, commands[i]);
     }
     fake_behave(f.nodes[0]);
-    farm_end(&f);
 }
 
 /* The suggested command is for the user that the server names. */
@@ -492,7 +476,6 @@ TEST(the_suggested_acl_command_names_the_user)
     ck_assert_str_eq(seen.fixes[find(0, REDLOCK_FOUND_RIGHTS)],
                      "ACL SETUSER ke?y +eval +script|load");
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
-    farm_end(&f);
 }
 
 /* Redis from 6.2 on grants channels one by one; and the texts differ. */
@@ -523,7 +506,6 @@ TEST_LOOP(a_denied_channel_is_not_reported_as_a_denied_key, 0, 4)
     ck_assert_int_eq(seen.nodes[0].keys_denied, 0);
     must_find(0, REDLOCK_FOUND_RIGHTS, rows[_i].words);
     ck_assert_int_eq(seen.status, REDLOCK_OK);
-    farm_end(&f);
 }
 
 TEST(denied_keys_are_not_reported_as_denied_commands)
@@ -543,7 +525,6 @@ TEST(denied_keys_are_not_reported_as_denied_commands)
         must_find(0, REDLOCK_FOUND_KEYS, "redlock:");
         ck_assert_int_eq(find(0, REDLOCK_FOUND_REFUSES), -1);
     }
-    farm_end(&f);
 }
 
 TEST(unknown_commands_are_reported_as_unknown)
@@ -556,7 +537,6 @@ TEST(unknown_commands_are_reported_as_unknown)
     ck_assert_uint_eq(seen.nodes[0].missing, REDLOCK_RIGHT_EVAL);
     must_find(0, REDLOCK_FOUND_RIGHTS, "does not know EVAL");
     ck_assert_ptr_null(strstr(seen.fixes[find(0, REDLOCK_FOUND_RIGHTS)], "ACL"));
-    farm_end(&f);
 }
 
 TEST(old_servers_without_users_are_fine)
@@ -568,7 +548,6 @@ TEST(old_servers_without_users_are_fine)
     examine();
     ck_assert_int_eq(seen.nodes[0].verdict, REDLOCK_FINE);
     ck_assert_str_eq(seen.version[0], "5.0.15");
-    farm_end(&f);
 }
 
 TEST(a_refusal_to_write_is_explained)
@@ -594,7 +573,6 @@ TEST(a_refusal_to_write_is_explained)
         ck_assert_str_eq(seen.refusal[0], texts[i]);
         must_find(0, REDLOCK_FOUND_REFUSES, findings[i]);
     }
-    farm_end(&f);
 }
 
 /* As an ACL of Valkey 9.1 denies it: every command with a key, and EVAL. */
@@ -609,7 +587,6 @@ TEST(a_denied_database_is_not_reported_as_a_denied_key)
     must_find(0, REDLOCK_FOUND_DATABASE, "the user default database 0");
     ck_assert_str_eq(seen.fixes[find(0, REDLOCK_FOUND_DATABASE)], "ACL SETUSER default db=0");
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
-    farm_end(&f);
 }
 
 TEST(a_database_that_is_refused_is_named)
@@ -625,7 +602,6 @@ TEST(a_database_that_is_refused_is_named)
     must_find(0, REDLOCK_FOUND_DATABASE, "refused database 99");
     ck_assert_ptr_nonnull(
         strstr(seen.fixes[find(0, REDLOCK_FOUND_DATABASE)], "CONFIG GET databases"));
-    farm_end(&f);
 }
 
 /* Redis before 3.2. */
@@ -638,7 +614,6 @@ TEST(a_server_whose_scripts_may_not_write_is_unusable)
     examine();
     ck_assert_int_eq(seen.nodes[0].verdict, REDLOCK_UNUSABLE);
     must_find(0, REDLOCK_FOUND_REFUSES, "use Redis 3.2 or newer");
-    farm_end(&f);
 }
 
 TEST(a_refused_login_is_reported)
@@ -654,7 +629,6 @@ TEST(a_refused_login_is_reported)
     must_find(0, REDLOCK_FOUND_LOGIN, "requires a password");
     must_find(1, REDLOCK_FOUND_ROLE, "is a replica");
     must_find(2, REDLOCK_FOUND_LOGIN, "protected mode");
-    farm_end(&f);
 }
 
 /* None of them is lost: two will vote, but nobody knows when. */
@@ -672,7 +646,6 @@ TEST(a_master_that_is_loading_its_data_does_not_vote_yet)
     ck_assert_int_eq(seen.nodes[0].verdict, REDLOCK_NO_VOTE);
     must_find(0, REDLOCK_FOUND_LOADING, "is loading its data");
     must_find(-1, REDLOCK_FOUND_NOT_YET, "acquired yet: 1 of 3 masters vote, 2 are needed");
-    farm_end(&f);
 }
 
 TEST(a_server_that_is_listed_twice_is_found)
@@ -690,7 +663,6 @@ TEST(a_server_that_is_listed_twice_is_found)
     node = find(0, REDLOCK_FOUND_DUPLICATE) >= 0 ? 0 : 2;
     must_find(node, REDLOCK_FOUND_DUPLICATE, uris[2 - node]);
     must_find(-1, REDLOCK_FOUND_SAME_SERVERS, "listed twice");
-    farm_end(&f);
 }
 
 TEST(masters_that_were_just_started_do_not_vote_yet)
@@ -710,7 +682,6 @@ TEST(masters_that_were_just_started_do_not_vote_yet)
     ck_assert_int_eq(seen.report.verdict, REDLOCK_NO_VOTE);
     must_find(0, REDLOCK_FOUND_QUARANTINE, "does not vote for another");
     must_find(-1, REDLOCK_FOUND_NOT_YET, "0 of 3");
-    farm_end(&f);
 }
 
 /* ---- the second connection ---- */
@@ -737,7 +708,6 @@ TEST(subscribe_is_tried_on_a_connection_that_ends)
         ck_assert_str_eq(channel + strlen(channel) - strlen(":doctor"), ":doctor");
         ck_assert_str_eq(fake_text(f.nodes[0], 1 + i, 2), "SUBSCRIBE __redis__:invalidate");
     }
-    farm_end(&f);
 }
 
 TEST(without_a_subscriber_connection_its_rights_are_not_tried)
@@ -749,7 +719,6 @@ TEST(without_a_subscriber_connection_its_rights_are_not_tried)
     examine();
     ck_assert_uint_eq(seen.nodes[0].denied, 0);
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
-    farm_end(&f);
 }
 
 TEST_LOOP(a_subscriber_connection_that_fails_is_reported, 0, 7)
@@ -788,7 +757,6 @@ TEST_LOOP(a_subscriber_connection_that_fails_is_reported, 0, 7)
     ck_assert_ptr_null(strstr(seen.subscriber, "secret"));
     must_find(0, REDLOCK_FOUND_SUBSCRIBER, rows[_i].words);
     fake_on_connect(f.nodes[0], FAKE_MODEL, NULL);
-    farm_end(&f);
 }
 
 TEST(a_server_without_subscribe_is_reported)
@@ -800,7 +768,6 @@ TEST(a_server_without_subscribe_is_reported)
     examine();
     ck_assert_uint_eq(seen.nodes[0].missing, REDLOCK_RIGHT_SUBSCRIBE);
     must_find(0, REDLOCK_FOUND_RIGHTS, "does not know SUBSCRIBE");
-    farm_end(&f);
 }
 
 static bool has_subscribed(void *arg)
@@ -823,7 +790,6 @@ TEST(a_subscriber_connection_without_an_answer_is_waited_for_until_its_timeout)
     ck_assert_uint_eq(seen.nodes[0].pings, 20);
     must_find(0, REDLOCK_FOUND_SUBSCRIBER,
               "did not finish the handshake of the subscriber connection");
-    farm_end(&f);
 }
 
 TEST(closing_ends_the_second_connection)
@@ -837,7 +803,6 @@ TEST(closing_ends_the_second_connection)
     farm_close(&f);
     ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
     ck_assert_int_eq(seen.calls, 1);
-    farm_end(&f);
 }
 
 static bool is_back(void *arg)
@@ -865,7 +830,6 @@ TEST(the_second_connection_outlives_the_first)
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_uint_eq(seen.nodes[0].pings, 20);
     ck_assert_str_eq(seen.subscriber, "");
-    farm_end(&f);
 }
 
 /* ---- masters that send nonsense ---- */
@@ -907,7 +871,6 @@ TEST(nonsense_does_no_harm)
         ck_assert_uint_eq(seen.nodes[0].pings, 20);
         ck_assert_uint_ge(seen.report.usable, 2);
     }
-    farm_end(&f);
 }
 
 TEST(texts_of_a_server_are_made_printable)
@@ -934,7 +897,6 @@ TEST(texts_of_a_server_are_made_printable)
     }
     must_find(0, REDLOCK_FOUND_ROLE, "ma?[31mster");
     ck_assert_str_eq(seen.version[0], "7??]0;x");
-    farm_end(&f);
 }
 
 TEST(two_examinations_at_once_both_get_a_result)
@@ -951,5 +913,4 @@ TEST(two_examinations_at_once_both_get_a_result)
     }
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_uint_eq(seen.nodes[0].pings, 20);
-    farm_end(&f);
 }

@@ -11,6 +11,7 @@
 #include "lib/test.h"
 
 SUITE("extend");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 static struct held h, second;
@@ -33,7 +34,6 @@ TEST(extension_moves_the_ttl_on_the_masters)
         ck_assert_uint_gt(model_ttl(fake_model(f.nodes[i]), "k"), OUTCOME_TTL_MS);
     }
     ck_assert_str_eq(h.order, "e");
-    farm_end(&f);
 }
 
 /* [S5] The key may live as long as the extension asked for. */
@@ -51,7 +51,6 @@ TEST(pending_release_of_an_extended_key_lives_as_long)
     fake_up(f.nodes[4]);
     scripts_wait(&f, 4, &rlk_script_release, 1);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(extension_never_shortens)
@@ -69,7 +68,6 @@ TEST(extension_never_shortens)
     for (i = 0; i < 5; i++) {
         ck_assert_uint_gt(model_ttl(fake_model(f.nodes[i]), "k"), 2 * HELD_THIRD_MS);
     }
-    farm_end(&f);
 }
 
 TEST(renewals_go_on_with_the_ttl_of_the_extension)
@@ -86,7 +84,6 @@ TEST(renewals_go_on_with_the_ttl_of_the_extension)
     held_wait(&h, &h.extended, 2);
     ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, &rlk_script_keep)), 2 * OUTCOME_TTL_MS);
     ck_assert_str_eq(h.order, "ee");
-    farm_end(&f);
 }
 
 TEST(extension_works_without_renewing)
@@ -106,7 +103,6 @@ TEST(extension_works_without_renewing)
     suspend_ms(OUTCOME_TTL_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_EUNRENEWED);
-    farm_end(&f);
 }
 
 TEST(extension_that_no_majority_confirms_changes_nothing)
@@ -131,7 +127,6 @@ TEST(extension_that_no_majority_confirms_changes_nothing)
     held_resume(&f, 0, 3);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* The result is reported from the loop, though it is known at once. */
@@ -149,7 +144,6 @@ TEST(extension_without_a_connected_master_fails_from_the_loop)
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_ENOQUORUM);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
-    farm_end(&f);
 }
 
 TEST(extension_of_a_key_that_is_gone_is_a_loss)
@@ -165,7 +159,6 @@ TEST(extension_of_a_key_that_is_gone_is_a_loss)
     ck_assert_uint_eq(strlen(h.order), 2);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_ESTATE);
     ck_assert_uint_eq(scripts_count(&f, 2, &rlk_script_take), 0);
-    farm_end(&f);
 }
 
 TEST(extension_ends_with_the_lock)
@@ -182,7 +175,6 @@ TEST(extension_ends_with_the_lock)
     ck_assert_int_eq(h.extended, 1);
     ck_assert_int_eq(h.lost, 1);
     ck_assert_uint_eq(redlock_lock_validity_ms(h.lock), 0);
-    farm_end(&f);
 }
 
 static void sleep_too_long(struct held *held)
@@ -206,7 +198,6 @@ TEST(extension_that_is_reported_too_late_fails)
     loop_settle(f.base);
     ck_assert_str_eq(h.order, "el");
     ck_assert_str_eq(second.order, "el");
-    farm_end(&f);
 }
 
 TEST_LOOP(extension_ends_with_a_release, 0, 2)
@@ -225,7 +216,6 @@ TEST_LOOP(extension_ends_with_a_release, 0, 2)
     loop_settle(f.base);
     ck_assert_str_eq(h.order, "er");
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(a_lost_lock_cannot_be_petted)
@@ -241,7 +231,6 @@ TEST(a_lost_lock_cannot_be_petted)
     ck_assert_int_eq(redlock_lock_heartbeat(h.lock), REDLOCK_ESTATE);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(redlock_lock_heartbeat(h.lock), REDLOCK_ESTATE);
-    farm_end(&f);
 }
 
 TEST(extension_ends_with_a_close)
@@ -254,7 +243,6 @@ TEST(extension_ends_with_a_close)
     ck_assert_int_eq(h.extend_status, REDLOCK_ECANCELED);
     ck_assert_str_eq(h.order, "ec");
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* The renewal sets the ttl that it was sent with; the extension follows, with its own ttl. */
@@ -274,7 +262,6 @@ TEST(extension_waits_for_the_renewal_in_progress)
     ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, &rlk_script_keep)), 2 * OUTCOME_TTL_MS);
     loop_settle(f.base);
     ck_assert_str_eq(h.order, "e");
-    farm_end(&f);
 }
 
 TEST(calls_in_the_wrong_state_are_refused)
@@ -303,7 +290,6 @@ TEST(calls_in_the_wrong_state_are_refused)
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
     ck_assert_int_eq(redlock_lock_detach(h.lock), REDLOCK_OK);
     loop_must(f.base, &got.calls);
-    farm_end(&f);
 }
 
 /* ---- calls from inside the callbacks ---- */
@@ -435,7 +421,6 @@ TEST_LOOP(a_queued_notice_is_dropped_with_its_lock, 0, 3)
     }
     loop_settle(f.base);
     ck_assert_str_eq(second.order, orders[_i]);
-    farm_end(&f);
 }
 
 /* It was trouble when it was queued. Which of the two is reported first is random. */
@@ -455,7 +440,6 @@ TEST(a_notice_is_true_when_it_is_reported)
     loop_settle(f.base);
     ck_assert_str_eq(h.troubles ? h.order : second.order, "tl");
     ck_assert_str_eq(h.troubles ? second.order : h.order, "l");
-    farm_end(&f);
 }
 
 TEST_LOOP(no_notice_comes_after_the_release, 0, 2)
@@ -473,7 +457,6 @@ TEST_LOOP(no_notice_comes_after_the_release, 0, 2)
     loop_must_true(f.base, are_all_reported, (void *)(uintptr_t) "");
     loop_settle(f.base);
     ck_assert_str_eq(h.order, _i == 0 ? "r" : "c");
-    farm_end(&f);
 }
 
 /* ---- rule 9 ---- */
@@ -508,5 +491,4 @@ TEST(a_forked_child_is_refused_and_gets_no_callback)
     ck_assert_int_eq(WEXITSTATUS(status), 5);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }

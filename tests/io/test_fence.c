@@ -12,6 +12,7 @@
 #include "lib/test.h"
 
 SUITE("fence");
+FIXTURE(NULL, farm_end_all);
 
 /* Counters that are greater than every wall clock; the largest hint that a master takes; the last
  * number that a counter can have. */
@@ -125,7 +126,6 @@ TEST(a_fence_costs_one_command_a_master)
         ck_assert_uint_eq(confirms(i), 0);
     }
     must_release(&got);
-    farm_end(&f);
 }
 
 /* The same with a quarantine: no more commands are sent. */
@@ -153,7 +153,6 @@ TEST(a_fence_costs_no_more_with_a_quarantine)
         ck_assert(resp_is(fake_request(f.nodes[i], 0, before[i]), 0, "EVALSHA"));
     }
     must_release(&got);
-    farm_end(&f);
 }
 
 TEST(fences_grow)
@@ -179,7 +178,6 @@ TEST(fences_grow)
         last = next;
     }
     watch_close(f.base, second);
-    farm_end(&f);
 }
 
 /* As after a client whose wall clock was a thousand years ahead: each fence grows by one from
@@ -191,7 +189,6 @@ TEST(a_hint_below_the_counters_is_not_used)
     ck_assert_uint_eq(one_fence("k"), AHEAD + 1);
     ck_assert_uint_eq(one_fence("k"), AHEAD + 2);
     ck_assert_uint_eq(confirms(0) + confirms(1) + confirms(2), 0);
-    farm_end(&f);
 }
 
 static uint64_t stopped_us(void)
@@ -213,7 +210,6 @@ TEST(a_client_from_another_century_uses_up_no_numbers)
     ck_assert_uint_eq(one_fence("k"), A_CENTURY_AGO_US + 60000000);
     ck_assert_uint_eq(one_fence("k"), A_CENTURY_AGO_US + 60000001);
     ck_assert_uint_eq(confirms(0) + confirms(1) + confirms(2), 0);
-    farm_end(&f);
 }
 
 /* The largest hint that any client can have sent leaves as many numbers again. */
@@ -223,7 +219,6 @@ TEST(a_counter_at_the_last_hint_goes_on)
     set_counters(0, 3, "k", LAST_HINT);
     ck_assert_uint_eq(one_fence("k"), LAST_HINT + 1);
     ck_assert_uint_eq(one_fence("k"), LAST_HINT + 2);
-    farm_end(&f);
 }
 
 /* ---- counters that differ ---- */
@@ -253,7 +248,6 @@ TEST(only_masters_that_voted_lower_are_asked_to_confirm)
     ck_assert_uint_eq(counter_of(1, "k"), AHEAD + 8);
     fake_go_on(f.nodes[2]);
     must_release(&got);
-    farm_end(&f);
 }
 
 /* Three of five voted with three numbers: both lower ones are raised to the largest. */
@@ -278,7 +272,6 @@ TEST(a_majority_agrees_on_the_largest)
     fake_go_on(f.nodes[0]);
     fake_go_on(f.nodes[4]);
     must_release(&got);
-    farm_end(&f);
 }
 
 /* The next fence is greater, whichever majority votes. */
@@ -302,7 +295,6 @@ TEST(the_next_fence_is_greater_with_any_majority)
         fake_go_on(f.nodes[i % 3]);
         must_release(&got);
     }
-    farm_end(&f);
 }
 
 /* The rule for the confirmation exists before the vote is answered: both are EVAL, and the vote
@@ -340,7 +332,6 @@ TEST(a_confirmation_that_is_refused_is_a_lost_vote)
     ck_assert_uint_eq(counter_of(2, "k"), AHEAD + 8);
     fake_behave(f.nodes[0]);
     must_release(&got);
-    farm_end(&f);
 }
 
 /* No majority is left: what was granted is released. */
@@ -355,7 +346,6 @@ TEST_LOOP(without_a_majority_that_confirms_there_is_no_lock, 0, 2)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNKNOWN);
     ck_assert_int_eq(got.votes[1].vote, REDLOCK_VOTE_YES);
     farm_wait_gone(&f, "k");
-    farm_end(&f);
 }
 
 /* The confirmation may or may not have been carried out when the connection broke: the vote is
@@ -372,7 +362,6 @@ TEST_LOOP(an_answer_to_a_confirmation_that_is_lost_is_a_lost_vote, 0, 2)
     fake_behave(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     must_release(&got);
-    farm_end(&f);
 }
 
 /* A master does not answer the confirmation: the third one completes the majority. */
@@ -384,7 +373,6 @@ TEST(a_confirmation_that_does_not_come_is_not_waited_for)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), AHEAD + 8);
-    farm_end(&f);
 }
 
 /* A vote with a greater number comes after the fence was chosen: it is too late to count, and
@@ -407,7 +395,6 @@ TEST(a_late_vote_that_is_greater_does_not_change_the_fence)
     ck_assert_uint_eq(counter_of(2, "k"), AHEAD + 101);
     must_release(&got);
     ck_assert_uint_gt(one_fence("k"), AHEAD + 8);
-    farm_end(&f);
 }
 
 /* Node 1 has granted with a greater number, as another client's clock is half a minute ahead, and
@@ -442,7 +429,6 @@ TEST(a_lost_round_raises_the_hint_of_the_next_one)
         ck_assert_uint_eq(counter_of(i, "k"), ahead + 2);
     }
     must_release(&got);
-    farm_end(&f);
 }
 
 /* ---- several keys ---- */
@@ -473,7 +459,6 @@ TEST(each_of_several_keys_has_a_counter_and_all_grow)
     farm_wait_gone(&f, "b");
     ck_assert_uint_gt(one_fence("a"), fence);
     ck_assert_uint_gt(one_fence("b"), fence);
-    farm_end(&f);
 }
 
 /* ---- while it is held ---- */
@@ -509,7 +494,6 @@ TEST(a_renewal_raises_the_counters)
     ck_assert_uint_eq(counter_of(2, "k"), AHEAD);
     ck_assert_uint_eq(redlock_lock_fencing_token(h.lock), fence);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    farm_end(&f);
 }
 
 /* A master that lost all its data gets the counter again with the key. */
@@ -526,7 +510,6 @@ TEST(a_heal_raises_the_counter)
     ck_assert_str_eq(model_get(model(0), "k"), h.token);
     ck_assert_uint_eq(counter_of(0, "k"), fence);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    farm_end(&f);
 }
 
 /* Without a fence there is no counter. */
@@ -543,7 +526,6 @@ TEST(a_lock_without_a_fence_has_no_counter)
     }
     ck_assert_uint_eq(redlock_lock_fencing_token(NULL), 0);
     must_release(&got);
-    farm_end(&f);
 }
 
 static int released;
@@ -568,7 +550,6 @@ TEST(a_released_lock_has_no_fence)
     fence_at_release = 1;
     loop_must(f.base, &released);
     ck_assert_uint_eq(fence_at_release, 0);
-    farm_end(&f);
 }
 
 TEST(an_adopted_lock_has_no_fence)
@@ -592,7 +573,6 @@ TEST(an_adopted_lock_has_no_fence)
         ck_assert_uint_eq(counter_of(i, "k"), fence);
     }
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    farm_end(&f);
 }
 
 /* ---- what a server may answer ---- */
@@ -616,7 +596,6 @@ TEST(scripts_that_were_forgotten_are_sent_again)
         ck_assert_uint_eq(counter_of(i, "k"), redlock_lock_fencing_token(got.lock));
     }
     must_release(&got);
-    farm_end(&f);
 }
 
 /* The second time it is sent by its SHA-1, which the server has forgotten. */
@@ -638,7 +617,6 @@ TEST(a_confirmation_that_was_forgotten_is_sent_again)
     ck_assert_uint_eq(confirms(0), 3); /* text; SHA-1, text */
     fake_go_on(f.nodes[2]);
     farm_wait_gone(&f, "k");
-    farm_end(&f);
 }
 
 TEST(a_counter_without_numbers_left_says_so)
@@ -660,7 +638,6 @@ TEST(a_counter_without_numbers_left_says_so)
         model_del(model(i), "k" COUNTER);
     }
     ck_assert_uint_gt(one_fence("k"), 0);
-    farm_end(&f);
 }
 
 static const char *const nonsense[] = {
@@ -699,7 +676,6 @@ TEST_LOOP(nonsense_is_no_vote, 0, N_NONSENSE)
     model_del(model(1), "k");
     farm_wait_gone(&f, "k");
     ck_assert_uint_ge(one_fence("k"), AHEAD + 1);
-    farm_end(&f);
 }
 
 /* Only 1 means yes. */
@@ -716,7 +692,6 @@ TEST_LOOP(nonsense_is_no_confirmation, 0, N_NO_CONFIRMATION)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     farm_wait_gone(&f, "k");
-    farm_end(&f);
 }
 
 /* ---- names that are not for locks ---- */
@@ -775,5 +750,4 @@ TEST_LOOP(a_reserved_name_is_refused_as_a_key, 0, N_NAMES)
         loop_must(f.base, &let_go);
     }
     ck_assert_int_eq(adopted + let_go, status == REDLOCK_OK ? 2 : 0);
-    farm_end(&f);
 }

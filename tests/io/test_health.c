@@ -3,6 +3,7 @@
 #include "lib/test.h"
 
 SUITE("health");
+FIXTURE(NULL, farm_end_all);
 
 static void note(void *arg)
 {
@@ -27,7 +28,6 @@ TEST(a_close_waits_for_no_inspection)
     ck_assert_int_eq(redlock_close(rig.rl, note, &closed), REDLOCK_OK);
     rig.rl = NULL;
     loop_must(rig.base, &closed);
-    farm_end(&rig);
 }
 
 /* ---- commands that are denied ---- */
@@ -59,7 +59,6 @@ TEST(a_master_that_denies_scripts_is_asked_for_the_time)
     rig_reconnect(0);
     ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1);
     ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
-    farm_end(&rig);
 }
 
 /* The right is taken away later. */
@@ -77,7 +76,6 @@ TEST(a_master_that_denies_scripts_later_is_asked_for_the_time)
     ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* The master may be able to answer in a moment: it is asked again, and does not vote before. */
@@ -96,7 +94,6 @@ TEST(a_master_that_is_out_of_memory_is_asked_again)
     farm_wait_count(&rig, 0, "EVAL", before + 2);
     rig_wait_until_it_counts(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* Nothing would show that it restarted, and lost its locks. */
@@ -114,7 +111,6 @@ TEST(a_master_that_denies_info_has_no_vote)
     rig_must_be_quarantined(0, "it restarted");
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* By _i: with regular inspections, or without. */
@@ -155,7 +151,6 @@ TEST(with_lenient_a_master_that_denies_info_votes)
     rig_vote_must_count("k", 0);
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "TIME", 1);
-    farm_end(&rig);
 }
 
 static void must_have_been_asked(size_t node, const char *const *words)
@@ -192,7 +187,6 @@ TEST_LOOP(the_greeting_is_in_order, 0, 3)
 
     rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
     must_have_been_asked(0, _i == REDLOCK_QUARANTINE_OFF ? few : all);
-    farm_end(&rig);
 }
 
 TEST(the_incarnation_key_is_written_where_whole_scripts_are_replicated)
@@ -201,7 +195,6 @@ TEST(the_incarnation_key_is_written_where_whole_scripts_are_replicated)
     rig_model(0)->whole_scripts = true;
     farm_open(&rig);
     ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
-    farm_end(&rig);
 }
 
 TEST(the_incarnation_key_has_the_prefix)
@@ -212,7 +205,6 @@ TEST(the_incarnation_key_has_the_prefix)
     farm_open(&rig);
     ck_assert_ptr_nonnull(model_get(rig_model(0), "app:redlock:incarnation"));
     ck_assert_uint_eq(model_count(rig_model(0)), 1);
-    farm_end(&rig);
 }
 
 TEST(with_the_quarantine_off_no_key_is_left)
@@ -221,7 +213,6 @@ TEST(with_the_quarantine_off_no_key_is_left)
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "TIME", 1);
     ck_assert_uint_eq(model_count(rig_model(0)), 0);
-    farm_end(&rig);
 }
 
 /* Without a mark, the statistics of its commands are all that there is to judge by. */
@@ -237,7 +228,6 @@ TEST_LOOP(without_a_mark_a_suspect_does_not_vote, 0, 2)
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* The master votes, although nobody can see whether it should, or it does not: its text says so. */
@@ -259,7 +249,6 @@ TEST_LOOP(a_denied_inspection_is_reported, 0, 6)
         ck_assert_ptr_nonnull(strstr(farm_error(&rig, 0), texts[_i % 2]));
     }
     ck_assert_ptr_null(strstr(farm_error(&rig, 1), "allow us"));
-    farm_end(&rig);
 }
 
 /* ---- masters that cannot answer for now ---- */
@@ -291,7 +280,6 @@ TEST_LOOP(a_master_that_cannot_answer_for_now_is_asked_again, 0, N_FOR_NOW)
     fake_behave(rig.nodes[0]);
     farm_wait(&rig, 0, REDLOCK_NODE_UP);
     rig_must_be_quarantined(0, "a short time ago");
-    farm_end(&rig);
 }
 
 /* A master that is out of memory refuses the script, and all votes, too. When it has memory
@@ -316,7 +304,6 @@ TEST_LOOP(a_master_that_is_out_of_memory_is_greeted_and_does_not_vote, 0, 2)
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* The master is known, and its next greeting cannot read its mark. As soon as it shows the mark
@@ -331,7 +318,6 @@ TEST(a_known_mark_that_is_read_again_counts_at_once)
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_it_counts(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* EVAL is denied at first: the data may have been deleted before it was allowed. */
@@ -344,7 +330,6 @@ TEST_LOOP(the_first_mark_that_can_be_read_quarantines, 0, 2)
     fake_behave(rig.nodes[0]);
     rig_reconnect(0);
     rig_must_be_quarantined(0, "data were deleted");
-    farm_end(&rig);
 }
 
 /* INFO was allowed, and is now denied (the ACL is in the configuration, so the server
@@ -370,7 +355,6 @@ TEST_LOOP(a_run_id_that_disappears_or_appears_quarantines, 0, 4)
     }
     rig_reconnect(0);
     rig_must_be_quarantined(0, strict && _i % 2 == 0 ? "run_id" : "restarted");
-    farm_end(&rig);
 }
 
 /* Its clock was set back since it started: a negative uptime is not a great age, where the mark
@@ -384,7 +368,6 @@ TEST(a_negative_uptime_without_a_mark_is_young)
     rig_must_be_quarantined(0, "a short time ago");
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
     rig_must_count(0);
-    farm_end(&rig);
 }
 
 /* Its clock was set back by more than its uptime, and its mark is older than the longest ttl. New
@@ -395,7 +378,6 @@ TEST(a_negative_uptime_does_not_matter_to_a_mark)
     rig_model(0)->uptime_s = -3599;
     farm_open(&rig);
     rig_must_count(0);
-    farm_end(&rig);
 }
 
 TEST(a_master_that_is_loading_its_data_is_asked_again)
@@ -409,7 +391,6 @@ TEST(a_master_that_is_loading_its_data_is_asked_again)
     ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), 0);
     rig_model(0)->loading = false;
     farm_wait(&rig, 0, REDLOCK_NODE_UP);
-    farm_end(&rig);
 }
 
 /* ---- inspections ---- */
@@ -438,7 +419,6 @@ TEST(a_master_is_inspected_as_long_as_it_is_connected)
     farm_wait_count(&rig, 0, "EVAL", before + 1);
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "EVAL", before + 2);
-    farm_end(&rig);
 }
 
 TEST(inspections_do_not_pile_up_when_they_are_not_answered)
@@ -458,5 +438,4 @@ TEST(inspections_do_not_pile_up_when_they_are_not_answered)
     ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1);
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "EVAL", before + 2);
-    farm_end(&rig);
 }

@@ -7,6 +7,7 @@
 #include "lib/test.h"
 
 SUITE("hold");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 static struct held h;
@@ -52,7 +53,6 @@ TEST(a_lock_is_renewed_beyond_its_ttl)
     ck_assert_uint_eq(n_takes(0), 0);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(a_renewal_lets_keys_live_longer_and_never_shorter)
@@ -66,7 +66,6 @@ TEST(a_renewal_lets_keys_live_longer_and_never_shorter)
     loop_settle(f.base);
     ck_assert_uint_gt(model_ttl(fake_model(f.nodes[0]), "k"), 70000);
     ck_assert_uint_gt(model_ttl(fake_model(f.nodes[1]), "k"), 9 * OUTCOME_TTL_MS);
-    farm_end(&f);
 }
 
 TEST(without_renewing_it_ends_at_its_deadline)
@@ -84,7 +83,6 @@ TEST(without_renewing_it_ends_at_its_deadline)
     ck_assert_int_eq(h.reason, REDLOCK_EUNRENEWED);
     ck_assert_str_eq(h.order, "l");
     ck_assert_uint_eq(n_keeps(0), 0);
-    farm_end(&f);
 }
 
 TEST(nothing_is_renewed_after_the_release)
@@ -102,7 +100,6 @@ TEST(nothing_is_renewed_after_the_release)
     ck_assert_uint_eq(n_keeps(0), 0);
     ck_assert_str_eq(h.order, "r");
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* A renewal in flight changes nothing once the release was asked for. */
@@ -130,7 +127,6 @@ TEST(an_answer_that_comes_after_the_release_changes_nothing)
     ck_assert_str_eq(h.order, "r");
     ck_assert_uint_eq(n_takes(0), 0);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 static void is_not_renewed_after(size_t times)
@@ -206,7 +202,6 @@ TEST(it_is_renewed_only_while_it_is_petted)
     held_wait(&h, &h.lost, 1);
     ck_assert_str_eq(h.order, "ttl");
     ck_assert_uint_eq(n_keeps(0), 3);
-    farm_end(&f);
 }
 
 /* An answer always belongs to the last question. */
@@ -228,7 +223,6 @@ TEST(a_node_is_not_asked_again_before_it_has_answered)
     scripts_wait(&f, 4, &rlk_script_keep, 2);
     ck_assert_uint_eq(n_takes(4), 0);
     ck_assert_str_eq(h.order, "");
-    farm_end(&f);
 }
 
 /* ---- trouble and loss ---- */
@@ -271,7 +265,6 @@ TEST(trouble_is_reported_once_and_again_after_a_recovery)
     ck_assert_str_eq(h.order, "ttt");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(it_is_lost_by_the_clock_when_nobody_answers)
@@ -298,7 +291,6 @@ TEST(it_is_lost_by_the_clock_when_nobody_answers)
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(it_is_lost_at_once_when_a_majority_forgot_the_key)
@@ -320,7 +312,6 @@ TEST(it_is_lost_at_once_when_a_majority_forgot_the_key)
     ck_assert_str_eq(h.order, "l");
     ck_assert_int_eq(held_end(&h), REDLOCK_GONE);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(it_is_lost_at_once_when_a_majority_gave_it_away)
@@ -337,7 +328,6 @@ TEST(it_is_lost_at_once_when_a_majority_gave_it_away)
     ck_assert_int_eq(held_end(&h), REDLOCK_TAKEN);
     ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), 3);
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
-    farm_end(&f);
 }
 
 /* No reply and no timer has come yet: the first turn after the suspension finds it. */
@@ -352,7 +342,6 @@ TEST(it_is_lost_at_once_after_a_suspend)
     ck_assert_int_eq(h.reason, REDLOCK_ESUSPENDED);
     ck_assert_uint_eq(h.validity_ms, 0);
     ck_assert_uint_eq(n_keeps(0), 0);
-    farm_end(&f);
 }
 
 /* ---- healing ---- */
@@ -372,7 +361,6 @@ TEST(a_minority_that_forgot_the_key_is_healed)
     ck_assert_str_eq(h.order, "");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* As with lua-replicate-commands no, before Redis 7. */
@@ -397,7 +385,6 @@ TEST(servers_that_replicate_whole_scripts_renew_and_heal)
     ck_assert_str_eq(h.order, "");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* The round waits for a node that does not answer; so less time is left. */
@@ -417,7 +404,6 @@ TEST(a_heal_has_the_time_that_is_left)
     ck_assert_uint_gt(scripts_ttl(scripts_last(&f, 3, &rlk_script_take)), 2 * HELD_THIRD_MS);
     ck_assert_str_eq(scripts_token(scripts_last(&f, 3, &rlk_script_take)), h.token);
     ck_assert_uint_eq(n_takes(4), 0);
-    farm_end(&f);
 }
 
 static void contender_leaves(struct held *held)
@@ -441,7 +427,6 @@ TEST(a_bare_majority_is_healed_soon)
     suspend_ms(OUTCOME_TTL_MS / 10);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_str_eq(h.order, "");
-    farm_end(&f);
 }
 
 TEST(a_contender_that_stays_is_named_and_left_alone)
@@ -466,7 +451,6 @@ TEST(a_contender_that_stays_is_named_and_left_alone)
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_str_eq(h.order, "");
-    farm_end(&f);
 }
 
 /* [S5] The key was set, and the answer was lost. */
@@ -482,7 +466,6 @@ TEST(a_heal_whose_connection_broke_is_released)
     ck_assert_int_ne(held_vote(&h, 4), REDLOCK_VOTE_YES);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(a_heal_in_flight_is_followed_by_its_release)
@@ -498,7 +481,6 @@ TEST(a_heal_in_flight_is_followed_by_its_release)
     loop_settle(f.base);
     ck_assert_uint_eq(fake_n_conns(f.nodes[4]), 1);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* [S5] Either command may still be carried out, whenever the server reads what is left in its
@@ -524,5 +506,4 @@ TEST_LOOP(a_pending_release_after_a_lost_keep_or_heal_has_no_end, 0, 2)
     fake_up(f.nodes[4]);
     scripts_wait(&f, 4, &rlk_script_release, 1);
     farm_wait_clean(&f);
-    farm_end(&f);
 }

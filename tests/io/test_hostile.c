@@ -11,6 +11,7 @@
 #include "lib/test.h"
 
 SUITE("hostile");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 
@@ -181,7 +182,6 @@ TEST_LOOP(bad_answer_harms_only_its_node, 0, N_PLACES *N_ANSWERS)
     if (place != LAST_PLACE || !is_reported(answer)) {
         farm_wait_gone(&f, "k");
     }
-    farm_end(&f);
 }
 
 /* The header announces so many bytes that they never come: that is the same as no answer, and
@@ -216,7 +216,6 @@ TEST_LOOP(announced_size_is_not_believed, 0, N_PLACES *N_ANNOUNCED)
     }
     fake_hang_up(f.nodes[0]);
     must_recover();
-    farm_end(&f);
 }
 
 /* Nonsense is a vote of "unknown", with a text, and never a yes or a no. Some of it is the same
@@ -242,7 +241,6 @@ TEST_LOOP(bad_answers_of_a_majority_are_no_quorum, 0, N_ANSWERS)
             must_be_printable(got.votes[i].error);
         }
     }
-    farm_end(&f);
 }
 
 TEST_LOOP(silence_at_any_place_is_harmless, 0, N_PLACES)
@@ -252,7 +250,6 @@ TEST_LOOP(silence_at_any_place_is_harmless, 0, N_PLACES)
     open_without_node_0();
     others_must_decide();
     must_recover();
-    farm_end(&f);
 }
 
 /* A node leaves out one answer and sends the next: from then on every answer is that of another
@@ -267,7 +264,6 @@ TEST_LOOP(a_left_out_answer_is_harmless, 0, N_PLACES)
     others_must_decide();
     fake_hang_up(f.nodes[0]);
     must_recover();
-    farm_end(&f);
 }
 
 TEST_LOOP(silence_in_the_greeting_ends_with_the_connect_timeout, 0, FIRST_AFTER_GREETING)
@@ -279,7 +275,6 @@ TEST_LOOP(silence_in_the_greeting_ends_with_the_connect_timeout, 0, FIRST_AFTER_
     farm_time_out(&f);
     farm_wait_error(&f, 0, "");
     must_recover();
-    farm_end(&f);
 }
 
 TEST_LOOP(replies_byte_by_byte_are_understood, 0, 2)
@@ -296,7 +291,6 @@ TEST_LOOP(replies_byte_by_byte_are_understood, 0, 2)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST_LOOP(a_doubled_reply_is_harmless, 0, N_PLACES)
@@ -307,7 +301,6 @@ TEST_LOOP(a_doubled_reply_is_harmless, 0, N_PLACES)
     others_must_decide();
     others_must_decide();
     must_recover();
-    farm_end(&f);
 }
 
 static const struct {
@@ -344,7 +337,6 @@ TEST_LOOP(a_reply_that_nobody_asked_for_is_harmless, 0, N_ROWS(unasked))
     others_must_decide();
     fake_hang_up(f.nodes[0]);
     must_recover();
-    farm_end(&f);
 }
 
 /* When no question was sent, such a reply is no vote: it cannot win a lock. */
@@ -362,7 +354,6 @@ TEST(replies_that_nobody_asked_for_are_no_votes)
     loop_settle(f.base);
     got = farm_acquire(&f, "k");
     ck_assert_int_ne(got.status, REDLOCK_OK);
-    farm_end(&f);
 }
 
 /* A server that is full, or in protected mode, sends an error before any command. */
@@ -391,7 +382,6 @@ TEST_LOOP(server_that_refuses_us_is_reported, 0, N_ROWS(greetings))
     farm_wait_error(&f, 0, greetings[_i].word);
     others_must_decide();
     must_recover();
-    farm_end(&f);
 }
 
 /* More bytes than any valid reply has. */
@@ -417,7 +407,6 @@ TEST_LOOP(endless_line_is_bounded, 0, 3)
     farm_wait_error(&f, 0, "");
     ck_assert_uint_lt(strlen(farm_error(&f, 0)), 400);
     must_recover();
-    farm_end(&f);
 }
 
 TEST_LOOP(deep_nesting_is_bounded, 0, FIRST_AFTER_GREETING + 1)
@@ -438,7 +427,6 @@ TEST_LOOP(deep_nesting_is_bounded, 0, FIRST_AFTER_GREETING + 1)
     others_must_decide();
     farm_wait_error(&f, 0, "");
     must_recover();
-    farm_end(&f);
 }
 
 TEST(wide_greeting_is_bounded)
@@ -458,7 +446,6 @@ TEST(wide_greeting_is_bounded)
     open_without_node_0();
     others_must_decide();
     must_recover();
-    farm_end(&f);
 }
 
 /* A good greeting, cut at every place: the rest never comes. */
@@ -479,7 +466,6 @@ TEST(greeting_cut_anywhere_is_harmless)
         farm_close(&f);
     }
     farm_open(&f);
-    farm_end(&f);
 }
 
 /* Half a million random bytes, the same on every machine. */
@@ -500,5 +486,4 @@ TEST_LOOP(random_bytes_are_harmless, 0, 60)
     others_must_decide();
     fake_hang_up(f.nodes[0]);
     must_recover();
-    farm_end(&f);
 }

@@ -9,6 +9,7 @@
 #include "lib/test.h"
 
 SUITE("keys");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 static struct held h;
@@ -49,7 +50,6 @@ TEST(all_keys_are_set_kept_and_released_by_one_script)
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     scripts_wait_all(&f, 0, 5, &rlk_script_release, 1);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(a_foreign_second_key_leaves_nothing_behind)
@@ -73,7 +73,6 @@ TEST(a_foreign_second_key_leaves_nothing_behind)
     ck_assert_uint_eq(farm_count(&f, "a", NULL), 5);
     ck_assert_uint_eq(farm_count(&f, "b", "somebody"), 3);
     ck_assert_uint_eq(farm_count(&f, "b", NULL), 2);
-    farm_end(&f);
 }
 
 /* On each master one of two clients has both keys, in whatever order they are listed. */
@@ -88,7 +87,6 @@ TEST(order_does_not_matter)
     ck_assert_int_eq(farm_acquire_as(&f, &turned).status, REDLOCK_EHELD);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(one_key_of_a_held_lock_cannot_be_acquired)
@@ -104,7 +102,6 @@ TEST(one_key_of_a_held_lock_cannot_be_acquired)
         named += strcmp(got.votes[i].holder, h.token) == 0;
     }
     ck_assert_int_ge(named, 3);
-    farm_end(&f);
 }
 
 TEST(one_missing_key_counts_as_all)
@@ -131,7 +128,6 @@ TEST(one_missing_key_counts_as_all)
     ck_assert_int_eq(held_end(&h), REDLOCK_TAKEN);
     farm_wait_gone(&f, "a");
     ck_assert_uint_eq(farm_count(&f, "b", "somebody"), 3);
-    farm_end(&f);
 }
 
 /* A heal that is refused for one key may have found another key of ours. */
@@ -148,7 +144,6 @@ TEST(a_heal_that_was_refused_is_released_too)
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_gone(&f, "a");
     ck_assert_uint_eq(farm_count(&f, "b", "somebody"), 1);
-    farm_end(&f);
 }
 
 TEST(the_prefix_is_put_before_each_key)
@@ -164,7 +159,6 @@ TEST(the_prefix_is_put_before_each_key)
     ck_assert_str_eq(redlock_lock_key(h.lock, NULL), "locks:a");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(a_later_round_asks_for_all_of_them_again)
@@ -182,7 +176,6 @@ TEST(a_later_round_asks_for_all_of_them_again)
     ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(a_token_releases_all)
@@ -197,7 +190,6 @@ TEST(a_token_releases_all)
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* The longest keys, as many as possible, and the longest owner. */
@@ -223,7 +215,6 @@ TEST(sixteen_long_keys_go_through)
     loop_settle(f.base);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 static void refuse(struct redlock_request request)
@@ -271,7 +262,6 @@ TEST(lists_of_keys_are_checked)
     refuse_to_release(empty, 2);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVAL"), 0);
-    farm_end(&f);
 }
 
 TEST(a_list_of_one_is_one_key)
@@ -282,7 +272,6 @@ TEST(a_list_of_one_is_one_key)
     held_acquire(&h, &request);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 1);
     ck_assert_uint_eq(farm_count(&f, "a", h.token), 5);
-    farm_end(&f);
 }
 
 /* Their scripts return the holder, too. */
@@ -307,7 +296,6 @@ TEST(old_servers_name_the_holder_too)
     held_acquire(&h, &request);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* ---- the text of a script ---- */
@@ -346,7 +334,6 @@ TEST(the_text_is_sent_first_and_its_sha_afterwards)
     acquire_and_renew(3);
     ck_assert(is_text(0, &rlk_script_take));
     ck_assert(!is_text(1, &rlk_script_take));
-    farm_end(&f);
 }
 
 /* No server knows the script any more: the text is sent at once, and no trouble is reported. */
@@ -370,7 +357,6 @@ TEST(the_text_is_sent_again_when_servers_have_forgotten_it)
     ck_assert(!is_text(0, &rlk_script_keep));
     held_end(&h);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(keys_are_acquired_when_the_servers_have_forgotten_the_script)
@@ -386,7 +372,6 @@ TEST(keys_are_acquired_when_the_servers_have_forgotten_the_script)
         model_forget_scripts(fake_model(f.nodes[i]));
     }
     held_acquire(&h, &request); /* one round */
-    farm_end(&f);
 }
 
 /* One master after the other loses one key of two: each is healed, and counts again. */
@@ -406,7 +391,6 @@ TEST(a_master_that_lost_one_key_counts_again)
     ck_assert_int_eq(h.lost, 0);
     ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
     held_end(&h);
-    farm_end(&f);
 }
 
 /* The lock was released before the server answered that it did not know the script. */
@@ -427,5 +411,4 @@ TEST(the_text_is_never_sent_after_the_release)
     loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_take), 2);
     ck_assert_uint_eq(model_count(fake_model(f.nodes[4])), 0);
-    farm_end(&f);
 }

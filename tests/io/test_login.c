@@ -10,6 +10,7 @@
 #include "lib/test.h"
 
 SUITE("login");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 
@@ -88,7 +89,6 @@ TEST_LOOP(the_first_line_of_the_file_is_the_password, 0, N_ROWS(files))
         ck_assert_ptr_nonnull(strstr(f.error_text, files[_i].why));
         ck_assert_ptr_nonnull(strstr(f.error_text, f.options.password_file));
     }
-    farm_end(&f);
 }
 
 static void must_refuse(const char *why)
@@ -111,7 +111,6 @@ TEST_LOOP(a_short_password_is_not_cut_out_of_the_name_of_the_product, 0, 4)
     farm_open(&f);
     ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), 0);
     ck_assert_str_eq(info.server, "redis 7.0.15");
-    farm_end(&f);
 }
 
 TEST(a_file_that_cannot_be_read_is_refused)
@@ -133,7 +132,6 @@ TEST(a_file_that_cannot_be_read_is_refused)
     must_refuse("No such file");
     f.options.password = "first";
     must_refuse("both set");
-    farm_end(&f);
 }
 
 /* Of the URI, of the options, or no password at all. */
@@ -147,7 +145,6 @@ TEST_LOOP(without_a_file_the_text_says_what_to_give, 0, 2)
     farm_open_at_once(&f);
     farm_wait_error(&f, 0, texts[_i]);
     ck_assert_int_eq(is_refused(0), 1);
-    farm_end(&f);
 }
 
 TEST(a_refused_password_is_read_anew)
@@ -164,7 +161,6 @@ TEST(a_refused_password_is_read_anew)
     farm_wait(&f, 1, REDLOCK_NODE_UP);
     ck_assert_int_eq(is_refused(1), 0);
     ck_assert_str_eq(farm_error(&f, 1), "");
-    farm_end(&f);
 }
 
 /* The former password is tried until the file is back. */
@@ -179,7 +175,6 @@ TEST(a_file_that_is_gone_is_said)
     ck_assert_ptr_nonnull(strstr(farm_error(&f, 0), "No such file"));
     write_password("second");
     farm_wait(&f, 0, REDLOCK_NODE_UP);
-    farm_end(&f);
 }
 
 TEST(the_password_of_a_uri_is_not_replaced)
@@ -195,7 +190,6 @@ TEST(the_password_of_a_uri_is_not_replaced)
     farm_wait_error(&f, 0, "WRONGPASS; give those");
     farm_wait_count(&f, 0, "AUTH other", 3);
     ck_assert_uint_eq(fake_count(f.nodes[0], "AUTH first"), 0);
-    farm_end(&f);
 }
 
 /* A proxy or a server that forgets who we are. The connection is made again, with the new password,
@@ -222,7 +216,6 @@ TEST(a_lock_survives_that_all_masters_forget_our_login)
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 3);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* [S5] It is sent again over the next connection. */
@@ -237,5 +230,4 @@ TEST(a_release_that_is_refused_without_a_login_stays_pending)
     held_end(&h);
     farm_wait_clean(&f);
     ck_assert_uint_eq(fake_count(f.nodes[0], "AUTH first"), 2);
-    farm_end(&f);
 }

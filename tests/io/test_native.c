@@ -12,6 +12,7 @@
 #include "lib/test.h"
 
 SUITE("native");
+FIXTURE(NULL, farm_end_all);
 
 #define MASTERS 3
 #define LIST "EXISTS k:redlock-waiting"
@@ -70,7 +71,6 @@ TEST(each_master_is_released_in_its_own_way)
     ck_assert_uint_eq(n_native(2), 0);
     ck_assert_uint_eq(n_scripts(0) + n_scripts(1), 0);
     ck_assert_uint_eq(n_scripts(2), 1);
-    farm_end(&f);
 }
 
 /* Who enters the list after the look at it finds the key free. */
@@ -84,7 +84,6 @@ TEST(the_list_is_looked_at_after_the_key_is_deleted)
     looked = fake_find(f.nodes[0], 0, 0, LIST);
     ck_assert_int_ge(deleted, 0);
     ck_assert_int_eq(looked, deleted + 1);
-    farm_end(&f);
 }
 
 TEST(a_lost_round_looks_at_no_list)
@@ -95,7 +94,6 @@ TEST(a_lost_round_looks_at_no_list)
     farm_wait_count(&f, 2, "DELEX k", 1);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[2], LIST), 0);
-    farm_end(&f);
 }
 
 TEST_LOOP(what_is_not_ours_is_reported_as_gone_or_taken, 0, 2)
@@ -110,7 +108,6 @@ TEST_LOOP(what_is_not_ours_is_reported_as_gone_or_taken, 0, 2)
     }
     ck_assert_int_eq(farm_release(&f, lock), _i ? REDLOCK_TAKEN : REDLOCK_GONE);
     ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), _i ? MASTERS : 0);
-    farm_end(&f);
 }
 
 TEST(a_key_of_another_type_is_taken)
@@ -123,7 +120,6 @@ TEST(a_key_of_another_type_is_taken)
     }
     ck_assert_int_eq(farm_release(&f, must_acquire()), REDLOCK_TAKEN);
     ck_assert_uint_eq(n_scripts(0), 0);
-    farm_end(&f);
 }
 
 static const char *const refusals[] = {
@@ -146,7 +142,6 @@ TEST_LOOP(a_command_that_is_refused_gives_way_to_the_script, 0, 3)
         ck_assert_uint_eq(n_native(i), 1);
         ck_assert_uint_eq(n_scripts(i), 2);
     }
-    farm_end(&f);
 }
 
 /* By the script nobody can be woken there. */
@@ -172,7 +167,6 @@ TEST(a_script_that_is_refused_gives_way_to_the_command)
         ck_assert_uint_eq(n_scripts(i), 2);
         ck_assert_uint_eq(fake_count(f.nodes[i], LIST), 1);
     }
-    farm_end(&f);
 }
 
 TEST(a_master_that_refuses_both_is_asked_once_by_each)
@@ -191,7 +185,6 @@ TEST(a_master_that_refuses_both_is_asked_once_by_each)
     loop_settle(f.base);
     ck_assert_uint_eq(n_native(0), 1);
     ck_assert_uint_eq(n_scripts(0), 1);
-    farm_end(&f);
 }
 
 /* Its greeting tells what it knows, and not that of the server before. */
@@ -207,7 +200,6 @@ TEST_LOOP(another_server_at_the_address_is_asked_anew, 0, 2)
     ck_assert_uint_eq(n_native(0), 1);
     ck_assert_uint_eq(fake_count(f.nodes[0], commands[!_i]), 1);
     ck_assert_uint_eq(n_scripts(0), 1);
-    farm_end(&f);
 }
 
 TEST(a_command_refused_for_now_becomes_pending)
@@ -218,7 +210,6 @@ TEST(a_command_refused_for_now_becomes_pending)
     suspend_ms(250);
     farm_wait_clean(&f);
     ck_assert_uint_eq(n_scripts(0), 1);
-    farm_end(&f);
 }
 
 TEST(several_keys_are_released_by_the_script)
@@ -236,7 +227,6 @@ TEST(several_keys_are_released_by_the_script)
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_clean(&f);
     ck_assert_uint_eq(n_native(0), 0);
-    farm_end(&f);
 }
 
 /* The script reads the keys by other commands. */
@@ -257,7 +247,6 @@ TEST(who_may_not_use_exists_releases_by_the_script)
         ck_assert_uint_eq(n_native(i), 1);
         ck_assert_uint_ge(n_scripts(i), 2);
     }
-    farm_end(&f);
 }
 
 /* ---- those who wait ---- */
@@ -312,5 +301,4 @@ TEST(who_waits_is_woken_by_the_script)
     loop_settle(f.base);
     ck_assert_uint_eq(count_all(&rlk_script_release), WAITER_HOSTS + WAITER_MASTERS);
     watch_close(f.base, mine);
-    waiter_end(&f);
 }

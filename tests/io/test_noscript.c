@@ -7,6 +7,7 @@
 #include "lib/test.h"
 
 SUITE("noscript");
+FIXTURE(NULL, farm_end_all);
 
 /* Of the five: the node that forgets the scripts, and the node that keeps the round open. */
 #define NODE 3
@@ -71,7 +72,6 @@ TEST(a_heal_is_sent_again_for_the_time_that_is_left_then)
     ck_assert_str_eq(h.order, "");
     held_end(&h);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* _i: the lock is lost; the lock is forgotten. */
@@ -92,7 +92,6 @@ TEST_LOOP(a_heal_is_not_sent_again_when_nobody_holds_the_lock, 0, 2)
     end_without_a_release(_i);
     forget_scripts();
     ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_take), 2);
-    farm_end(&f);
 }
 
 TEST_LOOP(an_extension_is_not_sent_again_when_nobody_holds_the_lock, 0, 2)
@@ -104,7 +103,6 @@ TEST_LOOP(an_extension_is_not_sent_again_when_nobody_holds_the_lock, 0, 2)
     end_without_a_release(_i);
     forget_scripts();
     ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_keep), 2);
-    farm_end(&f);
 }
 
 /* A late vote, by a SHA-1 that the node no longer knows when it reads the command. */
@@ -133,7 +131,6 @@ TEST(a_late_vote_is_asked_for_again_while_the_lock_is_held)
     ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_vote), 3);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     held_end(&h);
-    farm_end(&f);
 }
 
 TEST_LOOP(a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock, 0, 2)
@@ -142,7 +139,6 @@ TEST_LOOP(a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock, 0, 2)
     end_without_a_release(_i);
     forget_scripts();
     ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_vote), 2);
-    farm_end(&f);
 }
 
 /* The master has replied that it does not know the script. When we read that, the time of the lock
@@ -157,5 +153,4 @@ TEST(a_late_vote_is_not_asked_for_again_when_the_time_of_the_lock_is_over)
     loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_vote), 2);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 4);
-    farm_end(&f);
 }

@@ -17,6 +17,7 @@
 #include "lock/observation.h"
 
 SUITE("observation");
+FIXTURE(NULL, farm_end_all);
 
 #define MASTERS 5
 #define COUNTER "k" RLK_COMMAND_COUNTER
@@ -110,12 +111,6 @@ static void start(void)
     ck_assert_str_eq(seen.reports, "f");
 }
 
-static void finish(void)
-{
-    rlk_observation_end(observation);
-    waiter_end(&f);
-}
-
 static void give(size_t first, size_t last, const char *token, uint64_t ttl_ms)
 {
     for (; first < last; first++) {
@@ -167,7 +162,6 @@ TEST(each_change_is_reported_once)
     give(ALL, "b", 60000);
     must_see("fhfh");
     ck_assert_str_eq(seen.token, "b");
-    finish();
 }
 
 TEST(a_majority_is_enough_and_needed)
@@ -179,7 +173,6 @@ TEST(a_majority_is_enough_and_needed)
     must_see("fh");
     take(0, 1);
     must_see("fhf");
-    finish();
 }
 
 TEST(a_renewal_is_one_look_and_no_report)
@@ -193,7 +186,6 @@ TEST(a_renewal_is_one_look_and_no_report)
     give(ALL, "a", 70000);
     must_see("fh");
     ck_assert_uint_eq(looks(), n + MASTERS);
-    finish();
 }
 
 /* The next one takes over before the settling is over. */
@@ -207,7 +199,6 @@ TEST(a_hand_over_is_never_reported_as_free)
     give(ALL, "b", 60000);
     must_see("fhh");
     ck_assert_str_eq(seen.token, "b");
-    finish();
 }
 
 TEST(the_fence_of_a_majority_is_reported)
@@ -220,7 +211,6 @@ TEST(the_fence_of_a_majority_is_reported)
     count_fence(ALL, "8");
     must_see("fhh");
     ck_assert_uint_eq(seen.fence, 8);
-    finish();
 }
 
 /* The counters of a new holder follow its keys. */
@@ -237,7 +227,6 @@ TEST(a_new_holder_is_not_reported_with_the_fence_of_the_former)
     must_see("fhh");
     ck_assert_str_eq(seen.token, "b");
     ck_assert_uint_eq(seen.fence, 8);
-    finish();
 }
 
 TEST(a_leader_of_this_manager_is_observed)
@@ -256,7 +245,6 @@ TEST(a_leader_of_this_manager_is_observed)
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     loop_settle(f.base);
     must_see("fhf");
-    finish();
 }
 
 /* Only the first 8 KiB are kept. */
@@ -271,7 +259,6 @@ TEST(long_values_of_different_length_are_different_holders)
     value[sizeof(value) - 2] = 'v';
     give(ALL, value, 60000);
     must_see("fhh");
-    finish();
 }
 
 TEST(all_who_observe_a_key_are_told)
@@ -287,7 +274,6 @@ TEST(all_who_observe_a_key_are_told)
     rlk_observation_end(other);
     take(ALL);
     must_see("ffhhf");
-    finish();
 }
 
 TEST(with_a_prefix_the_key_is_found)
@@ -306,7 +292,6 @@ TEST(with_a_prefix_the_key_is_found)
     }
     loop_settle(f.base);
     must_see("fh");
-    finish();
 }
 
 /* ---- when it looks ---- */
@@ -322,7 +307,6 @@ TEST(masters_that_push_are_not_polled)
     pass_ms(60000);
     ck_assert_uint_ge(looks() - n, (size_t)MASTERS * 60000 / LOOKED_MS);
     ck_assert_uint_le(looks() - n, (size_t)MASTERS * 60000 / 3700);
-    finish();
 }
 
 TEST(a_change_meanwhile_is_one_more_look)
@@ -344,7 +328,6 @@ TEST(a_change_meanwhile_is_one_more_look)
     loop_settle(f.base);
     ck_assert_uint_le(looks(), n + 2);
     must_see("fh");
-    finish();
 }
 
 /* The masters say nothing of the end of a key. */
@@ -363,7 +346,6 @@ TEST(an_expired_key_is_noticed_at_its_end)
     }
     pass_ms(20);
     must_see("fhf");
-    finish();
 }
 
 TEST(a_key_that_outlives_its_end_is_looked_at_less_and_less)
@@ -381,7 +363,6 @@ TEST(a_key_that_outlives_its_end_is_looked_at_less_and_less)
     ck_assert_uint_le(looks() - n, (size_t)MASTERS * 35);
     ck_assert_uint_ge(looks() - n, (size_t)MASTERS * 20);
     ck_assert_str_eq(seen.reports, "fh");
-    finish();
 }
 
 TEST(after_a_flush_all_masters_are_looked_at)
@@ -396,7 +377,6 @@ TEST(after_a_flush_all_masters_are_looked_at)
     }
     loop_settle(f.base);
     must_see("fhf");
-    finish();
 }
 
 static const struct {
@@ -426,7 +406,6 @@ TEST_ROWS(a_master_that_does_not_push, denials)
     pass_ms(10000);
     ck_assert_uint_ge(looks() - n, (size_t)MASTERS * 8);
     ck_assert_uint_le(looks() - n, (size_t)MASTERS * 22);
-    finish();
 }
 
 /* Two masters push, and three do not: a change at the two is a reason to look at the three. */
@@ -447,7 +426,6 @@ TEST(a_change_elsewhere_is_a_reason_to_look)
     }
     loop_settle(f.base);
     ck_assert_str_eq(seen.reports, "fh");
-    finish();
 }
 
 /* ---- masters that come and go ---- */
@@ -478,7 +456,6 @@ TEST(too_few_masters_are_a_state_after_the_timeout)
     }
     loop_settle(f.base);
     must_see("fhuh");
-    finish();
 }
 
 TEST(a_master_that_is_stuck_does_not_count)
@@ -498,7 +475,6 @@ TEST(a_master_that_is_stuck_does_not_count)
     }
     loop_settle(f.base);
     must_see("fhuh");
-    finish();
 }
 
 TEST(a_minority_that_goes_changes_nothing)
@@ -512,7 +488,6 @@ TEST(a_minority_that_goes_changes_nothing)
     loop_settle(f.base);
     pass_ms(2 * FARM_NEVER_MS);
     ck_assert_str_eq(seen.reports, "fh");
-    finish();
 }
 
 /* ---- the beginning and the end ---- */
@@ -529,7 +504,6 @@ TEST(it_waits_for_masters_that_are_being_connected)
     loop_must_true(f.base, is_watched, NULL);
     loop_settle(f.base);
     must_see("f");
-    finish();
 }
 
 TEST(after_the_end_nothing_is_reported)
@@ -542,7 +516,6 @@ TEST(after_the_end_nothing_is_reported)
     take(ALL);
     pass_ms(LOOKED_MS);
     ck_assert_str_eq(seen.reports, "fh");
-    waiter_end(&f);
 }
 
 TEST(a_report_that_is_due_is_dropped_by_the_end)
@@ -553,7 +526,6 @@ TEST(a_report_that_is_due_is_dropped_by_the_end)
     rlk_observation_end(NULL);
     pass_ms(100);
     ck_assert_str_eq(seen.reports, "");
-    waiter_end(&f);
 }
 
 TEST(its_callback_may_end_it)
@@ -564,7 +536,6 @@ TEST(its_callback_may_end_it)
     must_see("fh");
     take(ALL);
     must_see("fh");
-    waiter_end(&f);
 }
 
 TEST(a_close_cancels_it)
@@ -575,7 +546,6 @@ TEST(a_close_cancels_it)
     suspend_unfreeze();
     farm_close(&f);
     ck_assert_str_eq(seen.reports, "fhc");
-    farm_end(&f);
 }
 
 TEST(an_end_after_the_close_has_begun_is_silent)
@@ -590,7 +560,6 @@ TEST(an_end_after_the_close_has_begun_is_silent)
     suspend_unfreeze();
     loop_must(f.base, &closed);
     ck_assert_str_eq(seen.reports, "f");
-    farm_end(&f);
 }
 
 TEST(wrong_keys_and_too_many_are_refused)
@@ -614,5 +583,4 @@ TEST(wrong_keys_and_too_many_are_refused)
     }
     loop_settle(f.base);
     ck_assert_int_eq(rlk_observe(f.rl, "k", on_observed, &seen, &observation), 0);
-    finish();
 }

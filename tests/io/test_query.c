@@ -6,6 +6,7 @@
 #include "lib/test.h"
 
 SUITE("query");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 
@@ -88,7 +89,6 @@ TEST(free_key_is_free_everywhere)
     for (i = 0; i < 5; i++) {
         ck_assert_int_eq(seen.nodes[i].reply, REDLOCK_REPLY_FREE);
     }
-    farm_end(&f);
 }
 
 TEST(holder_and_owner_are_named)
@@ -108,7 +108,6 @@ TEST(holder_and_owner_are_named)
     ck_assert_str_eq(seen.owner, "me: and more");
     ck_assert_uint_gt(seen.result.ttl_ms, 0);
     ck_assert_uint_le(seen.result.ttl_ms, request.ttl_ms);
-    farm_end(&f);
 }
 
 /* Of the nodes that have the value, the time that a majority of all nodes still has it. */
@@ -129,7 +128,6 @@ TEST(time_left_is_that_of_a_majority)
     ck_assert_uint_gt(seen.result.ttl_ms, 20000);
     ck_assert_uint_eq(seen.nodes[1].ttl_ms, UINT64_MAX);
     ck_assert_str_eq(seen.tokens[4], "other");
-    farm_end(&f);
 }
 
 TEST(a_split_key_is_held_by_nobody)
@@ -144,7 +142,6 @@ TEST(a_split_key_is_held_by_nobody)
     ck_assert_uint_eq(seen.result.holding, 2);
     ck_assert_str_eq(seen.token, "one");
     ck_assert_uint_eq(seen.result.ttl_ms, 0);
-    farm_end(&f);
 }
 
 TEST(minority_that_is_away_is_reported)
@@ -169,7 +166,6 @@ TEST(minority_that_is_away_is_reported)
     ck_assert_str_ne(seen.errors[0], "");
     ck_assert_int_eq(seen.nodes[1].reply, REDLOCK_REPLY_NONE);
     ck_assert_ptr_nonnull(strstr(seen.errors[1], "LOADING"));
-    farm_end(&f);
 }
 
 TEST(silent_majority_is_no_quorum)
@@ -187,7 +183,6 @@ TEST(silent_majority_is_no_quorum)
     ck_assert(seen.has_result);
     ck_assert_uint_eq(seen.result.answered, 2);
     ck_assert_int_eq(seen.result.held, 0);
-    farm_end(&f);
 }
 
 TEST(query_of_a_closed_manager_is_cancelled)
@@ -200,7 +195,6 @@ TEST(query_of_a_closed_manager_is_cancelled)
     ck_assert_int_eq(seen.calls, 1);
     ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
     ck_assert(!seen.has_result);
-    farm_end(&f);
 }
 
 static void note_close(void *arg)
@@ -226,7 +220,6 @@ TEST(a_close_waits_for_no_look_at_a_silent_master)
     f.rl = NULL;
     loop_must(f.base, &closed);
     ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
-    farm_end(&f);
 }
 
 TEST(query_changes_nothing)
@@ -242,7 +235,6 @@ TEST(query_changes_nothing)
         ck_assert_uint_eq(fake_count(f.nodes[0], writes[i]), 0);
     }
     ck_assert_uint_eq(farm_count(&f, "k", "token"), 3);
-    farm_end(&f);
 }
 
 /* Values of other libraries may contain any bytes, and have any length. */
@@ -269,7 +261,6 @@ TEST(values_are_compared_whole)
     ck_assert_int_eq(seen.result.held, 0);
     ck_assert_uint_eq(seen.result.holding, 1);
     ck_assert_str_eq(seen.tokens[2], "\\x03");
-    farm_end(&f);
 }
 
 /* The reader cuts long answers: the length still distinguishes the values. */
@@ -291,7 +282,6 @@ TEST(values_that_are_cut_differ_by_their_length)
     ck_assert_uint_eq(seen.result.holding, 2);
     ck_assert_int_eq(seen.result.held, 1);
     ck_assert_str_eq(seen.token + strlen(seen.token) - 4, "x...");
-    farm_end(&f);
 }
 
 TEST(empty_value_is_a_value)
@@ -308,7 +298,6 @@ TEST(empty_value_is_a_value)
     ck_assert_int_eq(seen.result.held, 1);
     ck_assert_uint_eq(seen.result.holding, 3);
     ck_assert_str_eq(seen.token, "");
-    farm_end(&f);
 }
 
 TEST(only_our_tokens_have_an_owner)
@@ -322,7 +311,6 @@ TEST(only_our_tokens_have_an_owner)
     give(0, 3, "0123456789012345678901234567890123456789:1", 60000);
     query("k");
     ck_assert_str_eq(seen.owner, "1");
-    farm_end(&f);
 }
 
 /* A node that does not answer may have the value, too. */
@@ -357,7 +345,6 @@ TEST(a_leader_and_its_value_are_named)
         ck_assert_str_eq(seen.leader, rows[i].leader);
         ck_assert_str_eq(seen.value, rows[i].value);
     }
-    farm_end(&f);
 }
 
 /* Whoever takes over in between may be shown with the fence of its predecessor, not the other way
@@ -373,7 +360,6 @@ TEST(the_counter_is_read_before_the_value)
     ck_assert_int_ge(counter, 0);
     ck_assert_int_eq(fake_find(f.nodes[0], 0, 0, "PTTL k"), counter + 3);
     ck_assert_str_eq(fake_text(f.nodes[0], 0, (size_t)counter + 2), "GET k");
-    farm_end(&f);
 }
 
 TEST(a_holder_that_silent_masters_may_have_is_unknown)
@@ -399,7 +385,6 @@ TEST(a_holder_that_silent_masters_may_have_is_unknown)
     query_to_timeout("free");
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
     ck_assert_int_eq(seen.result.unknown, 1);
-    farm_end(&f);
 }
 
 TEST(waiters_are_counted)
@@ -416,7 +401,6 @@ TEST(waiters_are_counted)
     ck_assert_uint_eq(seen.nodes[1].waiters, 3);
     ck_assert_uint_eq(seen.nodes[2].waiters, 0);
     ck_assert_uint_eq(seen.result.waiters, 3);
-    farm_end(&f);
 }
 
 /* A value of somebody else in the place of the list, no right to read it, and nonsense. */
@@ -443,7 +427,6 @@ TEST(waiters_that_are_not_known_are_none)
         ck_assert_int_eq(seen.nodes[i].reply, REDLOCK_REPLY_HELD);
         ck_assert_uint_eq(seen.nodes[i].waiters, 0);
     }
-    farm_end(&f);
 }
 
 TEST(unprintable_values_are_made_printable)
@@ -453,5 +436,4 @@ TEST(unprintable_values_are_made_printable)
     farm_open(&f);
     query("k");
     ck_assert_str_eq(seen.token, "\\x1b[31m\\x0ared\\xff");
-    farm_end(&f);
 }

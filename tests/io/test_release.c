@@ -8,6 +8,7 @@
 #include "lib/test.h"
 
 SUITE("release");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 
@@ -44,7 +45,6 @@ TEST(granted_votes_of_a_lost_round_are_released)
     farm_must_release_after(&f, 3, 0, set_at(3, 0));
     farm_must_release_after(&f, 4, 0, set_at(4, 0));
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
-    farm_end(&f);
 }
 
 TEST(nodes_that_named_another_holder_are_spared)
@@ -61,7 +61,6 @@ TEST(nodes_that_named_another_holder_are_spared)
         ck_assert_uint_eq(n_releases(i), 0);
     }
     ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), 3);
-    farm_end(&f);
 }
 
 /* The releases follow the SETs before the stalled nodes have carried out either. */
@@ -85,7 +84,6 @@ TEST(unresponsive_nodes_get_the_release_after_the_set)
         ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
     }
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(a_late_grant_after_a_loss_leaves_nothing)
@@ -100,7 +98,6 @@ TEST(a_late_grant_after_a_loss_leaves_nothing)
     farm_wait_count(&f, 3, "EVALSHA", 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 2);
-    farm_end(&f);
 }
 
 TEST(release_reaches_nodes_that_did_not_answer)
@@ -117,7 +114,6 @@ TEST(release_reaches_nodes_that_did_not_answer)
     farm_must_release_after(&f, 0, 0, set_at(0, 0));
     fake_go_on(f.nodes[0]);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* Each error with which a server may answer instead of a vote [S5]. */
@@ -160,7 +156,6 @@ TEST_LOOP(an_error_is_no_vote_and_is_released, 0, N_ROWS(errors))
         farm_must_release_after(&f, i, 0, set_at(i, 0));
     }
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* Redis says so when the key is a list, which proves that it has set nothing. */
@@ -179,7 +174,6 @@ TEST(key_of_another_type_is_a_refusal)
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NO);
     ck_assert_str_eq(got.votes[0].error, "");
-    farm_end(&f);
 }
 
 TEST_LOOP(a_minority_of_errors_does_not_hinder, 0, N_ROWS(errors))
@@ -194,7 +188,6 @@ TEST_LOOP(a_minority_of_errors_does_not_hinder, 0, N_ROWS(errors))
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* The SET was carried out, and its answer lost with the connection: the next connection begins
@@ -232,7 +225,6 @@ TEST(pending_release_is_sent_first_on_the_next_connection)
         ck_assert_int_lt(paid, fake_find(f.nodes[0], 1, 0, "SET next"));
     }
     ck_assert_ptr_null(model_get(fake_model(f.nodes[0]), "k"));
-    farm_end(&f);
 }
 
 /* Also before the SET of a round that waits for the greeting of the node. */
@@ -264,7 +256,6 @@ TEST(pending_release_is_sent_before_a_waiting_round_asks)
     ck_assert_int_ge(farm_find_release(&f, 0, 1, 0, token), 0);
     ck_assert_int_lt(farm_find_release(&f, 0, 1, 0, token),
                      fake_find(f.nodes[0], 1, 0, "SET next"));
-    farm_end(&f);
 }
 
 /* The node was asked in three rounds, and answered none. */
@@ -296,7 +287,6 @@ TEST(release_of_every_round_is_pending)
     for (i = 0; i < 3; i++) {
         ck_assert_int_ge(farm_find_release(&f, 0, 1, 0, tokens[i]), 0);
     }
-    farm_end(&f);
 }
 
 #define MANY 1000
@@ -337,7 +327,6 @@ TEST(many_pending_releases_are_all_sent)
     fake_behave(f.nodes[0]);
     farm_wait_clean(&f);
     ck_assert_uint_gt(fake_n_conns(f.nodes[0]), 1);
-    farm_end(&f);
 }
 
 /* A server below 6 sends the id of a connection only in answer to CLIENT ID. */
@@ -352,7 +341,6 @@ TEST_LOOP(old_connection_is_killed_before_its_pending_release_is_sent, 5, 8)
     killed = fake_find(f.nodes[0], 1, 0, "CLIENT KILL ID");
     ck_assert_int_ge(killed, 0);
     ck_assert_int_lt(killed, fake_find(f.nodes[0], 1, 0, "EVALSHA"));
-    farm_end(&f);
 }
 
 /* The CLIENT KILL itself may be lost, while the SET of the first connection is still in flight. */
@@ -383,7 +371,6 @@ TEST(every_former_connection_is_killed_until_the_kill_is_answered)
     ck_assert_int_eq(farm_acquire(&f, "other").status, REDLOCK_OK);
     farm_wait_count(&f, 0, "SET other", 1);
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 3); /* it was answered */
-    farm_end(&f);
 }
 
 /* There the same id may be another connection's. */
@@ -404,7 +391,6 @@ TEST(no_connection_is_killed_on_a_server_that_was_restarted)
     fake_up(f.nodes[0]);
     farm_wait_count(&f, 0, "EVALSHA", 1);
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 0);
-    farm_end(&f);
 }
 
 TEST(release_is_pending_for_a_node_that_is_away)
@@ -425,7 +411,6 @@ TEST(release_is_pending_for_a_node_that_is_away)
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     farm_wait_clean(&f);
     ck_assert_int_ge(farm_find_release(&f, 0, 1, 0, token), 0);
-    farm_end(&f);
 }
 
 static bool has_come_again(void *arg)
@@ -457,7 +442,6 @@ TEST(broken_set_of_a_held_lock_waits_for_its_release)
     ck_assert_str_eq(model_get(fake_model(f.nodes[0]), "k"), got.token);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_gone(&f, "k");
-    farm_end(&f);
 }
 
 /* For a lock that is left to its ttl no release is pending. */
@@ -479,7 +463,6 @@ TEST(broken_set_of_a_forgotten_lock_is_left)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     farm_wait_count(&f, 0, "SET other", 1);
     ck_assert_uint_eq(n_releases(0), 0);
-    farm_end(&f);
 }
 
 /* The release itself was lost: nobody knows whether it was carried out. */
@@ -495,7 +478,6 @@ TEST(release_whose_connection_broke_is_pending)
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_count(&f, 0, "EVALSHA", 2);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 static bool is_expired(void *arg)
@@ -523,7 +505,6 @@ TEST(pending_release_ends_with_the_ttl)
     ck_assert_int_eq(farm_acquire(&f, "next").status, REDLOCK_OK);
     farm_wait_count(&f, 0, "SET next", 1);
     ck_assert_int_eq(fake_find(f.nodes[0], 1, 0, "EVALSHA"), -1);
-    farm_end(&f);
 }
 
 /* Nothing is queued for a node before its greeting has ended. */
@@ -543,7 +524,6 @@ TEST(nothing_is_queued_before_the_greeting_is_over)
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     loop_settle(f.base);
     ck_assert_uint_eq(n_sets(0), 0);
-    farm_end(&f);
 }
 
 TEST(unknown_script_is_sent_whole_at_once)
@@ -565,7 +545,6 @@ TEST(unknown_script_is_sent_whole_at_once)
         ck_assert_uint_eq(fake_count(f.nodes[i], "EVAL"), 1);
         ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);
     }
-    farm_end(&f);
 }
 
 TEST(script_that_could_not_be_loaded_is_sent_whole)
@@ -579,7 +558,6 @@ TEST(script_that_could_not_be_loaded_is_sent_whole)
     farm_wait_count(&f, 0, "SET", 1);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST_LOOP(release_says_what_it_found, 0, 3)
@@ -604,7 +582,6 @@ TEST_LOOP(release_says_what_it_found, 0, 3)
     }
     ck_assert_int_eq(farm_release(&f, got.lock), expected[_i]);
     ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), _i == 2 ? 5 : 0);
-    farm_end(&f);
 }
 
 TEST(release_without_a_majority_says_so)
@@ -624,7 +601,6 @@ TEST(release_without_a_majority_says_so)
         fake_go_on(f.nodes[i]);
     }
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* [S4] A token is SET at most once on each node, and every round has a new one. */
@@ -652,7 +628,6 @@ TEST(every_round_has_a_fresh_token)
             ck_assert_uint_eq(fake_count(f.nodes[0], set), 1);
         }
     }
-    farm_end(&f);
 }
 
 /* Master 0 is free, and each of the others somebody else's. */
@@ -680,7 +655,6 @@ TEST(the_leader_of_a_split_vote_asks_again_who_refused)
     farm_must_release_after(&f, 0, 0, set_at(0, 0));
     loop_settle(f.base);
     ck_assert_uint_eq(n_releases(1) + n_releases(2), 0);
-    farm_end(&f);
 }
 
 /* B releases its key after it has refused us. */
@@ -698,7 +672,6 @@ TEST(the_leader_of_a_split_vote_wins_when_the_others_release)
     ck_assert_uint_eq(n_sets(1), 2);
     ck_assert_uint_eq(farm_count(&f, "k", got.token), 2);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
-    farm_end(&f);
 }
 
 TEST(cancel_releases_what_was_and_will_be_granted)
@@ -726,7 +699,6 @@ TEST(cancel_releases_what_was_and_will_be_granted)
         fake_go_on(f.nodes[i]);
     }
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(held_locks_are_released_by_close)
@@ -737,7 +709,6 @@ TEST(held_locks_are_released_by_close)
     ck_assert_int_eq(farm_acquire(&f, "two").status, REDLOCK_OK);
     farm_close(&f);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 static void note_close(void *arg)
@@ -768,7 +739,6 @@ TEST(close_releases_on_unresponsive_nodes_too)
     farm_wait_count(&f, 0, "EVALSHA", 1);
     fake_go_on(f.nodes[0]);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* All others have answered everything. */
@@ -783,7 +753,6 @@ TEST(close_waits_for_the_slowest_master_that_may_have_our_key)
     fake_go_on(f.nodes[0]);
     loop_must(f.base, &closed);
     ck_assert_uint_eq(farm_count(&f, "one", NULL), 5);
-    farm_end(&f);
 }
 
 TEST(forgotten_locks_stay)
@@ -798,5 +767,4 @@ TEST(forgotten_locks_stay)
     farm_close(&f);
     ck_assert_uint_eq(farm_count(&f, "k", got.token), 5);
     ck_assert_uint_eq(n_releases(0), 0);
-    farm_end(&f);
 }

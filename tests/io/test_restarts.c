@@ -6,6 +6,7 @@
 #include "lib/test.h"
 
 SUITE("restarts");
+FIXTURE(NULL, farm_end_all);
 
 /* ---- restarts ---- */
 
@@ -34,7 +35,6 @@ TEST_LOOP(a_master_that_restarted_does_not_vote_for_max_ttl, 0, 2)
     rig_must_count(0);
     rig_vote_must_count("k", 0);
     rig_vote_must_count("fenced", 1);
-    farm_end(&rig);
 }
 
 TEST(a_master_that_restarted_votes_at_once_without_quarantine)
@@ -44,7 +44,6 @@ TEST(a_master_that_restarted_votes_at_once_without_quarantine)
     rig_must_count(0);
     rig_vote_must_count("k", 0);
     rig_vote_must_count("fenced", 1);
-    farm_end(&rig);
 }
 
 TEST(a_quarantine_is_as_long_as_max_ttl_with_its_drift)
@@ -55,7 +54,6 @@ TEST(a_quarantine_is_as_long_as_max_ttl_with_its_drift)
     rig_restart(0);
     ck_assert_uint_gt(rig_quarantine_ms(0), 140000);
     ck_assert_uint_le(rig_quarantine_ms(0), 202002);
-    farm_end(&rig);
 }
 
 TEST(two_of_three_that_restarted_are_no_majority_until_max_ttl)
@@ -83,7 +81,6 @@ TEST(two_of_three_that_restarted_are_no_majority_until_max_ttl)
     loop_must(rig.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_uint_gt(got.tries, 3);
-    farm_end(&rig);
 }
 
 /* The second restart begins the quarantine again. */
@@ -95,7 +92,6 @@ TEST(a_second_restart_begins_the_quarantine_again)
     ck_assert_uint_le(rig_quarantine_ms(0), RIG_QUARANTINE_MS - 200000);
     rig_restart(0);
     ck_assert_uint_gt(rig_quarantine_ms(0), 200000);
-    farm_end(&rig);
 }
 
 /* A broken connection is no restart. */
@@ -106,7 +102,6 @@ TEST(a_master_of_the_same_run_votes_after_a_reconnect)
     rig_must_count(0);
     rig_vote_must_count("k", 0);
     rig_vote_must_count("fenced", 1);
-    farm_end(&rig);
 }
 
 /* ---- masters that are new to the client ---- */
@@ -149,7 +144,6 @@ TEST_LOOP(a_master_never_seen_before_counts_by_its_mark, 0, N_NEWCOMERS)
         rig_must_count(0);
     }
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* An empty server that has run for long gets the address of a master, which may have granted a lock
@@ -172,7 +166,6 @@ TEST_LOOP(a_server_that_already_ran_does_not_vote_in_a_masters_place, 0, 2)
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
     farm_open(&rig); /* and one when the quarantine is over */
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* What the client has seen itself counts more than what the server reports. */
@@ -183,7 +176,6 @@ TEST(a_false_uptime_does_not_help_a_known_master)
     rig_model(0)->uptime_s = 1000000;
     rig_reconnect(0);
     rig_must_be_quarantined(0, "it restarted");
-    farm_end(&rig);
 }
 
 /* Its uptime is long, but its data were deleted; or a replica took its master's place. */
@@ -196,7 +188,6 @@ TEST(a_new_master_with_a_long_uptime_may_have_lost_its_data)
     rig_must_be_quarantined(0, "lost its data");
     rig_must_be_quarantined(2, "lost its data");
     rig_must_count(1);
-    farm_end(&rig);
 }
 
 TEST(one_master_may_have_a_policy_of_its_own)
@@ -213,7 +204,6 @@ TEST(one_master_may_have_a_policy_of_its_own)
     rig_restart(0);
     rig_must_count(0);
     ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), 0);
-    farm_end(&rig);
 }
 
 TEST(one_master_may_have_a_quarantine_where_no_other_has)
@@ -226,7 +216,6 @@ TEST(one_master_may_have_a_quarantine_where_no_other_has)
     farm_open(&rig);
     rig_must_be_quarantined(0, "a short time ago");
     rig_must_count(2);
-    farm_end(&rig);
 }
 
 /* ---- masters that keep their data, and those that do not ---- */
@@ -247,7 +236,6 @@ TEST(a_durable_master_may_restart)
     ck_assert_str_eq(model_get(rig_model(0), "held"), got.token);
     rig_vote_must_count("k", 0);
     rig_vote_must_count("fenced", 1);
-    farm_end(&rig);
 }
 
 /* The log is written only every second; or it cannot be written; or it has none of the data; or
@@ -267,7 +255,6 @@ TEST_LOOP(a_master_that_is_not_quite_durable_may_not_restart, 0, 4)
     }
     rig_reconnect(0);
     rig_must_be_quarantined(0, _i == 2 ? "its data were deleted" : "it restarted");
-    farm_end(&rig);
 }
 
 TEST(a_master_that_evicts_does_not_vote)
@@ -289,7 +276,6 @@ TEST(a_master_that_evicts_does_not_vote)
     rig_pass_ms(RIG_QUARANTINE_MS);
     rig_must_count(0);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 TEST(a_master_that_evicts_votes_when_lenient)
@@ -299,7 +285,6 @@ TEST(a_master_that_evicts_votes_when_lenient)
     rig_model(0)->policy = "allkeys-lru";
     farm_open(&rig);
     rig_must_count(0);
-    farm_end(&rig);
 }
 
 #define DAY_US UINT64_C(86400000000)
@@ -348,7 +333,6 @@ TEST_LOOP(a_new_durable_master_counts_by_the_age_of_its_data, 0, N_DURABLES)
         rig_must_be_quarantined(0, "lost its data");
         rig_vote_must_not_count("k", 0, "lost its data");
     }
-    farm_end(&rig);
 }
 
 static bool is_quarantined_permanently(void *arg)
@@ -401,7 +385,6 @@ TEST(an_eviction_that_is_switched_on_and_off_is_noticed)
     rig_must_count(0);
     rig_vote_must_count("k", 0);
     ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), hellos);
-    farm_end(&rig);
 }
 
 static bool does_it_count(void *arg)
@@ -429,7 +412,6 @@ TEST_LOOP(a_master_without_its_log_does_not_vote, 0, 2)
     rig_model(0)->aof_rewrites = false;
     inspect_until(does_it_count);
     rig_vote_must_count("k", 0);
-    farm_end(&rig);
 }
 
 /* Nobody has configured it since it started: its log goes on while it is rewritten. */
@@ -443,7 +425,6 @@ TEST(an_ordinary_rewrite_costs_no_vote)
     model_restart_durably(rig_model(0));
     rig_reconnect(0);
     rig_must_count(0);
-    farm_end(&rig);
 }
 
 /* ---- waiting ---- */
@@ -515,7 +496,6 @@ TEST_LOOP(a_vote_before_a_restart_no_longer_counts, 0, 2)
     begin_acquire(&got);
     rig_restart(0);
     must_end_without_0(&got);
-    farm_end(&rig);
 }
 
 /* Every thirtieth inspection asks for its policy. */
@@ -535,5 +515,4 @@ TEST(a_vote_of_a_master_that_evicts_now_no_longer_counts)
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
     must_end_without_0(&got);
-    farm_end(&rig);
 }

@@ -5,6 +5,7 @@
 #include "lib/test.h"
 
 SUITE("stats");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 static struct held h;
@@ -52,7 +53,6 @@ TEST(a_cycle_is_counted)
     s = stats();
     ck_assert_uint_eq(s.released, 1);
     ck_assert_uint_eq(s.unreleased + s.lost + s.limited + s.reconnections, 0);
-    farm_end(&f);
 }
 
 /* Round trips are those of the greeting, too. */
@@ -70,7 +70,6 @@ TEST(the_commands_of_each_master_are_counted)
     ck_assert_uint_eq(after.round_trip.count, before.round_trip.count + 1);
     ck_assert_uint_eq(sum(&after.round_trip), after.round_trip.count);
     ck_assert_uint_ge(after.round_trip.sum_us, before.round_trip.sum_us);
-    farm_end(&f);
 }
 
 TEST(what_is_in_flight_or_pending_is_told)
@@ -92,7 +91,6 @@ TEST(what_is_in_flight_or_pending_is_told)
     ck_assert_uint_eq(node_stats(3).pending_now, 1);
     ck_assert_uint_eq(stats().pending_now, 1);
     ck_assert_uint_eq(stats().in_flight_now, 0);
-    farm_end(&f);
 }
 
 TEST(an_answer_after_the_timeout_is_late)
@@ -107,7 +105,6 @@ TEST(an_answer_after_the_timeout_is_late)
     ck_assert_uint_ge(node_stats(2).late, 1);
     ck_assert_uint_ge(node_stats(2).round_trip.sum_us, 2000 * (uint64_t)HELD_TIMEOUT_MS);
     ck_assert_uint_eq(node_stats(1).late, 0);
-    farm_end(&f);
 }
 
 TEST(connections_and_failures_to_connect_are_counted)
@@ -130,7 +127,6 @@ TEST(connections_and_failures_to_connect_are_counted)
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     ck_assert_uint_eq(node_stats(0).connections, 2);
     ck_assert_uint_eq(stats().reconnections, 1);
-    farm_end(&f);
 }
 
 TEST(failures_are_counted_by_their_reason)
@@ -149,7 +145,6 @@ TEST(failures_are_counted_by_their_reason)
     ck_assert_uint_eq(s.acquired + s.too_slow + s.deadlines + s.canceled + s.failed, 0);
     ck_assert_uint_eq(s.wait.count, 0);
     ck_assert_uint_eq(s.rounds, 2);
-    farm_end(&f);
 }
 
 /* The margin is what was left of the lease before: two thirds of the ttl, and a little more because
@@ -169,7 +164,6 @@ TEST(renewals_and_their_margin_are_counted)
     ck_assert_uint_gt(s.margin.sum_us, s.renewed * HELD_THIRD_MS * 1000ull);
     ck_assert_uint_lt(s.margin.sum_us, s.renewed * OUTCOME_TTL_MS * 1000ull);
     ck_assert_uint_eq(s.unrenewed + s.restored + s.lost, 0);
-    farm_end(&f);
 }
 
 TEST(a_master_that_lost_the_key_is_healed_once)
@@ -183,7 +177,6 @@ TEST(a_master_that_lost_the_key_is_healed_once)
     suspend_ms(HELD_THIRD_MS);
     loop_settle(f.base);
     ck_assert_uint_eq(stats().restored, 1);
-    farm_end(&f);
 }
 
 TEST(a_lost_lock_is_counted_once)
@@ -197,7 +190,6 @@ TEST(a_lost_lock_is_counted_once)
     ck_assert_uint_eq(stats().lost, 1);
     ck_assert_uint_ge(stats().unrenewed, 1);
     ck_assert_uint_eq(stats().renewed, 0);
-    farm_end(&f);
 }
 
 TEST(a_call_over_a_limit_is_counted)
@@ -236,5 +228,4 @@ TEST(wrong_calls_are_refused_and_a_larger_struct_ends_with_zeros)
     ck_assert_int_eq(redlock_get_node_stats(f.rl, 0, &unset), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_get_node_stats(f.rl, 0, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_get_node_stats(NULL, 0, &node), REDLOCK_EINVAL);
-    farm_end(&f);
 }

@@ -7,6 +7,7 @@
 #include "lib/test.h"
 
 SUITE("stuck");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 
@@ -23,7 +24,6 @@ TEST(silent_minority_does_not_delay_a_win)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNKNOWN);
     ck_assert_int_eq(got.votes[3].vote, REDLOCK_VOTE_UNKNOWN);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
-    farm_end(&f);
 }
 
 TEST(silent_minority_does_not_delay_a_loss)
@@ -34,7 +34,6 @@ TEST(silent_minority_does_not_delay_a_loss)
     fake_pause(f.nodes[3]);
     fake_pause(f.nodes[4]);
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
-    farm_end(&f);
 }
 
 TEST(minority_without_a_handshake_does_not_delay_a_win)
@@ -44,7 +43,6 @@ TEST(minority_without_a_handshake_does_not_delay_a_win)
     fake_pause(f.nodes[2]);
     farm_open_at_once(&f);
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_OK);
-    farm_end(&f);
 }
 
 /* 0: others lead, who have the first two nodes. 1: we do, and ask again in vain. */
@@ -65,7 +63,6 @@ TEST_LOOP(minority_without_a_handshake_does_not_delay_a_split_vote, 0, 2)
         ck_assert_uint_eq(fake_count(f.nodes[node], "SET k"), refuses && _i ? 5 : 1);
         ck_assert_int_eq(got.votes[node].vote, refuses ? REDLOCK_VOTE_NO : REDLOCK_VOTE_YES);
     }
-    farm_end(&f);
 }
 
 TEST_LOOP(minority_that_is_down_does_not_delay_a_win, 0, 2)
@@ -80,7 +77,6 @@ TEST_LOOP(minority_that_is_down_does_not_delay_a_win, 0, 2)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_eq(got.votes[1].vote, REDLOCK_VOTE_NONE);
     farm_wait_error(&f, 1, "");
-    farm_end(&f);
 }
 
 TEST_LOOP(majority_that_is_down_is_reported_at_once, 0, 2)
@@ -101,7 +97,6 @@ TEST_LOOP(majority_that_is_down_is_reported_at_once, 0, 2)
         ck_assert_str_ne(got.votes[i].error, "");
     }
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(silent_majority_ends_with_the_time_out)
@@ -120,7 +115,6 @@ TEST(silent_majority_ends_with_the_time_out)
         ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_UNKNOWN);
         ck_assert_str_ne(got.votes[i].error, "");
     }
-    farm_end(&f);
 }
 
 TEST(majority_that_does_not_greet_ends_with_the_time_out)
@@ -137,7 +131,6 @@ TEST(majority_that_does_not_greet_ends_with_the_time_out)
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     ck_assert_str_ne(got.votes[0].error, "");
-    farm_end(&f);
 }
 
 /* Node 0 has not answered one SET. */
@@ -170,7 +163,6 @@ TEST(stuck_node_gets_no_more_sets)
     }
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 1);
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UNRESPONSIVE);
-    farm_end(&f);
 }
 
 /* It was not asked in these rounds, so there is nothing to release there either. */
@@ -183,7 +175,6 @@ TEST(stuck_node_gets_no_releases_for_what_it_was_not_asked)
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     loop_settle(f.base);
     ck_assert_uint_le(fake_count(f.nodes[0], "EVALSHA"), 1);
-    farm_end(&f);
 }
 
 TEST(stuck_node_votes_again_when_it_has_answered)
@@ -197,7 +188,6 @@ TEST(stuck_node_votes_again_when_it_has_answered)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     farm_wait_count(&f, 0, "SET k", 1);
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
-    farm_end(&f);
 }
 
 TEST(a_time_out_closes_no_connection)
@@ -205,7 +195,6 @@ TEST(a_time_out_closes_no_connection)
     open_with_stuck_node();
     ck_assert(fake_is_open(f.nodes[0], 0));
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
-    farm_end(&f);
 }
 
 TEST(with_a_stuck_majority_there_is_no_quorum_at_once)
@@ -228,7 +217,6 @@ TEST(with_a_stuck_majority_there_is_no_quorum_at_once)
         ck_assert_int_eq(got.votes[i].vote, REDLOCK_VOTE_NONE);
         ck_assert_uint_eq(fake_count(f.nodes[i], "SET"), 1);
     }
-    farm_end(&f);
 }
 
 TEST(waiting_acquire_gets_the_lock_when_a_majority_is_back)
@@ -252,7 +240,6 @@ TEST(waiting_acquire_gets_the_lock_when_a_majority_is_back)
     fake_up(f.nodes[0]);
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    farm_end(&f);
 }
 
 TEST(waiting_acquire_gets_the_lock_when_it_is_free)
@@ -272,7 +259,6 @@ TEST(waiting_acquire_gets_the_lock_when_it_is_free)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_uint_gt(got.tries, 1);
-    farm_end(&f);
 }
 
 #define WAIT_MS 90000u
@@ -321,8 +307,6 @@ TEST(wait_has_an_end)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NO);
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), answered);
-    suspend_unfreeze();
-    farm_end(&f);
 }
 
 /* Such a round proves nothing: the reason is that of the round before. */
@@ -341,7 +325,6 @@ TEST(the_end_of_the_wait_ends_a_round)
     loop_settle(f.base);
     end_the_wait(&got);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNKNOWN);
-    farm_end(&f);
 }
 
 TEST(without_waiting_there_is_one_try)
@@ -355,7 +338,6 @@ TEST(without_waiting_there_is_one_try)
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_uint_eq(got.tries, 1);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 1);
-    farm_end(&f);
 }
 
 /* [S2] A grant that comes when the time is used up is no lock. The stall is longer than the ttl;
@@ -381,7 +363,6 @@ TEST(grants_that_come_too_late_are_no_lock)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_ETOOSLOW);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* Seven nodes of which three may fail; of an even number one fewer than half may fail. */
@@ -406,5 +387,4 @@ TEST_LOOP(quorum_is_of_the_nodes_configured, 0, 14)
     }
     farm_open_at_once(&f);
     ck_assert_int_eq(farm_acquire(&f, "k").status, rows[_i].status);
-    farm_end(&f);
 }

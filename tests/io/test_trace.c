@@ -105,9 +105,10 @@ static void must_follow_of_each(size_t first, size_t last, const char *pattern)
 
 /* ---- the lines ---- */
 
+FIXTURE(start, farm_end_all);
+
 TEST(a_lock_is_traced_from_the_request_to_the_release)
 {
-    start();
     farm_open(&f);
     must_follow_of_each(0, 5, "c0-n#  connected: redis");
     held_acquire_key(&h, &f, "k");
@@ -137,7 +138,6 @@ TEST(a_lock_is_traced_from_the_request_to_the_release)
 
 TEST(a_loss_is_traced_with_its_cause)
 {
-    start();
     farm_open(&f);
     held_acquire_key(&h, &f, "k");
     held_pause(&f, 1, 5);
@@ -153,7 +153,6 @@ TEST(a_loss_is_traced_with_its_cause)
     held_resume(&f, 1, 5);
     loop_settle(f.base);
     must_follow_of_each(1, 5, "c0-n#  says yes to extending t$");
-    farm_end(&f);
 }
 
 TEST(a_round_that_failed_is_traced_with_its_reason)
@@ -161,7 +160,6 @@ TEST(a_round_that_failed_is_traced_with_its_reason)
     struct outcome got;
     size_t i;
 
-    start();
     farm_open(&f);
     for (i = 0; i < 3; i++) {
         model_set(fake_model(f.nodes[i]), "k", "another", OUTCOME_TTL_MS);
@@ -172,12 +170,10 @@ TEST(a_round_that_failed_is_traced_with_its_reason)
     must_follow_of_each(0, 3, "c0.0  n# says no to t$");
     must_follow("c0.0  round 1 failed: EHELD");
     must_follow("c0.0  fails with EHELD after round 1");
-    farm_end(&f);
 }
 
 TEST(a_pending_release_is_traced_and_when_it_is_sent)
 {
-    start();
     farm_open(&f);
     held_acquire_key(&h, &f, "k");
     fake_down(f.nodes[4]);
@@ -192,14 +188,12 @@ TEST(a_pending_release_is_traced_and_when_it_is_sent)
     farm_wait_clean(&f);
     must_follow("c0-n4  connected");
     must_follow("c0-n4  releases t$ on n4");
-    farm_end(&f);
 }
 
 TEST(a_master_whose_vote_does_not_count_is_traced)
 {
     size_t i;
 
-    start();
     f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
     for (i = 0; i < 5; i++) {
         fake_model(f.nodes[i])->uptime_s = 0;
@@ -208,7 +202,6 @@ TEST(a_master_whose_vote_does_not_count_is_traced)
     must_follow_of_each(0, 5, "c0-n#  quarantined: does not vote for another ");
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_ENOQUORUM);
     must_follow_of_each(0, 2, "c0.0  n# says quarantined to t");
-    farm_end(&f);
 }
 
 /* ---- what no line contains ---- */
@@ -232,7 +225,6 @@ TEST(neither_a_password_nor_a_whole_token_is_traced)
     struct redlock_request request;
     char says[320], some[10];
 
-    start();
     f.options.password = PASSWORD;
     fake_on(f.nodes[0], "AUTH", FAKE_REPLY, "+OK\r\n");
     fake_on(f.nodes[1], "AUTH", FAKE_REPLY, "-WRONGPASS " PASSWORD " is wrong\r\n");
@@ -276,7 +268,6 @@ TEST(what_a_server_repeats_is_in_no_text)
     char says[512], some[10];
     size_t i;
 
-    start();
     f.options.password = PASSWORD;
     for (i = 0; i < 5; i++) {
         fake_on(f.nodes[i], "AUTH", FAKE_REPLY, "+OK\r\n");
@@ -304,7 +295,6 @@ TEST(what_a_server_repeats_is_in_no_text)
         must_not_quote(i, some);
     }
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    farm_end(&f);
 }
 
 /* ---- calls in the middle of a trace callback ---- */
@@ -378,7 +368,6 @@ static void on_event_try(const struct redlock_trace *ev, void *arg)
 
 TEST(no_call_is_accepted_in_a_trace_callback)
 {
-    start();
     f.options.trace_cb = on_event_try;
     farm_open(&f);
     held_acquire_key(&h, &f, "k");
@@ -390,5 +379,4 @@ TEST(no_call_is_accepted_in_a_trace_callback)
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 5);
     f.options.trace_cb = NULL;
-    farm_end(&f);
 }

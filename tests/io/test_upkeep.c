@@ -8,6 +8,7 @@
 #include "lib/test.h"
 
 SUITE("upkeep");
+FIXTURE(NULL, farm_end_all);
 
 #define MASTERS 3
 #define HEALTH_MS 20
@@ -87,7 +88,6 @@ TEST_LOOP(no_round_asks_a_master_that_refuses_upkeep, 0, 2 * REFUSALS)
         ck_assert_uint_eq(fake_count(f.nodes[i], "SET"), 0);
     }
     ck_assert_uint_eq(info_of(0).quarantine_ms, 0);
-    farm_end(&f);
 }
 
 TEST_LOOP(a_minority_that_refuses_upkeep_delays_nobody, 0, REFUSALS)
@@ -96,7 +96,6 @@ TEST_LOOP(a_minority_that_refuses_upkeep_delays_nobody, 0, REFUSALS)
     farm_open(&f);
     ck_assert_int_eq(acquire_at_once(), REDLOCK_OK);
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), 0);
-    farm_end(&f);
 }
 
 /* One that connects while a round waits for it is not asked by that round either. */
@@ -106,7 +105,6 @@ TEST(a_round_does_not_wait_for_a_master_that_refuses_upkeep)
     farm_open_at_once(&f);
     ck_assert_int_eq(acquire_at_once(), REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(fake_count(f.nodes[1], "SET") + fake_count(f.nodes[2], "SET"), 0);
-    farm_end(&f);
 }
 
 /* These prove that the command is allowed, or say nothing about it. */
@@ -134,7 +132,6 @@ TEST_LOOP(other_answers_are_no_refusal, 0, 8)
     farm_open(&f);
     ck_assert_int_eq(acquire_at_once(), REDLOCK_OK);
     ck_assert_uint_eq(info_of(0).quarantine_ms, 0);
-    farm_end(&f);
 }
 
 /* Nobody knows yet whether it would. */
@@ -153,7 +150,6 @@ TEST_LOOP(a_busy_master_is_connected_when_it_has_answered, 0, 2)
     ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     ck_assert_uint_eq(info_of(0).quarantine_ms, 0);
-    farm_end(&f);
 }
 
 static bool votes(void *arg)
@@ -182,7 +178,6 @@ TEST_LOOP(a_right_that_is_granted_later_is_noticed, 0, 2)
     ck_assert_uint_eq(fake_n_conns(f.nodes[node]), 1);
     ck_assert_int_eq(acquire_at_once(), REDLOCK_OK);
     ck_assert_uint_eq(fake_count(f.nodes[node], "SET"), 1);
-    farm_end(&f);
 }
 
 /* The first renewal or release that is denied makes us ask. */
@@ -203,7 +198,6 @@ TEST(a_right_that_is_taken_away_later_is_noticed)
     loop_must_true(f.base, is_unfit, &node);
     ck_assert_int_eq(acquire_at_once(), REDLOCK_OK);
     ck_assert_uint_eq(fake_count(f.nodes[node], "SET"), 1);
-    farm_end(&f);
 }
 
 /* One key may be denied while all others are not: that is no reason to ask nothing any more. */
@@ -220,5 +214,4 @@ TEST(a_refusal_about_one_key_takes_no_vote_away)
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[2], "TRY EVAL"), 2);
     ck_assert_uint_eq(info_of(2).quarantine_ms, 0);
-    farm_end(&f);
 }

@@ -14,6 +14,7 @@
 #include "lib/test.h"
 
 SUITE("waiting");
+FIXTURE(NULL, farm_end_all);
 
 /* How long whoever is next waits before it looks; one turn alone; everybody. */
 #define NEXT_MS 25u
@@ -31,11 +32,6 @@ static struct redlock_lock *handle;
 static void start(void)
 {
     waiter_start(&f, &got, WAITER_MASTERS, 1);
-}
-
-static void end(void)
-{
-    waiter_end(&f);
 }
 
 static void ask_as(const struct redlock_request *request)
@@ -162,7 +158,6 @@ TEST_ROWS(the_key_says_which_masters_are_asked, orders)
         ck_assert_uint_eq(fake_n_conns(f.nodes[i]), asked & 1u << i ? 2 : 1);
     }
     ck_assert_uint_eq(asked, orders[_i].asked);
-    end();
 }
 
 static void must_say(size_t node, size_t conn, const char *first, const char *second)
@@ -198,7 +193,6 @@ TEST(a_host_is_watched_and_asked_for_a_place)
         ck_assert_str_eq(asked->argv[7], "10000");
     }
     ck_assert_uint_eq(waiter_count(&f, "EXISTS"), 0);
-    end();
 }
 
 TEST(two_turns_begin_a_round_at_once)
@@ -218,7 +212,6 @@ TEST(two_turns_begin_a_round_at_once)
     must_get();
     ck_assert_uint_eq(got.tries, 2);
     ck_assert_uint_eq(count_script(&rlk_script_wait), asked);
-    end();
 }
 
 /* [W7] Otherwise nobody would be next there while it holds the lock, and look after it when it
@@ -233,7 +226,6 @@ TEST(a_winner_leaves_the_lists_that_still_have_it)
     scripts_wait(&f, waiter_hosts[1], &rlk_script_leave, 1);
     ck_assert_uint_eq(count_script(&rlk_script_leave), 1);
     ck_assert_ptr_null(model_waiter(fake_model(f.nodes[waiter_hosts[1]]), "k", 1));
-    end();
 }
 
 /* It waits for the key of somebody else, and two hosts let it go first. */
@@ -275,7 +267,6 @@ TEST(a_server_that_has_forgotten_two_scripts_gets_both)
     loop_settle(f.base);
     ck_assert_ptr_null(model_get(fake_model(f.nodes[host]), "k"));
     ck_assert_ptr_null(model_waiter(fake_model(f.nodes[host]), "k", 1));
-    end();
 }
 
 /* Its look has crossed the turn, and what it leads to is unknown. */
@@ -296,7 +287,6 @@ TEST(a_winner_whose_look_was_not_answered_leaves_all_lists)
         scripts_wait(&f, waiter_hosts[i], &rlk_script_leave, 1);
     }
     ck_assert(!are_listed(NULL));
-    end();
 }
 
 static const struct {
@@ -329,7 +319,6 @@ TEST_ROWS(one_turn_alone, alone)
         must_get();
     }
     ck_assert_uint_eq(waiter_count(&f, "SET k"), (alone[_i].round ? 2 : 1) * WAITER_MASTERS);
-    end();
 }
 
 /* No list tells a client of another kind whom to wake. */
@@ -351,7 +340,6 @@ TEST(whoever_is_next_hears_of_a_key_that_a_foreign_client_deletes)
         ck_assert_uint_le(fake_n_commands(f.nodes[waiter_hosts[i]], WAITER_COMMANDS),
                           commands[i] + 4);
     }
-    end();
 }
 
 TEST(whoever_is_not_next_does_not_track)
@@ -374,7 +362,6 @@ TEST(whoever_is_not_next_does_not_track)
     farm_wait_count(&f, waiter_hosts[0], "EVAL", 2);
     ck_assert_uint_eq(fake_count(f.nodes[waiter_hosts[0]], "EXISTS k"), 1);
     ck_assert_uint_eq(waiter_count(&f, "EXISTS"), 1);
-    end();
 }
 
 /* ---- releases, and yielding ---- */
@@ -401,7 +388,6 @@ TEST_LOOP(a_release_says_whether_masters_may_still_list_us, 0, 2)
     ck_assert_uint_eq(last->argc, 6);
     ck_assert_str_eq(last->argv[5], waits ? waiter_channel(&f) : "");
     ck_assert(!are_listed(NULL));
-    end();
 }
 
 /* The round that was lost wakes nobody: who waits would be refused, too. */
@@ -412,7 +398,6 @@ TEST(the_release_of_a_lost_round_wakes_nobody)
     ask_for("k");
     scripts_wait_all(&f, 3, 5, &rlk_script_release, 1);
     ck_assert_uint_eq(scripts_last(&f, 3, &rlk_script_release)->argc, 5);
-    end();
 }
 
 #define REQUESTS 3
@@ -492,7 +477,6 @@ TEST(whoever_has_woken_somebody_yields_behind_the_release)
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     must_have(2);
     watch_close(f.base, mine);
-    end();
 }
 
 /* ---- leaving ---- */
@@ -517,7 +501,6 @@ TEST(a_turn_that_nobody_waits_for_is_passed_on)
     ck_assert_uint_eq(left->len[3], 3);
     ck_assert_mem_eq(left->argv[3], "a\0b", 3);
     ck_assert_str_eq(left->argv[4], waiter_channel(&f));
-    end();
 }
 
 enum moment {
@@ -607,7 +590,6 @@ TEST_ROWS(it_leaves, leavings)
     waiter_go_on(&f);
     loop_settle(f.base);
     ck_assert(!are_listed(NULL));
-    end();
 }
 
 TEST(a_place_stays_when_another_request_waits_for_the_key)
@@ -629,7 +611,6 @@ TEST(a_place_stays_when_another_request_waits_for_the_key)
     tell(waiter_hosts[0], "tk");
     tell(waiter_hosts[1], "tk");
     must_have(0);
-    end();
 }
 
 TEST_LOOP(a_close_ends_those_who_wait, 0, POLLING + 1)
@@ -641,7 +622,6 @@ TEST_LOOP(a_close_ends_those_who_wait, 0, POLLING + 1)
     ck_assert_int_eq(got.calls, 1);
     ck_assert_int_eq(got.status, REDLOCK_ECANCELED);
     ck_assert(!are_listed(NULL));
-    farm_end(&f);
 }
 
 /* ---- who never waits ---- */
@@ -678,5 +658,4 @@ TEST_ROWS(it_asks_for_no_place, others)
     if (others[_i].wait_ms) {
         farm_wait_count(&f, 0, "SET k", 2);
     }
-    end();
 }

@@ -13,6 +13,7 @@
 #include "lib/test.h"
 
 SUITE("wakes");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 static struct outcome got;
@@ -26,11 +27,6 @@ static void start_with(size_t n)
 static void start(void)
 {
     start_with(WAITER_MASTERS);
-}
-
-static void end(void)
-{
-    waiter_end(&f);
 }
 
 static void ask_for(const char *key, size_t len)
@@ -128,7 +124,6 @@ TEST_ROWS(an_answer_of_the_hosts, answers)
         ck_assert_uint_eq(n, WAITER_MASTERS);
     }
     must_get_in_the_end();
-    end();
 }
 
 static const struct {
@@ -158,7 +153,6 @@ TEST_ROWS(masters_that_say_turn_and_refuse, liars)
     pass_ms(LOOK_MS);
     ck_assert_uint_gt(fake_count(f.nodes[0], "SET k"), 3);
     must_get_in_the_end();
-    end();
 }
 
 /* ---- what nobody asked for ---- */
@@ -210,7 +204,6 @@ TEST_ROWS(a_flood, floods)
     pass_ms(LOOK_MS);
     ck_assert_uint_lt(waiter_count(&f, ""), before + floods[_i].most);
     must_get_in_the_end();
-    end();
 }
 
 /* The most commands that a master has in flight. */
@@ -230,7 +223,6 @@ TEST(a_master_that_wakes_without_end_and_does_not_answer_is_sent_little)
     pass_ms(LOOK_MS);
     ck_assert_uint_le(fake_count(f.nodes[waiter_hosts[0]], ""), before + CAPACITY + 1);
     must_get_in_the_end();
-    end();
 }
 
 /* ---- a host that comes and goes ---- */
@@ -255,7 +247,6 @@ TEST(a_watch_that_comes_back_is_asked_for_the_place_again)
     ck_assert_str_eq(scripts_last(&f, waiter_hosts[0], &rlk_script_wait)->argv[5], ticket);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), 1);
     must_get_in_the_end();
-    end();
 }
 
 static const struct {
@@ -294,7 +285,6 @@ TEST_ROWS(what_the_watch_may_not_do, refusals)
         loop_must(f.base, &got.calls);
     }
     must_get_in_the_end();
-    end();
 }
 
 /* The other two hosts are enough, whichever it is. */
@@ -319,7 +309,6 @@ TEST_LOOP(a_host_that_is_stopped_delays_nobody, 0, WAITER_HOSTS)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     fake_go_on(f.nodes[waiter_hosts[_i]]);
-    end();
 }
 
 /* ---- keys ---- */
@@ -353,7 +342,6 @@ TEST(a_key_may_contain_any_byte)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_uint_eq(got.tries, 2);
-    end();
 }
 
 /* It waits for the one that is taken. */
@@ -380,5 +368,4 @@ TEST(a_lock_on_16_keys_waits_for_one_of_them)
     pass_ms(30);
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_OK);
-    end();
 }

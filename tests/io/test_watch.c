@@ -15,6 +15,7 @@
 #include "node/talk.h"
 
 SUITE("watch");
+FIXTURE(NULL, farm_end_all);
 
 #define INVALIDATIONS "__redis__:invalidate"
 #define GOOD_MS 1000
@@ -250,7 +251,6 @@ TEST_LOOP(it_logs_in, 0, 2)
     wait_up();
     must_begin(WATCH, 0, _i ? "AUTH ann geheim" : "AUTH geheim");
     must_greet(1);
-    farm_end(&f);
 }
 
 static void write_password(const char *password)
@@ -281,7 +281,6 @@ TEST(a_refused_password_is_read_anew)
     must_begin(WATCH + 1, 0, "AUTH second");
     ck_assert_int_eq(node()->link.state, RLK_LINK_UP);
     ck_assert(!node()->login_refused);
-    farm_end(&f);
 }
 
 TEST(the_channel_is_random_and_has_the_prefix)
@@ -300,7 +299,6 @@ TEST(the_channel_is_random_and_has_the_prefix)
     farm_close(&f);
     farm_open_at_once(&f);
     ck_assert_str_ne(channel(), first);
-    farm_end(&f);
 }
 
 TEST(without_the_option_there_is_no_watch)
@@ -313,7 +311,6 @@ TEST(without_the_option_there_is_no_watch)
     loop_settle(f.base);
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
     unwant();
-    farm_end(&f);
 }
 
 TEST_LOOP(the_option_is_checked, 0, 2)
@@ -322,7 +319,6 @@ TEST_LOOP(the_option_is_checked, 0, 2)
     f.options.subscribe = _i == 0 ? -1 : 2;
     ck_assert_int_eq(redlock_new(f.base, &f.options, &f.rl), REDLOCK_EINVAL);
     ck_assert_ptr_nonnull(strstr(f.error_text, "subscribe"));
-    farm_end(&f);
 }
 
 TEST(who_wants_it_before_the_node_is_up_gets_it_then)
@@ -340,7 +336,6 @@ TEST(who_wants_it_before_the_node_is_up_gets_it_then)
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
     fake_go_on(f.nodes[0]);
     wait_up();
-    farm_end(&f);
 }
 
 TEST(it_is_closed_some_time_after_the_last_user)
@@ -419,7 +414,6 @@ TEST_LOOP(a_refusal_costs_no_more_than_what_is_refused, 0, N_REFUSALS)
         ck_assert(rlk_subscriber_tracks(node()));
     }
     ck_assert_str_eq(farm_error(&f, 0), "");
-    farm_end(&f);
 }
 
 TEST(the_password_is_in_no_text)
@@ -432,7 +426,6 @@ TEST(the_password_is_in_no_text)
     wait_seen(RLK_WAKE_UNSUBSCRIBED, 1);
     ck_assert_ptr_nonnull(strstr(seen.trouble, "WRONGPASS"));
     ck_assert_ptr_null(strstr(seen.trouble, "geheim"));
-    farm_end(&f);
 }
 
 /* Whoever wants it, and however often: no more attempts than the back-off allows. _i: the users
@@ -456,8 +449,6 @@ TEST_LOOP(a_server_that_refuses_is_not_hammered, 0, 2)
     ck_assert_uint_ge(n_attempts(), 5);
     ck_assert_uint_le(n_attempts(), 60);
     ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], n_attempts());
-    suspend_unfreeze();
-    farm_end(&f);
 }
 
 /* ---- what comes over it ---- */
@@ -479,7 +470,6 @@ TEST(messages_are_passed_on)
     wait_seen(RLK_WAKE_TURN, 2);
     ck_assert_uint_eq(seen.len, REDLOCK_MAX_KEY);
     ck_assert(is_up(NULL));
-    farm_end(&f);
 }
 
 /* Anybody may publish to the channel. */
@@ -499,7 +489,6 @@ TEST(a_message_of_another_form_is_ignored)
     ck_assert_uint_eq(seen.count[RLK_WAKE_TURN], 0);
     ck_assert(is_up(NULL));
     ck_assert_uint_eq(n_attempts(), 1);
-    farm_end(&f);
 }
 
 #define PUSH "*3\r\n$7\r\nmessage\r\n$20\r\n" INVALIDATIONS "\r\n"
@@ -518,7 +507,6 @@ TEST(an_invalidation_names_its_keys)
     wait_seen(RLK_WAKE_SUBSCRIBED, 2);
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 3);
     ck_assert(is_up(NULL));
-    farm_end(&f);
 }
 
 static void take_tracked(const struct rlk_heard *h)
@@ -550,7 +538,6 @@ TEST(a_tracked_key_is_reported_once)
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 1);
     model_flush(fake_model(f.nodes[0]));
     wait_seen(RLK_WAKE_SUBSCRIBED, 2);
-    farm_end(&f);
 }
 
 /* A push in pieces, one byte in each turn. */
@@ -567,7 +554,6 @@ TEST(a_push_may_come_in_pieces)
     }
     wait_seen(RLK_WAKE_CHANGED, 1);
     ck_assert_mem_eq(seen.key, "key", 3);
-    farm_end(&f);
 }
 
 #define MANY 100000
@@ -588,7 +574,6 @@ TEST(many_pushes_in_one_go)
     loop_settle(f.base);
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], MANY);
     ck_assert(is_up(NULL));
-    farm_end(&f);
 }
 
 /* Messages that come between the two subscriptions are no reply. */
@@ -606,7 +591,6 @@ TEST(a_push_before_it_is_up_is_ignored)
     wait_up();
     ck_assert_uint_eq(seen.count[RLK_WAKE_TURN] + seen.count[RLK_WAKE_CHANGED], 0);
     ck_assert_uint_eq(n_attempts(), 1);
-    farm_end(&f);
 }
 
 static const char *const nonsense[] = {
@@ -636,7 +620,6 @@ TEST_LOOP(nonsense_closes_it, 0, N_NONSENSE)
     wait_up();
     ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 2);
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
-    farm_end(&f);
 }
 
 /* An invalidation that names no keys says nothing. */
@@ -648,7 +631,6 @@ TEST(an_invalidation_of_no_text_is_ignored)
     say(channel(), "tkey", 4);
     wait_seen(RLK_WAKE_TURN, 1);
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 0);
-    farm_end(&f);
 }
 
 /* The reply is gone with the connection. */
@@ -662,7 +644,6 @@ TEST(the_owner_may_end_the_node_when_it_is_woken)
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 1);
     ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], 1);
     wait_up();
-    farm_end(&f);
 }
 
 /* ---- what breaks ---- */
@@ -684,7 +665,6 @@ TEST_LOOP(it_may_break_at_each_step, 0, 2 * N_STEPS)
     ck_assert(rlk_subscriber_tracks(node()));
     ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 1);
     ck_assert_int_eq(farm_state(&f, 0), REDLOCK_NODE_UP);
-    farm_end(&f);
 }
 
 TEST_LOOP(a_step_that_is_not_answered_ends_by_the_timeout, 0, N_STEPS)
@@ -700,7 +680,6 @@ TEST_LOOP(a_step_that_is_not_answered_ends_by_the_timeout, 0, N_STEPS)
     ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_NONE);
     ck_assert_ptr_nonnull(strstr(seen.trouble, "60000 ms"));
     wait_up();
-    farm_end(&f);
 }
 
 /* After a time in which it worked, the next attempt is made at once, and waited for. _i: it had
@@ -724,7 +703,6 @@ TEST_LOOP(when_it_breaks_it_is_opened_again, 0, 2)
     ck_assert_int_ne(node()->subscriber.client_id, id);
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT TRACKING"), 2);
     ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 2);
-    farm_end(&f);
 }
 
 TEST(nobody_opens_it_again_who_does_not_want_it)
@@ -736,7 +714,6 @@ TEST(nobody_opens_it_again_who_does_not_want_it)
     suspend_ms(IDLE_MS * 2);
     loop_settle(f.base);
     ck_assert_uint_eq(n_attempts(), 1);
-    farm_end(&f);
 }
 
 /* Whoever waits does without it after a failure. When the back-off is over, it may be wanted
@@ -760,7 +737,6 @@ TEST(after_a_failure_it_can_be_had_again)
     suspend_unfreeze();
     wait_up();
     ck_assert(rlk_subscriber_can_be_had(node()));
-    farm_end(&f);
 }
 
 /* Another server may answer at that address. */
@@ -779,7 +755,6 @@ TEST(it_does_not_outlive_the_command_connection)
     fake_go_on(f.nodes[0]);
     wait_up();
     ck_assert(rlk_subscriber_tracks(node()));
-    farm_end(&f);
 }
 
 /* The reply for the former one, an error because that connection is gone, says nothing about this
@@ -797,7 +772,6 @@ TEST(a_late_reply_to_the_tracking_of_a_former_one_is_ignored)
     wait_up();
     ck_assert(rlk_subscriber_tracks(node()));
     ck_assert_uint_eq(seen.count[RLK_WAKE_SUBSCRIBED], 1);
-    farm_end(&f);
 }
 
 /* The manager closes while it is at a step. */
@@ -812,5 +786,4 @@ TEST_LOOP(a_close_ends_it_at_each_step, 0, N_STEPS)
     before = seen.count[RLK_WAKE_UNSUBSCRIBED];
     farm_close(&f);
     ck_assert_uint_eq(seen.count[RLK_WAKE_UNSUBSCRIBED], before);
-    farm_end(&f);
 }

@@ -6,6 +6,7 @@
 #include "lib/test.h"
 
 SUITE("wire");
+FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 
@@ -47,7 +48,6 @@ TEST(set_is_what_every_redlock_client_sends)
         strstr(fake_text(f.nodes[0], 0, (size_t)fake_find(f.nodes[0], 0, 0, "SET")), " NX"));
     ck_assert_ptr_nonnull(
         strstr(fake_text(f.nodes[0], 0, (size_t)fake_find(f.nodes[0], 0, 0, "SET")), " PX 12345"));
-    farm_end(&f);
 }
 
 TEST(token_is_40_hex_digits)
@@ -60,7 +60,6 @@ TEST(token_is_40_hex_digits)
     ck_assert_uint_eq(strlen(got.token), 40);
     ck_assert_uint_eq(strspn(got.token, "0123456789abcdef"), 40);
     ck_assert_uint_eq(farm_count(&f, "k", got.token), 3);
-    farm_end(&f);
 }
 
 TEST(owner_follows_the_token)
@@ -74,7 +73,6 @@ TEST(owner_follows_the_token)
     got = farm_acquire_as(&f, &request);
     ck_assert_str_eq(got.token + 40, ":host-7 pid 12");
     ck_assert_uint_eq(farm_count(&f, "k", got.token), 3);
-    farm_end(&f);
 }
 
 TEST(prefix_comes_before_the_key)
@@ -97,7 +95,6 @@ TEST(prefix_comes_before_the_key)
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_OK);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 TEST(key_with_a_length_may_hold_any_byte)
@@ -119,7 +116,6 @@ TEST(key_with_a_length_may_hold_any_byte)
     ck_assert_mem_eq(redlock_lock_key(got.lock, &len), key, 7);
     ck_assert_uint_eq(len, 6);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
-    farm_end(&f);
 }
 
 TEST(key_length_cuts_the_key)
@@ -132,7 +128,6 @@ TEST(key_length_cuts_the_key)
     request.key_len = 3;
     got = farm_acquire_as(&f, &request);
     ck_assert_uint_eq(farm_count(&f, "res", got.token), 3);
-    farm_end(&f);
 }
 
 TEST(longest_key_and_owner_go_through)
@@ -151,7 +146,6 @@ TEST(longest_key_and_owner_go_through)
     acquire_and_release(&request);
     ck_assert_uint_eq(first_set()->len[1], REDLOCK_MAX_KEY);
     farm_wait_clean(&f);
-    farm_end(&f);
 }
 
 /* Give node 0 a URI with a login in it; the others need none. */
@@ -182,7 +176,6 @@ TEST(user_and_password_are_sent_unescaped)
     ck_assert_uint_eq(first_auth()->argc, 3);
     ck_assert_str_eq(first_auth()->argv[1], "ann@home");
     ck_assert_str_eq(first_auth()->argv[2], "p:w/ %\xc3\xa9");
-    farm_end(&f);
 }
 
 TEST(password_alone_is_sent_alone)
@@ -193,7 +186,6 @@ TEST(password_alone_is_sent_alone)
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     ck_assert_uint_eq(first_auth()->argc, 2);
     ck_assert_str_eq(first_auth()->argv[1], "secret");
-    farm_end(&f);
 }
 
 TEST(login_of_the_options_is_for_uris_without_one)
@@ -208,7 +200,6 @@ TEST(login_of_the_options_is_for_uris_without_one)
     open_with_login("bob:own");
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     farm_wait(&f, 1, REDLOCK_NODE_UP);
-    farm_end(&f);
 }
 
 TEST(wrong_password_is_reported_and_never_shown)
@@ -225,7 +216,6 @@ TEST(wrong_password_is_reported_and_never_shown)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     ck_assert_ptr_nonnull(strstr(got.votes[0].error, "WRONGPASS"));
     ck_assert_ptr_null(strstr(got.votes[0].error, "sesame"));
-    farm_end(&f);
 }
 
 TEST(missing_password_is_reported)
@@ -235,7 +225,6 @@ TEST(missing_password_is_reported)
     farm_open_at_once(&f);
     farm_wait_error(&f, 0, "password");
     ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
-    farm_end(&f);
 }
 
 /* A server without AUTH quotes our own command. */
@@ -247,7 +236,6 @@ TEST(password_that_a_server_quotes_is_not_shown)
     open_with_login(":sesame");
     farm_wait_error(&f, 0, "password: ERR; ");
     ck_assert_ptr_null(strstr(farm_error(&f, 0), "sesame"));
-    farm_end(&f);
 }
 
 TEST(name_of_a_node_has_no_login)
@@ -262,7 +250,6 @@ TEST(name_of_a_node_has_no_login)
     snprintf(name, sizeof(name), "redis://127.0.0.1:%d/0", fake_port(f.nodes[0]));
     ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), REDLOCK_OK);
     ck_assert_str_eq(info.name, name);
-    farm_end(&f);
 }
 
 TEST(database_is_selected_before_anything_is_set)
@@ -278,7 +265,6 @@ TEST(database_is_selected_before_anything_is_set)
     ck_assert_int_ge(fake_find(f.nodes[0], 0, 0, "SELECT 3"), 0);
     ck_assert_int_lt(fake_find(f.nodes[0], 0, 0, "SELECT 3"), fake_find(f.nodes[0], 0, 0, "SET"));
     ck_assert_int_eq(fake_find(f.nodes[1], 0, 0, "SELECT"), -1);
-    farm_end(&f);
 }
 
 TEST(missing_database_is_reported)
@@ -291,7 +277,6 @@ TEST(missing_database_is_reported)
     farm_open_at_once(&f);
     farm_wait_error(&f, 0, "77");
     ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
-    farm_end(&f);
 }
 
 TEST(client_name_is_set)
@@ -304,7 +289,6 @@ TEST(client_name_is_set)
     f.options.client_name = NULL;
     farm_open(&f);
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT SETNAME libredlock"), 1);
-    farm_end(&f);
 }
 
 TEST(version_of_a_server_is_reported)
@@ -315,7 +299,6 @@ TEST(version_of_a_server_is_reported)
     farm_open(&f);
     ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), REDLOCK_OK);
     ck_assert_str_eq(info.server, "redis 7.0.15");
-    farm_end(&f);
 }
 
 /* Before Redis 7 SET knows NX and GET only apart, before 6 there is no HELLO. */
@@ -336,7 +319,6 @@ TEST_LOOP(older_servers_vote_without_naming_the_holder, 5, 7)
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NO);
     ck_assert_str_eq(got.votes[0].holder, "");
-    farm_end(&f);
 }
 
 TEST(the_holder_is_named)
@@ -353,7 +335,6 @@ TEST(the_holder_is_named)
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_int_eq(got.reason, REDLOCK_EHELD);
     ck_assert_str_eq(got.votes[0].holder, "somebody\\x0a else");
-    farm_end(&f);
 }
 
 /* [S11] The writable replica is the dangerous one: only INFO shows its role. */
@@ -378,7 +359,6 @@ TEST_LOOP(unfit_servers_do_not_vote, 0, 3)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     ck_assert_ptr_nonnull(strstr(got.votes[0].error, rows[_i].word));
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 0);
-    farm_end(&f);
 }
 
 /* The role of a server without HELLO is in INFO. */
@@ -390,7 +370,6 @@ TEST(old_replica_does_not_vote)
     farm_open_at_once(&f);
     farm_wait_error(&f, 0, "replica");
     ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
-    farm_end(&f);
 }
 
 /* Redis 6.0 wants a right for HELLO. */
@@ -417,7 +396,6 @@ TEST(server_that_denies_hello_is_greeted_without_it)
     ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), REDLOCK_OK);
     ck_assert_str_eq(info.server, "redis 6.0.15");
     acquire_and_release(&request);
-    farm_end(&f);
 }
 
 TEST(replica_that_denies_hello_does_not_vote)
@@ -427,5 +405,4 @@ TEST(replica_that_denies_hello_does_not_vote)
     farm_open_at_once(&f);
     farm_wait_error(&f, 0, "is a replica");
     ck_assert_int_ne(farm_state(&f, 0), REDLOCK_NODE_UP);
-    farm_end(&f);
 }

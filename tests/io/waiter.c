@@ -37,12 +37,6 @@ void waiter_start(struct farm *f, struct outcome *got, size_t n, int watch)
     farm_open(f);
 }
 
-void waiter_end(struct farm *f)
-{
-    suspend_unfreeze();
-    farm_end(f);
-}
-
 const char *waiter_channel(const struct farm *f)
 {
     const struct fake *host = f->nodes[waiter_hosts[0]];

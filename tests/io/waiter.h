@@ -23,7 +23,6 @@ struct redlock_request waiter_request(const char *key);
 
 /* Freeze the clock, make n masters and open the manager; *got is for the result of a request. */
 void waiter_start(struct farm *f, struct outcome *got, size_t n, int watch);
-void waiter_end(struct farm *f);
 
 /* The channel to which the manager has subscribed at the first host. */
 const char *waiter_channel(const struct farm *f);

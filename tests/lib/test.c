@@ -34,7 +34,7 @@ static void change(struct test_one *now, const struct test_head *head)
     if (head->suite) {
         *now = (struct test_one){.suite = head->suite, .part = head->suite};
     } else if (head->part) {
-        *now = (struct test_one){.suite = now->suite, .part = head->part};
+        now->part = head->part;
     } else if (head->seconds) {
         now->seconds = head->seconds;
     } else {

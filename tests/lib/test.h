@@ -22,14 +22,13 @@
 /* The name before each test in a report. Several files can belong to one suite. */
 #define SUITE(suite) TEST_HEAD(suite, NULL, NULL, NULL, 0)
 
-/* A part of the suite, which $CK_RUN_CASE chooses; without, it has one part with its own name. A
- * part begins without a fixture and without a time limit of its own. */
+/* A part of the suite, which $CK_RUN_CASE chooses; without, it has one part with its own name. */
 #define CASE(part) TEST_HEAD(NULL, part, NULL, NULL, 0)
 
-/* What is called before and after each test of the part: functions, or NULL. */
+/* What is called before and after each test, up to the next FIXTURE(): functions, or NULL. */
 #define FIXTURE(before, after) TEST_HEAD(NULL, NULL, before, after, 0)
 
-/* How long each test of the part may take. */
+/* How long each test may take. */
 #define TIME_LIMIT(seconds) TEST_HEAD(NULL, NULL, NULL, NULL, seconds)
 
 /* A test. Its name is its claim. */

@@ -164,9 +164,8 @@ static const struct story of_the_win[] = {
       BEGIN(ALL5, 500), ANSWER(0x19, OURS), IS(l.success, true)}},
 };
 
-/* With every way in which four nodes answer three times. */
 CASE("validity");
-TIME_LIMIT(60);
+TIME_LIMIT(60); /* every way in which four nodes answer three times */
 
 TEST_ROWS(the_win, of_the_win)
 {
