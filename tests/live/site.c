@@ -7,6 +7,8 @@
 
 #include <event2/event.h>
 
+static struct site *started;
+
 void site_start(struct site *s, size_t n, const struct master_options *options)
 {
     size_t i;
@@ -26,6 +28,7 @@ void site_start(struct site *s, size_t n, const struct master_options *options)
     s->options.node_timeout_ms = SITE_NEVER_MS;
     s->options.connect_timeout_ms = SITE_NEVER_MS;
     s->options.password = options ? options->password : NULL;
+    started = s;
 }
 
 bool site_user(struct site *s, const char *rights)
@@ -67,6 +70,7 @@ void site_end(struct site *s)
 {
     size_t i;
 
+    started = NULL;
     for (i = 0; i < 2; i++) {
         if (s->rl[i]) {
             watch_close(s->base, s->rl[i]);
@@ -76,6 +80,13 @@ void site_end(struct site *s)
         master_free(s->masters[i]);
     }
     event_base_free(s->base);
+}
+
+void site_end_all(void)
+{
+    if (started) {
+        site_end(started);
+    }
 }
 
 struct outcome site_acquire_with(struct site *s, size_t manager,

@@ -44,6 +44,10 @@ void site_open_at_once(struct site *s);
 /* Close what is open, and end everything. */
 void site_end(struct site *s);
 
+/* After a test: end the site that was started last, unless it is ended. Then the test's local
+ * variables are gone; so what a callback writes during a close must be static. */
+void site_end_all(void);
+
 /* Acquire with the first manager, or with the given one. A lock is released by its handle,
  * whichever manager it is from. */
 struct outcome site_acquire(struct site *s, const char *key);

@@ -12,6 +12,7 @@
 #include "live/site.h"
 
 SUITE("acl");
+FIXTURE(NULL, site_end_all);
 
 #define MASTERS 3
 
@@ -159,7 +160,6 @@ TEST(the_rights_that_the_doctor_names_are_enough)
         ck_assert_int_eq(v.keys_denied, 0);
         ck_assert_int_eq(v.status, 0);
     }
-    site_end(&s);
 }
 
 /* ---- without one of them ---- */
@@ -247,7 +247,6 @@ TEST_LOOP(without_a_right_the_rest_goes_on, 0, N_ROWS(rights))
         must_say_what_is_unseen(rights[_i].unseen);
         ck_assert_uint_eq(examine().denied, rights[_i].bit);
     }
-    site_end(&s);
 }
 
 /* Keys outside of the prefix, and no keys at all. */
@@ -261,5 +260,4 @@ TEST_LOOP(denied_keys_are_named, 0, 2)
         must_exclude(&request);
         ck_assert_int_eq(examine().keys_denied, 1);
     }
-    site_end(&s);
 }

@@ -206,30 +206,28 @@ static void must_have_led_before(int one, int other)
     ck_assert_uint_le(atomic_load(&board[one].led_us), atomic_load(&board[other].elected_us));
 }
 
+FIXTURE(start, end);
+
 TEST(the_leader_is_killed)
 {
     int first, second;
 
-    start();
     first = wait_for_another(-1);
     kill(pids[first], SIGKILL);
     second = wait_for_another(first);
     must_have_led_before(first, second);
-    end();
 }
 
 TEST(the_leader_is_stopped)
 {
     int first, second;
 
-    start();
     first = wait_for_another(-1);
     kill(pids[first], SIGSTOP);
     second = wait_for_another(first);
     kill(pids[first], SIGCONT);
     loop_must_true(s.base, has_been_demoted, &board[first]);
     must_have_led_before(first, second);
-    end();
 }
 
 /* The next one is elected after demoted_cb, and not when the ttl is over. */
@@ -237,7 +235,6 @@ TEST(leaders_resign)
 {
     int i, first, second;
 
-    start();
     first = wait_for_another(-1);
     for (i = 0; i < 10; i++) {
         atomic_store(&board[first].order, ORDER_RESIGN);
@@ -248,14 +245,12 @@ TEST(leaders_resign)
         atomic_store(&board[first].order, ORDER_CAMPAIGN);
         first = second;
     }
-    end();
 }
 
 TEST(two_of_five_masters_are_stopped)
 {
     int first, second;
 
-    start();
     first = wait_for_another(-1);
     master_stop(s.masters[0]);
     master_stop(s.masters[1]);
@@ -266,7 +261,6 @@ TEST(two_of_five_masters_are_stopped)
     must_have_led_before(second, wait_for_another(second));
     master_continue(s.masters[0]);
     master_continue(s.masters[1]);
-    end();
 }
 
 /* A leader that can keep no majority is demoted; when the masters are back somebody leads. */
@@ -275,7 +269,6 @@ TEST(three_of_five_masters_are_stopped)
     unsigned i;
     int first;
 
-    start();
     first = wait_for_another(-1);
     for (i = 0; i < 3; i++) {
         master_stop(s.masters[i]);
@@ -286,5 +279,4 @@ TEST(three_of_five_masters_are_stopped)
     }
     atomic_store(&board[first].order, ORDER_RESIGN);
     must_have_led_before(first, wait_for_another(first));
-    end();
 }

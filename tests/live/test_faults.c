@@ -9,6 +9,7 @@
 #include "live/site.h"
 
 SUITE("faults");
+FIXTURE(NULL, site_end_all);
 
 static struct site s;
 
@@ -28,7 +29,6 @@ TEST(two_of_five_killed_is_fine)
     ck_assert_int_ne(got.votes[3].vote, REDLOCK_VOTE_YES);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(two_killed_while_held_do_not_prevent_the_release)
@@ -42,7 +42,6 @@ TEST(two_killed_while_held_do_not_prevent_the_release)
     master_kill(s.masters[4]);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
-    site_end(&s);
 }
 
 TEST(three_of_five_killed_is_no_quorum_and_says_why)
@@ -63,7 +62,6 @@ TEST(three_of_five_killed_is_no_quorum_and_says_why)
         ck_assert_str_ne(got.votes[i].error, "");
     }
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(two_of_five_stopped_is_fine_and_nothing_stays_on_them)
@@ -85,7 +83,6 @@ TEST(two_of_five_stopped_is_fine_and_nothing_stays_on_them)
     site_wait_clean(&s);
     watch_for_state(s.base, s.rl[0], 0, REDLOCK_NODE_UP);
     watch_for_state(s.base, s.rl[0], 2, REDLOCK_NODE_UP);
-    site_end(&s);
 }
 
 TEST(three_of_five_stopped_is_no_quorum_and_nothing_stays)
@@ -109,7 +106,6 @@ TEST(three_of_five_stopped_is_no_quorum_and_nothing_stays)
         master_continue(s.masters[i]);
     }
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(waiting_acquire_goes_on_when_a_majority_is_back)
@@ -137,7 +133,6 @@ TEST(waiting_acquire_goes_on_when_a_majority_is_back)
     for (i = 2; i < 5; i++) {
         site_wait_answer(&s, i, "0", "DBSIZE");
     }
-    site_end(&s);
 }
 
 TEST(restarted_master_is_connected_again)
@@ -155,7 +150,6 @@ TEST(restarted_master_is_connected_again)
     site_wait_answer(&s, 0, got.token, "GET k");
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(master_that_starts_late_is_connected)
@@ -177,7 +171,6 @@ TEST(master_that_starts_late_is_connected)
     got = site_acquire(&s, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
     site_wait_answer(&s, 4, got.token, "GET k");
-    site_end(&s);
 }
 
 /* [S5] A lock that was released while a master was away does not stay there. */
@@ -192,7 +185,6 @@ TEST(keys_left_by_a_broken_connection_are_released_afterwards)
     master_ask(s.masters[0], "CLIENT KILL TYPE normal SKIPME yes");
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 /* Nor on a master that was stopped while we asked, released, and closed. */
@@ -215,7 +207,6 @@ TEST_LOOP(stopped_master_keeps_no_key_of_a_closed_manager, 0, 2)
     }
     ck_assert_str_eq(master_ask(s.masters[0], "DBSIZE"), "0");
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 CASE("odd");
@@ -235,7 +226,6 @@ TEST(flushed_scripts_do_not_prevent_the_release)
     }
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 /* Masters that are out of memory refuse a lock, and carry out its release. The third one may not
@@ -261,7 +251,6 @@ TEST(full_masters_refuse_and_release)
         with_oom += strstr(got.votes[i].error, "OOM") != NULL;
     }
     ck_assert_int_ge(with_oom, 2);
-    site_end(&s);
 }
 
 /* Five masters, of which the first needs other options. */
@@ -292,7 +281,6 @@ TEST(wrong_password_on_one_is_reported)
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     ck_assert_ptr_nonnull(strstr(got.votes[0].error, "WRONGPASS"));
     ck_assert_ptr_null(strstr(got.votes[0].error, "wrong"));
-    site_end(&s);
 }
 
 TEST(missing_password_on_one_is_reported)
@@ -303,7 +291,6 @@ TEST(missing_password_on_one_is_reported)
     site_open_at_once(&s);
     watch_for_error(s.base, s.rl[0], 0, "password");
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
-    site_end(&s);
 }
 
 TEST(passwords_of_all_are_used)
@@ -317,7 +304,6 @@ TEST(passwords_of_all_are_used)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(user_of_an_acl_with_few_rights_is_enough)
@@ -334,7 +320,6 @@ TEST(user_of_an_acl_with_few_rights_is_enough)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 /* [S11] SET NX works on a writable replica: only INFO shows its role. */
@@ -384,7 +369,6 @@ TEST(cluster_node_does_not_vote)
     site_open_at_once(&s);
     watch_for_error(s.base, s.rl[0], 0, "cluster");
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
-    site_end(&s);
 }
 
 /* Something else listens there, for example a server that never answers. */
@@ -397,5 +381,4 @@ TEST(server_that_is_full_is_reported)
     site_open_at_once(&s);
     watch_for_error(s.base, s.rl[0], 0, "(maxclients)");
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
-    site_end(&s);
 }

@@ -17,6 +17,7 @@
 #include "live/site.h"
 
 SUITE("fence");
+FIXTURE(NULL, site_end_all);
 
 /* $RLK_FENCE_GRANTS: how many locks the contending processes acquire in all. */
 #define GRANTS 200u
@@ -121,7 +122,6 @@ TEST(a_fence_costs_one_command_a_master)
         }
     }
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
-    site_end(&s);
 }
 
 /* A number above 2^31 and below 2^53 is passed unchanged, digit by digit. */
@@ -138,7 +138,6 @@ TEST(a_counter_that_is_ahead_is_raised_by_one)
     for (i = 0; i < s.n; i++) {
         ck_assert_str_eq(master_ask(s.masters[i], "GET k:redlock-fence"), "4000000000000002");
     }
-    site_end(&s);
 }
 
 TEST(the_last_number_is_not_given)
@@ -156,7 +155,6 @@ TEST(the_last_number_is_not_given)
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     ck_assert(strstr(got.votes[0].error, "no numbers left") ||
               strstr(got.votes[1].error, "no numbers left"));
-    site_end(&s);
 }
 
 /* ---- contending processes ---- */
@@ -318,5 +316,4 @@ TEST(fences_grow_while_masters_forget)
     fprintf(stderr, "# %u grants to %d processes, %u masters lost\n", n, CLIENTS, lost);
     ck_assert_uint_eq(atomic_load(&board->wrong), 0);
     must_all_differ(n < BOARD_MOST ? n : BOARD_MOST);
-    site_end(&s);
 }

@@ -10,6 +10,7 @@
 #include "live/site.h"
 
 SUITE("hold");
+FIXTURE(NULL, site_end_all);
 
 static struct site s;
 
@@ -31,7 +32,6 @@ TEST(acquire_hold_release)
     }
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 /* Acquire a lock that ends soon. On a busy machine a round may take too long for that. */
@@ -74,7 +74,6 @@ TEST(validity_falls_and_ends_before_the_keys_do)
     site_wait_clean(&s);
     ck_assert_uint_eq(redlock_lock_validity_ms(got.lock), 0);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_GONE);
-    site_end(&s);
 }
 
 TEST(validity_is_zero_from_the_release_on)
@@ -87,7 +86,6 @@ TEST(validity_is_zero_from_the_release_on)
     ck_assert_int_eq(redlock_release(got.lock, NULL, NULL), REDLOCK_OK);
     ck_assert_uint_eq(redlock_lock_validity_ms(got.lock), 0);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(second_contender_is_refused_and_gets_the_holder)
@@ -118,7 +116,6 @@ TEST(second_contender_is_refused_and_gets_the_holder)
     ck_assert_int_ge(named, 3);
     ck_assert_int_eq(site_release(&s, first.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(waiting_contender_gets_it_after_the_release)
@@ -142,7 +139,6 @@ TEST(waiting_contender_gets_it_after_the_release)
     ck_assert_str_ne(second.token, first.token);
     ck_assert_int_eq(site_release(&s, second.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(ttl_lets_the_next_one_in)
@@ -163,7 +159,6 @@ TEST(ttl_lets_the_next_one_in)
     ck_assert_uint_gt(redlock_lock_validity_ms(second.lock), 0);
     ck_assert_int_eq(site_release(&s, second.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(release_of_what_was_deleted_is_gone)
@@ -179,7 +174,6 @@ TEST(release_of_what_was_deleted_is_gone)
         ck_assert_str_eq(master_ask(s.masters[i], "DEL k"), "1");
     }
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_GONE);
-    site_end(&s);
 }
 
 TEST(release_of_what_was_stolen_is_taken_and_touches_nothing)
@@ -198,7 +192,6 @@ TEST(release_of_what_was_stolen_is_taken_and_touches_nothing)
     for (i = 0; i < 5; i++) {
         ck_assert_str_eq(master_ask(s.masters[i], "GET k"), "thief");
     }
-    site_end(&s);
 }
 
 TEST(token_releases_from_anywhere)
@@ -226,7 +219,6 @@ TEST(token_releases_from_anywhere)
                      0);
     loop_must(s.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_GONE);
-    site_end(&s);
 }
 
 TEST(forgotten_lock_stays_for_its_ttl)
@@ -246,7 +238,6 @@ TEST(forgotten_lock_stays_for_its_ttl)
     for (i = 0; i < 5; i++) {
         ck_assert_str_eq(master_ask(s.masters[i], "GET k"), got.token);
     }
-    site_end(&s);
 }
 
 TEST(close_releases_what_is_held)
@@ -258,7 +249,6 @@ TEST(close_releases_what_is_held)
     watch_close(s.base, s.rl[0]);
     s.rl[0] = NULL;
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 /* A key that another Redlock client has set, with whatever value, is a lock. */
@@ -292,7 +282,6 @@ TEST(close_releases_two_thousand_locks_on_every_master)
     suspend_unfreeze();
     s.rl[0] = NULL;
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(key_of_another_client_excludes_us)
@@ -318,7 +307,6 @@ TEST(key_of_another_client_excludes_us)
     }
     request.wait_ms = REDLOCK_FOREVER;
     ck_assert_int_eq(site_acquire_with(&s, 0, &request).status, REDLOCK_OK);
-    site_end(&s);
 }
 
 TEST(our_key_excludes_another_client)
@@ -336,7 +324,6 @@ TEST(our_key_excludes_another_client)
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
     ck_assert_str_eq(master_ask(s.masters[0], "SET k foreign NX PX 60000"), "OK");
-    site_end(&s);
 }
 
 /* A list of that name also excludes us. */
@@ -351,7 +338,6 @@ TEST(key_of_another_type_is_held_by_somebody)
     }
     ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_EHELD);
     ck_assert_str_eq(master_ask(s.masters[0], "TYPE k"), "list");
-    site_end(&s);
 }
 
 static struct redlock_query_result asked;
@@ -391,7 +377,6 @@ TEST(query_names_the_holder)
     ck_assert_int_eq(redlock_query(s.rl[1], "k", 0, on_queried, NULL), REDLOCK_OK);
     loop_must(s.base, &n_asked);
     ck_assert_int_eq(asked.held, 0);
-    site_end(&s);
 }
 
 /* Redis handles binary keys and databases; they only have to be passed unchanged. */
@@ -410,7 +395,6 @@ TEST(binary_key_is_one_key)
     ck_assert_str_eq(master_ask(s.masters[0], "GET %b", key, (size_t)3), got.token);
     ck_assert_int_eq(site_acquire(&s, "a").status, REDLOCK_OK);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
-    site_end(&s);
 }
 
 #define CONTENDERS 12
@@ -460,7 +444,6 @@ TEST(many_contenders_get_it_one_by_one)
     loop_must_true(s.base, all_finished, NULL);
     ck_assert_int_eq(most_holders, 1);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 /* --- rule 2: several managers in several threads ------------------------------------------- */
@@ -556,5 +539,4 @@ TEST(rule_2_managers_live_in_several_threads)
         ck_assert_int_eq(workers[i].closed, 1);
     }
     ck_assert_int_eq(shared_counter, THREADS * ROUNDS);
-    site_end(&s);
 }

@@ -8,6 +8,7 @@
 #include "live/site.h"
 
 SUITE("node-report");
+FIXTURE(NULL, site_end_all);
 
 static struct site s;
 
@@ -95,7 +96,6 @@ TEST(a_master_that_dies_and_comes_back_is_reported)
     said[0] = '\0';
     master_restart(s.masters[1]);
     must_say("up votes");
-    site_end(&s);
 }
 
 TEST(a_master_that_does_not_answer_is_reported)
@@ -112,7 +112,6 @@ TEST(a_master_that_does_not_answer_is_reported)
     must_say("up votes unresponsive votes");
     master_continue(s.masters[0]);
     must_say("up votes unresponsive votes up votes");
-    site_end(&s);
 }
 
 TEST(a_quarantine_is_reported)
@@ -123,7 +122,6 @@ TEST(a_quarantine_is_reported)
     must_say("up no-vote");
     suspend_ms(s.options.max_ttl_ms * 2);
     must_say("up no-vote up votes");
-    site_end(&s);
 }
 
 TEST(the_callback_may_close_the_manager)
@@ -133,7 +131,6 @@ TEST(the_callback_may_close_the_manager)
     open_both();
     loop_must(s.base, &closed);
     ck_assert_str_eq(said, "up votes");
-    site_end(&s);
 }
 
 TEST(nothing_is_reported_while_nothing_changes)
@@ -145,5 +142,4 @@ TEST(nothing_is_reported_while_nothing_changes)
     ck_assert_int_eq(site_release(&s, site_acquire(&s, "k").lock), REDLOCK_OK);
     loop_settle(s.base);
     ck_assert_str_eq(said, "up votes");
-    site_end(&s);
 }

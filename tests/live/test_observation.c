@@ -123,6 +123,8 @@ static bool tracks(void)
     return rlk_subscriber_tracks(&s.rl[0]->nodes[0]);
 }
 
+FIXTURE(NULL, end);
+
 /* A look at each master for each change of the key and of the counter, one more for both at most,
  * and nothing else: masters that are polled every second would be looked at more often. */
 TEST(each_leader_is_reported_with_its_term)
@@ -147,7 +149,6 @@ TEST(each_leader_is_reported_with_its_term)
     if (tracks()) {
         ck_assert_uint_le(seen.looks - before, (size_t)3 * 3 * MASTERS);
     }
-    end();
 }
 
 static const struct {
@@ -169,7 +170,6 @@ TEST_ROWS(a_change_that_we_did_not_make, changes)
         ask_all(changes[_i].end);
     }
     must_see("fhf");
-    end();
 }
 
 static void kill_some(size_t first, size_t last)
@@ -197,7 +197,6 @@ TEST(masters_that_are_killed_are_missed_and_found_again)
         master_restart(s.masters[i]);
     }
     must_see("fhuf");
-    end();
 }
 
 static const char *const rights[] = {"~* +@all allchannels -client|tracking",
@@ -216,5 +215,4 @@ TEST_LOOP(who_may_not_track_polls, 0, N_ROWS(rights))
     must_see("fh");
     ask_all("DEL k");
     must_see("fhf");
-    end();
 }

@@ -9,6 +9,7 @@
 #include "live/site.h"
 
 SUITE("quarantine");
+FIXTURE(NULL, site_end_all);
 
 /* What a test waits for takes at least so long; what must not happen takes far longer. */
 #define SHORT_TTL_MS 3000u
@@ -124,7 +125,6 @@ TEST_LOOP(one_server_at_two_addresses_is_refused, 0, 2)
     ck_assert_int_eq(got.status, REDLOCK_ECONFIG);
     ck_assert_str_eq(master_ask(s.masters[0], "EXISTS k"), "0");
     ck_assert_str_eq(master_ask(s.masters[1], "EXISTS k"), "0");
-    site_end(&s);
 }
 
 /* ---- restarts ---- */
@@ -173,7 +173,6 @@ TEST(a_restart_does_not_give_a_lock_to_two_clients)
     ck_assert_int_eq(got.votes[1].vote, REDLOCK_VOTE_QUARANTINED);
     ck_assert_ptr_nonnull(strstr(got.votes[1].error, "it restarted"));
     site_wait_answer(&s, 1, "0", "EXISTS k");
-    site_end(&s);
 }
 
 /* The same without a quarantine: it shows that the schedule needs one. */
@@ -183,7 +182,6 @@ TEST(without_a_quarantine_a_restart_gives_a_lock_to_two_clients)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_uint_gt(redlock_lock_validity_ms(first.lock), 0);
     ck_assert_uint_gt(redlock_lock_validity_ms(got.lock), 0);
-    site_end(&s);
 }
 
 static long uptime_s(size_t node)
@@ -213,7 +211,6 @@ TEST(masters_that_restarted_vote_again_after_max_ttl)
     restart(2);
     acquire_in_time();
     ck_assert_int_ge(uptime_s(1) > uptime_s(2) ? uptime_s(1) : uptime_s(2), SHORT_TTL_MS / 1000);
-    site_end(&s);
 }
 
 /* No client has seen them before. */
@@ -223,7 +220,6 @@ TEST(masters_that_were_just_started_do_not_vote_before_max_ttl)
     open_with(REDLOCK_QUARANTINE_STRICT, SHORT_TTL_MS, 0);
     acquire_in_time();
     ck_assert_int_ge(uptime_s(0), SHORT_TTL_MS / 1000);
-    site_end(&s);
 }
 
 TEST_LOOP(a_durable_master_keeps_its_vote, 0, 2)
@@ -244,7 +240,6 @@ TEST_LOOP(a_durable_master_keeps_its_vote, 0, 2)
     } else {
         must_be_quarantined(0, "it restarted");
     }
-    site_end(&s);
 }
 
 /* [S11] Its disk was replaced: its log is written always, its run is new, and its keys are gone.
@@ -265,7 +260,6 @@ TEST(a_durable_master_that_comes_back_empty_is_quarantined_for_new_clients)
     must_be_quarantined(0, "lost its data");
     ck_assert_uint_eq(info_of(0, 1).quarantine_ms, 0);
     ck_assert_uint_eq(info_of(0, 2).quarantine_ms, 0);
-    site_end(&s);
 }
 
 /* ---- lost data ---- */
@@ -279,7 +273,6 @@ TEST(a_flushall_is_seen_by_the_inspection)
     wait_until_quarantined(0);
     must_be_quarantined(0, "its data were deleted");
     ck_assert_uint_eq(info_of(0, 1).quarantine_ms, 0);
-    site_end(&s);
 }
 
 TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
@@ -300,7 +293,6 @@ TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     wait_until_quarantined(0);
     must_be_quarantined(0, "its data were deleted");
-    site_end(&s);
 }
 
 /* ---- rights and configuration ---- */
@@ -323,7 +315,6 @@ TEST(a_master_that_denies_scripts_sends_its_time_and_does_not_vote)
     request.wait_ms = 0;
     ck_assert_int_eq(site_acquire_with(&s, 0, &request).status, REDLOCK_ENOQUORUM);
     ck_assert_str_eq(master_ask(s.masters[0], "EXISTS k"), "0");
-    site_end(&s);
 }
 
 TEST(masters_that_evict_do_not_vote)
@@ -335,7 +326,6 @@ TEST(masters_that_evict_do_not_vote)
     open_with(REDLOCK_QUARANTINE_STRICT, SHORT_TTL_MS, 0);
     must_be_quarantined(0, "maxmemory-policy");
     ck_assert_uint_eq(info_of(0, 0).quarantine_ms, UINT64_MAX);
-    site_end(&s);
 }
 
 /* What the script writes: the run, a mark, and since when the data exist. */
@@ -351,5 +341,4 @@ TEST(the_mark_is_of_the_run)
     memcpy(run_id, run + strlen("run_id:"), 40);
     ck_assert_int_eq(strncmp(master_ask(s.masters[0], "GET redlock:incarnation"), run_id, 40), 0);
     ck_assert_str_eq(master_ask(s.masters[0], "PTTL redlock:incarnation"), "-1");
-    site_end(&s);
 }

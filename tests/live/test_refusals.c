@@ -369,11 +369,12 @@ static void tear_down(void)
     event_base_free(base);
 }
 
+FIXTURE(set_up, tear_down);
+
 TEST(a_lock_is_held_by_the_others_and_heals)
 {
     size_t i;
 
-    set_up();
     for (i = 0; i < STATES; i++) {
         extend(&stands[i], LONG_TTL_MS);
         must_be_held(&stands[i]);
@@ -384,7 +385,6 @@ TEST(a_lock_is_held_by_the_others_and_heals)
         begin_release(&stands[i]);
         must_be_released(&stands[i]);
     }
-    tear_down();
 }
 
 /* [S5] The keys would live for two minutes. */
@@ -392,7 +392,6 @@ TEST(a_release_is_carried_out_when_the_master_is_well_again)
 {
     size_t i;
 
-    set_up();
     for (i = 0; i < STATES; i++) {
         begin_release(&stands[i]);
     }
@@ -401,5 +400,4 @@ TEST(a_release_is_carried_out_when_the_master_is_well_again)
         states[i].heal(stands[i].own);
         must_be_released(&stands[i]);
     }
-    tear_down();
 }

@@ -11,6 +11,7 @@
 #include "live/site.h"
 
 SUITE("renew");
+FIXTURE(NULL, site_end_all);
 
 /* When a lock is renewed, and how long its answer is waited for at most. */
 #define THIRD_MS (OUTCOME_TTL_MS / 3)
@@ -156,7 +157,6 @@ TEST(sha_1_of_each_script_is_what_the_server_has)
         stats = master_ask(s.masters[i], "INFO commandstats");
         ck_assert_msg(strstr(stats, "cmdstat_eval:calls=2,") != NULL, "%s", stats);
     }
-    site_end(&s);
 }
 
 static void set_counters(size_t node, const char *fence)
@@ -191,7 +191,6 @@ TEST(sha_1_of_each_fencing_script_is_what_the_server_has)
     ck_assert_msg(strstr(stats, "cmdstat_eval:calls=2,") != NULL, "%s", stats);
     stats = master_ask(s.masters[0], "INFO errorstats");
     ck_assert_msg(strstr(stats, "NOSCRIPT") == NULL, "%s", stats);
-    site_end(&s);
 }
 
 static long ttl_at(size_t node)
@@ -212,7 +211,6 @@ TEST(extension_lengthens_and_never_shortens)
     ck_assert_int_gt(ttl_at(0), (long)OUTCOME_TTL_MS);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 TEST(several_keys_are_one_lock)
@@ -236,7 +234,6 @@ TEST(several_keys_are_one_lock)
     site_wait_answer(&s, 3, "0", "DBSIZE");
     site_wait_answer(&s, 4, "0", "DBSIZE");
     ask_all(0, 3, "DBSIZE", "1");
-    site_end(&s);
 }
 
 static bool are_all_extended(void *arg)
@@ -289,7 +286,6 @@ TEST(key_that_became_a_list_is_somebody_else_s)
     site_wait_answer(&s, 3, "0", "DBSIZE");
     site_wait_answer(&s, 4, "0", "DBSIZE");
     ask_all(0, 3, "LLEN k", "1");
-    site_end(&s);
 }
 
 /* A server that is out of memory extends a key, and sets none. */
@@ -316,7 +312,6 @@ TEST(full_masters_extend_and_do_not_heal)
     wait_everywhere("k");
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 /* Without the right from the start, a master does not vote [S11]: test_acl.c. */
@@ -338,7 +333,6 @@ TEST(user_who_loses_the_right_to_extend_is_reported)
     ck_assert_uint_gt(redlock_lock_validity_ms(got.lock), 0);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 /* ---- renewing ---- */
@@ -396,7 +390,6 @@ TEST(masters_that_restart_empty_in_turn_are_healed)
     ck_assert_uint_gt(redlock_lock_validity_ms(got.lock), 0);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 static bool is_asked_to_keep(void *arg)
@@ -441,7 +434,6 @@ TEST(without_a_majority_it_is_lost_before_the_keys_end)
     site_wait_clean(&s);
     ck_assert_int_eq(notices.troubles, 1);
     ck_assert_int_eq(notices.lost, 1);
-    site_end(&s);
 }
 
 /* ---- adopting ---- */
@@ -505,5 +497,4 @@ TEST(lock_of_a_process_that_has_died_is_adopted)
     ck_assert_int_eq(extend(2 * OUTCOME_TTL_MS), REDLOCK_OK);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }

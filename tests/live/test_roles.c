@@ -7,6 +7,7 @@
 #include "live/site.h"
 
 SUITE("roles");
+FIXTURE(NULL, site_end_all);
 
 #define LONG_TTL_MS 120000u
 #define HEALTH_MS 50u
@@ -83,7 +84,6 @@ TEST_LOOP(a_connected_master_that_becomes_a_writable_replica_has_no_vote, 0, 2)
         ck_assert_int_ne(got.status, REDLOCK_OK);
         ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
     }
-    site_end(&s);
 }
 
 static bool is_quarantined(void *arg)
@@ -110,7 +110,6 @@ TEST(the_role_is_known_without_info)
     watch_for_error(s.base, s.rl[0], 0, "is a replica");
     must_say_ok(0, "REPLICAOF NO ONE");
     loop_must_true(s.base, is_quarantined, NULL);
-    site_end(&s);
 }
 
 /* [S11] The connection stays until an inspection finds the run. */
@@ -148,7 +147,6 @@ TEST_LOOP(a_server_that_cannot_renew_or_release_does_not_vote, 0, 5)
     ck_assert_uint_eq(info_of(0).quarantine_ms, UINT64_MAX);
     ck_assert_int_ne(acquire_at_once().status, REDLOCK_OK);
     ck_assert_str_eq(master_ask(s.masters[0], "EXISTS k"), "0");
-    site_end(&s);
 }
 
 /* It is a replica and then a master again, perhaps between two inspections: the number of its
@@ -169,7 +167,6 @@ TEST(a_former_replica_is_quarantined_each_time)
         loop_must_true(s.base, is_quarantined, NULL);
         ck_assert_uint_ge(info_of(0).quarantine_ms + 1000, before);
     }
-    site_end(&s);
 }
 
 /* The master is out of memory when it is greeted, and has no mark: it cannot write one. Then
@@ -191,7 +188,6 @@ TEST(the_first_mark_after_oom_quarantines)
     master_ask(s.masters[2], "SET k another");
     got = acquire_at_once();
     ck_assert_int_ne(got.status, REDLOCK_OK);
-    site_end(&s);
 }
 
 /* [S11] It has its master's key, and not everything that its master granted; and it is durable. */
@@ -219,5 +215,4 @@ TEST(a_durable_replica_that_was_promoted_is_quarantined_for_new_clients)
     ck_assert_uint_gt(info_of(2).quarantine_ms, 0);
     ck_assert_uint_eq(info_of(0).quarantine_ms, 0);
     ck_assert_uint_eq(info_of(1).quarantine_ms, 0);
-    site_end(&s);
 }

@@ -166,12 +166,13 @@ static bool knows_the_clock(void *arg)
            info_of(0).clock_error_us != UINT64_MAX;
 }
 
+FIXTURE(begin, end);
+
 TEST(the_clock_of_each_master_is_described)
 {
     struct redlock_node_info info;
     size_t i;
 
-    begin();
     *off_us[1] += HOUR_US;
     ck_assert_int_eq(redlock_new(s.base, &s.options, &s.rl[0]), REDLOCK_OK);
     ck_assert_uint_eq(info_of(1).clock_error_us, UINT64_MAX);
@@ -181,7 +182,6 @@ TEST(the_clock_of_each_master_is_described)
         ck_assert_int_le(llabs(info.clock_us - (i == 1 ? HOUR_US : 0)),
                          (int64_t)info.clock_error_us);
     }
-    end();
 }
 
 TEST(a_step_is_known_to_clients_that_come_after_it)
@@ -189,7 +189,6 @@ TEST(a_step_is_known_to_clients_that_come_after_it)
     long long other_us;
     size_t i;
 
-    begin();
     site_open(&s);
     for (i = 0; i < 3; i++) {
         ck_assert_msg(info_of(i).quarantine_ms == 0, "%s", info_of(i).error);
@@ -206,7 +205,6 @@ TEST(a_step_is_known_to_clients_that_come_after_it)
     ck_assert_uint_eq(info_of(1).quarantine_ms, 0);
     ck_assert_uint_eq(info_of(2).quarantine_ms, 0);
     ck_assert_int_eq(born_us(1), other_us);
-    end();
 }
 
 /* The clock is set back to the right time. Then the record shows a time in the future, and no
@@ -215,7 +213,6 @@ TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
 {
     size_t i;
 
-    begin();
     site_open(&s);
     step();
     loop_must_true(s.base, is_on_record, NULL);
@@ -229,7 +226,6 @@ TEST(a_clock_step_stays_recorded_when_the_clock_is_set_back)
     ck_assert_uint_eq(info_of(1).quarantine_ms, 0);
     ck_assert(is_on_record(NULL));
     ck_assert_int_lt(born_us(0), before_us + 2 * DAY_US + HOUR_US); /* it was a day ago */
-    end();
 }
 
 /* The master is out of memory and cannot store the record: it is still inspected. */
@@ -237,7 +233,6 @@ TEST(a_step_is_recorded_as_soon_as_there_is_memory)
 {
     long long born;
 
-    begin();
     site_open(&s);
     ck_assert_str_eq(master_ask(s.masters[0], "CONFIG SET maxmemory 1"), "OK");
     step();
@@ -248,5 +243,4 @@ TEST(a_step_is_recorded_as_soon_as_there_is_memory)
     ck_assert_uint_ne(info_of(0).quarantine_ms, UINT64_MAX);
     ck_assert_str_eq(master_ask(s.masters[0], "CONFIG SET maxmemory 0"), "OK");
     loop_must_true(s.base, is_on_record, NULL);
-    end();
 }

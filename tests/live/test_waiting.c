@@ -17,6 +17,7 @@
 #include "live/site.h"
 
 SUITE("waiting");
+FIXTURE(NULL, site_end_all);
 
 #define MASTERS 5
 
@@ -128,7 +129,6 @@ TEST_ROWS(a_release_wakes_who_waits, kinds)
     must_get();
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
-    site_end(&s);
 }
 
 static const struct {
@@ -155,7 +155,6 @@ TEST_ROWS(an_end_without_our_scripts, ends)
     ask_all(ends[_i].end);
     must_get();
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
-    site_end(&s);
 }
 
 /* Everything that may be evicted is: the key and the list. */
@@ -169,7 +168,6 @@ TEST(an_eviction_wakes_who_waits)
     ask_all("SET other 1");
     ask_all("CONFIG SET maxmemory 0");
     must_get();
-    site_end(&s);
 }
 
 /* ---- masters that fail ---- */
@@ -226,7 +224,6 @@ TEST_ROWS(masters_are_stopped, failures)
     must_get();
     for_stopped(failures[_i].stopped, master_continue);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
-    site_end(&s);
 }
 
 /* It has lost the key and the list; the others have not. */
@@ -243,7 +240,6 @@ TEST_LOOP(a_master_is_restarted_while_somebody_waits, 0, MASTERS)
     ck_assert_int_eq(redlock_release(first.lock, NULL, NULL), REDLOCK_OK);
     must_get();
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
-    site_end(&s);
 }
 
 /* ---- rights ---- */
@@ -282,7 +278,6 @@ TEST_ROWS(a_user_without_a_right, users)
     ck_assert_int_eq(site_release(&s, first.lock), REDLOCK_OK);
     must_get();
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
-    site_end(&s);
 }
 
 /* ---- kinds of locks ---- */
@@ -301,7 +296,6 @@ TEST(a_fenced_waiter_gets_a_greater_fence)
     ck_assert_int_eq(site_release(&s, first.lock), REDLOCK_OK);
     must_get();
     ck_assert_uint_gt(redlock_lock_fencing_token(got.lock), fence);
-    site_end(&s);
 }
 
 /* {a, k} is held. {k, b} and {a} wait for a part of it each. */
@@ -325,7 +319,6 @@ TEST(sets_that_overlap_wait_for_each_other)
     must_get();
     loop_must(s.base, &third.calls);
     ck_assert_int_eq(third.status, REDLOCK_OK);
-    site_end(&s);
 }
 
 /* Three masters have the key and its list. */
@@ -360,7 +353,6 @@ TEST(a_key_may_contain_any_byte)
     ck_assert_int_eq(site_release(&s, first.lock), REDLOCK_OK);
     must_get();
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
-    site_end(&s);
 }
 
 /* ---- processes ---- */
@@ -486,7 +478,6 @@ TEST(a_waiter_that_was_killed_delays_nobody)
     wait_for_turns(1);
     ck_assert_int_eq(turns->client[0], 1);
     must_end_well(1);
-    site_end(&s);
 }
 
 /* It is woken, and does not come. */
@@ -502,7 +493,6 @@ TEST(a_waiter_that_is_stopped_does_not_keep_its_turn)
     ck_assert_int_eq(kill(pids[0], SIGCONT), 0);
     wait_for_turns(2);
     must_end_well(0);
-    site_end(&s);
 }
 
 /* Nobody releases it. */
@@ -519,5 +509,4 @@ TEST(the_lock_of_a_holder_that_was_killed_goes_to_the_next_when_it_ends)
     start_clients(1);
     wait_for_turns(1);
     must_end_well(0);
-    site_end(&s);
 }

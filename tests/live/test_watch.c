@@ -12,6 +12,7 @@
 #include "node/talk.h"
 
 SUITE("watch");
+FIXTURE(NULL, site_end_all);
 
 static struct site s;
 static struct rlk_node_hooks hooks;
@@ -140,7 +141,6 @@ TEST_LOOP(a_change_of_a_tracked_key_is_reported_once, 0, N_CHANGES)
         wait_seen(RLK_WAKE_SUBSCRIBED, 2);
         ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 1);
     }
-    site_end(&s);
 }
 
 /* A SET that is refused changes nothing. */
@@ -155,7 +155,6 @@ TEST(a_refused_set_is_not_reported)
         wait_seen(RLK_WAKE_SUBSCRIBED, 2);
         ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 0);
     }
-    site_end(&s);
 }
 
 TEST(a_server_tracks_if_it_knows_the_command)
@@ -163,7 +162,6 @@ TEST(a_server_tracks_if_it_knows_the_command)
     start_up();
     ck_assert_int_eq(rlk_subscriber_tracks(node()), strcmp(ask("CLIENT TRACKING OFF"), "OK") == 0);
     ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_UP);
-    site_end(&s);
 }
 
 /* ---- messages ---- */
@@ -183,7 +181,6 @@ TEST(a_script_that_publishes_knows_who_has_got_it)
     ck_assert_str_eq(master_ask(s.masters[0], "EVAL " PUBLISH " 0 %s nkey", channel), "1");
     wait_seen(RLK_WAKE_NEXT, 1);
     ck_assert_str_eq(master_ask(s.masters[0], "EVAL " PUBLISH " 0 %s0 tkey", channel), "0");
-    site_end(&s);
 }
 
 TEST(when_the_server_ends_it_the_watch_comes_back)
@@ -197,7 +194,6 @@ TEST(when_the_server_ends_it_the_watch_comes_back)
         ask("SET k 1");
         wait_seen(RLK_WAKE_CHANGED, 1);
     }
-    site_end(&s);
 }
 
 /* ---- rights ---- */
@@ -228,5 +224,4 @@ TEST_LOOP(what_a_user_may_not_do_is_missing, 0, N_USERS)
         ck_assert_int_eq(rlk_subscriber_tracks(node()), users[_i].tracks);
         ck_assert_str_eq(watch_error(s.rl[0], 0), "");
     }
-    site_end(&s);
 }
