@@ -88,6 +88,12 @@ void farm_open(struct farm *f)
     }
 }
 
+void farm_start_open(struct farm *f, size_t n)
+{
+    farm_start(f, n, FAKE_UNIX);
+    farm_open(f);
+}
+
 enum redlock_node_state farm_state(struct farm *f, size_t node)
 {
     return watch_state(f->rl, node);
@@ -238,11 +244,52 @@ static bool has_count(void *arg)
     return fake_count(about->f->nodes[about->node], about->word) >= about->count;
 }
 
-void farm_give_away(struct farm *f, size_t first, size_t last)
+void farm_on(struct farm *f, size_t first, size_t last, const char *command, enum fake_how how,
+             const char *bytes)
 {
     for (; first < last; first++) {
-        model_set(fake_model(f->nodes[first]), "k", FARM_OTHER, 0);
+        fake_on(f->nodes[first], command, how, bytes);
     }
+}
+
+static void each(struct farm *f, size_t first, size_t last, void act(struct fake *node))
+{
+    for (; first < last; first++) {
+        act(f->nodes[first]);
+    }
+}
+
+void farm_pause(struct farm *f, size_t first, size_t last)
+{
+    each(f, first, last, fake_pause);
+}
+
+void farm_go_on(struct farm *f, size_t first, size_t last)
+{
+    each(f, first, last, fake_go_on);
+}
+
+void farm_down(struct farm *f, size_t first, size_t last)
+{
+    each(f, first, last, fake_down);
+}
+
+void farm_up(struct farm *f, size_t first, size_t last)
+{
+    each(f, first, last, fake_up);
+}
+
+void farm_set(struct farm *f, size_t first, size_t last, const char *key, const char *value,
+              uint64_t ttl_ms)
+{
+    for (; first < last; first++) {
+        model_set(fake_model(f->nodes[first]), key, value, ttl_ms);
+    }
+}
+
+void farm_give_away(struct farm *f, size_t first, size_t last)
+{
+    farm_set(f, first, last, "k", FARM_OTHER, 0);
 }
 
 void farm_end_other(struct farm *f)

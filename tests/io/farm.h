@@ -48,6 +48,9 @@ void farm_start(struct farm *f, size_t n, enum fake_where where);
 /* Make the manager, and wait until every node is up. */
 void farm_open(struct farm *f);
 
+/* Both, with servers on unix sockets. */
+void farm_start_open(struct farm *f, size_t n);
+
 /* Only make the manager. */
 void farm_open_at_once(struct farm *f);
 
@@ -82,6 +85,16 @@ void farm_time_out(struct farm *f);
 /* Acquire or release, and wait for the callback, which comes after the timeouts. */
 struct outcome farm_acquire_to_timeout(struct farm *f, const char *key);
 int farm_release_to_timeout(struct farm *f, struct redlock_lock *lock);
+
+/* For servers first to last - 1 what fake.h and model.h do for one. */
+void farm_on(struct farm *f, size_t first, size_t last, const char *command, enum fake_how how,
+             const char *bytes);
+void farm_pause(struct farm *f, size_t first, size_t last);
+void farm_go_on(struct farm *f, size_t first, size_t last);
+void farm_down(struct farm *f, size_t first, size_t last);
+void farm_up(struct farm *f, size_t first, size_t last);
+void farm_set(struct farm *f, size_t first, size_t last, const char *key, const char *value,
+              uint64_t ttl_ms);
 
 /* How many servers have that value for the key; NULL: how many have no such key. */
 size_t farm_count(struct farm *f, const char *key, const char *value);

@@ -89,20 +89,6 @@ void held_start(struct farm *f)
     farm_open(f);
 }
 
-void held_pause(struct farm *f, size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        fake_pause(f->nodes[first]);
-    }
-}
-
-void held_resume(struct farm *f, size_t first, size_t last)
-{
-    for (; first < last; first++) {
-        fake_go_on(f->nodes[first]);
-    }
-}
-
 void held_del(struct farm *f, size_t first, size_t last)
 {
     for (; first < last; first++) {

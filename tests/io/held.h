@@ -29,10 +29,7 @@ struct held {
 /* Start five masters, and wait until they are up. */
 void held_start(struct farm *f);
 
-/* For masters first to last - 1: stop answering; answer again, what waited first; delete the key
- * "k". */
-void held_pause(struct farm *f, size_t first, size_t last);
-void held_resume(struct farm *f, size_t first, size_t last);
+/* On masters first to last - 1 delete the key "k". */
 void held_del(struct farm *f, size_t first, size_t last);
 
 /* ttl OUTCOME_TTL_MS, renewed; the notices go to *h. */

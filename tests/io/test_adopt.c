@@ -100,9 +100,7 @@ TEST(a_wrong_token_adopts_nothing)
 
     held_start_with_lock(&h, &f);
     forget(token, sizeof(token));
-    for (i = 0; i < 5; i++) {
-        model_set(fake_model(f.nodes[i]), "k", token, OUTCOME_TTL_MS / 2);
-    }
+    farm_set(&f, 0, 5, "k", token, OUTCOME_TTL_MS / 2);
     adopt_and_expect("0123", REDLOCK_ELOST);
     for (i = 0; i < 5; i++) {
         ck_assert_uint_le(model_ttl(fake_model(f.nodes[i]), "k"), OUTCOME_TTL_MS / 2);
@@ -139,7 +137,7 @@ TEST(a_silent_majority_adopts_nothing)
     held_start_with_lock(&h, &f);
     forget(token, sizeof(token));
     request = held_request(&h, &f, "k");
-    held_pause(&f, 0, 3);
+    farm_pause(&f, 0, 3);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, token, on_silence, &reported, NULL), 0);
     loop_settle(f.base);
     ck_assert_int_eq(reported, 0);
@@ -167,12 +165,12 @@ TEST(an_adoption_is_cancelled_and_nothing_released)
     held_start_with_lock(&h, &f);
     forget(token, sizeof(token));
     request = held_request(&h, &f, "k");
-    held_pause(&f, 0, 5);
+    farm_pause(&f, 0, 5);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, token, on_canceled, &canceled, &lock), 0);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_int_eq(redlock_cancel(lock), REDLOCK_OK);
     loop_must(f.base, &canceled);
-    held_resume(&f, 0, 5);
+    farm_go_on(&f, 0, 5);
     loop_settle(f.base);
     ck_assert_int_eq(canceled, 1);
     for (i = 0; i < 5; i++) {
@@ -216,7 +214,7 @@ static struct redlock *adopt_with_three_masters(void)
     held_start(&f);
     held_acquire_key(&h, &f, "k");
     forget(taken_over, sizeof(taken_over));
-    held_pause(&f, 3, 5);
+    farm_pause(&f, 3, 5);
     ck_assert_int_eq(redlock_new(f.base, &f.options, &rl), REDLOCK_OK);
     for (i = 0; i < 3; i++) {
         watch_for_state(f.base, rl, i, REDLOCK_NODE_UP);
@@ -229,7 +227,7 @@ static struct redlock *adopt_with_three_masters(void)
 
 static void the_others_connect(struct redlock *rl)
 {
-    held_resume(&f, 3, 5);
+    farm_go_on(&f, 3, 5);
     watch_for_state(f.base, rl, 3, REDLOCK_NODE_UP);
     watch_for_state(f.base, rl, 4, REDLOCK_NODE_UP);
 }
@@ -303,12 +301,11 @@ TEST(an_adoption_without_a_majority_does_not_say_gone)
     struct redlock_request request;
     int reported = 0;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     held_acquire_key(&h, &f, "k");
     forget(taken_over, sizeof(taken_over));
     held_del(&f, 0, 1);
-    held_pause(&f, 1, 2);
+    farm_pause(&f, 1, 2);
     request = held_request(&h, &f, "k");
     ck_assert_int_eq(redlock_adopt(f.rl, &request, taken_over, on_silence, &reported, NULL), 0);
     farm_time_out(&f);
@@ -355,13 +352,13 @@ TEST(an_adoption_that_is_refused_sends_no_script_again)
     loop_settle(f.base);
     forget(taken_over, sizeof(taken_over));
     held_del(&f, 0, 3);
-    held_pause(&f, 0, 5);
+    farm_pause(&f, 0, 5);
     request = held_request(&h, &f, "k");
     ck_assert_int_eq(redlock_adopt(f.rl, &request, taken_over, on_lost, &reported, NULL), 0);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
     ck_assert(!scripts_is_text(scripts_last(&f, 4, &rlk_script_keep)));
     model_forget_scripts(fake_model(f.nodes[4]));
-    held_resume(&f, 0, 5);
+    farm_go_on(&f, 0, 5);
     loop_must(f.base, &reported);
     loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_keep), 2);

@@ -194,8 +194,7 @@ TEST(rule_3_a_release_without_callback_is_fine)
 {
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(redlock_release(got.lock, NULL, NULL), REDLOCK_OK);
     farm_wait_clean(&f);
@@ -233,8 +232,7 @@ TEST(rule_3_a_call_that_fails_does_not_call_back)
     struct outcome_released first = {0, 0};
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(redlock_cancel(got.lock), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_release(got.lock, outcome_on_released, &first), REDLOCK_OK);
@@ -254,8 +252,7 @@ TEST(rule_3_a_pending_lock_cannot_be_released_or_forgotten)
     struct outcome got = {.n = 3};
     struct redlock_lock *lock;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &lock), 0);
     ck_assert_int_eq(redlock_release(lock, must_not_be_called, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_lock_detach(lock), REDLOCK_ESTATE);
@@ -269,8 +266,7 @@ TEST(rule_3_a_closing_manager_refuses_and_does_not_call_back)
     struct redlock_request request = outcome_request("k");
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     got = farm_acquire(&f, "held");
     fake_pause(f.nodes[0]);
     fake_pause(f.nodes[1]);
@@ -410,8 +406,7 @@ TEST(rule_5_calls_may_be_made_inside_callbacks)
 {
     struct redlock_request request = outcome_request("k0");
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, chain_on_acquired, NULL, NULL), 0);
     loop_must(f.base, &closed);
     ck_assert_int_eq(chain, 6);
@@ -459,8 +454,7 @@ TEST(rule_5_close_inside_the_callback_of_a_release)
 {
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(redlock_release(got.lock, close_when_released, NULL), REDLOCK_OK);
     loop_must(f.base, &closed);
@@ -484,12 +478,9 @@ TEST(rule_5_cancel_inside_a_callback)
 {
     struct redlock_request request = outcome_request("first");
     struct outcome got = {.n = 3};
-    size_t i;
 
     farm_start(&f, 3, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
-    }
+    farm_set(&f, 0, 3, "k", "somebody", 60000);
     farm_open(&f);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, cancel_the_second, NULL, NULL), 0);
     request.key = "k";
@@ -582,13 +573,9 @@ TEST(rule_7_callbacks_come_in_the_order_of_decisions)
     struct redlock_request request = outcome_request("k");
     struct redlock_lock *first;
     struct redlock_lock *third;
-    size_t i;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_start_open(&f, 3);
+    farm_pause(&f, 0, 3);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, note, a, &first), 0);
     request.key = "l";
     ck_assert_int_eq(redlock_acquire(f.rl, &request, note, b, NULL), 0);
@@ -599,9 +586,7 @@ TEST(rule_7_callbacks_come_in_the_order_of_decisions)
     redlock_cancel(third);
     redlock_cancel(first);
     loop_settle(f.base);
-    for (i = 0; i < 3; i++) {
-        fake_go_on(f.nodes[i]);
-    }
+    farm_go_on(&f, 0, 3);
     farm_wait_count(&f, 0, "EVALSHA", 2);
     ck_assert_int_eq(redlock_close(f.rl, note_closed, e), REDLOCK_OK);
     f.rl = NULL;
@@ -635,8 +620,7 @@ TEST(rule_7_a_cancel_keeps_the_place_of_a_queued_win)
     static char a[] = "a", b[] = "b", c[] = "c";
     struct redlock_request request = outcome_request("k");
 
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     fake_pause(f.nodes[0]);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, cancel_the_win, a, NULL), 0);
     request.key = "l";
@@ -714,8 +698,7 @@ TEST(rule_8_key_and_token_of_a_release_are_copied)
     char *token;
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     got = farm_acquire(&f, "k");
     token = strdup(got.token);
     redlock_lock_detach(got.lock);
@@ -776,8 +759,7 @@ TEST(rule_9_a_forked_child_is_refused_and_sends_nothing)
     size_t i;
     pid_t child;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     held = farm_acquire(&f, "k");
     for (i = 0; i < 3; i++) {
         farm_wait_count(&f, i, "SET", 1);
@@ -804,8 +786,7 @@ TEST(rule_9_the_parent_goes_on_after_the_child_has_closed)
     pid_t child;
     size_t i;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     child = fork();
     if (child == 0) {
         _exit(redlock_close(f.rl, on_closed, NULL) == REDLOCK_EFORK ? 7 : 1);
@@ -865,15 +846,13 @@ TEST(rule_9_a_forked_child_makes_its_own_manager)
 {
     pid_t child;
 
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     child = fork();
     if (child == 0) {
         struct farm own;
 
         redlock_close(f.rl, NULL, NULL);
-        farm_start(&own, 3, FAKE_UNIX);
-        farm_open(&own);
+        farm_start_open(&own, 3);
         _exit(farm_acquire(&own, "k").status == REDLOCK_OK ? 7 : 1);
     }
     ck_assert_int_eq(status_of(child), 7);

@@ -82,18 +82,13 @@ static void fill(void)
 
 static void go_on(void)
 {
-    size_t i;
-
-    for (i = 0; i < f.n; i++) {
-        fake_go_on(f.nodes[i]);
-    }
+    farm_go_on(&f, 0, f.n);
 }
 
 static void start_filled(void)
 {
     memset(&all, 0, sizeof(all));
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     fill();
 }
 
@@ -113,8 +108,7 @@ TEST(rounds_wait_until_a_majority_has_room)
 TEST(a_minority_that_does_not_answer_delays_nobody)
 {
     memset(&all, 0, sizeof(all));
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     fake_pause(f.nodes[0]);
     acquire_many(DEQUEUED);
     acquire_many(MORE);
@@ -136,8 +130,7 @@ static void fill_one(int more)
 TEST(a_slow_minority_delays_new_rounds_for_a_while)
 {
     memset(&all, 0, sizeof(all));
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     fill_one(0);
     acquire_many(MORE);
     suspend_ms(FARM_NEVER_MS / 3);
@@ -192,9 +185,7 @@ TEST(a_waiter_keeps_its_place_while_rounds_have_no_room)
     f.options.subscribe = 1;
     farm_open(&f);
     request.wait_ms = REDLOCK_FOREVER;
-    for (i = 0; i < f.n; i++) {
-        model_set(fake_model(f.nodes[i]), "k", "of another client", 0);
-    }
+    farm_set(&f, 0, f.n, "k", "of another client", 0);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, on_acquired, NULL, NULL), REDLOCK_OK);
     for (i = 0; i < f.n; i++) {
         loop_must_true(f.base, is_listed, &i);
@@ -285,8 +276,7 @@ TEST(a_query_waits_for_its_turn)
 static void start_with_lock(void)
 {
     memset(&all, 0, sizeof(all));
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     held_acquire_key(&h, &f, "k");
     loop_settle(f.base);
     fill();
@@ -310,8 +300,7 @@ TEST(a_renewal_does_not_wait_behind_acquires)
 TEST(a_slow_minority_does_not_delay_a_renewal)
 {
     memset(&all, 0, sizeof(all));
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     held_acquire_key(&h, &f, "k");
     loop_settle(f.base);
     suspend_ms(HELD_THIRD_MS / 10);
@@ -340,8 +329,7 @@ TEST(a_release_without_room_outlives_its_unanswered_set)
     struct outcome got;
 
     memset(&all, 0, sizeof(all));
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     fake_pause(f.nodes[0]);
     request.ttl_ms = 30000;
     got = farm_acquire_as(&f, &request);
@@ -401,13 +389,9 @@ TEST(renewals_are_spread)
 
 TEST(not_all_wait_for_a_master_that_is_being_connected)
 {
-    size_t i;
-
     memset(&all, 0, sizeof(all));
     farm_start(&f, 3, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_pause(&f, 0, 3);
     farm_open_at_once(&f);
     acquire_many(DEQUEUED);
     loop_settle(f.base);
@@ -435,12 +419,8 @@ static void release_by_token(void)
 /* Node 2 has the key, its greeting does not end, and a majority has answered. */
 static void start_without_the_third(void)
 {
-    size_t i;
-
     farm_start(&f, 3, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        model_set(fake_model(f.nodes[i]), "k", "token", 60000);
-    }
+    farm_set(&f, 0, 3, "k", "token", 60000);
     fake_on(f.nodes[2], "SCRIPT LOAD", FAKE_STALL, NULL);
     farm_open_at_once(&f);
     farm_wait_count(&f, 2, "SCRIPT LOAD", 1);

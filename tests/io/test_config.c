@@ -637,9 +637,7 @@ TEST(acquires_have_a_limit)
     ck_assert_int_eq(queried, 1);
     ck_assert_int_eq(got.calls, 65536);
     ck_assert_int_eq(got.status, REDLOCK_ECANCELED);
-    for (i = 0; i < 3; i++) {
-        fake_up(f.nodes[i]);
-    }
+    farm_up(&f, 0, 3);
 }
 
 CASE("new");

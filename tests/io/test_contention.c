@@ -93,8 +93,7 @@ static void start_release(struct waiter *w)
 static void start(size_t n)
 {
     n_calls = 0;
-    farm_start(&f, n, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, n);
 }
 
 /* ---- many ---- */
@@ -181,9 +180,7 @@ TEST(the_next_request_follows_the_release_in_one_flight)
     must_get(&one);
     ask_to_wait(&two, "k");
     must_stand_behind(&two);
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_pause(&f, 0, 3);
     start_release(&one);
     for (i = 0; i < 3; i++) {
         farm_wait_count(&f, i, "SET k", 2);
@@ -269,9 +266,7 @@ TEST(a_thousand_heads_that_fail_pass_the_turn_on)
     int i;
 
     start(3);
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_pause(&f, 0, 3);
     request.wait_ms = REDLOCK_FOREVER;
     request.max_retries = 0;
     for (i = 0; i < THOUSAND; i++) {
@@ -294,11 +289,7 @@ TEST(a_thousand_heads_that_fail_pass_the_turn_on)
 
 static void refuse_all(const char *command, const char *error)
 {
-    size_t i;
-
-    for (i = 0; i < f.n; i++) {
-        fake_on(f.nodes[i], command, FAKE_REPLY, error);
-    }
+    farm_on(&f, 0, f.n, command, FAKE_REPLY, error);
 }
 
 static void end_trouble(void)
@@ -518,24 +509,19 @@ TEST(a_release_that_fails_passes_the_turn_on)
 {
     struct waiter one = {0}, two = {0};
     struct outcome_released released = {0, 0};
-    size_t i;
 
     start(3);
     ask_to_wait(&one, "k");
     must_get(&one);
     ask_to_wait(&two, "k");
     must_stand_behind(&two);
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_pause(&f, 0, 3);
     ck_assert_int_eq(redlock_release(one.lock, outcome_on_released, &released), REDLOCK_OK);
     farm_wait_count(&f, 0, "SET k", 2);
     farm_time_out(&f);
     loop_must(f.base, &released.calls);
     ck_assert_int_eq(released.status, REDLOCK_ENOQUORUM);
-    for (i = 0; i < 3; i++) {
-        fake_go_on(f.nodes[i]);
-    }
+    farm_go_on(&f, 0, 3);
     must_get(&two);
 }
 

@@ -294,9 +294,7 @@ TEST_LOOP(an_error_in_an_inspection_ends_no_lock, 0, 4)
     request.ttl_ms = 290000;
     rig_start((enum redlock_quarantine)(_i / 2), RIG_HEALTH_MS);
     held = farm_acquire_as(&rig, &request);
-    for (i = 0; i < 3; i++) {
-        fake_on(rig.nodes[i], "EVAL", FAKE_REPLY, errors[_i % 2]);
-    }
+    farm_on(&rig, 0, 3, "EVAL", FAKE_REPLY, errors[_i % 2]);
     rig_pass_ms(RIG_HEALTH_MS);
     for (i = 0; i < 3; i++) {
         rig_wait_until_quarantined(i);

@@ -86,7 +86,7 @@ TEST(it_moves_to_an_earlier_time_when_a_master_forgets_the_key)
     held_start(&f);
     acquire_with_moves(&f, 1);
     first_us = redlock_lock_deadline_us(h.lock);
-    held_pause(&f, 3, 5);
+    farm_pause(&f, 3, 5);
     suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.moved, 1);
     renewed_us = h.deadline_us;

@@ -66,7 +66,7 @@ TEST(a_lost_lock_names_the_masters_that_did_not_answer_and_since_when)
     size_t i;
 
     held_acquire_key(&h, &f, "k");
-    held_pause(&f, 2, 5);
+    farm_pause(&f, 2, 5);
     in_small_steps_until(&h.lost);
     must_name_masters_that_did_not_answer();
     for (i = 2; i < 5; i++) {
@@ -117,7 +117,7 @@ TEST(every_kind_of_answer_is_reported)
     model_set(fake_model(f.nodes[3]), "k", "another", OUTCOME_TTL_MS);
     fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR not today\r\n");
     fake_on(f.nodes[2], "EVALSHA", FAKE_REPLY, "-ERR not today\r\n");
-    held_pause(&f, 4, 5);
+    farm_pause(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
@@ -127,7 +127,7 @@ TEST(every_kind_of_answer_is_reported)
     must_have_answered(3, REDLOCK_VOTE_NO, REDLOCK_SAID_TAKEN);
     ck_assert_str_eq(detail_at(3).holder, "another");
     ck_assert_int_eq(detail_at(4).waiting, 1);
-    held_resume(&f, 4, 5);
+    farm_go_on(&f, 4, 5);
     loop_settle(f.base);
     must_have_answered(4, REDLOCK_VOTE_NO, REDLOCK_SAID_GONE);
     ck_assert_int_eq(detail_at(4).waiting, 0);
@@ -181,7 +181,7 @@ TEST(a_failed_acquire_reports_the_answers_of_its_last_round)
     int reported = 0, i;
 
     model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
-    held_pause(&f, 1, 3);
+    farm_pause(&f, 1, 3);
     fake_on(f.nodes[3], "SET", FAKE_REPLY, "-OOM no memory\r\n");
     fake_down(f.nodes[4]);
     farm_wait(&f, 4, REDLOCK_NODE_DOWN);
@@ -272,12 +272,9 @@ TEST(a_refusal_after_the_decision_names_its_holder_and_no_answer_is_called_late)
 TEST(a_master_that_broke_the_connection_on_our_question_is_said_to_have_done_so)
 {
     struct redlock_request request = outcome_request("k");
-    size_t i;
 
     farm_give_away(&f, 0, 4);
-    for (i = 1; i < 4; i++) {
-        fake_on(f.nodes[i], "SET", FAKE_STALL, NULL);
-    }
+    farm_on(&f, 1, 4, "SET", FAKE_STALL, NULL);
     fake_on(f.nodes[4], "SET", FAKE_DO_CLOSE, NULL);
     r = (struct refusal){0};
     ck_assert_int_eq(redlock_acquire(f.rl, &request, on_cancelled, &r.reported, &r.lock),
@@ -314,7 +311,7 @@ TEST(a_failed_adoption_reports_missing_keys_and_other_holders)
     int reported = 0, i;
 
     model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
-    held_pause(&f, 3, 5);
+    farm_pause(&f, 3, 5);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, "ours", on_refused, &reported, NULL),
                      REDLOCK_OK);
     loop_must(f.base, &reported);

@@ -258,7 +258,7 @@ TEST_ROWS(the_lead_ends_before_the_lock, cuts)
     start();
     o.healthy_cb = cuts[_i].asks_health ? candidate_on_healthy : NULL;
     candidate_lead(&c, &o);
-    held_pause(&f, 0, MASTERS);
+    farm_pause(&f, 0, MASTERS);
     candidate_pass_ms(&c, CANDIDATE_DEADLINE_MS - 100);
     ck_assert(is_leader());
     ck_assert_int_eq(c.demoted, 0);
@@ -266,7 +266,7 @@ TEST_ROWS(the_lead_ends_before_the_lock, cuts)
     ck_assert_int_eq(c.demoted, 1);
     ck_assert_int_eq(c.demotion.reason, REDLOCK_ENOQUORUM);
     ck_assert_uint_gt(left_ms(c.demotion.stop_by_us), CANDIDATE_THIRD_MS / 2);
-    held_resume(&f, 0, MASTERS);
+    farm_go_on(&f, 0, MASTERS);
     candidate_pass_ms(&c, CANDIDATE_RETRY_MS);
     candidate_wait(&c, &c.elected, 2);
 }
@@ -275,7 +275,7 @@ TEST_ROWS(the_lead_ends_before_the_lock, cuts)
 TEST(a_minority_that_is_stopped_does_not_matter)
 {
     start_leading();
-    held_pause(&f, 0, 2);
+    farm_pause(&f, 0, 2);
     candidate_pass_ms(&c, 2 * CANDIDATE_TTL_MS);
     ck_assert(is_leader());
     ck_assert_int_eq(c.demoted, 0);
@@ -401,15 +401,15 @@ TEST(fit_is_asked_again_while_masters_are_slow)
     start_with_health();
     o.renew_deadline_ms = CANDIDATE_TTL_MS - 2000;
     candidate_lead(&c, &o);
-    held_pause(&f, 0, MASTERS);
+    farm_pause(&f, 0, MASTERS);
     candidate_pass_ms(&c, 2 * CANDIDATE_THIRD_MS + 500);
-    held_resume(&f, 0, MASTERS);
-    held_pause(&f, 0, MASTERS);
+    farm_go_on(&f, 0, MASTERS);
+    farm_pause(&f, 0, MASTERS);
     asked = c.asked;
     candidate_pass_ms(&c, CANDIDATE_THIRD_MS + 500);
     ck_assert_int_eq(c.demoted, 0);
     ck_assert_int_gt(c.asked, asked);
-    held_resume(&f, 0, MASTERS);
+    farm_go_on(&f, 0, MASTERS);
     candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
     ck_assert(is_leader());
     ck_assert_int_eq(c.demoted, 0);
@@ -441,10 +441,10 @@ TEST(who_never_stops_keeps_the_lock_until_it_ends)
 {
     start_stopping_later();
     candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
-    held_pause(&f, 0, MASTERS);
+    farm_pause(&f, 0, MASTERS);
     candidate_pass_ms(&c, CANDIDATE_DEADLINE_MS);
     ck_assert_int_eq(c.demoted, 1);
-    held_resume(&f, 0, MASTERS);
+    farm_go_on(&f, 0, MASTERS);
     candidate_pass_ms(&c, CANDIDATE_TTL_MS);
     must_have_key(false);
     ck_assert_int_eq(state(), REDLOCK_ELECTION_STOPPING);
@@ -460,11 +460,11 @@ TEST(a_renewal_in_flight_is_the_last)
     size_t renewals;
 
     start_stopping_later();
-    held_pause(&f, 0, MASTERS);
+    farm_pause(&f, 0, MASTERS);
     candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
     candidate_resign(&c);
     candidate_wait(&c, &c.demoted, 1);
-    held_resume(&f, 0, MASTERS);
+    farm_go_on(&f, 0, MASTERS);
     loop_settle(f.base);
     renewals = candidate_renewals(&f, 0);
     candidate_pass_ms(&c, CANDIDATE_DEADLINE_MS);

@@ -126,18 +126,12 @@ TEST(before_it_leads_it_is_not_told_that_it_does)
 
 TEST(it_is_not_known_without_a_majority)
 {
-    size_t i;
-
     start();
     observe();
-    for (i = 0; i < 3; i++) {
-        fake_down(f.nodes[i]);
-    }
+    farm_down(&f, 0, 3);
     pass_ms(FARM_NEVER_MS + 10000); /* node_timeout_ms */
     ck_assert_int_eq(c.leader.known, 0);
-    for (i = 0; i < 3; i++) {
-        fake_up(f.nodes[i]);
-    }
+    farm_up(&f, 0, 3);
     pass_ms(10000);
     ck_assert_int_eq(c.leader.known, 1);
 }
@@ -267,15 +261,11 @@ TEST(who_resigns_takes_its_bid_back)
 /* Begin to bid: the masters get the bid, and do not answer any more. */
 static void bid_in_vain(void)
 {
-    size_t i;
-
     start();
     candidate_lead(&c, &o);
     pass_ms(KNOWN_MS);
     p.priority = 1;
-    for (i = 0; i < MASTERS; i++) {
-        fake_on(f.nodes[i], "SET k:redlock-bid", FAKE_STALL, NULL);
-    }
+    farm_on(&f, 0, MASTERS, "SET k:redlock-bid", FAKE_STALL, NULL);
     candidate_new(&other, &p);
     candidate_campaign(&other);
     while (waiter_count(&f, "SET k:redlock-bid") < MASTERS) {
@@ -294,7 +284,7 @@ TEST(freed_while_it_bids)
 TEST(closed_while_it_bids)
 {
     bid_in_vain();
-    held_pause(&f, 0, MASTERS);
+    farm_pause(&f, 0, MASTERS);
     candidate_close(&c);
     candidate_pass_ms(&c, FARM_NEVER_MS + 1000);
     candidate_wait(&c, &c.closed, 1);

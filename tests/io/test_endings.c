@@ -80,14 +80,11 @@ TEST(a_key_lives_as_long_as_its_handle)
     struct outcome got = {.n = 3};
     struct redlock_lock *lock;
     const char *borrowed;
-    size_t i;
 
     memset(key, 'k', sizeof(key) - 1);
     key[sizeof(key) - 1] = '\0';
     farm_start(&f, 3, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        model_set(fake_model(f.nodes[i]), key, "somebody", 60000);
-    }
+    farm_set(&f, 0, 3, key, "somebody", 60000);
     farm_open(&f);
     request.wait_ms = REDLOCK_FOREVER;
     request.retry_min_ms = request.retry_max_ms = 1;
@@ -182,12 +179,9 @@ TEST(a_release_that_is_denied_is_not_repeated_forever)
     static const char no[] =
         "-NOPERM this user has no permissions to run the 'evalsha' command\r\n";
     struct outcome got;
-    size_t i;
 
     farm_start(&f, 3, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        fake_on(f.nodes[i], "EVALSHA", FAKE_REPLY, no);
-    }
+    farm_on(&f, 0, 3, "EVALSHA", FAKE_REPLY, no);
     farm_open(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_ENOQUORUM);
@@ -224,8 +218,7 @@ TEST(a_release_waits_for_the_end_of_the_greeting)
 {
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     got = farm_acquire(&f, "k");
     farm_wait_count(&f, 0, "SET", 1);
     fake_on(f.nodes[0], "HELLO", FAKE_STALL, NULL);

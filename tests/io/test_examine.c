@@ -149,8 +149,7 @@ static void answer_all_with_keys(struct fake *node, const char *reply)
 
 static void open_three(void)
 {
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
 }
 
 /* ---- good masters ---- */
@@ -192,9 +191,7 @@ TEST(nothing_is_changed_and_locks_stay)
     long set;
 
     open_three();
-    for (i = 0; i < 3; i++) {
-        model_set(fake_model(f.nodes[i]), "k", "token", 0);
-    }
+    farm_set(&f, 0, 3, "k", "token", 0);
     examine();
     ck_assert_uint_eq(farm_count(&f, "k", "token"), 3);
     for (i = 0; i < 3; i++) {
@@ -250,8 +247,7 @@ TEST(an_examination_needs_few_commands)
 {
     size_t before;
 
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     before = fake_count(f.nodes[0], "");
     examine();
     ck_assert_uint_le(fake_count(f.nodes[0], "") - before, 52);
@@ -271,8 +267,7 @@ TEST(products_are_distinguished)
     };
     size_t i;
 
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         answer_text(f.nodes[0], "INFO server", cases[i].info);
         examine();
@@ -283,8 +278,7 @@ TEST(products_are_distinguished)
 
 TEST(info_and_config_are_read)
 {
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     answer_text(f.nodes[0], "INFO memory",
                 "used_memory:95000000\r\nmaxmemory:100000000\r\nmaxmemory_policy:allkeys-lfu\r\n");
     answer_text(f.nodes[0], "INFO stats", "total_commands_processed:9\r\nevicted_keys:12\r\n");
@@ -356,8 +350,7 @@ TEST(two_of_three_down_are_no_majority)
 
 TEST(a_master_that_does_not_answer_is_waited_for_until_its_timeout)
 {
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     fake_pause(f.nodes[0]);
     examine_to_timeout();
     ck_assert_int_eq(seen.status, REDLOCK_OK);
@@ -368,8 +361,7 @@ TEST(a_master_that_does_not_answer_is_waited_for_until_its_timeout)
 /* What was answered in time is reported. */
 TEST(answers_that_came_before_a_timeout_are_reported)
 {
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     fake_on(f.nodes[0], "TIME", FAKE_MUTE, NULL);
     examine_to_timeout();
     ck_assert_int_eq(seen.nodes[0].answered, 1);
@@ -466,8 +458,7 @@ TEST(each_denied_command_is_found)
 /* The suggested command is for the user that the server names. */
 TEST(the_suggested_acl_command_names_the_user)
 {
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     fake_on(f.nodes[0], "ACL WHOAMI", FAKE_REPLY, "$4\r\nke\x1by\r\n");
     deny(f.nodes[0], "EVAL");
     deny(f.nodes[0], "SCRIPT");
@@ -515,8 +506,7 @@ TEST(denied_keys_are_not_reported_as_denied_commands)
         "-NOPERM this user has no permissions to access one of the keys used as arguments\r\n"};
     size_t k;
 
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     for (k = 0; k < 2; k++) {
         answer_all_with_keys(f.nodes[0], texts[k]);
         examine();
@@ -529,8 +519,7 @@ TEST(denied_keys_are_not_reported_as_denied_commands)
 
 TEST(unknown_commands_are_reported_as_unknown)
 {
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     fake_on(f.nodes[0], "TRY EVAL", FAKE_REPLY,
             "-ERR unknown command 'EVAL', with args beginning with: \r\n");
     examine();
@@ -561,8 +550,7 @@ TEST(a_refusal_to_write_is_explained)
                                            "it is a replica (READONLY)", "ERR a new one"};
     size_t i;
 
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         char reply[200];
 
@@ -578,8 +566,7 @@ TEST(a_refusal_to_write_is_explained)
 /* As an ACL of Valkey 9.1 denies it: every command with a key, and EVAL. */
 TEST(a_denied_database_is_not_reported_as_a_denied_key)
 {
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     answer_all_with_keys(f.nodes[0], "-NOPERM No permissions to access database\r\n");
     examine();
     ck_assert_uint_eq(seen.nodes[0].denied, 0);
@@ -607,8 +594,7 @@ TEST(a_database_that_is_refused_is_named)
 /* Redis before 3.2. */
 TEST(a_server_whose_scripts_may_not_write_is_unusable)
 {
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     fake_on(f.nodes[0], "TRY EVAL", FAKE_REPLY,
             "-ERR scripts may not write after PTTL or TIME there: use Redis 3.2 or newer\r\n");
     examine();
@@ -878,8 +864,7 @@ TEST(texts_of_a_server_are_made_printable)
     const char *at;
     size_t i;
 
-    farm_start(&f, 1, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 1);
     answer_text(f.nodes[0], "INFO replication", "role:ma\x1b[31mster\r\n");
     answer_text(f.nodes[0], "INFO server", "redis_version:7\x07\x1b]0;x\r\nrun_id:\xff\r\n");
     answer_text(f.nodes[0], "INFO memory", "maxmemory:5\r\nmaxmemory_policy:\x1b[2J\r\n");

@@ -113,7 +113,7 @@ TEST(extension_that_no_majority_confirms_changes_nothing)
     held_start(&f);
     request.renew = 0;
     held_acquire(&h, &request);
-    held_pause(&f, 0, 3);
+    farm_pause(&f, 0, 3);
     before = redlock_lock_validity_ms(h.lock);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     loop_settle(f.base);
@@ -124,7 +124,7 @@ TEST(extension_that_no_majority_confirms_changes_nothing)
     ck_assert_uint_lt(redlock_lock_validity_ms(h.lock), before);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     ck_assert_str_eq(h.order, "e");
-    held_resume(&f, 0, 3);
+    farm_go_on(&f, 0, 3);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_clean(&f);
 }
@@ -164,13 +164,13 @@ TEST(extension_of_a_key_that_is_gone_is_a_loss)
 TEST(extension_ends_with_the_lock)
 {
     held_start_with_lock(&h, &f);
-    held_pause(&f, 0, 5);
+    farm_pause(&f, 0, 5);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     suspend_ms(OUTCOME_TTL_MS);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_ELOST);
     held_wait(&h, &h.lost, 1);
-    held_resume(&f, 0, 5);
+    farm_go_on(&f, 0, 5);
     loop_settle(f.base);
     ck_assert_int_eq(h.extended, 1);
     ck_assert_int_eq(h.lost, 1);
@@ -204,14 +204,14 @@ TEST_LOOP(extension_ends_with_a_release, 0, 2)
 {
     held_start_with_lock(&h, &f);
     if (_i == 0) {
-        held_pause(&f, 0, 5);
+        farm_pause(&f, 0, 5);
     }
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_OK);
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_ESTATE);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_ECANCELED);
-    held_resume(&f, 0, 5);
+    farm_go_on(&f, 0, 5);
     held_wait(&h, &h.released, 1);
     loop_settle(f.base);
     ck_assert_str_eq(h.order, "er");
@@ -249,13 +249,13 @@ TEST(extension_ends_with_a_close)
 TEST(extension_waits_for_the_renewal_in_progress)
 {
     held_start_with_lock(&h, &f);
-    held_pause(&f, 0, 5);
+    farm_pause(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_int_eq(held_extend(&h, 2 * OUTCOME_TTL_MS), REDLOCK_OK);
     loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_keep), 1);
-    held_resume(&f, 0, 5);
+    farm_go_on(&f, 0, 5);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), OUTCOME_TTL_MS);
@@ -272,7 +272,7 @@ TEST(calls_in_the_wrong_state_are_refused)
 
     held_start_with_lock(&h, &f);
     request = outcome_request("other");
-    held_pause(&f, 0, 5);
+    farm_pause(&f, 0, 5);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &pending), 0);
     ck_assert_int_eq(redlock_extend(pending, 1000, outcome_never, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_lock_heartbeat(pending), REDLOCK_ESTATE);
@@ -285,7 +285,7 @@ TEST(calls_in_the_wrong_state_are_refused)
     ck_assert_int_eq(held_extend(&h, 1000), REDLOCK_OK);
     ck_assert_int_eq(redlock_extend(h.lock, 1000, outcome_never, NULL), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_lock_detach(h.lock), REDLOCK_ESTATE);
-    held_resume(&f, 0, 5);
+    farm_go_on(&f, 0, 5);
     held_wait(&h, &h.extended, 1);
     ck_assert_int_eq(h.extend_status, REDLOCK_OK);
     ck_assert_int_eq(redlock_lock_detach(h.lock), REDLOCK_OK);
@@ -361,13 +361,13 @@ TEST_LOOP(calls_from_inside_the_callback_of_an_extension, 0, N_ACTS)
 TEST_LOOP(calls_from_inside_a_notice_of_trouble, 0, N_ACTS)
 {
     held_start_with_lock(&h, &f);
-    held_pause(&f, 0, 3);
+    farm_pause(&f, 0, 3);
     h.on_notice = acts[_i].act;
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     suspend_ms(HELD_TIMEOUT_MS + 1);
     held_wait(&h, &h.troubles, 1);
-    held_resume(&f, 0, 3);
+    farm_go_on(&f, 0, 3);
     expect_after('t', acts[_i].then);
 }
 
@@ -428,7 +428,7 @@ TEST(a_notice_is_true_when_it_is_reported)
 {
     held_start_with_lock(&h, &f);
     held_acquire_key(&second, &f, "l");
-    held_pause(&f, 0, 3);
+    farm_pause(&f, 0, 3);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep_all, 1);
     h.on_notice = second.on_notice = sleep_too_long;
@@ -445,7 +445,7 @@ TEST(a_notice_is_true_when_it_is_reported)
 TEST_LOOP(no_notice_comes_after_the_release, 0, 2)
 {
     held_start_with_lock(&h, &f);
-    held_pause(&f, 0, 5);
+    farm_pause(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     if (_i == 0) {

@@ -30,8 +30,7 @@ static struct held h;
 
 static void start(size_t n)
 {
-    farm_start(&f, n, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, n);
 }
 
 static struct model *model(size_t node)

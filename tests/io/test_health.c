@@ -18,9 +18,7 @@ TEST(a_close_waits_for_no_inspection)
 
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     before = fake_count(rig.nodes[0], "EVAL");
-    for (i = 0; i < 3; i++) {
-        fake_on(rig.nodes[i], "EVAL", FAKE_STALL, NULL);
-    }
+    farm_on(&rig, 0, 3, "EVAL", FAKE_STALL, NULL);
     rig_pass_ms(RIG_HEALTH_MS);
     for (i = 0; i < 3; i++) {
         farm_wait_count(&rig, i, "EVAL", before + 1);

@@ -89,11 +89,11 @@ TEST(nothing_is_renewed_after_the_release)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    held_pause(&f, 0, 5);
+    farm_pause(&f, 0, 5);
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
     suspend_ms(HELD_THIRD_MS);
     loop_settle(f.base);
-    held_resume(&f, 0, 5);
+    farm_go_on(&f, 0, 5);
     loop_settle(f.base);
     suspend_ms(2 * HELD_THIRD_MS);
     loop_settle(f.base);
@@ -105,23 +105,19 @@ TEST(nothing_is_renewed_after_the_release)
 /* A renewal in flight changes nothing once the release was asked for. */
 TEST(an_answer_that_comes_after_the_release_changes_nothing)
 {
-    size_t i;
-
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    held_pause(&f, 0, 5);
+    farm_pause(&f, 0, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     ck_assert_int_eq(held_release(&h), REDLOCK_OK);
     loop_settle(f.base);
     held_del(&f, 0, 5);
-    for (i = 0; i < 5; i++) {
-        fake_on(f.nodes[i], "EVALSHA", FAKE_STALL, NULL);
-    }
-    held_resume(&f, 0, 5); /* the release */
+    farm_on(&f, 0, 5, "EVALSHA", FAKE_STALL, NULL);
+    farm_go_on(&f, 0, 5); /* the release */
     loop_settle(f.base);
     ck_assert_int_eq(h.released, 0);
-    held_resume(&f, 0, 5);
+    farm_go_on(&f, 0, 5);
     held_wait(&h, &h.released, 1);
     ck_assert_int_eq(h.release_status, REDLOCK_GONE);
     ck_assert_str_eq(h.order, "r");
@@ -209,7 +205,7 @@ TEST(a_node_is_not_asked_again_before_it_has_answered)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    held_pause(&f, 4, 5);
+    farm_pause(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
@@ -217,7 +213,7 @@ TEST(a_node_is_not_asked_again_before_it_has_answered)
     scripts_wait_all(&f, 0, 4, &rlk_script_keep, 2);
     loop_settle(f.base);
     ck_assert_uint_eq(n_keeps(4), 1);
-    held_resume(&f, 4, 5);
+    farm_go_on(&f, 4, 5);
     loop_settle(f.base);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 4, &rlk_script_keep, 2);
@@ -231,7 +227,7 @@ static void get_into_trouble(int times)
 {
     size_t before = n_keeps(0);
 
-    held_pause(&f, 0, 3);
+    farm_pause(&f, 0, 3);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, before + 1);
     suspend_ms(HELD_TIMEOUT_MS + 1);
@@ -256,7 +252,7 @@ TEST(trouble_is_reported_once_and_again_after_a_recovery)
         suspend_ms(HELD_TIMEOUT_MS + 1);
         loop_settle(f.base);
         ck_assert_int_eq(h.troubles, i);
-        held_resume(&f, 0, 3);
+        farm_go_on(&f, 0, 3);
         loop_settle(f.base);
         suspend_ms(OUTCOME_TTL_MS / 10);
         loop_settle(f.base);
@@ -271,7 +267,7 @@ TEST(it_is_lost_by_the_clock_when_nobody_answers)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    held_pause(&f, 3, 5);
+    farm_pause(&f, 3, 5);
     get_into_trouble(1);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
     while (redlock_lock_validity_ms(h.lock) > 0) {
@@ -282,7 +278,7 @@ TEST(it_is_lost_by_the_clock_when_nobody_answers)
     ck_assert_int_eq(h.reason, REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(h.left_ms, 0);
     ck_assert_uint_eq(h.validity_ms, 0);
-    held_resume(&f, 0, 5);
+    farm_go_on(&f, 0, 5);
     loop_settle(f.base);
     suspend_ms(OUTCOME_TTL_MS);
     loop_settle(f.base);
@@ -392,7 +388,7 @@ TEST(a_heal_has_the_time_that_is_left)
 {
     start_with_renewed();
     held_del(&f, 3, 4);
-    held_pause(&f, 4, 5);
+    farm_pause(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
     loop_settle(f.base);

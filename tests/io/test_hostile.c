@@ -280,12 +280,9 @@ TEST_LOOP(silence_in_the_greeting_ends_with_the_connect_timeout, 0, FIRST_AFTER_
 TEST_LOOP(replies_byte_by_byte_are_understood, 0, 2)
 {
     struct outcome got;
-    size_t i;
 
     farm_start(&f, 5, _i ? FAKE_TCP : FAKE_UNIX);
-    for (i = 0; i < 5; i++) {
-        fake_on(f.nodes[i], "", FAKE_DRIP, NULL);
-    }
+    farm_on(&f, 0, 5, "", FAKE_DRIP, NULL);
     farm_open(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
@@ -327,8 +324,7 @@ static bool first_connection_has_ended(void *arg)
 
 TEST_LOOP(a_reply_that_nobody_asked_for_is_harmless, 0, N_ROWS(unasked))
 {
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     fake_say(f.nodes[0], unasked[_i].bytes, strlen(unasked[_i].bytes));
     loop_settle(f.base);
     if (unasked[_i].is_whole) {
@@ -345,8 +341,7 @@ TEST(replies_that_nobody_asked_for_are_no_votes)
     struct outcome got;
     size_t i;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     for (i = 0; i < 3; i++) {
         model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
         fake_say(f.nodes[i], "+OK\r\n", 5);

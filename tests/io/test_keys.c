@@ -59,9 +59,7 @@ TEST(a_foreign_second_key_leaves_nothing_behind)
     size_t i;
 
     held_start(&f);
-    for (i = 0; i < 3; i++) {
-        model_set(fake_model(f.nodes[i]), "b", "somebody", 0);
-    }
+    farm_set(&f, 0, 3, "b", "somebody", 0);
     got = farm_acquire_as(&f, &request);
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     for (i = 0; i < 5; i++) {
@@ -106,8 +104,6 @@ TEST(one_key_of_a_held_lock_cannot_be_acquired)
 
 TEST(one_missing_key_counts_as_all)
 {
-    size_t i;
-
     start_with_lock();
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
@@ -118,9 +114,7 @@ TEST(one_missing_key_counts_as_all)
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
     ck_assert_str_eq(h.order, "");
-    for (i = 0; i < 3; i++) {
-        model_set(fake_model(f.nodes[i]), "b", "somebody", 0);
-    }
+    farm_set(&f, 0, 3, "b", "somebody", 0);
     suspend_ms(HELD_THIRD_MS);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);

@@ -112,12 +112,8 @@ TEST_LOOP(what_is_not_ours_is_reported_as_gone_or_taken, 0, 2)
 
 TEST(a_key_of_another_type_is_taken)
 {
-    size_t i;
-
     start("DELEX");
-    for (i = 0; i < MASTERS; i++) {
-        fake_on(f.nodes[i], "DELEX k", FAKE_REPLY, "-WRONGTYPE Operation against a key\r\n");
-    }
+    farm_on(&f, 0, MASTERS, "DELEX k", FAKE_REPLY, "-WRONGTYPE Operation against a key\r\n");
     ck_assert_int_eq(farm_release(&f, must_acquire()), REDLOCK_TAKEN);
     ck_assert_uint_eq(n_scripts(0), 0);
 }
@@ -133,9 +129,7 @@ TEST_LOOP(a_command_that_is_refused_gives_way_to_the_script, 0, 3)
     size_t i;
 
     start("DELEX");
-    for (i = 0; i < MASTERS; i++) {
-        fake_on(f.nodes[i], "DELEX k", FAKE_REPLY, refusals[_i]);
-    }
+    farm_on(&f, 0, MASTERS, "DELEX k", FAKE_REPLY, refusals[_i]);
     must_cycle();
     must_cycle();
     for (i = 0; i < MASTERS; i++) {
@@ -151,9 +145,7 @@ TEST(a_script_that_is_refused_gives_way_to_the_command)
     size_t i;
 
     start("DELEX");
-    for (i = 0; i < MASTERS; i++) {
-        fake_on(f.nodes[i], "DELEX k", FAKE_REPLY, refusals[0]);
-    }
+    farm_on(&f, 0, MASTERS, "DELEX k", FAKE_REPLY, refusals[0]);
     must_cycle();
     lock = must_acquire();
     for (i = 0; i < MASTERS; i++) {
@@ -236,9 +228,7 @@ TEST(who_may_not_use_exists_releases_by_the_script)
     size_t i;
 
     start("DELEX");
-    for (i = 0; i < MASTERS; i++) {
-        fake_on(f.nodes[i], "EXISTS", FAKE_REPLY, "-NOPERM no 'exists' for you\r\n");
-    }
+    farm_on(&f, 0, MASTERS, "EXISTS", FAKE_REPLY, "-NOPERM no 'exists' for you\r\n");
     lock = must_acquire();
     farm_end_other(&f);
     ck_assert_int_eq(farm_release(&f, lock), REDLOCK_GONE);

@@ -34,7 +34,7 @@ static void start(void)
 static void forget_scripts(void)
 {
     model_forget_scripts(fake_model(f.nodes[NODE]));
-    held_resume(&f, NODE, NODE + 1);
+    farm_go_on(&f, NODE, NODE + 1);
     loop_settle(f.base);
 }
 
@@ -48,10 +48,10 @@ static void heal_by_hash(void)
     scripts_wait(&f, NODE, &rlk_script_take, 1);
     loop_settle(f.base);
     held_del(&f, NODE, NODE + 1);
-    held_pause(&f, LAST, LAST + 1);
+    farm_pause(&f, LAST, LAST + 1);
     renewed(OUTCOME_TTL_MS / 10, 3);
-    held_pause(&f, NODE, NODE + 1);
-    held_resume(&f, LAST, LAST + 1);
+    farm_pause(&f, NODE, NODE + 1);
+    farm_go_on(&f, LAST, LAST + 1);
     scripts_wait(&f, NODE, &rlk_script_take, 2);
     ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_take)));
 }
@@ -97,7 +97,7 @@ TEST_LOOP(a_heal_is_not_sent_again_when_nobody_holds_the_lock, 0, 2)
 TEST_LOOP(an_extension_is_not_sent_again_when_nobody_holds_the_lock, 0, 2)
 {
     start();
-    held_pause(&f, NODE, NODE + 1);
+    farm_pause(&f, NODE, NODE + 1);
     renewed(HELD_THIRD_MS, 2);
     ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_keep)));
     end_without_a_release(_i);
@@ -116,7 +116,7 @@ static void vote_by_hash(void)
     request.fencing = true;
     held_acquire(&before, &request);
     ck_assert_int_eq(held_end(&before), REDLOCK_OK);
-    held_pause(&f, NODE, NODE + 1);
+    farm_pause(&f, NODE, NODE + 1);
     request = held_request(&h, &f, "k");
     request.fencing = true;
     held_acquire(&h, &request);
@@ -147,7 +147,7 @@ TEST(a_late_vote_is_not_asked_for_again_when_the_time_of_the_lock_is_over)
 {
     vote_by_hash();
     model_forget_scripts(fake_model(f.nodes[NODE]));
-    held_resume(&f, NODE, NODE + 1);
+    farm_go_on(&f, NODE, NODE + 1);
     suspend_ms(OUTCOME_TTL_MS);
     held_wait(&h, &h.lost, 1);
     loop_settle(f.base);

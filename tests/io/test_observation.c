@@ -350,14 +350,12 @@ TEST(an_expired_key_is_noticed_at_its_end)
 
 TEST(a_key_that_outlives_its_end_is_looked_at_less_and_less)
 {
-    size_t i, n;
+    size_t n;
 
     start();
     give(ALL, "a", 100);
     must_see("fh");
-    for (i = 0; i < MASTERS; i++) {
-        fake_on(f.nodes[i], "PTTL", FAKE_REPLY, ":0\r\n");
-    }
+    farm_on(&f, 0, MASTERS, "PTTL", FAKE_REPLY, ":0\r\n");
     n = looks();
     pass_ms(1100);
     ck_assert_uint_le(looks() - n, (size_t)MASTERS * 35);
@@ -411,19 +409,13 @@ TEST_ROWS(a_master_that_does_not_push, denials)
 /* Two masters push, and three do not: a change at the two is a reason to look at the three. */
 TEST(a_change_elsewhere_is_a_reason_to_look)
 {
-    size_t i;
-
     waiter_start(&f, &got, MASTERS, 1);
-    for (i = 0; i < 3; i++) {
-        fake_on(f.nodes[i], "CLIENT CACHING", FAKE_REPLY, "-NOPERM no\r\n");
-    }
+    farm_on(&f, 0, 3, "CLIENT CACHING", FAKE_REPLY, "-NOPERM no\r\n");
     observe();
     loop_must_true(f.base, is_watched, NULL);
     loop_settle(f.base);
     must_see("f");
-    for (i = 0; i < MASTERS; i++) {
-        model_set(fake_model(f.nodes[i]), "k", "a", 60000);
-    }
+    farm_set(&f, 0, MASTERS, "k", "a", 60000);
     loop_settle(f.base);
     ck_assert_str_eq(seen.reports, "fh");
 }
@@ -439,17 +431,13 @@ TEST(too_few_masters_are_a_state_after_the_timeout)
     start();
     give(ALL, "a", 3600000);
     must_see("fh");
-    for (i = 0; i < 3; i++) {
-        fake_down(f.nodes[i]);
-    }
+    farm_down(&f, 0, 3);
     loop_settle(f.base);
     pass_ms(FARM_NEVER_MS / 2);
     ck_assert_str_eq(seen.reports, "fh");
     pass_ms(FARM_NEVER_MS);
     ck_assert_str_eq(seen.reports, "fhu");
-    for (i = 0; i < 3; i++) {
-        fake_up(f.nodes[i]);
-    }
+    farm_up(&f, 0, 3);
     pass_ms(3000);
     for (i = 0; i < 3; i++) {
         farm_wait(&f, i, REDLOCK_NODE_UP);
@@ -460,19 +448,13 @@ TEST(too_few_masters_are_a_state_after_the_timeout)
 
 TEST(a_master_that_is_stuck_does_not_count)
 {
-    size_t i;
-
     start();
     give(ALL, "a", 3600000);
     must_see("fh");
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_pause(&f, 0, 3);
     pass_ms(LOOKED_MS + 2 * FARM_NEVER_MS + 100);
     ck_assert_str_eq(seen.reports, "fhu");
-    for (i = 0; i < 3; i++) {
-        fake_go_on(f.nodes[i]);
-    }
+    farm_go_on(&f, 0, 3);
     loop_settle(f.base);
     must_see("fhuh");
 }

@@ -76,8 +76,7 @@ TEST(free_key_is_free_everywhere)
 {
     size_t i;
 
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     query("k");
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_uint_eq(seen.result.answered, 5);
@@ -96,8 +95,7 @@ TEST(holder_and_owner_are_named)
     struct redlock_request request = outcome_request("k");
     struct outcome got;
 
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     request.owner = "me: and more";
     got = farm_acquire_as(&f, &request);
     farm_wait_count(&f, 0, "SET", 1);
@@ -170,14 +168,10 @@ TEST(minority_that_is_away_is_reported)
 
 TEST(silent_majority_is_no_quorum)
 {
-    size_t i;
-
     farm_start(&f, 5, FAKE_UNIX);
     give(0, 5, "token", 60000);
     farm_open(&f);
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_pause(&f, 0, 3);
     query_to_timeout("k");
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
     ck_assert(seen.has_result);
@@ -187,8 +181,7 @@ TEST(silent_majority_is_no_quorum)
 
 TEST(query_of_a_closed_manager_is_cancelled)
 {
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     memset(&seen, 0, sizeof(seen));
     ck_assert_int_eq(redlock_query(f.rl, "k", 0, on_queried, NULL), REDLOCK_OK);
     farm_close(&f);
@@ -206,12 +199,9 @@ static void note_close(void *arg)
 TEST(a_close_waits_for_no_look_at_a_silent_master)
 {
     int closed = 0;
-    size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        fake_on(f.nodes[i], "GET", FAKE_STALL, NULL);
-    }
+    farm_on(&f, 0, 3, "GET", FAKE_STALL, NULL);
     farm_open(&f);
     memset(&seen, 0, sizeof(seen));
     ck_assert_int_eq(redlock_query(f.rl, "k", 0, on_queried, NULL), REDLOCK_OK);
@@ -337,8 +327,7 @@ TEST(a_leader_and_its_value_are_named)
     };
     size_t i;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         give(0, 3, rows[i].token, 60000);
         query("k");
@@ -353,8 +342,7 @@ TEST(the_counter_is_read_before_the_value)
 {
     long counter;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     query("k");
     counter = fake_find(f.nodes[0], 0, 0, "GET k:redlock-fence");
     ck_assert_int_ge(counter, 0);
@@ -364,8 +352,6 @@ TEST(the_counter_is_read_before_the_value)
 
 TEST(a_holder_that_silent_masters_may_have_is_unknown)
 {
-    size_t i;
-
     farm_start(&f, 5, FAKE_UNIX);
     give(0, 2, "token", 60000);
     farm_open(&f);
@@ -379,9 +365,7 @@ TEST(a_holder_that_silent_masters_may_have_is_unknown)
     ck_assert_int_eq(seen.result.unknown, 1);
     query_to_timeout("free");
     ck_assert_int_eq(seen.result.unknown, 0);
-    for (i = 2; i < 4; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_pause(&f, 2, 4);
     query_to_timeout("free");
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
     ck_assert_int_eq(seen.result.unknown, 1);
@@ -389,8 +373,7 @@ TEST(a_holder_that_silent_masters_may_have_is_unknown)
 
 TEST(waiters_are_counted)
 {
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     fake_on(f.nodes[0], "ZCARD", FAKE_REPLY, ":2\r\n");
     fake_on(f.nodes[1], "ZCARD", FAKE_REPLY, ":3\r\n");
     fake_on(f.nodes[2], "ZCARD", FAKE_REPLY, ":0\r\n");

@@ -70,9 +70,7 @@ TEST(unresponsive_nodes_get_the_release_after_the_set)
     size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        fake_on(f.nodes[i], "SET", FAKE_STALL, NULL);
-    }
+    farm_on(&f, 0, 3, "SET", FAKE_STALL, NULL);
     farm_open(&f);
     got = farm_acquire_to_timeout(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
@@ -141,9 +139,7 @@ TEST_LOOP(an_error_is_no_vote_and_is_released, 0, N_ROWS(errors))
     size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        fake_on(f.nodes[i], "SET", FAKE_REPLY, errors[_i].reply);
-    }
+    farm_on(&f, 0, 3, "SET", FAKE_REPLY, errors[_i].reply);
     farm_open(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
@@ -162,13 +158,10 @@ TEST_LOOP(an_error_is_no_vote_and_is_released, 0, N_ROWS(errors))
 TEST(key_of_another_type_is_a_refusal)
 {
     struct outcome got;
-    size_t i;
 
     farm_start(&f, 3, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        fake_on(f.nodes[i], "SET", FAKE_REPLY,
-                "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n");
-    }
+    farm_on(&f, 0, 3, "SET", FAKE_REPLY,
+            "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n");
     farm_open(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
@@ -312,8 +305,7 @@ TEST(many_pending_releases_are_all_sent)
     int held = 0;
     int i;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     fake_pause(f.nodes[0]); /* it will have carried out the SETs, and none of the releases */
     for (i = 0; i < MANY; i++) {
         snprintf(key, sizeof(key), "k%d", i);
@@ -398,8 +390,7 @@ TEST(release_is_pending_for_a_node_that_is_away)
     struct outcome got;
     const char *token;
 
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     got = farm_acquire(&f, "k");
     farm_wait_count(&f, 0, "SET", 1);
     token = farm_token_at(&f, 0, 0, set_at(0, 0));
@@ -490,8 +481,7 @@ TEST(pending_release_ends_with_the_ttl)
 {
     struct outcome got;
 
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     got = farm_acquire(&f, "k");
     farm_wait_count(&f, 0, "SET", 1);
     loop_settle(f.base); /* its answer has come, too: a release with an unanswered SET stays pending
@@ -531,8 +521,7 @@ TEST(unknown_script_is_sent_whole_at_once)
     struct outcome got;
     size_t i;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     got = farm_acquire(&f, "k");
     for (i = 0; i < 3; i++) {
         farm_wait_count(&f, i, "SET", 1);
@@ -566,8 +555,7 @@ TEST_LOOP(release_says_what_it_found, 0, 3)
     struct outcome got;
     size_t i;
 
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     got = farm_acquire(&f, "k");
     for (i = 0; i < 5; i++) {
         farm_wait_count(&f, i, "SET", 1);
@@ -589,17 +577,14 @@ TEST(release_without_a_majority_says_so)
     struct outcome got;
     size_t i;
 
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     got = farm_acquire(&f, "k");
     for (i = 0; i < 3; i++) {
         farm_wait_count(&f, i, "SET", 1);
         fake_pause(f.nodes[i]);
     }
     ck_assert_int_eq(farm_release_to_timeout(&f, got.lock), REDLOCK_ENOQUORUM);
-    for (i = 0; i < 3; i++) {
-        fake_go_on(f.nodes[i]);
-    }
+    farm_go_on(&f, 0, 3);
     farm_wait_clean(&f);
 }
 
@@ -682,9 +667,7 @@ TEST(cancel_releases_what_was_and_will_be_granted)
     size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        fake_on(f.nodes[i], "SET", FAKE_STALL, NULL);
-    }
+    farm_on(&f, 0, 3, "SET", FAKE_STALL, NULL);
     farm_open(&f);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, &lock), 0);
     for (i = 0; i < 5; i++) {
@@ -703,8 +686,7 @@ TEST(cancel_releases_what_was_and_will_be_granted)
 
 TEST(held_locks_are_released_by_close)
 {
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     ck_assert_int_eq(farm_acquire(&f, "one").status, REDLOCK_OK);
     ck_assert_int_eq(farm_acquire(&f, "two").status, REDLOCK_OK);
     farm_close(&f);
@@ -759,8 +741,7 @@ TEST(forgotten_locks_stay)
 {
     struct outcome got;
 
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     got = farm_acquire(&f, "k");
     farm_wait_count(&f, 4, "SET", 1);
     ck_assert_int_eq(redlock_lock_detach(got.lock), REDLOCK_OK);

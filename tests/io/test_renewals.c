@@ -349,12 +349,12 @@ TEST_LOOP(a_lock_is_released_behind_the_batch_that_renews_it, 0, 3)
             model_forget_scripts(fake_model(f.nodes[node]));
         }
     }
-    held_pause(&f, 0, 5);
+    farm_pause(&f, 0, 5);
     be_due();
     must_have_run(0, 5, 2, 0);
     ck_assert_int_eq(held_release(&locks[0]), 0);
     loop_settle(f.base);
-    held_resume(&f, 0, 5);
+    farm_go_on(&f, 0, 5);
     held_wait(&locks[0], &locks[0].released, 1);
     ck_assert_int_eq(locks[0].release_status, REDLOCK_OK);
     loop_settle(f.base);

@@ -73,8 +73,7 @@ TEST_LOOP(a_held_lock_takes_no_more_than_this, 0, N_ROWS(sizes))
     struct farm f;
     unsigned i;
 
-    farm_start(&f, s->nodes, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, s->nodes);
     for (i = 0; i < LOCKS; i++) {
         bytes = 0;
         rlk_alloc_hook(count);
@@ -94,8 +93,7 @@ TEST(a_released_lock_gives_its_memory_to_the_next)
     struct farm f;
     unsigned i;
 
-    farm_start(&f, s->nodes, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, s->nodes);
     for (i = 0; i < LOCKS; i++) {
         bytes = 0;
         rlk_alloc_hook(i > 0 ? count : NULL);

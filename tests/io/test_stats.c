@@ -138,7 +138,7 @@ TEST(failures_are_counted_by_their_reason)
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
     held_del(&f, 0, 5);
     ck_assert_uint_eq(stats().held_by_others, 1);
-    held_pause(&f, 0, 3);
+    farm_pause(&f, 0, 3);
     ck_assert_int_eq(farm_acquire_to_timeout(&f, "k").status, REDLOCK_ENOQUORUM);
     s = stats();
     ck_assert_uint_eq(s.no_quorum, 1);
@@ -182,7 +182,7 @@ TEST(a_master_that_lost_the_key_is_healed_once)
 TEST(a_lost_lock_is_counted_once)
 {
     held_start_with_lock(&h, &f);
-    held_pause(&f, 0, 3);
+    farm_pause(&f, 0, 3);
     while (h.lost == 0) {
         suspend_ms(5000);
         loop_settle(f.base);

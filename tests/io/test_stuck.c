@@ -15,8 +15,7 @@ TEST(silent_minority_does_not_delay_a_win)
 {
     struct outcome got;
 
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 5);
     fake_pause(f.nodes[0]);
     fake_pause(f.nodes[3]);
     got = farm_acquire(&f, "k");
@@ -85,9 +84,7 @@ TEST_LOOP(majority_that_is_down_is_reported_at_once, 0, 2)
     size_t i;
 
     farm_start(&f, 5, _i ? FAKE_TCP : FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        fake_down(f.nodes[i]);
-    }
+    farm_down(&f, 0, 3);
     farm_open_at_once(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
@@ -104,11 +101,8 @@ TEST(silent_majority_ends_with_the_time_out)
     struct outcome got;
     size_t i;
 
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_start_open(&f, 5);
+    farm_pause(&f, 0, 3);
     got = farm_acquire_to_timeout(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
@@ -120,12 +114,9 @@ TEST(silent_majority_ends_with_the_time_out)
 TEST(majority_that_does_not_greet_ends_with_the_time_out)
 {
     struct outcome got;
-    size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_pause(&f, 0, 3);
     farm_open_at_once(&f);
     got = farm_acquire_to_timeout(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
@@ -202,11 +193,8 @@ TEST(with_a_stuck_majority_there_is_no_quorum_at_once)
     struct outcome got;
     size_t i;
 
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_open(&f);
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_start_open(&f, 5);
+    farm_pause(&f, 0, 3);
     ck_assert_int_eq(farm_acquire_to_timeout(&f, "first").status, REDLOCK_ENOQUORUM);
     for (i = 0; i < 3; i++) {
         farm_wait(&f, i, REDLOCK_NODE_UNRESPONSIVE);
@@ -223,12 +211,9 @@ TEST(waiting_acquire_gets_the_lock_when_a_majority_is_back)
 {
     struct redlock_request request = outcome_request("k");
     struct outcome got = {.n = 5};
-    size_t i;
 
     farm_start(&f, 5, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        fake_down(f.nodes[i]);
-    }
+    farm_down(&f, 0, 3);
     farm_open_at_once(&f);
     request.wait_ms = REDLOCK_FOREVER;
     request.retry_max_ms = 5;
@@ -313,12 +298,10 @@ TEST(wait_has_an_end)
 TEST(the_end_of_the_wait_ends_a_round)
 {
     struct outcome got = {.n = 3};
-    size_t before, i;
+    size_t before;
 
     begin_to_wait(&got);
-    for (i = 0; i < 3; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_pause(&f, 0, 3);
     before = fake_count(f.nodes[0], "SET");
     suspend_ms(RETRY_MS);
     farm_wait_count(&f, 0, "SET", before + 1);
@@ -357,9 +340,7 @@ TEST(grants_that_come_too_late_are_no_lock)
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
     farm_wait_count(&f, 2, "SET", 1);
     suspend_ms(FARM_NEVER_MS / 2);
-    for (i = 0; i < 3; i++) {
-        fake_go_on(f.nodes[i]);
-    }
+    farm_go_on(&f, 0, 3);
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_ETOOSLOW);
     farm_wait_clean(&f);

@@ -140,7 +140,7 @@ TEST(a_loss_is_traced_with_its_cause)
 {
     farm_open(&f);
     held_acquire_key(&h, &f, "k");
-    held_pause(&f, 1, 5);
+    farm_pause(&f, 1, 5);
     while (h.lost == 0) {
         suspend_ms(5000);
         loop_settle(f.base);
@@ -150,7 +150,7 @@ TEST(a_loss_is_traced_with_its_cause)
     must_follow("c0.0  t$ is LOST: ENOQUORUM");
     ck_assert_int_eq(redlock_lock_detach(h.lock), REDLOCK_OK);
     must_follow("c0.0  detaches t$");
-    held_resume(&f, 1, 5);
+    farm_go_on(&f, 1, 5);
     loop_settle(f.base);
     must_follow_of_each(1, 5, "c0-n#  says yes to extending t$");
 }
@@ -158,12 +158,9 @@ TEST(a_loss_is_traced_with_its_cause)
 TEST(a_round_that_failed_is_traced_with_its_reason)
 {
     struct outcome got;
-    size_t i;
 
     farm_open(&f);
-    for (i = 0; i < 3; i++) {
-        model_set(fake_model(f.nodes[i]), "k", "another", OUTCOME_TTL_MS);
-    }
+    farm_set(&f, 0, 3, "k", "another", OUTCOME_TTL_MS);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     snprintf(h.token, sizeof(h.token), "%s", got.token);
@@ -269,9 +266,7 @@ TEST(what_a_server_repeats_is_in_no_text)
     size_t i;
 
     f.options.password = PASSWORD;
-    for (i = 0; i < 5; i++) {
-        fake_on(f.nodes[i], "AUTH", FAKE_REPLY, "+OK\r\n");
-    }
+    farm_on(&f, 0, 5, "AUTH", FAKE_REPLY, "+OK\r\n");
     fake_on(f.nodes[0], "HELLO", FAKE_REPLY, "-ERR is not " PASSWORD ", is it\r\n");
     fake_on(f.nodes[1], "AUTH", FAKE_REPLY, "-" PASSWORD " is wrong\r\n");
     fake_on(f.nodes[2], "HELLO", FAKE_REPLY,

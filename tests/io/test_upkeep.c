@@ -122,13 +122,10 @@ TEST_LOOP(other_answers_are_no_refusal, 0, 8)
         {"SCRIPT", UNKNOWN},
         {"SCRIPT", NOPERM("script|load")},
     };
-    size_t i;
 
     farm_start(&f, MASTERS, FAKE_UNIX);
     f.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
-    for (i = 0; i < MASTERS; i++) {
-        fake_on(f.nodes[i], answers[_i].command, FAKE_REPLY, answers[_i].reply);
-    }
+    farm_on(&f, 0, MASTERS, answers[_i].command, FAKE_REPLY, answers[_i].reply);
     farm_open(&f);
     ck_assert_int_eq(acquire_at_once(), REDLOCK_OK);
     ck_assert_uint_eq(info_of(0).quarantine_ms, 0);

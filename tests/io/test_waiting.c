@@ -113,11 +113,7 @@ static size_t count_script(const struct rlk_script *script)
 
 static void pause_all(void)
 {
-    size_t i;
-
-    for (i = 0; i < WAITER_MASTERS; i++) {
-        fake_pause(f.nodes[i]);
-    }
+    farm_pause(&f, 0, WAITER_MASTERS);
 }
 
 /* ---- what a master sends ---- */
@@ -146,9 +142,7 @@ TEST_ROWS(the_key_says_which_masters_are_asked, orders)
     size_t i;
 
     start();
-    for (i = 0; i < WAITER_MASTERS; i++) {
-        model_set(fake_model(f.nodes[i]), orders[_i].key, FARM_OTHER, 0);
-    }
+    farm_set(&f, 0, WAITER_MASTERS, orders[_i].key, FARM_OTHER, 0);
     ask_for(orders[_i].key);
     for (i = 0; i < 200; i++) {
         loop_settle(f.base);

@@ -266,12 +266,8 @@ static const struct {
 
 TEST_ROWS(what_the_watch_may_not_do, refusals)
 {
-    size_t i;
-
     start();
-    for (i = 0; i < WAITER_MASTERS; i++) {
-        fake_on(f.nodes[i], refusals[_i].command, FAKE_REPLY, refusals[_i].reply);
-    }
+    farm_on(&f, 0, WAITER_MASTERS, refusals[_i].command, FAKE_REPLY, refusals[_i].reply);
     ask();
     pass_ms(1000);
     if (refusals[_i].polls) {

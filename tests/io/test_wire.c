@@ -35,8 +35,7 @@ TEST(set_is_what_every_redlock_client_sends)
     const struct resp_request *set;
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     request.ttl_ms = 12345;
     got = farm_acquire_as(&f, &request);
     set = first_set();
@@ -54,8 +53,7 @@ TEST(token_is_40_hex_digits)
 {
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     got = farm_acquire(&f, "k");
     ck_assert_uint_eq(strlen(got.token), 40);
     ck_assert_uint_eq(strspn(got.token, "0123456789abcdef"), 40);
@@ -67,8 +65,7 @@ TEST(owner_follows_the_token)
     struct redlock_request request = outcome_request("k");
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     request.owner = "host-7 pid 12";
     got = farm_acquire_as(&f, &request);
     ck_assert_str_eq(got.token + 40, ":host-7 pid 12");
@@ -105,8 +102,7 @@ TEST(key_with_a_length_may_hold_any_byte)
     size_t len;
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     request.key_len = 6;
     got = farm_acquire_as(&f, &request);
     ck_assert_int_eq(got.status, REDLOCK_OK);
@@ -123,8 +119,7 @@ TEST(key_length_cuts_the_key)
     struct redlock_request request = outcome_request("resource");
     struct outcome got;
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     request.key_len = 3;
     got = farm_acquire_as(&f, &request);
     ck_assert_uint_eq(farm_count(&f, "res", got.token), 3);
@@ -141,8 +136,7 @@ TEST(longest_key_and_owner_go_through)
     memset(owner, 'o', REDLOCK_MAX_OWNER);
     owner[REDLOCK_MAX_OWNER] = '\0';
     request.owner = owner;
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     acquire_and_release(&request);
     ck_assert_uint_eq(first_set()->len[1], REDLOCK_MAX_KEY);
     farm_wait_clean(&f);
@@ -295,8 +289,7 @@ TEST(version_of_a_server_is_reported)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
 
-    farm_start(&f, 3, FAKE_UNIX);
-    farm_open(&f);
+    farm_start_open(&f, 3);
     ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), REDLOCK_OK);
     ck_assert_str_eq(info.server, "redis 7.0.15");
 }
@@ -324,12 +317,9 @@ TEST_LOOP(older_servers_vote_without_naming_the_holder, 5, 7)
 TEST(the_holder_is_named)
 {
     struct outcome got;
-    size_t i;
 
     farm_start(&f, 3, FAKE_UNIX);
-    for (i = 0; i < 3; i++) {
-        model_set(fake_model(f.nodes[i]), "k", "somebody\n else", 60000);
-    }
+    farm_set(&f, 0, 3, "k", "somebody\n else", 60000);
     farm_open(&f);
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(got.status, REDLOCK_EHELD);

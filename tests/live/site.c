@@ -66,6 +66,12 @@ void site_open(struct site *s)
     }
 }
 
+void site_start_open(struct site *s, size_t n)
+{
+    site_start(s, n, NULL);
+    site_open(s);
+}
+
 void site_end(struct site *s)
 {
     size_t i;

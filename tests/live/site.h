@@ -38,6 +38,9 @@ bool site_user(struct site *s, const char *rights);
 /* Make both managers, and wait until each has all its nodes up. */
 void site_open(struct site *s);
 
+/* Both, with plain masters. */
+void site_start_open(struct site *s, size_t n);
+
 /* Make both managers, and do not wait. */
 void site_open_at_once(struct site *s);
 

@@ -22,8 +22,7 @@ static void must_lock(void)
 
 TEST(unix_socket)
 {
-    site_start(&s, 3, NULL);
-    site_open(&s);
+    site_start_open(&s, 3);
     must_lock();
 }
 

@@ -19,8 +19,7 @@ TEST(two_of_five_killed_is_fine)
 {
     struct outcome got;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     master_kill(s.masters[1]);
     master_kill(s.masters[3]);
     got = site_acquire(&s, "k");
@@ -35,8 +34,7 @@ TEST(two_killed_while_held_do_not_prevent_the_release)
 {
     struct outcome got;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     got = site_acquire(&s, "k");
     master_kill(s.masters[0]);
     master_kill(s.masters[4]);
@@ -49,8 +47,7 @@ TEST(three_of_five_killed_is_no_quorum_and_says_why)
     struct outcome got;
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     for (i = 0; i < 3; i++) {
         master_kill(s.masters[i]);
         watch_for_state(s.base, s.rl[0], i, REDLOCK_NODE_DOWN);
@@ -69,8 +66,7 @@ TEST(two_of_five_stopped_is_fine_and_nothing_stays_on_them)
     struct outcome got;
     int i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     master_stop(s.masters[0]);
     master_stop(s.masters[2]);
     for (i = 0; i < 10; i++) {
@@ -91,8 +87,7 @@ TEST(three_of_five_stopped_is_no_quorum_and_nothing_stays)
     struct outcome got = {.n = 5};
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     for (i = 0; i < 3; i++) {
         master_stop(s.masters[i]);
     }
@@ -115,8 +110,7 @@ TEST(waiting_acquire_goes_on_when_a_majority_is_back)
     int never = 0;
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     master_kill(s.masters[0]);
     master_kill(s.masters[1]);
     master_stop(s.masters[2]);
@@ -139,8 +133,7 @@ TEST(restarted_master_is_connected_again)
 {
     struct outcome got;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     master_kill(s.masters[0]);
     watch_for_state(s.base, s.rl[0], 0, REDLOCK_NODE_DOWN);
     master_restart(s.masters[0]);
@@ -178,8 +171,7 @@ TEST(keys_left_by_a_broken_connection_are_released_afterwards)
 {
     struct outcome got;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     got = site_acquire(&s, "k");
     site_wait_answer(&s, 0, got.token, "GET k");
     master_ask(s.masters[0], "CLIENT KILL TYPE normal SKIPME yes");
@@ -217,8 +209,7 @@ TEST(flushed_scripts_do_not_prevent_the_release)
     struct outcome got;
     size_t i;
 
-    site_start(&s, 3, NULL);
-    site_open(&s);
+    site_start_open(&s, 3);
     got = site_acquire(&s, "k");
     for (i = 0; i < 3; i++) {
         site_wait_answer(&s, i, got.token, "GET k");
@@ -236,8 +227,7 @@ TEST(full_masters_refuse_and_release)
     int with_oom = 0;
     size_t i;
 
-    site_start(&s, 3, NULL);
-    site_open(&s);
+    site_start_open(&s, 3);
     got = site_acquire(&s, "held");
     for (i = 0; i < 3; i++) {
         site_wait_answer(&s, i, got.token, "GET held");

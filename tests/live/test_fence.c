@@ -129,8 +129,7 @@ TEST(a_counter_that_is_ahead_is_raised_by_one)
 {
     size_t i;
 
-    site_start(&s, 3, NULL);
-    site_open(&s);
+    site_start_open(&s, 3);
     for (i = 0; i < s.n; i++) {
         master_ask(s.masters[i], "SET k:redlock-fence 4000000000000001");
     }
@@ -146,8 +145,7 @@ TEST(the_last_number_is_not_given)
     struct outcome got;
     size_t i;
 
-    site_start(&s, 3, NULL);
-    site_open(&s);
+    site_start_open(&s, 3);
     for (i = 0; i < s.n; i++) {
         master_ask(s.masters[i], "SET k:redlock-fence 9007199254740991");
     }

@@ -19,8 +19,7 @@ TEST(acquire_hold_release)
     struct outcome got;
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     got = site_acquire(&s, "k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
     ck_assert_uint_eq(got.tries, 1);
@@ -66,8 +65,7 @@ TEST(validity_falls_and_ends_before_the_keys_do)
 {
     struct outcome got;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     got = acquire_shortly();
     loop_must_true(s.base, validity_has_fallen, &got);
     loop_must_true(s.base, validity_is_over, &got);
@@ -80,8 +78,7 @@ TEST(validity_is_zero_from_the_release_on)
 {
     struct outcome got;
 
-    site_start(&s, 3, NULL);
-    site_open(&s);
+    site_start_open(&s, 3);
     got = site_acquire(&s, "k");
     ck_assert_int_eq(redlock_release(got.lock, NULL, NULL), REDLOCK_OK);
     ck_assert_uint_eq(redlock_lock_validity_ms(got.lock), 0);
@@ -125,8 +122,7 @@ TEST(waiting_contender_gets_it_after_the_release)
     struct outcome first;
     int no = 0;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     first = site_acquire(&s, "k");
     request.wait_ms = REDLOCK_FOREVER;
     request.retry_max_ms = 10;
@@ -147,8 +143,7 @@ TEST(ttl_lets_the_next_one_in)
     struct outcome first;
     struct outcome second;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     first = acquire_shortly();
     request.wait_ms = REDLOCK_FOREVER;
     request.retry_max_ms = 10;
@@ -166,8 +161,7 @@ TEST(release_of_what_was_deleted_is_gone)
     struct outcome got;
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     got = site_acquire(&s, "k");
     for (i = 0; i < 5; i++) {
         site_wait_answer(&s, i, got.token, "GET k");
@@ -181,8 +175,7 @@ TEST(release_of_what_was_stolen_is_taken_and_touches_nothing)
     struct outcome got;
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     got = site_acquire(&s, "k");
     for (i = 0; i < 5; i++) {
         site_wait_answer(&s, i, got.token, "GET k");
@@ -200,8 +193,7 @@ TEST(token_releases_from_anywhere)
     struct outcome got;
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     got = site_acquire(&s, "k");
     for (i = 0; i < 5; i++) { /* a key that arrives after the release would stay */
         site_wait_answer(&s, i, got.token, "GET k");
@@ -226,8 +218,7 @@ TEST(forgotten_lock_stays_for_its_ttl)
     struct outcome got;
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     got = site_acquire(&s, "k");
     for (i = 0; i < 5; i++) {
         site_wait_answer(&s, i, got.token, "GET k");
@@ -242,8 +233,7 @@ TEST(forgotten_lock_stays_for_its_ttl)
 
 TEST(close_releases_what_is_held)
 {
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     ck_assert_int_eq(site_acquire(&s, "one").status, REDLOCK_OK);
     ck_assert_int_eq(site_acquire(&s, "two").status, REDLOCK_OK);
     watch_close(s.base, s.rl[0]);
@@ -264,8 +254,7 @@ TEST(close_releases_two_thousand_locks_on_every_master)
     char key[16];
     int i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     for (i = 0; i < N; i++) {
         snprintf(key, sizeof(key), "k%d", i);
         request = outcome_request(key);
@@ -291,8 +280,7 @@ TEST(key_of_another_client_excludes_us)
     bool names;
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     names = master_names_holders(s.masters[0]);
     for (i = 0; i < 3; i++) {
         ck_assert_str_eq(master_ask(s.masters[i], "SET k foreign NX PX 60000"), "OK");
@@ -314,8 +302,7 @@ TEST(our_key_excludes_another_client)
     struct outcome got;
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     got = site_acquire(&s, "k");
     for (i = 0; i < 5; i++) {
         site_wait_answer(&s, i, got.token, "GET k");
@@ -331,8 +318,7 @@ TEST(key_of_another_type_is_held_by_somebody)
 {
     size_t i;
 
-    site_start(&s, 3, NULL);
-    site_open(&s);
+    site_start_open(&s, 3);
     for (i = 0; i < 3; i++) {
         ck_assert_str_eq(master_ask(s.masters[i], "RPUSH k x"), "1");
     }
@@ -360,8 +346,7 @@ TEST(query_names_the_holder)
     struct redlock_request request = outcome_request("k");
     struct outcome got;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     request.owner = "night run";
     got = site_acquire_with(&s, 0, &request);
     ck_assert_int_eq(redlock_query(s.rl[1], "k", 0, on_queried, NULL), REDLOCK_OK);
@@ -386,8 +371,7 @@ TEST(binary_key_is_one_key)
     struct redlock_request request = outcome_request(key);
     struct outcome got;
 
-    site_start(&s, 3, NULL);
-    site_open(&s);
+    site_start_open(&s, 3);
     request.key_len = 3;
     got = site_acquire_with(&s, 0, &request);
     ck_assert_int_eq(got.status, REDLOCK_OK);
@@ -433,8 +417,7 @@ TEST(many_contenders_get_it_one_by_one)
     struct redlock_request request = outcome_request("k");
     int i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     request.wait_ms = REDLOCK_FOREVER;
     request.retry_max_ms = 20;
     for (i = 0; i < CONTENDERS; i++) {

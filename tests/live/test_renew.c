@@ -202,8 +202,7 @@ TEST(extension_lengthens_and_never_shortens)
 {
     struct redlock_request request = request_of("k");
 
-    site_start(&s, 1, NULL);
-    site_open(&s);
+    site_start_open(&s, 1);
     acquire(&request);
     ck_assert_int_eq(extend(1000), REDLOCK_OK);
     ck_assert_int_gt(ttl_at(0), (long)OUTCOME_TTL_MS / 2);
@@ -219,8 +218,7 @@ TEST(several_keys_are_one_lock)
     struct redlock_request part = outcome_request("b");
     struct outcome refused;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     acquire(&request);
     wait_everywhere("a");
     wait_everywhere("b");
@@ -268,8 +266,7 @@ TEST(key_that_became_a_list_is_somebody_else_s)
     int named = 0;
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     acquire(&request);
     wait_for_all_votes();
     extend_on_all();
@@ -294,8 +291,7 @@ TEST(full_masters_extend_and_do_not_heal)
     struct redlock_request request = request_of("k");
     struct redlock_node_detail detail = {.size = sizeof(detail)};
 
-    site_start(&s, 3, NULL);
-    site_open(&s);
+    site_start_open(&s, 3);
     acquire(&request);
     wait_for_all_votes();
     extend_on_all();
@@ -373,8 +369,7 @@ TEST(masters_that_restart_empty_in_turn_are_healed)
     struct redlock_request request = request_of("k");
     size_t i;
 
-    site_start(&s, 5, NULL);
-    site_open(&s);
+    site_start_open(&s, 5);
     request.renew = 1;
     acquire(&request);
     wait_for_all_votes();
