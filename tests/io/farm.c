@@ -184,6 +184,21 @@ struct outcome farm_acquire(struct farm *f, const char *key)
     return farm_acquire_as(f, &request);
 }
 
+struct outcome farm_must_acquire_as(struct farm *f, const struct redlock_request *request)
+{
+    struct outcome got = farm_acquire_as(f, request);
+
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    return got;
+}
+
+struct outcome farm_must_acquire(struct farm *f, const char *key)
+{
+    struct redlock_request request = outcome_request(key);
+
+    return farm_must_acquire_as(f, &request);
+}
+
 int farm_release(struct farm *f, struct redlock_lock *lock)
 {
     return outcome_of_release(f->base, lock);

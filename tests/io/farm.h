@@ -75,6 +75,10 @@ void farm_end_all(void);
 struct outcome farm_acquire(struct farm *f, const char *key);
 struct outcome farm_acquire_as(struct farm *f, const struct redlock_request *request);
 
+/* The same, and fail the test unless it succeeds. */
+struct outcome farm_must_acquire(struct farm *f, const char *key);
+struct outcome farm_must_acquire_as(struct farm *f, const struct redlock_request *request);
+
 /* Release, wait for the callback, and return its status. */
 int farm_release(struct farm *f, struct redlock_lock *lock);
 

@@ -40,8 +40,7 @@ static void live_a_full_life(void)
     fake_model(f.nodes[0])->password = "secret";
     fake_on(f.nodes[1], "SET", FAKE_REPLY, "$4294967296\r\n");
     farm_open_at_once(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     fake_reset(f.nodes[2]);
     fake_reset(f.nodes[3]);
     fake_reset(f.nodes[4]);
@@ -67,14 +66,12 @@ TEST(rule_1_nothing_is_printed)
 
 TEST(rule_1_no_thread_is_started)
 {
-    struct outcome got;
     int before;
 
     farm_start(&f, 3, FAKE_UNIX);
     before = n_threads();
     farm_open(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_must_acquire(&f, "k");
     ck_assert_int_eq(n_threads(), before);
 }
 
@@ -125,7 +122,7 @@ TEST(rule_1_no_descriptor_outlives_the_manager)
     before = dup(0);
     close(before);
     farm_open(&f);
-    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_OK);
+    farm_must_acquire(&f, "k");
     farm_close(&f);
     farm_end(&f);
     farm_start(&f, 3, FAKE_UNIX);
@@ -792,8 +789,7 @@ TEST(rule_9_the_parent_goes_on_after_the_child_has_closed)
         _exit(redlock_close(f.rl, on_closed, NULL) == REDLOCK_EFORK ? 7 : 1);
     }
     ck_assert_int_eq(status_of(child), 7);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(fake_n_conns(f.nodes[i]), 1);

@@ -332,8 +332,7 @@ TEST(a_release_without_room_outlives_its_unanswered_set)
     farm_start_open(&f, 3);
     fake_pause(f.nodes[0]);
     request.ttl_ms = 30000;
-    got = farm_acquire_as(&f, &request);
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire_as(&f, &request);
     fill_one(1);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     loop_settle(f.base);
@@ -453,7 +452,6 @@ TEST(a_minority_with_pending_releases_delays_nobody)
 {
     struct outcome_released released = {0, 0};
     const char *keys[1];
-    struct outcome got;
     char key[16];
     int i;
 
@@ -471,8 +469,7 @@ TEST(a_minority_with_pending_releases_delays_nobody)
     fake_on(f.nodes[2], "EVALSHA", FAKE_STALL, NULL);
     fake_go_on(f.nodes[2]);
     scripts_wait(&f, 2, &rlk_script_release, DEQUEUED);
-    got = farm_acquire(&f, "l");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_must_acquire(&f, "l");
     ck_assert_uint_eq(fake_count(f.nodes[2], "SET"), 0);
     fake_behave(f.nodes[2]);
     go_on();
@@ -482,12 +479,9 @@ TEST(a_minority_with_pending_releases_delays_nobody)
 /* Nothing is pending for that master, so the close does not wait: no time passes. */
 TEST(a_close_does_not_wait_for_a_master_that_is_being_connected)
 {
-    struct outcome got;
-
     start_without_the_third();
     fake_behave(f.nodes[0]);
-    got = farm_acquire(&f, "l");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_must_acquire(&f, "l");
     suspend_freeze();
     watch_close(f.base, f.rl);
     f.rl = NULL;

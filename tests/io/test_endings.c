@@ -26,8 +26,7 @@ static void release_into_silence(struct outcome_released *released)
         fake_on(f.nodes[i], "EVALSHA", FAKE_MUTE, NULL);
     }
     farm_open(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(redlock_release(got.lock, outcome_on_released, released), 0);
 }
 
@@ -137,8 +136,7 @@ TEST(accessors_work_until_the_close_has_ended)
     farm_start(&f, 3, FAKE_UNIX);
     f.uris[2] = "redis://no-such-host.invalid:6379";
     farm_open_at_once(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     a.lock = got.lock;
     a.event = event_new(f.base, -1, 0, ask, &a);
     ck_assert_int_eq(redlock_close(f.rl, on_closed, &a), 0);
@@ -186,7 +184,7 @@ TEST(a_release_that_is_denied_is_not_repeated_forever)
     got = farm_acquire(&f, "k");
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_ENOQUORUM);
     ck_assert_ptr_nonnull(strstr(farm_error(&f, 0), "NOPERM"));
-    ck_assert_int_eq(farm_acquire(&f, "other").status, REDLOCK_OK);
+    farm_must_acquire(&f, "other");
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 1);
 }
 
@@ -199,8 +197,7 @@ TEST(the_pending_release_of_an_unanswered_set_outlives_the_ttl)
     farm_start(&f, 3, FAKE_UNIX);
     fake_on(f.nodes[2], "SET", FAKE_STALL, NULL);
     farm_open(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     farm_wait_count(&f, 2, "SET", 1);
     fake_down(f.nodes[2]);
     farm_wait(&f, 2, REDLOCK_NODE_DOWN);
@@ -243,7 +240,7 @@ TEST(no_lock_is_asked_for_on_a_connection_without_an_id)
     fake_on(f.nodes[0], "CLIENT ID", FAKE_STALL, NULL);
     farm_open_at_once(&f);
     farm_wait_count(&f, 0, "CLIENT ID", 1);
-    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_OK);
+    farm_must_acquire(&f, "k");
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 0);
     fake_behave(f.nodes[0]);

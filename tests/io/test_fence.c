@@ -444,8 +444,7 @@ TEST(each_of_several_keys_has_a_counter_and_all_grow)
     set_counters(0, 3, "b", AHEAD);
     request.keys = two;
     request.n_keys = 2;
-    got = farm_acquire_as(&f, &request);
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire_as(&f, &request);
     fence = redlock_lock_fencing_token(got.lock);
     ck_assert_uint_eq(fence, AHEAD + 1);
     loop_settle(f.base);
@@ -517,8 +516,7 @@ TEST(a_lock_without_a_fence_has_no_counter)
     size_t i;
 
     start(3);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), 0);
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(counter_of(i, "k"), 0);
@@ -734,8 +732,7 @@ TEST_LOOP(a_reserved_name_is_refused_as_a_key, 0, N_NAMES)
     both.keys = keys;
     both.n_keys = 2;
     if (status == REDLOCK_OK) {
-        with = farm_acquire_as(&f, &both);
-        ck_assert_int_eq(with.status, REDLOCK_OK);
+        with = farm_must_acquire_as(&f, &both);
         ck_assert_int_eq(farm_release(&f, with.lock), REDLOCK_OK);
     } else {
         ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &with, NULL), status);

@@ -127,8 +127,7 @@ static void must_recover(void)
     fake_go_on(f.nodes[0]);
     while (fake_count(f.nodes[0], "SET again") == 0) {
         farm_wait(&f, 0, REDLOCK_NODE_UP); /* the library may not have noticed the disconnect yet */
-        got = farm_acquire(&f, "again");
-        ck_assert_int_eq(got.status, REDLOCK_OK);
+        got = farm_must_acquire(&f, "again");
         ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     }
     farm_wait_gone(&f, "again");
@@ -284,8 +283,7 @@ TEST_LOOP(replies_byte_by_byte_are_understood, 0, 2)
     farm_start(&f, 5, _i ? FAKE_TCP : FAKE_UNIX);
     farm_on(&f, 0, 5, "", FAKE_DRIP, NULL);
     farm_open(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_clean(&f);
 }

@@ -214,8 +214,7 @@ TEST(several_keys_are_released_by_the_script)
     request.key = NULL;
     request.keys = keys;
     request.n_keys = 2;
-    got = farm_acquire_as(&f, &request);
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire_as(&f, &request);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_clean(&f);
     ck_assert_uint_eq(n_native(0), 0);

@@ -236,8 +236,7 @@ TEST(a_leader_of_this_manager_is_observed)
     start();
     request.fencing = 1;
     request.owner = "leader me 10.0.0.1";
-    got = farm_acquire_as(&f, &request);
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire_as(&f, &request);
     loop_settle(f.base);
     must_see("fh");
     ck_assert_str_eq(seen.leader, "me");

@@ -105,8 +105,7 @@ TEST(release_reaches_nodes_that_did_not_answer)
     farm_start(&f, 5, FAKE_UNIX);
     fake_on(f.nodes[0], "SET", FAKE_STALL, NULL);
     farm_open(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_count(&f, 0, "EVALSHA", 1);
     farm_must_release_after(&f, 0, 0, set_at(0, 0));
@@ -177,8 +176,7 @@ TEST_LOOP(a_minority_of_errors_does_not_hinder, 0, N_ROWS(errors))
     fake_on(f.nodes[0], "SET", FAKE_REPLY, errors[_i].reply);
     fake_on(f.nodes[3], "SET", FAKE_REPLY, errors[_i].reply);
     farm_open(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_clean(&f);
 }
@@ -206,10 +204,10 @@ TEST(pending_release_is_sent_first_on_the_next_connection)
     break_node_0_at_its_set();
     token = farm_token_at(&f, 0, 0, set_at(0, 0));
     request.wait_ms = REDLOCK_FOREVER;
-    ck_assert_int_eq(farm_acquire_as(&f, &request).status, REDLOCK_OK);
+    farm_must_acquire_as(&f, &request);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     farm_wait_count(&f, 0, "EVALSHA", 1);
-    ck_assert_int_eq(farm_acquire(&f, "third").status, REDLOCK_OK);
+    farm_must_acquire(&f, "third");
     farm_wait_count(&f, 0, "SET third", 1);
     paid = farm_find_release(&f, 0, 1, 0, token);
     ck_assert_int_ge(paid, 0);
@@ -360,7 +358,7 @@ TEST(every_former_connection_is_killed_until_the_kill_is_answered)
     fake_hang_up(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_DOWN);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
-    ck_assert_int_eq(farm_acquire(&f, "other").status, REDLOCK_OK);
+    farm_must_acquire(&f, "other");
     farm_wait_count(&f, 0, "SET other", 1);
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 3); /* it was answered */
 }
@@ -373,8 +371,7 @@ TEST(no_connection_is_killed_on_a_server_that_was_restarted)
     farm_start(&f, 5, FAKE_UNIX);
     fake_on(f.nodes[0], "SET", FAKE_STALL, NULL);
     farm_open(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     farm_wait_count(&f, 0, "SET", 1);
     fake_down(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_DOWN);
@@ -424,10 +421,9 @@ TEST(broken_set_of_a_held_lock_waits_for_its_release)
     farm_start(&f, 5, FAKE_UNIX);
     fake_on_next(f.nodes[0], 1, "SET", FAKE_DO_CLOSE, NULL, 0);
     farm_open(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     wait_for_second_connection();
-    ck_assert_int_eq(farm_acquire(&f, "other").status, REDLOCK_OK);
+    farm_must_acquire(&f, "other");
     farm_wait_count(&f, 0, "SET other", 1);
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 0);
     ck_assert_str_eq(model_get(fake_model(f.nodes[0]), "k"), got.token);
@@ -443,15 +439,13 @@ TEST(broken_set_of_a_forgotten_lock_is_left)
     farm_start(&f, 5, FAKE_UNIX);
     fake_on_next(f.nodes[0], 1, "SET", FAKE_DO_CLOSE, NULL, 0);
     farm_open(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(redlock_lock_detach(got.lock), REDLOCK_OK);
     wait_for_second_connection();
     fake_hang_up(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_DOWN);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
-    got = farm_acquire(&f, "other");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "other");
     farm_wait_count(&f, 0, "SET other", 1);
     ck_assert_uint_eq(n_releases(0), 0);
 }
@@ -492,7 +486,7 @@ TEST(pending_release_ends_with_the_ttl)
     suspend_ms(OUTCOME_TTL_MS + OUTCOME_TTL_MS / 50); /* and the drift */
     fake_up(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
-    ck_assert_int_eq(farm_acquire(&f, "next").status, REDLOCK_OK);
+    farm_must_acquire(&f, "next");
     farm_wait_count(&f, 0, "SET next", 1);
     ck_assert_int_eq(fake_find(f.nodes[0], 1, 0, "EVALSHA"), -1);
 }
@@ -505,8 +499,7 @@ TEST(nothing_is_queued_before_the_greeting_is_over)
     farm_start(&f, 5, FAKE_UNIX);
     fake_on(f.nodes[0], "SCRIPT LOAD", FAKE_STALL, NULL);
     farm_open_at_once(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     loop_settle(f.base);
     ck_assert_uint_eq(n_sets(0), 0);
@@ -650,8 +643,7 @@ TEST(the_leader_of_a_split_vote_wins_when_the_others_release)
     split_votes();
     model_del(fake_model(f.nodes[1]), "k");
     fake_on_next(f.nodes[1], 1, "SET", FAKE_REPLY, "$1\r\nB\r\n", 7);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_uint_eq(got.tries, 1);
     ck_assert_uint_eq(n_sets(0), 1);
     ck_assert_uint_eq(n_sets(1), 2);
@@ -687,8 +679,8 @@ TEST(cancel_releases_what_was_and_will_be_granted)
 TEST(held_locks_are_released_by_close)
 {
     farm_start_open(&f, 5);
-    ck_assert_int_eq(farm_acquire(&f, "one").status, REDLOCK_OK);
-    ck_assert_int_eq(farm_acquire(&f, "two").status, REDLOCK_OK);
+    farm_must_acquire(&f, "one");
+    farm_must_acquire(&f, "two");
     farm_close(&f);
     farm_wait_clean(&f);
 }
@@ -705,7 +697,7 @@ static void close_with_a_silent_node(int *closed)
     farm_start(&f, 5, FAKE_UNIX);
     fake_on(f.nodes[0], "SET", FAKE_STALL, NULL);
     farm_open(&f);
-    ck_assert_int_eq(farm_acquire(&f, "one").status, REDLOCK_OK);
+    farm_must_acquire(&f, "one");
     farm_wait_count(&f, 0, "SET", 1);
     ck_assert_int_eq(redlock_close(f.rl, note_close, closed), REDLOCK_OK);
     f.rl = NULL;

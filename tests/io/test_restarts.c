@@ -25,8 +25,7 @@ TEST_LOOP(a_master_that_restarted_does_not_vote_for_max_ttl, 0, 2)
     rig_vote_must_not_count("k", 0, "it restarted");
     rig_vote_must_not_count("fenced", 1, "it restarted");
 
-    got = farm_acquire(&rig, "other");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&rig, "other");
     farm_wait_count(&rig, 0, "SET other", 1);
     ck_assert_int_eq(farm_release(&rig, got.lock), REDLOCK_OK);
     farm_wait_gone(&rig, "other");
@@ -228,8 +227,7 @@ TEST(a_durable_master_may_restart)
     make_durable(0);
     farm_open(&rig);
     rig_must_count(0);
-    got = farm_acquire(&rig, "held");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&rig, "held");
     model_restart_durably(rig_model(0));
     rig_reconnect(0);
     rig_must_count(0);

@@ -18,8 +18,7 @@ TEST(silent_minority_does_not_delay_a_win)
     farm_start_open(&f, 5);
     fake_pause(f.nodes[0]);
     fake_pause(f.nodes[3]);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNKNOWN);
     ck_assert_int_eq(got.votes[3].vote, REDLOCK_VOTE_UNKNOWN);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
@@ -41,7 +40,7 @@ TEST(minority_without_a_handshake_does_not_delay_a_win)
     fake_pause(f.nodes[1]);
     fake_pause(f.nodes[2]);
     farm_open_at_once(&f);
-    ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_OK);
+    farm_must_acquire(&f, "k");
 }
 
 /* 0: others lead, who have the first two nodes. 1: we do, and ask again in vain. */
@@ -72,8 +71,7 @@ TEST_LOOP(minority_that_is_down_does_not_delay_a_win, 0, 2)
     fake_down(f.nodes[1]);
     fake_down(f.nodes[2]);
     farm_open_at_once(&f);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(got.votes[1].vote, REDLOCK_VOTE_NONE);
     farm_wait_error(&f, 1, "");
 }
@@ -132,8 +130,7 @@ static void open_with_stuck_node(void)
     farm_start(&f, 5, FAKE_UNIX);
     fake_on_next(f.nodes[0], 1, "SET", FAKE_STALL, NULL, 0);
     farm_open(&f);
-    got = farm_acquire(&f, "first");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "first");
     farm_time_out(&f);
     farm_wait(&f, 0, REDLOCK_NODE_UNRESPONSIVE);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
@@ -146,8 +143,7 @@ TEST(stuck_node_gets_no_more_sets)
 
     open_with_stuck_node();
     for (i = 0; i < 20; i++) {
-        got = farm_acquire(&f, "k");
-        ck_assert_int_eq(got.status, REDLOCK_OK);
+        got = farm_must_acquire(&f, "k");
         ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
         ck_assert_str_ne(got.votes[0].error, "");
         ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
@@ -170,13 +166,10 @@ TEST(stuck_node_gets_no_releases_for_what_it_was_not_asked)
 
 TEST(stuck_node_votes_again_when_it_has_answered)
 {
-    struct outcome got;
-
     open_with_stuck_node();
     fake_go_on(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    farm_must_acquire(&f, "k");
     farm_wait_count(&f, 0, "SET k", 1);
     ck_assert_uint_eq(fake_n_conns(f.nodes[0]), 1);
 }

@@ -154,8 +154,7 @@ TEST_LOOP(half_a_record_is_no_reply, 0, 2)
     start(TLS1_3_VERSION);
     farm_open(&f);
     tls_front_limit(front, _i ? 12 : 3, TLS_FRONT_CLOSES);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_ne(got.votes[0].vote, REDLOCK_VOTE_YES);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     must_recover();
@@ -171,8 +170,7 @@ TEST_LOOP(replies_before_the_end_of_the_session_count, 0, 2)
     fake_down(f.nodes[2]);
     farm_wait_error(&f, 2, "");
     tls_front_set_manner(front, TLS_FRONT_WITH_GOODBYE);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_YES);
     tls_front_set_manner(front, TLS_FRONT_PLAINLY);
     fake_up(f.nodes[2]);
@@ -211,8 +209,7 @@ TEST(commands_wait_for_the_rest_of_a_ticket)
     tls_front_limit(front, 700, TLS_FRONT_STOPS);
     tls_front_give_ticket(front);
     loop_settle(f.base);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     before = cpu_ms();
     event_base_loopexit(f.base, &(struct timeval){0, 200000});
     event_base_dispatch(f.base);

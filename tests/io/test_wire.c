@@ -104,8 +104,7 @@ TEST(key_with_a_length_may_hold_any_byte)
 
     farm_start_open(&f, 3);
     request.key_len = 6;
-    got = farm_acquire_as(&f, &request);
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire_as(&f, &request);
     set = first_set();
     ck_assert_uint_eq(set->len[1], 6);
     ck_assert_mem_eq(set->argv[1], key, 6);
@@ -205,8 +204,7 @@ TEST(wrong_password_is_reported_and_never_shown)
     open_with_login(":sesame");
     farm_wait_error(&f, 0, "WRONGPASS");
     ck_assert_ptr_null(strstr(farm_error(&f, 0), "sesame"));
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     ck_assert_ptr_nonnull(strstr(got.votes[0].error, "WRONGPASS"));
     ck_assert_ptr_null(strstr(got.votes[0].error, "sesame"));
@@ -344,8 +342,7 @@ TEST_LOOP(unfit_servers_do_not_vote, 0, 3)
     fake_model(f.nodes[0])->mode = rows[_i].mode;
     farm_open_at_once(&f);
     farm_wait_error(&f, 0, rows[_i].word);
-    got = farm_acquire(&f, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = farm_must_acquire(&f, "k");
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     ck_assert_ptr_nonnull(strstr(got.votes[0].error, rows[_i].word));
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 0);

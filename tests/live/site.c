@@ -108,6 +108,14 @@ struct outcome site_acquire(struct site *s, const char *key)
     return site_acquire_with(s, 0, &request);
 }
 
+struct outcome site_must_acquire(struct site *s, const char *key)
+{
+    struct outcome got = site_acquire(s, key);
+
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    return got;
+}
+
 int site_release(struct site *s, struct redlock_lock *lock)
 {
     return outcome_of_release(s->base, lock);

@@ -56,6 +56,7 @@ void site_end_all(void);
 struct outcome site_acquire(struct site *s, const char *key);
 struct outcome site_acquire_with(struct site *s, size_t manager,
                                  const struct redlock_request *request);
+struct outcome site_must_acquire(struct site *s, const char *key); /* fails the test otherwise */
 int site_release(struct site *s, struct redlock_lock *lock);
 
 /* Make the timeouts pass for the library: its client is suspended, the masters are not. A lock

@@ -22,8 +22,7 @@ TEST(two_of_five_killed_is_fine)
     site_start_open(&s, 5);
     master_kill(s.masters[1]);
     master_kill(s.masters[3]);
-    got = site_acquire(&s, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = site_must_acquire(&s, "k");
     ck_assert_int_ne(got.votes[1].vote, REDLOCK_VOTE_YES);
     ck_assert_int_ne(got.votes[3].vote, REDLOCK_VOTE_YES);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
@@ -39,7 +38,7 @@ TEST(two_killed_while_held_do_not_prevent_the_release)
     master_kill(s.masters[0]);
     master_kill(s.masters[4]);
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
-    ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
+    site_must_acquire(&s, "k");
 }
 
 TEST(three_of_five_killed_is_no_quorum_and_says_why)
@@ -70,8 +69,7 @@ TEST(two_of_five_stopped_is_fine_and_nothing_stays_on_them)
     master_stop(s.masters[0]);
     master_stop(s.masters[2]);
     for (i = 0; i < 10; i++) {
-        got = site_acquire(&s, "k");
-        ck_assert_int_eq(got.status, REDLOCK_OK);
+        got = site_must_acquire(&s, "k");
         ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     }
     master_continue(s.masters[0]);
@@ -138,8 +136,7 @@ TEST(restarted_master_is_connected_again)
     watch_for_state(s.base, s.rl[0], 0, REDLOCK_NODE_DOWN);
     master_restart(s.masters[0]);
     watch_for_state(s.base, s.rl[0], 0, REDLOCK_NODE_UP);
-    got = site_acquire(&s, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = site_must_acquire(&s, "k");
     site_wait_answer(&s, 0, got.token, "GET k");
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
@@ -161,8 +158,7 @@ TEST(master_that_starts_late_is_connected)
     master_restart(s.masters[4]);
     watch_for_state(s.base, s.rl[0], 4, REDLOCK_NODE_UP);
     ck_assert_str_eq(watch_error(s.rl[0], 4), "");
-    got = site_acquire(&s, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = site_must_acquire(&s, "k");
     site_wait_answer(&s, 4, got.token, "GET k");
 }
 
@@ -183,14 +179,12 @@ TEST(keys_left_by_a_broken_connection_are_released_afterwards)
 TEST_LOOP(stopped_master_keeps_no_key_of_a_closed_manager, 0, 2)
 {
     struct master_options options = {.where = _i ? MASTER_TCP4 : MASTER_UNIX};
-    struct outcome got;
     int i;
 
     site_start(&s, 3, &options);
     site_open(&s);
     master_stop(s.masters[0]);
-    got = site_acquire(&s, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    site_must_acquire(&s, "k");
     site_close_to_timeout(&s, 0);
     master_continue(s.masters[0]);
     for (i = 0; i < 3; i++) {
@@ -266,8 +260,7 @@ TEST(wrong_password_on_one_is_reported)
     s.uris[0] = uri;
     site_open_at_once(&s);
     watch_for_error(s.base, s.rl[0], 0, "WRONGPASS");
-    got = site_acquire(&s, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = site_must_acquire(&s, "k");
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     ck_assert_ptr_nonnull(strstr(got.votes[0].error, "WRONGPASS"));
     ck_assert_ptr_null(strstr(got.votes[0].error, "wrong"));
@@ -280,7 +273,7 @@ TEST(missing_password_on_one_is_reported)
     start_with_one_special(&special);
     site_open_at_once(&s);
     watch_for_error(s.base, s.rl[0], 0, "password");
-    ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
+    site_must_acquire(&s, "k");
 }
 
 TEST(passwords_of_all_are_used)
@@ -290,8 +283,7 @@ TEST(passwords_of_all_are_used)
 
     site_start(&s, 3, &options);
     site_open(&s);
-    got = site_acquire(&s, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = site_must_acquire(&s, "k");
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
 }
@@ -306,8 +298,7 @@ TEST(user_of_an_acl_with_few_rights_is_enough)
     ck_assert(site_user(&s, rights));
     s.options.key_prefix = "lock:";
     site_open(&s);
-    got = site_acquire(&s, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = site_must_acquire(&s, "k");
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
     site_wait_clean(&s);
 }
@@ -325,8 +316,7 @@ TEST(replica_does_not_vote)
     start_with_one_special(&special);
     site_open_at_once(&s);
     watch_for_error(s.base, s.rl[0], 0, "replica");
-    got = site_acquire(&s, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = site_must_acquire(&s, "k");
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_NONE);
     ck_assert_ptr_nonnull(strstr(got.votes[0].error, "replica"));
     ck_assert_str_eq(master_ask(s.masters[0], "GET k"), "(nil)");
@@ -358,7 +348,7 @@ TEST(cluster_node_does_not_vote)
     start_with_one_special(&special);
     site_open_at_once(&s);
     watch_for_error(s.base, s.rl[0], 0, "cluster");
-    ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
+    site_must_acquire(&s, "k");
 }
 
 /* Something else listens there, for example a server that never answers. */
@@ -370,5 +360,5 @@ TEST(server_that_is_full_is_reported)
     master_ask(s.masters[0], "PING"); /* our own connection is the one client */
     site_open_at_once(&s);
     watch_for_error(s.base, s.rl[0], 0, "(maxclients)");
-    ck_assert_int_eq(site_acquire(&s, "k").status, REDLOCK_OK);
+    site_must_acquire(&s, "k");
 }

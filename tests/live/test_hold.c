@@ -20,8 +20,7 @@ TEST(acquire_hold_release)
     size_t i;
 
     site_start_open(&s, 5);
-    got = site_acquire(&s, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = site_must_acquire(&s, "k");
     ck_assert_uint_eq(got.tries, 1);
     ck_assert_uint_gt(got.validity_ms, 0);
     ck_assert_uint_le(got.validity_ms, OUTCOME_TTL_MS - OUTCOME_TTL_MS / 100 - 2);
@@ -234,8 +233,8 @@ TEST(forgotten_lock_stays_for_its_ttl)
 TEST(close_releases_what_is_held)
 {
     site_start_open(&s, 5);
-    ck_assert_int_eq(site_acquire(&s, "one").status, REDLOCK_OK);
-    ck_assert_int_eq(site_acquire(&s, "two").status, REDLOCK_OK);
+    site_must_acquire(&s, "one");
+    site_must_acquire(&s, "two");
     watch_close(s.base, s.rl[0]);
     s.rl[0] = NULL;
     site_wait_clean(&s);
@@ -377,7 +376,7 @@ TEST(binary_key_is_one_key)
     ck_assert_int_eq(got.status, REDLOCK_OK);
     site_wait_answer(&s, 0, "1", "DBSIZE");
     ck_assert_str_eq(master_ask(s.masters[0], "GET %b", key, (size_t)3), got.token);
-    ck_assert_int_eq(site_acquire(&s, "a").status, REDLOCK_OK);
+    site_must_acquire(&s, "a");
     ck_assert_int_eq(site_release(&s, got.lock), REDLOCK_OK);
 }
 

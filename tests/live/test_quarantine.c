@@ -158,8 +158,7 @@ static struct outcome second_holder_after_a_restart(enum redlock_quarantine poli
     open_with(policy, LONG_TTL_MS, 0);
     master_ask(s.masters[2], "SET k another");
     evals_before = evals(2);
-    first = site_acquire(&s, "k");
-    ck_assert_int_eq(first.status, REDLOCK_OK);
+    first = site_must_acquire(&s, "k");
     loop_must_true(s.base, was_asked_again, NULL); /* the heal was tried, and refused */
     master_ask(s.masters[2], "DEL k");
     restart(1);
@@ -230,8 +229,7 @@ TEST_LOOP(a_durable_master_keeps_its_vote, 0, 2)
 
     site_start(&s, 3, &options);
     open_with(REDLOCK_QUARANTINE_LENIENT, LONG_TTL_MS, 0);
-    got = site_acquire(&s, "k");
-    ck_assert_int_eq(got.status, REDLOCK_OK);
+    got = site_must_acquire(&s, "k");
     site_wait_answer(&s, 0, got.token, "GET k");
     restart(0);
     if (_i == 0) {

@@ -266,8 +266,7 @@ TEST_ROWS(a_user_without_a_right, users)
         return;
     }
     site_open(&s);
-    first = site_acquire(&s, "k");
-    ck_assert_int_eq(first.status, REDLOCK_OK);
+    first = site_must_acquire(&s, "k");
     request.retry_max_ms = 10;
     if (users[_i].lists) {
         wait_as(&request);
@@ -436,8 +435,7 @@ static struct outcome hold_and_start(int n)
     struct outcome first;
 
     start();
-    first = site_acquire(&s, "k");
-    ck_assert_int_eq(first.status, REDLOCK_OK);
+    first = site_must_acquire(&s, "k");
     start_clients(n);
     return first;
 }
