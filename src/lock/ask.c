@@ -217,14 +217,19 @@ void rlk_ask_sent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what
                   uint64_t unsent, uint32_t ttl_ms, uint64_t now_us)
 {
     note_sent(&rlk_questions[what], rl, claim, nodes, unsent, ttl_ms, now_us);
+}
+
+void rlk_ask_unsent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t unsent,
+                    uint64_t now_us)
+{
     lose_unsent(&rlk_questions[what], rl, claim, unsent, now_us);
 }
 
 /* A release that was not sent is pending now, and needs no answer. That there was no room for a
  * hint says nothing about the master: it is asked again with the next look, or after the next
  * round. */
-static struct rlk_unsent ask_nodes(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
-                                   uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+struct rlk_unsent rlk_ask_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
+                                uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
 {
     const struct rlk_question *q = &rlk_questions[what];
     bool releases = q->left == RLK_LEFTOVER_RELEASE;
@@ -245,7 +250,7 @@ static struct rlk_unsent ask_nodes(struct redlock *rl, struct rlk_claim *claim, 
 struct rlk_unsent rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t nodes,
                           uint32_t ttl_ms, uint64_t now_us)
 {
-    return ask_nodes(lock->rl, lock->claim, what, nodes, ttl_ms, now_us);
+    return rlk_ask_claim(lock->rl, lock->claim, what, nodes, ttl_ms, now_us);
 }
 
 /* A step may drop the claim of its lock. */
@@ -260,7 +265,7 @@ void rlk_ask_settle(struct redlock *rl, const struct rlk_unsent *unsent, uint64_
 void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
                        uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
 {
-    struct rlk_unsent unsent = ask_nodes(rl, claim, what, nodes, ttl_ms, now_us);
+    struct rlk_unsent unsent = rlk_ask_claim(rl, claim, what, nodes, ttl_ms, now_us);
 
     rlk_ask_settle(rl, &unsent, now_us);
 }

@@ -34,8 +34,10 @@ struct rlk_unsent rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t
 /* The driver gets an unknown answer for each of the nodes. */
 void rlk_ask_settle(struct redlock *rl, const struct rlk_unsent *unsent, uint64_t now_us);
 
-/* Ask for a claim that may have no lock, and settle at once: a release, RLK_ASK_LEAVE, or what
- * follows from a reply. */
+/* Ask for a claim that may have no lock: a release, RLK_ASK_LEAVE, or what follows from a reply.
+ * _for_claim: and settle at once. */
+struct rlk_unsent rlk_ask_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
+                                uint64_t nodes, uint32_t ttl_ms, uint64_t now_us);
 void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
                        uint64_t nodes, uint32_t ttl_ms, uint64_t now_us);
 
@@ -45,9 +47,12 @@ void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask
  * time is over, does not. */
 bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what, uint64_t now_us);
 
-/* It was sent to these nodes, but for the unsent ones: for these the lock may be stepped. */
+/* It was sent to these nodes, but for the unsent ones. _unsent: for these the lock may be stepped
+ * now. */
 void rlk_ask_sent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t nodes,
                   uint64_t unsent, uint32_t ttl_ms, uint64_t now_us);
+void rlk_ask_unsent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t unsent,
+                    uint64_t now_us);
 
 /* A node has replied; or the connection broke, and no reply will come. */
 void rlk_ask_answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_ask what,

@@ -11,8 +11,7 @@ void rlk_batches_init(struct rlk_batches *b, struct rlk_pool *pool,
 {
     b->pool = pool;
     memset(b->open, 0, sizeof(b->open));
-    b->ready = NULL;
-    b->ready_end = &b->ready;
+    b->unsettled = NULL;
     b->oldest = 0;
     rlk_call_init(&b->send, send);
 }
@@ -21,7 +20,8 @@ void rlk_batches_end(struct rlk_batches *b)
 {
     struct rlk_batch *batch;
 
-    while ((batch = rlk_batches_take(b)) != NULL) {
+    while ((batch = rlk_batches_take(b)) != NULL ||
+           (batch = rlk_batches_take_unsettled(b)) != NULL) {
         rlk_batch_unref(batch);
     }
 }
@@ -62,7 +62,6 @@ static struct rlk_batch *make_batch(struct rlk_pool *pool, const struct rlk_clai
     struct rlk_batch *batch = rlk_pool_take(pool, sizeof(*batch));
 
     if (batch) {
-        batch->next = NULL;
         batch->pool = pool;
         batch->refs = 1;
         batch->n = 0;
@@ -70,6 +69,7 @@ static struct rlk_batch *make_batch(struct rlk_pool *pool, const struct rlk_clai
         batch->fenced = claim->fence != 0;
         batch->ttl_ms = ttl_ms;
         batch->nodes = nodes;
+        batch->unsent = 0;
         batch->size = 0;
     }
     return batch;
@@ -81,57 +81,52 @@ static void push(struct rlk_batch *batch, struct rlk_claim *claim)
     batch->size += rlk_command_keep_size(claim);
 }
 
-/* No more is added to the batch at this place. */
-static void make_ready(struct rlk_batches *b, struct rlk_batch **at)
-{
-    if (*at) {
-        *b->ready_end = *at;
-        b->ready_end = &(*at)->next;
-        *at = NULL;
-    }
-}
-
 bool rlk_batches_add(struct rlk_batches *b, struct rlk_claim *claim, uint64_t nodes,
-                     uint32_t ttl_ms)
+                     uint32_t ttl_ms, struct rlk_batch **ret_ready)
 {
-    struct rlk_batch **at = place_for(b, claim, nodes, ttl_ms);
+    struct rlk_batch **at = place_for(b, claim, nodes, ttl_ms), *batch = *at;
 
-    if (*at == NULL || !is_alike(*at, claim, nodes, ttl_ms) || !has_room(*at, claim)) {
-        struct rlk_batch *batch = make_batch(b->pool, claim, nodes, ttl_ms);
-
+    *ret_ready = NULL;
+    if (batch == NULL || !is_alike(batch, claim, nodes, ttl_ms) || !has_room(batch, claim)) {
+        batch = make_batch(b->pool, claim, nodes, ttl_ms);
         if (batch == NULL) {
             return false;
         }
-        make_ready(b, at);
+        *ret_ready = *at;
         *at = batch;
     }
-    push(*at, claim);
-    if ((*at)->n == RLK_BATCH_MOST) {
-        make_ready(b, at);
+    push(batch, claim);
+    if (batch->n == RLK_BATCH_MOST) {
+        *ret_ready = batch;
+        *at = NULL;
     }
     return true;
 }
 
-static struct rlk_batch *take_ready(struct rlk_batches *b)
-{
-    struct rlk_batch *batch = b->ready;
-
-    if (batch) {
-        b->ready = batch->next;
-        b->ready_end = b->ready ? b->ready_end : &b->ready;
-        batch->next = NULL;
-    }
-    return batch;
-}
-
 struct rlk_batch *rlk_batches_take(struct rlk_batches *b)
 {
-    struct rlk_batch *batch = take_ready(b);
+    struct rlk_batch *batch = NULL;
     unsigned i;
 
     for (i = 0; batch == NULL && i < RLK_BATCHES_OPEN; i++) {
         batch = b->open[i];
         b->open[i] = NULL;
+    }
+    return batch;
+}
+
+void rlk_batches_keep_unsettled(struct rlk_batches *b, struct rlk_batch *batch)
+{
+    batch->next = b->unsettled;
+    b->unsettled = batch;
+}
+
+struct rlk_batch *rlk_batches_take_unsettled(struct rlk_batches *b)
+{
+    struct rlk_batch *batch = b->unsettled;
+
+    if (batch) {
+        b->unsettled = batch->next;
     }
     return batch;
 }

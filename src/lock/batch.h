@@ -1,8 +1,8 @@
 /* batch.h - gathers renewals that are due at the same time, so that one command carries many.
  *
  * A batch has claims that are alike: for the same nodes, with the same ttl, as many keys each, and
- * all with a fencing token or none. It is open until it is full, or makes room for another
- * kind; at the end of the turn of the loop lock/renewals.h sends it. From then on each command in
+ * all with a fencing token or none. It is open until it is full, or until the turn of the loop
+ * ends; then lock/renewals.h sends it. From then on each command in
  * flight holds a reference to it, and a batch holds references to its claims.
  *
  * [S13] A master carries out one command at a time, so a batch has a bound: 64 renewals take a
@@ -26,7 +26,7 @@ struct rlk_claim;
 #define RLK_BATCHES_OPEN 4
 
 struct rlk_batch {
-    struct rlk_batch *next; /* of those that are ready */
+    struct rlk_batch *next; /* of those whose answers are missing */
     struct rlk_pool *pool;
     unsigned refs;
     unsigned n; /* claims */
@@ -34,14 +34,15 @@ struct rlk_batch {
     bool fenced;
     uint32_t ttl_ms;
     uint64_t nodes;
-    size_t size; /* of the claims, in the command */
+    uint64_t unsent; /* nodes to which it could not be sent */
+    size_t size;     /* of the claims, in the command */
     struct rlk_claim *claims[RLK_BATCH_MOST];
 };
 
 struct rlk_batches {
     struct rlk_pool *pool;
     struct rlk_batch *open[RLK_BATCHES_OPEN]; /* NULL: none */
-    struct rlk_batch *ready, **ready_end;     /* these are full, or made room */
+    struct rlk_batch *unsettled;              /* sent, but not to all of their nodes */
     unsigned oldest;                          /* the next one that makes room */
     struct rlk_call send;                     /* at the end of the turn */
 };
@@ -50,16 +51,22 @@ struct rlk_batches {
 void rlk_batches_init(struct rlk_batches *b, struct rlk_pool *pool,
                       void (*send)(struct rlk_call *call));
 
-/* Drop the open batches. */
+/* Drop all batches. */
 void rlk_batches_end(struct rlk_batches *b);
 
-/* Add a claim to the batch of its kind; takes a reference to it. False: out of memory, nothing was
- * added. */
+/* Add a claim to the batch of its kind; takes a reference to it. *ret_ready: a batch to be sent at
+ * once, as it is full or made room, which is the caller's from now on; NULL: no batch. False: out
+ * of memory, nothing was added. */
 bool rlk_batches_add(struct rlk_batches *b, struct rlk_claim *claim, uint64_t nodes,
-                     uint32_t ttl_ms);
+                     uint32_t ttl_ms, struct rlk_batch **ret_ready);
 
-/* Take out a batch, those that are ready first; NULL: no batch is left. It is the caller's. */
+/* Take out an open batch; NULL: no batch is open. */
 struct rlk_batch *rlk_batches_take(struct rlk_batches *b);
+
+/* Keep a batch whose `unsent` nodes are still to be answered for; and take it out again, NULL: no
+ * batch is left. */
+void rlk_batches_keep_unsettled(struct rlk_batches *b, struct rlk_batch *batch);
+struct rlk_batch *rlk_batches_take_unsettled(struct rlk_batches *b);
 
 /* A batch of its own, of the same claims (at least one), for these nodes; NULL: out of memory. */
 struct rlk_batch *rlk_batch_copy(const struct rlk_batch *batch, uint64_t nodes);

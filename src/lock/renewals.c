@@ -104,7 +104,7 @@ static uint64_t send_to_nodes(struct redlock *rl, struct rlk_batch *batch, uint6
     return unsent;
 }
 
-static void send_all(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)
+static uint64_t send_all(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)
 {
     uint64_t unsent = send_to_nodes(rl, batch, now_us);
     unsigned i;
@@ -113,15 +113,34 @@ static void send_all(struct redlock *rl, struct rlk_batch *batch, uint64_t now_u
         rlk_ask_sent(rl, batch->claims[i], RLK_ASK_KEEP, batch->nodes, unsent, batch->ttl_ms,
                      now_us);
     }
+    return unsent;
+}
+
+static uint64_t send_single(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)
+{
+    struct rlk_unsent unsent =
+        rlk_ask_claim(rl, batch->claims[0], RLK_ASK_KEEP, batch->nodes, batch->ttl_ms, now_us);
+
+    rlk_claim_unref(unsent.claim);
+    return unsent.nodes;
 }
 
 static void send_batch(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)
 {
     leave_out_unwanted(batch, now_us);
-    if (batch->n == 1) {
-        rlk_ask_for_claim(rl, batch->claims[0], RLK_ASK_KEEP, batch->nodes, batch->ttl_ms, now_us);
-    } else if (batch->n > 1) {
-        send_all(rl, batch, now_us);
+    if (batch->n > 0) {
+        batch->unsent =
+            batch->n == 1 ? send_single(rl, batch, now_us) : send_all(rl, batch, now_us);
+    }
+}
+
+/* Answer for the nodes to which it could not be sent, and drop the batch. */
+static void settle_batch(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)
+{
+    unsigned i;
+
+    for (i = 0; batch->unsent && i < batch->n; i++) {
+        rlk_ask_unsent(rl, batch->claims[i], RLK_ASK_KEEP, batch->unsent, now_us);
     }
     rlk_batch_unref(batch);
 }
@@ -134,6 +153,7 @@ static bool send_again(const struct rlk_heard *h)
 
     if (again) {
         send_batch(h->node->owner, again, h->now_us);
+        settle_batch(h->node->owner, again, h->now_us);
     }
     return again != NULL;
 }
@@ -144,19 +164,30 @@ void rlk_renewals_send(struct rlk_call *call)
     uint64_t now_us = rlk_clock_us();
     struct rlk_batch *batch;
 
+    while ((batch = rlk_batches_take_unsettled(&rl->renewals)) != NULL) {
+        settle_batch(rl, batch, now_us);
+    }
     while ((batch = rlk_batches_take(&rl->renewals)) != NULL) {
         send_batch(rl, batch, now_us);
+        settle_batch(rl, batch, now_us);
     }
 }
 
+/* [S13] A batch that is ready is sent at once, so that the next lock sees how much is in flight. It
+ * is settled later: no lock is stepped inside its own step. */
 struct rlk_unsent rlk_renewals_ask(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
                                    uint64_t now_us)
 {
     struct redlock *rl = lock->rl;
+    struct rlk_batch *ready;
 
-    if (!rlk_batches_add(&rl->renewals, lock->claim, nodes, ttl_ms)) {
+    if (!rlk_batches_add(&rl->renewals, lock->claim, nodes, ttl_ms, &ready)) {
         return rlk_ask(lock, RLK_ASK_KEEP, nodes, ttl_ms, now_us);
     }
     rlk_turn_report(&rl->loop.turn, &rl->renewals.send);
+    if (ready) {
+        send_batch(rl, ready, now_us);
+        rlk_batches_keep_unsettled(&rl->renewals, ready);
+    }
     return (struct rlk_unsent){NULL, RLK_ASK_KEEP, 0};
 }

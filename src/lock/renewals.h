@@ -1,8 +1,8 @@
 /* renewals.h - renews many locks by one command to each node [S7].
  *
  *     a round of a hold begins -> its claim joins a batch (lock/batch.h)
- *     the turn of the loop ends -> keep_all.lua to each of its nodes; of a batch with one
- *                                  claim keep.lua, as if there were no batches
+ *     the batch is full, or the turn ends -> keep_all.lua to each of its nodes; of a batch with one
+ *                                            claim keep.lua, as if there were no batches
  *     the reply -> for each claim an answer of its own
  *
  * What is asked of a node for a lock, and what may be answered, is the same as for one lock
@@ -30,8 +30,8 @@
 struct redlock_lock;
 struct rlk_call;
 
-/* Ask these nodes to keep the keys of the lock for ttl_ms, at the end of the turn. The caller
- * settles what is returned, as with rlk_ask(). */
+/* Ask these nodes to keep the keys of the lock for ttl_ms, at the end of the turn at the
+ * latest. The caller settles what is returned, as with rlk_ask(). */
 struct rlk_unsent rlk_renewals_ask(struct redlock_lock *lock, uint64_t nodes, uint32_t ttl_ms,
                                    uint64_t now_us);
 
