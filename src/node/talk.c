@@ -163,15 +163,15 @@ bool rlk_talk_text(struct rlk_link *l, const struct rlk_exchange *x, uint32_t tt
                    uint64_t now_us)
 {
     struct rlk_draft d;
+    bool sent;
 
     rlk_draft_init(&d, x->context, ttl_ms);
-    if (!rlk_talk_may_begin(l, x->talk) || !send_line(&d, l, x->talk, x->line, 1, now_us)) {
-        return false;
-    }
-    if (x->talk->ref) {
+    sent = rlk_talk_may_begin(l, x->talk) && send_line(&d, l, x->talk, x->line, 1, now_us);
+    rlk_draft_end(&d);
+    if (sent && x->talk->ref) {
         x->talk->ref(x->context);
     }
-    return true;
+    return sent;
 }
 
 /* ---- replies ---- */
