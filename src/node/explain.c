@@ -124,7 +124,8 @@ const char *rlk_node_explain(struct rlk_node *n, uint64_t now_us)
     if (has_another(n, &t)) {
         len = strlen(n->text);
         memcpy(n->text + len, besides, sizeof(besides));
-        rlk_trouble_write(&n->trouble, n->text + len + sizeof(besides) - 1, RLK_TROUBLE_TEXT);
+        len += sizeof(besides) - 1;
+        rlk_trouble_write(&n->trouble, n->text + len, RLK_TROUBLE_TEXT - (sizeof(besides) - 1));
     }
     return n->text;
 }

@@ -35,6 +35,7 @@
 #include "fuzz.h"
 #include "lock/found.h"
 #include "node/claim.h"
+#include "node/node.h"
 #include "peer.h"
 #include "virtual.h"
 
@@ -149,7 +150,7 @@ static void check_failed(const struct world *w, const struct redlock_lock *lock,
     FUZZ_CHECK(redlock_lock_validity_ms(lock) == 0, "what is not held is not valid");
     FUZZ_CHECK(redlock_lock_node(lock, 0, &d) == 0, "a vote can be asked for");
     check_text(d.holder, RLK_TOKEN_MAX + 1);
-    check_text(d.error, 256);
+    check_text(d.error, sizeof(((struct rlk_node *)NULL)->text));
 }
 
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
@@ -469,7 +470,7 @@ static void check_node(const struct world *w)
 
     if (w->rl) {
         FUZZ_CHECK(redlock_get_node_info(w->rl, 0, &info) == 0, "a node can be asked for");
-        check_text(info.error, 256);
+        check_text(info.error, sizeof(((struct rlk_node *)NULL)->text));
         check_text(info.server, 48);
     }
 }

@@ -1,6 +1,7 @@
 /* io/test_upkeep.c - masters that would neither renew nor release a lock: the greeting asks for
  * what that needs, and no round asks a master that refuses it [S11]. */
 #include <redlock/error.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "io/farm.h"
@@ -210,4 +211,27 @@ TEST(a_refusal_about_one_key_takes_no_vote_away)
     loop_settle(f.base);
     ck_assert_uint_eq(fake_count(f.nodes[2], "TRY EVAL"), 2);
     ck_assert_uint_eq(info_of(2).quarantine_ms, 0);
+}
+
+/* Each of the two sentences may be as long as it can be. */
+TEST(a_master_cannot_make_the_text_about_it_longer_than_its_bound)
+{
+    static const char *const keys[] = {"k"};
+    struct outcome_released released = {0, 0};
+    char many[240] = "", reply[300];
+
+    memset(many, 'x', sizeof(many) - 1);
+    set_up(0, 0);
+    snprintf(reply, sizeof(reply), "$63\r\n%.63s\r\n", many);
+    fake_on(f.nodes[2], "TRY EVAL", FAKE_REPLY, reply);
+    snprintf(reply, sizeof(reply), "-ERR %s\r\n", many);
+    fake_on(f.nodes[2], "EVALSHA", FAKE_REPLY, reply);
+    farm_open(&f);
+    ck_assert_int_eq(
+        redlock_release_token(f.rl, keys, NULL, 1, "token", outcome_on_released, &released), 0);
+    loop_must(f.base, &released.calls);
+    loop_settle(f.base);
+    ck_assert_ptr_nonnull(strstr(info_of(2).error, "; also: refused to release the key: ERR xxx"));
+    ck_assert_uint_lt(strlen(info_of(2).error), 512);
+    farm_end(&f);
 }
