@@ -147,8 +147,8 @@ while :; do sleep 0.02; done
 SCRIPT
 cat >"$work/tree" <<'SCRIPT'
 [ -z "$ON_TERM" ] || trap "$ON_TERM" TERM
-$1 sh "${0%/*}/worker" &
 echo $$ >"${0%/*}/command.pid"
+$1 sh "${0%/*}/worker" &
 wait
 SCRIPT
 
