@@ -97,18 +97,18 @@ static bool may_answer_later(const struct rlk_quarantine *q, enum rlk_inspection
            ((q->mark != 0 || q->mark_lost) && error != RLK_INSPECTION_DENIED);
 }
 
-/* A master that could not tell its mark, but may later, does not vote before it has. One that never
- * will is asked for the time only until the next greeting, and its votes count. */
-static void on_greeted(struct rlk_inspection *i, struct rlk_quarantine *q,
-                       const struct rlk_server *server, const struct rlk_inspection_event *ev,
-                       struct rlk_inspection_actions *out)
+/* A master whose mark could not be read for the moment does not vote until it can be. If it can
+ * never be read, the master is only asked for the time until the next handshake, and it votes. */
+static void on_handshake(struct rlk_inspection *i, struct rlk_quarantine *q,
+                         const struct rlk_server *server, const struct rlk_inspection_event *ev,
+                         struct rlk_inspection_actions *out)
 {
     bool later = ev->error != RLK_INSPECTION_ANSWERED && may_answer_later(q, ev->error);
     struct rlk_facts facts = rlk_server_facts(server, &ev->birth, later);
 
     i->asked = false;
     i->refused = ev->error != RLK_INSPECTION_ANSWERED && !later;
-    out->restarted = rlk_quarantine_greet(q, &facts, ev->now_us);
+    out->restarted = rlk_quarantine_take_handshake(q, &facts, ev->now_us);
 }
 
 /* An error of the script says nothing about the data, so no lock that is held ends [S7]. */
@@ -131,7 +131,7 @@ static void on_reply(struct rlk_inspection *i, struct rlk_quarantine *q,
     rlk_quarantine_check_birth(q, &ev->birth, ev->now_us);
     i->records_step = i->records_step && rlk_quarantine_step_to_record(q, ev->now_us) != 0;
     if (ev->birth.mark != 0 && rlk_quarantine_check_mark(q, ev->birth.mark, ev->now_us)) {
-        out->regreet = RLK_REGREET_DATA_REPLACED;
+        out->reconnect = RLK_RECONNECT_DATA_REPLACED;
     }
 }
 
@@ -141,7 +141,7 @@ static void judge_role(struct rlk_quarantine *q, enum rlk_unfit unfit, uint64_t 
 {
     if (rlk_quarantine_check_role(q, unfit == RLK_UNFIT_NOT, promotion, now_us)) {
         out->quarantined = true;
-        out->regreet = unfit == RLK_UNFIT_NOT ? RLK_REGREET_REPLICA : RLK_REGREET_UNFIT;
+        out->reconnect = unfit == RLK_UNFIT_NOT ? RLK_RECONNECT_REPLICA : RLK_RECONNECT_UNFIT;
         out->unfit = unfit;
     }
 }
@@ -163,7 +163,7 @@ static void on_state(struct rlk_quarantine *q, const struct rlk_server *server, 
     rlk_quarantine_set_evicts(q, rlk_server_evicts(server), now_us);
     rlk_quarantine_set_log(q, rlk_server_is_durable(server), rlk_server_may_lack_log(server));
     if (rlk_quarantine_is_anonymous(q) && server->run_id[0] != '\0') {
-        out->regreet = RLK_REGREET_NAMED;
+        out->reconnect = RLK_RECONNECT_NAMED;
     }
 }
 
@@ -172,8 +172,8 @@ static void dispatch(struct rlk_inspection *i, struct rlk_quarantine *q,
                      struct rlk_inspection_actions *out)
 {
     switch (ev->kind) {
-    case RLK_INSPECTION_GREETED:
-        on_greeted(i, q, server, ev, out);
+    case RLK_INSPECTION_HANDSHAKE:
+        on_handshake(i, q, server, ev, out);
         break;
     case RLK_INSPECTION_REPLY:
         on_reply(i, q, server, ev, out);
@@ -203,7 +203,7 @@ void rlk_inspection_step(struct rlk_inspection *i, struct rlk_quarantine *q,
                          const struct rlk_server *server, const struct rlk_inspection_event *ev,
                          struct rlk_inspection_actions *out)
 {
-    bool voted = ev->kind == RLK_INSPECTION_GREETED || counts(q, ev->now_us);
+    bool voted = ev->kind == RLK_INSPECTION_HANDSHAKE || counts(q, ev->now_us);
 
     *out = (struct rlk_inspection_actions){.quarantined = false};
     dispatch(i, q, server, ev, out);

@@ -1,10 +1,10 @@
 /* inspection.h - what a connected master is asked again and again, and what its replies mean
  * [S7, S11].
  *
- *     GREETED ---> inspected every inspection_ms, along with renewals, and when there is a reason
- *        ^             |
- *        |             | the master is a replica or was one, it has other data, or it tells a run
- *        +- regreet ---+
+ *     UP ------> inspected every inspection_ms, along with renewals, and when there is a reason
+ *      ^             |
+ *      |             | the master is a replica or was one, it has other data, or it tells a run
+ *      +- reconnect -+
  *
  * An inspection asks for the role (INFO, or HELLO where INFO is denied), and runs a script that
  * reads the incarnation key and tells the time. It asks for the TIME only where the policy is off,
@@ -25,7 +25,7 @@ struct rlk_inspection {
     bool tells_role;   /* the reply to HELLO has the role */
     bool asked;        /* a reply is outstanding */
     bool refused;      /* the master does not run the script for us: only the time is asked for */
-    bool denies_info;  /* the master denies us INFO, since it was greeted */
+    bool denies_info;  /* since the handshake, the master denies us INFO */
     bool records_step; /* the next inspection puts a step of its clock on record */
     unsigned regular;  /* how many regular inspections were due since the manager began */
     uint64_t sent_us;  /* when the last one was sent */
@@ -54,41 +54,41 @@ enum rlk_inspection_error {
 };
 
 enum rlk_inspection_event_kind {
-    RLK_INSPECTION_GREETED = 0, /* the handshake is complete; the first reply, if there is one */
-    RLK_INSPECTION_REPLY,       /* the mark and the time, the time only, or an error */
-    RLK_INSPECTION_BROKEN,      /* the connection ended before the reply */
-    RLK_INSPECTION_INFO,        /* INFO replication was read into the server, or failed */
-    RLK_INSPECTION_ROLE,        /* HELLO told the role */
-    RLK_INSPECTION_STATE,       /* INFO memory, persistence, commandstats or server was read */
-    RLK_INSPECTION_MARK_MISSED  /* a vote did not find the mark that we know */
+    RLK_INSPECTION_HANDSHAKE = 0, /* the handshake is complete; the first reply, if there is one */
+    RLK_INSPECTION_REPLY,         /* the mark and the time, the time only, or an error */
+    RLK_INSPECTION_BROKEN,        /* the connection ended before the reply */
+    RLK_INSPECTION_INFO,          /* INFO replication was read into the server, or failed */
+    RLK_INSPECTION_ROLE,          /* HELLO told the role */
+    RLK_INSPECTION_STATE,         /* INFO memory, persistence, commandstats or server was read */
+    RLK_INSPECTION_MARK_MISSED    /* a vote did not find the mark that we know */
 };
 
 struct rlk_inspection_event {
     enum rlk_inspection_event_kind kind;
     uint64_t now_us;
-    enum rlk_inspection_error error; /* GREETED, REPLY, INFO */
-    struct rlk_birth birth;          /* GREETED, REPLY; 0 where it was not told */
+    enum rlk_inspection_error error; /* HANDSHAKE, REPLY, INFO */
+    struct rlk_birth birth;          /* HANDSHAKE, REPLY; 0 where it was not told */
     enum rlk_unfit unfit;            /* ROLE */
 };
 
-/* Why a master has to be greeted again. */
-enum rlk_regreet {
-    RLK_REGREET_NOT = 0,
-    RLK_REGREET_UNFIT,         /* it is no independent master */
-    RLK_REGREET_REPLICA,       /* it is a master again, but was a replica in between */
-    RLK_REGREET_DATA_REPLACED, /* it has other data */
-    RLK_REGREET_NAMED          /* it tells its run, which was unknown */
+/* Why the connection to a master has to be made again, with a new handshake. */
+enum rlk_reconnect {
+    RLK_RECONNECT_NOT = 0,
+    RLK_RECONNECT_UNFIT,         /* it is no independent master */
+    RLK_RECONNECT_REPLICA,       /* it is a master again, but was a replica in between */
+    RLK_RECONNECT_DATA_REPLACED, /* it has other data */
+    RLK_RECONNECT_NAMED          /* it tells its run, which was unknown */
 };
 
 struct rlk_inspection_actions {
     bool restarted;   /* it restarted and may have lost data: forget its clock, too */
     bool quarantined; /* send QUARANTINED to every lock: votes that were not reported to a user are
                          retracted, and the key of a held lock may be a copy */
-    enum rlk_regreet regreet;
-    enum rlk_unfit unfit; /* RLK_REGREET_UNFIT: what it is instead */
+    enum rlk_reconnect reconnect;
+    enum rlk_unfit unfit; /* RLK_RECONNECT_UNFIT: what it is instead */
 };
 
-/* A new connection is being greeted: nothing is outstanding, and nothing was denied yet. */
+/* The handshake of a new connection begins: nothing is outstanding, and nothing was denied yet. */
 void rlk_inspection_begin(struct rlk_inspection *i);
 
 /* Whether the mark is read: the policy asks for it, the run is known, and the master runs the

@@ -39,10 +39,10 @@ static void quarantine_from(struct rlk_quarantine *q, enum rlk_quarantine_reason
     quarantine(q, reason, rlk_time_add(now_us, q->quarantine_us));
 }
 
-/* Whether this is another run than that of the last greeting. A run that is not told may be any. */
+/* Whether the run changed since the last handshake. A run that is not told may be any. */
 static bool is_another_run(const struct rlk_quarantine *q, const char *run)
 {
-    return q->greeted && strncmp(q->run, run, RLK_RUN_MAX) != 0;
+    return q->met && strncmp(q->run, run, RLK_RUN_MAX) != 0;
 }
 
 static void remember_run(struct rlk_quarantine *q, const char *run)
@@ -115,11 +115,10 @@ static void end_missing(struct rlk_quarantine *q, uint64_t now_us)
     }
 }
 
-/* A server that was greeted without a mark may have lost its data before the first mark was read.
- */
+/* A server whose handshake told no mark may have lost its data before the first mark was read. */
 static bool judge_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t now_us)
 {
-    bool first = q->mark == 0 && mark != 0 && q->greeted;
+    bool first = q->mark == 0 && mark != 0 && q->met;
     bool another = q->mark_lost || first || (q->mark != 0 && mark != q->mark);
 
     if (another) {
@@ -182,7 +181,7 @@ static void judge_promotion(struct rlk_quarantine *q, const struct rlk_facts *fa
     uint64_t mark = facts->birth.mark;
     bool another_mark = q->mark != 0 && mark != 0 && mark != q->mark;
 
-    if (q->replica || (q->greeted && is_promoted_since(q, facts->promotion))) {
+    if (q->replica || (q->met && is_promoted_since(q, facts->promotion))) {
         q->data_replaced = q->data_replaced || another_mark || !is_another_run(q, facts->run);
         distrust_copy(q, now_us);
     }
@@ -264,13 +263,14 @@ static void watch_run(struct rlk_quarantine *q, const struct rlk_birth *birth, b
     q->step_us = 0;
 }
 
-bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *facts, uint64_t now_us)
+bool rlk_quarantine_take_handshake(struct rlk_quarantine *q, const struct rlk_facts *facts,
+                                   uint64_t now_us)
 {
     /* If the run before was not durable, it may have lost keys; that a later run is durable does
      * not help. */
     bool restarted = is_another_run(q, facts->run) && !(q->durable && keeps_data(facts));
 
-    if (!q->greeted || is_another_run(q, facts->run)) {
+    if (!q->met || is_another_run(q, facts->run)) {
         watch_run(q, &facts->birth, !restarted, now_us);
     } else {
         rlk_quarantine_check_birth(q, &facts->birth, now_us);
@@ -288,7 +288,7 @@ bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *fact
         rlk_quarantine_set_unread(q, facts->unread, now_us);
     }
     remember_run(q, facts->run);
-    q->greeted = true;
+    q->met = true;
     q->durable = facts->durable;
     rlk_quarantine_set_log(q, facts->durable, facts->lacks_log);
     return restarted;

@@ -18,8 +18,8 @@
  *     UNREAD      its mark cannot be read for the moment                     until it is read
  *     UNLOGGED    a restart may load a log of before, with its mark          until its log is
  *                                                                            complete
- *     ANONYMOUS   it does not tell its run, so nobody sees a restart         until it is greeted,
- *                                                                            and tells it
+ *     ANONYMOUS   it does not tell its run, so nobody sees a restart         until a handshake
+ *                                                                            tells it
  *
  * Two rules decide what counts as a change:
  *
@@ -85,7 +85,7 @@ struct rlk_quarantine {
     enum rlk_quarantine_policy policy;
     uint64_t quarantine_us;    /* the longest ttl and the drift: how long a quarantine lasts */
     uint64_t old_enough_us;    /* the least age of data that have forgotten no lock */
-    bool greeted;              /* at least once */
+    bool met;                  /* there was a handshake */
     char run[RLK_RUN_MAX + 1]; /* the last run that was read; "": none yet */
     uint64_t watched_since_us; /* since when its birth was read without a gap of 2 s */
     uint64_t inspected_us;     /* when the birth was read last */
@@ -98,7 +98,7 @@ struct rlk_quarantine {
     bool replica;       /* it was no master when its role was read last */
     bool data_replaced; /* it has other data than before, and that was not reported yet */
     uint64_t promotion; /* the last that was read */
-    bool durable;       /* as of the last greeting, and whenever it was read since */
+    bool durable;       /* as of the last handshake, and whenever it was read since */
     bool clock_suspect; /* its clock moved, and has not kept time for a second since */
     uint64_t moved_us;  /* when we saw that */
     uint64_t until_us[RLK_QUARANTINE_REASONS]; /* 0: no quarantine for this reason; RLK_NEVER: no
@@ -108,21 +108,21 @@ struct rlk_quarantine {
 void rlk_quarantine_init(struct rlk_quarantine *q, enum rlk_quarantine_policy policy,
                          uint64_t max_ttl_us, uint32_t drift_ppm);
 
-/* The server was greeted as a master, for the first time or again. Its age counts as long as none
- * of its runs is known. A restart loses nothing when the server is durable, has a mark, and was
- * durable at the handshake before; another mark counts all the same.
+/* A handshake has found a master, for the first time or again. Its age counts as long as none of
+ * its runs is known. A restart loses nothing when the server is durable, has a mark, and was
+ * durable at the handshake before; but a different mark still begins a quarantine.
  *
- * True when the server restarted and may have lost its data: its clock may be another one, too, and
- * has to be forgotten. The clock of a server that kept its keys over a restart is compared further:
- * that clock decides when these keys expire, whatever machine it runs on. */
-bool rlk_quarantine_greet(struct rlk_quarantine *q, const struct rlk_facts *facts, uint64_t now_us);
+ * True when the server restarted and may have lost its data. Then its clock may be a different one,
+ * too, and old samples of it mean nothing. A server that kept its keys over a restart is still
+ * compared with its old samples: its clock decides when these keys expire, on whatever machine. */
+bool rlk_quarantine_take_handshake(struct rlk_quarantine *q, const struct rlk_facts *facts,
+                                   uint64_t now_us);
 
-/* The mark of the data was read, by the health check or along with a vote. 0: it is missing, which
- * counts as another one. As long as there is no mark, nobody would see it if the data were lost
- * again. So the quarantine has no end before an inspection finds a mark, and begins then.
+/* The mark of the data was read, by an inspection or along with a vote. 0: it is missing, which
+ * counts as a change. While there is no mark, nobody would notice if the data were lost again. So
+ * the time of the quarantine begins when an inspection finds a mark.
  *
- * True when a mark was found, and it is not that of the data that were greeted: the server has to
- * be greeted again. */
+ * True when a mark was found that differs from the one of the handshake: we have to reconnect. */
 bool rlk_quarantine_check_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t now_us);
 
 /* The mark could not be read. `unread`: only for the moment, so the votes do not count until it is
@@ -130,16 +130,16 @@ bool rlk_quarantine_check_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t
  * after the longest ttl. */
 void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread, uint64_t now_us);
 
-/* Whether the votes do not count before an inspection has read a mark, the run, or that the log is
- * complete. */
+/* Whether an inspection must first read a mark, the run, or that the log is complete, before votes
+ * count. */
 bool rlk_quarantine_needs_inspection(const struct rlk_quarantine *q);
 
-/* Whether the votes do not count because the server did not tell its run when it was greeted. */
+/* Whether the votes do not count because the server did not tell its run in the handshake. */
 bool rlk_quarantine_is_anonymous(const struct rlk_quarantine *q);
 
-/* The role was read. True when the server is no master, or was a replica since it was greeted: it
- * has to be greeted again. Its data are a copy of another master's then, so it is in quarantine,
- * which begins anew with the handshake that finds it a master. */
+/* The role was read. True when the server is no master, or was a replica since the handshake: we
+ * have to reconnect. Its data are a copy of another master's then, so it is in quarantine, which
+ * begins anew with the handshake that finds it a master. */
 bool rlk_quarantine_check_role(struct rlk_quarantine *q, bool master, uint64_t promotion,
                                uint64_t now_us);
 

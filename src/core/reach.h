@@ -14,8 +14,8 @@ enum rlk_reach {
 };
 
 struct rlk_reach_facts {
-    bool up;             /* connected and greeted */
-    bool connecting;     /* being resolved, connected or greeted */
+    bool up;             /* connected, and the handshake is complete */
+    bool connecting;     /* its name is looked up, we connect, or the handshake is under way */
     bool failed;         /* the last attempt to connect failed, and it was not up since */
     uint64_t overdue_us; /* when the reply to its oldest command is overdue; RLK_NEVER: none is in
                             flight */

@@ -85,7 +85,7 @@ static const struct rlk_talk talk = {
         {.format = rlk_side_format_login, .when = rlk_side_needs_login, .take = take_auth},
         {.format = format_wakes, .take = take_wakes},
         {.words = RLK_WORDS("SUBSCRIBE", RLK_SIDE_INVALIDATIONS), .take = take_invalidations}),
-    .greets = true, .done = on_answered};
+    .in_handshake = true, .done = on_answered};
 
 /* ---- its link ---- */
 

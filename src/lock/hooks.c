@@ -5,7 +5,7 @@
 #include "core/steps.h"
 #include "lock/drive_wait.h"
 #include "lock/manager.h"
-#include "node/greeting.h"
+#include "node/handshake.h"
 #include "node/health.h"
 #include "node/trace.h"
 
@@ -123,7 +123,7 @@ static const struct rlk_node *on_node_duplicate(const struct rlk_node *n)
     return NULL;
 }
 
-const struct rlk_node_hooks rlk_hooks = {.greet = rlk_greeting_begin,
+const struct rlk_node_hooks rlk_hooks = {.begin_handshake = rlk_handshake_begin,
                                          .up = on_node_up,
                                          .down = on_node_down,
                                          .capacity_freed = on_node_capacity_freed,

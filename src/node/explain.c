@@ -70,10 +70,10 @@ static struct rlk_trouble trouble_of_attempt(const struct rlk_node *n, uint64_t 
     if (n->link.conn.state == RLK_CONN_HANDSHAKE) {
         return (struct rlk_trouble){.kind = RLK_TROUBLE_TLS_PENDING};
     }
-    if (n->link.state != RLK_LINK_GREETING || sent_us == RLK_NEVER) {
+    if (n->link.state != RLK_LINK_HANDSHAKE || sent_us == RLK_NEVER) {
         return (struct rlk_trouble){.kind = RLK_TROUBLE_CONNECTING};
     }
-    return (struct rlk_trouble){.kind = RLK_TROUBLE_GREETING,
+    return (struct rlk_trouble){.kind = RLK_TROUBLE_HANDSHAKE,
                                 .number = rlk_time_sub(now_us, sent_us) / 1000};
 }
 

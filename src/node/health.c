@@ -102,11 +102,11 @@ static void report_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
 static void carry_out_inspection(struct rlk_node *n, const struct rlk_inspection_event *ev,
                                  const struct rlk_inspection_actions *out)
 {
-    static const enum rlk_trouble_kind kinds[] = {[RLK_REGREET_UNFIT] = RLK_TROUBLE_UNFIT,
-                                                  [RLK_REGREET_REPLICA] = RLK_TROUBLE_WAS_REPLICA,
-                                                  [RLK_REGREET_DATA_REPLACED] =
+    static const enum rlk_trouble_kind kinds[] = {[RLK_RECONNECT_UNFIT] = RLK_TROUBLE_UNFIT,
+                                                  [RLK_RECONNECT_REPLICA] = RLK_TROUBLE_WAS_REPLICA,
+                                                  [RLK_RECONNECT_DATA_REPLACED] =
                                                       RLK_TROUBLE_DATA_REPLACED,
-                                                  [RLK_REGREET_NAMED] = RLK_TROUBLE_NAMED};
+                                                  [RLK_RECONNECT_NAMED] = RLK_TROUBLE_NAMED};
 
     if (out->restarted) {
         n->hooks->restarted(n);
@@ -118,8 +118,9 @@ static void carry_out_inspection(struct rlk_node *n, const struct rlk_inspection
     if (ev->birth.server_us) {
         report_time(n, ev->birth.server_us, ev->now_us);
     }
-    if (out->regreet != RLK_REGREET_NOT) {
-        rlk_node_refuse(n, &(struct rlk_trouble){.kind = kinds[out->regreet], .unfit = out->unfit});
+    if (out->reconnect != RLK_RECONNECT_NOT) {
+        rlk_node_refuse(n,
+                        &(struct rlk_trouble){.kind = kinds[out->reconnect], .unfit = out->unfit});
     }
 }
 
@@ -244,7 +245,7 @@ static const struct rlk_talk inspection = {
     RLK_LINES({.words = RLK_WORDS("INFO", "replication"), .when = asks_info, .take = take_info},
               {.words = RLK_WORDS("HELLO", "2"), .when = asks_hello, .take = take_hello},
               {.format = rlk_health_format, .take = take_inspected}),
-    .greets = true, .broken = on_inspection_broken};
+    .in_handshake = true, .broken = on_inspection_broken};
 
 struct rlk_inspection_question rlk_health_question(struct rlk_node *n, uint64_t now_us)
 {
@@ -299,7 +300,7 @@ static const struct rlk_talk state_talk = {
               {.words = RLK_WORDS("INFO", "memory"), .when = knows_run, .take = take_state},
               {.words = RLK_WORDS("INFO", "persistence"), .when = knows_run, .take = take_state},
               {.words = RLK_WORDS("INFO", "commandstats"), .when = knows_run, .take = take_state}),
-    .greets = true};
+    .in_handshake = true};
 
 static void ask_state(struct rlk_node *n, uint64_t now_us)
 {
@@ -342,10 +343,10 @@ bool rlk_health_is_wanted(struct rlk_node *n)
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
     if (reply) {
-        step_with_reply(n, RLK_INSPECTION_GREETED, reply, now_us);
+        step_with_reply(n, RLK_INSPECTION_HANDSHAKE, reply, now_us);
     } else {
         step_inspection(
-            n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_GREETED, .now_us = now_us});
+            n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_HANDSHAKE, .now_us = now_us});
     }
     n->inspection_timer.fire = on_inspection_timer;
     schedule_next(n, now_us);

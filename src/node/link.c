@@ -28,7 +28,7 @@ static void on_link_dialed(struct rlk_dial *d, int fd, const struct rlk_fault *f
     if (l->owner->dialed) {
         l->owner->dialed(l);
     }
-    l->state = RLK_LINK_GREETING;
+    l->state = RLK_LINK_HANDSHAKE;
     if (rlk_conn_open(&l->conn, fd, l->options->tls[l->index], &why)) {
         end_unconnected(l, &why);
     }

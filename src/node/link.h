@@ -1,7 +1,7 @@
 /* link.h - one connection to a master, over which conversations are held: made, used, made again.
  *
  *            open              connected         rlk_link_up()
- *   DOWN -----------> DIALING ----------> GREETING ------------> UP
+ *   DOWN -----------> DIALING ----------> HANDSHAKE -----------> UP
  *    ^                   |                   |                   |
  *    +-------------------+-------------------+-------------------+
  *       rlk_link_close(), by the owner: when `ended` says that it could not be made, was not UP in
@@ -29,7 +29,7 @@ struct rlk_options;
 enum rlk_link_state {
     RLK_LINK_DOWN = 0,
     RLK_LINK_DIALING,
-    RLK_LINK_GREETING,
+    RLK_LINK_HANDSHAKE,
     RLK_LINK_UP
 };
 
@@ -47,13 +47,13 @@ struct rlk_link_owner {
     struct rlk_conn_handler conn;
     /* Its socket is connected; with TLS a handshake follows. NULL: nothing to do. */
     void (*dialed)(struct rlk_link *l);
-    /* It is connected: begin the greeting, which ends with rlk_link_up(). */
+    /* It is connected: begin the handshake, which ends with rlk_link_up(). */
     void (*opened)(struct rlk_link *l, uint64_t now_us);
     /* It cannot be used any more, but is not closed yet. fault: NULL when it is late. */
     void (*ended)(struct rlk_link *l, enum rlk_link_end end, const struct rlk_fault *fault,
                   uint64_t now_us);
-    /* A conversation could not be sent: a limit is reached [S13], or out of memory. NULL: all of
-     * them greet. */
+    /* A conversation could not be sent: a limit is reached [S13], or out of memory. Not called for
+     * those of the handshake; NULL: there are no others. */
     void (*unsent)(struct rlk_link *l, bool at_limit);
     /* The back-off is over. NULL: it is not made again. */
     void (*due)(struct rlk_link *l, uint64_t now_us);
@@ -94,10 +94,10 @@ static inline struct rlk_link *rlk_link_of(struct rlk_conn *c)
 void rlk_link_open(struct rlk_link *l, uint64_t now_us);
 void rlk_link_open_same(struct rlk_link *l, const struct rlk_link *other, uint64_t now_us);
 
-/* The greeting is over. */
+/* The handshake is complete. */
 void rlk_link_up(struct rlk_link *l);
 
-/* Close the connection, or give up making it, and forget the back-off. The lines in flight stay
+/* Close the connection, or give up making it, and end the back-off. The lines in flight stay
  * until rlk_talk_break(), which says of each that no reply will come. */
 void rlk_link_close(struct rlk_link *l);
 

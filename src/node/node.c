@@ -61,10 +61,10 @@ static enum rlk_trouble_kind trouble_of_fault(enum rlk_fault_kind fault, enum rl
     if (fault == RLK_FAULT_HANDSHAKE) {
         return RLK_TROUBLE_TLS_BROKEN;
     }
-    if (fault == RLK_FAULT_UNANSWERED && kind == RLK_TROUBLE_GREETING_BROKEN) {
-        return RLK_TROUBLE_GREETING_UNANSWERED;
+    if (fault == RLK_FAULT_UNANSWERED && kind == RLK_TROUBLE_HANDSHAKE_BROKEN) {
+        return RLK_TROUBLE_HANDSHAKE_UNANSWERED;
     }
-    if (fault == RLK_FAULT_GARBLED && kind == RLK_TROUBLE_GREETING_BROKEN) {
+    if (fault == RLK_FAULT_GARBLED && kind == RLK_TROUBLE_HANDSHAKE_BROKEN) {
         return RLK_TROUBLE_NOT_REDIS;
     }
     return fault == RLK_FAULT_TLS || fault == RLK_FAULT_NOT_TLS || fault == RLK_FAULT_IS_TLS
@@ -105,7 +105,7 @@ static bool close_node(struct rlk_node *n)
     bool was_subscribed;
 
     n->duplicate = n->trouble.kind == RLK_TROUBLE_DUPLICATE;
-    if (n->link.state == RLK_LINK_GREETING) {
+    if (n->link.state == RLK_LINK_HANDSHAKE) {
         rlk_dial_note_failed(&n->link.dial);
     }
     rlk_link_close(&n->link);
@@ -180,8 +180,8 @@ static void on_node_opened(struct rlk_link *l, uint64_t now_us)
     struct rlk_node *n = l->node;
 
     n->tls = rlk_conn_tls(&l->conn);
-    if (!n->hooks->greet(n, now_us)) {
-        rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+    if (!n->hooks->begin_handshake(n, now_us)) {
+        rlk_node_note_kind(n, RLK_TROUBLE_NO_MEMORY_FOR_HANDSHAKE, NULL);
         go_down(n, now_us);
     }
 }
@@ -195,7 +195,7 @@ static enum rlk_trouble_kind unconnected_kind(const struct rlk_link *l)
 static enum rlk_trouble_kind late_kind(const struct rlk_link *l)
 {
     return l->conn.state == RLK_CONN_HANDSHAKE ? RLK_TROUBLE_TLS_LATE
-           : l->state == RLK_LINK_GREETING     ? RLK_TROUBLE_GREETING_LATE
+           : l->state == RLK_LINK_HANDSHAKE    ? RLK_TROUBLE_HANDSHAKE_LATE
            : l->dial.step == RLK_DIAL_LOOKUP   ? RLK_TROUBLE_NAME_LATE
                                                : RLK_TROUBLE_CONNECT_LATE;
 }
@@ -214,7 +214,7 @@ static void on_node_ended(struct rlk_link *l, enum rlk_link_end end, const struc
                                                .number = n->options->connect_timeout_us / 1000});
         break;
     case RLK_LINK_BROKEN:
-        note_fault(n, l->state == RLK_LINK_UP ? RLK_TROUBLE_BROKEN : RLK_TROUBLE_GREETING_BROKEN,
+        note_fault(n, l->state == RLK_LINK_UP ? RLK_TROUBLE_BROKEN : RLK_TROUBLE_HANDSHAKE_BROKEN,
                    fault);
         break;
     }
@@ -336,7 +336,7 @@ void rlk_node_end(struct rlk_node *n)
     rlk_pending_list_end(&n->pending);
 }
 
-void rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
+void rlk_node_accept(struct rlk_node *n, uint64_t now_us)
 {
     rlk_dial_note_worked(&n->link.dial);
     rlk_link_up(&n->link);

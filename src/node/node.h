@@ -1,12 +1,12 @@
 /* node.h - one master: its connection, the commands in flight, and reconnecting.
  *
- *            time is up           connected            greeted
- *   DOWN -----------------> DIALING ---------> GREETING ---------> UP
+ *             back-off over       connected            accepted
+ *   DOWN -----------------> DIALING ---------> HANDSHAKE --------> UP
  *    ^                         |                  |                |
  *    +-------------------------+------------------+----------------+
  *          failed: retry after a back-off with full jitter, 10 ms to 2 s
  *
- * From the begin of DIALING to UP it may take connect_timeout_ms, over all addresses of the name.
+ * From DIALING to UP it may take connect_timeout_ms, over all addresses of the name.
  *
  * No command is ever queued for a node that is not UP; only releases wait for it, as pending
  * releases [S5]. A node whose oldest reply is overdue is unresponsive [S14]: it is still UP, but
@@ -38,12 +38,12 @@ struct rlk_uri;
 
 /* What a node calls when something happens to it; n->owner says whose node it is. */
 struct rlk_node_hooks {
-    /* The node is connected: begin the handshake, which ends with rlk_node_greeted() or
+    /* The node is connected: begin the handshake, which ends with rlk_node_accept() or
      * rlk_node_refuse(). False: out of memory. */
-    bool (*greet)(struct rlk_node *n, uint64_t now_us);
+    bool (*begin_handshake)(struct rlk_node *n, uint64_t now_us);
     /* The node is UP. */
     void (*up)(struct rlk_node *n, uint64_t now_us);
-    /* An attempt to connect failed, or the node was refused in its greeting. */
+    /* An attempt to connect failed, or its handshake ended with rlk_node_refuse(). */
     void (*down)(struct rlk_node *n, uint64_t now_us);
     /* The node has fewer commands in flight: replies came, or its connection ended. Also when it is
      * time to send pending releases again. */
@@ -174,9 +174,9 @@ bool rlk_node_can_send_pending(const struct rlk_node *n);
 /* Send pending releases, the oldest first, as many as the node has capacity for. */
 void rlk_node_send_pending(struct rlk_node *n, uint64_t now_us);
 
-/* For the handshake. _greeted: the node is UP. _refuse: close the connection, note why, and connect
+/* For the handshake. _accept: the node is UP. _refuse: close the connection, note why, and connect
  * again after the back-off. */
-void rlk_node_greeted(struct rlk_node *n, uint64_t now_us);
+void rlk_node_accept(struct rlk_node *n, uint64_t now_us);
 void rlk_node_refuse(struct rlk_node *n, const struct rlk_trouble *t);
 
 /* The same, because the server has refused our login, or wants one, with this error. */

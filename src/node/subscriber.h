@@ -1,8 +1,8 @@
 /* subscriber.h - the second connection of a node: over it the server wakes those who wait for a
  * key.
  *
- *            wanted, node UP        connected          greeted            tracking is on
- *   CLOSED -----------------> OPENING -------> GREETING -------> TRACKING -------------> UP
+ *            wanted, node UP        connected           subscribed        tracking is on
+ *   CLOSED -----------------> OPENING -------> HANDSHAKE ------> TRACKING -------------> UP
  *     ^                          |                |                 |                     |
  *     +--------------------------+----------------+-----------------+---------------------+
  *       failed: try again after a back-off with full jitter, 10 ms to 10 s; or the node went down;

@@ -1,4 +1,4 @@
-/* subscriber_conn.c - greets over the second link of a node, and reads what the server sends. */
+/* subscriber_conn.c - the handshake of a node's second link, and what the server sends over it. */
 #include "node/subscriber.h"
 
 #include <inttypes.h>
@@ -114,7 +114,7 @@ static bool format_tracking(struct rlk_command *c, const struct rlk_say *say)
 }
 
 static const struct rlk_talk tracking = {
-    RLK_LINES({.format = format_tracking, .take = take_tracking}), .greets = true,
+    RLK_LINES({.format = format_tracking, .take = take_tracking}), .in_handshake = true,
     .broken = on_tracking_broken};
 
 /* The subscriptions were answered. */
@@ -132,7 +132,7 @@ static void begin_tracking(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-/* ---- the greeting ---- */
+/* ---- the handshake ---- */
 
 static void take_auth(const struct rlk_heard *h)
 {
@@ -198,13 +198,13 @@ static bool format_channel(struct rlk_command *c, const struct rlk_say *say)
     return rlk_command_words(c, RLK_WORDS("SUBSCRIBE", say->node->options->wake_channel)) == 0;
 }
 
-static const struct rlk_talk greeting = {
+static const struct rlk_talk handshake = {
     RLK_LINES(
         {.format = rlk_side_format_login, .when = rlk_side_needs_login, .take = take_auth},
         {.format = format_name}, {.words = RLK_WORDS("CLIENT", "ID"), .take = take_id},
         {.format = format_channel, .take = take_channel},
         {.words = RLK_WORDS("SUBSCRIBE", RLK_SIDE_INVALIDATIONS), .take = take_invalidations}),
-    .greets = true};
+    .in_handshake = true};
 
 /* ---- what the server sends by itself ---- */
 
@@ -286,7 +286,7 @@ static void on_subscriber_replied(struct rlk_conn *c, const struct rlk_reply *re
 
 static void on_subscriber_opened(struct rlk_link *l, uint64_t now_us)
 {
-    if (!rlk_talk_begin(l, &greeting, NULL, now_us)) {
+    if (!rlk_talk_begin(l, &handshake, NULL, now_us)) {
         fail_by(l->node, RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE, NULL, now_us);
     }
 }

@@ -71,7 +71,7 @@ static struct rlk_command *command_of(struct rlk_draft *d, struct rlk_node *n,
 
 RLK_RARE static bool note_unsent(struct rlk_link *l, const struct rlk_talk *talk, size_t len)
 {
-    if (!talk->greets) {
+    if (!talk->in_handshake) {
         l->owner->unsent(l, l->inflight.ring.count >= RLK_INFLIGHT_MAX ||
                                 l->conn.out_len + len > RLK_CONN_OUT_MAX);
     }
@@ -153,7 +153,7 @@ bool rlk_talk_begin(struct rlk_link *l, const struct rlk_talk *talk, void *conte
     rlk_draft_init(&d, context, 0);
     begun = rlk_talk_share(&d, l, talk, now_us);
     rlk_draft_end(&d);
-    if (talk->greets) {
+    if (talk->in_handshake) {
         rlk_wipe_stack();
     }
     return begun;

@@ -2,7 +2,7 @@
  * mean.
  *
  * A conversation is a table of lines. Every question that we ask a master is such a table: the
- * greeting, an inspection, a look at a key, a vote, a batch of renewals, a release.
+ * handshake, an inspection, a look at a key, a vote, a batch of renewals, a release.
  *
  *     rlk_talk_begin()      each line that this node is to get is written and appended
  *     a reply               belongs to the oldest line in flight, and goes to its `take`
@@ -69,8 +69,8 @@ struct rlk_line {
 struct rlk_talk {
     const struct rlk_line *lines;
     unsigned n_lines;
-    bool greets;      /* part of the handshake: also sent before the node is UP */
-    bool leaves_keys; /* of a lock: a release may have to be sent after it */
+    bool in_handshake; /* part of the handshake: also sent before the node is UP */
+    bool leaves_keys;  /* of a lock: a release may have to be sent after it */
     /* One reference to the context is taken when the conversation begins, and dropped after its
      * end. Both NULL: the context is not counted. */
     void (*ref)(void *context);
@@ -111,7 +111,7 @@ void rlk_draft_init(struct rlk_draft *d, void *context, uint32_t ttl_ms);
 void rlk_draft_end(struct rlk_draft *d);
 
 /* Begin a conversation over a link. False: the node is not UP, a limit is reached [S13], or out of
- * memory; the owner of the link is told so, unless the conversation greets. */
+ * memory; the owner of the link is told so, unless it is a conversation of the handshake. */
 bool rlk_talk_begin(struct rlk_link *l, const struct rlk_talk *talk, void *context,
                     uint64_t now_us);
 
@@ -119,7 +119,7 @@ bool rlk_talk_begin(struct rlk_link *l, const struct rlk_talk *talk, void *conte
 
 static inline bool rlk_talk_may_begin(const struct rlk_link *l, const struct rlk_talk *talk)
 {
-    return l->state == RLK_LINK_UP || (l->state == RLK_LINK_GREETING && talk->greets);
+    return l->state == RLK_LINK_UP || (l->state == RLK_LINK_HANDSHAKE && talk->in_handshake);
 }
 
 static inline unsigned rlk_talk_form(const struct rlk_link *l, const struct rlk_line *line)

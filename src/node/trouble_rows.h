@@ -35,13 +35,13 @@ TROUBLE(RLK_TROUBLE_TLS_FILES, "is connected with the former certificates, becau
 TROUBLE(RLK_TROUBLE_SEVERAL, "its name has several addresses ($), which may be several servers",
         .advice = "give each server a name of its own, or list this one by one address",
         .found = REDLOCK_FOUND_SEVERAL)
-TROUBLE(RLK_TROUBLE_GREETING_LATE, "did not finish the handshake within # ms",
+TROUBLE(RLK_TROUBLE_HANDSHAKE_LATE, "did not finish the handshake within # ms",
         .advice = CHECK_WHY_SILENT, .found = REDLOCK_FOUND_UNRESPONSIVE)
 /* fault: it broke before the server had sent anything */
-TROUBLE(RLK_TROUBLE_GREETING_UNANSWERED, "closed the connection during the handshake ($)",
+TROUBLE(RLK_TROUBLE_HANDSHAKE_UNANSWERED, "closed the connection during the handshake ($)",
         .advice = "if this port is its tls-port, write rediss://; otherwise check what listens "
                   "there, perhaps a proxy")
-TROUBLE(RLK_TROUBLE_GREETING_BROKEN, "the connection broke during the handshake: $",
+TROUBLE(RLK_TROUBLE_HANDSHAKE_BROKEN, "the connection broke during the handshake: $",
         .advice = CHECK_WHAT_LISTENS)
 TROUBLE(RLK_TROUBLE_BROKEN, "the connection broke: $")
 TROUBLE(RLK_TROUBLE_UNASKED, "sent an unexpected reply: $")
@@ -49,7 +49,7 @@ TROUBLE(RLK_TROUBLE_UNASKED, "sent an unexpected reply: $")
 /* The server refused the handshake. */
 TROUBLE(RLK_TROUBLE_NOT_REDIS, "does not reply like a Redis server", .advice = CHECK_WHAT_LISTENS)
 /* words: for another reason than those below */
-TROUBLE(RLK_TROUBLE_GREETING_REFUSED, "refused the handshake: $")
+TROUBLE(RLK_TROUBLE_HANDSHAKE_REFUSED, "refused the handshake: $")
 TROUBLE(RLK_TROUBLE_PROTECTED, "accepts connections from its own machine only (protected mode)",
         .advice = "set a password on it (requirepass, or ACL), and give it to its clients",
         .found = REDLOCK_FOUND_LOGIN)
@@ -77,7 +77,7 @@ TROUBLE(RLK_TROUBLE_BUSY, "refuses all commands for now: $", .found = REDLOCK_FO
 TROUBLE(RLK_TROUBLE_LOADING, "is loading its data; retrying until it has finished",
         .found = REDLOCK_FOUND_LOADING)
 
-/* The server must not vote [S10, S11]. After the second to fourth it is greeted again. */
+/* The server must not vote [S10, S11]. After the second to fourth we reconnect. */
 TROUBLE(RLK_TROUBLE_UNFIT, "$", .found = REDLOCK_FOUND_ROLE)
 TROUBLE(RLK_TROUBLE_WAS_REPLICA,
         "was a replica for a while, so its data were replaced; we connect to it again")
@@ -124,7 +124,7 @@ TROUBLE(RLK_TROUBLE_ANSWER_LOST, "its reply was dropped: out of memory")
 /* A command could not be sent. */
 TROUBLE(RLK_TROUBLE_TOO_MANY, "too many requests are pending for it")
 TROUBLE(RLK_TROUBLE_NO_MEMORY, "out of memory: a request to it was not sent")
-TROUBLE(RLK_TROUBLE_NO_MEMORY_TO_GREET, "out of memory: the handshake was not sent")
+TROUBLE(RLK_TROUBLE_NO_MEMORY_FOR_HANDSHAKE, "out of memory: the handshake was not sent")
 TROUBLE(RLK_TROUBLE_NO_MEMORY_TO_INSPECT, "out of memory: it could not be inspected")
 TROUBLE(RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE,
         "out of memory for the subscriber connection, so waiting polls")
@@ -136,7 +136,7 @@ TROUBLE(RLK_TROUBLE_RELEASES_NO_MEMORY, "out of memory for its pending releases;
                                         "dropped, and their keys expire with their ttl")
 
 /* The state of the node now; these are not kept. */
-TROUBLE(RLK_TROUBLE_GREETING, "is connected, but has not finished the handshake for # ms",
+TROUBLE(RLK_TROUBLE_HANDSHAKE, "is connected, but has not finished the handshake for # ms",
         .advice = CHECK_WHY_SILENT, .found = REDLOCK_FOUND_UNRESPONSIVE)
 TROUBLE(RLK_TROUBLE_UNRESPONSIVE, "has not replied for # ms",
         .advice = CHECK_WHY_SILENT) /* [S14] */

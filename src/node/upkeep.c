@@ -109,7 +109,7 @@ static void take_eval_again(const struct rlk_heard *h)
 static const struct rlk_talk upkeep_talk = {
     RLK_LINES({.words = rlk_upkeep_evalsha, .take = rlk_upkeep_take_evalsha},
               {.format = rlk_upkeep_format_eval, .take = take_eval_again}),
-    .greets = true};
+    .in_handshake = true};
 
 void rlk_upkeep_ask(struct rlk_node *n, uint64_t now_us)
 {

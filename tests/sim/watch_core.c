@@ -18,7 +18,7 @@ __typeof__(rlk_clocks_sample) __real_rlk_clocks_sample, __wrap_rlk_clocks_sample
 __typeof__(rlk_clocks_forget) __real_rlk_clocks_forget, __wrap_rlk_clocks_forget;
 __typeof__(rlk_claim_fresh_token) __real_rlk_claim_fresh_token, __wrap_rlk_claim_fresh_token;
 __typeof__(rlk_health_begin) __real_rlk_health_begin, __wrap_rlk_health_begin;
-__typeof__(rlk_node_greeted) __real_rlk_node_greeted, __wrap_rlk_node_greeted;
+__typeof__(rlk_node_accept) __real_rlk_node_accept, __wrap_rlk_node_accept;
 __typeof__(rlk_node_add_pending) __real_rlk_node_add_pending, __wrap_rlk_node_add_pending;
 __typeof__(rlk_pending_list_first) __real_rlk_pending_list_first, __wrap_rlk_pending_list_first;
 __typeof__(rlk_quarantine_take_data_replaced) __real_rlk_quarantine_take_data_replaced,
@@ -280,13 +280,13 @@ void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, 
 
 /* ---- pending releases ---- */
 
-void __wrap_rlk_node_greeted(struct rlk_node *n, uint64_t now_us)
+void __wrap_rlk_node_accept(struct rlk_node *n, uint64_t now_us)
 {
     struct world *w = process_world();
     struct peer *p = &w->clients[w->running].peers[n->index];
 
     p->pending_before = p->pending;
-    __real_rlk_node_greeted(n, now_us);
+    __real_rlk_node_accept(n, now_us);
 }
 
 void __wrap_rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refused,

@@ -45,7 +45,7 @@ static void set_up(enum rlk_quarantine_policy policy)
 static void set_up_known(enum rlk_quarantine_policy policy)
 {
     set_up(policy);
-    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
+    step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_ANSWERED, MARK);
 }
 
 static bool votes(void)
@@ -90,7 +90,7 @@ TEST_LOOP(the_mark_is_read_where_the_policy_and_the_master_allow_it, 0, 12)
     if (!run) {
         server.run_id[0] = '\0';
     }
-    step(RLK_INSPECTION_GREETED, denied ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
+    step(RLK_INSPECTION_HANDSHAKE, denied ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
     ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), expected);
     ck_assert_int_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).mark, expected);
 }
@@ -98,7 +98,7 @@ TEST_LOOP(the_mark_is_read_where_the_policy_and_the_master_allow_it, 0, 12)
 TEST_LOOP(there_is_one_inspection_at_a_time_and_not_too_often, 0, 6)
 {
     static const enum rlk_inspection_event_kind ends[] = {
-        RLK_INSPECTION_GREETED, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN};
+        RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN};
 
     set_up_known(RLK_QUARANTINE_STRICT);
     ck_assert(rlk_inspection_is_free(&inspection) && rlk_inspection_is_due(&inspection, NOW));
@@ -164,7 +164,7 @@ TEST(where_no_mark_is_read_no_step_is_recorded)
     set_up_known(RLK_QUARANTINE_OFF);
     ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
     set_up(RLK_QUARANTINE_STRICT);
-    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_DENIED, 0);
+    step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_DENIED, 0);
     ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
 }
 
@@ -175,13 +175,13 @@ CASE("replies");
 TEST_LOOP(a_master_that_has_not_changed_keeps_its_votes, 0, 6)
 {
     static const enum rlk_inspection_event_kind kinds[] = {
-        RLK_INSPECTION_GREETED, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN,
-        RLK_INSPECTION_INFO,    RLK_INSPECTION_ROLE,  RLK_INSPECTION_STATE};
+        RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_REPLY, RLK_INSPECTION_BROKEN,
+        RLK_INSPECTION_INFO,      RLK_INSPECTION_ROLE,  RLK_INSPECTION_STATE};
 
     set_up_known(RLK_QUARANTINE_STRICT);
     ck_assert(votes() && !out.quarantined);
     step(kinds[_i], RLK_INSPECTION_ANSWERED, MARK);
-    ck_assert(votes() && !out.quarantined && !out.restarted && out.regreet == RLK_REGREET_NOT);
+    ck_assert(votes() && !out.quarantined && !out.restarted && out.reconnect == RLK_RECONNECT_NOT);
 }
 
 /* At a greeting. Even when the master is in quarantine already, the votes over the connection
@@ -190,10 +190,10 @@ TEST(another_run_retracts_the_votes)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     strcpy(server.run_id, "abd");
-    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
+    step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_ANSWERED, MARK);
     ck_assert(out.quarantined && out.restarted && !votes());
     strcpy(server.run_id, "abe");
-    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, MARK);
+    step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_ANSWERED, MARK);
     ck_assert(out.quarantined && out.restarted && !votes());
 }
 
@@ -202,7 +202,7 @@ TEST(another_mark_retracts_the_votes_and_needs_a_new_greeting)
     set_up_known(RLK_QUARANTINE_STRICT);
     step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK + 1);
     ck_assert(out.quarantined && !votes());
-    ck_assert_int_eq(out.regreet, RLK_REGREET_DATA_REPLACED);
+    ck_assert_int_eq(out.reconnect, RLK_RECONNECT_DATA_REPLACED);
 }
 
 /* Only the time was asked for. */
@@ -210,7 +210,7 @@ TEST(a_reply_without_a_mark_changes_nothing)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, 0);
-    ck_assert(votes() && !out.quarantined && out.regreet == RLK_REGREET_NOT);
+    ck_assert(votes() && !out.quarantined && out.reconnect == RLK_RECONNECT_NOT);
 }
 
 /* The next inspection finds the new mark. */
@@ -218,10 +218,10 @@ TEST(a_vote_that_misses_the_mark_retracts_the_votes)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
     step(RLK_INSPECTION_MARK_MISSED, RLK_INSPECTION_ANSWERED, 0);
-    ck_assert(out.quarantined && !votes() && out.regreet == RLK_REGREET_NOT);
+    ck_assert(out.quarantined && !votes() && out.reconnect == RLK_RECONNECT_NOT);
     quarantine.data_replaced = false; /* that was reported */
     step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK + 1);
-    ck_assert_int_eq(out.regreet, RLK_REGREET_DATA_REPLACED);
+    ck_assert_int_eq(out.reconnect, RLK_RECONNECT_DATA_REPLACED);
 }
 
 /* A master in quarantine has no votes left to retract. But replaced data matter to held locks,
@@ -267,28 +267,28 @@ TEST_LOOP(a_run_that_is_told_later_needs_a_new_greeting, 0, 3)
 
     set_up((enum rlk_quarantine_policy)_i);
     server.run_id[0] = '\0';
-    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, 0);
+    step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(votes() == !strict);
     ck_assert_int_eq(rlk_quarantine_needs_inspection(&quarantine), strict);
     rlk_inspection_count(&inspection, &quarantine, &server);
     ck_assert_int_eq(rlk_inspection_count(&inspection, &quarantine, &server), strict);
     step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
-    ck_assert_int_eq(out.regreet, RLK_REGREET_NOT);
+    ck_assert_int_eq(out.reconnect, RLK_RECONNECT_NOT);
     strcpy(server.run_id, "abc");
     step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
-    ck_assert_int_eq(out.regreet, strict ? RLK_REGREET_NAMED : RLK_REGREET_NOT);
+    ck_assert_int_eq(out.reconnect, strict ? RLK_RECONNECT_NAMED : RLK_RECONNECT_NOT);
     ck_assert(votes() == !strict); /* the greeting decides */
 }
 
 static const struct {
     const char *role;
     uint64_t promotion;
-    enum rlk_regreet regreet;
+    enum rlk_reconnect reconnect;
     enum rlk_unfit unfit;
-} roles[] = {{"master", 0, RLK_REGREET_NOT, RLK_UNFIT_NOT},
-             {"slave", 0, RLK_REGREET_UNFIT, RLK_UNFIT_REPLICA},
-             {"arbiter", 0, RLK_REGREET_UNFIT, RLK_UNFIT_ROLE},
-             {"master", 9, RLK_REGREET_REPLICA, RLK_UNFIT_NOT}};
+} roles[] = {{"master", 0, RLK_RECONNECT_NOT, RLK_UNFIT_NOT},
+             {"slave", 0, RLK_RECONNECT_UNFIT, RLK_UNFIT_REPLICA},
+             {"arbiter", 0, RLK_RECONNECT_UNFIT, RLK_UNFIT_ROLE},
+             {"master", 9, RLK_RECONNECT_REPLICA, RLK_UNFIT_NOT}};
 
 /* Under every policy. */
 TEST_LOOP(a_replica_and_a_former_replica_need_a_new_greeting, 0, 12)
@@ -299,9 +299,9 @@ TEST_LOOP(a_replica_and_a_former_replica_need_a_new_greeting, 0, 12)
     strcpy(server.role, roles[row].role);
     server.promotion = roles[row].promotion;
     step(RLK_INSPECTION_INFO, RLK_INSPECTION_ANSWERED, 0);
-    ck_assert_int_eq(out.regreet, roles[row].regreet);
+    ck_assert_int_eq(out.reconnect, roles[row].reconnect);
     ck_assert_int_eq(out.unfit, roles[row].unfit);
-    ck_assert_int_eq(out.quarantined, roles[row].regreet != RLK_REGREET_NOT);
+    ck_assert_int_eq(out.quarantined, roles[row].reconnect != RLK_RECONNECT_NOT);
 }
 
 TEST(hello_tells_the_role_as_info_does)
@@ -311,7 +311,7 @@ TEST(hello_tells_the_role_as_info_does)
 
     set_up_known(RLK_QUARANTINE_STRICT);
     rlk_inspection_step(&inspection, &quarantine, &server, &ev, &out);
-    ck_assert(out.quarantined && out.regreet == RLK_REGREET_UNFIT &&
+    ck_assert(out.quarantined && out.reconnect == RLK_RECONNECT_UNFIT &&
               out.unfit == RLK_UNFIT_REPLICA);
 }
 
@@ -320,13 +320,13 @@ TEST_LOOP(after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0, 18)
 {
     static const enum rlk_inspection_error errors[] = {RLK_INSPECTION_NOT_NOW,
                                                        RLK_INSPECTION_DENIED, RLK_INSPECTION_OTHER};
-    enum rlk_inspection_event_kind kind = _i < 9 ? RLK_INSPECTION_REPLY : RLK_INSPECTION_GREETED;
+    enum rlk_inspection_event_kind kind = _i < 9 ? RLK_INSPECTION_REPLY : RLK_INSPECTION_HANDSHAKE;
     enum rlk_inspection_error error = errors[_i % 3];
     int before = _i / 3 % 3; /* no mark yet, a mark, a mark that was lost */
     bool later = error == RLK_INSPECTION_NOT_NOW || (error == RLK_INSPECTION_OTHER && before != 0);
 
     set_up(RLK_QUARANTINE_LENIENT);
-    step(RLK_INSPECTION_GREETED, RLK_INSPECTION_ANSWERED, before == 0 ? 0 : MARK);
+    step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_ANSWERED, before == 0 ? 0 : MARK);
     if (before == 2) {
         step(RLK_INSPECTION_MARK_MISSED, RLK_INSPECTION_ANSWERED, 0);
         quarantine.data_replaced = false;
@@ -336,7 +336,7 @@ TEST_LOOP(after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0, 18)
     ck_assert_int_eq(reason(), later ? RLK_QUARANTINED_UNREAD : RLK_QUARANTINED_NOT);
     ck_assert_int_eq(out.quarantined, later);
     ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), later);
-    ck_assert_int_eq(out.regreet, RLK_REGREET_NOT);
+    ck_assert_int_eq(out.reconnect, RLK_RECONNECT_NOT);
     ck_assert(!quarantine.data_replaced); /* an error says nothing about the data */
 }
 
@@ -359,6 +359,6 @@ TEST_LOOP(blind_spots_are_reported, 0, 24)
         server.run_id[0] = '\0';
     }
     inspection.tells_role = hello;
-    step(RLK_INSPECTION_GREETED, denied ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
+    step(RLK_INSPECTION_HANDSHAKE, denied ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
     ck_assert_int_eq(rlk_inspection_blind_spot(&inspection, &quarantine, &server), expected);
 }

@@ -154,7 +154,7 @@ static void step(struct world *w, struct rlk_inspection_event *ev)
     ev->now_us = w->now_us;
     rlk_inspection_step(&w->inspection, &w->quarantine, &w->server, ev, &out);
     w->quarantine.data_replaced = false; /* a QUARANTINED event reports it */
-    w->connected = w->connected && out.regreet == RLK_REGREET_NOT;
+    w->connected = w->connected && out.reconnect == RLK_RECONNECT_NOT;
 }
 
 static void ask(struct world *w, enum rlk_inspection_event_kind kind,
@@ -175,7 +175,7 @@ static void greet(struct world *w, enum rlk_inspection_error error)
     describe(w, &w->server);
     rlk_inspection_begin(&w->inspection);
     w->connected = true;
-    ask(w, RLK_INSPECTION_GREETED, error);
+    ask(w, RLK_INSPECTION_HANDSHAKE, error);
 }
 
 static void inspect(struct world *w, enum rlk_inspection_error error)

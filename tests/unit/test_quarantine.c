@@ -45,7 +45,7 @@ static struct rlk_quarantine one_known(enum rlk_quarantine_policy policy)
     struct rlk_quarantine s;
 
     rlk_quarantine_init(&s, policy, TTL, 10000);
-    rlk_quarantine_greet(&s, &facts, NOW);
+    rlk_quarantine_take_handshake(&s, &facts, NOW);
     return s;
 }
 
@@ -87,7 +87,7 @@ static void begin(struct world *w, const struct step *s)
 
 static void greet(struct world *w, const struct step *s)
 {
-    expect_returned(w, s, rlk_quarantine_greet(&w->s, &s->facts, s->at_us));
+    expect_returned(w, s, rlk_quarantine_take_handshake(&w->s, &s->facts, s->at_us));
 }
 
 static void meet(struct world *w, const struct step *s)
@@ -203,7 +203,7 @@ static void expect_data_replaced(struct world *w, const struct step *s)
 
 static void expect_known(struct world *w, const struct step *s)
 {
-    bool known = w->s.greeted && strncmp(w->s.run, s->facts.run, RLK_RUN_MAX) == 0;
+    bool known = w->s.met && strncmp(w->s.run, s->facts.run, RLK_RUN_MAX) == 0;
 
     expect_returned(w, s, known);
 }
@@ -510,7 +510,7 @@ TEST_LOOP(data_are_replaced_or_kept, 0, 9)
     facts.run = greetings[_i].run;
     facts.promotion = greetings[_i].promotion;
     facts.birth.mark = greetings[_i].mark;
-    rlk_quarantine_greet(&s, &facts, NOW + 2 * S);
+    rlk_quarantine_take_handshake(&s, &facts, NOW + 2 * S);
     ck_assert_int_eq(rlk_quarantine_take_data_replaced(&s), greetings[_i].data_replaced);
     ck_assert(!rlk_quarantine_take_data_replaced(&s)); /* once */
 }
@@ -701,7 +701,7 @@ TEST_LOOP(only_a_rewrite_ends_without_a_known_end, 0, 7)
     };
     struct rlk_quarantine s = one_known(RLK_QUARANTINE_STRICT);
 
-    rlk_quarantine_greet(&s, &rows[_i].facts, NOW + S);
+    rlk_quarantine_take_handshake(&s, &rows[_i].facts, NOW + S);
     ck_assert_int_eq(rlk_quarantine_ends(&s, NOW + S), rows[_i].ends);
 }
 

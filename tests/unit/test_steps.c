@@ -29,7 +29,7 @@ static void greet(struct rlk_quarantine *s, enum rlk_quarantine_policy policy)
                               .age_us = RLK_NEVER};
 
     rlk_quarantine_init(s, policy, TTL, 10000);
-    rlk_quarantine_greet(s, &facts, now_us);
+    rlk_quarantine_take_handshake(s, &facts, now_us);
 }
 
 /* A node answers TIME, half a second after the node before. */

@@ -132,8 +132,9 @@ static const struct rlk_talk talk = {
     .done = on_done,
     .broken = on_broken};
 
-static const struct rlk_talk greeting = {RLK_LINES({.words = RLK_WORDS("HELLO"), .take = take_one}),
-                                         .greets = true, .done = on_done};
+static const struct rlk_talk handshake = {
+    RLK_LINES({.words = RLK_WORDS("HELLO"), .take = take_one}), .in_handshake = true,
+    .done = on_done};
 
 static const struct rlk_talk picky = {RLK_LINES({.words = RLK_WORDS("X"), .take = take_one}),
                                       .refused = on_refused};
@@ -265,7 +266,7 @@ TEST_LOOP(what_was_sent_in_part_only_is_not_answered, 0, 2)
 TEST(an_abandoned_conversation_is_not_heard)
 {
     ck_assert(start(&talk));
-    ck_assert(rlk_talk_begin(&f.link, &greeting, NULL, 5));
+    ck_assert(rlk_talk_begin(&f.link, &handshake, NULL, 5));
     rlk_talk_abandon(&f.link, &f.refs);
     ck_assert_uint_eq(f.refs, 0);
     ck_assert_uint_eq(f.link.inflight.lasting, 0);
@@ -277,11 +278,11 @@ TEST(an_abandoned_conversation_is_not_heard)
 
 TEST(before_the_link_is_up_only_greetings_are_sent)
 {
-    f.link.state = RLK_LINK_GREETING;
+    f.link.state = RLK_LINK_HANDSHAKE;
     ck_assert(!start(&talk));
-    ck_assert(rlk_talk_begin(&f.link, &greeting, NULL, 5));
+    ck_assert(rlk_talk_begin(&f.link, &handshake, NULL, 5));
     f.link.state = RLK_LINK_DIALING;
-    ck_assert(!rlk_talk_begin(&f.link, &greeting, NULL, 5));
+    ck_assert(!rlk_talk_begin(&f.link, &handshake, NULL, 5));
     ck_assert_str_eq(f.sent, "HELLO ");
 }
 
@@ -299,7 +300,7 @@ TEST(errors_go_to_who_wants_them)
 TEST(only_what_may_leave_a_key_lasts)
 {
     ck_assert(start(&talk));
-    ck_assert(rlk_talk_begin(&f.link, &greeting, NULL, 5));
+    ck_assert(rlk_talk_begin(&f.link, &handshake, NULL, 5));
     ck_assert_uint_eq(f.link.inflight.lasting, 2);
     say_ok();
     ck_assert_uint_eq(f.link.inflight.lasting, 1);

@@ -45,10 +45,10 @@ static const struct {
     {{.kind = RLK_TROUBLE_CONNECT_LATE, .number = 2000},
      "could not be reached within 2000 ms; its machine may be down, or a "
      "firewall may drop our packets"},
-    {{.kind = RLK_TROUBLE_GREETING_BROKEN, .fault = RLK_FAULT_TOO_LARGE},
+    {{.kind = RLK_TROUBLE_HANDSHAKE_BROKEN, .fault = RLK_FAULT_TOO_LARGE},
      "the connection broke during the handshake: its reply is too large; check that a Redis server "
      "listens there, and what is in between (a proxy, TLS)"},
-    {{.kind = RLK_TROUBLE_GREETING_UNANSWERED, .fault = RLK_FAULT_UNANSWERED, .words = "reset"},
+    {{.kind = RLK_TROUBLE_HANDSHAKE_UNANSWERED, .fault = RLK_FAULT_UNANSWERED, .words = "reset"},
      "closed the connection during the handshake (reset); if this port is its tls-port, "
      "write rediss://; otherwise check what listens there, perhaps a proxy"},
     {{.kind = RLK_TROUBLE_TLS, .fault = RLK_FAULT_TLS, .words = "has an old certificate"},
@@ -93,7 +93,7 @@ static const struct {
       .words = "OOM command not allowed when used memory > 'maxmemory'."},
      "refused to set the key: its memory is full (OOM); raise its maxmemory, or move other data "
      "away"},
-    {{.kind = RLK_TROUBLE_GREETING_REFUSED, .words = "ERR max number of clients reached"},
+    {{.kind = RLK_TROUBLE_HANDSHAKE_REFUSED, .words = "ERR max number of clients reached"},
      "refused the handshake: it has as many connections as it allows (maxclients); raise its "
      "maxclients, or close other connections"},
     {{.kind = RLK_TROUBLE_RELEASE_REFUSED, .words = "ERR unknown command 'EVAL'"},
@@ -130,11 +130,11 @@ static const struct {
     {{.kind = RLK_TROUBLE_TLS_LATE, .number = 500},
      "did not finish the TLS handshake within 500 ms; check that this port is its tls-port",
      FOUND(TLS, UNUSABLE, "s_client")},
-    {{.kind = RLK_TROUBLE_GREETING_LATE, .number = 500},
+    {{.kind = RLK_TROUBLE_HANDSHAKE_LATE, .number = 500},
      "did not finish the handshake within 500 ms; check whether it is stopped, swapping or "
      "busy with a long command (SLOWLOG GET), and the network to it",
      FOUND(UNRESPONSIVE, UNUSABLE, "SLOWLOG")},
-    {{.kind = RLK_TROUBLE_GREETING, .number = 500},
+    {{.kind = RLK_TROUBLE_HANDSHAKE, .number = 500},
      "is connected, but has not finished the handshake for 500 ms; check whether it is "
      "stopped, swapping or busy with a long command (SLOWLOG GET), and the network to it",
      FOUND(UNRESPONSIVE, UNUSABLE, "SLOWLOG")},

@@ -1,4 +1,4 @@
-/* greeting.h - the commands that a new connection begins with, and what their replies tell of the
+/* handshake.h - the commands that a new connection begins with, and what their replies tell of the
  * server.
  *
  * The first half is sent at once: AUTH (with a password), HELLO 2, SELECT (with a database), CLIENT
@@ -14,8 +14,8 @@
  *
  * A server that does not know HELLO, or denies it to our user, is asked for CLIENT ID instead.
  * A replica, a cluster node and a sentinel are refused [S11]. */
-#ifndef RLK_NODE_GREETING_H
-#define RLK_NODE_GREETING_H
+#ifndef RLK_NODE_HANDSHAKE_H
+#define RLK_NODE_HANDSHAKE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,8 +26,8 @@ struct rlk_node;
 struct rlk_reply;
 struct rlk_uri;
 
-/* Begin the handshake on a connection that has just opened. It ends with rlk_node_greeted() or
+/* Begin the handshake on a connection that has just opened. It ends with rlk_node_accept() or
  * rlk_node_refuse(). False: out of memory. */
-bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us);
+bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us);
 
 #endif

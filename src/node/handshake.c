@@ -1,7 +1,7 @@
-/* greeting.c - the handshake as conversations (node/talk.h): who the server is; the mark in its
+/* handshake.c - the handshake as conversations (node/talk.h): who the server is; the mark in its
  * incarnation key; then it is UP. A line that refuses the server ends the connection, and with it
  * the conversation. */
-#include "node/greeting.h"
+#include "node/handshake.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void take_auth(const struct rlk_heard *h)
     if (is_protected(h->reply)) {
         refuse_handshake(n, RLK_TROUBLE_PROTECTED, NULL);
     } else if (is_about_state(h->reply)) {
-        refuse_handshake(n, RLK_TROUBLE_GREETING_REFUSED, h->reply->str);
+        refuse_handshake(n, RLK_TROUBLE_HANDSHAKE_REFUSED, h->reply->str);
     } else if (h->reply->type == RLK_REPLY_ERROR) {
         rlk_node_refuse_login(n, h->reply->str);
     }
@@ -110,14 +110,14 @@ static bool is_without_hello(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "NOPERM") || rlk_classify_unknown_command(reply);
 }
 
-static void refuse_greeting(struct rlk_node *n, const struct rlk_reply *reply)
+static void refuse_hello(struct rlk_node *n, const struct rlk_reply *reply)
 {
     if (rlk_login_is_missing(reply)) {
         rlk_node_refuse_login(n, reply->str);
     } else if (is_protected(reply)) {
         refuse_handshake(n, RLK_TROUBLE_PROTECTED, NULL);
     } else if (reply->type == RLK_REPLY_ERROR) {
-        refuse_handshake(n, RLK_TROUBLE_GREETING_REFUSED, reply->str); /* e.g. too many clients */
+        refuse_handshake(n, RLK_TROUBLE_HANDSHAKE_REFUSED, reply->str); /* e.g. too many clients */
     } else {
         refuse_handshake(n, RLK_TROUBLE_NOT_REDIS, NULL);
     }
@@ -138,7 +138,7 @@ static void take_client_id(const struct rlk_heard *h)
 
 /* [S5] CLIENT KILL needs the id of this connection, should it break. HELLO tells it otherwise. */
 static const struct rlk_talk client_id = {
-    RLK_LINES({.words = RLK_WORDS("CLIENT", "ID"), .take = take_client_id}), .greets = true,
+    RLK_LINES({.words = RLK_WORDS("CLIENT", "ID"), .take = take_client_id}), .in_handshake = true,
     .done = on_identified};
 
 static void take_hello(const struct rlk_heard *h)
@@ -153,9 +153,9 @@ static void take_hello(const struct rlk_heard *h)
     if (h->reply->type == RLK_REPLY_ARRAY && tells_what_it_is(h->reply)) {
         learn_from_hello(n, h->reply, h->now_us);
     } else if (!is_without_hello(h->reply)) {
-        refuse_greeting(n, h->reply);
+        refuse_hello(n, h->reply);
     } else if (!rlk_talk_begin(&n->link, &client_id, NULL, h->now_us)) {
-        refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+        refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_FOR_HANDSHAKE, NULL);
     }
 }
 
@@ -210,11 +210,10 @@ static bool format_kill(struct rlk_command *c, const struct rlk_say *say)
 }
 
 static const struct rlk_talk kill_talk = {RLK_LINES({.format = format_kill, .take = take_killed}),
-                                          .greets = true};
+                                          .in_handshake = true};
 
 /* [S5] Commands that may still arrive over them must not come after the pending releases. False
- * when out of memory: then the node must not be greeted, because the pending releases would go
- * first. */
+ * when out of memory: then the handshake must fail, because the pending releases would go first. */
 static bool kill_former_connections(struct rlk_node *n, uint64_t now_us)
 {
     unsigned i;
@@ -250,11 +249,11 @@ static void accept_node(struct rlk_node *n, const struct rlk_reply *mark, uint64
         return;
     }
     if (!kill_former_connections(n, now_us)) {
-        refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+        refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_FOR_HANDSHAKE, NULL);
         return;
     }
     rlk_health_begin(n, mark, now_us);
-    rlk_node_greeted(n, now_us);
+    rlk_node_accept(n, now_us);
 }
 
 static void take_mark(const struct rlk_heard *h)
@@ -343,11 +342,11 @@ static const struct rlk_talk introduction = {
               {.words = RLK_WORDS("SCRIPT", "LOAD", rlk_script_release.text)},
               {.words = rlk_upkeep_evalsha, .take = rlk_upkeep_take_evalsha},
               {.format = rlk_upkeep_format_eval, .take = take_upkeep}),
-    .greets = true, .done = on_identified};
+    .in_handshake = true, .done = on_identified};
 
 /* The context is the question, which is needed only until it is written. */
 static const struct rlk_talk mark = {RLK_LINES({.format = rlk_health_format, .take = take_mark}),
-                                     .greets = true};
+                                     .in_handshake = true};
 
 /* All that was asked is answered: CLIENT ID, too, because a connection without an id could not be
  * ended later [S5]. */
@@ -356,7 +355,7 @@ static void on_identified(const struct rlk_heard *h)
     struct rlk_node *n = h->node;
     struct rlk_inspection_question q;
 
-    if (n->link.state != RLK_LINK_GREETING || n->link.inflight.ring.count > 0) {
+    if (n->link.state != RLK_LINK_HANDSHAKE || n->link.inflight.ring.count > 0) {
         return;
     }
     if (n->info.loading) {
@@ -366,13 +365,13 @@ static void on_identified(const struct rlk_heard *h)
     } else {
         q = rlk_health_question(n, h->now_us);
         if (!rlk_talk_begin(&n->link, &mark, &q, h->now_us)) {
-            refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_TO_GREET, NULL);
+            refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_FOR_HANDSHAKE, NULL);
         }
     }
 }
 
 /* The release counts as loaded: a server that has not got it is sent its text. */
-bool rlk_greeting_begin(struct rlk_node *n, uint64_t now_us)
+bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us)
 {
     rlk_server_init(&n->info);
     rlk_upkeep_begin(n);
