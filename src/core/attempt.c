@@ -49,8 +49,7 @@ static void begin_back_off(struct rlk_attempt *a, uint64_t now_us)
         rlk_time_add(now_us, rlk_backoff_us(&a->prng, a->tries, min_us, a->config.retry_max_us));
 }
 
-/* [W2] Wait for whoever holds the keys. Without a holder there is nobody to wait for, only nodes.
- */
+/* [W2] Wait in the queues for the holder of the keys; without a holder, for nodes, by polling. */
 static void wait(struct rlk_attempt *a, bool yields, uint64_t from_us)
 {
     a->state = RLK_ATTEMPT_WAITING;

@@ -31,10 +31,10 @@ void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, uint32_t drift_ppm, u
     memset(c, 0, sizeof(*c));
     c->nodes = nodes;
     c->drift_ppm = drift_ppm;
-    c->forget_us = max_ttl_us;
+    c->max_ttl_us = max_ttl_us;
 }
 
-void rlk_clocks_forget(struct rlk_clocks *c, unsigned node)
+void rlk_clocks_reset(struct rlk_clocks *c, unsigned node)
 {
     if (node < c->nodes) {
         memset(&c->clock[node], 0, sizeof(c->clock[node]));
@@ -106,7 +106,7 @@ static struct change without_suspension(struct change change, uint64_t known_sus
 
 static bool is_unexplained(const struct rlk_clocks *c, const struct rlk_clock *k, uint64_t now_us)
 {
-    return k->ahead_us != 0 && rlk_time_sub(now_us, k->latest.to_us) <= c->forget_us;
+    return k->ahead_us != 0 && rlk_time_sub(now_us, k->latest.to_us) <= c->max_ttl_us;
 }
 
 /* Add a step to those that nothing has explained yet. Two suspensions in a row are two steps for a
@@ -185,8 +185,8 @@ static uint64_t largest_simultaneous(const struct rlk_clocks *c, uint64_t nodes,
     return best;
 }
 
-/* For how long we were suspended: the largest amount that a majority agrees on, 0 when there is
- * none. *ret_nodes: that majority; written only when there is one. */
+/* For how long we were suspended: the largest amount that a majority agrees on, or 0.
+ * *ret_nodes: that majority; written only when there is one. */
 static uint64_t suspension_us(const struct rlk_clocks *c, uint64_t now_us, uint64_t *ret_nodes)
 {
     uint64_t most_us = 0;
@@ -259,7 +259,7 @@ static void explain_steps(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
 static bool is_far_due(const struct rlk_clocks *c, const struct rlk_reading *far,
                        const struct rlk_reading *now)
 {
-    return now->at_us - far->at_us >= c->forget_us / 4 ||
+    return now->at_us - far->at_us >= c->max_ttl_us / 4 ||
            rlk_time_add(now->error_us, FLOOR_US) <= far->error_us / 2;
 }
 

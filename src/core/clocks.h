@@ -80,15 +80,15 @@ struct rlk_clock {
 struct rlk_clocks {
     unsigned nodes;
     uint32_t drift_ppm;
-    uint64_t forget_us;       /* the longest ttl: an older step has no part in a majority */
+    uint64_t max_ttl_us;      /* the longest ttl: a step that is older takes part in no majority */
     uint64_t suspended_at_us; /* when the last suspension was over */
     struct rlk_clock clock[RLK_MAX_NODES];
 };
 
 void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, uint32_t drift_ppm, uint64_t max_ttl_us);
 
-/* Another server answers at this node now: there is nothing to compare its clock with. */
-void rlk_clocks_forget(struct rlk_clocks *c, unsigned node);
+/* A different server replies at this node now: there is nothing to compare its clock with. */
+void rlk_clocks_reset(struct rlk_clocks *c, unsigned node);
 
 /* Take a sample of a node and compare it. Each change is reported once. A sample that is older than
  * the last one is ignored, and so is one of a node that does not exist: both are STEADY.

@@ -12,13 +12,14 @@
  * is valid; this machine decides when leadership begins, and what comes in which order:
  *
  * [L1] Leadership ends before the lock does: renew_deadline after the last renewal. The clock says
- *      so, not an event: whoever asks compares the clock with leadership_until_us.
+ *      so, not an event: each call that asks compares it with leadership_until_us.
  * [L2] Each leadership that was reported as begun is reported as ended, once. The lock is released
- * only after that: nobody else is elected before. [L3] No other lead begins before the application
- * has stopped after the last one. [L4] Who stops later keeps the lock for what is left of it, and
- * does not renew it: an application that never stops does not lead forever. [L5] A candidate bids
- * for leadership while somebody leads who has a lower priority. While one with a higher priority
- * bids for it, a leader gives it up, and other candidates do not ask. */
+ *      only after that: nobody else is elected before.
+ * [L3] The next leadership does not begin before the application has stopped after the last one.
+ * [L4] An application that stops later keeps the lock for what is left of it, but does not renew
+ *      it. So one that never stops does not lead forever.
+ * [L5] A candidate bids for leadership while the leader has a lower priority. While a candidate
+ *      with a higher priority bids, a leader resigns, and other candidates do not ask. */
 #ifndef RLK_CORE_ELECTION_H
 #define RLK_CORE_ELECTION_H
 

@@ -25,7 +25,7 @@ enum rlk_vote {
     RLK_VOTE_NO,         /* proven: the key has another value */
     RLK_VOTE_OURS,       /* the key had our own token already: one server at two addresses [S10],
                             unless an earlier answer of this node was lost */
-    RLK_VOTE_QUARANTINED /* a yes that does not count: the server may have forgotten a lock [S11] */
+    RLK_VOTE_QUARANTINED /* a yes that does not count: the server may have lost a lock [S11] */
 };
 
 /* What a node answers to a release, to an extension or to a CONFIRM. */
@@ -48,7 +48,7 @@ enum rlk_event_kind {
     RLK_EVENT_EXTEND,        /* the user asks for a ttl from now on */
     RLK_EVENT_HEARTBEAT,     /* the application says that it is alive */
     RLK_EVENT_DEQUEUED,      /* the machine asked to be queued, and this is its turn [S13] */
-    RLK_EVENT_QUARANTINED,   /* a node may have forgotten a lock: its vote no longer counts [S11] */
+    RLK_EVENT_QUARANTINED,   /* a node may have lost a lock: its vote no longer counts [S11] */
     RLK_EVENT_CLOCK_SUSPECT, /* a node's clock went ahead: our key may have expired there [S11] */
     RLK_EVENT_SUSPENDED,     /* this client was suspended, and its clock did not count that: every
                                 lease ends by_us sooner [S11] */

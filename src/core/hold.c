@@ -188,8 +188,8 @@ static void extend(struct rlk_hold *h, uint64_t nodes, struct rlk_actions *out)
     out->ttl_ms = (uint32_t)(h->round_ttl_us / 1000);
 }
 
-/* Answers are waited for up to a third of the ttl: that leaves time for another round, and for a
- * notice to the user before the end. */
+/* Wait for replies for at most a third of the ttl: that leaves time for another round, and for a
+ * notification to the user before the end. */
 static void begin_round(struct rlk_hold *h, uint64_t ttl_us, const struct rlk_event *ev,
                         struct rlk_actions *out)
 {
@@ -358,8 +358,8 @@ static void on_extend(struct rlk_hold *h, const struct rlk_event *ev, struct rlk
 
 /* ---- events ---- */
 
-/* A renewal counts as soon as the lock lives longer because of it, even when the answers come too
- * late for a success. */
+/* A renewal counts as soon as it makes the lock last longer, even if the replies are too late for
+ * the round to succeed. */
 static void count_renewal(struct rlk_hold *h)
 {
     if (h->renewal == RLK_RENEWAL_BEGUN) {

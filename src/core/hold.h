@@ -40,7 +40,7 @@
  *      until DEQUEUED. That is no trouble as long as more than a third of the ttl is left.
  *
  * When the user releases the lock the driver stops stepping this machine. The driver
- * checks the validity before it sends an EXTEND: one that comes too late is not reported. */
+ * checks the validity before it sends an EXTEND, so none arrives after the lock has ended. */
 #ifndef RLK_CORE_HOLD_H
 #define RLK_CORE_HOLD_H
 

@@ -81,7 +81,7 @@ enum rlk_reconnect {
 };
 
 struct rlk_inspection_actions {
-    bool restarted;   /* it restarted and may have lost data: forget its clock, too */
+    bool restarted;   /* it restarted and may have lost data: reset its clock, too */
     bool quarantined; /* send QUARANTINED to every lock: votes that were not reported to a user are
                          retracted, and the key of a held lock may be a copy */
     enum rlk_reconnect reconnect;

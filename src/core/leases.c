@@ -12,7 +12,7 @@ static uint64_t *next_us(const struct rlk_leases *l)
 
 /* [S11] The clock moved, so the key may have expired early: neither the present lease counts, nor
  * the one that the open question would bring. The next lease begins with the next question. */
-static void forget_lease(struct rlk_leases *l, unsigned node)
+static void end_lease(struct rlk_leases *l, unsigned node)
 {
     l->end_us[node] = next_us(l)[node] = 0;
 }
@@ -42,7 +42,7 @@ void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_roun
         l->end_us[node] = l->present & rlk_mask_bit(node) ? won->end_us[node] : 0;
     }
     RLK_MASK_EACH (node, left) {
-        forget_lease(l, node);
+        end_lease(l, node);
     }
 }
 
@@ -217,7 +217,7 @@ void rlk_leases_suspect_clock(struct rlk_leases *l, unsigned node, bool clock_su
     }
     l->clock_suspect |= bit;
     l->counted &= ~bit;
-    forget_lease(l, node);
+    end_lease(l, node);
     recompute_validity(l);
 }
 

@@ -37,7 +37,7 @@ static void look(struct rlk_observer *o, uint64_t nodes, uint64_t now_us, struct
 }
 
 /* What the node has said no longer counts. */
-static void forget_node(struct rlk_observer *o, unsigned node)
+static void clear_node(struct rlk_observer *o, unsigned node)
 {
     o->view.answered &= ~rlk_mask_bit(node);
     o->view.held &= ~rlk_mask_bit(node);
@@ -75,7 +75,7 @@ static void on_node_down(struct rlk_observer *o, const struct rlk_event *ev, str
 {
     (void)prng;
     (void)out;
-    forget_node(o, ev->node);
+    clear_node(o, ev->node);
     end_look(o, ev->node);
     o->up &= ~rlk_mask_bit(ev->node);
     o->hears &= ~rlk_mask_bit(ev->node);
@@ -90,8 +90,8 @@ static void on_subscribed(struct rlk_observer *o, const struct rlk_event *ev, st
     look(o, rlk_mask_bit(ev->node), ev->now_us, out);
 }
 
-/* [O3] A server whose table of tracked keys is full reports a change of a key that it only forgets,
- * and forgets one for each that is looked at: that would go on without end. */
+/* [O3] A server whose table of tracked keys is full drops a key for each new one, and reports the
+ * key that it dropped as changed. If we looked at it again, that would go on without end. */
 static void on_changed(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out)
 {
@@ -186,7 +186,7 @@ static void on_looked(struct rlk_observer *o, const struct rlk_event *ev, struct
     end_look(o, ev->node);
     o->again &= ~bit;
     if (!ev->look.answered) {
-        forget_node(o, ev->node);
+        clear_node(o, ev->node);
         o->hears &= ~bit;
     } else {
         more |= is_news(o, ev) ? o->up & ~o->hears & ~bit : 0;
@@ -222,14 +222,14 @@ static uint64_t late_us(const struct rlk_observer *o, unsigned node)
     return rlk_time_add(o->asked_us[node], o->timeout_us);
 }
 
-static void forget_late(struct rlk_observer *o, uint64_t now_us)
+static void clear_late(struct rlk_observer *o, uint64_t now_us)
 {
     uint64_t left = o->asked & o->view.answered;
     unsigned node;
 
     RLK_MASK_EACH (node, left) {
         if (now_us >= late_us(o, node)) {
-            forget_node(o, node);
+            clear_node(o, node);
         }
     }
 }
@@ -244,7 +244,7 @@ static void retry(struct rlk_observer *o, struct rlk_actions *out)
 static void on_observer_timer(struct rlk_observer *o, const struct rlk_event *ev,
                               struct rlk_prng *prng, struct rlk_actions *out)
 {
-    forget_late(o, ev->now_us);
+    clear_late(o, ev->now_us);
     if (ev->now_us >= o->retry_us) {
         retry(o, out);
     }

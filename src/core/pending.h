@@ -13,7 +13,7 @@
 /* How long to wait before a release that was rejected is sent again. */
 #define RLK_PENDING_RETRY_US 250000
 
-/* What is left on a node, possibly, when the answer to a question is lost. */
+/* What may be left on a node when the reply to a question is lost. */
 enum rlk_leftover {
     RLK_LEFTOVER_NOTHING = 0,
     RLK_LEFTOVER_KEYS,   /* our keys: they were set or renewed, or still may be */

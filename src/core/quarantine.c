@@ -58,7 +58,7 @@ static void remember_run(struct rlk_quarantine *q, const char *run)
     }
 }
 
-/* [S11] Whoever does not see which run it is does not see that it restarted, and lost its data. */
+/* [S11] A client that cannot see the run would not notice a restart that lost the data. */
 static void judge_run(struct rlk_quarantine *q, const char *run)
 {
     q->until_us[RLK_QUARANTINED_ANONYMOUS] = 0;
@@ -110,8 +110,8 @@ void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_l
  * end before a mark is found, or can never be read. From then on it lasts as any other. */
 static void end_missing(struct rlk_quarantine *q, uint64_t now_us)
 {
-    if (q->until_us[RLK_QUARANTINED_FORGOT] == RLK_NEVER) {
-        q->until_us[RLK_QUARANTINED_FORGOT] = rlk_time_add(now_us, q->quarantine_us);
+    if (q->until_us[RLK_QUARANTINED_LOST_DATA] == RLK_NEVER) {
+        q->until_us[RLK_QUARANTINED_LOST_DATA] = rlk_time_add(now_us, q->quarantine_us);
     }
 }
 
@@ -122,13 +122,13 @@ static bool judge_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t now_us)
     bool another = q->mark_lost || first || (q->mark != 0 && mark != q->mark);
 
     if (another) {
-        quarantine_from(q, RLK_QUARANTINED_FORGOT, now_us);
+        quarantine_from(q, RLK_QUARANTINED_LOST_DATA, now_us);
         q->data_replaced = q->data_replaced || q->mark_lost || !first;
     }
     q->mark_lost = mark == 0 && (q->mark_lost || q->mark != 0);
     q->mark = mark;
     if (q->mark_lost) {
-        quarantine(q, RLK_QUARANTINED_FORGOT, RLK_NEVER);
+        quarantine(q, RLK_QUARANTINED_LOST_DATA, RLK_NEVER);
     } else if (mark != 0) {
         end_missing(q, now_us);
         q->until_us[RLK_QUARANTINED_UNREAD] = 0;
@@ -150,7 +150,7 @@ void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread, uint64_t n
  * nothing about them. */
 static void distrust_copy(struct rlk_quarantine *q, uint64_t now_us)
 {
-    quarantine_from(q, RLK_QUARANTINED_FORGOT, now_us);
+    quarantine_from(q, RLK_QUARANTINED_LOST_DATA, now_us);
     q->mark = 0;
 }
 
@@ -172,9 +172,9 @@ bool rlk_quarantine_check_role(struct rlk_quarantine *q, bool master, uint64_t p
     return copies;
 }
 
-/* The server is a master now. If it was a replica, it lost and got what its master did. But if it
- * was promoted in the place of the run that we knew, its keys are those of that run, unless it has
- * another mark. */
+/* The server is a master now. If it was a replica, it mirrored its master's writes. But if it was
+ * promoted in place of the run that we knew, its keys are those of that run, unless its mark
+ * differs. */
 static void judge_promotion(struct rlk_quarantine *q, const struct rlk_facts *facts,
                             uint64_t now_us)
 {

@@ -1,22 +1,21 @@
 /* quarantine.h - whether a server's votes count, and when they count again [S11].
  *
- * A server that restarted may have forgotten a key that it granted, and grant it once more. So its
- * votes are asked for, but do not count until every lock that it may have forgotten has expired.
- * A server can forget in other ways, too. It is in quarantine for these reasons:
+ * A server that restarted may have lost a key that it granted, and may grant it once more. So its
+ * votes are asked for, but do not count until every lock that it may have lost has expired. A
+ * server can lose keys in other ways, too. It is in quarantine for these reasons:
  *
  *     YOUNG       we see the server for the first time, and its mark is      until they are old
- *                 younger than the longest ttl: so its data may be, too;     enough
- *                 or another client put a step of its clock on record
- *     RESTARTED   it has another run than the one that we knew, and is       for the longest ttl
- *                 not durable
- *     FORGOT      it has another mark than the one that we knew, or none     for the longest ttl,
- *                 any more: its data were deleted or replaced; or it was     from when a mark is
- *                 a replica                                                  read again
+ *                 younger than the longest ttl, so its data may be, too;     enough
+ *                 or another client has recorded a step of its clock
+ *     RESTARTED   its run changed, and it is not durable                     for the longest ttl
+ *     LOST_DATA   its mark changed or is gone, so its data were deleted      for the longest ttl,
+ *                 or replaced; or it was a replica                           from when a mark is
+ *                                                                            read again
  *     CLOCK       its clock went ahead: keys expired early                   for the longest ttl
  *     EVICTS      it may evict keys                                          as long as it may, and
  *                                                                            for the longest ttl
- *     UNREAD      its mark cannot be read for the moment                     until it is read
- *     UNLOGGED    a restart may load a log of before, with its mark          until its log is
+ *     UNREAD      its mark cannot be read at the moment                      until it is read
+ *     UNLOGGED    a restart may load an older log, with the mark in it       until its log is
  *                                                                            complete
  *     ANONYMOUS   it does not tell its run, so nobody sees a restart         until a handshake
  *                                                                            tells it
@@ -26,11 +25,11 @@
  *     What we saw ourselves comes before what the server says. Its age is by its wall clock, which
  *     may have been set, so the age decides only for a server that we had never seen.
  *
- *     What could not be read counts as changed. The first run or mark that is read after one that
- *     could not be read counts as another one, and so does a run that can no longer be read.
+ *     What could not be read counts as changed. When we can read a run or a mark again, it counts
+ *     as a new one, and so does a run that can no longer be read.
  *
- * Every duration is by our clock, and begins when we saw the change: that is after it happened.
- * "The longest ttl" is always meant with the drift added. */
+ * Every duration is by our clock, and begins when we saw the change, which is after it happened.
+ * "The longest ttl" always includes the drift. */
 #ifndef RLK_CORE_QUARANTINE_H
 #define RLK_CORE_QUARANTINE_H
 
@@ -50,7 +49,7 @@ enum rlk_quarantine_reason {
     RLK_QUARANTINED_NOT = 0, /* it counts */
     RLK_QUARANTINED_YOUNG,
     RLK_QUARANTINED_RESTARTED,
-    RLK_QUARANTINED_FORGOT,
+    RLK_QUARANTINED_LOST_DATA,
     RLK_QUARANTINED_CLOCK,
     RLK_QUARANTINED_EVICTS,
     RLK_QUARANTINED_UNREAD,
@@ -84,7 +83,7 @@ struct rlk_facts {
 struct rlk_quarantine {
     enum rlk_quarantine_policy policy;
     uint64_t quarantine_us;    /* the longest ttl and the drift: how long a quarantine lasts */
-    uint64_t old_enough_us;    /* the least age of data that have forgotten no lock */
+    uint64_t old_enough_us;    /* data of this age have lost no lock that still matters */
     bool met;                  /* there was a handshake */
     char run[RLK_RUN_MAX + 1]; /* the last run that was read; "": none yet */
     uint64_t watched_since_us; /* since when its birth was read without a gap of 2 s */
@@ -183,8 +182,8 @@ enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q,
 bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us);
 
 /* [S7] Whether a lease on this server does not count either: its clock moved, and has not kept time
- * for a second since. No other reason touches a lock that is held: a server that still has our key
- * has not forgotten it. */
+ * for a second since. No other reason affects a lock that is held: a server that still has our key
+ * has not lost it. */
 bool rlk_quarantine_is_clock_suspect(const struct rlk_quarantine *q, uint64_t now_us);
 
 #endif

@@ -273,7 +273,7 @@ static void start_round(struct rlk_round *r, const struct rlk_round_terms *terms
 }
 
 /* [S12] After a win no node is asked to confirm: extensions raise the counters. A late vote with
- * the very counter of the fencing token agrees all the same. */
+ * the counter of the fencing token still agrees with it. */
 static void record_yes(struct rlk_round *r, const struct rlk_round_terms *terms,
                        const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -291,8 +291,8 @@ static void record_yes(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-/* Whoever had the key of a node has it until the node says something else: also while the node is
- * asked again, or when its answer is lost. */
+/* The holder that a node named counts until the node says something else: also while we ask again,
+ * and when its reply is lost. */
 static void record_holder(struct rlk_round *r, const struct rlk_event *ev)
 {
     if (ev->vote == RLK_VOTE_NO) {
@@ -380,8 +380,8 @@ static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
     decide_or_revalidate(r, terms, ev, out);
 }
 
-/* [S11] The node may have forgotten other keys, or let them expire early, and so have granted the
- * lock wrongly: its yes no longer counts. */
+/* [S11] The node may have lost other keys, or let them expire early. So it may have granted the
+ * lock wrongly, and its yes no longer counts. */
 static void distrust_node(struct rlk_round *r, const struct rlk_round_terms *terms,
                           const struct rlk_event *ev, struct rlk_actions *out)
 {

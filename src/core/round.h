@@ -84,10 +84,10 @@ bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes);
 bool rlk_round_is_lost_to_errors(const struct rlk_round *r, unsigned nodes);
 
 /* Whether somebody else may hold the lock: the nodes that refused us for one holder, and those
- * whose holder nobody knows, can be a majority. Unknown is the holder at a node that has not
- * answered, is in quarantine (it may have forgotten another lock) or does not name the holder; and
- * with several keys (one_key: false) at one that refused, as the key that it named may hide
- * another. */
+ * whose holder nobody knows, can be a majority. Nobody knows the holder at a node that has not
+ * replied, is in quarantine (it may have lost another lock), or does not name the holder. With
+ * several keys (one_key: false) the same goes for a node that refused: the key that it named may
+ * hide another. */
 bool rlk_round_may_be_held(const struct rlk_round *r, unsigned nodes, bool one_key);
 
 /* The nodes whose last answer was a refusal. */

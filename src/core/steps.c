@@ -1,4 +1,4 @@
-/* steps.c - passes a verdict about clocks on to the quarantines, and to whoever records steps. */
+/* steps.c - turns a verdict about clocks into quarantines, and says which steps to record. */
 #include "core/steps.h"
 
 #include "base/mask.h"

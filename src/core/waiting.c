@@ -256,7 +256,7 @@ static void look_at_key_end(struct rlk_waiting *w, struct rlk_prng *prng, uint64
 }
 
 /* What the host said before no longer counts. */
-static void forget_nodes(struct rlk_waiting *w, uint64_t bit)
+static void clear_nodes(struct rlk_waiting *w, uint64_t bit)
 {
     w->listed &= ~bit;
     w->next &= ~bit;
@@ -267,7 +267,7 @@ static void on_queue_turn(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node) & w->hosts;
 
-    forget_nodes(w, bit);
+    clear_nodes(w, bit);
     w->crossed |= bit & w->asked;
     w->turn |= bit;
     w->yields = false;
@@ -325,7 +325,7 @@ static void on_unable(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
-    forget_nodes(w, bit);
+    clear_nodes(w, bit);
     w->unable |= bit;
     w->unable_until_us = rlk_time_add(ev->now_us, RLK_WAITING_LOOK_US);
     look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
@@ -378,7 +378,7 @@ static void on_unsubscribed(struct rlk_waiting *w, const struct rlk_event *ev)
 
     if (w->hosts & bit) {
         w->crossed &= ~bit;
-        forget_nodes(w, bit);
+        clear_nodes(w, bit);
         w->subscribed &= ~bit;
         w->asked &= ~bit;
         look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));

@@ -29,7 +29,7 @@ static bool is_set_of_several(const struct rlk_contender *who)
     return who->set && who->n_keys > 1;
 }
 
-static void forget_keys(struct rlk_contention *c, struct rlk_contender *who)
+static void drop_keys(struct rlk_contention *c, struct rlk_contender *who)
 {
     unsigned i;
 
@@ -126,7 +126,7 @@ static bool refer(struct rlk_contention *c, struct rlk_contender *who,
         known = who->set != NULL && init_turn(c, who, turn);
     }
     if (!known) {
-        forget_keys(c, who);
+        drop_keys(c, who);
     }
     return known;
 }
@@ -232,7 +232,7 @@ static struct rlk_contender *next_after(const struct rlk_contender *who)
 
 /* ---- those who have failed [W2] ---- */
 
-/* Whoever is started finds out where it is then. */
+/* A contender that is started reads its state then. */
 static void make_ready(struct rlk_contention *c, struct rlk_contender *who)
 {
     rlk_list_remove(&who->turn->ready);
@@ -252,7 +252,7 @@ static void note_failure(struct rlk_contender *who)
     }
 }
 
-static void forget_failure(struct rlk_contender *who)
+static void clear_failure(struct rlk_contender *who)
 {
     struct rlk_contention_turn *t = who->turn;
     struct rlk_list *next = t->failed.next;
@@ -283,7 +283,7 @@ static void line_up_all(struct rlk_contention_key *set)
     struct rlk_contender *who;
 
     while ((who = set->failed) != NULL) {
-        forget_failure(who);
+        clear_failure(who);
         place(who);
     }
 }
@@ -307,7 +307,7 @@ static void end_turn(const struct rlk_contention *c, struct rlk_contender *who)
     if (t->at) {
         stop_standing(t);
     }
-    forget_failure(who);
+    clear_failure(who);
     rlk_list_remove(&t->ready);
     unlist(who);
     if (t->links != &t->link) {
@@ -405,7 +405,7 @@ void rlk_contention_rest(struct rlk_contention *c, struct rlk_contender *who)
     t->behind.key = c->arrivals++;
     unlist(who);
     vacate(who);
-    forget_failure(who);
+    clear_failure(who);
     note_failure(who);
     make_ready(c, who);
     pass_turn(c, who);
@@ -451,7 +451,7 @@ void rlk_contention_leave(struct rlk_contention *c, struct rlk_contender *who)
 {
     rlk_contention_pass(c, who);
     if (who->state != RLK_CONTENDER_OUT) {
-        forget_keys(c, who);
+        drop_keys(c, who);
     }
 }
 
@@ -518,7 +518,7 @@ void rlk_contention_note_woken(struct rlk_contention *c, struct rlk_contender *w
     }
 }
 
-void rlk_contention_forget_woken(struct rlk_contender *who)
+void rlk_contention_clear_woken(struct rlk_contender *who)
 {
     unsigned i;
 

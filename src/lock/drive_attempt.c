@@ -136,8 +136,8 @@ static void end_contention(struct redlock_lock *lock, uint64_t now_us)
     rlk_wait_end(lock, positions, now_us);
 }
 
-/* Most answers decide nothing, and leave nothing to do. Whoever waits may have other hosts after
- * any step. */
+/* Most replies decide nothing, and leave nothing to do. But the queue masters of a waiter may
+ * change in any step. */
 static bool is_quiet(const struct redlock_lock *lock, const struct rlk_actions *out)
 {
     return (out->release | out->acquire | out->confirm) == 0 && !out->report && !out->fresh &&
@@ -172,7 +172,8 @@ static struct view view_of(const struct rlk_attempt *a)
     return (struct view){a->state, a->waiting.listed, rlk_waiting_position(&a->waiting)};
 }
 
-/* Emit how the round ended, or that none will begin. Whoever yields waits without a round. */
+/* Emit how the round ended, or that none will begin. An attempt that yields waits without a round.
+ */
 static void trace_decision(const struct redlock_lock *lock, const struct view *before,
                            uint64_t now_us)
 {
@@ -322,7 +323,7 @@ static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_eve
     return ev;
 }
 
-/* [W2] Whoever has rested lines up before it asks. */
+/* [W2] After its back-off a contender lines up before it asks. */
 static struct rlk_event timer_event(struct redlock_lock *lock, uint64_t now_us)
 {
     if (lock->contender.state == RLK_CONTENDER_RESTS &&
@@ -389,8 +390,8 @@ RLK_RARE static void step_with_unfit_node(struct redlock_lock *lock, const struc
     step_attempt(lock, &ev);
 }
 
-/* QUARANTINED does not matter when a lock is taken over: a node that has its key has not forgotten
- * it [S7]. */
+/* QUARANTINED does not matter when a lock is adopted: a node that has its key has not lost it [S7].
+ */
 static void on_attempt_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
     struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);

@@ -58,7 +58,7 @@ static void report_release(struct rlk_call *call)
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
 
     if (!lock->woke) {
-        rlk_contention_forget_woken(&lock->contender);
+        rlk_contention_clear_woken(&lock->contender);
     }
     rlk_stats_released(&lock->rl->stats, lock->release.status);
     rlk_lock_reported(lock);
@@ -73,8 +73,8 @@ static void report_release(struct rlk_call *call)
     rlk_lock_free(lock);
 }
 
-/* [W7] Who waits for the keys is woken by their release. If masters still list us, they stop;
- * unless the place is that of a request of this manager for other keys, too. */
+/* [W7] The release wakes a waiter for the keys, and takes us out of the queues that still list us,
+ * unless that queue position also belongs to another request of this manager. */
 static const char *channel(const struct redlock_lock *lock)
 {
     return lock->listed && !rlk_contention_is_shared(&lock->contender)

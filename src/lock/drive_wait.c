@@ -1,5 +1,5 @@
-/* drive_wait.c - asks masters for places in their wait queues, and takes their wakes to whoever
- * waits for the key. */
+/* drive_wait.c - enters the wait queues of masters, and passes their wakes on to the requests that
+ * wait for the key. */
 #include "lock/drive_wait.h"
 
 #include "base/mask.h"
@@ -22,8 +22,8 @@ static bool is_subscribable(const struct rlk_node *n, uint64_t now_us)
            rlk_subscriber_can_be_had(n);
 }
 
-/* [W1] A master in quarantine grants the key to everybody that it wakes, and none of that counts:
- * so it is no host while there are enough others. */
+/* [W1] A master in quarantine grants the key to everybody whom it wakes, and none of these votes
+ * counts: so it is no queue master while there are enough others. */
 void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev)
 {
     const struct redlock *rl = lock->rl;
@@ -47,7 +47,7 @@ void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev)
 
 /* ---- carrying out actions ---- */
 
-/* Watch these nodes from now on, and no others. */
+/* Keep the subscriber connections of these nodes, and of no others. */
 static void subscribe_only(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 {
     uint64_t more = nodes & ~lock->acquiring->subscribed,
@@ -69,9 +69,9 @@ static bool format_exists(struct rlk_command *c, const struct rlk_say *say)
     return true;
 }
 
-/* [W4] The server reports the next change of the keys that the second command reads. The request
- * for a place comes after both, so no change is missed in between. The replies do not matter: what
- * was read may have changed since. */
+/* [W4] The server reports the next change of the keys that the second command reads. The position
+ * check comes after both, so no change is missed in between. The replies do not matter: what was
+ * read may have changed since. */
 static const struct rlk_talk tracking = {
     RLK_LINES({.words = RLK_WORDS("CLIENT", "CACHING", "YES")}, {.format = format_exists})};
 
@@ -91,8 +91,8 @@ static void track_all(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us
     }
 }
 
-/* [W5] The lists of all masters are in the order of these: whoever loses its turn gets its place
- * back. */
+/* [W5] Wait queues are in the order of the tickets: a waiter that was woken in vain gets its
+ * position back. */
 static void take_ticket(struct redlock_lock *lock)
 {
     if (lock->acquiring->ticket_us == 0) {
@@ -126,8 +126,8 @@ void rlk_wait_end(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 
 /* ---- wakes ---- */
 
-/* So many requests for different sets of keys are told that one of their keys is free. Others find
- * out when they look. */
+/* How many requests for different sets of keys are told that one of their keys is free. Others find
+ * out by their position checks. */
 #define TOLD 16
 
 static void trace_wake(const struct redlock_lock *lock, const struct rlk_event *ev)
@@ -155,7 +155,7 @@ static void step_contenders(struct redlock *rl, const char *key, size_t len,
     }
 }
 
-/* [W7] A turn that nobody here waits for, any more or yet: it is the next one's. */
+/* [W7] A wake that no request here waits for is passed on to the next waiter in the queue. */
 static void pass_on(struct redlock *rl, struct rlk_node *n, const char *key, size_t len,
                     uint64_t now_us)
 {

@@ -11,7 +11,7 @@
 #include "net/reply_text.h"
 #include "node/trouble.h"
 
-void rlk_found_forget(struct rlk_found *f)
+void rlk_found_clear(struct rlk_found *f)
 {
     rlk_free(f->value);
     f->value = NULL;
@@ -20,7 +20,7 @@ void rlk_found_forget(struct rlk_found *f)
 
 void rlk_found_lose(struct rlk_found *f)
 {
-    rlk_found_forget(f);
+    rlk_found_clear(f);
     f->public.reply = REDLOCK_REPLY_NONE;
 }
 
@@ -54,7 +54,7 @@ void rlk_found_take_value(struct rlk_found *f, const struct rlk_reply *reply)
 {
     static const struct rlk_reply not_text = {RLK_REPLY_STRING, 0, "(not a string)", 14};
 
-    rlk_found_forget(f);
+    rlk_found_clear(f);
     if (reply->type == RLK_REPLY_NIL) {
         f->public.reply = REDLOCK_REPLY_FREE;
     } else if (reply->type == RLK_REPLY_STRING) {
@@ -77,7 +77,7 @@ void rlk_found_take_ttl(struct rlk_found *f, const struct rlk_reply *reply)
         refuse_reply(f, reply);
     } else if (reply->integer == -2) {
         f->public.reply = REDLOCK_REPLY_FREE;
-        rlk_found_forget(f);
+        rlk_found_clear(f);
     } else {
         f->public.ttl_ms = reply->integer < 0 ? UINT64_MAX : (uint64_t)reply->integer;
     }

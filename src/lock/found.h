@@ -37,6 +37,6 @@ void rlk_found_take_waiters(struct rlk_found *f, const struct rlk_reply *reply);
 void rlk_found_lose(struct rlk_found *f);
 
 /* Free the value. */
-void rlk_found_forget(struct rlk_found *f);
+void rlk_found_clear(struct rlk_found *f);
 
 #endif

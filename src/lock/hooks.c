@@ -104,7 +104,7 @@ static void on_node_restarted(struct rlk_node *n)
 {
     struct redlock *rl = n->owner;
 
-    rlk_clocks_forget(&rl->clocks, n->index);
+    rlk_clocks_reset(&rl->clocks, n->index);
 }
 
 static const struct rlk_node *on_node_duplicate(const struct rlk_node *n)

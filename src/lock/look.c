@@ -171,7 +171,7 @@ static const struct rlk_talk look_talk = {
 
 bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, uint64_t now_us)
 {
-    rlk_found_forget(&l->found);
+    rlk_found_clear(&l->found);
     memset(&l->found, 0, sizeof(l->found));
     l->tracked = tracks;
     if (!rlk_talk_begin(&n->link, &look_talk, l, now_us)) {

@@ -65,7 +65,7 @@ struct redlock {
     struct rlk_pool pool; /* of handles, attempts, claims, and records of keys */
     struct rlk_clocks clocks;
     struct rlk_quarantine *quarantine[RLK_MAX_NODES]; /* of each node */
-    uint64_t muted; /* nodes whose votes did not count when they were looked at last */
+    uint64_t muted; /* nodes whose votes did not count when that was last checked */
     struct rlk_list operations;
     int64_t n_locks; /* handles made so far: each has its number */
     struct rlk_queue queue;

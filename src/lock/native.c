@@ -91,7 +91,7 @@ static bool may_go_otherwise(struct rlk_node *n, struct rlk_claim *claim, bool b
     bool other = ((by_native ? claim->script_refused : claim->native_refused) & bit) != 0;
 
     if (by_native && rlk_classify_unknown_command(error)) {
-        rlk_node_forget_native(n);
+        rlk_node_drop_native(n);
     }
     if (other || (!by_native && (n->native == RLK_NATIVE_NONE || claim->n_keys > 1))) {
         claim->native_refused &= ~bit;
@@ -138,8 +138,8 @@ RLK_COLD bool rlk_native_needs_script(struct rlk_node *n, struct rlk_claim *clai
 
 /* ---- replies ---- */
 
-/* [W7] Our next request must not overtake whoever was woken: its question is at the masters a round
- * trip after the command that wakes it was. */
+/* [W7] Our next request must not overtake the woken waiter, whose round reaches the masters one
+ * round trip after the command that woke it. */
 static void note_woken(struct redlock_lock *lock, uint64_t sent_us, unsigned trips, uint64_t now_us)
 {
     uint64_t took_us = rlk_time_sub(now_us, sent_us);

@@ -45,8 +45,8 @@ static void on_unused(struct rlk_look_user *user)
     unsigned i;
 
     for (i = 0; i < o->rl->options.n_nodes; i++) {
-        rlk_found_forget(&o->answers[i].look.found);
-        rlk_found_forget(&o->answers[i].known);
+        rlk_found_clear(&o->answers[i].look.found);
+        rlk_found_clear(&o->answers[i].known);
     }
     rlk_claim_unref(user->key);
     rlk_free(o);
@@ -110,7 +110,7 @@ static uint64_t number_of(const struct rlk_observation *o, const struct rlk_foun
 
 static void keep(struct answer *a)
 {
-    rlk_found_forget(&a->known);
+    rlk_found_clear(&a->known);
     a->known = a->look.found;
     memset(&a->look.found, 0, sizeof(a->look.found));
 }

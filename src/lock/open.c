@@ -17,8 +17,9 @@
  * acquired and released all the time. */
 #define KEEP_BYTES ((size_t)4 << 20)
 
-/* A number of its own for each use. Everybody can read the channel on a master, and must not
- * compute the others from it: whoever knows the seed of the table can choose keys that collide. */
+/* A number for each use. Everybody can read the channel name on a master, and must not be able to
+ * compute the other numbers from it: knowing the seed of the table, one could choose keys that
+ * collide. */
 static uint64_t derive(uint64_t seed, char use)
 {
     const struct rlk_hash_seed secret = {{seed, 0}};

@@ -36,7 +36,7 @@ static void on_unused(struct rlk_look_user *user)
     unsigned i;
 
     for (i = 0; i < q->gather.rl->options.n_nodes; i++) {
-        rlk_found_forget(&q->looks[i].found);
+        rlk_found_clear(&q->looks[i].found);
     }
     rlk_claim_unref(user->key);
     rlk_free(q);

@@ -97,17 +97,17 @@ static enum redlock_said read_position(struct rlk_node *n, const struct rlk_clai
 
 /* ---- whose yes counts ---- */
 
-/* [S11] A master in quarantine may have forgotten another lock: its yes sets the key, but does not
+/* [S11] A master in quarantine may have lost another lock: its yes sets the key, but does not
  * count. Decide this when the reply comes, not when the command is sent: if the quarantine has
- * ended by then, every lock that the master may have forgotten has expired, and nobody relied on
- * this lock before. */
+ * ended by then, every lock that the master may have lost has expired, and nobody relied on this
+ * lock before. */
 static bool is_quarantined(const struct rlk_node *n, uint64_t now_us)
 {
     return !rlk_node_may_vote(n, now_us);
 }
 
-/* When a lock is taken over, a node that has its key has not forgotten it [S7]. Only a clock that
- * went forward makes its yes worthless. */
+/* When a lock is adopted, a node that has its key has not lost it [S7]. Only a clock that went
+ * forward makes its yes worthless. */
 static bool is_clock_suspect(const struct rlk_node *n, uint64_t now_us)
 {
     return rlk_quarantine_is_clock_suspect(&n->quarantine, now_us);

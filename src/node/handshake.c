@@ -320,7 +320,7 @@ static bool is_judged(const struct rlk_say *say)
 
 /* ---- the conversations ---- */
 
-/* [S11] INFO and appendfsync say whether the server may have forgotten a lock.
+/* [S11] INFO and appendfsync say whether the server may have lost a lock.
  *
  * DELEX and DELIFEQ: which command deletes a key that has a value. Without its arguments a command
  * is rejected in any case, and by its error a server that knows it differs from one that does not:

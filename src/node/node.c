@@ -386,7 +386,7 @@ void rlk_node_release_by(struct rlk_node *n, enum rlk_release_way way)
     n->way = way;
 }
 
-void rlk_node_forget_native(struct rlk_node *n)
+void rlk_node_drop_native(struct rlk_node *n)
 {
     n->native = RLK_NATIVE_NONE;
 }

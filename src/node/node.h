@@ -140,8 +140,8 @@ void rlk_node_end(struct rlk_node *n);
 /* The node has refused to release in another way: from now on it is asked in this one. */
 void rlk_node_release_by(struct rlk_node *n, enum rlk_release_way way);
 
-/* The node does not know its own command for a release any more. */
-void rlk_node_forget_native(struct rlk_node *n);
+/* The node no longer knows its own command for a release. */
+void rlk_node_drop_native(struct rlk_node *n);
 
 /* An operation waits for the node to be connected, to ask it then. */
 void rlk_node_expect(struct rlk_node *n);

@@ -221,7 +221,7 @@ static int load_texts(struct rlk_options *o, const struct redlock_options *p)
     return o->key_prefix && o->client_name && o->uris && o->tls ? 0 : REDLOCK_ENOMEM;
 }
 
-/* Whoever gives a certificate believes that the connections are encrypted. */
+/* A user who gives a certificate believes that the connections are encrypted. */
 static int check_tls_is_used(const struct rlk_options *o, const struct redlock_options *p)
 {
     bool set = p->tls_cacert || p->tls_cert || p->tls_key || p->tls_sni || p->tls_verify == 0;

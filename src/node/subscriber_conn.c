@@ -250,8 +250,8 @@ static bool is_push(const struct rlk_reply *reply)
            strcmp(reply[1].str, "message") == 0;
 }
 
-/* Before the subscriber connection is up nothing needs it: whoever waits then asks again when it
- * comes up. */
+/* Messages that come before the subscriber connection is up are not needed: when it comes up,
+ * waiters ask again. */
 static void take_push(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
     if (!n->subscriber.up) {

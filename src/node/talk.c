@@ -143,7 +143,7 @@ bool rlk_talk_write(struct rlk_draft *d, struct rlk_link *l, const struct rlk_ta
     return true;
 }
 
-/* A greeting may have a login: no copy of it stays below us, nor in the registers, which the
+/* A handshake may have a login: no copy of it stays below us, nor in the registers, which the
  * dynamic linker may save. */
 bool rlk_talk_begin(struct rlk_link *l, const struct rlk_talk *talk, void *context, uint64_t now_us)
 {

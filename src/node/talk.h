@@ -13,9 +13,10 @@
  * it returns false, nothing of the conversation comes back.
  *
  * A line may run a script of src/scripts. It is sent as text (EVAL) until it has run once over this
- * connection, and by its SHA-1 (EVALSHA) from then on. A server that has forgotten it (SCRIPT
+ * connection, and by its SHA-1 (EVALSHA) from then on. A server that no longer knows it (SCRIPT
  * FLUSH, or its cache is full) replies NOSCRIPT and has done nothing: then `again` sends the text.
- * That is the same question, and its reply counts. Such a line is a conversation of its own. */
+ * That is the same question, and its reply counts. A line that runs a script is a conversation by
+ * itself. */
 #ifndef RLK_NODE_TALK_H
 #define RLK_NODE_TALK_H
 
@@ -81,7 +82,7 @@ struct rlk_talk {
     void (*done)(const struct rlk_heard *h);
     /* The connection ended before: the lines may or may not have been carried out. */
     void (*broken)(const struct rlk_heard *h);
-    /* The server has forgotten the script of a line: send it again, by rlk_talk_text() or as
+    /* The server does not know the script of a line: send it again, by rlk_talk_text() or as
      * another conversation. False: it was not sent, so the error is the reply. NULL: likewise. */
     bool (*again)(const struct rlk_heard *h);
 };

@@ -42,7 +42,7 @@ static const struct meaning reasons[RLK_QUARANTINE_REASONS] = {
     [RLK_QUARANTINED_YOUNG] = {.text = "it was first used for locks, lost its data or had its "
                                        "clock set a short time ago"},
     [RLK_QUARANTINED_RESTARTED] = {.text = "it restarted, or does not say whether it did"},
-    [RLK_QUARANTINED_FORGOT] = {.text = "its data were deleted or replaced"},
+    [RLK_QUARANTINED_LOST_DATA] = {.text = "its data were deleted or replaced"},
     [RLK_QUARANTINED_CLOCK] = {.text = "its clock was set forward, or runs too fast"},
     [RLK_QUARANTINED_EVICTS] = {.text = "it may evict keys when memory is short",
                                 .advice = "set its maxmemory-policy to noeviction"},

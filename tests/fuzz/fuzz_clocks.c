@@ -408,7 +408,7 @@ static void suspend(struct world *w, uint64_t time_us)
 
 static void forget(struct world *w, unsigned node)
 {
-    rlk_clocks_forget(&w->c, node);
+    rlk_clocks_reset(&w->c, node);
     if (node < w->nodes) {
         memset(&w->model[node], 0, sizeof(w->model[node]));
     }

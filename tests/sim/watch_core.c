@@ -15,7 +15,7 @@ __typeof__(rlk_hold_start) __real_rlk_hold_start, __wrap_rlk_hold_start;
 __typeof__(rlk_hold_step) __real_rlk_hold_step, __wrap_rlk_hold_step;
 __typeof__(rlk_release_step) __real_rlk_release_step, __wrap_rlk_release_step;
 __typeof__(rlk_clocks_sample) __real_rlk_clocks_sample, __wrap_rlk_clocks_sample;
-__typeof__(rlk_clocks_forget) __real_rlk_clocks_forget, __wrap_rlk_clocks_forget;
+__typeof__(rlk_clocks_reset) __real_rlk_clocks_reset, __wrap_rlk_clocks_reset;
 __typeof__(rlk_claim_fresh_token) __real_rlk_claim_fresh_token, __wrap_rlk_claim_fresh_token;
 __typeof__(rlk_health_begin) __real_rlk_health_begin, __wrap_rlk_health_begin;
 __typeof__(rlk_node_accept) __real_rlk_node_accept, __wrap_rlk_node_accept;
@@ -236,12 +236,12 @@ enum rlk_clock_verdict __wrap_rlk_clocks_sample(struct rlk_clocks *c, unsigned n
     return verdict;
 }
 
-void __wrap_rlk_clocks_forget(struct rlk_clocks *c, unsigned node)
+void __wrap_rlk_clocks_reset(struct rlk_clocks *c, unsigned node)
 {
     struct world *w = process_world();
 
     w->clients[w->running].peers[node].timed_us = 0;
-    __real_rlk_clocks_forget(c, node);
+    __real_rlk_clocks_reset(c, node);
 }
 
 /* [S7] Every lock that is held must be notified. */

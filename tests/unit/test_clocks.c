@@ -107,9 +107,9 @@ static void suspend(struct world *w, const struct step *s)
     }
 }
 
-static void forget(struct world *w, const struct step *s)
+static void reset(struct world *w, const struct step *s)
 {
-    rlk_clocks_forget(&w->c, s->node);
+    rlk_clocks_reset(&w->c, s->node);
 }
 
 static void send(struct world *w, const struct step *s)
@@ -178,7 +178,7 @@ static void expect_to_ask(struct world *w, const struct step *s)
 #define SUSPEND(time) STEP(.take = suspend, .us = (time))
 #define MOVE(i, by) STEP(.take = move, .node = (i), .us = (by))
 #define SHOW(i, time) STEP(.take = show, .node = (i), .us = (time))
-#define FORGET(i) STEP(.take = forget, .node = (i))
+#define RESET(i) STEP(.take = reset, .node = (i))
 #define SEND STEP(.take = send) /* the next ANSWER is to this question */
 #define READ(i) STEP(.take = read_clock, .node = (i))
 #define ANSWER(i) STEP(.take = answer_steady, .node = (i))
@@ -224,8 +224,8 @@ static const struct story of_one_clock[] = {
 
     /* The unexplained steps of the server before are forgotten. */
     {"another_server_is_not_compared_with_the_one_before",
-     {MET(3), MOVE(0, S), AHEAD(0, S), FORGET(0), MOVE(0, 3600 * S), STEADY(0), MOVE(1, S),
-      AHEAD(1, S), FORGET(3), FORGET(UINT32_MAX)}},
+     {MET(3), MOVE(0, S), AHEAD(0, S), RESET(0), MOVE(0, 3600 * S), STEADY(0), MOVE(1, S),
+      AHEAD(1, S), RESET(3), RESET(UINT32_MAX)}},
 
     /* A clock is set to the end of time and back; the sum of the steps saturates. */
     {"the_largest_steps_are_reported",
@@ -485,7 +485,7 @@ static const struct story of_witnesses[] = {
     /* A node is no witness if it went ahead too (0, 1), was asked only before the step (2, 3), or
      * was met after it (4). */
     {"over_a_suspension_no_step_is_certain",
-     {MET(5), FORGET(4), WAIT(S), SUSPEND(S), AHEAD(0, S), AHEAD(1, S), WAIT(MS), STEADY(4),
+     {MET(5), RESET(4), WAIT(S), SUSPEND(S), AHEAD(0, S), AHEAD(1, S), WAIT(MS), STEADY(4),
       WAIT(MS), STEADY(4), UNCERTAIN(0, 5 * S), UNCERTAIN(1, 5 * S), SUSPENDED(2, S, 7),
       UNCERTAIN(0, 5 * S), UNCERTAIN(1, 5 * S), UNCERTAIN(2, 5 * S), UNCERTAIN(3, 5 * S),
       UNCERTAIN(4, 5 * S)}},

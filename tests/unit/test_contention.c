@@ -516,7 +516,7 @@ TEST(what_a_release_said_of_a_key_is_known_while_somebody_refers_to_it)
     tell("p0");
     tell("+1ab");
     ck_assert(is_contended(1, UNTIL));
-    rlk_contention_forget_woken(&requests[0].who);
+    rlk_contention_clear_woken(&requests[0].who);
     ck_assert(!is_contended(1, UNTIL));
     tell("l0");
     tell("l1");

@@ -28,7 +28,7 @@ SUITE("quarantine");
 #define YOUNG RLK_QUARANTINED_YOUNG
 #define RESTARTED RLK_QUARANTINED_RESTARTED
 #define ANONYMOUS RLK_QUARANTINED_ANONYMOUS
-#define FORGOT RLK_QUARANTINED_FORGOT
+#define LOST_DATA RLK_QUARANTINED_LOST_DATA
 #define CLOCK RLK_QUARANTINED_CLOCK
 #define EVICTS RLK_QUARANTINED_EVICTS
 #define UNREAD RLK_QUARANTINED_UNREAD
@@ -313,7 +313,7 @@ static const struct story schedules[] = {
     /* The same, but the mark is read: another mark is as good as another run. */
     {"a_run_that_cannot_be_read_hides_no_other_mark",
      {MET(LENIENT), RESTART(S, TELLS_NOTHING, .birth = {.mark = 78}), QUARANTINED(RESTARTED, S),
-      MARK_IS_NEW(2 * S, 79), QUARANTINED(FORGOT, 2 * S)}},
+      MARK_IS_NEW(2 * S, 79), QUARANTINED(LOST_DATA, 2 * S)}},
 
     /* The run cannot be read at first, the server restarts, and then it can be read. Nothing shows
      * the restart, and the age is by a clock that may have been set. From there on the run is
@@ -327,36 +327,36 @@ static const struct story schedules[] = {
      * memory again, FLUSHALL deletes the lock, and the first mark is read. */
     {"the_first_mark_that_can_be_read_is_another_one",
      {NEW(EITHER), GREET(0, .birth = {.mark = 0}, .unread = true),
-      NO_END(UNREAD, 1000 * QUARANTINE_US), MARK_IS_NEW(S, 78), QUARANTINED(FORGOT, S),
-      MARK_IS(2 * S, 78), QUARANTINED(FORGOT, S)}},
+      NO_END(UNREAD, 1000 * QUARANTINE_US), MARK_IS_NEW(S, 78), QUARANTINED(LOST_DATA, S),
+      MARK_IS(2 * S, 78), QUARANTINED(LOST_DATA, S)}},
 
     /* A client that read the mark before compares the next one with it. At the end the mark can
      * never be read again, so the server votes without it. */
     {"a_mark_that_could_not_be_read_for_a_while_is_compared",
      {MET(STRICT), CANNOT_READ, NO_END(UNREAD, S), MARK_IS(2 * S, 77), COUNTED(2 * S), CANNOT_READ,
-      MARK_IS_NEW(3 * S, 78), QUARANTINED(FORGOT, 3 * S), CANNOT_READ, MAY_NOT_READ,
-      QUARANTINED(FORGOT, 3 * S)}},
+      MARK_IS_NEW(3 * S, 78), QUARANTINED(LOST_DATA, 3 * S), CANNOT_READ, MAY_NOT_READ,
+      QUARANTINED(LOST_DATA, 3 * S)}},
 
     /* REPLICAOF deletes the lock and copies the data of another master; a replica that is writable
      * goes on granting. The quarantine lasts until it is greeted as a master, and for the longest
      * ttl after that. No mark can be read, so nothing else shows it. */
     {"a_replica_is_quarantined_until_long_after_it_is_a_master_again",
-     {MET(EITHER), MASTER(0, 0), COUNTED(0), REPLICA(S), QUARANTINED(FORGOT, S),
-      GREET(50 * S, .promotion = 9, .birth = {.mark = 0}), QUARANTINED(FORGOT, 50 * S),
-      GREET(51 * S, .promotion = 9, .birth = {.mark = 0}), QUARANTINED(FORGOT, 50 * S),
-      MASTER(52 * S, 9), QUARANTINED(FORGOT, 50 * S)}},
+     {MET(EITHER), MASTER(0, 0), COUNTED(0), REPLICA(S), QUARANTINED(LOST_DATA, S),
+      GREET(50 * S, .promotion = 9, .birth = {.mark = 0}), QUARANTINED(LOST_DATA, 50 * S),
+      GREET(51 * S, .promotion = 9, .birth = {.mark = 0}), QUARANTINED(LOST_DATA, 50 * S),
+      MASTER(52 * S, 9), QUARANTINED(LOST_DATA, 50 * S)}},
 
     {"a_replica_that_shows_no_promotion_is_quarantined_likewise",
-     {MET(EITHER), REPLICA(S), GREET(50 * S, .birth = {.mark = 0}), QUARANTINED(FORGOT, 50 * S),
-      GREET(51 * S, .birth = {.mark = 0}), QUARANTINED(FORGOT, 50 * S), MASTER(52 * S, 0),
-      QUARANTINED(FORGOT, 50 * S)}},
+     {MET(EITHER), REPLICA(S), GREET(50 * S, .birth = {.mark = 0}), QUARANTINED(LOST_DATA, 50 * S),
+      GREET(51 * S, .birth = {.mark = 0}), QUARANTINED(LOST_DATA, 50 * S), MASTER(52 * S, 0),
+      QUARANTINED(LOST_DATA, 50 * S)}},
 
     /* The server was a replica for a while, and a master again before the next inspection or the
      * next connection; then once more. Or that was long before we met it. */
     {"a_promotion_that_nobody_saw_begins_a_quarantine",
-     {MET(LENIENT), PROMOTED(S, 9), QUARANTINED(FORGOT, S), MET(LENIENT),
-      GREET(2 * S, .promotion = 9), QUARANTINED(FORGOT, 2 * S), MASTER(3 * S, 9),
-      PROMOTED(4 * S, 10), QUARANTINED(FORGOT, 4 * S), NEW(LENIENT), GREET(0, .promotion = 9),
+     {MET(LENIENT), PROMOTED(S, 9), QUARANTINED(LOST_DATA, S), MET(LENIENT),
+      GREET(2 * S, .promotion = 9), QUARANTINED(LOST_DATA, 2 * S), MASTER(3 * S, 9),
+      PROMOTED(4 * S, 10), QUARANTINED(LOST_DATA, 4 * S), NEW(LENIENT), GREET(0, .promotion = 9),
       COUNTED(0)}},
 
     {"an_inspection_finds_other_data",
@@ -367,42 +367,42 @@ static const struct story schedules[] = {
     /* FLUSHALL deletes the lock, and the next vote finds no mark. */
     {"a_missing_mark_begins_a_quarantine",
      {MET(LENIENT), MARK_IS(S, 77), COUNTED(S), MARK_IS(2 * S, 0),
-      NO_END(FORGOT, 1000 * QUARANTINE_US)}},
+      NO_END(LOST_DATA, 1000 * QUARANTINE_US)}},
 
     /* FLUSHALL deletes the lock, and another client writes a new mark before our next inspection.
      * Then the first mark is back, as after a copy was restored. */
     {"a_new_mark_by_another_client_begins_a_quarantine",
-     {MET(STRICT), MARK_IS_NEW(2 * S, 78), QUARANTINED(FORGOT, 2 * S), MARK_IS(3 * S, 78),
-      QUARANTINED(FORGOT, 2 * S), MARK_IS_NEW(4 * S, 77), QUARANTINED(FORGOT, 4 * S)}},
+     {MET(STRICT), MARK_IS_NEW(2 * S, 78), QUARANTINED(LOST_DATA, 2 * S), MARK_IS(3 * S, 78),
+      QUARANTINED(LOST_DATA, 2 * S), MARK_IS_NEW(4 * S, 77), QUARANTINED(LOST_DATA, 4 * S)}},
 
     /* FLUSHALL; a vote finds no mark. A new client takes the lock, FLUSHALL again: without a mark
      * nothing shows that. So the quarantine has no end before a mark is found, and begins then. A
      * greeting may find the new mark as well; a greeting that cannot read it changes nothing. */
     {"without_a_mark_data_can_be_lost_again",
-     {MET(STRICT), MARK_IS(S, 0), NO_END(FORGOT, 8 * S), MARK_IS(9 * S, 0), NO_END(FORGOT, 9 * S),
-      MARK_IS_NEW(10 * S, 79), QUARANTINED(FORGOT, 10 * S), MARK_IS(11 * S, 79),
-      QUARANTINED(FORGOT, 10 * S), MARK_IS(20 * S, 0),
-      GREET(21 * S, .birth = {.mark = 0}, .unread = true), NO_END(FORGOT, 21 * S),
-      GREET(22 * S, .birth = {.mark = 80}), QUARANTINED(FORGOT, 22 * S)}},
+     {MET(STRICT), MARK_IS(S, 0), NO_END(LOST_DATA, 8 * S), MARK_IS(9 * S, 0),
+      NO_END(LOST_DATA, 9 * S), MARK_IS_NEW(10 * S, 79), QUARANTINED(LOST_DATA, 10 * S),
+      MARK_IS(11 * S, 79), QUARANTINED(LOST_DATA, 10 * S), MARK_IS(20 * S, 0),
+      GREET(21 * S, .birth = {.mark = 0}, .unread = true), NO_END(LOST_DATA, 21 * S),
+      GREET(22 * S, .birth = {.mark = 80}), QUARANTINED(LOST_DATA, 22 * S)}},
 
     /* A look that is refused does not hide that the mark was missing; nor does a vote that finds
      * none make up for the look. */
     {"an_unread_mark_and_a_missing_one_both_have_to_be_read",
-     {MET(STRICT), CANNOT_READ, MARK_IS(S, 0), CANNOT_READ, NO_END(FORGOT, S),
-      MARK_IS_NEW(2 * S, 78), QUARANTINED(FORGOT, 2 * S), NEW(STRICT),
+     {MET(STRICT), CANNOT_READ, MARK_IS(S, 0), CANNOT_READ, NO_END(LOST_DATA, S),
+      MARK_IS_NEW(2 * S, 78), QUARANTINED(LOST_DATA, 2 * S), NEW(STRICT),
       GREET(0, .birth = {.mark = 0}, .unread = true), MARK_IS(S, 0), NO_END(UNREAD, S)}},
 
     /* From the moment on when that is certain the quarantine lasts as any other. */
     {"a_missing_mark_that_can_never_be_read_is_forgotten_after_the_longest_ttl",
      {MET(STRICT), MARK_IS(S, 0), CANNOT_READ, AT(3 * S, .take = leave_unread),
-      QUARANTINED(FORGOT, 3 * S), MARK_IS(4 * S, 0), GREET(5 * S, .birth = {.mark = 0}),
-      QUARANTINED(FORGOT, 5 * S)}},
+      QUARANTINED(LOST_DATA, 3 * S), MARK_IS(4 * S, 0), GREET(5 * S, .birth = {.mark = 0}),
+      QUARANTINED(LOST_DATA, 5 * S)}},
 
     /* The restart is seen, then comes a FLUSHALL, and then only the mark is read. The quarantine
      * for the restart is too short for what was forgotten after the restart. */
     {"a_mark_that_could_not_be_read_at_a_restart_is_still_compared",
      {MET(STRICT), RESTART(S, .run = "run-b", .birth = {.mark = 0}), MARK_IS_NEW(5 * S, 78),
-      QUARANTINED(FORGOT, 5 * S)}},
+      QUARANTINED(LOST_DATA, 5 * S)}},
 
     /* Every write is on disk before the reply, and the mark is the same: nothing was lost, and the
      * clock is the same one. The new run is remembered all the same. */
@@ -414,10 +414,10 @@ static const struct story schedules[] = {
      * greeting finds that, or the next inspection does. */
     {"a_durable_server_that_lost_its_mark_is_quarantined",
      {NEW(STRICT), GREET(0, .durable = true),
-      GREET(S, .run = "run-b", .durable = true, .birth = {.mark = 78}), QUARANTINED(FORGOT, S),
+      GREET(S, .run = "run-b", .durable = true, .birth = {.mark = 78}), QUARANTINED(LOST_DATA, S),
       NEW(STRICT), GREET(0, .durable = true),
       GREET(S, .run = "run-b", .durable = true, .birth = {.mark = 0}, .unread = true),
-      MARK_IS(2 * S, 0), NO_END(FORGOT, 2 * S)}},
+      MARK_IS(2 * S, 0), NO_END(LOST_DATA, 2 * S)}},
 
     /* The disk was replaced, and the mark can never be read: durable alone proves nothing. */
     {"a_durable_server_that_shows_no_mark_counts_by_its_run",
@@ -615,7 +615,7 @@ static const char only_forty[RLK_RUN_MAX] = {TEN, TEN, TEN, TEN};
 
 static const struct story rules[] = {
     {"an_excused_clock_ends_its_quarantine",
-     {MET(STRICT), MARK_IS_NEW(0, 78), CLOCK_MOVED(S, 0), EXCUSED, QUARANTINED(FORGOT, 0),
+     {MET(STRICT), MARK_IS_NEW(0, 78), CLOCK_MOVED(S, 0), EXCUSED, QUARANTINED(LOST_DATA, 0),
       CLOCK_TRUSTED(S)}},
 
     {"only_a_clock_makes_a_server_clock_suspect",
@@ -627,7 +627,7 @@ static const struct story rules[] = {
 
     {"a_mark_that_is_read_late_is_remembered",
      {NEW(STRICT), GREET(0, .birth = {.mark = 0}), MARK_IS(S, 0), COUNTED(S), MARK_IS_NEW(2 * S, 5),
-      QUARANTINED(FORGOT, 2 * S), MARK_IS_NEW(3 * S, 6), QUARANTINED(FORGOT, 3 * S)}},
+      QUARANTINED(LOST_DATA, 2 * S), MARK_IS_NEW(3 * S, 6), QUARANTINED(LOST_DATA, 3 * S)}},
 
     {"the_mark_of_another_run_is_remembered",
      {MET(STRICT), MARK_IS(S, 0), RESTART(2 * S, .run = "run-b", .birth = {.mark = 78}),
