@@ -68,16 +68,16 @@ static bool is_in_vain(const struct rlk_attempt *a)
     return a->round.quarantined != 0 && !rlk_round_is_refused(&a->round, a->config.terms.nodes);
 }
 
-/* When we had a vote, other contenders may have had the others. When a node that said it was our
- * turn did not refuse, it will say so again at once; and it may do so although it refuses. */
+/* When we had a vote, other contenders may have had the others. A node that woke us and did not
+ * refuse would wake us again at once, and some do so although they refuse. */
 static bool is_back_off_needed(const struct rlk_attempt *a)
 {
     return rlk_round_is_split(&a->round) || is_in_vain(a) ||
-           (a->waiting.turn & ~a->round.no) != 0 || rlk_waiting_is_vain(&a->waiting);
+           (a->waiting.wakes & ~a->round.no) != 0 || rlk_waiting_is_vain(&a->waiting);
 }
 
-/* [W2] Without a refusal it may be this request that cannot be granted, and others can. The same
- * is true when some masters have other keys there, and errors of the rest cost the majority. */
+/* [W2] Without a refusal it may be only this request that cannot be granted. The same is true when
+ * a minority refused, and errors of the rest cost the majority. */
 static bool may_be_own_trouble(const struct rlk_attempt *a)
 {
     return a->round.status != REDLOCK_EHELD ||
@@ -93,8 +93,8 @@ static void wait_after_round(struct rlk_attempt *a, uint64_t now_us, struct rlk_
     wait(a, false, now_us);
 }
 
-/* Whether the attempt waited for somebody before this round. The reason says so of the first one.
- */
+/* Whether the attempt waited for somebody before this round. For the first round, the reason says
+ * so. */
 static bool has_waited(const struct rlk_attempt *a)
 {
     return a->tries > 1 || a->reason == REDLOCK_EHELD;
@@ -165,8 +165,8 @@ static void begin_round(struct rlk_attempt *a, const struct rlk_event *ev, struc
     step_round(a, &start, out);
 }
 
-/* [S13] Nodes without capacity would answer too late. So the round is queued, and its time begins
- * with its turn. */
+/* [S13] Nodes without capacity would reply too late. So the round is queued, and its time begins
+ * when it leaves the queue. */
 static void next_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (ev->full) {
@@ -190,7 +190,7 @@ static void give_up(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *
     fail_attempt(a, REDLOCK_EDEADLINE, now_us, out);
 }
 
-/* When the wait ends with a round, unless something happens before. */
+/* When to begin a round if no wake comes before. */
 static uint64_t round_us(const struct rlk_attempt *a)
 {
     if (a->polls) {
@@ -199,18 +199,18 @@ static uint64_t round_us(const struct rlk_attempt *a)
     return rlk_waiting_poll_us(&a->waiting, a->retry_us, a->unlisted_us);
 }
 
-static bool is_turn(const struct rlk_attempt *a, uint64_t now_us)
+static bool is_woken(const struct rlk_attempt *a, uint64_t now_us)
 {
-    return rlk_waiting_is_turn(&a->waiting, now_us) && !a->split;
+    return rlk_waiting_is_woken(&a->waiting, now_us) && !a->split;
 }
 
-/* [W6] Whether no wake can be relied on. */
+/* [W6] Whether we cannot rely on being woken. */
 static bool may_poll(const struct rlk_attempt *a)
 {
     return rlk_waiting_poll_us(&a->waiting, 0, 0) != RLK_NEVER;
 }
 
-/* [W6] The lists that were to wake us no longer do: poll, after a back-off. */
+/* [W6] The queues that should wake us no longer can: poll, after a back-off. */
 static void resume_polling(struct rlk_attempt *a, bool polled, uint64_t now_us)
 {
     if (!polled && may_poll(a)) {
@@ -218,13 +218,13 @@ static void resume_polling(struct rlk_attempt *a, bool polled, uint64_t now_us)
     }
 }
 
-/* [W3] A turn that was announced during the back-off is old: somebody else may have had it. One
- * that comes later is not, so this is called before a hint. */
+/* [W3] A wake that came during the back-off is old: somebody else may have taken the lock since. A
+ * later wake counts, so this is called before a hint is taken. */
 static void end_back_off(struct rlk_attempt *a, uint64_t now_us)
 {
     if (a->split && now_us >= a->retry_us) {
         a->split = false;
-        rlk_waiting_renew(&a->waiting, now_us);
+        rlk_waiting_check_again(&a->waiting, now_us);
     }
 }
 
@@ -235,7 +235,7 @@ static void wait_on(struct rlk_attempt *a, const struct rlk_event *ev, struct rl
     end_back_off(a, ev->now_us);
     rlk_waiting_timer(&a->waiting, ev, &a->prng, out);
     resume_polling(a, polled, ev->now_us);
-    if (is_turn(a, ev->now_us) || ev->now_us >= round_us(a)) {
+    if (is_woken(a, ev->now_us) || ev->now_us >= round_us(a)) {
         out->wait = out->track = 0;
         next_round(a, ev, out);
     }
@@ -267,8 +267,8 @@ static void on_attempt_timer(struct rlk_attempt *a, const struct rlk_event *ev,
     }
 }
 
-/* What a master says of its wait queue. Nothing is lost when it comes at another time: the next
- * wait asks for our place again, with the same ticket [W8]. */
+/* What a master says about its wait queue. While we do not wait it may be ignored: the next wait
+ * asks for our position again, with the same ticket [W8]. */
 static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     bool polled = may_poll(a);
@@ -333,9 +333,8 @@ static uint64_t deadline(const struct rlk_attempt *a)
     return RLK_NEVER;
 }
 
-/* [W2, W7] Ask at once, unless somebody else comes first: of this manager, or of another one. An
- * attempt that does not wait asks in any case: its only round is to find out whether the lock is
- * held. */
+/* [W2, W7] Ask at once, unless another request comes first, of this manager or of another. An
+ * attempt that does not wait always asks: its only round finds out whether the lock is held. */
 static void begin_attempt(struct rlk_attempt *a, const struct rlk_event *ev,
                           struct rlk_actions *out)
 {
@@ -363,7 +362,7 @@ static void start_attempt(struct rlk_attempt *a, const struct rlk_event *ev,
     }
 }
 
-/* [W2] Its place among the requests of this manager is another one. */
+/* [W2] Its position in the local queue has changed. */
 static void contend(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (gets_behind(a, ev)) {
@@ -402,7 +401,7 @@ static void reconsider_wait(struct rlk_attempt *a, uint64_t now_us, struct rlk_a
     }
 }
 
-/* An answer to an earlier round needs nothing: the release was sent after that question [S6]. One
+/* A reply to an earlier round can be ignored: the release was sent after that question [S6]. One
  * that comes after the end of its round decides nothing, but says who refused us. */
 static void on_attempt_reply(struct rlk_attempt *a, const struct rlk_event *ev,
                              struct rlk_actions *out)
@@ -446,7 +445,7 @@ static void (*const steps[RLK_EVENT_KINDS])(struct rlk_attempt *, const struct r
     [RLK_EVENT_SUSPENDED] = step_round_if_asking_or_won,
     [RLK_EVENT_CONTEND] = contend,
     [RLK_EVENT_POSITION] = hint,
-    [RLK_EVENT_TURN] = hint,
+    [RLK_EVENT_WOKEN] = hint,
     [RLK_EVENT_NEXT] = hint,
     [RLK_EVENT_CHANGED] = hint,
     [RLK_EVENT_SUBSCRIBED] = hint,

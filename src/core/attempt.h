@@ -9,17 +9,16 @@
  *                      |                                    ^
  *                      +------- deadline, CANCEL -----------+
  *
- * While it is WAITING, waiting.c says when to begin a round: when it is our turn, or at the end of
- * a back-off where no master can say that.
+ * While it is WAITING, waiting.c says when to begin a round: when masters wake us, or at the end of
+ * a back-off if none of them can.
  *
  * An attempt that starts `behind` another one of its manager is BEHIND until CONTEND, and asks
- * nobody. It gets there again when others go first during its back-off [W2]. One that has to
- * `yield` is WAITING at once.
+ * nobody. It is BEHIND again when others go first during its back-off [W2]. One that has to `yield`
+ * is WAITING at once.
  *
  * (1) [S13] When the nodes have no capacity for a round, the attempt is QUEUED first, until
  * DEQUEUED. Nothing was asked by then, so the deadline and CANCEL end it at once. An attempt that
- * does not wait for other holders (wait_us 0) has no deadline there: its only round is still to
- * come.
+ * does not wait for the holder (wait_us 0) has no deadline there: its only round is still to come.
  *
  * WON and FAILED are reported to the user. The driver sends DELIVER just before the callback, and
  * then reads the state again: a win that became too old while other callbacks ran is never
@@ -40,7 +39,7 @@ struct rlk_attempt_config {
     uint32_t max_retries; /* UINT32_MAX: no limit */
     uint64_t seed;        /* for the jitter of the back-off */
     bool subscribe;       /* waiters use the wait queues of the masters; otherwise they poll */
-    uint32_t key_hash;    /* of the keys, the same in all clients: chooses the hosts [W1] */
+    uint32_t key_hash;    /* of the keys, the same in all clients: chooses the queue masters [W1] */
 };
 
 enum rlk_attempt_state {
@@ -64,10 +63,10 @@ struct rlk_attempt {
     uint64_t started_us, decided_us;
     uint64_t give_up_us;  /* no round begins after this */
     uint64_t took_us;     /* how long the last round took */
-    uint64_t unlisted_us; /* WAITING: since when too few hosts list us to rely on them [W6] */
+    uint64_t unlisted_us; /* WAITING: since when too few queue masters list us to rely on [W6] */
     uint64_t retry_us;    /* WAITING: the end of the back-off that began then */
     bool polls;           /* WAITING: for nodes, not for a holder: the round begins at retry_us */
-    bool split; /* WAITING: perhaps nobody holds the keys: also a turn has to wait until retry_us */
+    bool split; /* WAITING: perhaps nobody holds the keys: even a wake has to wait until retry_us */
     struct rlk_waiting waiting;
     struct rlk_attempt_config config;
     struct rlk_prng prng;

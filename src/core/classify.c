@@ -233,7 +233,7 @@ void rlk_classify_wait(const struct rlk_reply *reply, struct rlk_event *ev)
 {
     int64_t position, left_ms;
 
-    ev->turn = ev->listed = false;
+    ev->woken = ev->listed = false;
     ev->position = 0;
     ev->left_us = 0;
     if (!is_position(reply)) {
@@ -241,7 +241,7 @@ void rlk_classify_wait(const struct rlk_reply *reply, struct rlk_event *ev)
     }
     position = reply[1].integer;
     left_ms = reply[2].integer;
-    ev->turn = position == 0;
+    ev->woken = position == 0;
     ev->listed = position > 0;
     ev->position = position > 0 ? (uint32_t)position : 0;
     ev->left_us = left_ms == -1 ? RLK_NEVER : left_ms < 0 ? 0 : rlk_time_from_ms((uint64_t)left_ms);

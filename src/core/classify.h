@@ -50,17 +50,17 @@ enum rlk_answer rlk_classify_delete(const struct rlk_reply *reply);
 /* EXISTS of the key after that: 0 it is not there, 1 it has another value. */
 enum rlk_answer rlk_classify_remains(const struct rlk_reply *reply);
 
-/* EXISTS of the wait queue: whether somebody waits. */
+/* EXISTS of the wait queue: whether there are waiters. */
 bool rlk_classify_is_listed(const struct rlk_reply *reply);
 
-/* release.lua: whether it has woken somebody who waited. */
+/* release.lua: whether it has woken a waiter. */
 bool rlk_classify_woke(const struct rlk_reply *reply);
 
-/* wait.lua: {0, -2, ""} it is our turn, {position, left, value} we are listed, {-1, left, value}
- * the list is full; `left` in milliseconds, -1 no ttl, -2 no key. Fills in the fields of PLACE. */
+/* wait.lua: {0, -2, ""} we are woken, {position, left, value} we are listed, {-1, left, value} the
+ * queue is full; `left` in milliseconds, -1 no ttl, -2 no key. Fills in the fields of POSITION. */
 void rlk_classify_wait(const struct rlk_reply *reply, struct rlk_event *ev);
 
-/* leave.lua: 1 or 0, we are in no list. */
+/* leave.lua: 1 or 0, we are in no queue. */
 enum rlk_answer rlk_classify_leave(const struct rlk_reply *reply);
 
 /* Whether the server does not know the script of an EVALSHA. Nothing was carried out. */

@@ -24,7 +24,7 @@ enum rlk_vote {
     RLK_VOTE_YES,
     RLK_VOTE_NO,         /* proven: the key has another value */
     RLK_VOTE_OURS,       /* the key had our own token already: one server at two addresses [S10],
-                            unless an earlier answer of this node was lost */
+                            unless an earlier reply of this node was lost */
     RLK_VOTE_QUARANTINED /* a yes that does not count: the server may have lost a lock [S11] */
 };
 
@@ -47,17 +47,17 @@ enum rlk_event_kind {
     RLK_EVENT_CANCEL,
     RLK_EVENT_EXTEND,        /* the user asks for a ttl from now on */
     RLK_EVENT_HEARTBEAT,     /* the application says that it is alive */
-    RLK_EVENT_DEQUEUED,      /* the machine asked to be queued, and this is its turn [S13] */
+    RLK_EVENT_DEQUEUED,      /* the machine asked to be queued, and now it may go on [S13] */
     RLK_EVENT_QUARANTINED,   /* a node may have lost a lock: its vote no longer counts [S11] */
     RLK_EVENT_CLOCK_SUSPECT, /* a node's clock went ahead: our key may have expired there [S11] */
     RLK_EVENT_SUSPENDED,     /* this client was suspended, and its clock did not count that: every
                                 lease ends by_us sooner [S11] */
-    RLK_EVENT_CONTEND,       /* the place of the attempt among those of its manager has changed: if
-                                it is not behind another one any more, it may ask */
-    RLK_EVENT_POSITION,      /* a node has answered a request to wait, or never will */
-    RLK_EVENT_TURN,          /* a node says: the keys are free, and it is our turn */
+    RLK_EVENT_CONTEND,       /* the position of the attempt in the local queue has changed: if it
+                                is no longer behind another one, it may ask */
+    RLK_EVENT_POSITION,      /* a node has replied to a position check, or never will */
+    RLK_EVENT_WOKEN,         /* a node says: the keys are free, and we are granted next */
     RLK_EVENT_NEXT,          /* a node says: we are the first in its wait queue now */
-    RLK_EVENT_CHANGED,       /* a key that we look after has changed on a node */
+    RLK_EVENT_CHANGED,       /* a key that we track has changed on a node */
     RLK_EVENT_SUBSCRIBED, /* the subscriber connection of a node is up, or may have missed something
                            */
     RLK_EVENT_UNSUBSCRIBED, /* the subscriber connection of a node is down */
@@ -82,17 +82,17 @@ struct rlk_event {
             uint64_t connecting;   /* nodes that may become ready; not for EXTEND */
             uint64_t ttl_us;       /* EXTEND: whole milliseconds */
             uint64_t subscribable; /* nodes whose subscriber connection is up or being connected:
-                                   they can keep a place in a wait queue. Of these */
+                                   they can list us in a wait queue. Of these */
             uint64_t subscribed;   /* these have it up */
             bool behind;           /* START, CONTEND, TIMER: another request of this manager is
                                       before this one */
             bool rests;            /* CONTEND: a back-off comes first [W2] */
-            bool yield;            /* START, CONTEND: this manager has just let somebody else go
+            bool yield;            /* START, CONTEND: this manager has just let another client go
                                       first: wait instead of asking */
             bool full;             /* the nodes have no capacity for another round: it has to be
                                       queued [S13]; not for DEQUEUED */
         };
-        struct {                    /* VOTE, ANSWER, CONFIRM: a node has answered, or never will */
+        struct {                    /* VOTE, ANSWER, CONFIRM: a node has replied, or never will */
             enum rlk_vote vote;     /* VOTE */
             enum rlk_answer answer; /* ANSWER; CONFIRM: RLK_ANSWER_OURS when the node agrees */
             uint32_t round;         /* VOTE, CONFIRM: the number of the round that was asked */
@@ -101,21 +101,21 @@ struct rlk_event {
             uint64_t holder;        /* VOTE: a number for the value that refused, the same for
                                        equal values; 0: the node did not name it */
         };
-        struct {               /* POSITION: all 0 when the answer is lost, or an error */
-            bool turn;         /* the keys are free, and it is our turn */
+        struct {               /* POSITION: all 0 when the reply is lost, or an error */
+            bool woken;        /* the keys are free, and we are granted next */
             bool listed;       /* we are in the node's wait queue */
-            uint32_t position; /* in that list, from 1 */
+            uint32_t position; /* in that queue, from 1 */
             uint64_t left_us;  /* what is left of the ttl of the key that we wait for; RLK_NEVER: it
                                   has none */
         };
-        struct {              /* LOOKED: all 0 when the answer is lost, or an error */
+        struct {              /* LOOKED: all 0 when the reply is lost, or an error */
             bool unsent;      /* the questions could not be sent; nothing else counts */
             bool answered;    /* the node has said what it has for the key */
             bool held;        /* a value. Then: */
             uint64_t value;   /* a number for it, the same for equal values */
             uint64_t ttl_us;  /* what is left of its ttl; RLK_NEVER: it has none */
             uint64_t counter; /* of the fencing token; 0: none */
-            bool hears;       /* the node reports the next change of the key or the counter */
+            bool hears;       /* the node will report the next change of the key or the counter */
         } look;
         bool data_replaced; /* QUARANTINED: the node has other data than before, so our key there
                                may be a copy */
@@ -123,24 +123,24 @@ struct rlk_event {
     };
 };
 
-/* The parts of the union belong to different machines. So the struct is small: it is cleared in
- * each step. */
+/* The parts of the union belong to different machines. That keeps the struct small, because each
+ * step clears it. */
 struct rlk_actions {
     uint64_t deadline_us; /* send a TIMER at this time; RLK_NEVER: none */
-    bool queue;           /* queue this machine, and send DEQUEUED when it is its turn */
+    bool queue;           /* queue this machine, and send DEQUEUED when it may go on */
     bool report;          /* the machine has decided: report it to the user */
     bool report_extended; /* hold: the user's extension has ended: report that */
     bool fresh;           /* attempt: a round begins: make a new claim, with a fresh token [S4] */
     bool rest;            /* attempt: others of its manager go first [W2] */
-    bool wait_yields;     /* attempt, of `wait`: also when the keys are free it is not our turn */
+    bool wait_yields;     /* attempt, of `wait`: list us even if the keys are free */
     uint64_t release;     /* attempt, release: release the claim on these nodes */
     union {
         struct {              /* attempt: */
             uint64_t acquire; /* ask these nodes for the key; their leases count from now_us */
             uint64_t confirm; /* ask these nodes to raise their counter to `fence` [S12] */
             uint64_t fence;
-            uint64_t wait;  /* ask these nodes for a place in their wait queues ... */
-            uint64_t track; /* of `wait`: and have these report when a key changes */
+            uint64_t wait;  /* enter the wait queues of these nodes, or check our position there */
+            uint64_t track; /* of `wait`: have these report when a key changes, too */
         };
         struct {             /* hold: */
             uint64_t extend; /* ask these nodes to keep the key for ttl_ms from now_us */

@@ -8,10 +8,11 @@
 /* Renewals begin an inspection, but not each of many: at most one in this time. */
 #define AGAIN_AFTER_US 20000
 
-/* One of so many regular inspections asks whether the master evicts, and whether its log is
- * complete; while it does not vote for one of these, or because its run is unknown, of so many. */
-#define STATE_TURN 30
-#define STATE_TURN_WITHOUT_VOTE 2
+/* Every 30th regular inspection also asks whether the master evicts, and whether its log is
+ * complete; every second one while it does not vote for one of these reasons, or because its run
+ * is unknown. */
+#define STATE_PERIOD 30
+#define STATE_PERIOD_WITHOUT_VOTE 2
 
 /* ---- questions ---- */
 
@@ -59,17 +60,17 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
         .step_us = i->records_step ? rlk_quarantine_step_to_record(q, now_us) : 0};
 }
 
-/* All of them may change at any time. While it has no vote we ask more often, so that a master that
- * was corrected votes again soon. */
+/* All of these may change at any time. While a master does not vote because of them we ask more
+ * often, so that it votes soon after it was corrected. */
 bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine *q,
                           const struct rlk_server *server)
 {
     bool waits = rlk_server_evicts(server) || rlk_server_may_lack_log(server) ||
                  rlk_quarantine_is_anonymous(q);
-    unsigned turn = waits ? STATE_TURN_WITHOUT_VOTE : STATE_TURN;
+    unsigned period = waits ? STATE_PERIOD_WITHOUT_VOTE : STATE_PERIOD;
 
     i->regular++;
-    return q->policy == RLK_QUARANTINE_STRICT && i->regular % turn == 0;
+    return q->policy == RLK_QUARANTINE_STRICT && i->regular % period == 0;
 }
 
 bool rlk_inspection_record_step(struct rlk_inspection *i, const struct rlk_quarantine *q,

@@ -1,9 +1,8 @@
-/* lookout.h - when to look at a key again, for a waiter [W4, W5] and for an observer [O2, O3].
+/* lookout.h - when a waiter [W4, W5] or an observer [O2, O3] checks a key again.
  *
  *     now and then         whatever has been heard
- *     1 ms after its end   a key that nobody extends has expired by then. When it is still there,
- * as a ttl may stay 0 for a while, the pause before the next such look is twice as long each time:
- * 2, 4, 8 ... 40 ms */
+ *     1 ms after its end   a key that nobody extends has expired by then. A ttl may stay 0 for a
+ *                          while: then the pauses between checks double, 2, 4, 8 ... 40 ms */
 #ifndef RLK_CORE_LOOKOUT_H
 #define RLK_CORE_LOOKOUT_H
 
@@ -11,7 +10,7 @@
 
 #include "base/prng.h"
 
-/* The first and the longest pause between two looks at a key that has expired. */
+/* The first and the longest pause between two checks of a key that has expired. */
 #define RLK_LOOKOUT_PAUSE_US 2000
 #define RLK_LOOKOUT_PAUSE_MAX_US 40000
 

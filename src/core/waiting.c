@@ -1,20 +1,21 @@
-/* waiting.c - chooses the hosts, and turns what they say into the next look or our turn. */
+/* waiting.c - chooses the queue masters, and decides from what they say when to check our position
+ * and when to begin a round. */
 #include "core/waiting.h"
 
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/lookout.h"
 
-/* How long a change of the key is given to turn out to be a release. */
+/* When a key has changed, how long to wait for a wake before a position check. */
 #define CHANGED_US (2 * RLK_WAITING_ALONE_US)
 
 /* waiting.h draws these. They are computed from the sets when something has changed. */
-enum turn {
-    TURN_NONE,
-    TURN_ALONE,
-    TURN_LOOKING,
-    TURN_DENIED,
-    TURN_DUE
+enum wake {
+    WAKE_NONE,
+    WAKE_ALONE,
+    WAKE_CHECKING,
+    WAKE_DENIED,
+    WAKE_DUE
 };
 
 void rlk_waiting_init(struct rlk_waiting *w, unsigned nodes, uint32_t hash)
@@ -22,51 +23,51 @@ void rlk_waiting_init(struct rlk_waiting *w, unsigned nodes, uint32_t hash)
     *w = (struct rlk_waiting){.nodes = nodes,
                               .first = hash % nodes,
                               .pause_us = RLK_LOOKOUT_PAUSE_US,
-                              .look_us = RLK_NEVER,
+                              .check_us = RLK_NEVER,
                               .go_us = RLK_NEVER};
 }
 
 /* [W1] The first usable nodes in the order of the key: all clients that see the same nodes choose
- * the same hosts. */
-static uint64_t choose_hosts(const struct rlk_waiting *w, uint64_t usable)
+ * the same queue masters. */
+static uint64_t choose_queues(const struct rlk_waiting *w, uint64_t usable)
 {
-    uint64_t hosts = 0;
+    uint64_t queues = 0;
     unsigned i, n = 0;
 
-    for (i = 0; i < w->nodes && n < RLK_WAITING_HOSTS; i++) {
+    for (i = 0; i < w->nodes && n < RLK_WAITING_QUEUES; i++) {
         uint64_t bit = rlk_mask_bit((w->first + i) % w->nodes);
 
-        hosts |= usable & bit;
+        queues |= usable & bit;
         n += (usable & bit) != 0;
     }
-    return hosts;
+    return queues;
 }
 
-/* Where a host has its entry in end_us. */
+/* The index of a queue master in end_us. */
 static unsigned slot(const struct rlk_waiting *w, unsigned node)
 {
-    return rlk_mask_count(w->hosts & (rlk_mask_bit(node) - 1));
+    return rlk_mask_count(w->queues & (rlk_mask_bit(node) - 1));
 }
 
-static void use_hosts(struct rlk_waiting *w, uint64_t hosts, uint64_t subscribed)
+static void use_queues(struct rlk_waiting *w, uint64_t queues, uint64_t subscribed)
 {
     unsigned i;
 
-    for (i = 0; i < RLK_WAITING_HOSTS; i++) {
+    for (i = 0; i < RLK_WAITING_QUEUES; i++) {
         w->end_us[i] = RLK_NEVER;
     }
-    w->hosts = hosts;
-    w->subscribed = hosts & subscribed;
+    w->queues = queues;
+    w->subscribed = queues & subscribed;
     w->asked &= w->subscribed;
     w->listed &= w->subscribed;
     w->next &= w->subscribed;
     w->crossed &= w->subscribed;
     w->denied &= w->subscribed;
-    w->turn &= hosts;
+    w->wakes &= queues;
 }
 
-/* [W4] A host reports every change of the key to whoever is next there, and to nobody else, or the
- * messages of a hand-over would grow with the number of waiters. */
+/* [W4] A queue master reports a change of the key only to the waiter that is first there. Otherwise
+ * the messages of a hand-over would grow with the number of waiters. */
 static void ask_queue(struct rlk_waiting *w, uint64_t nodes, struct rlk_actions *out)
 {
     if (nodes == 0) {
@@ -74,41 +75,41 @@ static void ask_queue(struct rlk_waiting *w, uint64_t nodes, struct rlk_actions 
     }
     w->asked |= nodes;
     w->positions |= nodes;
-    w->lists |= nodes;
+    w->may_list |= nodes;
     out->wait = nodes;
     out->wait_yields = w->yields;
     out->track = nodes & w->next;
 }
 
-static void look_before(struct rlk_waiting *w, uint64_t time_us)
+static void check_before(struct rlk_waiting *w, uint64_t time_us)
 {
-    w->look_us = rlk_time_min(w->look_us, time_us);
+    w->check_us = rlk_time_min(w->check_us, time_us);
 }
 
-/* How many hosts must say that it is our turn. */
+/* How many queue masters must wake us. */
 static unsigned needed(const struct rlk_waiting *w)
 {
-    unsigned hosts = rlk_mask_count(w->hosts);
+    unsigned queues = rlk_mask_count(w->queues);
 
-    return hosts < RLK_WAITING_TURNS ? hosts : RLK_WAITING_TURNS;
+    return queues < RLK_WAITING_WAKES ? queues : RLK_WAITING_WAKES;
 }
 
-/* When so many hosts have let the key expire that it may be our turn. */
+/* When the key has expired on enough queue masters to wake us. */
 static uint64_t key_end_us(const struct rlk_waiting *w)
 {
     uint64_t first = RLK_NEVER, second = RLK_NEVER;
-    unsigned i, hosts = rlk_mask_count(w->hosts);
+    unsigned i, queues = rlk_mask_count(w->queues);
 
-    for (i = 0; i < hosts; i++) {
+    for (i = 0; i < queues; i++) {
         second = rlk_time_min(second, rlk_time_max(first, w->end_us[i]));
         first = rlk_time_min(first, w->end_us[i]);
     }
-    return needed(w) < RLK_WAITING_TURNS ? first : second;
+    return needed(w) < RLK_WAITING_WAKES ? first : second;
 }
 
-/* Ask the hosts, chosen anew, for our place. */
-static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
-                 struct rlk_actions *out)
+/* Choose the queue masters anew, and ask them for our queue position. */
+static void check_position(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
+                           struct rlk_actions *out)
 {
     bool expired = key_end_us(w) <= ev->now_us;
 
@@ -119,33 +120,33 @@ static void look(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_p
         w->doubted = 0;
     }
     w->pause_us = expired ? rlk_lookout_longer_us(w->pause_us) : RLK_LOOKOUT_PAUSE_US;
-    use_hosts(w, choose_hosts(w, ev->subscribable & ~w->unable), ev->subscribed);
+    use_queues(w, choose_queues(w, ev->subscribable & ~w->unable), ev->subscribed);
     w->checked = true;
     w->denied = 0;
-    w->look_us = rlk_lookout_next_us(RLK_WAITING_LOOK_US, prng, ev->now_us);
+    w->check_us = rlk_lookout_next_us(RLK_WAITING_PERIOD_US, prng, ev->now_us);
     ask_queue(w, w->subscribed, out);
 }
 
 void rlk_waiting_begin(struct rlk_waiting *w, bool yields, uint64_t now_us)
 {
-    w->vain |= w->turn;
+    w->vain |= w->wakes;
     rlk_waiting_stop(w);
     w->yields = yields;
-    w->look_us = now_us;
+    w->check_us = now_us;
 }
 
 bool rlk_waiting_is_vain(const struct rlk_waiting *w)
 {
-    return (w->turn & w->vain) != 0;
+    return (w->wakes & w->vain) != 0;
 }
 
 void rlk_waiting_stop(struct rlk_waiting *w)
 {
-    w->subscribed = w->asked = w->listed = w->next = w->crossed = w->turn = w->denied = 0;
+    w->subscribed = w->asked = w->listed = w->next = w->crossed = w->wakes = w->denied = 0;
     w->checked = false;
     w->position = 0;
     w->pause_us = RLK_LOOKOUT_PAUSE_US;
-    w->look_us = w->go_us = RLK_NEVER;
+    w->check_us = w->go_us = RLK_NEVER;
 }
 
 uint32_t rlk_waiting_position(const struct rlk_waiting *w)
@@ -153,7 +154,7 @@ uint32_t rlk_waiting_position(const struct rlk_waiting *w)
     if (w->listed == 0) {
         return 0;
     }
-    return w->next | w->turn ? 1 : w->position;
+    return w->next | w->wakes ? 1 : w->position;
 }
 
 static bool is_enough(const struct rlk_waiting *w, uint64_t nodes)
@@ -161,77 +162,77 @@ static bool is_enough(const struct rlk_waiting *w, uint64_t nodes)
     return nodes != 0 && rlk_mask_count(nodes) >= needed(w);
 }
 
-/* [W3] A host that was wrong may be wrong all the time: its turn counts with that of another one.
- */
+/* [W3] A queue master that was wrong once may always be wrong: its wake counts only together with
+ * another one. */
 static uint64_t believed(const struct rlk_waiting *w)
 {
-    return w->turn & ~w->doubted;
+    return w->wakes & ~w->doubted;
 }
 
-/* [W3] Whether a turn that one host announces is wrong, by what others have said since: two of them
+/* [W3] Whether the wake of one queue master is wrong, by what others have said since: two of them
  * deny it, or one does and somebody is before us there. */
 static bool is_denied(const struct rlk_waiting *w)
 {
     return is_enough(w, w->denied) || (w->denied != 0 && w->next == 0);
 }
 
-/* [W3] One host alone may be late or wrong: it is believed after a look at the others. */
-static enum turn turn_of(const struct rlk_waiting *w)
+/* [W3] One queue master alone may be late or wrong: believe it after a check of the others. */
+static enum wake wake_of(const struct rlk_waiting *w)
 {
-    if (w->turn == 0) {
-        return TURN_NONE;
+    if (w->wakes == 0) {
+        return WAKE_NONE;
     }
-    if (is_enough(w, w->turn)) {
-        return TURN_DUE;
+    if (is_enough(w, w->wakes)) {
+        return WAKE_DUE;
     }
     if (is_denied(w) || believed(w) == 0) {
-        return TURN_DENIED;
+        return WAKE_DENIED;
     }
     if (!w->checked) {
-        return TURN_ALONE;
+        return WAKE_ALONE;
     }
-    return w->asked ? TURN_LOOKING : TURN_DUE;
+    return w->asked ? WAKE_CHECKING : WAKE_DUE;
 }
 
-/* [W3] The key of a denied turn may be missing on that host alone; then asking for the lock is in
- * vain, and whoever is next does it now and then. It may also be missing on most masters, and the
- * others are wrong. */
-static uint64_t turn_us(const struct rlk_waiting *w, enum turn turn, struct rlk_prng *prng,
-                        uint64_t now_us)
+/* [W3] After a denied wake the key may be missing on that queue master alone; then asking for the
+ * lock is in vain. Or it is missing on most masters, and those that deny the wake are wrong. So the
+ * first waiter asks now and then. */
+static uint64_t wake_due_us(const struct rlk_waiting *w, enum wake wake, struct rlk_prng *prng,
+                            uint64_t now_us)
 {
-    switch (turn) {
-    case TURN_ALONE:
+    switch (wake) {
+    case WAKE_ALONE:
         return rlk_time_add(now_us,
                             RLK_WAITING_ALONE_US + rlk_prng_upto(prng, RLK_WAITING_ALONE_US));
-    case TURN_LOOKING:
+    case WAKE_CHECKING:
         return rlk_time_add(now_us, RLK_WAITING_CHECK_US);
-    case TURN_DENIED:
-        return w->next ? rlk_lookout_next_us(RLK_WAITING_LOOK_US, prng, now_us) : RLK_NEVER;
-    case TURN_DUE:
+    case WAKE_DENIED:
+        return w->next ? rlk_lookout_next_us(RLK_WAITING_PERIOD_US, prng, now_us) : RLK_NEVER;
+    case WAKE_DUE:
         return now_us;
-    case TURN_NONE:
+    case WAKE_NONE:
         break;
     }
     return RLK_NEVER;
 }
 
-/* A turn that has its time keeps it, unless it is due now. */
+/* A wake that has a due time keeps it, unless it is due now. */
 static void update_go(struct rlk_waiting *w, uint64_t now_us, struct rlk_prng *prng)
 {
-    enum turn turn = turn_of(w);
+    enum wake wake = wake_of(w);
 
-    if (turn == TURN_NONE) {
+    if (wake == WAKE_NONE) {
         w->go_us = RLK_NEVER;
-    } else if (turn == TURN_DUE || w->go_us == RLK_NEVER) {
-        w->go_us = rlk_time_min(w->go_us, turn_us(w, turn, prng, now_us));
+    } else if (wake == WAKE_DUE || w->go_us == RLK_NEVER) {
+        w->go_us = rlk_time_min(w->go_us, wake_due_us(w, wake, prng, now_us));
     }
 }
 
 /* [W4] */
-static void look_as_next(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
+static void check_as_next(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
 {
-    look_before(w, rlk_time_add(now_us, RLK_WAITING_NEXT_US +
-                                            rlk_prng_upto(prng, RLK_WAITING_NEXT_US / 4)));
+    check_before(w, rlk_time_add(now_us, RLK_WAITING_NEXT_US +
+                                             rlk_prng_upto(prng, RLK_WAITING_NEXT_US / 4)));
 }
 
 static void on_next(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
@@ -240,22 +241,22 @@ static void on_next(struct rlk_waiting *w, const struct rlk_event *ev, struct rl
 
     if (bit) {
         w->next |= bit;
-        look_as_next(w, prng, ev->now_us);
+        check_as_next(w, prng, ev->now_us);
     }
 }
 
-/* [W4] A ttl may stay 0 for a while, and whoever is woken may not come. So these looks become
- * seldom; and waiters who wake each other must not look in turns. */
-static void look_at_key_end(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
+/* [W4] A ttl may stay 0 for a while, and a woken waiter may not ask. So these checks become rare.
+ * And two waiters that wake each other must not check alternately, so the pauses are random. */
+static void check_at_key_end(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
 {
     uint64_t pause_us = w->pause_us + rlk_prng_upto(prng, w->pause_us - RLK_LOOKOUT_PAUSE_US);
 
     if (w->next) {
-        look_before(w, rlk_lookout_expired_us(key_end_us(w), rlk_time_add(now_us, pause_us)));
+        check_before(w, rlk_lookout_expired_us(key_end_us(w), rlk_time_add(now_us, pause_us)));
     }
 }
 
-/* What the host said before no longer counts. */
+/* What the queue masters said before no longer counts. */
 static void clear_nodes(struct rlk_waiting *w, uint64_t bit)
 {
     w->listed &= ~bit;
@@ -263,13 +264,13 @@ static void clear_nodes(struct rlk_waiting *w, uint64_t bit)
     w->denied &= ~bit;
 }
 
-static void on_queue_turn(struct rlk_waiting *w, const struct rlk_event *ev)
+static void on_wake(struct rlk_waiting *w, const struct rlk_event *ev)
 {
-    uint64_t bit = rlk_mask_bit(ev->node) & w->hosts;
+    uint64_t bit = rlk_mask_bit(ev->node) & w->queues;
 
     clear_nodes(w, bit);
     w->crossed |= bit & w->asked;
-    w->turn |= bit;
+    w->wakes |= bit;
     w->yields = false;
 }
 
@@ -284,24 +285,24 @@ static void update_next(struct rlk_waiting *w, const struct rlk_event *ev, struc
     }
 }
 
-/* [W3] A turn that is found to be wrong is no longer due. */
+/* [W3] A wake that turns out to be wrong is no longer due. */
 static void deny(struct rlk_waiting *w, uint64_t bit, uint64_t now_us)
 {
     bool was_denied = is_denied(w);
 
-    w->turn &= ~bit;
+    w->wakes &= ~bit;
     w->denied |= bit;
     if (!was_denied && is_denied(w)) {
         w->go_us = RLK_NEVER;
     }
     if (is_denied(w) && w->checked && believed(w)) {
-        w->doubted |= w->turn;
-        w->doubted_until_us = rlk_time_add(now_us, RLK_WAITING_LOOK_US);
+        w->doubted |= w->wakes;
+        w->doubted_until_us = rlk_time_add(now_us, RLK_WAITING_PERIOD_US);
     }
 }
 
-/* [W3] Answers come over another connection than wakes. The answer to a question that was under way
- * when the turn came may be older, so it does not deny the turn. */
+/* [W3] Replies and wakes come over different connections. The reply to a question that was under
+ * way when the wake came may be older than the wake, so it does not deny the wake. */
 static void on_listed(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
@@ -317,33 +318,33 @@ static void on_listed(struct rlk_waiting *w, const struct rlk_event *ev, struct 
     } else {
         deny(w, bit, ev->now_us);
     }
-    look_at_key_end(w, prng, ev->now_us);
+    check_at_key_end(w, prng, ev->now_us);
 }
 
-/* A node that cannot list us is no host: another one takes its place. */
+/* A node that cannot list us is no queue master: another one takes its place. */
 static void on_unable(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
     clear_nodes(w, bit);
     w->unable |= bit;
-    w->unable_until_us = rlk_time_add(ev->now_us, RLK_WAITING_LOOK_US);
-    look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
+    w->unable_until_us = rlk_time_add(ev->now_us, RLK_WAITING_PERIOD_US);
+    check_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
 }
 
-/* Every answer counts, also when a later question is under way: a host may have taken us out of its
- * list with the first answer, or with the last. A host whose subscriber connection is down may list
- * us, but could not wake us. */
+/* Every reply counts, even when a later question is under way: a queue master may have taken us out
+ * of its queue with the first reply, or with the last. One whose subscriber connection is down may
+ * list us, but could not wake us. */
 static void on_position(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
-    if ((w->hosts & bit) == 0) {
+    if ((w->queues & bit) == 0) {
         return;
     }
     w->asked &= ~bit;
-    if (ev->turn) {
-        on_queue_turn(w, ev);
+    if (ev->woken) {
+        on_wake(w, ev);
     } else if (!ev->listed) {
         on_unable(w, ev);
     } else if (w->subscribed & bit) {
@@ -351,7 +352,8 @@ static void on_position(struct rlk_waiting *w, const struct rlk_event *ev, struc
     }
 }
 
-/* [W3] What the host says is news: what others have said before does not confirm it or deny it. */
+/* [W3] What the queue master says is news: what others said before neither confirms nor denies it.
+ */
 static void on_news(struct rlk_waiting *w)
 {
     if (believed(w) == 0) {
@@ -360,43 +362,43 @@ static void on_news(struct rlk_waiting *w)
     }
 }
 
-/* [W4] After a release its node also says whose turn it is. A look before that comes when the node
- * has taken us out of its list: it would wake whoever is behind us. So wait until a turn would have
- * been checked. */
+/* [W4] After a release the node also wakes its first waiter, and takes it out of the queue. If we
+ * checked our position before that wake arrives, we would wake the waiter behind us. So wait until
+ * a wake would have been checked. */
 static void on_changed(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     on_news(w);
     if (w->subscribed & rlk_mask_bit(ev->node)) {
-        look_before(w, rlk_time_add(ev->now_us, CHANGED_US));
+        check_before(w, rlk_time_add(ev->now_us, CHANGED_US));
     }
 }
 
-/* [W5] What its subscriber connection was to tell us may be lost. */
+/* [W5] Messages over its subscriber connection may be lost. */
 static void on_unsubscribed(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
-    if (w->hosts & bit) {
+    if (w->queues & bit) {
         w->crossed &= ~bit;
         clear_nodes(w, bit);
         w->subscribed &= ~bit;
         w->asked &= ~bit;
-        look_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
+        check_before(w, rlk_time_add(ev->now_us, RLK_WAITING_ALONE_US));
     }
 }
 
-/* [W5] There are no lists any more: everybody who looks before the lock is taken again finds that
- * it is its turn. Several hosts may say so. */
-static void look_after_flush(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
+/* [W5] All queues are gone: each waiter that checks before the lock is taken again is woken.
+ * Several queue masters may say that their keys have changed. */
+static void check_after_flush(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
 {
-    if (w->look_us > rlk_time_add(now_us, RLK_WAITING_FLUSHED_US)) {
-        w->look_us = rlk_time_add(now_us, rlk_prng_upto(prng, RLK_WAITING_FLUSHED_US));
+    if (w->check_us > rlk_time_add(now_us, RLK_WAITING_FLUSHED_US)) {
+        w->check_us = rlk_time_add(now_us, rlk_prng_upto(prng, RLK_WAITING_FLUSHED_US));
     }
 }
 
-/* A node whose subscriber connection comes up may be wanted, if there are too few hosts. What made
- * it unable to list us may be over. When its subscriber connection is up already, all keys there
- * may have changed. */
+/* A node whose subscriber connection comes up may be needed, if there are too few queue masters.
+ * Perhaps it can list us again. If its subscriber connection was up already, all keys there may
+ * have changed. */
 static void on_subscribed(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                           struct rlk_actions *out)
 {
@@ -405,24 +407,24 @@ static void on_subscribed(struct rlk_waiting *w, const struct rlk_event *ev, str
     w->unable &= ~bit;
     on_news(w);
     if (w->subscribed & bit) {
-        look_after_flush(w, prng, ev->now_us);
-    } else if (w->hosts & bit) {
+        check_after_flush(w, prng, ev->now_us);
+    } else if (w->queues & bit) {
         w->subscribed |= bit;
         ask_queue(w, bit, out);
-    } else if (rlk_mask_count(w->hosts) < RLK_WAITING_HOSTS) {
-        look_before(w, ev->now_us);
+    } else if (rlk_mask_count(w->queues) < RLK_WAITING_QUEUES) {
+        check_before(w, ev->now_us);
     }
 }
 
-/* [W7] Whoever is woken is in no list, unless a question that was under way then lists it again. */
+/* [W7] A woken waiter is in no queue, unless a question that was under way then enters it again. */
 void rlk_waiting_hear(struct rlk_waiting *w, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
 
-    if (ev->kind == RLK_EVENT_TURN) {
-        w->lists &= ~bit | w->asked;
+    if (ev->kind == RLK_EVENT_WOKEN) {
+        w->may_list &= ~bit | w->asked;
     } else if (ev->kind == RLK_EVENT_POSITION) {
-        w->lists = ev->listed ? w->lists | bit : w->lists & ~bit;
+        w->may_list = ev->listed ? w->may_list | bit : w->may_list & ~bit;
     }
 }
 
@@ -431,9 +433,9 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
 {
     if (ev->kind == RLK_EVENT_POSITION) {
         on_position(w, ev, prng);
-    } else if (ev->kind == RLK_EVENT_TURN) {
+    } else if (ev->kind == RLK_EVENT_WOKEN) {
         on_news(w);
-        on_queue_turn(w, ev);
+        on_wake(w, ev);
     } else if (ev->kind == RLK_EVENT_NEXT) {
         on_next(w, ev, prng);
     } else if (ev->kind == RLK_EVENT_CHANGED) {
@@ -446,50 +448,50 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
     update_go(w, ev->now_us, prng);
 }
 
-/* Whether a turn may begin a round without one more look. */
+/* Whether a wake may begin a round without one more position check. */
 static bool is_settled(const struct rlk_waiting *w)
 {
-    return w->checked || is_enough(w, w->turn);
+    return w->checked || is_enough(w, w->wakes);
 }
 
-/* [W3] Only one host has announced a turn that is due now: look. */
-static void check_turn(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
+/* [W3] Only one queue master has sent a wake that is due now: check the others. */
+static void check_wake(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out)
 {
     w->go_us = rlk_time_add(ev->now_us, RLK_WAITING_CHECK_US);
-    look(w, ev, prng, out);
+    check_position(w, ev, prng, out);
 }
 
 void rlk_waiting_timer(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out)
 {
     if (ev->now_us >= w->go_us && !is_settled(w)) {
-        check_turn(w, ev, prng, out);
-    } else if (ev->now_us >= w->look_us) {
-        look(w, ev, prng, out);
+        check_wake(w, ev, prng, out);
+    } else if (ev->now_us >= w->check_us) {
+        check_position(w, ev, prng, out);
     }
     update_go(w, ev->now_us, prng);
 }
 
-void rlk_waiting_renew(struct rlk_waiting *w, uint64_t now_us)
+void rlk_waiting_check_again(struct rlk_waiting *w, uint64_t now_us)
 {
-    if (w->turn) {
-        w->turn = 0;
-        w->look_us = now_us;
+    if (w->wakes) {
+        w->wakes = 0;
+        w->check_us = now_us;
     }
 }
 
-bool rlk_waiting_is_turn(const struct rlk_waiting *w, uint64_t now_us)
+bool rlk_waiting_is_woken(const struct rlk_waiting *w, uint64_t now_us)
 {
     return now_us >= w->go_us && is_settled(w);
 }
 
 uint64_t rlk_waiting_poll_us(const struct rlk_waiting *w, uint64_t poll_us, uint64_t unlisted_us)
 {
-    if (is_enough(w, w->listed | w->turn)) {
+    if (is_enough(w, w->listed | w->wakes)) {
         return RLK_NEVER;
     }
-    if (is_enough(w, w->listed | w->turn | w->asked)) {
+    if (is_enough(w, w->listed | w->wakes | w->asked)) {
         return rlk_time_max(poll_us, rlk_time_add(unlisted_us, RLK_WAITING_ANSWER_US));
     }
     return poll_us;
@@ -499,5 +501,5 @@ uint64_t rlk_waiting_deadline(const struct rlk_waiting *w, uint64_t hold_us)
 {
     uint64_t go_us = is_settled(w) ? rlk_time_max(w->go_us, hold_us) : w->go_us;
 
-    return rlk_time_min(w->look_us, go_us);
+    return rlk_time_min(w->check_us, go_us);
 }

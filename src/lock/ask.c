@@ -12,7 +12,7 @@
 
 static enum redlock_trace_reply public_position(const struct rlk_event *ev)
 {
-    if (ev->turn) {
+    if (ev->woken) {
         return REDLOCK_SAYS_TURN;
     }
     if (ev->listed) {

@@ -441,7 +441,7 @@ static void report_held(struct redlock_lock *lock, uint64_t now_us)
     redlock_acquire_cb *cb = lock->acquiring->cb;
 
     lock->claim->fence = lock->acquiring->attempt.round.fence.value;
-    rlk_wait_end(lock, lock->acquiring->attempt.waiting.lists, now_us); /* [W7] */
+    rlk_wait_end(lock, lock->acquiring->attempt.waiting.may_list, now_us); /* [W7] */
     rlk_lock_begin_hold(lock, now_us);
     rlk_stats_acquired(&lock->rl->stats, rlk_time_sub(now_us, lock->acquiring->attempt.started_us));
     rlk_lock_end_acquiring(lock);

@@ -39,7 +39,7 @@ void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev)
         voting |= rlk_node_may_vote(n, ev->now_us) ? bit : 0;
         up |= rlk_subscriber_state(n) == RLK_SUBSCRIBER_UP ? bit : 0;
     }
-    if (rlk_mask_count(voting) >= RLK_WAITING_TURNS) {
+    if (rlk_mask_count(voting) >= RLK_WAITING_WAKES) {
         ev->subscribable = voting;
     }
     ev->subscribed = ev->subscribable & up;
@@ -104,7 +104,7 @@ static void take_ticket(struct redlock_lock *lock)
 void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
 {
     if (lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING && !lock->acquiring->attempt.polls) {
-        subscribe_only(lock, lock->acquiring->attempt.waiting.hosts, now_us);
+        subscribe_only(lock, lock->acquiring->attempt.waiting.queues, now_us);
     }
     if (out->wait) {
         track_all(lock, out->track, now_us);
@@ -134,7 +134,7 @@ static void trace_wake(const struct redlock_lock *lock, const struct rlk_event *
 {
     if (ev->kind != RLK_EVENT_CHANGED) {
         RLK_TRACE(&lock->rl->options, lock->claim, .lock = lock->number, .node = (int)ev->node,
-                  .kind = ev->kind == RLK_EVENT_TURN ? REDLOCK_TRACE_WOKEN : REDLOCK_TRACE_NEXT);
+                  .kind = ev->kind == RLK_EVENT_WOKEN ? REDLOCK_TRACE_WOKEN : REDLOCK_TRACE_NEXT);
     }
 }
 
@@ -173,7 +173,7 @@ static void pass_on(struct redlock *rl, struct rlk_node *n, const char *key, siz
 void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
                     uint64_t now_us)
 {
-    static const enum rlk_event_kind kinds[] = {[RLK_WAKE_TURN] = RLK_EVENT_TURN,
+    static const enum rlk_event_kind kinds[] = {[RLK_WAKE_FREE] = RLK_EVENT_WOKEN,
                                                 [RLK_WAKE_NEXT] = RLK_EVENT_NEXT,
                                                 [RLK_WAKE_CHANGED] = RLK_EVENT_CHANGED,
                                                 [RLK_WAKE_SUBSCRIBED] = RLK_EVENT_SUBSCRIBED,
@@ -186,7 +186,7 @@ void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, siz
     } else if (wake == RLK_WAKE_CHANGED) {
         step_contenders(rl, key, len, &ev);
         rlk_observation_changed(rl, key, len, &ev);
-    } else if (wake != RLK_WAKE_TURN || rlk_contention_is_used(&rl->contention, key, len)) {
+    } else if (wake != RLK_WAKE_FREE || rlk_contention_is_used(&rl->contention, key, len)) {
         step_contenders(rl, key, len, &ev);
     } else {
         pass_on(rl, n, key, len, now_us);

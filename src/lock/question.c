@@ -92,7 +92,7 @@ static enum redlock_said read_position(struct rlk_node *n, const struct rlk_clai
     (void)n;
     (void)claim;
     rlk_classify_wait(reply, ev);
-    return ev->turn || ev->listed || ev->left_us > 0 ? REDLOCK_SAID_NOTHING : REDLOCK_SAID_ERROR;
+    return ev->woken || ev->listed || ev->left_us > 0 ? REDLOCK_SAID_NOTHING : REDLOCK_SAID_ERROR;
 }
 
 /* ---- whose yes counts ---- */

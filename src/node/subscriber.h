@@ -1,5 +1,4 @@
-/* subscriber.h - the second connection of a node: over it the server wakes those who wait for a
- * key.
+/* subscriber.h - the second connection of a node: over it the server wakes waiters.
  *
  *            wanted, node UP        connected           subscribed        tracking is on
  *   CLOSED -----------------> OPENING -------> HANDSHAKE ------> TRACKING -------------> UP
@@ -29,7 +28,7 @@
 struct rlk_node;
 
 /* The first letter of a message on the channel of the manager; the key follows. */
-#define RLK_SUBSCRIBER_TURN 't'
+#define RLK_SUBSCRIBER_WAKE 't'
 #define RLK_SUBSCRIBER_NEXT 'n'
 
 /* How long it stays open after the last user has left. */
@@ -37,8 +36,8 @@ struct rlk_node;
 
 /* What a subscriber connection reports to the owner of its node. */
 enum rlk_wake {
-    RLK_WAKE_TURN,       /* the key is free, and it is our turn */
-    RLK_WAKE_NEXT,       /* the key is not ours yet, but we are the next */
+    RLK_WAKE_FREE,       /* the key is free, and we are granted next */
+    RLK_WAKE_NEXT,       /* the key is not free yet, but we are first in the queue now */
     RLK_WAKE_CHANGED,    /* a key that we track was set, deleted, expired or given another ttl */
     RLK_WAKE_SUBSCRIBED, /* the subscriber connection has come up, or every key may have changed. No
                             key. */

@@ -211,14 +211,14 @@ static const struct rlk_talk handshake = {
 /* Anybody may publish to our channel: ignore what is not one of our messages. */
 static void take_message(struct rlk_node *n, const struct rlk_reply *text, uint64_t now_us)
 {
-    enum rlk_wake kind = RLK_WAKE_TURN;
+    enum rlk_wake kind = RLK_WAKE_FREE;
 
     if (text->type != RLK_REPLY_STRING || text->len < 2 || text->len > REDLOCK_MAX_KEY + 1) {
         return;
     }
     if (text->str[0] == RLK_SUBSCRIBER_NEXT) {
         kind = RLK_WAKE_NEXT;
-    } else if (text->str[0] != RLK_SUBSCRIBER_TURN) {
+    } else if (text->str[0] != RLK_SUBSCRIBER_WAKE) {
         return;
     }
     n->hooks->woken(n, kind, text->str + 1, text->len - 1, now_us);

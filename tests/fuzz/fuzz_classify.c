@@ -149,10 +149,10 @@ static void check_wait(const struct rlk_reply *reply, const struct raw *r)
     bool number = r->len > strlen(array) && memcmp(r->bytes, array, strlen(array)) == 0;
 
     rlk_classify_wait(reply, &ev);
-    FUZZ_CHECK(!ev.turn || (r->len > strlen(turn) && memcmp(r->bytes, turn, strlen(turn)) == 0),
+    FUZZ_CHECK(!ev.woken || (r->len > strlen(turn) && memcmp(r->bytes, turn, strlen(turn)) == 0),
                "our turn is said by 0");
     FUZZ_CHECK(!ev.listed || (number && r->bytes[strlen(array)] != '-'), "a place is a number");
-    FUZZ_CHECK(ev.listed == (ev.position > 0) && !(ev.turn && ev.listed), "a turn or a place");
+    FUZZ_CHECK(ev.listed == (ev.position > 0) && !(ev.woken && ev.listed), "a turn or a place");
 }
 
 /* The two scripts of a held lock: numbers, or the value of somebody else's key. */

@@ -27,7 +27,7 @@ static unsigned count(uint64_t nodes)
 
 static uint64_t hosts_of(const struct wait_step *s)
 {
-    return s->after->waiting.hosts;
+    return s->after->waiting.queues;
 }
 
 /* [W3] Two hosts, or the only one. */
@@ -48,8 +48,8 @@ static void forget(struct wait_model *m, uint64_t nodes)
 static bool has_looked(const struct wait_step *s)
 {
     return wait_model_applies(s->before) && event_has_nodes(s->ev) &&
-           (s->out->wait || s->after->waiting.look_us != s->before->waiting.look_us ||
-            s->after->waiting.hosts != s->before->waiting.hosts);
+           (s->out->wait || s->after->waiting.check_us != s->before->waiting.check_us ||
+            s->after->waiting.queues != s->before->waiting.queues);
 }
 
 /* The hosts may be others than before. */
@@ -67,7 +67,7 @@ static void follow_hosts(struct wait_model *m, const struct wait_step *s)
 
 static void hear_position(struct wait_model *m, const struct wait_step *s, uint64_t bit)
 {
-    if (s->ev->turn) {
+    if (s->ev->woken) {
         forget(m, bit);
         m->turn |= bit;
         m->yields = false;
@@ -92,17 +92,17 @@ static void hear(struct wait_model *m, const struct wait_step *s)
     if (s->ev->kind == RLK_EVENT_SUBSCRIBED) {
         m->failed &= ~bit;
     }
-    if (m->turn == 0 && (s->ev->kind == RLK_EVENT_TURN || s->ev->kind == RLK_EVENT_CHANGED ||
+    if (m->turn == 0 && (s->ev->kind == RLK_EVENT_WOKEN || s->ev->kind == RLK_EVENT_CHANGED ||
                          s->ev->kind == RLK_EVENT_SUBSCRIBED)) {
         m->checked = false; /* one host has news */
     }
-    m->yields = m->yields && s->ev->kind != RLK_EVENT_TURN;
+    m->yields = m->yields && s->ev->kind != RLK_EVENT_WOKEN;
     if (!(hosts_of(s) & bit)) {
         return;
     }
     if (s->ev->kind == RLK_EVENT_POSITION) {
         hear_position(m, s, bit);
-    } else if (s->ev->kind == RLK_EVENT_TURN) {
+    } else if (s->ev->kind == RLK_EVENT_WOKEN) {
         forget(m, bit);
         m->turn |= bit;
         m->crossed |= bit & s->before->waiting.asked;
@@ -163,7 +163,7 @@ static void check_questions(struct wait_model *m, const struct wait_step *s)
     uint64_t bit = UINT64_C(1) << s->ev->node;
 
     FUZZ_CHECK((out->wait & ~hosts_of(s)) == 0, "[W1] only hosts are asked for a place");
-    FUZZ_CHECK(count(hosts_of(s)) <= RLK_WAITING_HOSTS, "[W1] there are three hosts at most");
+    FUZZ_CHECK(count(hosts_of(s)) <= RLK_WAITING_QUEUES, "[W1] there are three hosts at most");
     FUZZ_CHECK((out->wait & ~m->subscribed) == 0, "a host that cannot wake us is not asked");
     FUZZ_CHECK(out->wait == 0 || out->wait_yields == m->yields,
                "[W7] who yields asks so until it has a place, and nobody else does");
@@ -223,12 +223,12 @@ static void check_sets(const struct wait_model *m, const struct wait_step *s)
 {
     const struct rlk_waiting *w = &s->after->waiting;
 
-    FUZZ_CHECK(w->listed == m->listed && w->turn == m->turn && w->next == m->first,
+    FUZZ_CHECK(w->listed == m->listed && w->wakes == m->turn && w->next == m->first,
                "what a host said last counts, and nothing else");
-    FUZZ_CHECK(((w->subscribed | w->turn) & ~w->hosts) == 0, "only hosts count");
+    FUZZ_CHECK(((w->subscribed | w->wakes) & ~w->queues) == 0, "only hosts count");
     FUZZ_CHECK(((w->asked | w->listed | w->next | w->crossed | w->denied) & ~w->subscribed) == 0,
                "and all but their turns only while they can wake us");
-    FUZZ_CHECK((w->denied & ~(w->listed & ~w->turn & ~w->asked)) == 0,
+    FUZZ_CHECK((w->denied & ~(w->listed & ~w->wakes & ~w->asked)) == 0,
                "a host that denies a turn lists us, and announces none");
     FUZZ_CHECK((w->crossed & w->listed) == 0, "an answer that crosses a turn does so once");
 }
@@ -255,7 +255,7 @@ static void begin(struct wait_model *m, const struct wait_step *s)
 
 static void follow_wait(struct wait_model *m, const struct wait_step *s)
 {
-    bool was_enough = are_enough(m->listed | m->turn, s->before->waiting.hosts);
+    bool was_enough = are_enough(m->listed | m->turn, s->before->waiting.queues);
 
     if ((is_wake_up(s->ev) || is_hint(s->ev)) && s->before->split &&
         s->ev->now_us >= s->before->retry_us) {
@@ -284,7 +284,7 @@ static void follow_wait(struct wait_model *m, const struct wait_step *s)
 static void follow_lists(struct wait_model *m, const struct wait_step *s)
 {
     uint64_t bit = UINT64_C(1) << s->ev->node;
-    bool turn = s->ev->kind == RLK_EVENT_TURN && !(s->before->waiting.asked & bit);
+    bool turn = s->ev->kind == RLK_EVENT_WOKEN && !(s->before->waiting.asked & bit);
 
     if (turn || (s->ev->kind == RLK_EVENT_POSITION && !s->ev->listed)) {
         m->entered &= ~bit;
@@ -292,7 +292,7 @@ static void follow_lists(struct wait_model *m, const struct wait_step *s)
         m->entered |= bit;
     }
     m->entered |= s->out->wait;
-    FUZZ_CHECK((m->entered & ~s->after->waiting.lists) == 0, "[W7] who wins leaves every list");
+    FUZZ_CHECK((m->entered & ~s->after->waiting.may_list) == 0, "[W7] who wins leaves every list");
 }
 
 void wait_model_follow(struct wait_model *m, const struct wait_step *s)

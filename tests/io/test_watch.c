@@ -459,7 +459,7 @@ TEST(messages_are_passed_on)
 
     start_up();
     say(channel(), "tkey", 4);
-    wait_seen(RLK_WAKE_TURN, 1);
+    wait_seen(RLK_WAKE_FREE, 1);
     ck_assert_mem_eq(seen.key, "key", 3);
     ck_assert_uint_eq(seen.len, 3);
     say(channel(), "n\0\r\n", 4);
@@ -467,7 +467,7 @@ TEST(messages_are_passed_on)
     ck_assert_mem_eq(seen.key, "\0\r\n", 3);
     memset(longest, 't', sizeof(longest));
     say(channel(), longest, sizeof(longest));
-    wait_seen(RLK_WAKE_TURN, 2);
+    wait_seen(RLK_WAKE_FREE, 2);
     ck_assert_uint_eq(seen.len, REDLOCK_MAX_KEY);
     ck_assert(is_up(NULL));
 }
@@ -486,7 +486,7 @@ TEST(a_message_of_another_form_is_ignored)
     say(channel(), longest, sizeof(longest));
     say(channel(), "nlast", 5);
     wait_seen(RLK_WAKE_NEXT, 1);
-    ck_assert_uint_eq(seen.count[RLK_WAKE_TURN], 0);
+    ck_assert_uint_eq(seen.count[RLK_WAKE_FREE], 0);
     ck_assert(is_up(NULL));
     ck_assert_uint_eq(n_attempts(), 1);
 }
@@ -534,7 +534,7 @@ TEST(a_tracked_key_is_reported_once)
     ck_assert_mem_eq(seen.key, "k", 1);
     model_del(fake_model(f.nodes[0]), "k");
     ck_assert_uint_eq(model_publish(fake_model(f.nodes[0]), channel(), "tk", 2), 1);
-    wait_seen(RLK_WAKE_TURN, 1);
+    wait_seen(RLK_WAKE_FREE, 1);
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 1);
     model_flush(fake_model(f.nodes[0]));
     wait_seen(RLK_WAKE_SUBSCRIBED, 2);
@@ -589,7 +589,7 @@ TEST(a_push_before_it_is_up_is_ignored)
     ck_assert_int_eq(rlk_subscriber_state(node()), RLK_SUBSCRIBER_COMING);
     fake_go_on(f.nodes[0]);
     wait_up();
-    ck_assert_uint_eq(seen.count[RLK_WAKE_TURN] + seen.count[RLK_WAKE_CHANGED], 0);
+    ck_assert_uint_eq(seen.count[RLK_WAKE_FREE] + seen.count[RLK_WAKE_CHANGED], 0);
     ck_assert_uint_eq(n_attempts(), 1);
 }
 
@@ -629,7 +629,7 @@ TEST(an_invalidation_of_no_text_is_ignored)
     say_raw(PUSH ":1\r\n");
     say_raw(PUSH "*2\r\n:1\r\n$1\r\na\r\n");
     say(channel(), "tkey", 4);
-    wait_seen(RLK_WAKE_TURN, 1);
+    wait_seen(RLK_WAKE_FREE, 1);
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 0);
 }
 

@@ -156,6 +156,10 @@ FIELD = [
     'include',
     'scripts',
     'src/base',
+    'src/core',
+    'src/doctor',
+    'src/lock',
+    'src/node',
     'src/scripts',
     'src/sync',
 ]

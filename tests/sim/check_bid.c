@@ -36,7 +36,7 @@ static const struct worker *first_in_rank(const struct world *w, unsigned key)
 /* A bid of a client that has died is in the way for a ttl, and perhaps until the next look [W4]. */
 static uint64_t dead_us(const struct world *w)
 {
-    return w->deaths ? options_max_ttl_us(&w->o) + 2 * RLK_WAITING_LOOK_US : 0;
+    return w->deaths ? options_max_ttl_us(&w->o) + 2 * RLK_WAITING_PERIOD_US : 0;
 }
 
 /* All hear of the leader, somebody bids, all hear of the bid. */

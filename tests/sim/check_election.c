@@ -152,7 +152,7 @@ static void note_vacant(struct world *w, unsigned key, uint64_t at_us)
 static uint64_t hand_over_us(const struct world *w)
 {
     bool dead = w->ghosts > 0 || (w->o.bids && w->deaths > 0);
-    uint64_t look_us = dead ? RLK_WAITING_LOOK_US / 4 * 5 : 0;
+    uint64_t look_us = dead ? RLK_WAITING_PERIOD_US / 4 * 5 : 0;
 
     return 60000 + 20 * (w->o.delay_us + w->o.jitter_us + w->o.turn_us) + look_us;
 }

@@ -346,7 +346,7 @@ static struct rlk_event waits(int64_t place, int64_t left_ms)
     struct rlk_reply answer[4] = {
         reply(RLK_REPLY_ARRAY, 3, ""), reply(RLK_REPLY_INTEGER, place, ""),
         reply(RLK_REPLY_INTEGER, left_ms, ""), reply(RLK_REPLY_STRING, 0, TOKEN)};
-    struct rlk_event ev = {.turn = true, .listed = true, .position = 99, .left_us = 99};
+    struct rlk_event ev = {.woken = true, .listed = true, .position = 99, .left_us = 99};
 
     rlk_classify_wait(answer, &ev);
     return ev;
@@ -354,7 +354,7 @@ static struct rlk_event waits(int64_t place, int64_t left_ms)
 
 static void check_place(struct rlk_event ev, bool turn, uint32_t place, uint64_t left_us)
 {
-    ck_assert_int_eq(ev.turn, turn);
+    ck_assert_int_eq(ev.woken, turn);
     ck_assert_int_eq(ev.listed, place > 0);
     ck_assert_uint_eq(ev.position, place);
     ck_assert_uint_eq(ev.left_us, left_us);
@@ -393,7 +393,7 @@ TEST(a_place_that_no_master_gives_is_unknown)
     check_place(waits(0, 30000), false, 0, 0);
     check_place(waits(1, -3), false, 0, 0);
     for (i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
-        struct rlk_event ev = {.turn = true, .listed = true, .position = 99, .left_us = 99};
+        struct rlk_event ev = {.woken = true, .listed = true, .position = 99, .left_us = 99};
 
         rlk_classify_wait(strange[i], &ev);
         check_place(ev, false, 0, 0);
@@ -414,7 +414,7 @@ TEST(leave_answers_a_one_or_a_zero)
 TEST_LOOP(an_error_is_no_place, 0, N_ROWS(errors))
 {
     struct rlk_reply r = reply(RLK_REPLY_ERROR, 1, errors[_i]);
-    struct rlk_event ev = {.turn = true, .listed = true, .position = 99, .left_us = 99};
+    struct rlk_event ev = {.woken = true, .listed = true, .position = 99, .left_us = 99};
 
     rlk_classify_wait(&r, &ev);
     check_place(ev, false, 0, 0);

@@ -29,9 +29,9 @@ SUITE("waiting");
 /* What nodes answer, or say of their own. */
 #define LISTED(time, mask, at, left)                                                               \
     EVENT_OF_EACH(time, mask, POSITION, .listed = true, .position = (at), .left_us = (left))
-#define FREE(time, mask) EVENT_OF_EACH(time, mask, POSITION, .turn = true)
+#define FREE(time, mask) EVENT_OF_EACH(time, mask, POSITION, .woken = true)
 #define NO_PLACE(time, mask) EVENT_OF_EACH(time, mask, POSITION, .listed = false)
-#define TURN(time, mask) EVENT_OF_EACH(time, mask, TURN, .by_us = 0)
+#define WOKEN(time, mask) EVENT_OF_EACH(time, mask, WOKEN, .by_us = 0)
 #define NEXT(time, mask) EVENT_OF_EACH(time, mask, NEXT, .by_us = 0)
 #define CHANGED(time, mask) EVENT_OF_EACH(time, mask, CHANGED, .by_us = 0)
 #define UP(time, mask, all) SET(subscribed, all), EVENT_OF_EACH(time, mask, SUBSCRIBED, .by_us = 0)
@@ -46,7 +46,7 @@ SUITE("waiting");
 
 #define LOOKS(mask) IS(out.wait, mask), WAITING
 #define ROUND(n) ASKING, IS(a.tries, n), IS(out.fresh, true), IS(out.wait, 0), IS(out.track, 0)
-#define NO_TURN IS(a.waiting.go_us, RLK_NEVER)
+#define NOT_DUE IS(a.waiting.go_us, RLK_NEVER)
 #define NO_POLL(w) (rlk_waiting_poll_us(&(w)->a.waiting, 0, 0) == RLK_NEVER)
 
 /* ---- [W1] hosts ---- */
@@ -76,54 +76,54 @@ TEST_ROWS(hosts, host_rows)
     PLAY(&w, NODES(host_rows[_i].nodes, host_rows[_i].hash));
     w.subscribable = w.subscribed = host_rows[_i].subscribable;
     PLAY(&w, TRY, VOTE(10, rlk_mask_all(host_rows[_i].nodes), NO), WAITING, WAKE,
-         LOOKS(host_rows[_i].hosts), IS(a.waiting.hosts, host_rows[_i].hosts));
+         LOOKS(host_rows[_i].hosts), IS(a.waiting.queues, host_rows[_i].hosts));
 }
 
 /* ---- [W3] turns ---- */
 
 static const struct story of_a_turn[] = {
     {"two_turns_begin_a_round",
-     {WAIT_LISTED, TURN(LATER, 0x1), WAITING, TURN(LATER + 100, 0x2), DUE(LATER + 100), WAKE,
+     {WAIT_LISTED, WOKEN(LATER, 0x1), WAITING, WOKEN(LATER + 100, 0x2), DUE(LATER + 100), WAKE,
       ROUND(2), IS(out.acquire, 0x1f)}},
     {"two_answers_that_the_keys_are_free_begin_a_round",
      {WAIT, FREE(20, 0x4), WAITING, FREE(30, 0x1), DUE(30), WAKE, ROUND(2)}},
     {"the_turn_of_the_only_host_begins_a_round",
-     {NODES(1, 0), TRY, VOTE(10, 0x1, NO), WAKE, LISTED(20, 0x1, 1, RLK_NEVER), TURN(LATER, 0x1),
+     {NODES(1, 0), TRY, VOTE(10, 0x1, NO), WAKE, LISTED(20, 0x1, 1, RLK_NEVER), WOKEN(LATER, 0x1),
       DUE(LATER), WAKE, ROUND(2)}},
 
     {"one_turn_alone_begins_a_round_after_a_look",
-     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LOOKS(0x7), WAKE, ROUND(2)}},
+     {WAIT_LISTED, WOKEN(LATER, 0x1), WAKE, LOOKS(0x7), WAKE, ROUND(2)}},
     {"one_turn_alone_does_not_wait_for_more_when_all_have_answered",
-     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LOOKS(0x7), LISTED(LATER + 3000, 0x2, 1, RLK_NEVER),
+     {WAIT_LISTED, WOKEN(LATER, 0x1), WAKE, LOOKS(0x7), LISTED(LATER + 3000, 0x2, 1, RLK_NEVER),
       NO_PLACE(LATER + 3000, 0x4), FREE(LATER + 3001, 0x1), DUE(LATER + 3001), WAKE, ROUND(2)}},
     {"the_other_hosts_are_taken_for_silent_after_10_ms",
-     {WAIT_LISTED, TURN(LATER, 0x1), TIMER(LATER + 2000), LOOKS(0x7),
+     {WAIT_LISTED, WOKEN(LATER, 0x1), TIMER(LATER + 2000), LOOKS(0x7),
       DUE(LATER + 2000 + RLK_WAITING_CHECK_US)}},
 
     {"a_late_turn_is_withdrawn_by_its_host",
-     {WAIT_LISTED, TURN(LATER, 0x4), WAKE, LOOKS(0x7), LISTED(LATER + 2500, 0x4, 1, RLK_NEVER),
-      IS(a.waiting.turn, 0), NO_TURN, WAKE, LOOKS(0x7)}},
+     {WAIT_LISTED, WOKEN(LATER, 0x4), WAKE, LOOKS(0x7), LISTED(LATER + 2500, 0x4, 1, RLK_NEVER),
+      IS(a.waiting.wakes, 0), NOT_DUE, WAKE, LOOKS(0x7)}},
     {"a_turn_that_others_deny_begins_no_round",
-     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x6, 3, RLK_NEVER), NO_TURN,
-      FREE(LATER + 2600, 0x1), NO_TURN, WAKE, LOOKS(0x7), IS(a.tries, 1)}},
+     {WAIT_LISTED, WOKEN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x6, 3, RLK_NEVER), NOT_DUE,
+      FREE(LATER + 2600, 0x1), NOT_DUE, WAKE, LOOKS(0x7), IS(a.tries, 1)}},
     {"somebody_before_us_on_one_host_denies_the_turn",
-     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x2, 3, RLK_NEVER), NO_TURN}},
+     {WAIT_LISTED, WOKEN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x2, 3, RLK_NEVER), NOT_DUE}},
     {"a_denied_turn_counts_together_with_another_one",
-     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x6, 3, RLK_NEVER), NO_TURN,
-      TURN(LATER + 9000, 0x4), DUE(LATER + 9000), WAKE, ROUND(2)}},
+     {WAIT_LISTED, WOKEN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x6, 3, RLK_NEVER), NOT_DUE,
+      WOKEN(LATER + 9000, 0x4), DUE(LATER + 9000), WAKE, ROUND(2)}},
 
     {"a_turn_stays_when_the_watch_of_its_host_fails",
-     {WAIT_LISTED, TURN(LATER, 0x1), DOWN(LATER + 10, 0x1, 0x1e), TURN(LATER + 20, 0x2),
+     {WAIT_LISTED, WOKEN(LATER, 0x1), DOWN(LATER + 10, 0x1, 0x1e), WOKEN(LATER + 20, 0x2),
       DUE(LATER + 20), WAKE, ROUND(2)}},
     {"a_turn_of_a_node_that_is_no_host_does_not_count",
-     {WAIT_LISTED, TURN(LATER, 0x18), NO_TURN, IS(a.waiting.turn, 0)}},
+     {WAIT_LISTED, WOKEN(LATER, 0x18), NOT_DUE, IS(a.waiting.wakes, 0)}},
     {"a_turn_goes_with_its_host",
-     {WAIT_LISTED, TURN(LATER, 0x1), SET(subscribable, 0x1e), WAKE, LOOKS(0xe), NO_TURN,
-      IS(a.waiting.turn, 0)}},
+     {WAIT_LISTED, WOKEN(LATER, 0x1), SET(subscribable, 0x1e), WAKE, LOOKS(0xe), NOT_DUE,
+      IS(a.waiting.wakes, 0)}},
     {"a_host_whose_turn_was_denied_does_not_make_us_look_again",
-     {WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x6, 3, RLK_NEVER),
-      LISTED(LATER + 2600, 0x1, 9, RLK_NEVER), TURN(LATER + 9000, 0x1), NO_TURN,
-      TURN(LATER + 9100, 0x2), DUE(LATER + 9100), WAKE, ROUND(2)}},
+     {WAIT_LISTED, WOKEN(LATER, 0x1), WAKE, LISTED(LATER + 2500, 0x6, 3, RLK_NEVER),
+      LISTED(LATER + 2600, 0x1, 9, RLK_NEVER), WOKEN(LATER + 9000, 0x1), NOT_DUE,
+      WOKEN(LATER + 9100, 0x2), DUE(LATER + 9100), WAKE, ROUND(2)}},
     {"a_look_that_all_hosts_have_answered_is_enough_for_one_turn",
      {WAIT, LISTED(20, 0x2, 1, RLK_NEVER), NO_PLACE(20, 0x4), FREE(21, 0x1), DUE(21), WAKE,
       ROUND(2)}},
@@ -131,14 +131,14 @@ static const struct story of_a_turn[] = {
      {WAIT_LISTED, CHANGED(LATER, 0x1), FREE(LATER + 100, 0x1), TIMER(LATER + 2100), LOOKS(0x7)}},
     {"the_last_answer_of_a_host_counts",
      {WAIT, UP(15, 0x1, 0x1f), LISTED(20, 0x1, 1, RLK_NEVER), FREE(21, 0x1),
-      IS(a.waiting.turn, 0x1), IS(a.waiting.listed, 0)}},
+      IS(a.waiting.wakes, 0x1), IS(a.waiting.listed, 0)}},
 
     {"a_round_lost_after_a_turn_asks_for_our_place_at_once",
-     {WAIT_LISTED, TURN(LATER, 0x3), WAKE, ROUND(2), VOTE(LATER + 10, 0x7, NO), WAITING,
-      DUE(LATER + 10), WAKE, LOOKS(0x7), NO_TURN}},
+     {WAIT_LISTED, WOKEN(LATER, 0x3), WAKE, ROUND(2), VOTE(LATER + 10, 0x7, NO), WAITING,
+      DUE(LATER + 10), WAKE, LOOKS(0x7), NOT_DUE}},
     {"a_turn_that_comes_during_the_round_is_old_after_it",
-     {WAIT, WAKE, ROUND(2), TURN(LATER, 0x4), VOTE(LATER + 10, 0x7, NO), WAKE, LOOKS(0x7),
-      NO_TURN}},
+     {WAIT, WAKE, ROUND(2), WOKEN(LATER, 0x4), VOTE(LATER + 10, 0x7, NO), WAKE, LOOKS(0x7),
+      NOT_DUE}},
 };
 
 TEST_ROWS(a_turn, of_a_turn)
@@ -150,7 +150,7 @@ TEST_LOOP(one_turn_alone_looks_after_one_to_two_milliseconds, 0, 5)
 {
     struct world w = {.c = attempt_config()};
 
-    PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED, TURN(LATER, 0x1));
+    PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED, WOKEN(LATER, 0x1));
     ck_assert_uint_ge(w.out.deadline_us, T0 + LATER + RLK_WAITING_ALONE_US);
     ck_assert_uint_le(w.out.deadline_us, T0 + LATER + 2 * RLK_WAITING_ALONE_US);
 }
@@ -161,9 +161,9 @@ TEST(whoever_is_next_tries_a_denied_turn_now_and_then)
     struct world w = {.c = attempt_config()};
     uint64_t denied_us = LATER + 2500;
 
-    PLAY(&w, WAIT_LISTED, TURN(LATER, 0x1), WAKE, LISTED(denied_us, 0x6, 1, RLK_NEVER), WAITING);
-    ck_assert_uint_ge(w.a.waiting.go_us, T0 + denied_us + RLK_WAITING_LOOK_US / 4 * 3);
-    ck_assert_uint_le(w.a.waiting.go_us, T0 + denied_us + RLK_WAITING_LOOK_US / 4 * 5);
+    PLAY(&w, WAIT_LISTED, WOKEN(LATER, 0x1), WAKE, LISTED(denied_us, 0x6, 1, RLK_NEVER), WAITING);
+    ck_assert_uint_ge(w.a.waiting.go_us, T0 + denied_us + RLK_WAITING_PERIOD_US / 4 * 3);
+    ck_assert_uint_le(w.a.waiting.go_us, T0 + denied_us + RLK_WAITING_PERIOD_US / 4 * 5);
     while (w.a.state == RLK_ATTEMPT_WAITING) {
         uint64_t now_us = w.out.deadline_us - T0 + 100;
 
@@ -173,7 +173,7 @@ TEST(whoever_is_next_tries_a_denied_turn_now_and_then)
         }
     }
     PLAY(&w, ROUND(2));
-    ck_assert_uint_le(w.a.round.started_us, T0 + denied_us + RLK_WAITING_LOOK_US / 4 * 5);
+    ck_assert_uint_le(w.a.round.started_us, T0 + denied_us + RLK_WAITING_PERIOD_US / 4 * 5);
 }
 
 /* ---- [W4, W5] who is next, and looks ---- */
@@ -189,9 +189,9 @@ static const struct story of_looks[] = {
      {WAIT_NEXT, CHANGED(LATER, 0x2), LOOKS(0), DUE(LATER + 2000), WAKE, LOOKS(0x7),
       IS(out.track, 0x7)}},
     {"a_change_that_was_a_release_is_not_looked_at",
-     {WAIT_NEXT, CHANGED(LATER, 0x3), LOOKS(0), TURN(LATER + 100, 0x3), LOOKS(0), WAKE, ROUND(2)}},
+     {WAIT_NEXT, CHANGED(LATER, 0x3), LOOKS(0), WOKEN(LATER + 100, 0x3), LOOKS(0), WAKE, ROUND(2)}},
     {"a_turn_alone_is_checked_before_the_change_is_looked_at",
-     {WAIT_NEXT, CHANGED(LATER, 0x1), TURN(LATER, 0x1), WAKE, LOOKS(0x7)}},
+     {WAIT_NEXT, CHANGED(LATER, 0x1), WOKEN(LATER, 0x1), WAKE, LOOKS(0x7)}},
     {"a_change_on_a_node_that_is_no_host_does_not_matter",
      {WAIT_NEXT, CHANGED(LATER, 0x10), TIMER(LATER + 2000), LOOKS(0)}},
     {"whoever_is_no_longer_next_does_not_hear_of_changes",
@@ -281,8 +281,8 @@ TEST_LOOP(every_waiter_looks_every_2_seconds, 0, 5)
 
     PLAY(&w, CONFIG(seed, (uint64_t)_i), WAIT_LISTED);
     for (i = 0; i < 30; i++) {
-        ck_assert_uint_ge(w.out.deadline_us, now_us + RLK_WAITING_LOOK_US / 4 * 3);
-        ck_assert_uint_le(w.out.deadline_us, now_us + RLK_WAITING_LOOK_US / 4 * 5);
+        ck_assert_uint_ge(w.out.deadline_us, now_us + RLK_WAITING_PERIOD_US / 4 * 3);
+        ck_assert_uint_le(w.out.deadline_us, now_us + RLK_WAITING_PERIOD_US / 4 * 5);
         now_us = w.out.deadline_us;
         PLAY(&w, WAKE, LOOKS(0x7), LISTED(now_us - T0 + 10, 0x7, 4, RLK_NEVER));
     }
@@ -293,7 +293,7 @@ TEST_LOOP(every_waiter_looks_every_2_seconds, 0, 5)
 static const struct story of_polls[] = {
     {"without_watches_it_polls",
      {NODES(5, 0), CONFIG(subscribe, false), TRY, VOTE(10, 0x7, NO), WAITING, LISTED(20, 0x7, 1, 0),
-      TURN(20, 0x7), NEXT(20, 0x7), UP(20, 0x7, 0x1f), LOOKS(0), WAKE, ROUND(2)}},
+      WOKEN(20, 0x7), NEXT(20, 0x7), UP(20, 0x7, 0x1f), LOOKS(0), WAKE, ROUND(2)}},
     {"without_hosts_it_polls",
      {NODES(5, 0), SET(subscribable, 0), SET(subscribed, 0), REFUSED, WAKE, LOOKS(0), WAKE,
       ROUND(2)}},
@@ -302,7 +302,7 @@ static const struct story of_polls[] = {
     {"one_host_of_three_is_not_enough",
      {SLOW, WAIT, LISTED(20, 0x1, 1, RLK_NEVER), NO_PLACE(30, 0x6), WAKE, LOOKS(0x19),
       LISTED(1100, 0x1, 1, RLK_NEVER), NO_PLACE(1100, 0x18), WAKE, LOOKS(0x1),
-      LISTED(2200, 0x1, 1, RLK_NEVER), IS(a.waiting.hosts, 0x1)}},
+      LISTED(2200, 0x1, 1, RLK_NEVER), IS(a.waiting.queues, 0x1)}},
     {"without_a_holder_it_polls_for_nodes",
      {NODES(5, 0), TRY, VOTE(10, 0x7, UNKNOWN), WAITING, WAKE, ROUND(2)}},
     {"hosts_that_do_not_answer_are_waited_for_and_then_it_polls",
@@ -375,7 +375,7 @@ TEST(polling_begins_with_a_back_off)
     PLAY(&w, WAKE, LOOKS(0), WAKE, ROUND(2));
     PLAY(&w, CONFIG(retry_min_us, 100000), CONFIG(retry_max_us, 100000), WAIT_LISTED,
          SET(subscribed, 0), WAKE, LOOKS(0));
-    ck_assert_uint_gt(w.out.deadline_us, T0 + RLK_WAITING_LOOK_US / 4 * 3);
+    ck_assert_uint_gt(w.out.deadline_us, T0 + RLK_WAITING_PERIOD_US / 4 * 3);
 }
 
 /* ---- [W2, W7] standing behind others, and yielding ---- */
@@ -390,7 +390,7 @@ static const struct story of_manners[] = {
       TIMER(LATER), IS(a.state, RLK_ATTEMPT_BEHIND), CONTEND(LATER), ROUND(1),
       IS(out.acquire, 0x1f)}},
     {"behind_another_one_hints_do_not_matter",
-     {NODES(5, 0), SET(behind, true), TRY, TURN(LATER, 0x7), FREE(LATER, 0x7),
+     {NODES(5, 0), SET(behind, true), TRY, WOKEN(LATER, 0x7), FREE(LATER, 0x7),
       IS(a.state, RLK_ATTEMPT_BEHIND), IS(out.wait, 0), IS(out.deadline_us, RLK_NEVER)}},
     {"after_a_failure_others_go_first",
      {NODES(5, 0), FIVE_SECONDS, FAIL, IS(out.rest, true), WAITING, BEHIND(LATER, CONTEND),
@@ -442,9 +442,9 @@ static const struct story of_manners[] = {
       IS(out.acquire, 0)}},
 
     {"an_answer_that_may_be_older_than_the_turn_does_not_deny_it",
-     {WAIT_LISTED, CHANGED(LATER, 0x1), WAKE, TURN(LATER + 3000, 0x1),
-      LISTED(LATER + 3010, 0x1, 1, RLK_NEVER), IS(a.waiting.turn, 0x1),
-      LISTED(LATER + 3020, 0x1, 1, RLK_NEVER), IS(a.waiting.turn, 0)}},
+     {WAIT_LISTED, CHANGED(LATER, 0x1), WAKE, WOKEN(LATER + 3000, 0x1),
+      LISTED(LATER + 3010, 0x1, 1, RLK_NEVER), IS(a.waiting.wakes, 0x1),
+      LISTED(LATER + 3020, 0x1, 1, RLK_NEVER), IS(a.waiting.wakes, 0)}},
     {"whoever_yields_asks_for_a_place_a_little_later",
      {NODES(5, 0), SET(yield, true), TRY, LOOKS(0), DUE(400), WAKE, LOOKS(0x7),
       IS(out.wait_yields, true), IS(out.acquire, 0), IS(a.tries, 0), REASON(EHELD)}},
@@ -458,10 +458,10 @@ static const struct story of_manners[] = {
       LISTED(LATER + 2000, 0x2, 2, RLK_NEVER), UP(LATER + 3000, 0x4, 0x7), LOOKS(0x4),
       IS(out.wait_yields, false)}},
     {"whoever_yields_and_then_gets_a_turn_has_let_others_go_first",
-     {NODES(5, 0), SET(yield, true), TRY, WAKE, TURN(LATER, 0x1), WAKE, LOOKS(0x7),
+     {NODES(5, 0), SET(yield, true), TRY, WAKE, WOKEN(LATER, 0x1), WAKE, LOOKS(0x7),
       IS(out.wait_yields, false)}},
     {"whoever_yields_gets_a_turn",
-     {NODES(5, 0), SET(yield, true), TRY, WAKE, LISTED(10, 0x7, 2, RLK_NEVER), TURN(LATER, 0x3),
+     {NODES(5, 0), SET(yield, true), TRY, WAKE, LISTED(10, 0x7, 2, RLK_NEVER), WOKEN(LATER, 0x3),
       WAKE, ROUND(1), VOTE(LATER + 10, 0x7, YES), WON}},
     {"an_attempt_that_does_not_wait_does_not_yield",
      {NODES(5, 0), CONFIG(wait_us, 0), SET(yield, true), TRY, ROUND(1)}},
@@ -480,29 +480,29 @@ TEST_ROWS(manners, of_manners)
 static const struct story of_ends[] = {
     {"the_wait_ends_in_the_lists",
      {NODES(5, 0), CONFIG(wait_us, 1000000), REFUSED, WAKE, LISTED(20, 0x7, 4, RLK_NEVER),
-      DUE(1000000), TURN(999999, 0x3), TIMER(1000000), FAILED(EDEADLINE), REASON(EHELD),
+      DUE(1000000), WOKEN(999999, 0x3), TIMER(1000000), FAILED(EDEADLINE), REASON(EHELD),
       IS(out.acquire, 0), IS(out.wait, 0), IS(a.waiting.positions, 0x7)}},
     {"a_turn_may_have_to_be_queued",
-     {WAIT_LISTED, SET(full, true), TURN(LATER, 0x3), WAKE, QUEUED, IS(out.wait, 0),
+     {WAIT_LISTED, SET(full, true), WOKEN(LATER, 0x3), WAKE, QUEUED, IS(out.wait, 0),
       DEQUEUED(LATER + 10), ROUND(2)}},
     {"cancel_ends_it_in_the_lists",
-     {WAIT_LISTED, TURN(LATER, 0x3), CANCEL(LATER), FAILED(ECANCELED), TURN(LATER + 10, 0x4),
+     {WAIT_LISTED, WOKEN(LATER, 0x3), CANCEL(LATER), FAILED(ECANCELED), WOKEN(LATER + 10, 0x4),
       IS(out.acquire, 0), IS(out.deadline_us, RLK_NEVER)}},
     /* Somebody has to be told that we do not go. */
     {"whoever_let_us_go_first_is_still_to_be_told_that_we_leave",
-     {WAIT, FREE(20, 0x3), WAKE, ROUND(2), TURN(30, 0x4), CANCEL(40), FAILED(ECANCELED),
+     {WAIT, FREE(20, 0x3), WAKE, ROUND(2), WOKEN(30, 0x4), CANCEL(40), FAILED(ECANCELED),
       IS(a.waiting.positions, 0x7)}},
     {"a_winner_is_in_the_lists_that_have_not_let_it_go_first",
-     {WAIT_LISTED, IS(a.waiting.lists, 0x7), TURN(LATER, 0x3), WAKE, ROUND(2),
-      IS(a.waiting.lists, 0x4), TURN(LATER + 10, 0x4), IS(a.waiting.lists, 0)}},
+     {WAIT_LISTED, IS(a.waiting.may_list, 0x7), WOKEN(LATER, 0x3), WAKE, ROUND(2),
+      IS(a.waiting.may_list, 0x4), WOKEN(LATER + 10, 0x4), IS(a.waiting.may_list, 0)}},
     {"a_look_that_crosses_the_turn_may_list_the_winner_again",
-     {WAIT_LISTED, WAKE, LOOKS(0x7), TURN(4000000, 0x3), WAKE, ROUND(2), IS(a.waiting.lists, 0x7),
-      TURN(4000010, 0x4), IS(a.waiting.lists, 0x7)}},
+     {WAIT_LISTED, WAKE, LOOKS(0x7), WOKEN(4000000, 0x3), WAKE, ROUND(2),
+      IS(a.waiting.may_list, 0x7), WOKEN(4000010, 0x4), IS(a.waiting.may_list, 0x7)}},
     {"a_host_that_says_that_it_is_our_turn_does_not_list_us",
-     {WAIT, IS(a.waiting.lists, 0x7), FREE(20, 0x3), IS(a.waiting.lists, 0x4), NO_PLACE(30, 0x4),
-      IS(a.waiting.lists, 0), IS(a.waiting.positions, 0x7)}},
+     {WAIT, IS(a.waiting.may_list, 0x7), FREE(20, 0x3), IS(a.waiting.may_list, 0x4),
+      NO_PLACE(30, 0x4), IS(a.waiting.may_list, 0), IS(a.waiting.positions, 0x7)}},
     {"the_retries_are_rounds_and_not_looks",
-     {CONFIG(max_retries, 1), WAIT_LISTED, WAKE, LOOKS(0x7), TURN(4000000, 0x3), WAKE, ROUND(2),
+     {CONFIG(max_retries, 1), WAIT_LISTED, WAKE, LOOKS(0x7), WOKEN(4000000, 0x3), WAKE, ROUND(2),
       VOTE(4000010, 0x7, NO), FAILED(EHELD)}},
 };
 
@@ -520,7 +520,7 @@ static void expect_held_back(struct world *w)
 
     ck_assert_uint_gt(retry_us, T0 + LATER + 1000);
     PLAY(w, WAKE, LOOKS(0x7), FREE(LATER + 500, 0x3), DUE(retry_us - T0), TIMER(retry_us - T0 - 1),
-         WAITING, WAKE, LOOKS(0x7), NO_TURN, FREE(retry_us - T0 + 10, 0x3), DUE(retry_us - T0 + 10),
+         WAITING, WAKE, LOOKS(0x7), NOT_DUE, FREE(retry_us - T0 + 10, 0x3), DUE(retry_us - T0 + 10),
          WAKE, ASKING);
 }
 
@@ -557,10 +557,10 @@ TEST(a_turn_that_is_announced_and_refused_again_waits_for_the_back_off)
 {
     struct world w = {.c = attempt_config()};
 
-    PLAY(&w, SLOW, WAIT_LISTED, TURN(LATER, 0x3), WAKE, ROUND(2), VOTE(LATER + 10, 0x7, NO),
+    PLAY(&w, SLOW, WAIT_LISTED, WOKEN(LATER, 0x3), WAKE, ROUND(2), VOTE(LATER + 10, 0x7, NO),
          IS(a.split, false), WAKE, LOOKS(0x7), LISTED(LATER + 20, 0x7, 1, RLK_NEVER),
-         TURN(LATER + 30, 0x3), WAKE, ROUND(3), VOTE(LATER + 40, 0x7, NO), IS(a.split, false), WAKE,
-         FREE(LATER + 50, 0x3), WAKE, ROUND(4), VOTE(LATER + 60, 0x7, NO), WAITING,
+         WOKEN(LATER + 30, 0x3), WAKE, ROUND(3), VOTE(LATER + 40, 0x7, NO), IS(a.split, false),
+         WAKE, FREE(LATER + 50, 0x3), WAKE, ROUND(4), VOTE(LATER + 60, 0x7, NO), WAITING,
          IS(a.split, true));
     expect_held_back(&w);
 }
@@ -572,7 +572,7 @@ TEST(a_turn_after_the_back_off_begins_a_round)
 
     PLAY(&w, SLOW, NODES(5, 0), TRY, VOTE(LATER, 0x10, YES), VOTE(LATER, 0x7, NO), WAITING, WAKE,
          LOOKS(0x7), LISTED(LATER + 500, 0x7, 4, RLK_NEVER), IS(a.split, true));
-    PLAY(&w, TURN(w.a.retry_us - T0, 0x3), DUE(w.a.retry_us - T0), WAKE, ROUND(2));
+    PLAY(&w, WOKEN(w.a.retry_us - T0, 0x3), DUE(w.a.retry_us - T0), WAKE, ROUND(2));
 }
 
 TEST(looks_go_on_during_a_long_back_off)
@@ -582,7 +582,7 @@ TEST(looks_go_on_during_a_long_back_off)
     PLAY(&w, CONFIG(retry_min_us, UINT64_C(900000000)), CONFIG(retry_max_us, UINT64_C(900000000)),
          NODES(5, 0), TRY, VOTE(10, 0x10, YES), VOTE(10, 0x7, NO), WAKE, LOOKS(0x7), FREE(20, 0x3));
     ck_assert_uint_gt(w.a.retry_us, T0 + UINT64_C(10000000));
-    ck_assert_uint_le(w.out.deadline_us, T0 + 10 + RLK_WAITING_LOOK_US / 4 * 5);
+    ck_assert_uint_le(w.out.deadline_us, T0 + 10 + RLK_WAITING_PERIOD_US / 4 * 5);
     PLAY(&w, WAKE, LOOKS(0x7));
 }
 
@@ -612,7 +612,7 @@ TEST(the_place_for_people_is_that_in_a_list)
     must_be_at(&w, 1);
     PLAY(&w, LISTED(LATER + 10, 0x2, 2, RLK_NEVER));
     must_be_at(&w, 2);
-    PLAY(&w, TURN(LATER + 15, 0x4));
+    PLAY(&w, WOKEN(LATER + 15, 0x4));
     must_be_at(&w, 1);
     PLAY(&w, DOWN(LATER + 20, 0x7, 0));
     must_be_at(&w, 0);
