@@ -114,7 +114,7 @@ static bool is_confirmed(const struct redlock_lock *lock, unsigned node)
 }
 
 /* For a lock that is held. A node that confirmed our key counts as yes until it says something
- * else, its lease ends, or it does not answer in a later round. */
+ * else, its lease ends, or it does not reply in a later round. */
 static enum redlock_vote vote_in_hold(const struct redlock_lock *lock, unsigned node,
                                       uint64_t now_us)
 {
@@ -161,7 +161,7 @@ static const char *holder_at(const struct redlock_lock *lock, unsigned node)
     return lock->holders ? lock->holders[node] : "";
 }
 
-/* A master is late when it had node_timeout_ms; a round may end before. */
+/* A master is late when node_timeout_ms has passed; a round may end before that. */
 static enum rlk_trouble_kind trouble_in_round(const struct redlock_lock *lock, unsigned node,
                                               uint64_t now_us)
 {

@@ -9,14 +9,14 @@
 #include "lock/request.h"
 #include "lock/trace.h"
 
-/* Nobody knows of the lock yet. */
+/* Nobody knows the lock yet. */
 static void discard(struct redlock_lock *lock)
 {
     rlk_lock_reported(lock);
     rlk_lock_free(lock);
 }
 
-/* token_len: of the tokens of the lock. */
+/* token_len: the length of the lock's tokens. */
 static struct redlock_lock *make_lock(struct redlock *rl, const struct redlock_request *q,
                                       struct rlk_terms *r, size_t token_len)
 {
@@ -44,7 +44,7 @@ static struct redlock_lock *make_lock(struct redlock *rl, const struct redlock_r
     rlk_attempt_init(&lock->acquiring->attempt, &r->attempt);
     rlk_hold_init(&lock->hold, &r->hold, rlk_lock_room(lock));
     if (!rlk_contention_enter(&rl->contention, &lock->contender,
-                              r->attempt.wait_us > 0 ? &lock->acquiring->turn : NULL,
+                              r->attempt.wait_us > 0 ? &lock->acquiring->wait : NULL,
                               lock->claim)) {
         discard(lock);
         return NULL;

@@ -111,7 +111,7 @@ static inline void step_driver(const struct rlk_question *q, const struct rlk_no
     lock->operation.kind->event(&lock->operation, ev);
 }
 
-/* [S5] No reply will come: the command could not be sent, or the connection broke (sent). */
+/* [S5] No reply will come: the command could not be sent, or (`sent`) the connection broke. */
 RLK_COLD static void handle_lost_command(const struct rlk_question *q, struct rlk_node *n,
                                          struct rlk_claim *claim, bool sent, uint64_t now_us)
 {
@@ -180,9 +180,9 @@ static uint64_t send_each(const struct rlk_question *q, struct redlock *rl, stru
     return unsent;
 }
 
-/* In the order of the key: so the hosts of its wait queue are the first that a release reaches,
- * and the first that the next holder asks. No command of a lock is written by hiredis, so the draft
- * has nothing to free. */
+/* In the order of the key, so that a release reaches the queue masters first, and so that the next
+ * holder asks them first. No command of a lock is written by hiredis, so the draft has nothing to
+ * free. */
 static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struct rlk_claim *claim,
                          uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
 {
@@ -225,9 +225,8 @@ void rlk_ask_unsent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask wh
     lose_unsent(&rlk_questions[what], rl, claim, unsent, now_us);
 }
 
-/* A release that was not sent is pending now, and needs no answer. That there was no room for a
- * hint says nothing about the master: it is asked again with the next look, or after the next
- * round. */
+/* A release that was not sent is pending now, and needs no reply. A hint that found no room says
+ * nothing about the master: we ask it again at the next position check, or after the next round. */
 struct rlk_unsent rlk_ask_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
                                 uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
 {
@@ -277,8 +276,8 @@ static bool is_wanted_by_attempt(const struct rlk_question *q, const struct rlk_
     return q->event == RLK_EVENT_POSITION || rlk_attempt_may_win(a);
 }
 
-/* Whether the lock still wants this done. A lock that is lost or detached does not; nor does one
- * whose time is over, also before its timer has fired [S3]. */
+/* Whether the lock still wants this done. A lock that is lost or detached does not, nor does one
+ * that has expired, even before its timer fires [S3]. */
 static bool is_wanted(const struct rlk_question *q, const struct rlk_claim *claim, uint64_t now_us)
 {
     const struct redlock_lock *lock = claim->lock;
@@ -297,7 +296,8 @@ bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what, uint64_
     return is_wanted(&rlk_questions[what], claim, now_us);
 }
 
-/* The ttl is at least as long as the lease that was computed from the first time. */
+/* The new ttl is never shorter than the lease that was computed when the question was first sent.
+ */
 RLK_COLD bool rlk_ask_again(const struct rlk_heard *h)
 {
     struct rlk_node *n = h->node;

@@ -21,7 +21,7 @@ struct rlk_claim;
 
 /* What could not be sent. The caller passes it to rlk_ask_settle() when its step is over. */
 struct rlk_unsent {
-    struct rlk_claim *claim; /* a reference; NULL: all was sent, or needs no answer */
+    struct rlk_claim *claim; /* a reference; NULL: all was sent, or needs no reply */
     enum rlk_ask what;
     uint64_t nodes;
 };
@@ -43,12 +43,13 @@ void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask
 
 /* For a question that is sent together with those of other locks (lock/renewals.h). */
 
-/* Whether the lock of the claim still wants this asked. One that is lost or detached, or whose
- * time is over, does not. */
+/* Whether the lock of the claim still needs this question. A lock that is lost, detached or expired
+ * does not. */
 bool rlk_ask_is_wanted(const struct rlk_claim *claim, enum rlk_ask what, uint64_t now_us);
 
-/* It was sent to these nodes, but for the unsent ones. _unsent: for these the lock may be stepped
- * now. */
+/* It was sent to these nodes except the unsent ones. _unsent: for those the lock may be stepped
+ * now.
+ */
 void rlk_ask_sent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t nodes,
                   uint64_t unsent, uint32_t ttl_ms, uint64_t now_us);
 void rlk_ask_unsent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t unsent,

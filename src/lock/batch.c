@@ -33,7 +33,7 @@ static bool is_alike(const struct rlk_batch *batch, const struct rlk_claim *clai
            batch->fenced == (claim->fence != 0);
 }
 
-/* The place of the batch of this kind; else a free one, or that of the batch that is to make room.
+/* The slot of the batch of this kind; else a free one, or that of the batch that has to make room.
  */
 static struct rlk_batch **place_for(struct rlk_batches *b, const struct rlk_claim *claim,
                                     uint64_t nodes, uint32_t ttl_ms)

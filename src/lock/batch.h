@@ -1,9 +1,9 @@
 /* batch.h - gathers renewals that are due at the same time, so that one command carries many.
  *
- * A batch has claims that are alike: for the same nodes, with the same ttl, as many keys each, and
- * all with a fencing token or none. It is open until it is full, or until the turn of the loop
- * ends; then lock/renewals.h sends it. From then on each command in
- * flight holds a reference to it, and a batch holds references to its claims.
+ * The claims of a batch are alike: for the same nodes, with the same ttl, as many keys each, and
+ * all with a fencing token or none. It is open until it is full, or until the loop iteration ends;
+ * then lock/renewals.h sends it. From then on each command in flight holds a reference to it, and a
+ * batch holds references to its claims.
  *
  * [S13] A master carries out one command at a time, so a batch has a bound: 64 renewals take a
  * master some 0.1 ms, as 20 single ones do. With 128 of them a renewal would cost it 3 % less. */
@@ -44,10 +44,10 @@ struct rlk_batches {
     struct rlk_batch *open[RLK_BATCHES_OPEN]; /* NULL: none */
     struct rlk_batch *unsettled;              /* sent, but not to all of their nodes */
     unsigned oldest;                          /* the next one that makes room */
-    struct rlk_call send;                     /* at the end of the turn */
+    struct rlk_call send;                     /* at the end of the loop iteration */
 };
 
-/* The pool is borrowed. send: run at the end of a turn in which claims were added. */
+/* The pool is borrowed. send: run at the end of a loop iteration in which claims were added. */
 void rlk_batches_init(struct rlk_batches *b, struct rlk_pool *pool,
                       void (*send)(struct rlk_call *call));
 
@@ -63,18 +63,18 @@ bool rlk_batches_add(struct rlk_batches *b, struct rlk_claim *claim, uint64_t no
 /* Take out an open batch; NULL: no batch is open. */
 struct rlk_batch *rlk_batches_take(struct rlk_batches *b);
 
-/* Keep a batch whose `unsent` nodes are still to be answered for; and take it out again, NULL: no
- * batch is left. */
+/* Keep a batch whose `unsent` nodes still have to be settled; and take it out again, NULL: no batch
+ * is left. */
 void rlk_batches_keep_unsettled(struct rlk_batches *b, struct rlk_batch *batch);
 struct rlk_batch *rlk_batches_take_unsettled(struct rlk_batches *b);
 
-/* A batch of its own, of the same claims (at least one), for these nodes; NULL: out of memory. */
+/* A new batch of the same claims (at least one), for these nodes; NULL: out of memory. */
 struct rlk_batch *rlk_batch_copy(const struct rlk_batch *batch, uint64_t nodes);
 
 void rlk_batch_ref(void *batch);
 void rlk_batch_unref(void *batch);
 
-/* Drop the claim at this place; the last one takes the place. */
+/* Drop the claim at this index; the last one moves there. */
 void rlk_batch_drop(struct rlk_batch *batch, unsigned at);
 
 #endif

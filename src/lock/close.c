@@ -83,15 +83,15 @@ static void on_end(struct rlk_loop *loop)
 
 /* Whether our keys may stay on a node. It is not enough that the releases were sent: a server that
  * reads a SET and cannot send its reply, because we are gone, drops the connection and never reads
- * the release after the SET. Any reply makes room for a pending release. */
+ * the release behind the SET. Any reply makes room for a pending release. */
 static bool may_keep_keys(const struct rlk_node *n)
 {
     return n->link.inflight.lasting > 0 ||
            (n->link.inflight.ring.count > 0 && n->pending.ring.count > 0);
 }
 
-/* Wait for every node that may keep our keys, unless it is unresponsive. A node that keeps replying
- * is waited for as long as that takes. */
+/* Wait for every node that may keep our keys, unless it is unresponsive. While a node keeps
+ * replying, wait as long as that takes. */
 static bool is_waited_for(const struct redlock *rl, const struct rlk_node *n, uint64_t now_us)
 {
     uint64_t since_us = rlk_time_max(rl->reported_us, n->last_reply_us);

@@ -1,20 +1,20 @@
 /* contention.c - who is active on which key.
  *
- * A key, and a set of several keys, is a record. It is *occupied* by so many: a key by each lock
- * that is held or asked for without waiting; a set by its head. For a request with one key the key
- * is its set. A contender that is BEHIND stands at one record of its own, always an occupied one.
- * When records are vacated, those who stand there are asked in the order of their arrival: each
- * becomes active, or moves to another record that is occupied.
+ * There is a record for each key, and for each set of several keys. It counts by whom it is
+ * *occupied*: a key by each lock that is held or asked for without waiting; a set by its head. For
+ * a request with one key the key is its set. A contender that is BEHIND waits at one record of its
+ * own, always an occupied one. When records are vacated, the contenders that wait there get their
+ * chance in the order of their arrival: each becomes active, or moves to another occupied record.
  *
  * That keeps the order within a set. Take two of a set, both BEHIND. The one that became its head
- * did so first: it came when the set was vacant, or was the earliest of those that stood at the
- * set. The other one stands at the set until the head has passed. And a newcomer does not overtake
- * them, because the set is occupied. In particular: all requests for one key alone stand at that
- * key, and become active in the order in which they came.
+ * came when the set was vacant, or was the earliest of those that waited at the set. The other one
+ * waits at the set until the head has passed. And a newcomer does not overtake them, because the
+ * set is occupied. In particular, all requests for one key alone wait at that key, and become
+ * active in the order in which they came.
  *
  * The work for one vacated record is not bounded by one contender: heads of different sets that
  * have this key among others move on to the next key that is occupied. It is at most one step for
- * each such set, however many requests stand behind its head. */
+ * each such set, however many requests wait behind its head. */
 #include "lock/contention.h"
 
 #include <string.h>
@@ -90,8 +90,8 @@ static struct rlk_contention_key *ref_set(struct rlk_contention *c, const struct
 }
 
 /* False: out of memory. */
-static bool init_turn(struct rlk_contention *c, struct rlk_contender *who,
-                      struct rlk_contention_turn *t)
+static bool init_wait(struct rlk_contention *c, struct rlk_contender *who,
+                      struct rlk_contention_wait *t)
 {
     unsigned i;
 
@@ -111,19 +111,19 @@ static bool init_turn(struct rlk_contention *c, struct rlk_contender *who,
     t->has_failed = false;
     rlk_list_init(&t->failed);
     rlk_list_init(&t->ready);
-    who->turn = t;
+    who->wait = t;
     return true;
 }
 
-/* turn: NULL: it does not wait. */
+/* wait: NULL: it does not wait. */
 static bool refer(struct rlk_contention *c, struct rlk_contender *who,
-                  struct rlk_contention_turn *turn, const struct rlk_claim *claim)
+                  struct rlk_contention_wait *wait, const struct rlk_claim *claim)
 {
     bool known = refer_to_keys(c, who, claim);
 
-    if (known && turn) {
+    if (known && wait) {
         who->set = who->n_keys > 1 ? ref_set(c, who) : who->key;
-        known = who->set != NULL && init_turn(c, who, turn);
+        known = who->set != NULL && init_wait(c, who, wait);
     }
     if (!known) {
         drop_keys(c, who);
@@ -131,7 +131,7 @@ static bool refer(struct rlk_contention *c, struct rlk_contender *who,
     return known;
 }
 
-/* ---- turns ---- */
+/* ---- waiting ---- */
 
 static void occupy_keys(struct rlk_contender *who)
 {
@@ -143,13 +143,13 @@ static void occupy_keys(struct rlk_contender *who)
     }
 }
 
-/* It is listed while somebody may want to wake it. */
+/* It is listed so that a wake can find it. */
 static void list(struct rlk_contender *who)
 {
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        rlk_list_push(&who->keys[i]->contenders, &who->turn->links[i].link);
+        rlk_list_push(&who->keys[i]->contenders, &who->wait->links[i].link);
     }
 }
 
@@ -158,7 +158,7 @@ static void unlist(struct rlk_contender *who)
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        rlk_list_remove(&who->turn->links[i].link);
+        rlk_list_remove(&who->wait->links[i].link);
     }
 }
 
@@ -178,10 +178,10 @@ static struct rlk_contention_key *obstacle(const struct rlk_contender *who)
     return NULL;
 }
 
-/* Find the place of one that may wait. */
+/* Make a contender that may wait ACTIVE, or put it BEHIND the record that stops it. */
 static void place(struct rlk_contender *who)
 {
-    struct rlk_contention_turn *t = who->turn;
+    struct rlk_contention_wait *t = who->wait;
 
     t->at = obstacle(who);
     if (t->at != who->set && !who->is_head) {
@@ -218,7 +218,7 @@ static struct rlk_heap_node *earlier(struct rlk_heap_node *first,
     return first == NULL || (other && other->key < first->key) ? other : first;
 }
 
-/* The earliest of those that stand at one of its records, now vacant; NULL: nobody does. */
+/* The earliest of those that wait at one of its records, now vacant; NULL: nobody waits there. */
 static struct rlk_contender *next_after(const struct rlk_contender *who)
 {
     struct rlk_heap_node *first = who->set ? earlier(NULL, who->set) : NULL;
@@ -227,7 +227,7 @@ static struct rlk_contender *next_after(const struct rlk_contender *who)
     for (i = 0; i < who->n_keys; i++) {
         first = earlier(first, who->keys[i]);
     }
-    return first ? RLK_CONTAINER(first, struct rlk_contention_turn, behind)->contender : NULL;
+    return first ? RLK_CONTAINER(first, struct rlk_contention_wait, behind)->contender : NULL;
 }
 
 /* ---- those who have failed [W2] ---- */
@@ -235,8 +235,8 @@ static struct rlk_contender *next_after(const struct rlk_contender *who)
 /* A contender that is started reads its state then. */
 static void make_ready(struct rlk_contention *c, struct rlk_contender *who)
 {
-    rlk_list_remove(&who->turn->ready);
-    rlk_list_push(&c->ready, &who->turn->ready);
+    rlk_list_remove(&who->wait->ready);
+    rlk_list_push(&c->ready, &who->wait->ready);
 }
 
 /* It is the last of them. */
@@ -244,9 +244,9 @@ static void note_failure(struct rlk_contender *who)
 {
     struct rlk_contention_key *set = who->set;
 
-    who->turn->has_failed = true;
+    who->wait->has_failed = true;
     if (set->failed) {
-        rlk_list_push(&set->failed->turn->failed, &who->turn->failed);
+        rlk_list_push(&set->failed->wait->failed, &who->wait->failed);
     } else {
         set->failed = who;
     }
@@ -254,24 +254,24 @@ static void note_failure(struct rlk_contender *who)
 
 static void clear_failure(struct rlk_contender *who)
 {
-    struct rlk_contention_turn *t = who->turn;
+    struct rlk_contention_wait *t = who->wait;
     struct rlk_list *next = t->failed.next;
 
     if (t->has_failed && who->set->failed == who) {
         who->set->failed = next == &t->failed
                                ? NULL
-                               : RLK_CONTAINER(next, struct rlk_contention_turn, failed)->contender;
+                               : RLK_CONTAINER(next, struct rlk_contention_wait, failed)->contender;
     }
     rlk_list_remove(&t->failed);
     t->has_failed = false;
 }
 
-/* The first of them rests next, unless it has: it stands somewhere, or asks. */
+/* The first of them rests next, unless it already has: then it waits at a record, or asks. */
 static void rest_next(struct rlk_contention *c, const struct rlk_contention_key *set)
 {
     struct rlk_contender *first = set ? set->failed : NULL;
 
-    if (first && first->state == RLK_CONTENDER_BEHIND && first->turn->at == NULL) {
+    if (first && first->state == RLK_CONTENDER_BEHIND && first->wait->at == NULL) {
         first->state = RLK_CONTENDER_RESTS;
         make_ready(c, first);
     }
@@ -288,24 +288,24 @@ static void line_up_all(struct rlk_contention_key *set)
     }
 }
 
-/* ---- turns end ---- */
+/* ---- the end of waiting ---- */
 
-static void stop_standing(struct rlk_contention_turn *t)
+static void stop_waiting(struct rlk_contention_wait *t)
 {
     rlk_heap_remove(&t->at->behind, &t->behind);
     t->at = NULL;
 }
 
 /* It no longer waits for its turn, nor for a wake. */
-static void end_turn(const struct rlk_contention *c, struct rlk_contender *who)
+static void end_wait(const struct rlk_contention *c, struct rlk_contender *who)
 {
-    struct rlk_contention_turn *t = who->turn;
+    struct rlk_contention_wait *t = who->wait;
 
     if (t == NULL) {
         return;
     }
     if (t->at) {
-        stop_standing(t);
+        stop_waiting(t);
     }
     clear_failure(who);
     rlk_list_remove(&t->ready);
@@ -313,15 +313,15 @@ static void end_turn(const struct rlk_contention *c, struct rlk_contender *who)
     if (t->links != &t->link) {
         rlk_pool_give(c->pool, t->links, who->n_keys * sizeof(*t->links));
     }
-    who->turn = NULL;
+    who->wait = NULL;
 }
 
-static void pass_turn(struct rlk_contention *c, const struct rlk_contender *who)
+static void start_next(struct rlk_contention *c, const struct rlk_contender *who)
 {
     struct rlk_contender *next;
 
     while ((next = next_after(who)) != NULL) {
-        stop_standing(next->turn);
+        stop_waiting(next->wait);
         place(next);
         if (next->state == RLK_CONTENDER_ACTIVE) {
             make_ready(c, next);
@@ -329,8 +329,8 @@ static void pass_turn(struct rlk_contention *c, const struct rlk_contender *who)
     }
 }
 
-/* One that is started may fail at once, and pass its turn on: that only adds to the list. So the
- * end of 10,000 requests is a loop, and no recursion. */
+/* A contender that is started may fail at once and let the next one start: that only adds to the
+ * list. So the end of 10,000 requests is a loop, and no recursion. */
 static void start_ready(struct rlk_contention *c)
 {
     struct rlk_list *link;
@@ -340,7 +340,7 @@ static void start_ready(struct rlk_contention *c)
     }
     c->starting = true;
     while ((link = rlk_list_pop(&c->ready)) != NULL) {
-        c->start(RLK_CONTAINER(link, struct rlk_contention_turn, ready)->contender);
+        c->start(RLK_CONTAINER(link, struct rlk_contention_wait, ready)->contender);
     }
     c->starting = false;
 }
@@ -378,17 +378,17 @@ void rlk_contender_init(struct rlk_contender *who)
     who->n_keys = 0;
     who->set = NULL;
     who->keys = NULL;
-    who->turn = NULL;
+    who->wait = NULL;
 }
 
 bool rlk_contention_enter(struct rlk_contention *c, struct rlk_contender *who,
-                          struct rlk_contention_turn *turn, const struct rlk_claim *claim)
+                          struct rlk_contention_wait *wait, const struct rlk_claim *claim)
 {
-    if (!refer(c, who, turn, claim)) {
+    if (!refer(c, who, wait, claim)) {
         return false;
     }
-    if (turn) {
-        turn->behind.key = c->arrivals++;
+    if (wait) {
+        wait->behind.key = c->arrivals++;
         place(who);
     } else {
         who->state = RLK_CONTENDER_ACTIVE;
@@ -399,7 +399,7 @@ bool rlk_contention_enter(struct rlk_contention *c, struct rlk_contender *who,
 
 void rlk_contention_rest(struct rlk_contention *c, struct rlk_contender *who)
 {
-    struct rlk_contention_turn *t = who->turn;
+    struct rlk_contention_wait *t = who->wait;
 
     who->state = RLK_CONTENDER_BEHIND;
     t->behind.key = c->arrivals++;
@@ -408,7 +408,7 @@ void rlk_contention_rest(struct rlk_contention *c, struct rlk_contender *who)
     clear_failure(who);
     note_failure(who);
     make_ready(c, who);
-    pass_turn(c, who);
+    start_next(c, who);
     rest_next(c, who->set);
     start_ready(c);
 }
@@ -420,10 +420,10 @@ void rlk_contention_line_up(struct rlk_contender *who)
 
 void rlk_contention_hold(const struct rlk_contention *c, struct rlk_contender *who)
 {
-    bool had_failed = who->turn && who->turn->has_failed;
+    bool had_failed = who->wait && who->wait->has_failed;
 
     who->state = RLK_CONTENDER_HOLDS;
-    end_turn(c, who);
+    end_wait(c, who);
     if (!who->occupies_keys) {
         occupy_keys(who);
     }
@@ -438,10 +438,10 @@ void rlk_contention_pass(struct rlk_contention *c, struct rlk_contender *who)
         return;
     }
     who->state = RLK_CONTENDER_PASSED;
-    end_turn(c, who);
+    end_wait(c, who);
     vacate(who);
     if (!c->stopped) {
-        pass_turn(c, who);
+        start_next(c, who);
         rest_next(c, who->set);
         start_ready(c);
     }
@@ -527,7 +527,7 @@ void rlk_contention_clear_woken(struct rlk_contender *who)
     }
 }
 
-/* Two keys with one hash cost a request for a place. */
+/* A hash collision of two keys costs one position check. */
 static bool was_woken(const struct rlk_contention *c, uint64_t hash, uint64_t now_us)
 {
     const struct rlk_contention_woken *w = &c->woken[hash % RLK_CONTENTION_WOKEN];

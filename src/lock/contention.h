@@ -76,7 +76,7 @@ struct rlk_contender {
     struct rlk_contention_key *set;   /* of several keys; of one key: the key. NULL: cannot wait */
     struct rlk_contention_key **keys; /* `key`, or allocated */
     struct rlk_contention_key *key;
-    struct rlk_contention_turn *turn; /* while it waits; NULL: it does not */
+    struct rlk_contention_wait *wait; /* while it waits; NULL: it does not */
 };
 
 /* A contender that may wait is in the list of each of its keys while it is ACTIVE. */
@@ -86,7 +86,7 @@ struct rlk_contention_link {
 };
 
 /* Where a contender waits that is BEHIND, RESTS, or is ACTIVE and may wait. */
-struct rlk_contention_turn {
+struct rlk_contention_wait {
     struct rlk_contender *contender;
     struct rlk_contention_key *at;     /* BEHIND: what it waits for: a key, or its set; NULL: for
                                           others who have failed */
@@ -132,11 +132,11 @@ void rlk_contention_stop(struct rlk_contention *c);
 
 void rlk_contender_init(struct rlk_contender *who);
 
-/* Enter with the keys of a claim. turn: NULL: the contender does not wait, and is ACTIVE. Otherwise
+/* Enter with the keys of a claim. wait: NULL: the contender does not wait, and is ACTIVE. Otherwise
  * it is ACTIVE, or BEHIND if it is not its turn; the memory is the caller's, and used until the
  * contender HOLDS or has PASSED. False: out of memory; it is still OUT. */
 bool rlk_contention_enter(struct rlk_contention *c, struct rlk_contender *who,
-                          struct rlk_contention_turn *turn, const struct rlk_claim *claim);
+                          struct rlk_contention_wait *wait, const struct rlk_claim *claim);
 
 /* An ACTIVE contender, which may wait, has failed without a refusal, and backs off: others go
  * first. It RESTS now, or is BEHIND others that have failed before. */

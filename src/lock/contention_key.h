@@ -18,7 +18,7 @@ struct rlk_contention_key {
     unsigned refs;                /* contenders that refer to it */
     unsigned occupied : 31;       /* by so many contenders */
     unsigned contended : 1;
-    struct rlk_heap behind;       /* those who stand here, by their arrival */
+    struct rlk_heap behind;       /* those that wait here, by their arrival */
     struct rlk_contender *failed; /* the first of those who have failed to get this set; or NULL */
     struct rlk_list contenders;   /* links of those that are ACTIVE and may wait */
     char name[];                  /* the bytes of a key; of a set its keys, as pointers */

@@ -1,7 +1,7 @@
 /* detail.h - what each master last said of a lock, and when: for redlock_lock_node().
  *
  * The machines of core/ know which votes count. A person also wants to know why: a master that
- * confirmed the lock a moment ago is not the same as one that has not answered for seconds. */
+ * confirmed the lock a moment ago is not the same as one that has not replied for seconds. */
 #ifndef RLK_LOCK_DETAIL_H
 #define RLK_LOCK_DETAIL_H
 
@@ -24,7 +24,7 @@ void rlk_detail_reset(struct rlk_detail *details, unsigned n_nodes);
 /* These nodes are asked now. details: by node. */
 void rlk_detail_asked(struct rlk_detail *details, uint64_t nodes, uint64_t now_us);
 
-/* A node has answered. */
+/* A node has replied. */
 void rlk_detail_said(struct rlk_detail *d, enum redlock_said said, uint64_t now_us);
 
 #endif

@@ -26,8 +26,9 @@ static bool is_adoption(const struct redlock_lock *lock)
 
 /* ---- carrying out actions ---- */
 
-/* [S12] The wall clock makes masters with different counters answer the same number. Correctness
- * does not depend on the clock, and masters cut what is too far ahead of theirs. */
+/* [S12] Because of the wall clock, masters with different counters reply with the same number.
+ * Correctness does not depend on the clock, and masters cut numbers that are too far ahead of their
+ * own. */
 static uint64_t fence_hint(const struct redlock_lock *lock)
 {
     return rlk_time_max(lock->acquiring->seen_fence + 1, rlk_clock_wall_us());
@@ -62,7 +63,7 @@ static int fresh_claim(struct redlock_lock *lock)
     return status;
 }
 
-/* A lock that is taken over has its keys already, and they must be renewed in time. */
+/* A lock that is adopted has its keys already, and they must be renewed in time. */
 static enum rlk_rank rank(const struct redlock_lock *lock)
 {
     return is_adoption(lock) ? RLK_RANK_URGENT : RLK_RANK_FRESH;
@@ -103,7 +104,7 @@ static struct rlk_unsent ask(struct redlock_lock *lock, const struct rlk_actions
     return (struct rlk_unsent){0};
 }
 
-/* A lock that could not be taken over is not released. */
+/* A lock that could not be adopted is not released. */
 RLK_RARE static struct rlk_unsent act(struct redlock_lock *lock, const struct rlk_actions *out,
                                       uint64_t now_us)
 {
@@ -187,7 +188,7 @@ static void trace_decision(const struct redlock_lock *lock, const struct view *b
     }
 }
 
-/* A look that finds what is known is no news. */
+/* A position check that finds nothing new is no event. */
 static void trace_position(const struct redlock_lock *lock, const struct view *before,
                            const struct view *now)
 {
@@ -250,8 +251,8 @@ static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, boo
 static struct rlk_event timer_event(struct redlock_lock *lock, uint64_t now_us);
 
 /* What could not be sent steps the attempt again. Only the outermost step goes on at once, and
- * once; everything else is left to the timer. So no server, however it answers, makes this call
- * itself without an end. */
+ * once; everything else is left to the timer. So no reply of a server can cause endless recursion.
+ */
 static void step_attempt(struct redlock_lock *lock, const struct rlk_event *ev)
 {
     bool outermost = !lock->acquiring->stepping, waits = outermost;
@@ -294,9 +295,9 @@ RLK_RARE static uint64_t fit_of_muted(const struct redlock_lock *lock, uint64_t 
     return fit;
 }
 
-/* [S11] A master that does not let us renew and release locks is not asked for one. And while so
- * few votes count that nobody can win, who waits without a limit asks nobody: the keys would keep
- * others out, and observers would take a candidate for the leader. */
+/* [S11] A master that does not let us renew and release locks is not asked for one. And while too
+ * few votes count to win, a request that waits without a limit asks nobody: its keys would keep
+ * others out, and observers would take the candidate for the leader. */
 static uint64_t fit_nodes(const struct redlock_lock *lock, uint64_t now_us)
 {
     if (lock->rl->muted == 0 || is_adoption(lock)) {

@@ -1,15 +1,15 @@
-/* drive_attempt.h - drives a lock that is being acquired or taken over. */
+/* drive_attempt.h - drives a lock that is being acquired or adopted. */
 #ifndef RLK_LOCK_DRIVE_ATTEMPT_H
 #define RLK_LOCK_DRIVE_ATTEMPT_H
 
 struct redlock_lock;
 struct rlk_contender;
 
-/* Begin, or wait in the queue, or stand behind other requests of this manager. The callback runs at
- * the end of this turn of the loop at the earliest, never inside this call. */
+/* Begin, or wait in the send queue, or behind other requests of this manager. The callback runs at
+ * the end of this loop iteration at the earliest, never inside this call. */
 void rlk_lock_begin_attempt(struct redlock_lock *lock);
 
-/* The turn of a lock has come that stood behind others. */
+/* A lock that waited behind others may go on. */
 void rlk_lock_contend(struct rlk_contender *who);
 
 /* Cancel a PENDING lock: its callback gets REDLOCK_ECANCELED. */

@@ -43,9 +43,8 @@ static bool is_deadline_moved(const struct redlock_lock *lock)
            rlk_hold_valid_until_us(&lock->hold) != lock->reported_deadline_us;
 }
 
-/* An election is told so each time, and not only once in each trouble: nobody else sends a
- * heartbeat for its lock.
- */
+/* Tell an election each time, and not only once in each trouble: nobody else sends a heartbeat for
+ * its lock. */
 static bool is_heartbeat_missing(const struct redlock_lock *lock)
 {
     return lock->leads && lock->hold.state == RLK_HOLD_HELD &&

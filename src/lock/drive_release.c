@@ -82,8 +82,8 @@ static const char *channel(const struct redlock_lock *lock)
                : "";
 }
 
-/* Whether somebody waits for the keys, as far as we know: we had to wait for them ourselves, or the
- * release before has woken somebody. */
+/* Whether there are waiters for the keys, as far as we know: we had to wait for them ourselves, or
+ * the release before has woken somebody. */
 static bool is_contended(const struct redlock_lock *lock, uint64_t now_us)
 {
     return lock->listed ||
@@ -91,9 +91,9 @@ static bool is_contended(const struct redlock_lock *lock, uint64_t now_us)
 }
 
 /* Its timeout begins now. An unresponsive node gets the release, too: after the commands in flight
- * [S5]. The next request of this manager asks in the same turn: on each connection after the
- * release. Whether it yields is what the release before has said, because this one has no reply
- * yet. */
+ * [S5]. The next request of this manager asks in the same loop iteration, and on each connection
+ * after the release. Whether it yields depends on the previous release, because this one has no
+ * reply yet. */
 static void start_release(struct redlock_lock *lock, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
@@ -113,8 +113,8 @@ static void on_release_dequeued(struct rlk_call *call)
     start_release(RLK_CONTAINER(call, struct redlock_lock, queue), rlk_clock_us());
 }
 
-/* Release on these nodes, at once or after waiting in the queue. They are all that is still needed
- * of the hold, whose place the release takes. */
+/* Release on these nodes, at once or after waiting in the send queue. Nothing else is needed of the
+ * hold, whose memory the release takes over. */
 static void begin_release(struct redlock_lock *lock, uint64_t nodes)
 {
     static const struct rlk_lock_driver driver = {

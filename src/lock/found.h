@@ -26,11 +26,11 @@ void rlk_found_take_value(struct rlk_found *f, const struct rlk_reply *reply);
 void rlk_found_take_ttl(struct rlk_found *f, const struct rlk_reply *reply);
 
 /* Take the reply to GET of the counter. An error (an ACL forbids it) only means that the fencing
- * token is not known; the rest of the answer stays. */
+ * token is unknown; the rest of the answer stays. */
 void rlk_found_take_counter(struct rlk_found *f, const struct rlk_reply *reply);
 
 /* Take the reply to ZCARD of the wait queue. An error (an ACL forbids it, or somebody has another
- * value of that name) counts as nobody: the rest of the answer stays. */
+ * value of that name) counts as no waiters: the rest of the answer stays. */
 void rlk_found_take_waiters(struct rlk_found *f, const struct rlk_reply *reply);
 
 /* The connection broke before all replies came: there is no answer. */

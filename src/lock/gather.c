@@ -9,7 +9,8 @@ static struct rlk_gather *gather_of(struct rlk_operation *op)
     return RLK_CONTAINER(op, struct rlk_gather, operation);
 }
 
-/* One timer for all: the node whose time is over first. RLK_NEVER when none is awaited. */
+/* One timer for all: it fires for the node whose time is over first. RLK_NEVER when none is
+ * awaited. */
 static void set_gather_timer(struct rlk_gather *g)
 {
     uint64_t left = g->awaited, first_us = RLK_NEVER;
@@ -76,7 +77,7 @@ static void on_gather_event(struct rlk_operation *op, const struct rlk_event *ev
     }
 }
 
-/* Also when it has not started, or its report is queued already: that then says so. */
+/* Also when it has not started, or when its report is queued already: then that report says so. */
 static void close_gather(struct rlk_operation *op)
 {
     struct rlk_gather *g = gather_of(op);
@@ -93,7 +94,7 @@ static void close_gather(struct rlk_operation *op)
     rlk_turn_report(&g->rl->loop.turn, &g->report);
 }
 
-/* Not called: a manager is freed after all that it gathers was reported. */
+/* Never called: a manager is freed only after everything that it gathers was reported. */
 static void free_gather(struct rlk_operation *op)
 {
     gather_of(op)->kind->unref(gather_of(op));

@@ -1,12 +1,12 @@
 /* gather.h - asks each master once, and reports to the user when all are done.
  *
- *     can be asked     ---> asked ------+---> done: it has answered, or cannot answer; its time is
+ *     can be asked     ---> asked ------+---> done: it has replied, or cannot reply; its time is
  *     being connected  ---> up, asked --+           over; or the manager closes
  *
- *     all are done     ---> the report, once, at the end of the turn
+ *     all are done     ---> the report, once, at the end of the loop iteration
  *
  * Masters that are down are done at once. A query and an examination begin with this struct; they
- * say what is asked, and what the answers mean. */
+ * say what is asked, and what the replies mean. */
 #ifndef RLK_LOCK_GATHER_H
 #define RLK_LOCK_GATHER_H
 
@@ -57,7 +57,7 @@ void rlk_gather_extend(struct rlk_gather *g, unsigned node, uint64_t until_us);
 
 bool rlk_gather_awaits(const struct rlk_gather *g, unsigned node);
 
-/* This node is done. Does nothing when it was done before. */
+/* This node is done. Does nothing if it was done before. */
 void rlk_gather_done(struct rlk_gather *g, unsigned node);
 
 #endif

@@ -1,4 +1,4 @@
-/* lock.h - the inside of a lock's handle, from the request to the end of the release.
+/* lock.h - what is inside a lock's handle, from the request to the end of the release.
  *
  * drive_attempt.c drives the attempt, drive_hold.c the time in which the lock is held,
  * drive_release.c the release. Each of the three drives a machine of core/ in the same way: it
@@ -10,14 +10,14 @@
  *     the handle               600   and 40 for each node: its lease, and what it said last
  *     its claim                134   and the token (41, or 42 and the owner), and for each key
  *                                    3 and its length
- *     for each key, a record    72   and the length of the key; 8 to 16 for its place in a table
+ *     for each key, a record    72   and the length of the key; 8 to 16 for its slot in a table
  *     for several keys               8 for each, as they are a list of records
  *     after a refusal                256 for each node, for the value that its key had
  *
  * Each object is rounded up to 8 bytes beyond a multiple of 16, and malloc(3) adds 8. That makes
- * 1,152 bytes and the place in the table for five nodes and a key of 32 bytes
- * (tests/io/test_size.c). A lock that was not won in its first round keeps the claim of that, too.
- */
+ * 1,152 bytes and the slot in the table for five nodes and a key of 32 bytes
+ * (tests/io/test_size.c). A lock that was not won in its first round also keeps the claim of that
+ * round. */
 #ifndef RLK_LOCK_LOCK_H
 #define RLK_LOCK_LOCK_H
 
@@ -44,8 +44,8 @@ enum rlk_lock_phase {
 struct rlk_acquiring {
     struct redlock_lock *lock;
     struct rlk_attempt attempt;
-    struct rlk_contention_turn turn; /* of `contender` */
-    int driver_status; /* the status of an attempt that the driver ended; 0: it did not */
+    struct rlk_contention_wait wait; /* of `contender` */
+    int driver_status; /* the status of an attempt that the driver ended; 0: it did not end it */
     bool stepping;     /* its attempt is being stepped */
     redlock_acquire_cb *cb;
     uint64_t seen_fence; /* the largest counter that a node replied [S12] */
@@ -56,7 +56,7 @@ struct rlk_acquiring {
 
 /* What is known of an attempt that has ended. */
 struct rlk_effort {
-    int reason;     /* why the last round that failed did so */
+    int reason;     /* why the last failed round failed */
     uint32_t tries; /* rounds begun */
     uint64_t took_us;
 };
@@ -69,15 +69,15 @@ struct redlock_lock {
     bool owned_by_user;     /* RELEASING, ENDED: by a close, so the user still has the handle */
     bool by_token;          /* made by redlock_release_token(): the user has no handle */
     bool leads;             /* of an election, which releases it when the manager closes */
-    bool woke;              /* RELEASING: a master has woken somebody who waits for our keys */
+    bool woke;              /* RELEASING: a master has woken a waiter for our keys */
     bool kept;              /* kept.h */
-    bool listed;            /* masters have our place in their wait queues, perhaps */
-    bool notifies_moves;    /* the user wants a notice when the deadline moves */
+    bool listed;            /* masters may still list us in their wait queues */
+    bool notifies_moves;    /* the user wants a notification when the deadline moves */
     bool has_news;          /* trouble or the loss is not reported yet */
     struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */
     struct rlk_call report_extended; /* runs extend_cb */
-    struct rlk_call queue;           /* its place in the queue [S13] */
-    struct rlk_contender contender;  /* its place among the requests of this manager */
+    struct rlk_call queue;           /* its position in the send queue [S13] */
+    struct rlk_contender contender;  /* its position among the requests of this manager */
     struct rlk_timer timer;
     struct rlk_claim *claim;       /* of the present round */
     struct rlk_claim *first_claim; /* of the first round: redlock_lock_key() points into it */
@@ -85,7 +85,7 @@ struct redlock_lock {
     void *arg;                    /* of acquire_cb, later of release_cb */
     redlock_extend_cb *extend_cb; /* NULL: no extension is in flight */
     void *extend_arg;
-    redlock_notice_cb *notice_cb; /* NULL: the user wants no notices */
+    redlock_notice_cb *notice_cb; /* NULL: the user wants no notifications */
     void *notice_arg;
     uint64_t reported_deadline_us;      /* the deadline that was reported last */
     char (*holders)[RLK_TOKEN_MAX + 1]; /* by node: who has the key; NULL before a refusal */
@@ -104,7 +104,8 @@ struct rlk_lock_driver {
     struct rlk_operation_kind operation;
     void (*timer)(struct rlk_timer *t, uint64_t now_us);
     void (*report)(struct rlk_call *call);
-    void (*dequeued)(struct rlk_call *call); /* the first in the queue, and there is capacity */
+    void (*dequeued)(
+        struct rlk_call *call); /* the first in the send queue, and there is capacity */
 };
 
 /* A handle with a claim to the keys, each with the prefix before it, and room for a token. It is

@@ -16,11 +16,11 @@ struct redlock;
 struct rlk_claim;
 struct rlk_node;
 
-/* What looks have in common that belong together. */
+/* What looks that belong together have in common. */
 struct rlk_look_user {
     struct rlk_claim *key;
-    bool counts_waiters; /* also ask how many wait for the key */
-    unsigned refs;       /* commands in flight, and those that the user takes itself */
+    bool counts_waiters; /* also ask how many waiters the key has */
+    unsigned refs;       /* commands in flight, and those that the user counts itself */
     /* A look is complete, or has failed: then its answer is REDLOCK_REPLY_NONE. */
     void (*done)(struct rlk_look_user *user, struct rlk_node *n, uint64_t now_us);
     /* The last reference was dropped. */
@@ -30,7 +30,7 @@ struct rlk_look_user {
 /* A look at one master. */
 struct rlk_look {
     struct rlk_look_user *user;
-    bool tracked; /* the master reports when the key or its counter changes */
+    bool tracked; /* the master will report when the key or its counter changes */
     struct rlk_found found;
 };
 
@@ -44,7 +44,7 @@ int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len,
  */
 bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, uint64_t now_us);
 
-/* Nothing is reported any more, and `found` stays as it is. */
+/* Report nothing any more; `found` stays as it is. */
 void rlk_look_abandon(struct rlk_look *l, struct rlk_node *n);
 
 void rlk_look_unref(struct rlk_look_user *user);

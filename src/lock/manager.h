@@ -24,7 +24,7 @@
 /* The most operations of one kind that are pending at once [S13]. */
 #define RLK_MANAGER_MAX_PENDING 65536
 
-/* The kinds of operations that are counted, each by itself. */
+/* The kinds of operations that are counted separately. */
 enum rlk_operation_class {
     RLK_OPERATION_NONE = 0, /* not counted: about a lock that is held already */
     RLK_OPERATION_ACQUIRE,
@@ -38,7 +38,7 @@ struct rlk_operation;
 
 /* What an operation does when something happens to a node or to the manager. */
 struct rlk_operation_kind {
-    /* Something happened to a node: RLK_EVENT_NODE_UP, _NODE_DOWN, _WATCHED, _UNWATCHED,
+    /* Something happened to a node: RLK_EVENT_NODE_UP, _NODE_DOWN, _SUBSCRIBED, _UNSUBSCRIBED,
      * _QUARANTINED or _CLOCK_SUSPECT; or to this process: _SUSPENDED. A lock also gets the events
      * of its replies (ask.h). */
     void (*event)(struct rlk_operation *op, const struct rlk_event *ev);
@@ -117,8 +117,8 @@ void rlk_manager_add(struct redlock *rl, struct rlk_operation *op,
  * the list, but no other. */
 void rlk_manager_notify(struct redlock *rl, const struct rlk_event *ev);
 
-/* Something ended: check at the end of this turn whether a close can go on. Does nothing when the
- * manager is not closing. */
+/* Something ended: check at the end of this loop iteration whether a close can go on. Does nothing
+ * when the manager is not closing. */
 void rlk_manager_check_close(struct redlock *rl);
 
 /* This operation is about to be reported to the user: it is no longer pending. */

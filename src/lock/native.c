@@ -6,13 +6,13 @@
  *     EXISTS wait-queue      1: somebody waits ---> the script, which wakes the first
  *
  * The two commands of the first column are sent together, in this order: a client that enters the
- * queue after it was looked at finds the key free. The second one is left out for a round that was
- * lost, which wakes nobody. If its reply is lost, nobody is woken either: the waiters look after
- * the key [W4, W5].
+ * queue after it was checked finds the key free. A lost round wakes nobody, so the second command
+ * is left out. If its reply is lost, nobody is woken either: the waiters poll the key [W4, W5].
  *
- * The script is used for several keys, and when we know that somebody waits: it deletes and wakes
- * in one round trip. Where one of the two ways is refused, the other is used at once, and from then
- * on: by the command alone nobody is woken.
+ * The script is used for several keys, and when we know that there are waiters: it deletes and
+ * wakes in one round trip. If a server refuses one of the two ways, the other is used at once, and
+ * from then on. The command alone wakes nobody.
+ *
  * These are functions for rows of question.c: RELEASE (the script), DELETE, REMAINS and LISTED. */
 #include "lock/question.h"
 
@@ -34,7 +34,7 @@ static bool fits(const struct rlk_node *n, const struct rlk_claim *claim)
     return n->way == RLK_RELEASE_BY_NATIVE || (n->way == RLK_RELEASE_ANYHOW && !claim->contended);
 }
 
-/* The look at the wait queue is a hint: when it cannot be sent, nobody is woken. */
+/* The check of the wait queue is a hint: if it cannot be sent, nobody is woken. */
 bool rlk_native_send(struct rlk_draft *d, struct rlk_node *n, uint64_t now_us)
 {
     const struct rlk_claim *claim = d->context;
@@ -82,8 +82,8 @@ static void release_again(struct rlk_node *n, struct rlk_claim *claim, uint64_t 
     rlk_ask_for_claim(n->owner, claim, RLK_ASK_RELEASE, rlk_mask_bit(n->index), 0, now_us);
 }
 
-/* A node that refuses both ways is not asked without end: which were refused is noted for the
- * claim. */
+/* A node that refuses both ways is not asked again and again: the claim notes which were refused.
+ */
 static bool may_go_otherwise(struct rlk_node *n, struct rlk_claim *claim, bool by_native,
                              const struct rlk_reply *error)
 {
@@ -176,8 +176,8 @@ void rlk_native_take_deleted(const struct rlk_heard *h)
     }
 }
 
-/* Somebody waits for the key that we have released: the script wakes it, unless it was sent
- * already, or is refused. */
+/* There are waiters for the key that we have released: the script wakes the first, unless it was
+ * sent already, or is refused. */
 void rlk_native_take_listed(const struct rlk_heard *h)
 {
     struct rlk_node *n = h->node;

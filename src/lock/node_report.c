@@ -1,7 +1,7 @@
 /* node_report.c - tells the user when a master changes its state.
  *
- * Connections come and end with events; time alone makes a master unresponsive, or ends a
- * quarantine. So all masters are looked at after each such event, and now and then. */
+ * Connections come and end with events, but time alone can make a master unresponsive or end a
+ * quarantine. So all masters are checked after each such event, and now and then. */
 #include "lock/node_report.h"
 
 #include "base/list.h"
@@ -13,8 +13,8 @@ static void set_timer(struct rlk_node_report *r)
     rlk_timer_set(&r->loop->timers, &r->timer, rlk_time_add(rlk_clock_us(), r->pause_us));
 }
 
-/* Whether the user has not heard this yet; notes it. That the manager tries again to connect to a
- * master that is down is no news. */
+/* Whether the user has not heard this yet; notes it. A new attempt to connect to a master that is
+ * down is no news. */
 static bool is_news(struct rlk_node_known *known, const struct redlock_node_info *info)
 {
     bool quarantined = info->quarantine_ms > 0;

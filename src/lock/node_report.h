@@ -21,7 +21,7 @@ struct rlk_node_report {
     void *arg;
     struct redlock *rl;
     struct rlk_loop *loop;
-    uint64_t pause_us; /* how often to look */
+    uint64_t pause_us; /* how often to check */
     struct rlk_call call;
     struct rlk_timer timer;
     struct rlk_node_known known[REDLOCK_MAX_NODES];
@@ -31,7 +31,7 @@ struct rlk_node_report {
 void rlk_node_report_begin(struct rlk_node_report *r, struct redlock *rl, struct rlk_loop *loop,
                            const struct redlock_options *options);
 
-/* Something has happened to a master: look at all of them at the end of this turn. */
+/* Something has happened to a master: check all of them at the end of this loop iteration. */
 void rlk_node_report_check(struct rlk_node_report *r);
 
 /* The manager closes: report nothing from now on. */

@@ -1,7 +1,7 @@
 /* observation.c - drives the observer of a key: asks the masters, and reports to the user.
  *
- * The answers are kept twice: in the look, while its replies come in, and in `known`, which is the
- * last whole answer of each master. Only that is reported. */
+ * The replies are kept twice: in the look, while they come in, and in `known`, which is the last
+ * complete answer of each master. Only that is reported. */
 #include "lock/observation.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static void on_unused(struct rlk_look_user *user)
 
 static void step_observation(struct rlk_observation *o, const struct rlk_event *ev);
 
-/* Looks do not wait in the queue: there is one of an observation at a master at a time. */
+/* Looks do not wait in the send queue: an observation has only one at a time on each master. */
 static bool ask_node(struct rlk_observation *o, unsigned node, uint64_t now_us)
 {
     struct rlk_node *n = &o->rl->nodes[node];
@@ -102,7 +102,7 @@ static void on_observation_timer(struct rlk_timer *t, uint64_t now_us)
 
 /* ---- answers ---- */
 
-/* The number of a value that was cut is that of its beginning and of its length. */
+/* The number of a value that was cut is made from its beginning and its length. */
 static uint64_t number_of(const struct rlk_observation *o, const struct rlk_found *f)
 {
     return rlk_observed_number(&o->rl->observed, f->value, f->len) + f->full_len - f->len;
@@ -140,7 +140,7 @@ static void on_looked(struct rlk_look_user *user, struct rlk_node *n, uint64_t n
 
 /* ---- reporting ---- */
 
-/* The answers that no longer count are not shown, and the times that are left are those of now. */
+/* Answers that no longer count are not shown, and the remaining times are those of now. */
 static void refresh(struct rlk_observation *o, uint64_t now_us)
 {
     const struct rlk_holder_view *v = &o->observer.view;
@@ -157,7 +157,7 @@ static void refresh(struct rlk_observation *o, uint64_t now_us)
     }
 }
 
-/* The observer knows the fencing token, and whether enough masters have answered, better than the
+/* The observer knows the fencing token, and whether enough masters have replied, better than the
  * result of one look at each. */
 static void on_result(const struct redlock_query_result *found, int status, void *arg)
 {
@@ -192,7 +192,7 @@ static void deliver_observation(struct rlk_observation *o)
     rlk_result_report(found, rl->nodes, rl->options.n_nodes, on_result, o);
 }
 
-/* The last thing that happens to it, but for replies that are still in flight. */
+/* The last thing that happens to it, except for replies that are still in flight. */
 static void report_observation(struct rlk_call *call)
 {
     struct rlk_observation *o = RLK_CONTAINER(call, struct rlk_observation, report);
@@ -226,7 +226,8 @@ static void end_observation(struct rlk_observation *o)
     rlk_turn_report(&o->rl->loop.turn, &o->report);
 }
 
-/* It stays in the list of operations until the end of the turn: that list may be being read. */
+/* It stays in the list of operations until the end of the loop iteration: somebody may be going
+ * through that list. */
 void rlk_observation_end(struct rlk_observation *o)
 {
     if (o == NULL) {
@@ -243,8 +244,8 @@ static struct rlk_observation *observation_of(struct rlk_operation *op)
     return RLK_CONTAINER(op, struct rlk_observation, operation);
 }
 
-/* The subscriber connection goes down with its node, and a node that was UP says nothing else of
- * that. */
+/* The subscriber connection goes down with its node, and no other event says so for a node that was
+ * UP. */
 static void on_observation_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
     struct rlk_observation *o = observation_of(op);
@@ -271,7 +272,7 @@ static void free_observation(struct rlk_operation *op)
     if (!o->ended) {
         rlk_observed_remove(&o->rl->observed, &o->observed);
     }
-    o->ended = true; /* a look that is under way is of no use any more */
+    o->ended = true; /* a look that is under way is no longer needed */
     rlk_timer_cancel(&o->rl->loop.timers, &o->timer);
     rlk_list_remove(&o->report.link);
     rlk_list_remove(&op->link);

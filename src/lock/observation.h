@@ -20,15 +20,16 @@ struct redlock;
 struct rlk_event;
 struct rlk_observation;
 
-/* The most observations of one manager at once. */
+/* The most observations that one manager can have. */
 #define RLK_OBSERVATION_MAX 1024
 
-/* What is known of the key: called once when it is known for the first time, then after each change
- * of whether it is held, of the token and of the fencing token; never twice in a row with the same
- * of these. It runs at the end of a turn, like every callback of the user. Everything is borrowed.
+/* What is known of the key: called once when that is known for the first time, then whenever it
+ * changes whether the key is held, or by which token and fencing token; never twice in a row with
+ * all of these the same. It runs at the end of a loop iteration, like every callback of the user.
+ * Everything is borrowed.
  *
  * status 0: the key is held (result->held), or it is free: no value can have a majority.
- * REDLOCK_ENOQUORUM: too few masters answer to know that, for node_timeout_ms already.
+ * REDLOCK_ENOQUORUM: for node_timeout_ms already, too few masters have replied to know that.
  * REDLOCK_ECANCELED: the manager was closed; result is NULL, and the observation has ended.
  *
  * The fencing token of one holder never becomes smaller. When a client has just acquired the lock,
@@ -51,8 +52,8 @@ int rlk_observe(struct redlock *rl, const char *key, rlk_observation_cb *cb, voi
  * reported. Allowed in every callback, its own included. */
 void rlk_observation_end(struct rlk_observation *o);
 
-/* A master has reported a change of this key, or of the counter with this name: take it to those
- * who observe the key. */
+/* A master has reported a change of this key, or of the counter with this name: pass it on to the
+ * observers of the key. */
 void rlk_observation_changed(struct redlock *rl, const char *key, size_t len,
                              const struct rlk_event *ev);
 

@@ -1,4 +1,4 @@
-/* observed.c - a table of the keys that are observed, each with a list of who observes it. */
+/* observed.c - a table of the keys that are observed, each with a list of its observers. */
 #include "lock/observed.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* observed.h - finds those who observe a key by its name, when a master reports a change of it. */
+/* observed.h - finds the observers of a key by its name, when a master reports a change of it. */
 #ifndef RLK_LOCK_OBSERVED_H
 #define RLK_LOCK_OBSERVED_H
 
@@ -14,7 +14,7 @@ struct rlk_observed {
     struct rlk_table keys;
 };
 
-/* One who observes a key. */
+/* One observer of a key. */
 struct rlk_observed_link {
     struct rlk_list link; /* among those of the key */
     struct rlk_observed_key *key;
@@ -30,11 +30,11 @@ bool rlk_observed_add(struct rlk_observed *o, struct rlk_observed_link *who, con
                       size_t len);
 void rlk_observed_remove(struct rlk_observed *o, struct rlk_observed_link *who);
 
-/* The list of the links of those who observe this key, or the key whose counter has this name;
- * NULL: nobody does. */
+/* The list of the links of the observers of this key, or of the key whose counter has this name;
+ * NULL: there are none. */
 struct rlk_list *rlk_observed_find(struct rlk_observed *o, const char *name, size_t len);
 
-/* A number for the bytes of a value, that nobody can predict. */
+/* A number for the bytes of a value that nobody can predict. */
 uint64_t rlk_observed_number(const struct rlk_observed *o, const void *value, size_t len);
 
 #endif

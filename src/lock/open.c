@@ -13,7 +13,7 @@
 #include "lock/renewals.h"
 #include "net/clock.h"
 
-/* How many bytes of freed objects are kept for the next ones: what some 1,000 locks need that are
+/* How many bytes of freed objects are kept for the next ones: enough for some 1,000 locks that are
  * acquired and released all the time. */
 #define KEEP_BYTES ((size_t)4 << 20)
 

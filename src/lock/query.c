@@ -1,7 +1,7 @@
-/* query.c - asks every master for the value of a key, the time that it has left, and who waits.
+/* query.c - asks every master for the value of a key, its remaining time, and its waiters.
  *
- * Each master is looked at once (look.h). The query is reported when each master has answered all
- * of it, or cannot answer, or after node_timeout_ms. */
+ * Each master is asked once (look.h). The query is reported when each master has answered all of
+ * it, or cannot answer, or after node_timeout_ms. */
 #include <redlock/query.h>
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 
 struct rlk_query {
     struct rlk_gather gather;
-    struct rlk_call queue; /* its place in the queue [S13] */
+    struct rlk_call queue; /* its position in the send queue [S13] */
     redlock_query_cb *cb;
     void *arg;
     struct rlk_look_user user; /* one reference until it is reported */
@@ -99,7 +99,7 @@ static const struct rlk_gather_kind gather_kind = {.ask = ask_holder,
 
 /* ---- the beginning ---- */
 
-/* Start at once, or wait in the queue. The timeout begins with the question. */
+/* Start at once, or wait in the send queue. The timeout begins with the question. */
 static void begin_query(struct rlk_query *q, enum rlk_event_kind kind)
 {
     struct redlock *rl = q->gather.rl;

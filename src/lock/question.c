@@ -9,7 +9,7 @@
 
 /* ---- reading replies ---- */
 
-/* [S10] A fresh token that is there already shows a fault, and no vote. */
+/* [S10] A fresh token that is there already shows a fault, and is no vote. */
 static enum redlock_said read_vote(enum rlk_vote vote, const struct rlk_reply *reply,
                                    struct rlk_event *ev)
 {
@@ -77,7 +77,7 @@ static enum redlock_said read_adoption(struct rlk_node *n, const struct rlk_clai
     return read_answer(rlk_classify_keep(reply), ev);
 }
 
-/* Our key may be there, by an answer that was lost. */
+/* Our key may be there, because of a reply that was lost. */
 static enum redlock_said read_restored(struct rlk_node *n, const struct rlk_claim *claim,
                                        const struct rlk_reply *reply, struct rlk_event *ev)
 {
@@ -115,15 +115,15 @@ static bool is_clock_suspect(const struct rlk_node *n, uint64_t now_us)
 
 /* ---- capacity ---- */
 
-/* What finds no room becomes a pending release. */
+/* A release that finds no room becomes pending. */
 static bool has_room_for_release(const struct rlk_node *n)
 {
     return rlk_capacity_is_free(n, RLK_RANK_URGENT);
 }
 
-/* The lists are hints, so what is sent about them may be left out. A master that has too much to do
- * is asked for no place in a wait queue; and one that wakes us without end, for keys that nobody
- * here waits for, must not make us send without end. */
+/* Wait queues are hints, so what is sent about them may be left out. A master that has too much to
+ * do is not asked to list us; and one that wakes us without end, for keys that nobody here waits
+ * for, must not make us send without end. */
 static bool has_room_for_hint(const struct rlk_node *n)
 {
     return rlk_capacity_is_free_to_wait(n);
@@ -131,7 +131,7 @@ static bool has_room_for_hint(const struct rlk_node *n)
 
 /* ---- commands ---- */
 
-/* SET has a form with GET: its refusal returns the value of the key. */
+/* SET has a form with GET: then a refusal returns the value of the key. */
 static unsigned with_get(const struct rlk_node *n)
 {
     return n->returns_holder;
@@ -215,7 +215,7 @@ static uint32_t restore_ttl_ms(const struct rlk_node *n, const struct rlk_claim 
                                   .broken = rlk_ask_broken, .again = rlk_ask_again                 \
     }
 
-/* The same, with the usual way of its reply. */
+/* The same, with the usual handling of its reply. */
 #define ASK(...) TALK(.take = rlk_ask_take, __VA_ARGS__)
 
 const struct rlk_question rlk_questions[RLK_ASKS] = {

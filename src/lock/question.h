@@ -24,18 +24,18 @@ enum rlk_ask {
     RLK_ASK_SET = 0, /* set our key, if there is no key */
     RLK_ASK_SET_ALL, /* set several keys, all or none of them */
     RLK_ASK_FENCED,  /* set one or several keys, and raise their counters [S12] */
-    RLK_ASK_ADOPT,   /* let keys live longer that another client acquired */
+    RLK_ASK_ADOPT,   /* extend keys that another client acquired */
     RLK_ASK_CONFIRM, /* raise the counters to the fencing token [S12] */
-    RLK_ASK_KEEP,    /* let our keys live longer [S7] */
+    RLK_ASK_KEEP,    /* extend our keys [S7] */
     RLK_ASK_RESTORE, /* set our keys again [S8] */
     RLK_ASK_RELEASE, /* delete our keys [S5] */
-    RLK_ASK_WAIT,    /* list us among those who wait for the keys, or say that it is our turn */
-    RLK_ASK_LEAVE,   /* take us out of those lists */
+    RLK_ASK_WAIT,    /* list us in the wait queue, or wake us */
+    RLK_ASK_LEAVE,   /* take us out of those queues */
 
     /* Parts of a release (native.c). */
     RLK_ASK_DELETE,  /* delete our key by the server's own command */
     RLK_ASK_REMAINS, /* it was not ours: is there another one? */
-    RLK_ASK_LISTED,  /* does somebody wait for it? */
+    RLK_ASK_LISTED,  /* are there waiters for it? */
     RLK_ASKS
 };
 
@@ -53,23 +53,23 @@ struct rlk_question {
     enum rlk_trouble_kind refused; /* noted for a node that replies with an error */
     enum rlk_event_kind event;     /* that the driver gets */
     unsigned phases;               /* bits of enum rlk_while: where the driver wants the event */
-    bool hint;                     /* about the wait queues, which are hints: it may be left out */
-    bool outlives_lock;            /* it is wanted when there is no lock any more */
+    bool hint;                     /* about the wait queues, which are hints: it may be dropped */
+    bool outlives_lock;            /* it is needed even when the lock is gone */
 
     /* What a reply says: only an answer; or else a function that fills in the vote, answer, fence
-     * or position of an event that has its kind, node, time and round already. Both NULL: the reply
-     * becomes no event. */
+     * or position of an event whose kind, node, time and round are set already. Both NULL: the
+     * reply becomes no event. */
     enum rlk_answer (*classify)(const struct rlk_reply *reply);
     enum redlock_said (*read)(struct rlk_node *n, const struct rlk_claim *claim,
                               const struct rlk_reply *reply, struct rlk_event *ev);
     /* Whether a yes does not count; NULL: it does. */
     bool (*is_quarantined)(const struct rlk_node *n, uint64_t now_us);
-    /* Whether a node has capacity for the command. NULL: it had its turn in the queue, or takes the
-     * place of a command that was just answered. */
+    /* Whether a node has capacity for the command. NULL: it has waited in the send queue, or
+     * replaces a command whose reply just came. */
     bool (*has_capacity)(const struct rlk_node *n);
     /* Send it to a node. NULL: as the conversation of the row. False: as rlk_talk_begin(). */
     bool (*send)(struct rlk_draft *d, struct rlk_node *n, uint64_t now_us);
-    /* The ttl for a script that is sent again; 0: not at all. NULL: that of the claim. */
+    /* The ttl for a script that is sent again; 0: do not send it. NULL: that of the claim. */
     uint32_t (*ttl_again_ms)(const struct rlk_node *n, const struct rlk_claim *claim,
                              uint64_t now_us);
     /* The node has refused it: whether it was sent in another way, whose reply counts. NULL: it
@@ -90,7 +90,7 @@ void rlk_ask_unref(void *claim);
 
 /* ---- functions of the rows of a release, in native.c ---- */
 
-/* RELEASE: sent by the command where that fits the node and the claim, else by the script. */
+/* RELEASE: sent by the command if that fits the node and the claim, else by the script. */
 bool rlk_native_send(struct rlk_draft *d, struct rlk_node *n, uint64_t now_us);
 
 /* Lines. The form of DELETE is the command that the server has. */
@@ -105,7 +105,7 @@ void rlk_native_take_deleted(const struct rlk_heard *h);
 void rlk_native_take_listed(const struct rlk_heard *h);
 
 /* Refusals: whether the release was sent in the other way. _needs_script: our user may not use
- * EXISTS there, without which the command tells too little. */
+ * EXISTS there, and without that the command tells too little. */
 bool rlk_native_instead_of_script(struct rlk_node *n, struct rlk_claim *claim,
                                   const struct rlk_reply *error, uint64_t now_us);
 bool rlk_native_instead_of_command(struct rlk_node *n, struct rlk_claim *claim,

@@ -16,7 +16,7 @@ static bool is_expected_enough(const struct rlk_node *n, enum rlk_rank rank)
     return rank == RLK_RANK_FRESH && n->expected >= RLK_QUEUE_EXPECTED;
 }
 
-/* How many nodes are how loaded. */
+/* How many nodes have which load. */
 struct view {
     uint64_t crowded; /* being connected, and enough operations wait for that already */
     unsigned free, full, left_out;
@@ -51,8 +51,8 @@ static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk
     }
 }
 
-/* Whether an operation must wait in the queue. It must, too, when only the crowded nodes would make
- * a majority: it waits until they are connected. */
+/* Whether an operation must wait in the queue. It also has to when only the crowded nodes would
+ * make a majority: it waits until they are connected. */
 static bool is_full(const struct rlk_queue *queue, enum rlk_rank rank, struct rlk_event *ev)
 {
     unsigned i, n = queue->options->n_nodes, quorum = rlk_validity_quorum(n), ready, had;

@@ -1,7 +1,7 @@
 /* read_stats.c - the calls that read what a manager and its nodes have counted.
  *
- * What can be computed from other numbers is not counted: commands are those that were answered,
- * those that were not, and those in flight. */
+ * What can be computed from other numbers is not counted: the commands sent are those with a reply,
+ * those that will get none, and those in flight. */
 #include <string.h>
 
 #include <redlock/error.h>

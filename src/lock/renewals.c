@@ -12,7 +12,7 @@
 
 /* ---- replies ---- */
 
-/* What was said of each claim; all 0 when the reply is no answer. A copy: what follows from the
+/* What was said of each claim; all 0 when the reply says nothing. A copy: what follows from the
  * first of them may end the connection, and its replies with it. */
 static void read_answers(const struct rlk_batch *batch, const struct rlk_reply *reply,
                          char answers[RLK_BATCH_MOST])
@@ -145,8 +145,8 @@ static void settle_batch(struct redlock *rl, struct rlk_batch *batch, uint64_t n
     rlk_batch_unref(batch);
 }
 
-/* The batch itself may still be in flight to others, so a claim that nobody renews any more is left
- * out of a copy. False: out of memory. */
+/* The batch itself may still be in flight to other nodes. So make a copy without the claims that
+ * nobody renews any more. False: out of memory. */
 static bool send_again(const struct rlk_heard *h)
 {
     struct rlk_batch *again = rlk_batch_copy(h->context, rlk_mask_bit(h->node->index));

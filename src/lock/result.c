@@ -23,7 +23,7 @@ static bool is_same_value(const struct rlk_found *a, const struct rlk_found *b)
            memcmp(a->value, b->value, a->len) == 0;
 }
 
-/* The first node that has the same value: a number for it. */
+/* The first node that has the same value: this serves as a number for the value. */
 static uint64_t number_of(struct rlk_found *const *found, unsigned which)
 {
     unsigned i = 0;
@@ -148,7 +148,7 @@ static void keep(struct texts *t, const char **text)
     t->size += size;
 }
 
-/* These two name every pointer of their struct, but `nodes`. */
+/* These two name every pointer of their struct except `nodes`. */
 _Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_query_result, priority), "keep a new pointer");
 _Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_query_node, waiters), "keep a new pointer");
 

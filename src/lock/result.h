@@ -1,4 +1,4 @@
-/* result.h - decides who holds a key, from what was found on each master; and copies the answer. */
+/* result.h - decides who holds a key, from what was found on each master, and copies the result. */
 #ifndef RLK_LOCK_RESULT_H
 #define RLK_LOCK_RESULT_H
 

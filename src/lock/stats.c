@@ -1,4 +1,4 @@
-/* stats.c - counts what is seldom. What is counted often is a plain increment where it happens. */
+/* stats.c - counts what is rare. What is frequent is a plain increment where it happens. */
 #include "lock/stats.h"
 
 #include <redlock/error.h>
@@ -34,7 +34,7 @@ void rlk_stats_released(struct rlk_stats *s, int status)
     s->unreleased += status != REDLOCK_OK;
 }
 
-/* A success is that of a renewal or an extension: the hold begins with one. */
+/* The success of a renewal or an extension, because the hold begins with one. */
 void rlk_stats_count_change(struct rlk_stats *s, const struct rlk_stats_view *before,
                             const struct rlk_hold *now, uint64_t now_us)
 {

@@ -19,7 +19,7 @@ SUITE("contention");
 
 struct request {
     struct rlk_contender who;
-    struct rlk_contention_turn turn;
+    struct rlk_contention_wait wait;
     unsigned keys; /* a mask */
     bool may_wait;
     bool fails; /* as soon as it is started */
@@ -115,7 +115,7 @@ static bool enter(struct request *r, unsigned mask, bool may_wait, unsigned turn
     ck_assert_ptr_nonnull(claim);
     r->keys = mask;
     r->may_wait = may_wait;
-    entered = rlk_contention_enter(&contention, &r->who, may_wait ? &r->turn : NULL, claim);
+    entered = rlk_contention_enter(&contention, &r->who, may_wait ? &r->wait : NULL, claim);
     rlk_claim_unref(claim);
     return entered;
 }
@@ -555,7 +555,7 @@ TEST(a_claim_of_one_key_needs_no_memory_of_its_own)
     begin();
     tell("+0a");
     ck_assert_ptr_eq(requests[0].who.keys, &requests[0].who.key);
-    ck_assert_ptr_eq(requests[0].turn.links, &requests[0].turn.link);
+    ck_assert_ptr_eq(requests[0].wait.links, &requests[0].wait.link);
     end();
 }
 
@@ -581,7 +581,7 @@ TEST(without_memory_nobody_enters_and_nothing_is_left)
         ck_assert_int_lt(i, 20);
         allowed = i;
         rlk_alloc_hook(allow);
-        entered = rlk_contention_enter(&contention, &requests[0].who, &requests[0].turn, claim);
+        entered = rlk_contention_enter(&contention, &requests[0].who, &requests[0].wait, claim);
         rlk_alloc_hook(NULL);
         ck_assert_int_eq(requests[0].who.state, entered ? RLK_CONTENDER_ACTIVE : RLK_CONTENDER_OUT);
         ck_assert_uint_eq(contention.keys.count, entered ? 4 : 0);
@@ -623,7 +623,7 @@ TEST(a_hundred_thousand_stand_behind_one)
     for (i = 0; i < MANY; i++) {
         rlk_contender_init(&crowd[i].who);
         crowd[i].fails = i >= MANY / 2;
-        ck_assert(rlk_contention_enter(&contention, &crowd[i].who, &crowd[i].turn, claim));
+        ck_assert(rlk_contention_enter(&contention, &crowd[i].who, &crowd[i].wait, claim));
     }
     for (i = 0; i < MANY / 2; i++) {
         rlk_contention_hold(&contention, &crowd[i].who);
