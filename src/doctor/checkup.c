@@ -23,7 +23,7 @@
     (REDLOCK_RIGHT_SET | REDLOCK_RIGHT_GET | REDLOCK_RIGHT_DEL | REDLOCK_RIGHT_PEXPIRE |           \
      REDLOCK_RIGHT_PTTL | REDLOCK_RIGHT_EVAL | REDLOCK_RIGHT_EVALSHA)
 
-/* ---- answers ---- */
+/* ---- replies ---- */
 
 /* Every product reports a redis_version; most also report their own. */
 static void read_product(struct rlk_checkup *p, const char *text)
@@ -71,7 +71,7 @@ static void take_info(const struct rlk_heard *h)
     }
 }
 
-/* The value in an answer to CONFIG GET; NULL in any other answer. */
+/* The value in a reply to CONFIG GET; NULL in any other reply. */
 static const char *config_value(const struct rlk_reply *reply)
 {
     bool told = reply->type == RLK_REPLY_ARRAY && reply->integer == 2 &&
@@ -104,7 +104,7 @@ static void take_min_replicas(const struct rlk_heard *h)
     p->min_replicas = value ? (unsigned)strtoul(value, NULL, 10) : 0;
 }
 
-/* The setting is as old as the channels. Nothing is known if it has another name there. */
+/* The setting is as old as the channels. If it has another name there, nothing is known. */
 static void take_channels(const struct rlk_heard *h)
 {
     struct rlk_checkup *p = h->context;
@@ -186,15 +186,15 @@ static bool format_words(struct rlk_command *c, const struct rlk_say *say)
     return rlk_command_words(c, words) == 0;
 }
 
-/* Who logs in with a name is not asked for it: it is known, and locks do not need the permission to
+/* If we log in with a name, do not ask for it: we know it, and locks do not need the permission to
  * ask. A denied question would be in the server's ACL LOG. */
 static bool has_no_name(const struct rlk_say *say)
 {
     return rlk_login_user(say->node->options->login, say->node->uri) == NULL;
 }
 
-/* The last of all ids of connections, which none gets. Not 0: with that, Redis before 7.0 ends the
- * connections of all clients. */
+/* The largest possible connection id, which no connection gets. Not 0: with that, Redis before 7.0
+ * ends the connections of all clients. */
 #define NO_CLIENT "9223372036854775807"
 
 /* A line that tries a permission, and one that also reads the reply. */

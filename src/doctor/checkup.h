@@ -56,15 +56,15 @@ bool rlk_checkup_take_denial(struct rlk_checkup *p, unsigned right, unsigned cha
 void rlk_checkup_note_subscriber(struct rlk_checkup *p, const struct rlk_node *n,
                                  const struct rlk_trouble *t);
 
-/* The answer to TIME. */
+/* The reply to TIME. */
 void rlk_checkup_take_time(struct rlk_checkup *p, const struct rlk_reply *reply, uint64_t sent_us,
                            uint64_t now_us);
 
-/* The timeout of the master has passed. The TIME that was sent at sent_us has no answer; its round
+/* The timeout of the master has passed. The TIME that was sent at sent_us has no reply; its round
  * trip up to now counts if it is the longest. */
 void rlk_checkup_end(struct rlk_checkup *p, uint64_t sent_us, uint64_t now_us);
 
-/* Facts that do not come from answers: the user, the database, the address, and the product from
+/* Facts that do not come from replies: the user, the database, the address, and the product from
  * the handshake. */
 void rlk_checkup_note_connection(struct rlk_checkup *p, const struct rlk_node *n);
 

@@ -29,9 +29,9 @@ static void add_trouble(const struct rlk_trouble *trouble, const struct rlk_trou
                 text[0] ? text : "has not replied to every question");
 }
 
-/* ---- a master that did not answer ---- */
+/* ---- a master that did not reply ---- */
 
-/* What is only a warning does not explain that. */
+/* A mere warning does not explain that. */
 static void explain_silence(const struct redlock_examined *x, const struct rlk_trouble *trouble,
                             struct rlk_notes *notes)
 {
@@ -46,7 +46,7 @@ static void explain_silence(const struct redlock_examined *x, const struct rlk_t
     add_trouble(trouble, row, notes);
 }
 
-/* ---- a master that answered ---- */
+/* ---- a master that replied ---- */
 
 static void judge_role(const struct redlock_examined *x, struct rlk_notes *notes)
 {
@@ -255,7 +255,7 @@ static const char *list_rights(unsigned rights, bool grants, char *out, size_t s
     return out;
 }
 
-/* Without a prefix locks may have any name; then only our own keys are known. */
+/* Without a prefix locks may have any name, so we know only our own keys. */
 static void judge_keys(const struct redlock_examined *x,
                        const struct rlk_diagnosis_context *context, struct rlk_notes *notes)
 {

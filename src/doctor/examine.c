@@ -64,7 +64,7 @@ static void finish_node(struct entry *x)
     rlk_gather_done(&x->exam->gather, x->node->index);
 }
 
-/* ---- question and answer ---- */
+/* ---- questions and replies ---- */
 
 static struct entry *entry_of(void *checkup)
 {
@@ -123,7 +123,8 @@ static const struct rlk_talk time_talk = {
     RLK_LINES({.words = RLK_WORDS("TIME"), .take = take_time}), .ref = ref_checkup,
     .unref = unref_checkup, .done = ask_time, .broken = on_examination_broken};
 
-/* The clock is read anew: the round trip must not count how long the replies took to read. */
+/* Read the clock again: the round trip must not include the time that it took to read the replies.
+ */
 static void ask_time(const struct rlk_heard *h)
 {
     struct entry *x = entry_of(h->context);
@@ -234,7 +235,7 @@ static struct rlk_exam *make_exam(struct redlock *rl)
     return e;
 }
 
-/* Those that are being connected have this time for it; those that are ready get another. */
+/* A master that is being connected has this time for it; one that is ready gets another. */
 static void start_exam(struct rlk_exam *e)
 {
     const struct redlock *rl = e->gather.rl;

@@ -49,7 +49,7 @@ void rlk_report_end(struct rlk_report *r)
 
 /* ---- each master ---- */
 
-/* Why the master did not answer, or does not vote. */
+/* Why the master did not reply, or does not vote. */
 static void explain_trouble(struct rlk_report_node *part, const struct rlk_node *n,
                             const char *error)
 {
@@ -61,7 +61,7 @@ static void explain_trouble(struct rlk_report_node *part, const struct rlk_node 
     }
 }
 
-/* Of Redis. Others give no version that says what they know. */
+/* By the version of Redis. Other products do not say by their version what they know. */
 static bool is_redis_below(const struct redlock_examined *x, char major)
 {
     return strcmp(x->product, "redis") == 0 && x->version[0] >= '1' && x->version[0] < major &&

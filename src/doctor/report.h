@@ -1,4 +1,4 @@
-/* report.h - the report of an examination: the answers of the masters, compared and judged.
+/* report.h - the report of an examination: the replies of the masters, compared and judged.
  *
  * All its memory is allocated at the beginning. */
 #ifndef RLK_DOCTOR_REPORT_H

@@ -69,7 +69,7 @@ static void put_text(struct text *t, const char *text)
     put_right(t, text, strlen(text));
 }
 
-/* A prefix as a pattern: these characters have a meaning there. */
+/* The prefix as part of a pattern: characters with a meaning in patterns are escaped. */
 static void put_prefix(struct text *t, const char *prefix)
 {
     for (; *prefix; prefix++) {
@@ -80,7 +80,7 @@ static void put_prefix(struct text *t, const char *prefix)
     }
 }
 
-/* Selectors are sets of rights beside those of the user itself, and -@all leaves them alone. */
+/* Selectors are sets of rights besides those of the user itself, and -@all does not change them. */
 static void put_keys(struct text *t, const struct rlk_rights_user *user)
 {
     put_text(t, user->selectors ? " on clearselectors resetkeys ~" : " on resetkeys ~");
@@ -93,7 +93,7 @@ static void put_keys(struct text *t, const struct rlk_rights_user *user)
     }
 }
 
-/* Without the channels of the table, which put_keys() has written. */
+/* Without the channels of the table, which put_keys() has already written. */
 static void put_commands(struct text *t, const char *acl)
 {
     const char *word = acl;

@@ -25,7 +25,8 @@ struct rlk_rights_user {
     unsigned database;
     bool channels;      /* the server knows rights to channels: not Redis 6.0 */
     bool selectors;     /* it knows selectors: Redis from 7.0 on, Valkey */
-    const char *native; /* a grant for the command that deletes by value; "": it has none */
+    const char *native; /* the rule that grants the command that deletes by value; "": the server
+                           has no such command */
 };
 
 /* Write the ACL SETUSER command that gives all of these rights and no others; "" when it does not

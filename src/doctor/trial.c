@@ -61,7 +61,7 @@ static void take_invalidations(const struct rlk_heard *h)
     take_subscribed(h->context, h->reply, REDLOCK_RIGHT_INVALIDATIONS);
 }
 
-/* Not if the last line has ended it. */
+/* Not if the last line has ended the trial. */
 static void on_answered(const struct rlk_heard *h)
 {
     struct rlk_trial *t = h->context;

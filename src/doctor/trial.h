@@ -1,9 +1,9 @@
 /* trial.h - tries SUBSCRIBE, as the subscriber connection of a node uses it.
  *
- * On a connection of its own: in RESP2 a connection that has subscribed takes no other commands,
- * and a user with minimum permissions may not unsubscribe. The connection ends with the trial. The
- * node's own subscriber connection is left alone: it would show the rights of the time when it was
- * made. */
+ * The trial has its own connection: in RESP2 a connection that has subscribed takes no other
+ * commands, and a user with minimum permissions may not unsubscribe. The connection ends with the
+ * trial. The node's own subscriber connection is not used: it only shows the permissions at the
+ * time when it was made. */
 #ifndef RLK_DOCTOR_TRIAL_H
 #define RLK_DOCTOR_TRIAL_H
 
@@ -31,7 +31,7 @@ void rlk_trial_start(struct rlk_trial *t, uint64_t now_us);
 
 bool rlk_trial_is_open(const struct rlk_trial *t);
 
-/* `done` will not be called. Does nothing when it is not open. _end: free its memory, too. */
+/* Cancel: `done` will not be called. Does nothing if it is not open. _end: free its memory, too. */
 void rlk_trial_cancel(struct rlk_trial *t);
 void rlk_trial_end(struct rlk_trial *t);
 

@@ -5,7 +5,7 @@
 #include "node/node.h"
 #include "node/options.h"
 
-/* How much may be unanswered. */
+/* How many commands, and bytes of them, may be in flight. */
 struct limit {
     size_t commands, bytes;
 };
@@ -41,7 +41,7 @@ bool rlk_capacity_is_easy(const struct rlk_node *n, enum rlk_rank rank, uint64_t
            is_below(n, &capacity[rank]) && now_us <= rlk_node_overdue_us(n);
 }
 
-/* Whether its oldest command has been unanswered for more than node_timeout_ms / part. */
+/* Whether its oldest command has had no reply for more than node_timeout_ms / part. */
 static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
 {
     uint64_t oldest_us = rlk_inflight_oldest_us(&n->link.inflight);
@@ -50,8 +50,8 @@ static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
 }
 
 /* A node that is some way behind a majority delays nobody [S6]. But our own commands must not make
- * a node so slow that it is unresponsive [S14]: that would use up the nodes that may fail. So
- * rounds wait for a node that is full, until its oldest command has been unanswered for half of
+ * a node so slow that it is unresponsive [S14]: that would use up the failures that we can bear. So
+ * rounds wait for a node that is full, until its oldest command has had no reply for half of
  * node_timeout_ms.
  *
  * [S5] A node with pending releases is sent these before any fresh command. */

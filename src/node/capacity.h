@@ -29,15 +29,15 @@ enum rlk_rank {
 enum rlk_load {
     RLK_LOAD_FREE = 0,
     RLK_LOAD_BEHIND,  /* asked, but a round begins as soon as a majority is free */
-    RLK_LOAD_FULL,    /* a round waits until it has answered something */
+    RLK_LOAD_FULL,    /* a round waits until it has replied to something */
     RLK_LOAD_LEFT_OUT /* a round begins without it; only a held lock that needs it asks it */
 };
 
 /* Whether one more command may be sent; ignores the queue and pending releases. */
 bool rlk_capacity_is_free(const struct rlk_node *n, enum rlk_rank rank);
 
-/* The same for a request for a place in a wait queue. Rounds that wait in the queue use all the
- * room that they may: a waiter that got no place because of them would poll, and add to them. */
+/* The same for a position check. Rounds that wait in the send queue use all the room that they may:
+ * a waiter that was not listed because of them would poll, and add to them. */
 bool rlk_capacity_is_free_to_wait(const struct rlk_node *n);
 
 /* Whether the node is ready and RLK_LOAD_FREE, as nearly always. Quick; false proves nothing. */

@@ -108,7 +108,7 @@ static char hex_digit(unsigned char value)
     return (char)(value + '0' + (value > 9 ? 'a' - '0' - 10 : 0));
 }
 
-/* Without a table, and into memory of its own: so the compiler makes many digits at once. */
+/* Without a table, and into its own memory, so that the compiler makes many digits at once. */
 static void write_hex(const unsigned char *bytes, char *out)
 {
     char digits[RLK_TOKEN_HEX];

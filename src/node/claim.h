@@ -1,10 +1,10 @@
 /* claim.h - the claim of one round: keys, token and ttl.
  *
  * The lock, each command in flight and each pending release hold a reference to the claim. The
- * claim is freed with its last reference, so a late reply or a broken connection always finds the
- * keys and the token that it is about, even when the lock has long been freed [S5].
+ * claim is freed with its last reference, so a late reply or a broken connection always finds its
+ * keys and token, even when the lock has long been freed [S5].
  *
- * It is as long as its keys and its token: 144 bytes and these. */
+ * Its size is 144 bytes, plus its keys and its token. */
 #ifndef RLK_NODE_CLAIM_H
 #define RLK_NODE_CLAIM_H
 
@@ -26,15 +26,15 @@ struct rlk_talk;
 
 struct rlk_claim {
     struct rlk_pool *pool;
-    const struct rlk_talk *release; /* how it is released; NULL: it was not, and no release is
-                                       pending */
-    struct redlock_lock *lock;      /* gets the replies; NULL: it no longer wants them */
-    const char *channel;      /* what its release tells the wait queues. NULL: nothing; "": wake
-                                 the first who waits; else also take this channel out. Borrowed
-                                 from the manager */
-    const char *wait_channel; /* of WAIT and LEAVE; borrowed, too */
-    uint64_t ticket_us;       /* of WAIT: since when we wait, by our wall clock */
-    uint64_t native_refused, script_refused; /* nodes that have refused to release it so */
+    const struct rlk_talk
+        *release; /* how it is released; NULL: it was not released, and no release is pending */
+    struct redlock_lock *lock; /* gets the replies; NULL: it no longer wants them */
+    const char
+        *channel; /* what its release tells the wait queues. NULL: nothing; "": wake the first
+                     waiter; else also take this channel out of them. Borrowed from the manager */
+    const char *wait_channel;                /* of WAIT and LEAVE; borrowed, too */
+    uint64_t ticket_us;                      /* of WAIT: since when we wait, by our wall clock */
+    uint64_t native_refused, script_refused; /* nodes that have refused to release it that way */
     uint64_t hint;                           /* [S12] the counters become at least that */
     uint64_t fence; /* [S12] the fencing token; 0: the lock has none, or not yet */
     unsigned refs;
@@ -42,11 +42,11 @@ struct rlk_claim {
     uint32_t ttl_ms;  /* the longest ttl that we asked for */
     uint32_t life_ms; /* the longest that the keys may live; more than ttl_ms when another client
                          had this token before */
-    bool set_lost;    /* a command that sets or keeps the key was not answered, and may still be
-                         carried out: pending releases of this claim do not expire */
-    bool contended;   /* somebody waits for the keys, as far as we know: release them by the script,
-                         which wakes */
-    bool yields;      /* of WAIT: also when the keys are free it is not our turn */
+    bool set_lost;    /* a command that sets or keeps the key got no reply, and may still be carried
+                         out: pending releases of this claim do not expire */
+    bool contended;   /* there are waiters for the keys, as far as we know: release them by the
+                         script, which wakes the first */
+    bool yields;      /* of WAIT: list us even if the keys are free */
     uint8_t first_node; /* the first in the order of the keys [W1] */
     uint8_t n_keys;
     uint16_t token_len;
@@ -69,7 +69,8 @@ struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *pre
                                 const struct rlk_key *keys, unsigned n_keys, size_t token_len,
                                 uint32_t ttl_ms);
 
-/* A number of the keys, in any order; the same in all clients: it chooses the hosts [W1]. */
+/* A number of the keys, in any order; the same in all clients: it chooses the queue masters [W1].
+ */
 uint32_t rlk_claim_key_hash(const struct rlk_claim *c);
 
 /* A new claim to the same keys, for another round: with room for a token as long as this one. NULL:

@@ -22,13 +22,13 @@
  * the token and the other words, which are short. */
 #define RLK_COMMAND_SIZE ((REDLOCK_MAX_KEYS + 1) * (REDLOCK_MAX_KEY + 32) + RLK_SCRIPT_SIZE + 640)
 
-/* So much of it is left for the keys, tokens and fencing tokens of several claims. */
+/* How much of it is left for the keys, tokens and fencing tokens of several claims. */
 #define RLK_COMMAND_KEEP_SIZE (RLK_COMMAND_SIZE - RLK_SCRIPT_SIZE - 640)
 
 struct rlk_command {
     const char *bytes; /* in `buffer`, or allocated by hiredis; NULL: nothing formatted */
     size_t len;
-    size_t common; /* of a vote: so much of it is the same for all nodes */
+    size_t common; /* of a vote: how much of it is the same for all nodes */
     char buffer[RLK_COMMAND_SIZE];
 };
 
@@ -45,7 +45,7 @@ struct rlk_command {
 /* The name of a wait queue is that of its key with this behind it. */
 #define RLK_COMMAND_WAITING ":redlock-waiting"
 
-/* How long a wait queue lives after somebody was listed last. Waiters look more often. */
+/* How long a wait queue lives after somebody was listed last. Waiters check more often. */
 #define RLK_COMMAND_WAITING_MS 10000
 
 /* An empty command. */
@@ -67,19 +67,20 @@ void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text);
 
-/* The same for `n` claims in one command. They are alike: as many keys each, and a fencing token or
- * none; and the sum of rlk_command_keep_size() of them is at most RLK_COMMAND_KEEP_SIZE. */
+/* The same for `n` claims in one command. They are alike: as many keys each, and all with a fencing
+ * token or none; and the sum of rlk_command_keep_size() of them is at most RLK_COMMAND_KEEP_SIZE.
+ */
 void rlk_command_keep_all(struct rlk_command *c, struct rlk_claim *const *claims, unsigned n,
                           uint32_t ttl_ms, bool text);
 size_t rlk_command_keep_size(const struct rlk_claim *claim);
 
-/* A vote is whole with the mark of a node: the incarnation key, and how its value must begin; ""
+/* Complete a vote with the mark of a node: the incarnation key, and how its value must begin; ""
  * for both: no check. _mark may be called again, with that of the next node. */
 void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text);
 void rlk_command_mark(struct rlk_command *c, const char *key, const char *start);
 void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text);
 
-/* List the channel among those who wait for the keys of the claim; take it out of the lists. */
+/* Enter the wait queues of the claim's keys; leave them. */
 void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
                       bool text);
 void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,

@@ -10,7 +10,7 @@
 #include "node/trace.h"
 #include "node/upkeep.h"
 
-/* Another program has put something else under the name of the incarnation key. */
+/* Another program has put something else into the incarnation key. */
 static bool is_spoilt(const struct rlk_node *n, enum rlk_trouble_kind kind)
 {
     return kind == RLK_TROUBLE_BLIND_TO_DATA &&
@@ -45,7 +45,7 @@ static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now
     return t;
 }
 
-/* It is UP, and nothing else is wrong. */
+/* A node that is UP without any other trouble may have one with its TLS files ... */
 static struct rlk_trouble trouble_of_files(const struct rlk_node *n)
 {
     const struct rlk_tls *tls = n->options->tls[n->index];
@@ -55,7 +55,7 @@ static struct rlk_trouble trouble_of_files(const struct rlk_node *n)
                                 .words = complaint};
 }
 
-/* Nor with its certificates. */
+/* ... or with its name. */
 static struct rlk_trouble trouble_of_name(const struct rlk_node *n)
 {
     return (struct rlk_trouble){.kind = n->several[0] ? RLK_TROUBLE_SEVERAL : RLK_TROUBLE_NONE,
@@ -102,8 +102,8 @@ struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)
     return vote.kind == RLK_TROUBLE_NONE ? trouble_of_name(n) : vote;
 }
 
-/* Whether `t` is about the votes, which the last error is never, and has another cause than that.
- */
+/* Whether `t` is about the votes, and has a cause other than the last error, which is never about
+ * votes. */
 static bool has_another(const struct rlk_node *n, const struct rlk_trouble *t)
 {
     const struct rlk_trouble *last = &n->trouble;

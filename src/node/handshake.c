@@ -74,7 +74,8 @@ static void refuse_unfit(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_
     }
 }
 
-/* A known product and a version are no secret, though a short password may be a part of them. */
+/* The name of a known product and a version are no secret, even if a short password is a part of
+ * them. */
 static void quote_name(const struct rlk_node *n, const char *said, char *out, size_t size)
 {
     size_t len = strlen(said);
@@ -104,7 +105,7 @@ static void learn_from_hello(struct rlk_node *n, const struct rlk_reply *list, u
 }
 
 /* A server before 6.0 does not know HELLO, and 6.0 denies it to a user without the right to it.
- * Then role and mode come from INFO, which is sent anyway. */
+ * Then role and mode come from INFO, which we ask anyway. */
 static bool is_without_hello(const struct rlk_reply *reply)
 {
     return rlk_classify_is_error(reply, "NOPERM") || rlk_classify_unknown_command(reply);
@@ -136,7 +137,7 @@ static void take_client_id(const struct rlk_heard *h)
     h->node->client_id = h->reply->type == RLK_REPLY_INTEGER ? h->reply->integer : 0;
 }
 
-/* [S5] CLIENT KILL needs the id of this connection, should it break. HELLO tells it otherwise. */
+/* [S5] Should this connection break, CLIENT KILL needs its id. HELLO tells it, too. */
 static const struct rlk_talk client_id = {
     RLK_LINES({.words = RLK_WORDS("CLIENT", "ID"), .take = take_client_id}), .in_handshake = true,
     .done = on_identified};
@@ -263,7 +264,7 @@ static void take_mark(const struct rlk_heard *h)
     }
 }
 
-/* [S11] A server that is loading its data is refused for that when the other replies are in. */
+/* [S11] A server that is loading its data is refused, but only when the other replies are in. */
 static void take_upkeep(const struct rlk_heard *h)
 {
     struct rlk_node *n = h->node;
@@ -322,9 +323,9 @@ static bool is_judged(const struct rlk_say *say)
 
 /* [S11] INFO and appendfsync say whether the server may have lost a lock.
  *
- * DELEX and DELIFEQ: which command deletes a key that has a value. Without its arguments a command
- * is rejected in any case, and by its error a server that knows it differs from one that does not:
- * no key is needed, and neither a right nor a version number. */
+ * DELEX and DELIFEQ: which command deletes a key that has a value. Without arguments a command is
+ * always rejected, and the error tells whether the server knows the command. That needs no key, no
+ * permission and no version number. */
 static const struct rlk_talk introduction = {
     RLK_LINES({.format = rlk_side_format_login, .when = rlk_side_needs_login, .take = take_auth},
               {.words = RLK_WORDS("HELLO", "2"), .take = take_hello},
@@ -370,7 +371,7 @@ static void on_identified(const struct rlk_heard *h)
     }
 }
 
-/* The release counts as loaded: a server that has not got it is sent its text. */
+/* The release script counts as loaded: a server that has not got it is sent its text. */
 bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us)
 {
     rlk_server_init(&n->info);

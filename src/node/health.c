@@ -146,7 +146,7 @@ static enum rlk_inspection_error error_of(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "NOPERM") ? RLK_INSPECTION_DENIED : RLK_INSPECTION_OTHER;
 }
 
-/* The start of it tells what it means. */
+/* The first word of the error says what kind it is. */
 static void keep_error(struct rlk_node *n, const char *error)
 {
     snprintf(n->inspection_error, sizeof(n->inspection_error), "%s",
@@ -209,8 +209,8 @@ static void on_inspection_broken(const struct rlk_heard *h)
 
 /* ---- inspections ---- */
 
-/* Without regular inspections (inspection_ms is 0) a node is asked while its votes wait for an
- * inspection, or for our rights, so often. */
+/* How often a node is asked without regular inspections (inspection_ms is 0), while its votes wait
+ * for an inspection, or for our permissions. */
 #define ASK_AGAIN_US 1000000
 
 static bool inspects(const struct rlk_node *n)
@@ -294,7 +294,7 @@ static bool lacks_run(const struct rlk_say *say)
     return !knows_run(say);
 }
 
-/* Of a server that did not tell its run, the run comes first. */
+/* If a server did not tell its run, ask for the run first. */
 static const struct rlk_talk state_talk = {
     RLK_LINES({.words = RLK_WORDS("INFO", "server"), .when = lacks_run, .take = take_state},
               {.words = RLK_WORDS("INFO", "memory"), .when = knows_run, .take = take_state},

@@ -2,14 +2,14 @@
  * what does its clock say [S11].
  *
  * Every server has one key that no client deletes, the incarnation key. Its value is the run that
- * wrote it, a random mark, and the birth of the data by the server's clock. When the data of a
- * server were thrown away, the key is missing, or has another mark when another client wrote it
- * first: every client that knew the former mark sees the change. A server that restarted with its
- * data, and a replica that was promoted, have a key that another run wrote.
+ * wrote it, a random mark, and the birth of the data by the server's clock. When a server loses its
+ * data, the key is missing, or another client has written it again with another mark: every client
+ * that knew the former mark sees the change. A server that restarted with its data, and a replica
+ * that was promoted, have a key that another run wrote.
  *
- * A script reads the key, writes it again where that is necessary, and returns the time: at the end
- * of the handshake, every inspection_ms, along with renewals, and when a vote did not find the
- * mark. core/inspection.h decides what to ask and what follows from the replies. */
+ * A script reads the key, writes it again where necessary, and returns the time: at the end of the
+ * handshake, every inspection_ms, along with renewals, and when a vote did not find the mark.
+ * core/inspection.h decides what to ask and what follows from the replies. */
 #ifndef RLK_NODE_HEALTH_H
 #define RLK_NODE_HEALTH_H
 
@@ -24,8 +24,8 @@ struct rlk_node;
 struct rlk_reply;
 struct rlk_say;
 
-/* For the handshake. _is_wanted: whether there is anything to ask. _question: what, from now on;
- * it is the context of the line that _format writes. */
+/* For the handshake. _is_wanted: whether there is anything to ask. _question: what to ask; from now
+ * on its reply is outstanding. It is the context of the line that _format writes. */
 bool rlk_health_is_wanted(struct rlk_node *n);
 struct rlk_inspection_question rlk_health_question(struct rlk_node *n, uint64_t now_us);
 bool rlk_health_format(struct rlk_command *c, const struct rlk_say *say);
@@ -35,7 +35,7 @@ bool rlk_health_format(struct rlk_command *c, const struct rlk_say *say);
 void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
 
 /* Inspect the server now, before the next command, unless an inspection is in flight. The second
- * does nothing either when the last inspection was a moment ago, or when inspection_ms is 0. */
+ * does nothing if the last inspection was a moment ago, or if inspection_ms is 0. */
 void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us);
 void rlk_health_ask(struct rlk_node *n, uint64_t now_us);
 

@@ -21,7 +21,7 @@ struct rlk_exchange {
     void *context;               /* of the conversation; NULL: it is about no lock */
     uint64_t sent_us;
     uint32_t len; /* the bytes of the command */
-    uint8_t line; /* its place in the table */
+    uint8_t line; /* its index in the table */
     uint8_t form; /* the form of the command */
     bool last;    /* its reply ends the conversation */
     bool lasts;   /* it may leave a key of a lock */
@@ -49,10 +49,10 @@ static inline void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_ex
 /* The one that was added last is the last of its conversation. */
 void rlk_inflight_mark_last(struct rlk_inflight *q);
 
-/* The conversation of all that were added since there were `count` did not begin. */
+/* Drop all that were added since there were `count`: their conversation did not begin. */
 void rlk_inflight_mute(struct rlk_inflight *q, size_t count);
 
-/* Nobody waits for the reply to the next one with this context, from place *from on; *ret: what it
+/* Nobody waits for the reply to the next one with this context, from index *from on; *ret: what it
  * was. False: there are no more. */
 bool rlk_inflight_mute_context(struct rlk_inflight *q, const void *context, size_t *from,
                                struct rlk_exchange *ret);

@@ -3,7 +3,7 @@
  *            refused, and the password is in a file
  *   CURRENT ----------------------------------------> STALE
  *      ^                                                |
- *      +--- before the next AUTH: read the file anew ---+
+ *      +-- before the next AUTH: read the file again ---+
  *
  * A password of the options is kept once, for all masters, in memory for secrets. */
 #ifndef RLK_NODE_LOGIN_H
@@ -20,7 +20,7 @@ struct rlk_uri;
 /* Of the options; NULL: none. */
 struct rlk_login {
     char *user, *password, *file;
-    char unread[96]; /* why the file could not be read anew, when that was tried last; "" */
+    char unread[96]; /* why the file could not be read the last time; "" */
 };
 
 /* Copy the options, and read the file. 0 or REDLOCK_ENOMEM; REDLOCK_EINVAL: the file cannot be
@@ -34,9 +34,9 @@ const char *rlk_login_password(const struct rlk_login *l, const struct rlk_uri *
 
 #define RLK_LOGIN_WORDS 4
 
-/* The words of AUTH, with NULL behind them, borrowed until the next call. renew: the last try was
- * refused, so read the file anew first, if the password is in one; if that fails, the former
- * password is tried again. False: there is no password, so no AUTH is sent. */
+/* The words of AUTH, with NULL behind them, borrowed until the next call. renew: the last attempt
+ * was refused, so read the file again first, if the password is in one; if that fails, try the
+ * former password again. False: there is no password, so no AUTH is sent. */
 bool rlk_login_words(struct rlk_login *l, const struct rlk_uri *u, bool renew,
                      const char *ret_words[RLK_LOGIN_WORDS]);
 

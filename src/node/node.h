@@ -50,7 +50,7 @@ struct rlk_node_hooks {
     void (*capacity_freed)(struct rlk_node *n, uint64_t now_us);
     /* The votes of the node do not count from now on. */
     void (*quarantined)(struct rlk_node *n, uint64_t now_us);
-    /* The server restarted and is not durable: its clock may be another one, too. */
+    /* The server restarted and is not durable: its clock may be a different one, too. */
     void (*restarted)(struct rlk_node *n);
     /* Something came over the subscriber connection (node/subscriber.h). key: `len` bytes, as the
      * key is called on the server, borrowed; NULL: every key. Any bytes may come: it is a hint. */
@@ -71,9 +71,9 @@ enum rlk_release_way {
 
 /* Whether the server lets us renew and release locks: node/upkeep.c. */
 struct rlk_upkeep {
-    bool asked;                    /* an answer is outstanding */
-    bool unsure;                   /* it refused something for the moment, since it was asked */
-    enum rlk_trouble_kind found;   /* what it refused since it was asked */
+    bool asked;                  /* a reply is outstanding */
+    bool unsure;                 /* since it was asked, it refused something only for the moment */
+    enum rlk_trouble_kind found; /* what it refused since it was asked */
     enum rlk_trouble_kind trouble; /* the last finding; RLK_TROUBLE_NONE: it lets us */
     char found_words[64], words[64];
 };
@@ -90,14 +90,14 @@ struct rlk_node {
     bool connect_failed;  /* the last attempt to connect failed: no round waits for the next one */
     bool login_refused;   /* our login was refused or missing, and none was accepted since */
     struct rlk_prng prng;
-    struct rlk_timer pending_timer; /* UP: when to send the pending releases that it refused; not
-                                       set: with the next reply */
+    struct rlk_timer pending_timer; /* UP: when to send pending releases again that it has refused;
+                                       not set: with the next reply */
     char several[160]; /* the addresses of its name, when the last lookup gave several of one
                           family: these may be several servers; "" */
     const char *tls;   /* the TLS of the last connection, in words (net/conn.h) */
     struct rlk_pending_list pending;
     struct rlk_subscriber subscriber;
-    uint64_t since_us; /* when it became UP, or stopped being UP */
+    uint64_t since_us; /* when it became UP, or when that ended */
     uint64_t rtt_us;   /* the average time from a command to its reply; 0: unknown */
     uint64_t last_reply_us;
     struct rlk_node_stats stats;
@@ -111,7 +111,7 @@ struct rlk_node {
     struct rlk_server info;
     int64_t client_id; /* 0: unknown */
     struct rlk_former former;
-    bool duplicate; /* it was refused as a duplicate when it went down last [S10] */
+    bool duplicate; /* when it last went down, it was refused as a duplicate [S10] */
     struct rlk_quarantine quarantine;
     struct rlk_inspection inspection;
     struct rlk_upkeep upkeep;
@@ -149,7 +149,7 @@ void rlk_node_expect(struct rlk_node *n);
 /* The node is UP, and no reply is overdue. */
 bool rlk_node_ready(const struct rlk_node *n, uint64_t now_us);
 
-/* [S11] Whether a yes of the node would count now, as far as is known of it. */
+/* [S11] Whether a yes of the node would count now, as far as we know. */
 bool rlk_node_may_vote(const struct rlk_node *n, uint64_t now_us);
 
 /* When the reply to the oldest command in flight is overdue; RLK_NEVER: nothing is in flight. */
@@ -186,8 +186,8 @@ void rlk_node_refuse_login(struct rlk_node *n, const char *error);
  * repeats it, and with no more of a token than the trace shows. */
 void rlk_node_quote(const struct rlk_node *n, const char *said, char *out, size_t size);
 
-/* Note what went wrong; the words are copied, those of a server without secrets. _kind: with these
- * words, or none (NULL). */
+/* Note what went wrong. The words are copied; secrets are cut from those of a server. _kind: with
+ * these words, or none (NULL). */
 void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t);
 void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words);
 

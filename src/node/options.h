@@ -22,11 +22,11 @@ struct rlk_options {
     size_t key_prefix_len;
     char *client_name; /* never NULL */
     uint64_t node_timeout_us, connect_timeout_us;
-    uint64_t health_us; /* 0: no health checks */
+    uint64_t health_us; /* 0: no inspections */
     uint32_t max_ttl_ms, drift_ppm;
     bool subscribe;     /* waiters are woken over a second connection (node/subscriber.h) */
-    char *wake_channel; /* where the masters wake this manager: no other has its name; NULL: unnamed
-                         */
+    char *wake_channel; /* where the masters wake this manager: no other manager has this name;
+                           NULL: unnamed */
     enum redlock_quarantine quarantine;
     struct rlk_tracer *tracer; /* NULL: no trace_cb (node/trace.h) */
 };

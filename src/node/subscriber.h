@@ -31,7 +31,7 @@ struct rlk_node;
 #define RLK_SUBSCRIBER_WAKE 't'
 #define RLK_SUBSCRIBER_NEXT 'n'
 
-/* How long it stays open after the last user has left. */
+/* How long it stays open without users. */
 #define RLK_SUBSCRIBER_IDLE_US 10000000
 
 /* What a subscriber connection reports to the owner of its node. */
@@ -45,7 +45,7 @@ enum rlk_wake {
 };
 
 enum rlk_subscriber_state {
-    RLK_SUBSCRIBER_NONE = 0, /* not wanted, or cannot be had for now */
+    RLK_SUBSCRIBER_NONE = 0, /* not wanted, or cannot be opened now */
     RLK_SUBSCRIBER_COMING,   /* being connected, and the last attempt did not fail: waiters wait for
                                 it */
     RLK_SUBSCRIBER_UP
@@ -59,7 +59,7 @@ struct rlk_subscriber {
     int64_t client_id;  /* 0: unknown */
     bool subscribed;    /* to our channel: the server may send messages */
     bool invalidations; /* subscribed to them */
-    bool up;            /* the link is UP, and tracking was answered, or cannot be had */
+    bool up; /* the link is UP, and the reply to tracking came, or there is no tracking */
     bool tracks;
     uint64_t since_us; /* when it came up */
 };
@@ -81,7 +81,7 @@ void rlk_subscriber_unwant(struct rlk_node *n, uint64_t now_us);
 enum rlk_subscriber_state rlk_subscriber_state(const struct rlk_node *n);
 
 /* Whether it is up, or could be soon if it was wanted: not in the back-off after a failure, nor
- * while it is tried again. */
+ * while it is retried. */
 bool rlk_subscriber_can_be_had(const struct rlk_node *n);
 
 /* Whether CLIENT CACHING YES on the command connection makes the server report the changes of the

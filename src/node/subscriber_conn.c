@@ -54,8 +54,8 @@ bool rlk_subscriber_close(struct rlk_node *n)
     return was_coming;
 }
 
-/* Close it, and open it again later, if somebody wants it then. The timer is also set without a
- * user: the next one must not hammer the server. */
+/* Close it, and open it again later, if somebody wants it then. The timer is set even without a
+ * user: the next user must not reconnect too often. */
 static void fail_subscriber(struct rlk_node *n, const struct rlk_trouble *t, uint64_t now_us)
 {
     struct rlk_subscriber *w = &n->subscriber;
@@ -117,7 +117,7 @@ static const struct rlk_talk tracking = {
     RLK_LINES({.format = format_tracking, .take = take_tracking}), .in_handshake = true,
     .broken = on_tracking_broken};
 
-/* The subscriptions were answered. */
+/* The subscriptions have their replies. */
 static void begin_tracking(struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_subscriber *w = &n->subscriber;
@@ -396,8 +396,8 @@ enum rlk_subscriber_state rlk_subscriber_state(const struct rlk_node *n)
                : RLK_SUBSCRIBER_NONE;
 }
 
-/* After a failure somebody has to want it again, or it would never come back: as soon as the
- * back-off is over. */
+/* After a failure, open it as soon as the back-off is over, if somebody wants it: no other event
+ * would. */
 bool rlk_subscriber_can_be_had(const struct rlk_node *n)
 {
     const struct rlk_subscriber *w = &n->subscriber;

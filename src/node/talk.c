@@ -116,7 +116,7 @@ static bool send_lines(struct rlk_draft *d, struct rlk_link *l, const struct rlk
     return true;
 }
 
-/* The replies to what could be sent in part only are dropped. */
+/* Drop the replies to what could only be sent in part. */
 RLK_RARE static bool send_several(struct rlk_draft *d, struct rlk_link *l,
                                   const struct rlk_talk *talk, uint64_t now_us)
 {

@@ -55,7 +55,7 @@ struct rlk_line {
      * False: out of memory. */
     const char *const *words;
     bool (*format)(struct rlk_command *c, const struct rlk_say *say);
-    /* Each node's own end of a command that is otherwise the same for all. NULL: it has none. */
+    /* What differs from node to node, at the end of the command. NULL: nothing. */
     void (*complete)(struct rlk_command *c, const struct rlk_node *n);
     /* Whether the line is sent; NULL: always. At least one line of a table must be. */
     bool (*when)(const struct rlk_say *say);
@@ -78,7 +78,7 @@ struct rlk_talk {
     void (*unref)(void *context);
     /* An error as the reply to a line. NULL: `take` gets it as well. */
     void (*refused)(const struct rlk_heard *h);
-    /* All lines were answered. NULL: there is nothing to do. */
+    /* All lines have their replies. NULL: there is nothing to do. */
     void (*done)(const struct rlk_heard *h);
     /* The connection ended before: the lines may or may not have been carried out. */
     void (*broken)(const struct rlk_heard *h);
@@ -151,8 +151,7 @@ static inline void rlk_talk_push(const struct rlk_draft *d, struct rlk_link *l,
 bool rlk_talk_write(struct rlk_draft *d, struct rlk_link *l, const struct rlk_talk *talk,
                     uint64_t now_us);
 
-/* The same, but quick for the second and each other node of a line that needs nothing of its own
- * there. */
+/* The same, but quick for the second and each further node if nothing in the line differs there. */
 static inline bool rlk_talk_share(struct rlk_draft *d, struct rlk_link *l,
                                   const struct rlk_talk *talk, uint64_t now_us)
 {

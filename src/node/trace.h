@@ -1,7 +1,7 @@
 /* trace.h - emits the events of include/redlock/trace.h, to options.trace_cb and to USDT probes.
  *
- * The place in the code where something happens has one RLK_TRACE. It checks first whether there is
- * a listener: without one the event is not even made. Nothing is ever allocated. */
+ * There is one RLK_TRACE where something happens. It checks first whether there is a listener:
+ * without one it does not even make the event. Nothing is ever allocated. */
 #ifndef RLK_NODE_TRACE_H
 #define RLK_NODE_TRACE_H
 
@@ -49,9 +49,9 @@ RLK_COLD void rlk_trace_emit(const struct rlk_options *o, const struct rlk_claim
 #define RLK_TRACE_CLAIM(n, claim, ...)                                                             \
     RLK_TRACE((n)->options, claim, .node = (int)(n)->index, .lock = -1, __VA_ARGS__)
 
-/* Cut what looks like a token or a part of one in a text of a server, more than 8 hex digits, to 8
- * digits; after an owner, cut the rest of the text. Cut the arguments of a command that the server
- * does not know: one of them may be a token of another library. */
+/* Hide tokens in a text of a server. What looks like a token, or a part of one (more than 8 hex
+ * digits), is cut to 8 digits, and after an owner the rest of the text is cut. So are the arguments
+ * of a command that the server does not know: one of them may be a token of another library. */
 void rlk_trace_mask(char *text);
 
 #endif

@@ -26,7 +26,7 @@ struct rlk_trouble_row {
     const char *sentence;
     const char *advice; /* what to do, where it does not depend on what $ stands for, or NULL */
 
-    /* What the doctor has found when this keeps a master from answering; 0: the state of the
+    /* What the doctor finds when this trouble keeps a master from replying; 0: the state of the
      * connection says that. */
     enum redlock_finding_kind found;
     enum redlock_severity severity; /* 0: that of the finding */

@@ -62,7 +62,7 @@ TROUBLE(RLK_TROUBLE_LOGIN_FILE,
         "rejected our user or password: $; write the password that it accepts to @, which we read "
         "again before each try",
         .found = REDLOCK_FOUND_LOGIN)
-/* words: why the file cannot be read anew */
+/* words: why the file cannot be read again */
 TROUBLE(RLK_TROUBLE_LOGIN_UNREAD,
         "rejected our user or password, and a new one could not be read from @: $",
         .found = REDLOCK_FOUND_LOGIN)
@@ -108,7 +108,7 @@ TROUBLE(RLK_TROUBLE_SUBSCRIBER_LATE,
 TROUBLE(RLK_TROUBLE_SUBSCRIBER_UNASKED,
         "sent an unexpected message over the subscriber connection: $")
 
-/* What the node said of a lock is not known. */
+/* We do not know what the node said about a lock. */
 TROUBLE(RLK_TROUBLE_UNANSWERED, "did not reply in time")
 TROUBLE(RLK_TROUBLE_UNANSWERED_YET, "has not replied yet")
 TROUBLE(RLK_TROUBLE_ANSWER_BROKEN, "the connection broke before it replied")

@@ -1,4 +1,4 @@
-/* upkeep.c - asks for the commands of renewals and releases, and reads the refusals. */
+/* upkeep.c - tries the commands that renewals and releases need, and reads the refusals. */
 #include "node/upkeep.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ void rlk_upkeep_take_evalsha(const struct rlk_heard *h)
 
 const char *const rlk_upkeep_evalsha[] = {"EVALSHA", RLK_SCRIPT_NO_SHA, "0", NULL};
 
-/* No manager but ours has our channel's name, so nobody has a key with it. */
+/* No manager but ours has our channel's name, so no key has it, either. */
 bool rlk_upkeep_format_eval(struct rlk_command *c, const struct rlk_say *say)
 {
     const char *const words[] = {"EVAL", rlk_script_upkeep.text, "1",

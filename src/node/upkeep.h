@@ -28,7 +28,7 @@ void rlk_upkeep_take_eval(const struct rlk_heard *h);
 /* Ask a node that is UP again, unless it is being asked. */
 void rlk_upkeep_ask(struct rlk_node *n, uint64_t now_us);
 
-/* Whether rounds may ask the node, as far as it was asked. */
+/* Whether rounds may ask the node, as far as we know. */
 bool rlk_upkeep_is_allowed(const struct rlk_node *n);
 
 #endif
