@@ -102,8 +102,8 @@ enum rlk_vote rlk_classify_key(const struct rlk_reply *reply, bool returns_holde
     return returns_holder ? rlk_classify_set_get(reply, token, len) : rlk_classify_set(reply);
 }
 
-/* Nobody gains by choosing values with one number: that would only confuse who leads a split vote.
- * So the hash needs no seed. */
+/* Nobody gains by choosing values with the same number: that only confuses which contender leads a
+ * split vote. So the hash needs no seed. */
 uint64_t rlk_classify_holder(const struct rlk_reply *reply)
 {
     static const struct rlk_hash_seed none;

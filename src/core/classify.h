@@ -34,11 +34,11 @@ enum rlk_vote rlk_classify_fenced(const struct rlk_reply *reply, uint64_t *ret_f
 /* confirm.lua: 1 the counters are raised, 0 they are not. */
 enum rlk_answer rlk_classify_confirm(const struct rlk_reply *reply);
 
-/* keep.lua: 1 the keys are ours and live on, 0 a key is not there, a string is the value of the
- * holder. */
+/* keep.lua: 1 the keys are ours and were extended, 0 a key is not there, a string is the value of
+ * the holder. */
 enum rlk_answer rlk_classify_keep(const struct rlk_reply *reply);
 
-/* keep.lua as a vote, when a lock is taken over by its token. */
+/* keep.lua as a vote, when a lock is adopted by its token. */
 enum rlk_vote rlk_classify_adopt(const struct rlk_reply *reply);
 
 /* release.lua: 1 or 2 deleted, 0 a key was not there, -1 a key has another value. */

@@ -12,18 +12,18 @@
 /* Within a shorter time the errors of the two round trips hide the drift. */
 #define BASELINE_US 1000000
 
-/* Two clocks went ahead by about the same amount when the amounts differ by no more than a tenth of
- * the larger one, and this. */
+/* Two clocks went ahead by about the same amount if the amounts differ by at most a tenth of the
+ * larger one, plus this. */
 #define AGREE_US 50000
 
-/* Larger offsets are cut to this, 36,000 years: a sum of a few offsets cannot overflow. */
+/* Larger offsets are cut to this, 36,000 years, so that a sum of a few offsets cannot overflow. */
 #define OFFSET_MAX_US (UINT64_C(1) << 60)
 
 /* What two readings of one clock show. */
 struct change {
     enum rlk_clock_verdict verdict;
     uint64_t by_us;    /* by how much the difference to our clock has changed */
-    uint64_t bound_us; /* drift and round trips explain as much */
+    uint64_t bound_us; /* what drift and round trips can explain */
 };
 
 void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, uint32_t drift_ppm, uint64_t max_ttl_us)
@@ -92,8 +92,8 @@ static bool agree(uint64_t a, uint64_t b)
     return distance(a, b) <= rlk_time_max(a, b) / 10 + AGREE_US;
 }
 
-/* Other nodes have shown a suspension of ours since this node was asked last. It was reported then,
- * and the leases are shortened. What goes beyond it is a step of this node's own clock. */
+/* Since this node was last asked, other nodes have shown that we were suspended. That was reported
+ * then, and the leases are shortened. What goes beyond it is a step of this node's own clock. */
 static struct change without_suspension(struct change change, uint64_t known_suspension_us)
 {
     if (change.verdict == RLK_CLOCK_AHEAD && known_suspension_us != 0 &&
@@ -208,7 +208,7 @@ static uint64_t suspension_us(const struct rlk_clocks *c, uint64_t now_us, uint6
     return most_us;
 }
 
-/* Later readings are compared with this one, and with none before it. */
+/* Compare later readings with this one, and with none before it. */
 static void reset_baselines(struct rlk_clock *k, const struct rlk_reading *reading)
 {
     k->base = *reading;
@@ -229,9 +229,9 @@ static void start_clock(struct rlk_clock *k, const struct rlk_reading *reading)
 }
 
 /* A suspension explains the steps of the nodes that showed it. It was over when the first of them
- * answered. A node that was last asked before that will show it later, and must not be blamed then.
- * A node that was asked since has shown what it had to show: if its errors hid the suspension, that
- * must not appear later either. */
+ * replied. A node that was last asked before that will show it later, and must not be blamed then.
+ * A node that was asked since has no more to show: if its errors hid the suspension, it must not
+ * appear later either. */
 static void explain_steps(struct rlk_clocks *c, uint64_t nodes, uint64_t by_us)
 {
     uint64_t left = nodes;

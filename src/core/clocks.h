@@ -57,8 +57,8 @@ struct rlk_span {
     uint64_t from_us, to_us;
 };
 
-/* How many samples of a node are kept. A witness needs one that it was asked for before the step of
- * another node. Nodes are asked at slightly different times, and once more when one of them went
+/* How many samples of a node are kept. A witness needs a sample that was asked for before the step
+ * of another node. Nodes are asked at slightly different times, and once more when one of them went
  * ahead, so that may be the third sample back. The fourth is a reserve: a sample may be asked for
  * in between for another reason. */
 #define RLK_CLOCK_RECENT 4
@@ -68,7 +68,7 @@ struct rlk_clock {
     struct rlk_reading recent[RLK_CLOCK_RECENT]; /* the last samples, the latest first */
     struct rlk_reading base;                     /* the near baseline, about a second old */
     struct rlk_reading far; /* the far baseline, up to a quarter of the longest ttl old */
-    uint64_t ahead_us;      /* how far it went ahead in all, without what a suspension explains */
+    uint64_t ahead_us;      /* how far it went ahead in all, less what a suspension explains */
     struct rlk_span first;  /* ahead_us != 0: when the first step happened */
     struct rlk_span latest; /* ahead_us != 0: when the latest one did; it may be the first */
     uint64_t latest_us;     /* how far the latest step was */
@@ -112,9 +112,9 @@ bool rlk_clocks_is_certain(const struct rlk_clocks *c, unsigned node, uint64_t n
  * clock went ahead. */
 uint64_t rlk_clocks_to_ask(const struct rlk_clocks *c, unsigned node);
 
-/* How far a node's clock is ahead of the others: the difference between its offset and the median
- * of the offsets of all known nodes, and the most that this may be wrong by. False when there is no
- * sample of this node: then nothing is written. */
+/* How far a node's clock is ahead of the others, with its error bound: the difference between its
+ * offset and the median of the offsets of all known nodes. False when there is no sample of this
+ * node: then nothing is written. */
 bool rlk_clocks_offset(const struct rlk_clocks *c, unsigned node, int64_t *ret_offset_us,
                        uint64_t *ret_error_us);
 

@@ -104,7 +104,8 @@ static void win(struct rlk_election *e, const struct rlk_election_event *ev,
     out->elected = true;
 }
 
-/* Why leadership is over: also when nothing is known to be wrong, a timer that is late tells. */
+/* Why leadership is over. Even when nothing else is known to be wrong, a late timer shows that this
+ * process was suspended. */
 static int why_over(const struct rlk_election *e, const struct rlk_election_event *ev)
 {
     uint64_t late_us = rlk_time_sub(ev->now_us, e->leadership_until_us);
@@ -239,7 +240,8 @@ static void rank(struct rlk_election *e, const struct rlk_election_event *ev,
     }
 }
 
-/* [L5] When nobody leads, a bid goes on until somebody does: others would be faster otherwise. */
+/* [L5] When nobody leads, a bid goes on until somebody does: otherwise other candidates would be
+ * faster. */
 static void watch_leader(struct rlk_election *e, const struct rlk_election_event *ev,
                          struct rlk_election_actions *out)
 {

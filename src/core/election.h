@@ -29,7 +29,7 @@
 struct rlk_election_config {
     uint64_t lease_us;          /* how long the lock is valid after a renewal began */
     uint64_t renew_deadline_us; /* less than that: how long leadership lasts */
-    uint64_t retry_us;          /* the pause after a try that failed */
+    uint64_t retry_us;          /* the pause after a failed attempt */
     uint64_t delay_us;          /* the pause after leadership was lost */
     uint32_t priority;
     bool stops_later;
@@ -94,7 +94,7 @@ struct rlk_election {
     bool led_by_lower; /* the last leader that was seen has a lower priority than we have */
     bool stopped;      /* DEMOTED: the application has stopped, or stops in demoted_cb */
     bool released;     /* STOPPING: the lock is over, and released */
-    int reason;        /* why the last lead has ended */
+    int reason;        /* why the last leadership ended */
     uint64_t leadership_until_us; /* LEADING: until when; 0 in all other states */
     uint64_t valid_until_us;      /* LEADING to STOPPING: of the lock */
     uint64_t pause_us;            /* PAUSED: until when */

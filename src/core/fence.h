@@ -1,7 +1,7 @@
 /* fence.h - a number that grows with each acquisition, and that a majority agrees on [S12].
  *
  * Every master has a counter for each lock with a fencing token. A master that grants the lock
- * raises its counter above every number that it ever gave, and answers with it.
+ * raises its counter above every number that it ever gave, and replies with it.
  *
  *                majority voted yes, all counters equal  (the usual case: one round trip)
  *   COUNTING ------------------------------------------> AGREED
@@ -23,14 +23,14 @@
 
 #include "core/validity.h"
 
-/* Fences stay below this: Lua counts exactly up to here, and so does JSON. Masters take hints up to
- * half of it, so counters that grow by one never arrive here. */
+/* Fencing tokens stay below this: Lua and JSON have exact integers up to here. Masters take hints
+ * up to half of it, so counters that grow by one never arrive here. */
 #define RLK_FENCE_LIMIT (UINT64_C(1) << 53)
 
 struct rlk_fence {
     uint64_t value;                  /* the fencing token; 0 while too few have voted */
     uint64_t agreed;                 /* nodes whose counter is the fencing token, with our key */
-    uint64_t asked;                  /* nodes that were asked to confirm, and have not answered */
+    uint64_t asked;                  /* nodes that were asked to confirm, and have not replied */
     uint64_t counter[RLK_MAX_NODES]; /* by which each node voted, before a majority had agreed */
 };
 
@@ -44,7 +44,7 @@ uint64_t rlk_fence_voted(struct rlk_fence *f, unsigned node, uint64_t counter, u
 /* A node has voted yes after a majority had agreed: it is not asked to confirm. */
 void rlk_fence_voted_late(struct rlk_fence *f, unsigned node, uint64_t counter);
 
-/* A node has answered CONFIRM. When it does not agree, its vote no longer counts. */
+/* A node has replied to CONFIRM. When it does not agree, its vote no longer counts. */
 void rlk_fence_confirmed(struct rlk_fence *f, unsigned node, bool agrees);
 
 #endif

@@ -20,7 +20,7 @@ static void remember_run(struct rlk_former *f, const char *run_id)
     f->run_id[len] = '\0';
 }
 
-/* Ids are numbers of one process: in another run the same number may be another client's. */
+/* Ids are numbers of one process: in another run the same number may belong to another client. */
 void rlk_former_note_run(struct rlk_former *f, const char *run_id)
 {
     if (strcmp(f->run_id, run_id) != 0) {

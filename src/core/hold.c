@@ -12,8 +12,8 @@
 #define SOON_PARTS 10
 /* The back-off after a failed round: up to a hundredth of the ttl, doubling up to a tenth. */
 #define RETRY_PARTS 100
-/* The least wait before a restore after a win: contenders that split the votes release meanwhile.
- */
+/* The least wait before a restore after a win: contenders that split the votes release their keys
+ * meanwhile. */
 #define RESTORE_FLOOR_US 1000
 /* A restore for less than this is not worth a command. */
 #define RESTORE_LEAST_MS 10
@@ -40,7 +40,7 @@ uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h)
     return h->state == RLK_HOLD_HELD ? h->leases.valid_until_us : 0;
 }
 
-/* No renewal is due any more that a heartbeat could begin. */
+/* Stop waiting for a heartbeat that would begin a renewal. */
 static void stop_awaiting(struct rlk_hold *h)
 {
     if (h->renewal == RLK_RENEWAL_AWAITS_HEARTBEAT) {
@@ -83,7 +83,7 @@ static void begin_trouble(struct rlk_hold *h, int reason, struct rlk_actions *ou
 
 /* ---- rounds ---- */
 
-/* When the next renewal is due: sooner than at a third only when that needs no heartbeat. */
+/* When the next renewal is due: sooner than at a third only if that needs no heartbeat. */
 static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
     bool soon = (h->leases.present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
@@ -94,13 +94,13 @@ static uint64_t next_renewal_us(const struct rlk_hold *h)
     if (soon) {
         return rlk_time_add(h->round_us, ttl_us / SOON_PARTS);
     }
-    /* After an extension the lock may live for longer than its present ttl. */
+    /* After an extension the lock may last longer than its present ttl. */
     return rlk_time_max(rlk_time_add(h->round_us, part_us - early_us),
                         rlk_time_sub(h->leases.valid_until_us, ttl_us - part_us + early_us));
 }
 
-/* Of many locks, those whose renewals are due at about the same time are renewed at the same time:
- * one command renews them all. Never later than it is due. */
+/* Locks whose renewals are due at about the same time are renewed together, by one command. Never
+ * later than it is due. */
 static uint64_t join_others(const struct rlk_hold *h, uint64_t due_us)
 {
     return h->config.together ? due_us - due_us % (h->config.ttl_us / RLK_HOLD_TOGETHER_PARTS)
@@ -123,8 +123,8 @@ static void end_or_start_extension(struct rlk_hold *h, int status, uint64_t now_
     }
 }
 
-/* [S8] The restore comes a tenth of the ttl after the round began, at the latest: a node that does
- * not answer must not delay it until the next renewal. It also comes when the success was late. */
+/* [S8] The restore begins a tenth of the ttl after the round began, at the latest: a node that does
+ * not reply must not delay it until the next renewal. That is also true if the success was late. */
 static void succeed(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     if (h->extension == RLK_EXTENSION_UNDER_WAY) {
@@ -166,7 +166,7 @@ static uint64_t restore_delay_us(const struct rlk_hold *h, uint64_t now_us)
     return rlk_time_max(RESTORE_FLOOR_US, rlk_time_min(4 * took_us, h->config.ttl_us / SOON_PARTS));
 }
 
-/* All answers are in, or the time for them is over. */
+/* All replies are in, or the time for them is over. */
 static void end_round(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     h->round_until_us = RLK_NEVER;
@@ -265,7 +265,7 @@ static bool lacks_heartbeat(const struct rlk_hold *h)
     return h->config.needs_heartbeat && !h->had_heartbeat && !is_renewal_open(h);
 }
 
-/* A renewal is due. Cancel it when it is not allowed; but an extension by the user always is. */
+/* A renewal is due. Cancel it if it is not allowed; an extension by the user is always allowed. */
 static void check_renewal(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     bool allowed = may_renew(h, now_us);
@@ -301,7 +301,7 @@ static void renew(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_act
 
 /* ---- the queue ---- */
 
-/* When a queued renewal becomes trouble: when a third of the ttl is left. */
+/* When a queued renewal counts as trouble: when a third of the ttl is left. */
 static uint64_t queue_trouble_us(const struct rlk_hold *h)
 {
     if (h->reason || !h->config.renew || h->renew_us == RLK_NEVER) {
@@ -368,7 +368,7 @@ static void count_renewal(struct rlk_hold *h)
     }
 }
 
-/* What follows from an answer. */
+/* What follows from a reply. */
 static void after_answer(struct rlk_hold *h, bool had_success, const struct rlk_event *ev,
                          struct rlk_actions *out)
 {
@@ -401,7 +401,7 @@ static void lose_or_replan(struct rlk_hold *h, struct rlk_actions *out)
     }
 }
 
-/* [S11] When an answer was lost, the clock is as suspect as it was before. */
+/* [S11] When a reply was lost, the clock is as suspect as it was before. */
 static void update_clock(struct rlk_hold *h, const struct rlk_event *ev, bool answered)
 {
     if (answered) {
@@ -414,7 +414,7 @@ static uint64_t shift_back(uint64_t time_us, uint64_t by_us)
     return time_us == RLK_NEVER ? RLK_NEVER : rlk_time_sub(time_us, by_us);
 }
 
-/* [S11] The client was suspended: everything began longer ago than our clock says, and the next
+/* [S11] The client was suspended: everything began longer ago than our clock says, so the next
  * renewal is due sooner. */
 static void shift_plan(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {

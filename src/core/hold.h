@@ -17,7 +17,7 @@
  *                  a renewal begins             an extension begins
  *        COUNTED --------------------> BEGUN -----------------------> OVERTAKEN
  *          |  ^ <--------------------       <-----------------------
- *          |  |   the lock lives longer           a retry begins
+ *          |  |   the lock lasts longer           a retry begins
  *          |  |   because of it
  *          |  | HEARTBEAT, or a round succeeds: the latter also ends BEGUN and OVERTAKEN
  *          v  |
@@ -29,13 +29,13 @@
  *
  * [S7] A round asks every node that may have our key to keep it for the whole ttl. It never sets a
  *      key, never shortens one and never releases one. A round that fails changes nothing.
- * [S8] When a round has succeeded and its answers are in, the nodes without our key are asked
- *      to set it, for what is left of the validity: once after each success, and after the
+ * [S8] When a round has succeeded and its replies are in, the nodes without our key are asked to
+ *      set it, for what is left of the validity: once after each success, and after the
  *      acquisition.
  * [S9] LOST is final and is reported once: when the clock says that the validity is over, or at
  *      once when so many nodes no longer count that no round can succeed. Those are nodes without
  *      our key, nodes whose clock cannot be relied on, and nodes with other data [S11]. This waits
- *      for no reply. Before that, once in each trouble, the user gets a notice that renewing fails.
+ *      for no reply. Before that, once in each trouble, the user is notified that renewing fails.
  * [S13] When the nodes have no capacity for a renewal, an extension or a restore, it is queued
  *      until DEQUEUED. That is no trouble as long as more than a third of the ttl is left.
  *
@@ -54,15 +54,17 @@
 #define RLK_HOLD_EARLY_PPM 250000
 
 /* Renewals that begin together do so at multiples of this part of the ttl. It is a small part of
- * what early_ppm spreads them over, so that locks that were acquired together make no storm. */
+ * what early_ppm spreads them over, so that locks that were acquired together are not all renewed
+ * at once. */
 #define RLK_HOLD_TOGETHER_PARTS 512
 
 struct rlk_hold_config {
     uint64_t ttl_us; /* whole milliseconds */
     uint64_t timeout_us;
-    uint64_t max_hold_us;  /* no renewal may make the lock live longer; RLK_NEVER: no limit */
-    uint64_t retry_us;     /* the longest pause after a renewal that failed; 0: a tenth of the
-                              ttl, as for all that is longer */
+    uint64_t
+        max_hold_us;   /* no renewal may make the lock last longer than that; RLK_NEVER: no limit */
+    uint64_t retry_us; /* the longest pause after a failed renewal; 0: a tenth of the ttl, which is
+                          also the maximum */
     struct rlk_prng prng;  /* for the jitter of retries; seeded */
     uint32_t max_renewals; /* UINT32_MAX: no limit */
     uint32_t early_ppm;    /* a renewal begins so much of a third of the ttl before that third is
@@ -70,7 +72,7 @@ struct rlk_hold_config {
                               locks that were acquired together are not renewed together */
     uint32_t drift_ppm;
     uint8_t nodes;
-    bool renew;           /* the lock is renewed by itself */
+    bool renew;           /* the lock is renewed automatically */
     bool needs_heartbeat; /* no renewal without a heartbeat since the last one */
     bool together;        /* a renewal begins a little sooner: with those of other locks */
     bool adopted;         /* another process acquired it: our key may be on any node */
@@ -90,9 +92,9 @@ enum rlk_hold_extension {
 
 enum rlk_hold_renewal {
     RLK_RENEWAL_COUNTED = 0, /* the last one, or there was none */
-    RLK_RENEWAL_BEGUN,       /* it counts when the lock lives longer because of it; a retry needs no
-                                other heartbeat */
-    RLK_RENEWAL_OVERTAKEN,   /* likewise, but answers are to an extension that began since */
+    RLK_RENEWAL_BEGUN,       /* it counts when it makes the lock last longer; a retry needs no other
+                                heartbeat */
+    RLK_RENEWAL_OVERTAKEN,   /* likewise, but replies belong to an extension that began since */
     RLK_RENEWAL_AWAITS_HEARTBEAT
 };
 
@@ -116,7 +118,7 @@ struct rlk_hold {
     uint64_t round_us;       /* when the last round began */
     uint64_t round_ttl_us;   /* the ttl that it asked for */
     uint64_t wanted_ttl_us;  /* the ttl of the extension that comes next */
-    uint64_t round_until_us; /* answers are waited for until then; RLK_NEVER: no round is open */
+    uint64_t round_until_us; /* until when to wait for replies; RLK_NEVER: no round is open */
     uint64_t renew_us;       /* when the next round is due; RLK_NEVER: none is */
     uint64_t restore_us;     /* when a restore is due; RLK_NEVER: none is */
     struct rlk_hold_config config;

@@ -21,8 +21,8 @@ struct rlk_holder {
     uint64_t nodes; /* that have the most common value; of equally common ones, that of the lowest
                        node */
     bool held;      /* these are a majority */
-    bool possible;  /* held, or would be if the masters that have not answered had one value too */
-    bool unknown;   /* not held, but possible; or too few have answered */
+    bool possible;  /* held, or would be if the masters that have not replied had one value too */
+    bool unknown;   /* not held, but possible; or too few have replied */
     uint64_t end;   /* until when a majority has that value; 0: no majority has it */
     uint64_t fence; /* the largest number that a majority of the counters has reached */
 };

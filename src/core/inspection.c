@@ -5,7 +5,7 @@
 
 #include "base/time.h"
 
-/* Renewals begin an inspection, but not each of many: at most one in this time. */
+/* Renewals begin an inspection, but not each of them: at most one in this time. */
 #define AGAIN_AFTER_US 20000
 
 /* Every 30th regular inspection also asks whether the master evicts, and whether its log is
@@ -37,7 +37,7 @@ bool rlk_inspection_is_due(const struct rlk_inspection *i, uint64_t now_us)
     return rlk_inspection_is_free(i) && now_us >= rlk_time_add(i->sent_us, AGAIN_AFTER_US);
 }
 
-/* INFO tells more than HELLO: the promotion, too. */
+/* INFO tells more than HELLO, such as the promotion. */
 static enum rlk_inspection_role role_question(const struct rlk_inspection *i,
                                               const struct rlk_server *server)
 {
@@ -112,7 +112,7 @@ static void on_handshake(struct rlk_inspection *i, struct rlk_quarantine *q,
     out->restarted = rlk_quarantine_take_handshake(q, &facts, ev->now_us);
 }
 
-/* An error of the script says nothing about the data, so no lock that is held ends [S7]. */
+/* An error of the script says nothing about the data, so no held lock ends because of it [S7]. */
 static void on_error(struct rlk_inspection *i, struct rlk_quarantine *q,
                      const struct rlk_server *server, const struct rlk_inspection_event *ev)
 {
@@ -136,7 +136,8 @@ static void on_reply(struct rlk_inspection *i, struct rlk_quarantine *q,
     }
 }
 
-/* Whatever the policy: a replica has no vote, nor has a master that was one since the handshake. */
+/* Under every policy a replica has no vote, nor has a master that was a replica since the
+ * handshake. */
 static void judge_role(struct rlk_quarantine *q, enum rlk_unfit unfit, uint64_t promotion,
                        uint64_t now_us, struct rlk_inspection_actions *out)
 {
@@ -156,8 +157,8 @@ static void on_info(struct rlk_inspection *i, struct rlk_quarantine *q,
     judge_role(q, rlk_server_unfit(server->role, server->mode), server->promotion, ev->now_us, out);
 }
 
-/* A run that is told now may be one that lost its data: only a handshake judges it, with all that
- * the master tells. */
+/* A run that is told only now may be one that lost its data. Only a handshake can judge that, with
+ * all that the master tells. */
 static void on_state(struct rlk_quarantine *q, const struct rlk_server *server, uint64_t now_us,
                      struct rlk_inspection_actions *out)
 {

@@ -26,7 +26,7 @@ struct rlk_inspection {
     bool asked;        /* a reply is outstanding */
     bool refused;      /* the master does not run the script for us: only the time is asked for */
     bool denies_info;  /* since the handshake, the master denies us INFO */
-    bool records_step; /* the next inspection puts a step of its clock on record */
+    bool records_step; /* the next inspection records a step of the master's clock */
     unsigned regular;  /* how many regular inspections were due since the manager began */
     uint64_t sent_us;  /* when the last one was sent */
 };
@@ -96,7 +96,7 @@ void rlk_inspection_begin(struct rlk_inspection *i);
 bool rlk_inspection_reads_mark(const struct rlk_inspection *i, const struct rlk_quarantine *q,
                                const struct rlk_server *server);
 
-/* Whether no reply is outstanding; and whether, besides, the last inspection is some time ago. */
+/* Whether no reply is outstanding. _due: and the last inspection was some time ago. */
 bool rlk_inspection_is_free(const struct rlk_inspection *i);
 bool rlk_inspection_is_due(const struct rlk_inspection *i, uint64_t now_us);
 
@@ -110,8 +110,8 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
 bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine *q,
                           const struct rlk_server *server);
 
-/* It is certain that the master's clock moved. Each inspection from now on puts that on record,
- * until one has found the record. True when this is new: then begin an inspection now. */
+/* It is certain that the master's clock moved. From now on each inspection records that, until one
+ * has found the record. True when this is new: then begin an inspection now. */
 bool rlk_inspection_record_step(struct rlk_inspection *i, const struct rlk_quarantine *q,
                                 const struct rlk_server *server);
 

@@ -174,8 +174,8 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
 }
 
 /* [S7] Only nodes that counted before can make the round a success; then all that are present
- * count. The answer brings the lease that was asked for, whichever round that was in; but it
- * confirms in this round only when it was asked in this round. */
+ * count. A reply brings the lease of its question, whichever round asked it. But it confirms the
+ * key in this round only if this round asked it. */
 static void confirm_in_round(struct rlk_leases *l, unsigned node)
 {
     unsigned quorum = rlk_validity_quorum(l->nodes);
@@ -232,7 +232,7 @@ void rlk_leases_replace_data(struct rlk_leases *l, unsigned node)
     l->present &= ~bit;
     l->counted &= ~bit;
     l->confirmed &= ~bit;
-    l->end_us[node] = 0; /* next_us() stays: the open question is answered from the new data */
+    l->end_us[node] = 0; /* next_us() stays: the next reply comes from the new data */
     recompute_validity(l);
 }
 

@@ -16,7 +16,7 @@
  *     has a clock that moved                                     present, but not counted
  *     has no key or another one, or whose data were replaced     neither
  *
- * A node is asked one question at a time, so an answer always belongs to the last question, however
+ * A node is asked one question at a time, so a reply always belongs to the last question, however
  * late it comes. */
 #ifndef RLK_CORE_LEASES_H
 #define RLK_CORE_LEASES_H
@@ -31,10 +31,10 @@ struct rlk_leases {
     unsigned nodes;
     bool success;           /* a majority of the nodes that count confirmed in this round */
     uint64_t may_have_key;  /* may have our key: these have to be released */
-    uint64_t present;       /* have our key, by their last answer */
+    uint64_t present;       /* have our key, by their last reply */
     uint64_t counted;       /* of the present nodes, those that count [S7] */
-    uint64_t absent;        /* do not have our key, by their last answer */
-    uint64_t unanswered;    /* were asked, and have not answered */
+    uint64_t absent;        /* do not have our key, by their last reply */
+    uint64_t unanswered;    /* were asked, and have not replied */
     uint64_t doubtful;      /* the answer to a SET was lost, or the data were replaced: our key may
                                be there, and finding it is no surprise */
     uint64_t duplicates;    /* have our key though we never set it there: a second address of a
@@ -68,7 +68,7 @@ void rlk_leases_adopt(struct rlk_leases *l);
 uint64_t rlk_leases_reach(const struct rlk_leases *l, uint64_t ready, uint64_t late);
 
 /* Begin a round. Returns the nodes to ask to keep the key: of the ready ones, those that may have
- * it and have nothing else to answer. end_us: the lease end that a yes brings. */
+ * it and have no open question. end_us: the lease end that a yes brings. */
 uint64_t rlk_leases_begin(struct rlk_leases *l, uint64_t ready, uint64_t end_us);
 
 /* A node has answered the question that was open when the round began. Returns the node, as a set,

@@ -1,4 +1,5 @@
-/* observer.c - turns what the masters say into the next looks, and into what is known. */
+/* observer.c - decides from what the masters say which of them to look at next, and what is known.
+ */
 #include "core/observer.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ void rlk_observer_init(struct rlk_observer *o, unsigned nodes, uint64_t timeout_
 
 /* ---- looks ---- */
 
-/* [O1] One look at a node at a time: what changes meanwhile is one more look after it. */
+/* [O1] One look at a node at a time: a change in the meantime leads to one more look. */
 static void look(struct rlk_observer *o, uint64_t nodes, uint64_t now_us, struct rlk_actions *out)
 {
     uint64_t begin = nodes & o->up & ~o->asked, left = begin;
@@ -103,8 +104,8 @@ static void on_changed(struct rlk_observer *o, const struct rlk_event *ev, struc
     }
 }
 
-/* [O3] What the subscriber connection was to tell us may be lost. A subscriber connection that
- * could not be had told us nothing. */
+/* [O3] Messages over the subscriber connection may be lost. One that never came up has told us
+ * nothing. */
 static void on_unsubscribed(struct rlk_observer *o, const struct rlk_event *ev,
                             struct rlk_prng *prng, struct rlk_actions *out)
 {
@@ -117,7 +118,7 @@ static void on_unsubscribed(struct rlk_observer *o, const struct rlk_event *ev,
 
 /* ---- answers ---- */
 
-/* Whether the node has not changed since its last answer: its key was not even renewed. A ttl that
+/* Whether the node has not changed since its last reply: its key was not even renewed. A ttl that
  * seems to have grown a little was read by a slower look. */
 static bool is_vain(const struct rlk_observer *o, const struct rlk_event *ev)
 {
@@ -162,7 +163,7 @@ static void take_look(struct rlk_observer *o, const struct rlk_event *ev)
     o->hears = ev->look.hears ? o->hears | bit : o->hears & ~bit;
 }
 
-/* [O3] The answer stays as it is for now: only a look that takes too long ends it. */
+/* [O3] Keep the last reply for now: only a look that takes too long ends it. */
 static void on_unsent(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng)
 {
     o->unsent |= rlk_mask_bit(ev->node);
@@ -198,8 +199,8 @@ static void on_looked(struct rlk_observer *o, const struct rlk_event *ev, struct
 
 /* ---- time ---- */
 
-/* [O2] When to look at the nodes that have the key of a holder, because no majority can have it any
- * more; RLK_NEVER: not before they have answered. */
+/* [O2] When to look at the nodes that have the holder's key, because no majority can have it any
+ * more then; RLK_NEVER: not before they have replied. */
 static uint64_t end_us(const struct rlk_observer *o)
 {
     if (!o->holder.held || (o->holder.nodes & ~o->asked) == 0) {
@@ -208,7 +209,7 @@ static uint64_t end_us(const struct rlk_observer *o)
     return rlk_lookout_expired_us(o->holder.end, o->end_look_us);
 }
 
-/* [O2] A ttl may stay 0 for a while: so these looks become seldom. */
+/* [O2] A ttl may stay 0 for a while, so these looks become rare. */
 static void look_at_end(struct rlk_observer *o, uint64_t now_us, struct rlk_actions *out)
 {
     look(o, o->holder.nodes & ~o->asked, now_us, out);
@@ -216,7 +217,7 @@ static void look_at_end(struct rlk_observer *o, uint64_t now_us, struct rlk_acti
     o->pause_us = rlk_lookout_longer_us(o->pause_us);
 }
 
-/* [O4] When the answer of a node counts no longer, because the next one takes too long. */
+/* [O4] When the answer of a node no longer counts, because the next one takes too long. */
 static uint64_t late_us(const struct rlk_observer *o, unsigned node)
 {
     return rlk_time_add(o->asked_us[node], o->timeout_us);
@@ -291,8 +292,8 @@ static struct rlk_observer_state state(const struct rlk_observer *o)
     return s;
 }
 
-/* [O5] How long it must have been so. [O6] A new holder whose fence is not above that of the one
- * before has just taken the keys, and its counters follow. */
+/* [O5] How long it must have been so. [O6] A new holder whose fencing token is not above that of
+ * the one before has just taken the keys, and its counters follow. */
 static uint64_t patience_us(const struct rlk_observer *o)
 {
     const struct rlk_observer_state *last = &o->last_held;

@@ -4,9 +4,9 @@
 #include "base/time.h"
 #include "core/validity.h"
 
-/* A lost SET makes no release pending by itself: the lock may have won by the other nodes, and
- * wants its key. A release that was never sent is not answered with unknown: it is answered later,
- * when it was sent. */
+/* A lost SET alone makes no release pending: the lock may have won on other nodes, and needs its
+ * key. A release that was never sent does not count as an unknown answer: it is pending, and gets
+ * its reply when it has been sent. */
 struct rlk_loss rlk_pending_loss(enum rlk_leftover left, bool sent)
 {
     return (struct rlk_loss){.set_lost = sent && left == RLK_LEFTOVER_KEYS,
@@ -14,8 +14,8 @@ struct rlk_loss rlk_pending_loss(enum rlk_leftover left, bool sent)
                              .unknown = sent || left != RLK_LEFTOVER_RELEASE};
 }
 
-/* A reply is outstanding that may be that of the SET; not when the node has replied to the release,
- * which was sent after the SET. */
+/* A reply is outstanding that may be that of the SET. Not so if the node has replied to the
+ * release, which was sent after the SET. */
 static bool may_set_be_unanswered(const struct rlk_pending *p)
 {
     return p->unanswered && !p->refused;

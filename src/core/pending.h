@@ -20,7 +20,7 @@ enum rlk_leftover {
     RLK_LEFTOVER_RELEASE /* our keys: the release may not have arrived */
 };
 
-/* What follows when a question could not be sent, or the connection ended before the answer. */
+/* What follows when a question could not be sent, or the connection ended before the reply. */
 struct rlk_loss {
     bool set_lost; /* pending releases of this token never expire from now on */
     bool pending;  /* the release is pending for the node */
@@ -32,7 +32,7 @@ struct rlk_loss rlk_pending_loss(enum rlk_leftover left, bool sent);
 
 /* A release that is pending. */
 struct rlk_pending {
-    bool set_lost;        /* the connection broke before a SET of this token was answered */
+    bool set_lost;        /* the connection broke before the reply to a SET of this token */
     bool unanswered;      /* the node is connected, and a reply is outstanding */
     bool refused;         /* the node has rejected the release for now */
     uint64_t max_life_us; /* how long the key may live from now on at most, by the node's clock */

@@ -6,10 +6,10 @@
 #include "base/time.h"
 #include "core/validity.h"
 
-/* Servers tell ages in whole seconds, rounded up or down. */
+/* Servers report ages in whole seconds, rounded up or down. */
 #define AGE_GRAIN_US 1000000
 
-/* A clock has to keep time for so long to be relied on again. */
+/* How long a clock has to keep time until it can be relied on again. */
 #define STEADY_FOR_US 1000000
 
 void rlk_quarantine_init(struct rlk_quarantine *q, enum rlk_quarantine_policy policy,
@@ -85,8 +85,8 @@ static bool keeps_data(const struct rlk_facts *facts)
     return facts->durable && (facts->birth.mark != 0 || facts->unread);
 }
 
-/* The quarantine has no end while the server may evict. After that the locks that it may have
- * evicted until then still have to expire. */
+/* The quarantine lasts as long as the server may evict. After that, the locks that it may have
+ * evicted still have to expire. */
 void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t now_us)
 {
     if (q->policy == RLK_QUARANTINE_STRICT && evicts) {
@@ -106,8 +106,8 @@ void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_l
     }
 }
 
-/* While the mark is missing, data can be lost again and nobody sees it: so the quarantine has no
- * end before a mark is found, or can never be read. From then on it lasts as any other. */
+/* While the mark is missing, data could be lost again unnoticed. So the quarantine has no end
+ * before a mark is found, or can never be read. From then on it lasts like any other. */
 static void end_missing(struct rlk_quarantine *q, uint64_t now_us)
 {
     if (q->until_us[RLK_QUARANTINED_LOST_DATA] == RLK_NEVER) {
@@ -213,9 +213,9 @@ static uint64_t recorded_step_us(const struct rlk_quarantine *q, const struct rl
     return rlk_time_min(q->step_us, birth->server_us);
 }
 
-/* A later birth under the same mark is the record of a step, and it is news unless we wrote it.
- * It belongs to a step that this inspection shows only when it is no older than the inspection
- * before, by the server's clock as it goes now. before_us: when that inspection was. */
+/* A later birth under the same mark is the record of a step, and it is news unless we wrote it. It
+ * may belong to a step that this inspection shows only if it is no older than the previous
+ * inspection, by the server's clock as it goes now. before_us: when that inspection was. */
 static void take_birth(struct rlk_quarantine *q, const struct rlk_birth *birth, uint64_t before_us,
                        uint64_t now_us)
 {
@@ -247,7 +247,7 @@ void rlk_quarantine_check_birth(struct rlk_quarantine *q, const struct rlk_birth
 
 /* Begin to watch another run; what we saw of the one before no longer helps. If the data were kept,
  * another client may have recorded since then that they are young (a replica took the server's
- * place, or its clock stepped): then we know no more about them than a client that is new here. */
+ * place, or its clock stepped): then we know no more about them than a new client. */
 static void watch_run(struct rlk_quarantine *q, const struct rlk_birth *birth, bool keeps_data,
                       uint64_t now_us)
 {

@@ -73,11 +73,11 @@ struct rlk_facts {
     struct rlk_birth birth;
     bool unread;        /* the incarnation key could not be read for the moment */
     uint64_t promotion; /* which promotion made it a master; 0: none, or unknown */
-    uint64_t age_us;    /* of the data, or of the run where there is no mark; by its own account;
-                           RLK_NEVER: unknown, taken for old */
+    uint64_t age_us;    /* of the data, or of the run where there is no mark, as the server says;
+                           RLK_NEVER: unknown, which counts as old */
     bool durable;       /* every write is on disk before the reply: a restart loses nothing */
     bool lacks_log;     /* it would be durable, but its log may not be complete yet */
-    bool evicts;        /* it has a maxmemory, and another policy than noeviction */
+    bool evicts;        /* it has a maxmemory, and a policy other than noeviction */
 };
 
 struct rlk_quarantine {
@@ -90,13 +90,13 @@ struct rlk_quarantine {
     uint64_t inspected_us;     /* when the birth was read last */
     uint64_t mark;             /* the last mark that was read; 0: none */
     uint64_t born_us;          /* the last birth that was read, by the server's clock; 0: none */
-    bool recorded_by_other; /* since the inspection before, another client recorded a clock step */
-    uint64_t step_us;   /* what the server's clock showed when we saw it step, as long as that is
-                           not on record; 0: nothing to record */
-    bool mark_lost;     /* the server had a mark, and none was found since */
-    bool replica;       /* it was no master when its role was read last */
+    bool recorded_by_other; /* another client recorded a clock step since the previous inspection */
+    uint64_t step_us; /* what the server's clock showed when we saw it step, until that is recorded;
+                         0: nothing to record */
+    bool mark_lost;   /* the server had a mark, and none was found since */
+    bool replica;     /* it was no master when its role was read last */
     bool data_replaced; /* it has other data than before, and that was not reported yet */
-    uint64_t promotion; /* the last that was read */
+    uint64_t promotion; /* the last one that was read */
     bool durable;       /* as of the last handshake, and whenever it was read since */
     bool clock_suspect; /* its clock moved, and has not kept time for a second since */
     uint64_t moved_us;  /* when we saw that */
@@ -138,7 +138,7 @@ bool rlk_quarantine_is_anonymous(const struct rlk_quarantine *q);
 
 /* The role was read. True when the server is no master, or was a replica since the handshake: we
  * have to reconnect. Its data are a copy of another master's then, so it is in quarantine, which
- * begins anew with the handshake that finds it a master. */
+ * begins again with the handshake that finds it a master. */
 bool rlk_quarantine_check_role(struct rlk_quarantine *q, bool master, uint64_t promotion,
                                uint64_t now_us);
 
@@ -156,9 +156,10 @@ void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_l
 void rlk_quarantine_clock_steady(struct rlk_quarantine *q, uint64_t now_us);
 
 /* An inspection has read the birth of the data. Call this before rlk_quarantine_check_mark(), with
- * the same reply. A later birth than before, under the same mark, is the record of a clock step.
- * Clients that are new to this server wait for it, and so do we, unless we have watched the clock
- * for longer than a lock lives: then we would have seen a step that matters ourselves. */
+ * the same reply. If the birth is later than before, under the same mark, a client has recorded a
+ * clock step. Clients that are new to this server wait because of it, and so do we, unless we have
+ * watched the clock for longer than a lock lasts: then we would have seen the step ourselves if it
+ * mattered. */
 void rlk_quarantine_check_birth(struct rlk_quarantine *q, const struct rlk_birth *birth,
                                 uint64_t now_us);
 

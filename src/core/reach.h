@@ -6,11 +6,10 @@
 #include <stdint.h>
 
 enum rlk_reach {
-    RLK_REACH_NOT = 0, /* no round waits for it: after one failure more may follow */
+    RLK_REACH_NOT = 0, /* no round waits for it: it may fail again */
     RLK_REACH_CONNECTING,
     RLK_REACH_READY,
-    RLK_REACH_UNRESPONSIVE /* a reply is overdue: the reply to a new command would come after that
-                            */
+    RLK_REACH_UNRESPONSIVE /* a reply is overdue: the reply to a new command would be even later */
 };
 
 struct rlk_reach_facts {

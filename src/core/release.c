@@ -1,4 +1,4 @@
-/* release.c - counts the answers to a release until they decide. */
+/* release.c - counts the replies to a release until they decide. */
 #include "core/release.h"
 
 #include <redlock/error.h>
@@ -15,9 +15,9 @@ void rlk_release_init(struct rlk_release *r, unsigned nodes, uint64_t asked, uin
     r->deadline_us = deadline_us;
 }
 
-/* Any two majorities share a node: so the first majority that answers tells whether our key was
- * still on a majority. It need not be, for the lock to be valid: a node that has lost its data
- * counts for nobody until the lock is over [S11]. */
+/* Any two majorities share a node. So the first majority that replies tells whether our key was
+ * still on a majority. The lock may be valid without that: a node that has lost its data counts for
+ * nobody until the lock is over [S11]. */
 static int verdict(const struct rlk_release *r, unsigned quorum)
 {
     if (rlk_mask_count(r->deleted | r->gone | r->taken) < quorum) {
@@ -29,9 +29,9 @@ static int verdict(const struct rlk_release *r, unsigned quorum)
     return r->deleted != 0 ? REDLOCK_OK : REDLOCK_GONE;
 }
 
-/* Whether the answers that may still come could change the verdict: a majority has not answered
- * yet; or our key and another one were found, and neither has a majority (one of them is left over
- * from an expired lock, or from a contender that lost). */
+/* Whether the answers that may still come could change the verdict: a majority has not replied yet;
+ * or our key and another one were found, and neither has a majority (one of them is left over from
+ * an expired lock, or from a contender that lost). */
 static bool may_still_change(const struct rlk_release *r, unsigned quorum)
 {
     uint64_t answered = r->deleted | r->gone | r->taken;

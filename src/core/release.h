@@ -1,12 +1,12 @@
-/* release.h - counting the answers to a release.
+/* release.h - counts the replies to a release.
  *
- *          START            a majority answered, or no longer can, or the deadline
+ *          START            a majority replied, or no longer can, or the deadline
  *   IDLE ---------> ASKING ------------------------------------------------------> DONE
  *
  * It decides what to report, and nothing else: releases that are still in flight go on after DONE.
- * When a connection breaks, the release is pending and is sent again later [S5]. An answer to that
- * which comes in time counts if our key was there. If it was not, nothing is proven: the first
- * release may have deleted it, and another client may have set its own key since. */
+ * When a connection breaks, the release is pending and is sent again later [S5]. The reply to that
+ * second release counts if it comes in time and our key was there. If it was not, nothing is
+ * proven: the first release may have deleted it, and another client may have set its key since. */
 #ifndef RLK_CORE_RELEASE_H
 #define RLK_CORE_RELEASE_H
 
@@ -23,9 +23,9 @@ struct rlk_release {
     int status; /* DONE: REDLOCK_OK, _GONE, _TAKEN or _ENOQUORUM */
     unsigned nodes;
     uint64_t asked;
-    uint64_t unanswered;           /* nodes whose answer may still come */
-    uint64_t deleted, gone, taken; /* what the nodes answered: had our key, no key, another key */
-    uint64_t unknown;              /* nodes whose answer was lost: they may have deleted our key */
+    uint64_t unanswered;           /* nodes whose reply may still come */
+    uint64_t deleted, gone, taken; /* what the nodes replied: had our key, no key, another key */
+    uint64_t unknown;              /* nodes whose reply was lost: they may have deleted our key */
     uint64_t deadline_us;
 };
 

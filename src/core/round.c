@@ -26,8 +26,8 @@ void rlk_round_init(struct rlk_round *r)
     r->valid_until_us = 0;
 }
 
-/* [S5] A node that did not answer, or answered with an error, may still have our key, so it gets a
- * release, too. Only nodes that have proved another owner get none. */
+/* [S5] A node that did not reply, or replied with an error, may still have our key, so it gets a
+ * release, too. Only nodes that proved that somebody else has the key get none. */
 static void lose_round(struct rlk_round *r, int status, struct rlk_actions *out)
 {
     r->state = RLK_ROUND_LOST;
@@ -160,10 +160,10 @@ static bool may_ask_again(const struct rlk_round *r, const struct rlk_round_term
            rlk_split_leads(r->holder, possible_yes(r), r->held_by_others);
 }
 
-/* [S4] Each of these nodes has answered our SET, and the answer was the value of another key: so
- * none of them has our token, and no SET of it is on its way to them. What is on the way, or was
- * answered otherwise, may have set the token and is not sent again. The node gets a new lease, and
- * a release unless it refuses again [S2, S5]. */
+/* [S4] Each of these nodes has replied to our SET with the value of another key: so none of them
+ * has our token, and no SET of it is on its way to them. A SET that is still on its way, or got
+ * another reply, may have set the token, so it is not sent again. The node gets a new lease, and a
+ * release unless it refuses again [S2, S5]. */
 static void ask_again(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t now_us,
                       struct rlk_actions *out)
 {
@@ -195,7 +195,7 @@ static uint64_t unanswered(const struct rlk_round *r)
     return r->asked & ~(r->yes | r->no | r->unknown);
 }
 
-/* [S6] A majority has answered, others have some of its votes, and only nodes that are being
+/* [S6] A majority has replied, others have some of its votes, and only nodes that are being
  * connected could settle that: give them as long again as the majority took. They may hang, and
  * votes that are kept keep others out. Nobody competes for the token of an adoption. */
 static void limit_patience(struct rlk_round *r, const struct rlk_round_terms *terms,
@@ -210,8 +210,8 @@ static void limit_patience(struct rlk_round *r, const struct rlk_round_terms *te
     }
 }
 
-/* [S6] Decide as soon as it can be decided: at the majority-th yes, or when too few nodes
- * are left that could still say yes. */
+/* [S6] Decide as soon as possible: at the quorum-th yes, or when too few nodes are left that could
+ * still say yes. */
 static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
                    const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -233,7 +233,7 @@ static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-/* After an answer: decide, or compute the validity of a win anew. */
+/* After a reply: decide, or recompute the validity of a win. */
 static void decide_or_revalidate(struct rlk_round *r, const struct rlk_round_terms *terms,
                                  const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -327,8 +327,8 @@ static void record(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
 }
 
-/* [S11] An answer tells whether the node's clock can be relied on now. When the answer was lost,
- * the clock is as suspect as it was before. */
+/* [S11] A reply tells whether the node's clock can be relied on now. When the reply was lost, the
+ * clock is as suspect as it was before. */
 static void update_clock(struct rlk_round *r, const struct rlk_event *ev)
 {
     uint64_t bit = rlk_mask_bit(ev->node);
@@ -363,7 +363,7 @@ static void retract_yes(struct rlk_round *r, unsigned node)
     r->unknown |= rlk_mask_bit(node);
 }
 
-/* [S12] A node that does not confirm has no longer our key, or its counter is the fencing token
+/* [S12] A node that does not confirm no longer has our key, or its counter is the fencing token
  * already, or more. */
 static void confirm(struct rlk_round *r, const struct rlk_round_terms *terms,
                     const struct rlk_event *ev, struct rlk_actions *out)
@@ -414,7 +414,7 @@ static void shift_leases(struct rlk_round *r, const struct rlk_round_terms *term
     }
 }
 
-/* Too slow: the validity set the deadline. Otherwise nodes did not answer. */
+/* Too slow: the validity set the deadline. Otherwise nodes did not reply. */
 static void end_round(struct rlk_round *r, const struct rlk_round_terms *terms,
                       struct rlk_actions *out)
 {
@@ -443,7 +443,7 @@ static void on_round_timer(struct rlk_round *r, const struct rlk_round_terms *te
     }
 }
 
-/* Every condition of the win must still be true: votes may have stopped to count since. */
+/* Every condition of the win must still be true: votes may have stopped counting since. */
 static void deliver_round(struct rlk_round *r, const struct rlk_round_terms *terms,
                           const struct rlk_event *ev, struct rlk_actions *out)
 {

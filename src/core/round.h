@@ -53,7 +53,8 @@ struct rlk_round {
     uint64_t clock_suspect;    /* of the asked: their clocks cannot be relied on [S11] */
     struct rlk_fence fence;
     uint64_t started_us, deadline_us;
-    uint64_t end_of_round_us; /* the deadline may come before: for nodes that are being connected */
+    uint64_t end_of_round_us; /* the deadline may come before that: it is for nodes that are being
+                                 connected */
     unsigned asked_again;     /* how many times the nodes that refused were asked again */
     uint64_t valid_until_us;  /* WON: [S2] */
     uint64_t end_us[RLK_MAX_NODES];
@@ -65,7 +66,7 @@ struct rlk_round {
 void rlk_round_init(struct rlk_round *r);
 
 /* limit_us: the round ends at this time at the latest; RLK_NEVER: no limit. Only the sets that the
- * step fills and the deadline in `out` are written: the caller clears it before. */
+ * step fills and the deadline in `out` are written, so the caller clears `out` first. */
 void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
                     const struct rlk_event *ev, struct rlk_actions *out);
 
@@ -79,7 +80,7 @@ bool rlk_round_is_split(const struct rlk_round *r);
 /* Whether so many nodes have refused that no majority is possible. */
 bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes);
 
-/* Whether the round would have been won if the nodes that answered with an error, or whose answers
+/* Whether the round would have been won if the nodes that replied with an error, or whose replies
  * were lost, had voted yes. Late votes count. */
 bool rlk_round_is_lost_to_errors(const struct rlk_round *r, unsigned nodes);
 
@@ -90,7 +91,7 @@ bool rlk_round_is_lost_to_errors(const struct rlk_round *r, unsigned nodes);
  * hide another. */
 bool rlk_round_may_be_held(const struct rlk_round *r, unsigned nodes, bool one_key);
 
-/* The nodes whose last answer was a refusal. */
+/* The nodes whose last reply was a refusal. */
 uint64_t rlk_round_refused_by(const struct rlk_round *r);
 
 #endif

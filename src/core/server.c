@@ -53,9 +53,9 @@ static bool syncs_each_write(const struct rlk_server *s)
     return s->aof && !s->aof_fails && !s->fsync_pauses && strcmp(s->fsync, "always") == 0;
 }
 
-/* After CONFIG SET appendonly yes, INFO says at once that the file is enabled. It shows the rewrite
- * that begins the file like any other: so an ordinary one is known only where nobody has called
- * CONFIG SET since the start. */
+/* After CONFIG SET appendonly yes, INFO says at once that the file is enabled, and shows the
+ * rewrite that begins the file like any other. So an ordinary rewrite is known only if nobody has
+ * called CONFIG SET since the start. */
 bool rlk_server_may_lack_log(const struct rlk_server *s)
 {
     return syncs_each_write(s) && s->aof_rewrites && s->config_set;

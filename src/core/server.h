@@ -66,7 +66,7 @@ bool rlk_server_evicts(const struct rlk_server *s);
 bool rlk_server_keeps_data(const struct rlk_server *s);
 
 /* What a handshake has found out, for rlk_quarantine_take_handshake(). The run is borrowed from
- * `s`. `birth`: what the incarnation key says; `unread`: it could not be read for the moment. */
+ * `s`. `birth`: what the incarnation key says; `unread`: it could not be read at the moment. */
 struct rlk_facts rlk_server_facts(const struct rlk_server *s, const struct rlk_birth *birth,
                                   bool unread);
 

@@ -1,9 +1,9 @@
 /* split.h - who leads when several contenders got votes, and none of them a majority.
  *
  * A node that refuses names the value of its key, so every contender can count the votes of all.
- * The leader keeps its votes, and the others release theirs at once. Contenders that know the same
- * answers agree on the leader. They may know different answers: then two keep their votes, or
- * nobody does, which costs time and nothing else. */
+ * The leader keeps its votes, and the others release theirs at once. Contenders that got the same
+ * replies agree on the leader. If their replies differ, two may keep their votes, or nobody does,
+ * which costs only time. */
 #ifndef RLK_CORE_SPLIT_H
 #define RLK_CORE_SPLIT_H
 

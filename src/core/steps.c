@@ -12,8 +12,8 @@ static void excuse_nodes(struct rlk_quarantine *const *quarantine, uint64_t node
     }
 }
 
-/* A clock that fell behind does no harm. With quarantine=off a master's clock is not suspected; a
- * suspension of this client shortens its leases whatever the policy. */
+/* A clock that fell behind does no harm. With quarantine=off a master's clock is never suspected. A
+ * suspension of this client shortens its leases under every policy. */
 static void apply_verdict(struct rlk_clocks *c, struct rlk_quarantine *const *quarantine,
                           unsigned node, const struct rlk_clock_sample *sample,
                           struct rlk_steps_actions *out)
@@ -49,7 +49,7 @@ void rlk_steps_take_sample(struct rlk_clocks *c, struct rlk_quarantine *const *q
     apply_verdict(c, quarantine, node, sample, out);
     for (i = 0; i < c->nodes; i++) {
         if (rlk_quarantine_step_to_record(quarantine[i], now_us) == 0) {
-            continue; /* there was no step, or it is on record */
+            continue; /* there was no step, or it is recorded already */
         }
         if (rlk_clocks_is_certain(c, i, now_us)) {
             out->record |= rlk_mask_bit(i);

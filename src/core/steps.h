@@ -16,14 +16,15 @@
 #include "core/quarantine.h"
 
 struct rlk_steps_actions {
-    uint64_t ahead_us;     /* its clock went forward by so much; 0: it did not */
+    uint64_t ahead_us;     /* its clock went forward by this; 0: it did not */
     bool clock_suspect;    /* report to all locks: no lease on this node can be relied on */
-    uint64_t suspended_us; /* report to all locks: the client was suspended for so long; 0: not */
-    uint64_t record;       /* nodes whose step is to be put on record */
-    uint64_t ask;          /* nodes that are to be asked for the time now */
+    uint64_t suspended_us; /* report to all locks: the client was suspended for this long; 0: it was
+                              not */
+    uint64_t record;       /* nodes whose step has to be recorded */
+    uint64_t ask;          /* nodes to ask for the time now */
 };
 
-/* A node has answered TIME. `quarantine`: that of each node, by its number. `out` is written
+/* A node has replied to TIME. `quarantine`: that of each node, by its number. `out` is written
  * completely. */
 void rlk_steps_take_sample(struct rlk_clocks *c, struct rlk_quarantine *const *quarantine,
                            unsigned node, const struct rlk_clock_sample *sample,

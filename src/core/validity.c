@@ -1,4 +1,4 @@
-/* validity.c - the arithmetic of leases: quorum, drift, the majority-th largest end. */
+/* validity.c - the arithmetic of leases: quorum, drift, the quorum-th largest end. */
 #include "core/validity.h"
 
 #include "base/mask.h"

@@ -107,7 +107,7 @@ static uint64_t key_end_us(const struct rlk_waiting *w)
     return needed(w) < RLK_WAITING_WAKES ? first : second;
 }
 
-/* Choose the queue masters anew, and ask them for our queue position. */
+/* Choose the queue masters, and ask them for our queue position. */
 static void check_position(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                            struct rlk_actions *out)
 {
