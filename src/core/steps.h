@@ -4,7 +4,7 @@
  * When this client was suspended instead, the masters that seemed to have moved leave the
  * quarantine that this began.
  *
- * A step that is certain is put on record in the master's incarnation key, for clients that did not
+ * A step that is certain is recorded in the master's incarnation key, for clients that did not
  * see it. To make it certain, the other masters are asked for the time at once. */
 #ifndef RLK_CORE_STEPS_H
 #define RLK_CORE_STEPS_H
