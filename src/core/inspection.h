@@ -10,7 +10,7 @@
  * reads the incarnation key and tells the time. It asks for the TIME only where the policy is off,
  * the run is unknown, or the master does not run the script for us. Some inspections also ask
  * whether the master may evict keys, and about its log; or for its run, if that alone keeps it from
- * voting. core/quarantine.h decides what the replies mean for its votes; node/health.h sends the
+ * voting. core/quarantine.h decides what the replies mean for its votes; node/inspect.h sends the
  * questions. */
 #ifndef RLK_CORE_INSPECTION_H
 #define RLK_CORE_INSPECTION_H

@@ -136,8 +136,8 @@ void rlk_waiting_check_again(struct rlk_waiting *w, uint64_t now_us);
 /* Whether a wake is due: begin a round. */
 bool rlk_waiting_is_woken(const struct rlk_waiting *w, uint64_t now_us);
 
-/* [W6] When to poll, if a poll is due at `poll_us`: not at all while enough hosts have listed us,
- * and not yet while they may be about to. unlisted_us: since when too few have. */
+/* [W6] When to poll, if a poll is due at `poll_us`: not at all while enough queue masters have
+ * listed us, and not yet while they may be about to. unlisted_us: since when too few have. */
 uint64_t rlk_waiting_poll_us(const struct rlk_waiting *w, uint64_t poll_us, uint64_t unlisted_us);
 
 /* When the next TIMER is needed, if a wake does not count before `hold_us`. */

@@ -6,7 +6,7 @@
 #include "core/classify.h"
 #include "lock/lock.h"
 #include "lock/trace.h"
-#include "node/health.h"
+#include "node/inspect.h"
 
 /* ---- tracing ---- */
 
@@ -326,7 +326,7 @@ RLK_COLD static void handle_trouble(const struct rlk_question *q, struct rlk_nod
     note_trouble(q, n, reply, ev);
     if (q->event == RLK_EVENT_ANSWER && q->left != RLK_LEFTOVER_NOTHING &&
         rlk_classify_refused(reply)) {
-        rlk_health_doubt_upkeep(n, ev->now_us);
+        rlk_inspect_doubt_upkeep(n, ev->now_us);
     }
     if (q->left == RLK_LEFTOVER_RELEASE && rlk_classify_refused_for_now(reply)) {
         rlk_node_add_pending(n, claim, true, ev->now_us);

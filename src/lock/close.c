@@ -15,7 +15,7 @@
 #include "lock/manager.h"
 #include "lock/trace.h"
 #include "net/clock.h"
-#include "node/health.h"
+#include "node/inspect.h"
 
 void rlk_close_free_operations(struct redlock *rl)
 {
@@ -122,7 +122,7 @@ static void stop_inspections(struct redlock *rl)
     unsigned i;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
-        rlk_health_end(&rl->nodes[i]);
+        rlk_inspect_end(&rl->nodes[i]);
     }
 }
 

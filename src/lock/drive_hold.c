@@ -17,7 +17,7 @@
 #include "lock/request.h"
 #include "lock/trace.h"
 #include "net/clock.h"
-#include "node/health.h"
+#include "node/inspect.h"
 
 /* ---- carrying out actions ---- */
 
@@ -30,7 +30,7 @@ static struct rlk_unsent send_extensions(struct redlock_lock *lock, uint64_t nod
     unsigned node;
 
     RLK_MASK_EACH (node, left) {
-        rlk_health_ask(&lock->rl->nodes[node], now_us);
+        rlk_inspect_ask(&lock->rl->nodes[node], now_us);
     }
     claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;
     claim->life_ms = ttl_ms > claim->life_ms ? ttl_ms : claim->life_ms;

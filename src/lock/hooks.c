@@ -6,7 +6,7 @@
 #include "lock/drive_wait.h"
 #include "lock/manager.h"
 #include "node/handshake.h"
-#include "node/health.h"
+#include "node/inspect.h"
 #include "node/trace.h"
 
 static void notify_of_node(struct rlk_node *n, enum rlk_event_kind kind, uint64_t now_us)
@@ -79,10 +79,10 @@ static void on_node_clock_sampled(struct rlk_node *n, const struct rlk_clock_sam
         rlk_manager_notify(rl, &ev);
     }
     RLK_MASK_EACH (node, out.record) {
-        rlk_health_record_step(&rl->nodes[node], sample->received_us);
+        rlk_inspect_record_step(&rl->nodes[node], sample->received_us);
     }
     RLK_MASK_EACH (node, out.ask) {
-        rlk_health_ask_now(&rl->nodes[node], sample->received_us);
+        rlk_inspect_ask_now(&rl->nodes[node], sample->received_us);
     }
 }
 

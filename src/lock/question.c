@@ -4,7 +4,7 @@
 #include "base/time.h"
 #include "core/classify.h"
 #include "node/capacity.h"
-#include "node/health.h"
+#include "node/inspect.h"
 #include "scripts/scripts.h"
 
 /* ---- reading replies ---- */
@@ -57,7 +57,7 @@ static enum redlock_said read_fenced(struct rlk_node *n, const struct rlk_claim 
     enum rlk_vote vote = rlk_classify_fenced(reply, &ev->fence);
 
     if (vote == RLK_VOTE_QUARANTINED) {
-        rlk_health_mark_missed(n, ev->now_us);
+        rlk_inspect_mark_missed(n, ev->now_us);
     }
     if (claim->lock && claim->lock->acquiring) {
         struct rlk_acquiring *a = claim->lock->acquiring;
@@ -161,7 +161,7 @@ static void add_mark(struct rlk_command *vote, const struct rlk_node *n)
 {
     char key[RLK_COMMAND_INCARNATION_SIZE], start[RLK_COMMAND_START_SIZE];
 
-    rlk_health_expected_mark(n, key, start);
+    rlk_inspect_expected_mark(n, key, start);
     rlk_command_mark(vote, key, start);
 }
 

@@ -12,7 +12,7 @@
 #include "core/attempt.h"
 #include "lock/manager.h"
 #include "node/command.h"
-#include "node/health.h"
+#include "node/inspect.h"
 
 #define MAX_RETRY_MS 60000
 

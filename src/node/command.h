@@ -36,7 +36,7 @@ struct rlk_command {
  * after it was last raised. */
 #define RLK_COMMAND_COUNTER ":redlock-fence"
 
-/* The incarnation key, after the manager's prefix (node/health.h); the size of its whole name, and
+/* The incarnation key, after the manager's prefix (node/inspect.h); the size of its whole name, and
  * of the beginning of its value: run and mark. */
 #define RLK_COMMAND_INCARNATION "redlock:incarnation"
 #define RLK_COMMAND_INCARNATION_SIZE (REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_INCARNATION))

@@ -10,7 +10,7 @@
 #include "core/classify.h"
 #include "net/reply_text.h"
 #include "net/uri.h"
-#include "node/health.h"
+#include "node/inspect.h"
 #include "node/hello.h"
 #include "node/info.h"
 #include "node/login.h"
@@ -70,7 +70,7 @@ static void take_select(const struct rlk_heard *h)
 static void refuse_unfit(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
 {
     if (unfit != RLK_UNFIT_NOT) {
-        rlk_health_judge_role(n, unfit, now_us);
+        rlk_inspect_judge_role(n, unfit, now_us);
     }
 }
 
@@ -253,7 +253,7 @@ static void accept_node(struct rlk_node *n, const struct rlk_reply *mark, uint64
         refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_FOR_HANDSHAKE, NULL);
         return;
     }
-    rlk_health_begin(n, mark, now_us);
+    rlk_inspect_begin(n, mark, now_us);
     rlk_node_accept(n, now_us);
 }
 
@@ -346,11 +346,11 @@ static const struct rlk_talk introduction = {
     .in_handshake = true, .done = on_identified};
 
 /* The context is the question, which is needed only until it is written. */
-static const struct rlk_talk mark = {RLK_LINES({.format = rlk_health_format, .take = take_mark}),
+static const struct rlk_talk mark = {RLK_LINES({.format = rlk_inspect_format, .take = take_mark}),
                                      .in_handshake = true};
 
-/* All that was asked is answered: CLIENT ID, too, because a connection without an id could not be
- * ended later [S5]. */
+/* All replies are in, that to CLIENT ID, too, because a connection without an id could not be ended
+ * later [S5]. */
 static void on_identified(const struct rlk_heard *h)
 {
     struct rlk_node *n = h->node;
@@ -361,10 +361,10 @@ static void on_identified(const struct rlk_heard *h)
     }
     if (n->info.loading) {
         refuse_handshake(n, RLK_TROUBLE_LOADING, NULL);
-    } else if (!rlk_health_is_wanted(n)) {
+    } else if (!rlk_inspect_is_wanted(n)) {
         accept_node(n, NULL, h->now_us);
     } else {
-        q = rlk_health_question(n, h->now_us);
+        q = rlk_inspect_question(n, h->now_us);
         if (!rlk_talk_begin(&n->link, &mark, &q, h->now_us)) {
             refuse_handshake(n, RLK_TROUBLE_NO_MEMORY_FOR_HANDSHAKE, NULL);
         }

@@ -6,7 +6,7 @@
  * commandstats and CONFIG GET *appendfsync*; DELEX and DELIFEQ without arguments, to learn whether
  * the server knows them; SCRIPT LOAD of the release; and EVALSHA and EVAL, to learn whether it lets
  * us renew and release locks (node/upkeep.h). When all of it is answered the incarnation key is
- * read (node/health.h).
+ * read (node/inspect.h).
  *
  * After that CLIENT KILL ends our former connections to the same server process, so that a command
  * which still waits in their sockets is not carried out after the pending releases [S5]; the node

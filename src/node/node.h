@@ -115,7 +115,7 @@ struct rlk_node {
     struct rlk_quarantine quarantine;
     struct rlk_inspection inspection;
     struct rlk_upkeep upkeep;
-    struct rlk_timer inspection_timer; /* when to inspect it next: node/health.c */
+    struct rlk_timer inspection_timer; /* when to inspect it next: node/inspect.c */
 
     struct rlk_trouble trouble;      /* the last thing that went wrong */
     char words[RLK_TROUBLE_WORDS];   /* the words of `trouble` */

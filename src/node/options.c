@@ -256,7 +256,7 @@ static int load(struct rlk_options *o, const struct redlock_options *p)
     o->connect_timeout_us = rlk_time_from_ms(p->connect_timeout_ms);
     o->max_ttl_ms = p->max_ttl_ms;
     o->drift_ppm = p->drift_ppm;
-    o->health_us = rlk_time_from_ms(p->inspection_ms);
+    o->inspection_us = rlk_time_from_ms(p->inspection_ms);
     o->quarantine = p->quarantine;
     o->subscribe = p->subscribe != 0;
     return status ? status : check_tls_is_used(o, p);

@@ -22,7 +22,7 @@ struct rlk_options {
     size_t key_prefix_len;
     char *client_name; /* never NULL */
     uint64_t node_timeout_us, connect_timeout_us;
-    uint64_t health_us; /* 0: no inspections */
+    uint64_t inspection_us; /* 0: no inspections */
     uint32_t max_ttl_ms, drift_ppm;
     bool subscribe;     /* waiters are woken over a second connection (node/subscriber.h) */
     char *wake_channel; /* where the masters wake this manager: no other manager has this name;

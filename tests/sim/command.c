@@ -6,7 +6,7 @@
 
 #include "election/terms.h"
 #include "node/command.h"
-#include "node/health.h"
+#include "node/inspect.h"
 #include "scripts/scripts.h"
 #include "sim/check.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mask.h"
-#include "node/health.h"
+#include "node/inspect.h"
 #include "sim/check.h"
 #include "sim/memory.h"
 #include "sim/process.h"
@@ -17,7 +17,7 @@ __typeof__(rlk_release_step) __real_rlk_release_step, __wrap_rlk_release_step;
 __typeof__(rlk_clocks_sample) __real_rlk_clocks_sample, __wrap_rlk_clocks_sample;
 __typeof__(rlk_clocks_reset) __real_rlk_clocks_reset, __wrap_rlk_clocks_reset;
 __typeof__(rlk_claim_fresh_token) __real_rlk_claim_fresh_token, __wrap_rlk_claim_fresh_token;
-__typeof__(rlk_health_begin) __real_rlk_health_begin, __wrap_rlk_health_begin;
+__typeof__(rlk_inspect_begin) __real_rlk_inspect_begin, __wrap_rlk_inspect_begin;
 __typeof__(rlk_node_accept) __real_rlk_node_accept, __wrap_rlk_node_accept;
 __typeof__(rlk_node_add_pending) __real_rlk_node_add_pending, __wrap_rlk_node_add_pending;
 __typeof__(rlk_pending_list_first) __real_rlk_pending_list_first, __wrap_rlk_pending_list_first;
@@ -262,7 +262,7 @@ bool __wrap_rlk_quarantine_take_data_replaced(struct rlk_quarantine *s)
 }
 
 /* The greeting has succeeded: with an inspection, or without one (NULL). */
-void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
+void __wrap_rlk_inspect_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
     struct world *w = process_world();
     struct peer *p = &w->clients[w->running].peers[n->index];
@@ -275,7 +275,7 @@ void __wrap_rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, 
         p->first_inspected_us = p->inspected_us ? p->first_inspected_us : m->done_us;
         p->inspected_us = m->done_us;
     }
-    __real_rlk_health_begin(n, reply, now_us);
+    __real_rlk_inspect_begin(n, reply, now_us);
 }
 
 /* ---- pending releases ---- */

@@ -9,7 +9,7 @@
 #include "lib/test.h"
 #include "node/claim.h"
 #include "node/command.h"
-#include "node/health.h"
+#include "node/inspect.h"
 
 SUITE("command");
 

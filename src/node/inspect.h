@@ -1,4 +1,4 @@
-/* health.h - inspects a connected server: is it still a master, does it still have its data, and
+/* inspect.h - inspects a connected server: is it still a master, does it still have its data, and
  * what does its clock say [S11].
  *
  * Every server has one key that no client deletes, the incarnation key. Its value is the run that
@@ -10,8 +10,8 @@
  * A script reads the key, writes it again where necessary, and returns the time: at the end of the
  * handshake, every inspection_ms, along with renewals, and when a vote did not find the mark.
  * core/inspection.h decides what to ask and what follows from the replies. */
-#ifndef RLK_NODE_HEALTH_H
-#define RLK_NODE_HEALTH_H
+#ifndef RLK_NODE_INSPECT_H
+#define RLK_NODE_INSPECT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,39 +26,39 @@ struct rlk_say;
 
 /* For the handshake. _is_wanted: whether there is anything to ask. _question: what to ask; from now
  * on its reply is outstanding. It is the context of the line that _format writes. */
-bool rlk_health_is_wanted(struct rlk_node *n);
-struct rlk_inspection_question rlk_health_question(struct rlk_node *n, uint64_t now_us);
-bool rlk_health_format(struct rlk_command *c, const struct rlk_say *say);
+bool rlk_inspect_is_wanted(struct rlk_node *n);
+struct rlk_inspection_question rlk_inspect_question(struct rlk_node *n, uint64_t now_us);
+bool rlk_inspect_format(struct rlk_command *c, const struct rlk_say *say);
 
 /* The handshake is over. reply: to that line, or NULL when it was not sent. From here on
  * the server is inspected every inspection_ms. */
-void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
+void rlk_inspect_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us);
 
 /* Inspect the server now, before the next command, unless an inspection is in flight. The second
  * does nothing if the last inspection was a moment ago, or if inspection_ms is 0. */
-void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us);
-void rlk_health_ask(struct rlk_node *n, uint64_t now_us);
+void rlk_inspect_ask_now(struct rlk_node *n, uint64_t now_us);
+void rlk_inspect_ask(struct rlk_node *n, uint64_t now_us);
 
 /* It is certain that the server's clock was set: write that into the incarnation key, with this
  * inspection and each one after it, until it is written [S11]. */
-void rlk_health_record_step(struct rlk_node *n, uint64_t now_us);
+void rlk_inspect_record_step(struct rlk_node *n, uint64_t now_us);
 
 /* The incarnation key, and how its value must begin; both "" when the mark is not known, or is not
  * checked. */
-void rlk_health_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
-                              char start[RLK_COMMAND_START_SIZE]);
+void rlk_inspect_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
+                               char start[RLK_COMMAND_START_SIZE]);
 
 /* HELLO or the handshake told the role. Ends the connection when the server is not a master. */
-void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us);
+void rlk_inspect_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us);
 
 /* A vote with a fencing token read the incarnation key, and did not find the expected mark. */
-void rlk_health_mark_missed(struct rlk_node *n, uint64_t now_us);
+void rlk_inspect_mark_missed(struct rlk_node *n, uint64_t now_us);
 
 /* The server refused to renew or release a lock: ask whether it lets us do so at all, and again
  * from time to time as long as it does not (node/upkeep.h). */
-void rlk_health_doubt_upkeep(struct rlk_node *n, uint64_t now_us);
+void rlk_inspect_doubt_upkeep(struct rlk_node *n, uint64_t now_us);
 
 /* Stop the inspections of this node. */
-void rlk_health_end(struct rlk_node *n);
+void rlk_inspect_end(struct rlk_node *n);
 
 #endif

@@ -1,8 +1,8 @@
-/* io/test_health.c - what masters are asked about themselves, and what they may deny. */
+/* io/test_inspection.c - what masters are asked about themselves, and what they may deny. */
 #include "io/rig.h"
 #include "lib/test.h"
 
-SUITE("health");
+SUITE("inspection");
 FIXTURE(NULL, farm_end_all);
 
 static void note(void *arg)

@@ -1,5 +1,5 @@
-/* health.c - drives core/inspection.h: sends its questions, and steps it with the replies. */
-#include "node/health.h"
+/* inspect.c - drives core/inspection.h: sends its questions, and steps it with the replies. */
+#include "node/inspect.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static bool format_mark(struct rlk_command *c, struct rlk_node *n,
     return rlk_command_words(c, words) == 0;
 }
 
-bool rlk_health_format(struct rlk_command *c, const struct rlk_say *say)
+bool rlk_inspect_format(struct rlk_command *c, const struct rlk_say *say)
 {
     const struct rlk_inspection_question *q = say->context;
 
@@ -132,7 +132,7 @@ static void step_inspection(struct rlk_node *n, const struct rlk_inspection_even
     carry_out_inspection(n, ev, &out);
 }
 
-void rlk_health_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
+void rlk_inspect_judge_role(struct rlk_node *n, enum rlk_unfit unfit, uint64_t now_us)
 {
     step_inspection(n, &(struct rlk_inspection_event){
                            .kind = RLK_INSPECTION_ROLE, .unfit = unfit, .now_us = now_us});
@@ -190,7 +190,7 @@ static void take_info(const struct rlk_heard *h)
 static void take_hello(const struct rlk_heard *h)
 {
     if (h->reply->type == RLK_REPLY_ARRAY) {
-        rlk_health_judge_role(h->node, rlk_hello_unfit(h->reply), h->now_us);
+        rlk_inspect_judge_role(h->node, rlk_hello_unfit(h->reply), h->now_us);
     }
 }
 
@@ -215,12 +215,12 @@ static void on_inspection_broken(const struct rlk_heard *h)
 
 static bool inspects(const struct rlk_node *n)
 {
-    return n->options->health_us > 0 || rlk_quarantine_needs_inspection(&n->quarantine);
+    return n->options->inspection_us > 0 || rlk_quarantine_needs_inspection(&n->quarantine);
 }
 
 static void schedule_next(struct rlk_node *n, uint64_t now_us)
 {
-    uint64_t pause_us = n->options->health_us;
+    uint64_t pause_us = n->options->inspection_us;
 
     if (pause_us == 0 && (inspects(n) || !rlk_upkeep_is_allowed(n))) {
         pause_us = ASK_AGAIN_US;
@@ -244,17 +244,17 @@ static bool asks_hello(const struct rlk_say *say)
 static const struct rlk_talk inspection = {
     RLK_LINES({.words = RLK_WORDS("INFO", "replication"), .when = asks_info, .take = take_info},
               {.words = RLK_WORDS("HELLO", "2"), .when = asks_hello, .take = take_hello},
-              {.format = rlk_health_format, .take = take_inspected}),
+              {.format = rlk_inspect_format, .take = take_inspected}),
     .in_handshake = true, .broken = on_inspection_broken};
 
-struct rlk_inspection_question rlk_health_question(struct rlk_node *n, uint64_t now_us)
+struct rlk_inspection_question rlk_inspect_question(struct rlk_node *n, uint64_t now_us)
 {
     return rlk_inspection_ask(&n->inspection, &n->quarantine, &n->info, now_us);
 }
 
 static void send_question(struct rlk_node *n, uint64_t now_us)
 {
-    struct rlk_inspection_question q = rlk_health_question(n, now_us);
+    struct rlk_inspection_question q = rlk_inspect_question(n, now_us);
 
     if (!rlk_talk_begin(&n->link, &inspection, &q, now_us)) {
         step_inspection(
@@ -263,24 +263,24 @@ static void send_question(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-void rlk_health_ask_now(struct rlk_node *n, uint64_t now_us)
+void rlk_inspect_ask_now(struct rlk_node *n, uint64_t now_us)
 {
     if (rlk_inspection_is_free(&n->inspection) && rlk_node_ready(n, now_us)) {
         send_question(n, now_us);
     }
 }
 
-void rlk_health_ask(struct rlk_node *n, uint64_t now_us)
+void rlk_inspect_ask(struct rlk_node *n, uint64_t now_us)
 {
-    if (n->options->health_us > 0 && rlk_inspection_is_due(&n->inspection, now_us)) {
-        rlk_health_ask_now(n, now_us);
+    if (n->options->inspection_us > 0 && rlk_inspection_is_due(&n->inspection, now_us)) {
+        rlk_inspect_ask_now(n, now_us);
     }
 }
 
-void rlk_health_record_step(struct rlk_node *n, uint64_t now_us)
+void rlk_inspect_record_step(struct rlk_node *n, uint64_t now_us)
 {
     if (rlk_inspection_record_step(&n->inspection, &n->quarantine, &n->info)) {
-        rlk_health_ask_now(n, now_us);
+        rlk_inspect_ask_now(n, now_us);
     }
 }
 
@@ -317,7 +317,7 @@ static void on_inspection_timer(struct rlk_timer *t, uint64_t now_us)
         ask_state(n, now_us);
     }
     if (inspects(n) && rlk_inspection_is_due(&n->inspection, now_us)) {
-        rlk_health_ask_now(n, now_us);
+        rlk_inspect_ask_now(n, now_us);
     }
     if (!rlk_upkeep_is_allowed(n)) {
         rlk_upkeep_ask(n, now_us);
@@ -325,22 +325,22 @@ static void on_inspection_timer(struct rlk_timer *t, uint64_t now_us)
     schedule_next(n, now_us);
 }
 
-void rlk_health_doubt_upkeep(struct rlk_node *n, uint64_t now_us)
+void rlk_inspect_doubt_upkeep(struct rlk_node *n, uint64_t now_us)
 {
     rlk_upkeep_ask(n, now_us);
-    if (n->options->health_us == 0) {
+    if (n->options->inspection_us == 0) {
         rlk_timer_set(&n->loop->timers, &n->inspection_timer, rlk_time_add(now_us, ASK_AGAIN_US));
     }
 }
 
-bool rlk_health_is_wanted(struct rlk_node *n)
+bool rlk_inspect_is_wanted(struct rlk_node *n)
 {
     rlk_inspection_begin(&n->inspection);
     keep_error(n, "");
     return rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info);
 }
 
-void rlk_health_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
+void rlk_inspect_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
 {
     if (reply) {
         step_with_reply(n, RLK_INSPECTION_HANDSHAKE, reply, now_us);
@@ -367,8 +367,8 @@ _Static_assert(sizeof(((struct rlk_server *)NULL)->run_id) + MARK_DIGITS + sizeo
                    RLK_COMMAND_START_SIZE,
                "there is room for a run, a mark and two spaces");
 
-void rlk_health_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
-                              char start[RLK_COMMAND_START_SIZE])
+void rlk_inspect_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INCARNATION_SIZE],
+                               char start[RLK_COMMAND_START_SIZE])
 {
     key[0] = start[0] = '\0';
     if (rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info) &&
@@ -378,17 +378,17 @@ void rlk_health_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_INC
     }
 }
 
-void rlk_health_mark_missed(struct rlk_node *n, uint64_t now_us)
+void rlk_inspect_mark_missed(struct rlk_node *n, uint64_t now_us)
 {
     step_inspection(
         n, &(struct rlk_inspection_event){.kind = RLK_INSPECTION_MARK_MISSED, .now_us = now_us});
-    rlk_health_ask_now(n, now_us);
-    if (n->options->health_us == 0) {
+    rlk_inspect_ask_now(n, now_us);
+    if (n->options->inspection_us == 0) {
         schedule_next(n, now_us);
     }
 }
 
-void rlk_health_end(struct rlk_node *n)
+void rlk_inspect_end(struct rlk_node *n)
 {
     rlk_timer_cancel(&n->loop->timers, &n->inspection_timer);
 }
