@@ -129,10 +129,11 @@ static void on_trial_ended(struct rlk_link *l, enum rlk_link_end end, const stru
     }
 }
 
-static const struct rlk_link_owner link_owner = {
-    .conn = {rlk_link_on_opened, on_trial_replied, NULL, rlk_link_on_broken},
-    .opened = on_trial_opened,
-    .ended = on_trial_ended};
+static const struct rlk_link_owner link_owner = {.conn = {.opened = rlk_link_on_opened,
+                                                          .replied = on_trial_replied,
+                                                          .broken = rlk_link_on_broken},
+                                                 .opened = on_trial_opened,
+                                                 .ended = on_trial_ended};
 
 void rlk_trial_init(struct rlk_trial *t, struct rlk_node *n, struct rlk_checkup *p,
                     void (*done)(struct rlk_trial *t))

@@ -52,13 +52,16 @@ struct rlk_question {
     enum rlk_leftover left;        /* [S5] what a node may have of ours when no reply comes */
     enum rlk_trouble_kind refused; /* noted for a node that replies with an error */
     enum rlk_event_kind event;     /* that the driver gets */
-    unsigned phases;               /* bits of enum rlk_while: where the driver wants the event */
-    bool hint;                     /* about the wait queues, which are hints: it may be dropped */
-    bool outlives_lock;            /* it is needed even when the lock is gone */
+    /* Bits of enum rlk_while: where the driver takes the event. The driver of a held lock takes
+     * every ANSWER for one to KEEP. After NOSCRIPT the question is sent again in these phases only.
+     */
+    unsigned phases;
+    bool hint;          /* about the wait queues, which are hints: it may be dropped */
+    bool outlives_lock; /* it is needed even when the lock is gone */
 
     /* What a reply says: only an answer; or else a function that fills in the vote, answer, fence
      * or position of an event whose kind, node, time and round are set already. Both NULL: the
-     * reply becomes no event. */
+     * line has a `take` of its own, and the reply becomes no event. */
     enum rlk_answer (*classify)(const struct rlk_reply *reply);
     enum redlock_said (*read)(struct rlk_node *n, const struct rlk_claim *claim,
                               const struct rlk_reply *reply, struct rlk_event *ev);

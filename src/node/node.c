@@ -277,14 +277,16 @@ static void on_node_due(struct rlk_link *l, uint64_t now_us)
     rlk_link_open(l, now_us);
 }
 
-static const struct rlk_link_owner link_owner = {
-    .conn = {rlk_link_on_opened, on_node_replied, on_node_replied_all, rlk_link_on_broken},
-    .dialed = on_node_dialed,
-    .opened = on_node_opened,
-    .ended = on_node_ended,
-    .unsent = on_node_unsent,
-    .due = on_node_due,
-    .retry_max_us = RECONNECT_MAX_US};
+static const struct rlk_link_owner link_owner = {.conn = {.opened = rlk_link_on_opened,
+                                                          .replied = on_node_replied,
+                                                          .replied_all = on_node_replied_all,
+                                                          .broken = rlk_link_on_broken},
+                                                 .dialed = on_node_dialed,
+                                                 .opened = on_node_opened,
+                                                 .ended = on_node_ended,
+                                                 .unsent = on_node_unsent,
+                                                 .due = on_node_due,
+                                                 .retry_max_us = RECONNECT_MAX_US};
 
 void rlk_node_init_link(struct rlk_node *n, struct rlk_link *l, const struct rlk_link_owner *owner)
 {

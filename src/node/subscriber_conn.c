@@ -317,12 +317,13 @@ static void on_subscriber_due(struct rlk_link *l, uint64_t now_us)
     }
 }
 
-static const struct rlk_link_owner link_owner = {
-    .conn = {rlk_link_on_opened, on_subscriber_replied, NULL, rlk_link_on_broken},
-    .opened = on_subscriber_opened,
-    .ended = on_subscriber_ended,
-    .due = on_subscriber_due,
-    .retry_max_us = RETRY_MAX_US};
+static const struct rlk_link_owner link_owner = {.conn = {.opened = rlk_link_on_opened,
+                                                          .replied = on_subscriber_replied,
+                                                          .broken = rlk_link_on_broken},
+                                                 .opened = on_subscriber_opened,
+                                                 .ended = on_subscriber_ended,
+                                                 .due = on_subscriber_due,
+                                                 .retry_max_us = RETRY_MAX_US};
 
 static void on_idle(struct rlk_timer *t, uint64_t now_us)
 {

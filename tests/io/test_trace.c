@@ -375,3 +375,36 @@ TEST(no_call_is_accepted_in_a_trace_callback)
     ck_assert_uint_eq(farm_count(&f, "k", NULL), 5);
     f.options.trace_cb = NULL;
 }
+
+static bool is_lost_wait_traced(void *arg)
+{
+    size_t i;
+
+    (void)arg;
+    for (i = 0; i < n_lines; i++) {
+        if (strstr(lines[i], " says nothing to waiting for k")) {
+            return true;
+        }
+        ck_assert_msg(!strstr(lines[i], " to waiting for k"), "%s", lines[i]);
+    }
+    return false;
+}
+
+/* And not as a full queue. */
+TEST(a_lost_reply_about_a_queue_is_traced_as_none)
+{
+    static struct outcome got;
+    struct redlock_request request = outcome_request("k");
+    size_t i;
+
+    memset(&got, 0, sizeof(got));
+    f.options.subscribe = 1;
+    farm_set(&f, 0, 5, "k", "another", OUTCOME_TTL_MS);
+    farm_open(&f);
+    for (i = 0; i < 5; i++) {
+        fake_on(f.nodes[i], "EVAL", FAKE_DO_CLOSE, NULL);
+    }
+    request.wait_ms = REDLOCK_FOREVER;
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), REDLOCK_OK);
+    loop_must_true(f.base, is_lost_wait_traced, NULL);
+}
