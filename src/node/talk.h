@@ -46,7 +46,8 @@ struct rlk_heard {
     struct rlk_node *node;
     const struct rlk_exchange *exchange; /* the line in flight */
     void *context;                       /* of the conversation */
-    const struct rlk_reply *reply;       /* valid during the call; NULL: `done` and `broken` */
+    const struct rlk_reply *reply;       /* valid during the call; `done` gets the last one, and
+                                            `broken` NULL */
     uint64_t now_us;
 };
 
