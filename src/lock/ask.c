@@ -111,16 +111,11 @@ static inline void step_driver(const struct rlk_question *q, const struct rlk_no
     lock->operation.kind->event(&lock->operation, ev);
 }
 
-/* In a POSITION the place of the round is that of another field, which a lost reply leaves 0. */
-static inline struct rlk_event event_about(const struct rlk_question *q, const struct rlk_node *n,
-                                           const struct rlk_claim *claim, uint64_t now_us)
+/* In a POSITION the place of the round is that of another field, which a lost reply leaves 0; a
+ * reply sets it. */
+static uint32_t round_of(const struct rlk_question *q, const struct rlk_claim *claim)
 {
-    struct rlk_event ev = {.kind = q->event, .node = n->index, .now_us = now_us};
-
-    if (q->event != RLK_EVENT_POSITION) {
-        ev.round = claim->round;
-    }
-    return ev;
+    return q->event == RLK_EVENT_POSITION ? 0 : claim->round;
 }
 
 /* [S5] No reply will come: the command could not be sent, or (`sent`) the connection broke. */
@@ -128,7 +123,8 @@ RLK_COLD static void handle_lost_command(const struct rlk_question *q, struct rl
                                          struct rlk_claim *claim, bool sent, uint64_t now_us)
 {
     struct rlk_loss loss = rlk_pending_loss(q->left, sent);
-    struct rlk_event ev = event_about(q, n, claim, now_us);
+    struct rlk_event ev = {
+        .kind = q->event, .node = n->index, .now_us = now_us, .round = round_of(q, claim)};
 
     claim->set_lost = claim->set_lost || loss.set_lost;
     if (loss.pending) {
@@ -348,7 +344,8 @@ static inline void answer_question(const struct rlk_question *q, struct rlk_node
                                    struct rlk_claim *claim, const struct rlk_reply *reply,
                                    uint64_t now_us)
 {
-    struct rlk_event ev = event_about(q, n, claim, now_us);
+    struct rlk_event ev = {
+        .kind = q->event, .node = n->index, .now_us = now_us, .round = claim->round};
     enum redlock_said said = rlk_question_read(q, n, claim, reply, &ev);
 
     note_said(q, n, claim, said, reply, now_us);
