@@ -201,35 +201,25 @@ static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struc
     return unsent | send_each(q, rl, &d, nodes & before, now_us);
 }
 
-static void note_sent(const struct rlk_question *q, struct redlock *rl, struct rlk_claim *claim,
-                      uint64_t nodes, uint64_t unsent, uint32_t ttl_ms, uint64_t now_us)
+void rlk_ask_sent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t nodes,
+                  uint64_t unsent, uint32_t ttl_ms, uint64_t now_us)
 {
+    const struct rlk_question *q = &rlk_questions[what];
+
     trace_sent(q, &rl->options, claim, nodes & ~unsent, ttl_ms);
     if (q->left == RLK_LEFTOVER_KEYS) {
         rlk_detail_asked(claim->lock->details, nodes, now_us);
     }
 }
 
-static void lose_unsent(const struct rlk_question *q, struct redlock *rl, struct rlk_claim *claim,
-                        uint64_t unsent, uint64_t now_us)
+void rlk_ask_unsent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t unsent,
+                    uint64_t now_us)
 {
     unsigned node;
 
     RLK_MASK_EACH (node, unsent) {
-        handle_lost_command(q, &rl->nodes[node], claim, false, now_us);
+        handle_lost_command(&rlk_questions[what], &rl->nodes[node], claim, false, now_us);
     }
-}
-
-void rlk_ask_sent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t nodes,
-                  uint64_t unsent, uint32_t ttl_ms, uint64_t now_us)
-{
-    note_sent(&rlk_questions[what], rl, claim, nodes, unsent, ttl_ms, now_us);
-}
-
-void rlk_ask_unsent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what, uint64_t unsent,
-                    uint64_t now_us)
-{
-    lose_unsent(&rlk_questions[what], rl, claim, unsent, now_us);
 }
 
 /* A release that was not sent is pending now, and needs no reply. A hint that found no room says
@@ -243,9 +233,9 @@ struct rlk_unsent rlk_ask_claim(struct redlock *rl, struct rlk_claim *claim, enu
 
     claim->release = releases ? &q->talk : claim->release;
     unsent = send_all(q, rl, claim, nodes, ttl_ms, now_us);
-    note_sent(q, rl, claim, nodes, unsent, ttl_ms, now_us);
+    rlk_ask_sent(rl, claim, what, nodes, unsent, ttl_ms, now_us);
     if (releases) {
-        lose_unsent(q, rl, claim, unsent, now_us);
+        rlk_ask_unsent(rl, claim, what, unsent, now_us);
     }
     if (unsent == 0 || releases || q->hint) {
         return (struct rlk_unsent){NULL, what, 0};
@@ -263,7 +253,7 @@ struct rlk_unsent rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t
 void rlk_ask_settle(struct redlock *rl, const struct rlk_unsent *unsent, uint64_t now_us)
 {
     if (unsent->claim) {
-        lose_unsent(&rlk_questions[unsent->what], rl, unsent->claim, unsent->nodes, now_us);
+        rlk_ask_unsent(rl, unsent->claim, unsent->what, unsent->nodes, now_us);
         rlk_claim_unref(unsent->claim);
     }
 }
