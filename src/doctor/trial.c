@@ -85,7 +85,7 @@ static const struct rlk_talk talk = {
         {.format = rlk_side_format_login, .when = rlk_side_needs_login, .take = take_auth},
         {.format = format_wakes, .take = take_wakes},
         {.words = RLK_WORDS("SUBSCRIBE", RLK_SIDE_INVALIDATIONS), .take = take_invalidations}),
-    .in_handshake = true, .done = on_answered};
+    .in_handshake = true, .has_login = true, .done = on_answered};
 
 /* ---- its link ---- */
 
@@ -116,17 +116,11 @@ static void on_trial_replied(struct rlk_conn *c, const struct rlk_reply *reply, 
 static void on_trial_ended(struct rlk_link *l, enum rlk_link_end end, const struct rlk_fault *fault,
                            uint64_t now_us)
 {
-    struct rlk_trouble late = {.kind = RLK_TROUBLE_SUBSCRIBER_LATE,
-                               .number = l->node->options->connect_timeout_us / 1000};
+    struct rlk_trouble t = rlk_side_trouble(l, fault);
 
+    (void)end;
     (void)now_us;
-    if (end == RLK_LINK_LATE) {
-        fail(trial_of(l), &late);
-    } else {
-        fail(trial_of(l), &(struct rlk_trouble){.kind = RLK_TROUBLE_SUBSCRIBER_BROKEN,
-                                                .fault = fault->kind,
-                                                .words = fault->text});
-    }
+    fail(trial_of(l), &t);
 }
 
 static const struct rlk_link_owner link_owner = {.conn = {.opened = rlk_link_on_opened,

@@ -343,7 +343,7 @@ static const struct rlk_talk introduction = {
               {.words = RLK_WORDS("SCRIPT", "LOAD", rlk_script_release.text)},
               {.words = rlk_upkeep_evalsha, .take = rlk_upkeep_take_evalsha},
               {.format = rlk_upkeep_format_eval, .take = take_upkeep}),
-    .in_handshake = true, .done = on_identified};
+    .in_handshake = true, .has_login = true, .done = on_identified};
 
 /* The context is the question, which is needed only until it is written. */
 static const struct rlk_talk mark = {RLK_LINES({.format = rlk_inspect_format, .take = take_mark}),

@@ -9,6 +9,16 @@
 #include "node/options.h"
 #include "node/talk.h"
 
+struct rlk_trouble rlk_side_trouble(const struct rlk_link *l, const struct rlk_fault *fault)
+{
+    if (fault == NULL) {
+        return (struct rlk_trouble){.kind = RLK_TROUBLE_SUBSCRIBER_LATE,
+                                    .number = l->options->connect_timeout_us / 1000};
+    }
+    return (struct rlk_trouble){
+        .kind = RLK_TROUBLE_SUBSCRIBER_BROKEN, .fault = fault->kind, .words = fault->text};
+}
+
 bool rlk_side_needs_login(const struct rlk_say *say)
 {
     return rlk_login_password(say->node->options->login, say->node->uri) != NULL;

@@ -204,7 +204,7 @@ static const struct rlk_talk handshake = {
         {.format = format_name}, {.words = RLK_WORDS("CLIENT", "ID"), .take = take_id},
         {.format = format_channel, .take = take_channel},
         {.words = RLK_WORDS("SUBSCRIBE", RLK_SIDE_INVALIDATIONS), .take = take_invalidations}),
-    .in_handshake = true};
+    .in_handshake = true, .has_login = true};
 
 /* ---- what the server sends by itself ---- */
 
@@ -294,15 +294,10 @@ static void on_subscriber_opened(struct rlk_link *l, uint64_t now_us)
 static void on_subscriber_ended(struct rlk_link *l, enum rlk_link_end end,
                                 const struct rlk_fault *fault, uint64_t now_us)
 {
-    struct rlk_trouble late = {.kind = RLK_TROUBLE_SUBSCRIBER_LATE,
-                               .number = l->node->options->connect_timeout_us / 1000};
-    struct rlk_trouble broken = {.kind = RLK_TROUBLE_SUBSCRIBER_BROKEN};
+    struct rlk_trouble t = rlk_side_trouble(l, fault);
 
-    if (fault) {
-        broken.fault = fault->kind;
-        broken.words = fault->text;
-    }
-    fail_subscriber(l->node, end == RLK_LINK_LATE ? &late : &broken, now_us);
+    (void)end;
+    fail_subscriber(l->node, &t, now_us);
 }
 
 /* At the address that the command connection uses. */

@@ -143,8 +143,8 @@ bool rlk_talk_write(struct rlk_draft *d, struct rlk_link *l, const struct rlk_ta
     return true;
 }
 
-/* A handshake may have a login: no copy of it stays below us, nor in the registers, which the
- * dynamic linker may save. */
+/* No copy of a login stays below us, nor in the registers, which the dynamic linker may save. Here,
+ * as the wipe does not reach below the draft from further up. */
 bool rlk_talk_begin(struct rlk_link *l, const struct rlk_talk *talk, void *context, uint64_t now_us)
 {
     struct rlk_draft d;
@@ -153,7 +153,7 @@ bool rlk_talk_begin(struct rlk_link *l, const struct rlk_talk *talk, void *conte
     rlk_draft_init(&d, context, 0);
     begun = rlk_talk_share(&d, l, talk, now_us);
     rlk_draft_end(&d);
-    if (talk->in_handshake) {
+    if (talk->has_login) {
         rlk_wipe_stack();
     }
     return begun;

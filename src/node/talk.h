@@ -72,6 +72,7 @@ struct rlk_talk {
     const struct rlk_line *lines;
     unsigned n_lines;
     bool in_handshake; /* part of the handshake: also sent before the node is UP */
+    bool has_login;    /* one of its lines may have a password */
     bool leaves_keys;  /* of a lock: a release may have to be sent after it */
     /* One reference to the context is taken when the conversation begins, and dropped after its
      * end. Both NULL: the context is not counted. */
