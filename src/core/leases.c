@@ -70,10 +70,8 @@ static uint64_t ask_leases(struct rlk_leases *l, uint64_t nodes, uint64_t end_us
 
 uint64_t rlk_leases_reach(const struct rlk_leases *l, uint64_t ready, uint64_t late)
 {
-    bool enough =
-        rlk_mask_count(l->counted & (ready | l->unanswered)) >= rlk_validity_quorum(l->nodes);
-
-    return enough ? ready : ready | late;
+    return rlk_validity_is_possible(l->counted & (ready | l->unanswered), l->nodes) ? ready
+                                                                                    : ready | late;
 }
 
 /* [S7] A renewal asks every node that may have our key. */
@@ -249,5 +247,5 @@ void rlk_leases_shift(struct rlk_leases *l, uint64_t by_us)
 
 bool rlk_leases_possible(const struct rlk_leases *l)
 {
-    return rlk_mask_count(l->counted) >= rlk_validity_quorum(l->nodes);
+    return rlk_validity_is_possible(l->counted, l->nodes);
 }

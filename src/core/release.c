@@ -37,7 +37,7 @@ static bool may_still_change(const struct rlk_release *r, unsigned quorum)
     uint64_t answered = r->deleted | r->gone | r->taken;
 
     if (rlk_mask_count(answered) < quorum) {
-        return rlk_mask_count(answered | r->unanswered) >= quorum;
+        return rlk_validity_is_possible(answered | r->unanswered, r->nodes);
     }
     return r->unanswered != 0 && r->deleted != 0 && r->taken != 0 &&
            rlk_mask_count(r->deleted) < quorum && rlk_mask_count(r->taken) < quorum;

@@ -53,7 +53,7 @@ bool rlk_round_is_lost_to_errors(const struct rlk_round *r, unsigned nodes)
     uint64_t errors = r->unknown & ~(r->quarantined | r->duplicates);
 
     return errors != 0 && !rlk_round_is_refused(r, nodes) &&
-           rlk_mask_count(r->yes | errors) >= rlk_validity_quorum(nodes);
+           rlk_validity_is_possible(r->yes | errors, nodes);
 }
 
 uint64_t rlk_round_refused_by(const struct rlk_round *r)
@@ -202,8 +202,7 @@ static void limit_patience(struct rlk_round *r, const struct rlk_round_terms *te
                            uint64_t now_us)
 {
     if (terms->keeps_votes && r->connecting && r->no && unanswered(r) == 0 &&
-        r->deadline_us == r->end_of_round_us &&
-        rlk_mask_count(r->asked) >= rlk_validity_quorum(terms->nodes)) {
+        r->deadline_us == r->end_of_round_us && rlk_validity_is_possible(r->asked, terms->nodes)) {
         uint64_t took_us = rlk_time_sub(now_us, r->started_us);
 
         r->deadline_us = rlk_time_min(r->end_of_round_us, rlk_time_add(now_us, took_us));
@@ -215,7 +214,6 @@ static void limit_patience(struct rlk_round *r, const struct rlk_round_terms *te
 static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
                    const struct rlk_event *ev, struct rlk_actions *out)
 {
-    unsigned quorum = rlk_validity_quorum(terms->nodes);
     uint64_t open = unanswered(r) | r->connecting;
 
     if (has_majority(r, terms)) {
@@ -226,14 +224,14 @@ static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
         } else {
             lose_round(r, REDLOCK_ETOOSLOW, out);
         }
-    } else if (rlk_mask_count(possible_yes(r) | open) < quorum) {
+    } else if (!rlk_validity_is_possible(possible_yes(r) | open, terms->nodes)) {
         ask_again_or_lose(r, terms, open, ev->now_us, out);
     } else {
         limit_patience(r, terms, ev->now_us);
     }
 }
 
-/* After a reply: decide, or recompute the validity of a win. */
+/* A vote counts or no longer counts: decide, or recompute the validity of a win. */
 static void decide_or_revalidate(struct rlk_round *r, const struct rlk_round_terms *terms,
                                  const struct rlk_event *ev, struct rlk_actions *out)
 {
@@ -264,9 +262,8 @@ static void start_round(struct rlk_round *r, const struct rlk_round_terms *terms
     r->started_us = ev->now_us;
     r->deadline_us = r->end_of_round_us = latest_deadline(terms, ev->now_us, limit_us);
     r->connecting = ev->connecting & all & ~ready;
-    if (rlk_mask_count(ready | r->connecting) < rlk_validity_quorum(terms->nodes)) {
-        lose_round(r, REDLOCK_ENOQUORUM,
-                   out); /* nothing was sent, so there is nothing to release */
+    if (!rlk_validity_is_possible(ready | r->connecting, terms->nodes)) {
+        lose_round(r, REDLOCK_ENOQUORUM, out); /* nothing was sent: nothing to release */
         return;
     }
     ask_round(r, terms, ready, ev->now_us, out);
@@ -349,7 +346,9 @@ static void vote(struct rlk_round *r, const struct rlk_round_terms *terms,
     update_clock(r, ev);
     record_holder(r, ev);
     record(r, terms, ev, out);
-    decide_or_revalidate(r, terms, ev, out);
+    if (r->state == RLK_ROUND_ASKING || r->end_us[ev->node] > r->valid_until_us) {
+        decide_or_revalidate(r, terms, ev, out); /* a shorter lease changes nothing in a win */
+    }
 }
 
 static bool is_undelivered(const struct rlk_round *r)

@@ -11,6 +11,11 @@ unsigned rlk_validity_quorum(unsigned nodes)
     return nodes / 2 + 1;
 }
 
+bool rlk_validity_is_possible(uint64_t set, unsigned nodes)
+{
+    return nodes - rlk_mask_count(rlk_mask_all(nodes) & ~set) >= rlk_validity_quorum(nodes);
+}
+
 static uint64_t drift_us(uint64_t ttl_us, uint32_t drift_ppm)
 {
     uint64_t whole = ttl_us / 1000000, part = ttl_us % 1000000;

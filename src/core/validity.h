@@ -2,6 +2,7 @@
 #ifndef RLK_CORE_VALIDITY_H
 #define RLK_CORE_VALIDITY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The most nodes: a set of nodes is a 64-bit mask, and one bit stays free. */
@@ -9,6 +10,10 @@
 
 /* [S1] How many nodes are a majority of those configured, whatever their state. */
 unsigned rlk_validity_quorum(unsigned nodes);
+
+/* [S1] Whether the nodes in `set` are enough for a majority. Counts the others, which are few or
+ * none. */
+bool rlk_validity_is_possible(uint64_t set, unsigned nodes);
 
 /* [S2] How long a lease lasts: ttl - drift, where drift = ttl × ppm / 10^6, rounded up, + 2 ms; 0
  * when nothing is left. The formula is that of antirez/redlock-rb (ClockDriftFactor 0.01, "+2"). */
