@@ -21,6 +21,7 @@ struct rlk_reply;
 #define RLK_CHECKUP_PINGS 20
 
 struct rlk_checkup {
+    unsigned refs;   /* the first member, as conversations count them */
     void *entry;     /* of the examination */
     const char *key; /* that does not exist; borrowed */
     bool answered;   /* all questions were */

@@ -40,7 +40,7 @@ struct rlk_exam {
     struct rlk_gather gather;
     redlock_examine_cb *cb;
     void *arg;
-    unsigned refs; /* requests in flight, and one until the callback is called */
+    unsigned refs; /* checkups under way, and one until the callback is called */
     char key[REDLOCK_MAX_KEY + 48];
     struct rlk_report report;
     struct entry entries[];
@@ -71,12 +71,7 @@ static struct entry *entry_of(void *checkup)
     return ((struct rlk_checkup *)checkup)->entry;
 }
 
-static void ref_checkup(void *checkup)
-{
-    entry_of(checkup)->exam->refs++;
-}
-
-static void unref_checkup(void *checkup)
+static void end_checkup(void *checkup)
 {
     unref(entry_of(checkup)->exam);
 }
@@ -120,8 +115,8 @@ static void take_time(const struct rlk_heard *h)
 static void ask_time(const struct rlk_heard *h);
 
 static const struct rlk_talk time_talk = {
-    RLK_LINES({.words = RLK_WORDS("TIME"), .take = take_time}), .ref = ref_checkup,
-    .unref = unref_checkup, .done = ask_time, .broken = on_examination_broken};
+    RLK_LINES({.words = RLK_WORDS("TIME"), .take = take_time}), .free = end_checkup,
+    .done = ask_time, .broken = on_examination_broken};
 
 /* Read the clock again: the round trip must not include the time that it took to read the replies.
  */
@@ -140,8 +135,7 @@ static void ask_time(const struct rlk_heard *h)
 
 static const struct rlk_talk checkup_talk = {.lines = rlk_checkup_lines,
                                              .n_lines = RLK_CHECKUP_LINES,
-                                             .ref = ref_checkup,
-                                             .unref = unref_checkup,
+                                             .free = end_checkup,
                                              .refused = rlk_checkup_refused,
                                              .done = ask_time,
                                              .broken = on_examination_broken};
@@ -152,7 +146,12 @@ static void begin_checkup(struct entry *x, uint64_t now_us)
 
     rlk_checkup_note_connection(&x->part->checkup, x->node);
     rlk_gather_extend(g, x->node->index, rlk_time_add(now_us, g->rl->options.node_timeout_us));
+    x->exam->refs++;
+    x->part->checkup.refs = 1; /* ours */
     begin_talk(x, &checkup_talk, now_us);
+    if (--x->part->checkup.refs == 0) {
+        end_checkup(&x->part->checkup);
+    }
 }
 
 /* ---- all of them ---- */

@@ -376,13 +376,3 @@ void rlk_ask_unanswered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_as
 {
     handle_lost_command(&rlk_questions[what], n, claim, true, now_us);
 }
-
-void rlk_ask_ref(void *claim)
-{
-    rlk_claim_ref(claim);
-}
-
-void rlk_ask_unref(void *claim)
-{
-    rlk_claim_unref(claim);
-}

@@ -142,19 +142,18 @@ struct rlk_batch *rlk_batch_copy(const struct rlk_batch *batch, uint64_t nodes)
     return copy;
 }
 
-void rlk_batch_ref(void *batch)
+void rlk_batch_unref(struct rlk_batch *batch)
 {
-    ((struct rlk_batch *)batch)->refs++;
+    if (--batch->refs == 0) {
+        rlk_batch_free(batch);
+    }
 }
 
-void rlk_batch_unref(void *context)
+void rlk_batch_free(void *context)
 {
     struct rlk_batch *batch = context;
     unsigned i;
 
-    if (--batch->refs > 0) {
-        return;
-    }
     for (i = 0; i < batch->n; i++) {
         rlk_claim_unref(batch->claims[i]);
     }

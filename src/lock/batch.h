@@ -26,10 +26,10 @@ struct rlk_claim;
 #define RLK_BATCHES_OPEN 4
 
 struct rlk_batch {
+    unsigned refs;          /* the first member, as conversations count them */
+    unsigned n;             /* claims */
     struct rlk_batch *next; /* of those whose answers are missing */
     struct rlk_pool *pool;
-    unsigned refs;
-    unsigned n; /* claims */
     unsigned n_keys;
     bool fenced;
     uint32_t ttl_ms;
@@ -71,8 +71,8 @@ struct rlk_batch *rlk_batches_take_unsettled(struct rlk_batches *b);
 /* A new batch of the same claims (at least one), for these nodes; NULL: out of memory. */
 struct rlk_batch *rlk_batch_copy(const struct rlk_batch *batch, uint64_t nodes);
 
-void rlk_batch_ref(void *batch);
-void rlk_batch_unref(void *batch);
+void rlk_batch_unref(struct rlk_batch *batch);
+void rlk_batch_free(void *batch); /* that has no reference */
 
 /* Drop the claim at this index; the last one moves there. */
 void rlk_batch_drop(struct rlk_batch *batch, unsigned at);

@@ -150,12 +150,7 @@ static void on_look_broken(const struct rlk_heard *h)
     l->user->done(l->user, h->node, h->now_us);
 }
 
-static void ref_look(void *look)
-{
-    ((struct rlk_look *)look)->user->refs++;
-}
-
-static void unref_look(void *look)
+static void end_look(void *look)
 {
     rlk_look_unref(((struct rlk_look *)look)->user);
 }
@@ -167,16 +162,18 @@ static const struct rlk_talk look_talk = {
         {.format = format_counter, .take = take_counter},
         {.format = format_waiters, .when = counts_waiters, .take = take_waiters},
         {.format = format_value, .take = take_value}, {.format = format_ttl, .take = take_ttl}),
-    .ref = ref_look, .unref = unref_look, .done = on_look_done, .broken = on_look_broken};
+    .free = end_look, .done = on_look_done, .broken = on_look_broken};
 
 bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, uint64_t now_us)
 {
     rlk_found_clear(&l->found);
     memset(&l->found, 0, sizeof(l->found));
     l->tracked = tracks;
+    l->refs = 0;
     if (!rlk_talk_begin(&n->link, &look_talk, l, now_us)) {
         return false;
     }
+    l->user->refs++;
     RLK_TRACE_CLAIM(n, l->user->key, .kind = REDLOCK_TRACE_SENT,
                     .question = REDLOCK_QUESTION_HOLDER, .nodes = rlk_mask_bit(n->index));
     return true;

@@ -20,7 +20,7 @@ struct rlk_node;
 struct rlk_look_user {
     struct rlk_claim *key;
     bool counts_waiters; /* also ask how many waiters the key has */
-    unsigned refs;       /* commands in flight, and those that the user counts itself */
+    unsigned refs;       /* looks under way, and those that the user counts itself */
     /* A look is complete, or has failed: then its answer is REDLOCK_REPLY_NONE. */
     void (*done)(struct rlk_look_user *user, struct rlk_node *n, uint64_t now_us);
     /* The last reference was dropped. */
@@ -29,6 +29,7 @@ struct rlk_look_user {
 
 /* A look at one master. */
 struct rlk_look {
+    unsigned refs; /* the first member, as conversations count them */
     struct rlk_look_user *user;
     bool tracked; /* the master will report when the key or its counter changes */
     struct rlk_found found;

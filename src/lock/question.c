@@ -211,7 +211,7 @@ static uint32_t restore_ttl_ms(const struct rlk_node *n, const struct rlk_claim 
 /* A conversation of one line about a claim. */
 #define TALK(...)                                                                                  \
     {                                                                                              \
-        RLK_LINES({__VA_ARGS__}), .leaves_keys = true, .ref = rlk_ask_ref, .unref = rlk_ask_unref, \
+        RLK_LINES({__VA_ARGS__}), .leaves_keys = true, .free = rlk_claim_free,                     \
                                   .broken = rlk_ask_broken, .again = rlk_ask_again                 \
     }
 
@@ -324,7 +324,7 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                          .phases = RLK_WHILE_RELEASING},
     [RLK_ASK_LISTED] = {.talk = {RLK_LINES({.format = rlk_native_format_listed,
                                             .take = rlk_native_take_listed}),
-                                 .leaves_keys = true, .ref = rlk_ask_ref, .unref = rlk_ask_unref},
+                                 .leaves_keys = true, .free = rlk_claim_free},
                         .public = REDLOCK_QUESTION_RELEASE,
                         .left = RLK_LEFTOVER_NOTHING,
                         .event = RLK_EVENT_ANSWER,

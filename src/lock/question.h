@@ -88,8 +88,6 @@ extern const struct rlk_question rlk_questions[RLK_ASKS];
 void rlk_ask_take(const struct rlk_heard *h);
 void rlk_ask_broken(const struct rlk_heard *h);
 bool rlk_ask_again(const struct rlk_heard *h);
-void rlk_ask_ref(void *claim);
-void rlk_ask_unref(void *claim);
 
 /* ---- functions of the rows of a release, in native.c ---- */
 

@@ -82,11 +82,7 @@ static bool send_again(const struct rlk_heard *h);
 
 static const struct rlk_talk renewals_talk = {
     RLK_LINES({.script = &rlk_script_keep_all, .format = format_keep_all, .take = take_answers}),
-    .leaves_keys = true,
-    .ref = rlk_batch_ref,
-    .unref = rlk_batch_unref,
-    .broken = on_renewals_broken,
-    .again = send_again};
+    .leaves_keys = true, .free = rlk_batch_free, .broken = on_renewals_broken, .again = send_again};
 
 /* Returns the nodes to which the command could not be sent. */
 static uint64_t send_to_nodes(struct redlock *rl, struct rlk_batch *batch, uint64_t now_us)

@@ -168,8 +168,14 @@ struct rlk_claim *rlk_claim_ref(struct rlk_claim *c)
 
 void rlk_claim_unref(struct rlk_claim *c)
 {
-    if (c == NULL || --c->refs > 0) {
-        return;
+    if (c && --c->refs == 0) {
+        rlk_claim_free(c);
     }
+}
+
+void rlk_claim_free(void *claim)
+{
+    struct rlk_claim *c = claim;
+
     rlk_pool_give(c->pool, c, c->size);
 }

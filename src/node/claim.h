@@ -25,6 +25,8 @@ struct rlk_talk;
 #define RLK_TOKEN_MAX 255 /* with ':' and the owner, and room for longer foreign ones */
 
 struct rlk_claim {
+    unsigned refs;  /* the first member, as conversations count them */
+    uint32_t round; /* the number of the round */
     struct rlk_pool *pool;
     const struct rlk_talk
         *release; /* how it is released; NULL: it was not released, and no release is pending */
@@ -36,9 +38,7 @@ struct rlk_claim {
     uint64_t ticket_us;                      /* of WAIT: since when we wait, by our wall clock */
     uint64_t native_refused, script_refused; /* nodes that have refused to release it that way */
     uint64_t hint;                           /* [S12] the counters become at least that */
-    uint64_t fence; /* [S12] the fencing token; 0: the lock has none, or not yet */
-    unsigned refs;
-    uint32_t round;   /* the number of the round */
+    uint64_t fence;   /* [S12] the fencing token; 0: the lock has none, or not yet */
     uint32_t ttl_ms;  /* the longest ttl that we asked for */
     uint32_t life_ms; /* the longest that the keys may live; more than ttl_ms when another client
                          had this token before */
@@ -96,5 +96,6 @@ void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len);
 
 struct rlk_claim *rlk_claim_ref(struct rlk_claim *c);
 void rlk_claim_unref(struct rlk_claim *c); /* accepts NULL */
+void rlk_claim_free(void *claim);          /* that has no reference */
 
 #endif

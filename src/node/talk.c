@@ -137,9 +137,7 @@ bool rlk_talk_write(struct rlk_draft *d, struct rlk_link *l, const struct rlk_ta
                              : send_several(d, l, talk, now_us))) {
         return false;
     }
-    if (talk->ref) {
-        talk->ref(d->context);
-    }
+    rlk_talk_ref(talk, d->context);
     return true;
 }
 
@@ -168,8 +166,8 @@ bool rlk_talk_text(struct rlk_link *l, const struct rlk_exchange *x, uint32_t tt
     rlk_draft_init(&d, x->context, ttl_ms);
     sent = rlk_talk_may_begin(l, x->talk) && send_line(&d, l, x->talk, x->line, 1, now_us);
     rlk_draft_end(&d);
-    if (sent && x->talk->ref) {
-        x->talk->ref(x->context);
+    if (sent) {
+        rlk_talk_ref(x->talk, x->context);
     }
     return sent;
 }
@@ -178,8 +176,8 @@ bool rlk_talk_text(struct rlk_link *l, const struct rlk_exchange *x, uint32_t tt
 
 static inline void unref_context(const struct rlk_exchange *x)
 {
-    if (x->talk->unref) {
-        x->talk->unref(x->context);
+    if (x->talk->free && --*(unsigned *)x->context == 0) {
+        x->talk->free(x->context);
     }
 }
 

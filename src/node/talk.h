@@ -74,10 +74,9 @@ struct rlk_talk {
     bool in_handshake; /* part of the handshake: also sent before the node is UP */
     bool has_login;    /* one of its lines may have a password */
     bool leaves_keys;  /* of a lock: a release may have to be sent after it */
-    /* One reference to the context is taken when the conversation begins, and dropped after its
-     * end. Both NULL: the context is not counted. */
-    void (*ref)(void *context);
-    void (*unref)(void *context);
+    /* The context begins with an `unsigned`, the references to it: the conversation has one until
+     * its end. Called when the last was dropped. NULL: the context is not counted. */
+    void (*free)(void *context);
     /* An error as the reply to a line. NULL: `take` gets it as well. */
     void (*refused)(const struct rlk_heard *h);
     /* All lines have their replies. NULL: there is nothing to do. */
@@ -149,6 +148,14 @@ static inline void rlk_talk_push(const struct rlk_draft *d, struct rlk_link *l,
     rlk_conn_append(&l->conn, c->bytes, c->len);
 }
 
+/* A conversation has begun. */
+static inline void rlk_talk_ref(const struct rlk_talk *talk, void *context)
+{
+    if (talk->free) {
+        ++*(unsigned *)context;
+    }
+}
+
 /* Write what is not written yet, and send it. */
 bool rlk_talk_write(struct rlk_draft *d, struct rlk_link *l, const struct rlk_talk *talk,
                     uint64_t now_us);
@@ -166,9 +173,7 @@ static inline bool rlk_talk_share(struct rlk_draft *d, struct rlk_link *l,
         return rlk_talk_write(d, l, talk, now_us);
     }
     rlk_talk_push(d, l, talk, 0, d->slot[0].form, c, now_us);
-    if (talk->ref) {
-        talk->ref(d->context);
-    }
+    rlk_talk_ref(talk, d->context);
     return true;
 }
 

@@ -19,7 +19,8 @@ static struct {
     size_t room;      /* how many more commands fit */
     char heard[400];  /* which functions were called */
     unsigned written; /* by format functions */
-    unsigned refs;    /* to the context */
+    unsigned refs;    /* to the context, which is this */
+    unsigned freed;   /* how often that was unused */
     unsigned unsent;  /* reported to the owner of the link */
     bool wants_name;  /* the line NAME is due */
     bool sends_again; /* a script that was forgotten */
@@ -91,16 +92,10 @@ static bool on_forgotten(const struct rlk_heard *h)
     return f.sends_again && rlk_talk_text(&f.link, h->exchange, 7, h->now_us);
 }
 
-static void ref(void *context)
+static void on_free(void *context)
 {
     ck_assert_ptr_eq(context, &f.refs);
-    f.refs++;
-}
-
-static void unref(void *context)
-{
-    ck_assert_ptr_eq(context, &f.refs);
-    f.refs--;
+    f.freed++;
 }
 
 static bool is_name_due(const struct rlk_say *say)
@@ -126,11 +121,7 @@ static const struct rlk_talk talk = {
     RLK_LINES({.words = RLK_WORDS("X", "1"), .take = take_one},
               {.words = RLK_WORDS("X", "name"), .when = is_name_due, .take = take_name},
               {.format = format_two, .form = form_two, .take = take_two}),
-    .leaves_keys = true,
-    .ref = ref,
-    .unref = unref,
-    .done = on_done,
-    .broken = on_broken};
+    .leaves_keys = true, .free = on_free, .done = on_done, .broken = on_broken};
 
 static const struct rlk_talk handshake = {
     RLK_LINES({.words = RLK_WORDS("HELLO"), .take = take_one}), .in_handshake = true,
@@ -149,11 +140,7 @@ static bool format_script(struct rlk_command *c, const struct rlk_say *say)
 
 static const struct rlk_talk script = {
     RLK_LINES({.script = &rlk_script_keep, .format = format_script, .take = take_one}),
-    .ref = ref,
-    .unref = unref,
-    .done = on_done,
-    .broken = on_broken,
-    .again = on_forgotten};
+    .free = on_free, .done = on_done, .broken = on_broken, .again = on_forgotten};
 
 static void on_unsent(struct rlk_link *l, bool at_limit)
 {
@@ -224,8 +211,10 @@ TEST(a_conversation_ends_once_and_holds_one_reference)
     say_ok();
     say_ok();
     ck_assert_uint_eq(f.refs, 1);
+    ck_assert_uint_eq(f.freed, 0);
     say_ok();
     say_ok();
+    ck_assert_uint_eq(f.freed, 1);
     ck_assert_str_eq(f.heard, "one two done one two done ");
 }
 
