@@ -25,7 +25,7 @@ void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *co
     a->config = *config;
     rlk_waiting_init(&a->waiting, config->terms.nodes, config->key_hash);
     rlk_prng_seed(&a->prng, config->seed);
-    rlk_round_init(&a->round);
+    rlk_round_init(&a->round, RLK_NEVER);
 }
 
 static void fail_attempt(struct rlk_attempt *a, int status, uint64_t now_us,
@@ -128,16 +128,9 @@ RLK_RARE static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struc
     }
 }
 
-/* What the result of the round means for the attempt. */
-static void after_round(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
+bool rlk_attempt_may_win(const struct rlk_attempt *a)
 {
-    if (a->round.state == RLK_ROUND_LOST) {
-        retry_or_fail(a, now_us, out);
-    } else if (a->round.state == RLK_ROUND_WON && a->state == RLK_ATTEMPT_ASKING) {
-        a->state = RLK_ATTEMPT_WON;
-        a->decided_us = now_us;
-        out->report = true;
-    }
+    return a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON;
 }
 
 /* A round at the start always gets its full time. Later ones end with wait_us. */
@@ -146,10 +139,17 @@ static uint64_t round_limit(const struct rlk_attempt *a)
     return has_waited(a) ? a->give_up_us : RLK_NEVER;
 }
 
+/* And what its result means for the attempt, unless that is between rounds. */
 static void step_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
-    rlk_round_step(&a->round, &a->config.terms, round_limit(a), ev, out);
-    after_round(a, ev->now_us, out);
+    rlk_round_step(&a->round, &a->config.terms, ev, out);
+    if (a->round.state == RLK_ROUND_LOST && rlk_attempt_may_win(a)) {
+        retry_or_fail(a, ev->now_us, out);
+    } else if (a->round.state == RLK_ROUND_WON && a->state == RLK_ATTEMPT_ASKING) {
+        a->state = RLK_ATTEMPT_WON;
+        a->decided_us = ev->now_us;
+        out->report = true;
+    }
 }
 
 /* [S4] Each round has its own token: nothing late from an earlier round can affect it. */
@@ -161,7 +161,7 @@ static void begin_round(struct rlk_attempt *a, const struct rlk_event *ev, struc
     a->state = RLK_ATTEMPT_ASKING;
     a->tries++;
     out->fresh = true;
-    rlk_round_init(&a->round);
+    rlk_round_init(&a->round, round_limit(a));
     step_round(a, &start, out);
 }
 
@@ -385,17 +385,11 @@ static void step_round_if_asking(struct rlk_attempt *a, const struct rlk_event *
     }
 }
 
-static bool is_between_rounds(const struct rlk_attempt *a)
-{
-    return a->state == RLK_ATTEMPT_WAITING || a->state == RLK_ATTEMPT_BEHIND ||
-           a->state == RLK_ATTEMPT_QUEUED || a->state == RLK_ATTEMPT_FAILED;
-}
-
 /* [W2] A late vote may show that the trouble is our own: then others go first from now on. */
-static void reconsider_wait(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
+RLK_RARE static void reconsider_wait(struct rlk_attempt *a, uint64_t now_us,
+                                     struct rlk_actions *out)
 {
-    if (a->state == RLK_ATTEMPT_WAITING && !a->polls && a->round.status == REDLOCK_EHELD &&
-        may_be_own_trouble(a)) {
+    if (!a->polls && a->round.status == REDLOCK_EHELD && may_be_own_trouble(a)) {
         out->rest = a->polls = true;
         wait(a, false, now_us);
     }
@@ -409,17 +403,10 @@ static void on_attempt_reply(struct rlk_attempt *a, const struct rlk_event *ev,
     if (ev->round != a->tries) {
         return;
     }
-    if (is_between_rounds(a)) {
-        rlk_round_step(&a->round, &a->config.terms, RLK_NEVER, ev, out);
+    step_round(a, ev, out);
+    if (a->state == RLK_ATTEMPT_WAITING) {
         reconsider_wait(a, ev->now_us, out);
-    } else {
-        step_round(a, ev, out);
     }
-}
-
-bool rlk_attempt_may_win(const struct rlk_attempt *a)
-{
-    return a->state == RLK_ATTEMPT_ASKING || a->state == RLK_ATTEMPT_WON;
 }
 
 static void step_round_if_asking_or_won(struct rlk_attempt *a, const struct rlk_event *ev,

@@ -12,7 +12,7 @@
 /* How many times the nodes that refused may be asked again. */
 #define MAX_ASK_AGAIN 4
 
-void rlk_round_init(struct rlk_round *r)
+void rlk_round_init(struct rlk_round *r, uint64_t limit_us)
 {
     r->state = RLK_ROUND_IDLE;
     r->status = 0;
@@ -20,7 +20,8 @@ void rlk_round_init(struct rlk_round *r)
     r->yes = r->no = r->unknown = r->duplicates = r->quarantined = r->clock_suspect = 0;
     rlk_fence_init(&r->fence);
     r->started_us = 0;
-    r->deadline_us = r->end_of_round_us = RLK_NEVER;
+    r->deadline_us = RLK_NEVER;
+    r->end_of_round_us = limit_us;
     r->asked_again = 0;
     r->held_by_others = 0;
     r->valid_until_us = 0;
@@ -252,15 +253,19 @@ static uint64_t latest_deadline(const struct rlk_round_terms *terms, uint64_t no
     return rlk_time_min(limit_us, rlk_time_add(now_us, rlk_time_min(terms->timeout_us, useful)));
 }
 
-static void start_round(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
+static void start_round(struct rlk_round *r, const struct rlk_round_terms *terms,
                         const struct rlk_event *ev, struct rlk_actions *out)
 {
     uint64_t all = rlk_mask_all(terms->nodes);
     uint64_t ready = (ev->ready | ev->backlogged) & all;
 
+    if (r->state != RLK_ROUND_IDLE) {
+        return;
+    }
     r->state = RLK_ROUND_ASKING;
     r->started_us = ev->now_us;
-    r->deadline_us = r->end_of_round_us = latest_deadline(terms, ev->now_us, limit_us);
+    r->end_of_round_us = latest_deadline(terms, ev->now_us, r->end_of_round_us);
+    r->deadline_us = r->end_of_round_us;
     r->connecting = ev->connecting & all & ~ready;
     if (!rlk_validity_is_possible(ready | r->connecting, terms->nodes)) {
         lose_round(r, REDLOCK_ENOQUORUM, out); /* nothing was sent: nothing to release */
@@ -490,6 +495,7 @@ static void cancel_round(struct rlk_round *r, const struct rlk_round_terms *term
 
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_round *, const struct rlk_round_terms *,
                                             const struct rlk_event *, struct rlk_actions *) = {
+    [RLK_EVENT_START] = start_round,
     [RLK_EVENT_NODE_UP] = node_up,
     [RLK_EVENT_NODE_DOWN] = node_down,
     [RLK_EVENT_VOTE] = vote,
@@ -502,13 +508,10 @@ static void (*const steps[RLK_EVENT_KINDS])(struct rlk_round *, const struct rlk
     [RLK_EVENT_DELIVER] = deliver_round,
 };
 
-void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
+void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms,
                     const struct rlk_event *ev, struct rlk_actions *out)
 {
-    if (ev->kind == RLK_EVENT_START && r->state == RLK_ROUND_IDLE) {
-        start_round(r, terms, limit_us, ev, out);
-    } else if (steps[ev->kind]) {
+    if (steps[ev->kind]) {
         steps[ev->kind](r, terms, ev, out);
     }
-    out->deadline_us = r->deadline_us;
 }

@@ -62,12 +62,12 @@ struct rlk_round {
     uint64_t holder[RLK_MAX_NODES]; /* of these: as in the event */
 };
 
-/* Make `r` ready for START. */
-void rlk_round_init(struct rlk_round *r);
+/* Make `r` ready for START. limit_us: it ends at this time at the latest; RLK_NEVER: no limit. */
+void rlk_round_init(struct rlk_round *r, uint64_t limit_us);
 
-/* limit_us: the round ends at this time at the latest; RLK_NEVER: no limit. Only the sets that the
- * step fills and the deadline in `out` are written, so the caller clears `out` first. */
-void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms, uint64_t limit_us,
+/* Only the sets that the step fills are written in `out`, so the caller clears it first. The round
+ * wants a TIMER at r->deadline_us. */
+void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms,
                     const struct rlk_event *ev, struct rlk_actions *out);
 
 /* [S12] The nodes whose yes counts: with a fencing token, those that agree on it. */

@@ -168,7 +168,7 @@ static void win(struct rlk_round *r, const struct rlk_hold_config *c, bool quara
     uint64_t all = rlk_mask_all(c->nodes), lease_us;
     unsigned node, quorum = rlk_validity_quorum(c->nodes);
 
-    rlk_round_init(r);
+    rlk_round_init(r, RLK_NEVER);
     r->state = RLK_ROUND_WON;
     r->started_us = now_us;
     r->asked = fuzz_mask(s) & all;

@@ -32,10 +32,10 @@ static void step(struct world *w, struct rlk_event ev)
 
     memcpy(&before, &w->round, sizeof(before));
     ev.now_us = w->now_us;
-    rlk_round_step(&w->round, &w->terms, w->limit_us, &ev, &out);
+    rlk_round_step(&w->round, &w->terms, &ev, &out);
+    w->deadline_us = out.deadline_us = w->round.deadline_us;
     FUZZ_CHECK(!out.fresh && !out.report, "no round begins and nothing is reported");
     round_model_follow(&w->model, w->limit_us, &ev, &before, &w->round, &out);
-    w->deadline_us = out.deadline_us;
 }
 
 /* The last moment at which a win would leave enough validity. */
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.now_us = 1000000;
     w.limit_us = rlk_time_add(w.now_us, fuzz_number(&s));
     w.deadline_us = RLK_NEVER;
-    rlk_round_init(&w.round);
+    rlk_round_init(&w.round, w.limit_us);
     round_model_init(&w.model, &w.terms);
     while ((letter = fuzz_letter(&s)) >= 0) {
         play(&w, &s, letter);

@@ -28,7 +28,7 @@ void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, u
     unsigned node;
 
     *w = (struct world){.c = *c, .at_us = T0};
-    rlk_round_init(&won);
+    rlk_round_init(&won, RLK_NEVER);
     won.state = RLK_ROUND_WON;
     won.asked = rlk_mask_all(c->nodes);
     won.yes = yes;

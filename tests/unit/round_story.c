@@ -8,7 +8,7 @@ static void step(struct world *w, struct rlk_event ev)
 {
     ev.now_us = ev.now_us ? ev.now_us : T0 + 100;
     w->out = (struct rlk_actions){0};
-    rlk_round_step(&w->round, &w->terms, RLK_NEVER, &ev, &w->out);
+    rlk_round_step(&w->round, &w->terms, &ev, &w->out);
 }
 
 void round_vote(struct world *w, unsigned node, enum rlk_vote v)
@@ -19,7 +19,7 @@ void round_vote(struct world *w, unsigned node, enum rlk_vote v)
 void round_begin(struct world *w, const struct step *s)
 {
     w->terms = (struct rlk_round_terms){(unsigned)s->nodes, LEASE, MIN_LEFT, TIMEOUT, false, false};
-    rlk_round_init(&w->round);
+    rlk_round_init(&w->round, RLK_NEVER);
 }
 
 void round_start(struct world *w, unsigned n)

@@ -239,7 +239,7 @@ static const struct story of_rounds[] = {
       IS(round.state, RLK_ROUND_LOST), IS(out.release, 0x3)}},
 
     {"confirmations_are_waited_for_until_the_deadline",
-     {FENCED(3), YES(0, 5), YES(1, 6), IS(out.deadline_us, T0 + TIMEOUT), TIMER(TIMEOUT - 1),
+     {FENCED(3), YES(0, 5), YES(1, 6), IS(round.deadline_us, T0 + TIMEOUT), TIMER(TIMEOUT - 1),
       ASKING, TIMER(TIMEOUT), LOST(ENOQUORUM, 0x7), CONFIRM(0, OURS),
       IS(round.state, RLK_ROUND_LOST)}},
 

@@ -313,7 +313,7 @@ static void win(struct walk *w, struct rlk_round *won)
 {
     unsigned i;
 
-    rlk_round_init(won);
+    rlk_round_init(won, RLK_NEVER);
     won->state = RLK_ROUND_WON;
     won->started_us = w->now_us;
     won->asked = rlk_mask_all(w->nodes);

@@ -19,7 +19,7 @@ static struct rlk_round won_round(unsigned nodes, uint64_t asked, uint64_t yes, 
     struct rlk_round round;
     unsigned node;
 
-    rlk_round_init(&round);
+    rlk_round_init(&round, RLK_NEVER);
     round.state = RLK_ROUND_WON;
     round.asked = asked;
     round.yes = yes;

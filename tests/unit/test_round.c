@@ -122,8 +122,8 @@ static const struct story stories[] = {
      {START(3), VOTE(0x3, YES), VOTE(0x4, NO), WON, IS(round.asked, 0x7), IS(round.no, 0x4)}},
 
     {"deadline_releases_unresponsive_nodes",
-     {START(5), VOTE(0x3, YES), IS(out.deadline_us, T0 + TIMEOUT), TIMER(TIMEOUT - 1), ASKING,
-      TIMER(TIMEOUT), LOST(ENOQUORUM, 0x1f), IS(out.deadline_us, RLK_NEVER)}},
+     {START(5), VOTE(0x3, YES), IS(round.deadline_us, T0 + TIMEOUT), TIMER(TIMEOUT - 1), ASKING,
+      TIMER(TIMEOUT), LOST(ENOQUORUM, 0x1f), IS(round.deadline_us, RLK_NEVER)}},
 
     {"an_error_is_unknown_and_is_released", {START(3), VOTE(0x3, UNKNOWN), LOST(ENOQUORUM, 0x7)}},
 
@@ -136,7 +136,7 @@ static const struct story stories[] = {
     {"waiting_ends_when_a_yes_could_no_longer_leave_enough",
      {TERMS(3), SET(terms.timeout_us, RLK_NEVER), AT(0, START, .ready = 0),
       IS(round.state, RLK_ROUND_LOST), TERMS(3), SET(terms.timeout_us, LEASE),
-      AT(0, START, .ready = 0x7), IS(out.deadline_us, T0 + LEASE - MIN_LEFT),
+      AT(0, START, .ready = 0x7), IS(round.deadline_us, T0 + LEASE - MIN_LEFT),
       TIMER(LEASE - MIN_LEFT), LOST(ETOOSLOW, 0x7)}},
 
     {"validity_counts_from_before_the_request_of_each_node",
@@ -236,7 +236,7 @@ static unsigned answer_all(struct world *w, unsigned n, unsigned number, unsigne
                                    .holder = answers[answer[i]].holder};
 
             w->out = (struct rlk_actions){0};
-            rlk_round_step(&w->round, &w->terms, RLK_NEVER, &ev, &w->out);
+            rlk_round_step(&w->round, &w->terms, &ev, &w->out);
         }
     }
     return number;

@@ -28,7 +28,7 @@ SUITE("split");
 /* The round goes on, and these nodes are asked again. */
 #define ASKED_AGAIN(mask)                                                                          \
     ASKING, IS(out.acquire, mask), IS(out.release, 0), IS(round.no, 0),                            \
-        IS(out.deadline_us, T0 + TIMEOUT)
+        IS(round.deadline_us, T0 + TIMEOUT)
 
 static const struct story stories[] = {
     {"the_leader_keeps_its_votes_and_asks_again_who_refused",
@@ -42,7 +42,7 @@ static const struct story stories[] = {
 
     {"another_with_more_votes_leads",
      {START_KEEPING(5), VOTE(0x1, YES), NO_BY(0x6, B), NO_BY(0x8, C), LOST(EHELD, 0x11),
-      IS(split, true), IS(out.deadline_us, RLK_NEVER)}},
+      IS(split, true), IS(round.deadline_us, RLK_NEVER)}},
 
     {"a_tie_goes_to_the_lowest_node",
      {START_KEEPING(4), VOTE(0x9, YES), NO_BY(0x6, B), ASKED_AGAIN(0x6), START_KEEPING(4),
@@ -98,7 +98,7 @@ static const struct story stories[] = {
     /* ---- while nodes are being connected [S6] ---- */
     {"the_leader_waits_for_those_that_are_being_connected_as_long_as_the_others_took",
      {START_CONNECTING(0xf, 0x10), VOTE_AT(100, 0x3, YES), NO_AT(150, 2, B), NO_AT(200, 3, B),
-      ASKING, IS(out.acquire, 0), IS(out.deadline_us, T0 + 400), TIMER(399), ASKING,
+      ASKING, IS(out.acquire, 0), IS(round.deadline_us, T0 + 400), TIMER(399), ASKING,
       IS(out.acquire, 0), TIMER(400), ASKED_AGAIN(0xc)}},
     {"who_does_not_lead_gives_up_then",
      {START_CONNECTING(0xf, 0x10), VOTE_AT(100, 0xc, YES), NO_AT(150, 0, B), NO_AT(200, 1, B),
@@ -106,7 +106,7 @@ static const struct story stories[] = {
     {"one_that_comes_in_time_votes",
      {START_CONNECTING(0x7, 0x18), VOTE_AT(100, 0x1, YES), NO_AT(150, 1, B), NO_AT(200, 2, B),
       ASKING, UP(300, 3), IS(out.acquire, 0x8), UP(390, 4), IS(out.acquire, 0x10), TIMER(400),
-      ASKING, IS(out.deadline_us, T0 + TIMEOUT), VOTE_AT(500, 0x18, YES), WON}},
+      ASKING, IS(round.deadline_us, T0 + TIMEOUT), VOTE_AT(500, 0x18, YES), WON}},
     {"one_that_comes_in_time_and_does_not_answer_has_until_the_deadline",
      {START_CONNECTING(0xf, 0x10), VOTE_AT(100, 0xc, YES), NO_AT(150, 0, B), NO_AT(200, 1, B),
       UP(300, 4), TIMER(400), ASKING, TIMER(TIMEOUT), LOST(EHELD, 0x1c)}},
@@ -115,18 +115,18 @@ static const struct story stories[] = {
       TIMER(400), ASKED_AGAIN(0xc), UP(500, 4), IS(out.acquire, 0)}},
     {"without_a_refusal_all_are_waited_for",
      {START_CONNECTING(0x7, 0x18), VOTE_AT(100, 0x3, YES), VOTE_AT(200, 0x4, UNKNOWN), ASKING,
-      IS(out.deadline_us, T0 + TIMEOUT)}},
+      IS(round.deadline_us, T0 + TIMEOUT)}},
     {"until_a_majority_has_answered_all_are_waited_for",
      {START_CONNECTING(0x3, 0x1c), VOTE_AT(100, 0x1, YES), NO_AT(200, 1, B), ASKING,
-      IS(out.deadline_us, T0 + TIMEOUT), UP(300, 2), NO_AT(400, 2, B), ASKING,
-      IS(out.deadline_us, T0 + 800)}},
+      IS(round.deadline_us, T0 + TIMEOUT), UP(300, 2), NO_AT(400, 2, B), ASKING,
+      IS(round.deadline_us, T0 + 800)}},
     {"those_that_are_being_connected_have_no_longer_than_the_round",
      {START_CONNECTING(0xf, 0x10), VOTE_AT(100, 0x3, YES), NO_AT(150, 2, B),
-      NO_AT(TIMEOUT - 5, 3, B), IS(out.deadline_us, T0 + TIMEOUT), TIMER(TIMEOUT),
+      NO_AT(TIMEOUT - 5, 3, B), IS(round.deadline_us, T0 + TIMEOUT), TIMER(TIMEOUT),
       LOST(EHELD, 0x3)}},
     {"who_keeps_no_votes_waits_for_all",
      {START_WITH(5, 0xf, 0x10), VOTE_AT(100, 0x3, YES), NO_AT(150, 2, B), NO_AT(200, 3, B), ASKING,
-      IS(out.deadline_us, T0 + TIMEOUT)}},
+      IS(round.deadline_us, T0 + TIMEOUT)}},
 
     /* ---- with a fence: a vote that comes later is one that was delivered later [S12] ---- */
     {"a_kept_vote_with_a_smaller_counter_has_to_confirm",
