@@ -117,7 +117,6 @@ RLK_RARE static struct rlk_unsent act(struct redlock_lock *lock, const struct rl
     if (out->fresh) {
         lock->acquiring->driver_status = fresh_claim(lock);
         if (lock->acquiring->driver_status) {
-            rlk_lock_cancel_attempt(lock); /* nothing was sent; this status is reported */
             return (struct rlk_unsent){0};
         }
         rlk_queue_expect(&lock->rl->queue, lock->acquiring->attempt.round.connecting);
@@ -218,21 +217,34 @@ static bool is_due(const struct redlock_lock *lock, const struct rlk_event *ev,
     return lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING && out->deadline_us <= ev->now_us;
 }
 
-RLK_RARE static bool carry_out_all(struct redlock_lock *lock, const struct rlk_event *ev,
-                                   struct rlk_actions *out, bool waits)
+static void step_attempt(struct redlock_lock *lock, const struct rlk_event *ev);
+static struct rlk_event timer_event(struct redlock_lock *lock, uint64_t now_us);
+
+/* What could not be sent steps the attempt again, and so does a round without a claim. Only the
+ * outermost step goes on at once when it is due, and once; everything else is left to the timer. So
+ * no reply of a server can cause endless recursion. */
+RLK_RARE static void carry_out_all(struct redlock_lock *lock, const struct rlk_event *ev,
+                                   struct rlk_actions *out)
 {
-    bool due = waits && is_due(lock, ev, out);
+    struct rlk_acquiring *a = lock->acquiring;
+    bool outermost = !a->stepping, due = outermost && is_due(lock, ev, out);
     struct rlk_unsent unsent;
 
+    a->stepping = true;
     out->deadline_us = due ? RLK_NEVER : out->deadline_us;
     unsent = carry_out_attempt(lock, out, ev->now_us);
     rlk_ask_settle(lock->rl, &unsent, ev->now_us);
-    return due && lock->acquiring->attempt.state == RLK_ATTEMPT_WAITING;
+    if (a->driver_status && a->attempt.state == RLK_ATTEMPT_ASKING) {
+        rlk_lock_cancel_attempt(lock); /* nothing was sent; this status is reported */
+    } else if (due && a->attempt.state == RLK_ATTEMPT_WAITING) {
+        struct rlk_event timer = timer_event(lock, ev->now_us);
+
+        step_attempt(lock, &timer);
+    }
+    a->stepping = !outermost;
 }
 
-/* waits: leave a deadline that has passed to the caller, who steps TIMER; returns whether it has.
- */
-static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, bool waits)
+static void step_attempt(struct redlock_lock *lock, const struct rlk_event *ev)
 {
     struct rlk_actions out;
 
@@ -243,28 +255,9 @@ static bool step_once(struct redlock_lock *lock, const struct rlk_event *ev, boo
     }
     if (is_quiet(lock, &out)) {
         rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out.deadline_us);
-        return false;
+    } else {
+        carry_out_all(lock, ev, &out);
     }
-    return carry_out_all(lock, ev, &out, waits);
-}
-
-static struct rlk_event timer_event(struct redlock_lock *lock, uint64_t now_us);
-
-/* What could not be sent steps the attempt again. Only the outermost step goes on at once, and
- * once; everything else is left to the timer. So no reply of a server can cause endless recursion.
- */
-static void step_attempt(struct redlock_lock *lock, const struct rlk_event *ev)
-{
-    bool outermost = !lock->acquiring->stepping, waits = outermost;
-    struct rlk_event timer;
-
-    lock->acquiring->stepping = true;
-    while (step_once(lock, ev, waits)) {
-        timer = timer_event(lock, ev->now_us);
-        ev = &timer;
-        waits = false;
-    }
-    lock->acquiring->stepping = !outermost;
 }
 
 /* Whether the attempt ends only when the lock is acquired: it asks for nothing but that. */
@@ -381,13 +374,17 @@ static void refuse_duplicates(struct redlock_lock *lock)
 
 /* ---- events of the manager ---- */
 
-/* A node that is connected, but is not asked for this lock. */
-RLK_RARE static void step_with_unfit_node(struct redlock_lock *lock, const struct rlk_event *up)
+/* A node that is connected, but is not asked for this lock, is as good as down. */
+RLK_RARE static void step_with_node(struct redlock_lock *lock, const struct rlk_event *node)
 {
-    struct rlk_event ev = *up;
+    struct rlk_event ev = *node;
 
-    ev.kind = RLK_EVENT_NODE_DOWN;
-    refuse_duplicates(lock);
+    if (ev.kind == RLK_EVENT_NODE_UP && !(fit_nodes(lock, ev.now_us) & rlk_mask_bit(ev.node))) {
+        ev.kind = RLK_EVENT_NODE_DOWN;
+    }
+    if (ev.kind == RLK_EVENT_NODE_DOWN) {
+        refuse_duplicates(lock);
+    }
     step_attempt(lock, &ev);
 }
 
@@ -400,14 +397,9 @@ static void on_attempt_event(struct rlk_operation *op, const struct rlk_event *e
     if (lock->phase != RLK_LOCK_PENDING) {
         return;
     }
-    if (ev->kind == RLK_EVENT_NODE_UP && !(fit_nodes(lock, ev->now_us) & rlk_mask_bit(ev->node))) {
-        step_with_unfit_node(lock, ev);
-        return;
-    }
-    if (ev->kind == RLK_EVENT_NODE_DOWN) {
-        refuse_duplicates(lock);
-    }
-    if (!(ev->kind == RLK_EVENT_QUARANTINED && is_adoption(lock))) {
+    if (ev->kind == RLK_EVENT_NODE_UP || ev->kind == RLK_EVENT_NODE_DOWN) {
+        step_with_node(lock, ev);
+    } else if (!(ev->kind == RLK_EVENT_QUARANTINED && is_adoption(lock))) {
         step_attempt(lock, ev);
     }
 }
