@@ -96,7 +96,7 @@ static bool can_encrypt(const struct rlk_conn *c)
     return c->tls && c->state == RLK_CONN_OPEN && c->out_len > 0 && rlk_tls_is_ready(c->tls);
 }
 
-static bool has_unsent(const struct rlk_conn *c)
+static inline bool has_unsent(const struct rlk_conn *c)
 {
     size_t len;
 

@@ -210,13 +210,8 @@ static int pass_on(struct rlk_reply_parser *p)
 
 RLK_RARE static int read_slowly(struct rlk_reply_parser *p, const struct rlk_reply **ret_reply)
 {
-    int got;
+    int got = p->lent_len > 0 ? pass_on(p) : ask_reader(p);
 
-    if (p->lent_len > 0) {
-        got = pass_on(p);
-    } else {
-        got = is_reader_empty(p) ? 0 : ask_reader(p);
-    }
     if (got == 1) {
         *ret_reply = p->item;
     }
@@ -241,7 +236,7 @@ int rlk_reply_next(struct rlk_reply_parser *p, const struct rlk_reply **ret_repl
     size_t taken = p->lent_len > 0 ? rlk_quick_read(p->lent, p->lent_len, p->item, &p->items) : 0;
 
     if (taken == 0) {
-        return read_slowly(p, ret_reply);
+        return p->lent_len == 0 && is_reader_empty(p) ? 0 : read_slowly(p, ret_reply);
     }
     if (p->items > 1 || p->item[0].type == RLK_REPLY_STRING) {
         keep_texts(p);
