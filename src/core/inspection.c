@@ -85,11 +85,6 @@ bool rlk_inspection_record_step(struct rlk_inspection *i, const struct rlk_quara
 
 /* ---- replies ---- */
 
-static bool counts(const struct rlk_quarantine *q, uint64_t now_us)
-{
-    return rlk_quarantine_reason(q, now_us, NULL) == RLK_QUARANTINED_NOT;
-}
-
 /* Whether a later inspection may read the mark: the master rejects commands only for now, or it had
  * a mark and gives any error but a denial. */
 static bool may_answer_later(const struct rlk_quarantine *q, enum rlk_inspection_error error)
@@ -205,11 +200,12 @@ void rlk_inspection_step(struct rlk_inspection *i, struct rlk_quarantine *q,
                          const struct rlk_server *server, const struct rlk_inspection_event *ev,
                          struct rlk_inspection_actions *out)
 {
-    bool voted = ev->kind == RLK_INSPECTION_HANDSHAKE || counts(q, ev->now_us);
+    bool voted = ev->kind == RLK_INSPECTION_HANDSHAKE || rlk_quarantine_is_over(q, ev->now_us);
 
     *out = (struct rlk_inspection_actions){.quarantined = false};
     dispatch(i, q, server, ev, out);
-    out->quarantined = out->quarantined || (voted && !counts(q, ev->now_us)) || q->data_replaced;
+    out->quarantined =
+        out->quarantined || (voted && !rlk_quarantine_is_over(q, ev->now_us)) || q->data_replaced;
 }
 
 /* ---- blind spots ---- */

@@ -24,12 +24,23 @@ void rlk_quarantine_init(struct rlk_quarantine *q, enum rlk_quarantine_policy po
 /* The longest gap between inspections: over a longer one the allowed drift could hide a step. */
 #define WATCH_US 2000000
 
+static void set_end(struct rlk_quarantine *q, enum rlk_quarantine_reason reason, uint64_t until_us)
+{
+    unsigned i;
+
+    q->until_us[reason] = until_us;
+    q->last_us = 0;
+    for (i = 0; i < RLK_QUARANTINE_REASONS; i++) {
+        q->last_us = rlk_time_max(q->last_us, q->until_us[i]);
+    }
+}
+
 /* A second quarantine for the same reason never ends the first one sooner. */
 static void quarantine(struct rlk_quarantine *q, enum rlk_quarantine_reason reason,
                        uint64_t until_us)
 {
     if (q->policy != RLK_QUARANTINE_OFF) {
-        q->until_us[reason] = rlk_time_max(q->until_us[reason], until_us);
+        set_end(q, reason, rlk_time_max(q->until_us[reason], until_us));
     }
 }
 
@@ -61,7 +72,7 @@ static void remember_run(struct rlk_quarantine *q, const char *run)
 /* [S11] A client that cannot see the run would not notice a restart that lost the data. */
 static void judge_run(struct rlk_quarantine *q, const char *run)
 {
-    q->until_us[RLK_QUARANTINED_ANONYMOUS] = 0;
+    set_end(q, RLK_QUARANTINED_ANONYMOUS, 0);
     if (q->policy == RLK_QUARANTINE_STRICT && run[0] == '\0') {
         quarantine(q, RLK_QUARANTINED_ANONYMOUS, RLK_NEVER);
     }
@@ -92,7 +103,7 @@ void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t n
     if (q->policy == RLK_QUARANTINE_STRICT && evicts) {
         quarantine(q, RLK_QUARANTINED_EVICTS, RLK_NEVER);
     } else if (q->until_us[RLK_QUARANTINED_EVICTS] == RLK_NEVER) {
-        q->until_us[RLK_QUARANTINED_EVICTS] = rlk_time_add(now_us, q->quarantine_us);
+        set_end(q, RLK_QUARANTINED_EVICTS, rlk_time_add(now_us, q->quarantine_us));
     }
 }
 
@@ -100,7 +111,7 @@ void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t n
 void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_log)
 {
     q->durable = q->durable && durable;
-    q->until_us[RLK_QUARANTINED_UNLOGGED] = 0;
+    set_end(q, RLK_QUARANTINED_UNLOGGED, 0);
     if (q->policy == RLK_QUARANTINE_STRICT && lacks_log) {
         quarantine(q, RLK_QUARANTINED_UNLOGGED, RLK_NEVER);
     }
@@ -111,7 +122,7 @@ void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_l
 static void end_missing(struct rlk_quarantine *q, uint64_t now_us)
 {
     if (q->until_us[RLK_QUARANTINED_LOST_DATA] == RLK_NEVER) {
-        q->until_us[RLK_QUARANTINED_LOST_DATA] = rlk_time_add(now_us, q->quarantine_us);
+        set_end(q, RLK_QUARANTINED_LOST_DATA, rlk_time_add(now_us, q->quarantine_us));
     }
 }
 
@@ -131,14 +142,14 @@ static bool judge_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t now_us)
         quarantine(q, RLK_QUARANTINED_LOST_DATA, RLK_NEVER);
     } else if (mark != 0) {
         end_missing(q, now_us);
-        q->until_us[RLK_QUARANTINED_UNREAD] = 0;
+        set_end(q, RLK_QUARANTINED_UNREAD, 0);
     }
     return another && mark != 0;
 }
 
 void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread, uint64_t now_us)
 {
-    q->until_us[RLK_QUARANTINED_UNREAD] = 0;
+    set_end(q, RLK_QUARANTINED_UNREAD, 0);
     if (unread) {
         quarantine(q, RLK_QUARANTINED_UNREAD, RLK_NEVER);
     } else {
@@ -340,7 +351,7 @@ void rlk_quarantine_clock_steady(struct rlk_quarantine *q, uint64_t now_us)
 
 void rlk_quarantine_clock_excused(struct rlk_quarantine *q)
 {
-    q->until_us[RLK_QUARANTINED_CLOCK] = 0;
+    set_end(q, RLK_QUARANTINED_CLOCK, 0);
     q->clock_suspect = false;
     q->step_us = 0;
 }
@@ -366,6 +377,11 @@ enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q,
         *ret_until_us = q->until_us[longest];
     }
     return (enum rlk_quarantine_reason)longest;
+}
+
+bool rlk_quarantine_is_over(const struct rlk_quarantine *q, uint64_t now_us)
+{
+    return is_quarantine_over(q->last_us, now_us);
 }
 
 bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us)

@@ -102,6 +102,7 @@ struct rlk_quarantine {
     uint64_t moved_us;  /* when we saw that */
     uint64_t until_us[RLK_QUARANTINE_REASONS]; /* 0: no quarantine for this reason; RLK_NEVER: no
                                                   end as long as nothing changes */
+    uint64_t last_us;                          /* the latest of these */
 };
 
 void rlk_quarantine_init(struct rlk_quarantine *q, enum rlk_quarantine_policy policy,
@@ -178,6 +179,9 @@ uint64_t rlk_quarantine_step_to_record(const struct rlk_quarantine *q, uint64_t 
  * 0 when the votes count. */
 enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q, uint64_t now_us,
                                                  uint64_t *ret_until_us);
+
+/* Whether the votes count now. */
+bool rlk_quarantine_is_over(const struct rlk_quarantine *q, uint64_t now_us);
 
 /* Whether the votes do not count now, and will count again although nobody changes the server. */
 bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us);

@@ -126,6 +126,5 @@ bool rlk_upkeep_is_allowed(const struct rlk_node *n)
 
 bool rlk_node_may_vote(const struct rlk_node *n, uint64_t now_us)
 {
-    return rlk_upkeep_is_allowed(n) &&
-           rlk_quarantine_reason(&n->quarantine, now_us, NULL) == RLK_QUARANTINED_NOT;
+    return rlk_upkeep_is_allowed(n) && rlk_quarantine_is_over(&n->quarantine, now_us);
 }

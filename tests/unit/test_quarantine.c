@@ -163,6 +163,7 @@ static void expect_reason(const struct world *w, uint64_t now_us, enum rlk_quara
                   "step %u: reason %d until %" PRIu64 ", not %d until %" PRIu64, w->step, got,
                   until, why, until_us);
     ck_assert_int_eq(rlk_quarantine_reason(&w->s, now_us, NULL), why);
+    ck_assert_int_eq(rlk_quarantine_is_over(&w->s, now_us), why == RLK_QUARANTINED_NOT);
 }
 
 /* In quarantine for this reason until just before this time, and not at it. */
