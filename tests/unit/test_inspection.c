@@ -330,7 +330,8 @@ TEST_LOOP(after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0, 18)
     if (before == 2) {
         step(RLK_INSPECTION_MARK_MISSED, RLK_INSPECTION_ANSWERED, 0);
         quarantine.data_replaced = false;
-        quarantine.until_us[RLK_QUARANTINED_LOST_DATA] = 0; /* to see what the error does */
+        /* To see what the error does. */
+        quarantine.until_us[RLK_QUARANTINED_LOST_DATA] = quarantine.last_us = 0;
     }
     step(kind, error, 0);
     ck_assert_int_eq(reason(), later ? RLK_QUARANTINED_UNREAD : RLK_QUARANTINED_NOT);
