@@ -111,7 +111,7 @@ uint64_t rlk_classify_holder(const struct rlk_reply *reply)
     return reply->type == RLK_REPLY_STRING ? rlk_hash(&none, reply->str, reply->len) : 0;
 }
 
-enum rlk_vote rlk_classify_take(const struct rlk_reply *reply)
+enum rlk_vote rlk_classify_set_all(const struct rlk_reply *reply)
 {
     if (is_number(reply, 1)) {
         return RLK_VOTE_YES;
@@ -130,7 +130,7 @@ enum rlk_vote rlk_classify_fenced(const struct rlk_reply *reply, uint64_t *ret_f
 
     *ret_fence = 0;
     if (!pair) {
-        return is_number(reply, 1) ? RLK_VOTE_UNKNOWN : rlk_classify_take(reply);
+        return is_number(reply, 1) ? RLK_VOTE_UNKNOWN : rlk_classify_set_all(reply);
     }
     if (reply[1].integer < 1 || (uint64_t)reply[1].integer >= RLK_FENCE_LIMIT) {
         return RLK_VOTE_UNKNOWN;

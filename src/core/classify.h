@@ -24,11 +24,11 @@ enum rlk_vote rlk_classify_key(const struct rlk_reply *reply, bool returns_holde
 /* A number for the value that a refusal names, the same for equal values; 0: it names none. */
 uint64_t rlk_classify_holder(const struct rlk_reply *reply);
 
-/* take.lua: 1 the keys are set, 2 all were ours already, a string is the value of the holder. */
-enum rlk_vote rlk_classify_take(const struct rlk_reply *reply);
+/* set_all.lua: 1 the keys are set, 2 all were ours already, a string is the value of the holder. */
+enum rlk_vote rlk_classify_set_all(const struct rlk_reply *reply);
 
 /* vote.lua [S12]: {counter, same} the keys are set, where `same` is 1 if the data are those that we
- * know [S11]; the rest as take.lua. *ret_fence is the counter, 0 if the keys were not set. */
+ * know [S11]; the rest as set_all.lua. *ret_fence is the counter, 0 if the keys were not set. */
 enum rlk_vote rlk_classify_fenced(const struct rlk_reply *reply, uint64_t *ret_fence);
 
 /* confirm.lua: 1 the counters are raised, 0 they are not. */

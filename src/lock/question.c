@@ -42,12 +42,12 @@ static enum redlock_said read_set(struct rlk_node *n, const struct rlk_claim *cl
                      reply, ev);
 }
 
-static enum redlock_said read_take(struct rlk_node *n, const struct rlk_claim *claim,
-                                   const struct rlk_reply *reply, struct rlk_event *ev)
+static enum redlock_said read_set_all(struct rlk_node *n, const struct rlk_claim *claim,
+                                      const struct rlk_reply *reply, struct rlk_event *ev)
 {
     (void)n;
     (void)claim;
-    return read_vote(rlk_classify_take(reply), reply, ev);
+    return read_vote(rlk_classify_set_all(reply), reply, ev);
 }
 
 /* [S12] The vote has also checked the mark [S11]. If that is wrong, inspect the node at once. */
@@ -81,7 +81,7 @@ static enum redlock_said read_adoption(struct rlk_node *n, const struct rlk_clai
 static enum redlock_said read_restored(struct rlk_node *n, const struct rlk_claim *claim,
                                        const struct rlk_reply *reply, struct rlk_event *ev)
 {
-    enum redlock_said said = read_take(n, claim, reply, ev);
+    enum redlock_said said = read_set_all(n, claim, reply, ev);
 
     return ev->vote == RLK_VOTE_OURS ? REDLOCK_SAID_KEPT : said;
 }
@@ -143,9 +143,9 @@ static bool format_set(struct rlk_command *c, const struct rlk_say *say)
     return true;
 }
 
-static bool format_take(struct rlk_command *c, const struct rlk_say *say)
+static bool format_set_all(struct rlk_command *c, const struct rlk_say *say)
 {
-    rlk_command_take(c, say->context, say->ttl_ms, say->form);
+    rlk_command_set_all(c, say->context, say->ttl_ms, say->form);
     return true;
 }
 
@@ -227,11 +227,11 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                      .is_quarantined = is_quarantined,
                      .event = RLK_EVENT_VOTE,
                      .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
-    [RLK_ASK_SET_ALL] = {.talk = ASK(.script = &rlk_script_take, .format = format_take),
+    [RLK_ASK_SET_ALL] = {.talk = ASK(.script = &rlk_script_set_all, .format = format_set_all),
                          .public = REDLOCK_QUESTION_SET_ALL,
                          .left = RLK_LEFTOVER_KEYS,
                          .refused = RLK_TROUBLE_SET_REFUSED,
-                         .read = read_take,
+                         .read = read_set_all,
                          .is_quarantined = is_quarantined,
                          .event = RLK_EVENT_VOTE,
                          .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
@@ -266,7 +266,7 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                       .classify = rlk_classify_keep,
                       .event = RLK_EVENT_ANSWER,
                       .phases = RLK_WHILE_HELD},
-    [RLK_ASK_RESTORE] = {.talk = ASK(.script = &rlk_script_take, .format = format_take),
+    [RLK_ASK_RESTORE] = {.talk = ASK(.script = &rlk_script_set_all, .format = format_set_all),
                          .public = REDLOCK_QUESTION_RESTORE,
                          .left = RLK_LEFTOVER_KEYS,
                          .refused = RLK_TROUBLE_RESTORE_REFUSED,

@@ -138,7 +138,7 @@ void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, b
     finish(c, claim->channel ? put_text(at, claim->channel) : at);
 }
 
-/* Take or keep: the ttl follows, and the fencing token when the lock has one. */
+/* Set or keep: the ttl follows, and the fencing token when the lock has one. */
 static void format_with_ttl(struct rlk_command *c, const struct rlk_script *script, bool text,
                             const struct rlk_claim *claim, uint32_t ttl_ms)
 {
@@ -148,10 +148,10 @@ static void format_with_ttl(struct rlk_command *c, const struct rlk_script *scri
     finish(c, claim->fence ? put_number(at, claim->fence) : at);
 }
 
-void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
-                      bool text)
+void rlk_command_set_all(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
+                         bool text)
 {
-    format_with_ttl(c, &rlk_script_take, text, claim, ttl_ms);
+    format_with_ttl(c, &rlk_script_set_all, text, claim, ttl_ms);
 }
 
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,

@@ -62,8 +62,8 @@ void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool 
 
 /* A script of src/scripts: EVALSHA, or EVAL when `text`. The release has claim->channel. */
 void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text);
-void rlk_command_take(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
-                      bool text);
+void rlk_command_set_all(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
+                         bool text);
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                       bool text);
 

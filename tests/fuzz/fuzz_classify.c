@@ -170,7 +170,8 @@ static void check_scripts(const struct rlk_reply *reply, const struct raw *r)
     } else if (is(r, ":0\r\n")) {
         keep = RLK_ANSWER_GONE;
     }
-    FUZZ_CHECK(rlk_classify_take(reply) == take, "keys are set: 1, ours already: 2, or a holder");
+    FUZZ_CHECK(rlk_classify_set_all(reply) == take,
+               "keys are set: 1, ours already: 2, or a holder");
     FUZZ_CHECK(rlk_classify_keep(reply) == keep, "keys are kept: 1, not there: 0, or a holder");
     FUZZ_CHECK((rlk_classify_adopt(reply) == RLK_VOTE_YES) == (keep == RLK_ANSWER_OURS),
                "taken over is what is ours");

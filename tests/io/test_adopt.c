@@ -65,7 +65,7 @@ TEST(a_lock_is_adopted_by_another_manager)
     held_adopt(&h, rl, &request, token);
     ck_assert_int_eq(h.status, REDLOCK_OK);
     ck_assert_str_eq(h.token, token);
-    scripts_wait(&f, 4, &rlk_script_take, 1);
+    scripts_wait(&f, 4, &rlk_script_set_all, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", token), 5);
     suspend_ms(HELD_THIRD_MS);
@@ -89,7 +89,7 @@ static void adopt_and_expect(const char *token, int status)
     ck_assert_int_eq(h.status, status);
     for (i = 0; i < 5; i++) {
         ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_release), 0);
-        ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_take), 0);
+        ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_set_all), 0);
     }
 }
 

@@ -155,7 +155,7 @@ TEST(a_healed_master_is_reported_as_set)
     held_acquire_key(&h, &f, "k");
     model_del(fake_model(f.nodes[4]), "k");
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 4, 5, &rlk_script_take, 1);
+    scripts_wait_all(&f, 4, 5, &rlk_script_set_all, 1);
     loop_settle(f.base);
     must_have_answered(4, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
     must_have_answered(3, REDLOCK_VOTE_YES, REDLOCK_SAID_KEPT);

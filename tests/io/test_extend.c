@@ -158,7 +158,7 @@ TEST(extension_of_a_key_that_is_gone_is_a_loss)
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
     ck_assert_uint_eq(strlen(h.order), 2);
     ck_assert_int_eq(held_extend(&h, OUTCOME_TTL_MS), REDLOCK_ESTATE);
-    ck_assert_uint_eq(scripts_count(&f, 2, &rlk_script_take), 0);
+    ck_assert_uint_eq(scripts_count(&f, 2, &rlk_script_set_all), 0);
 }
 
 TEST(extension_ends_with_the_lock)

@@ -503,7 +503,7 @@ TEST(a_heal_raises_the_counter)
     fence = redlock_lock_fencing_token(h.lock);
     model_flush(model(0));
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 0, &rlk_script_take, 1);
+    scripts_wait(&f, 0, &rlk_script_set_all, 1);
     loop_settle(f.base);
     ck_assert_str_eq(model_get(model(0), "k"), h.token);
     ck_assert_uint_eq(counter_of(0, "k"), fence);

@@ -30,7 +30,7 @@ static size_t n_keeps(size_t node)
 
 static size_t n_takes(size_t node)
 {
-    return scripts_count(&f, node, &rlk_script_take);
+    return scripts_count(&f, node, &rlk_script_set_all);
 }
 
 /* ---- renewing ---- */
@@ -347,7 +347,7 @@ TEST(a_minority_that_forgot_the_key_is_healed)
     start_with_renewed();
     held_del(&f, 3, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 3, 5, &rlk_script_take, 1);
+    scripts_wait_all(&f, 3, 5, &rlk_script_set_all, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_uint_eq(n_takes(0), 0);
@@ -375,7 +375,7 @@ TEST(servers_that_replicate_whole_scripts_renew_and_heal)
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 2 * HELD_THIRD_MS);
     held_del(&f, 4, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, &rlk_script_take, 1);
+    scripts_wait(&f, 4, &rlk_script_set_all, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_str_eq(h.order, "");
@@ -394,11 +394,11 @@ TEST(a_heal_has_the_time_that_is_left)
     loop_settle(f.base);
     ck_assert_uint_eq(n_takes(3), 0);
     suspend_ms(HELD_TIMEOUT_MS + 1);
-    scripts_wait(&f, 3, &rlk_script_take, 1);
-    ck_assert_uint_le(scripts_ttl(scripts_last(&f, 3, &rlk_script_take)),
+    scripts_wait(&f, 3, &rlk_script_set_all, 1);
+    ck_assert_uint_le(scripts_ttl(scripts_last(&f, 3, &rlk_script_set_all)),
                       OUTCOME_TTL_MS - OUTCOME_TTL_MS / 100 - HELD_TIMEOUT_MS);
-    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, 3, &rlk_script_take)), 2 * HELD_THIRD_MS);
-    ck_assert_str_eq(scripts_token(scripts_last(&f, 3, &rlk_script_take)), h.token);
+    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, 3, &rlk_script_set_all)), 2 * HELD_THIRD_MS);
+    ck_assert_str_eq(scripts_token(scripts_last(&f, 3, &rlk_script_set_all)), h.token);
     ck_assert_uint_eq(n_takes(4), 0);
 }
 
@@ -416,7 +416,7 @@ TEST(a_bare_majority_is_healed_soon)
     farm_give_away(&f, 3, 5);
     h.on_acquired = contender_leaves;
     held_acquire(&h, &request);
-    scripts_wait_all(&f, 3, 5, &rlk_script_take, 1);
+    scripts_wait_all(&f, 3, 5, &rlk_script_set_all, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_uint_eq(n_keeps(0), 0);
@@ -432,7 +432,7 @@ TEST(a_contender_that_stays_is_named_and_left_alone)
     held_start(&f);
     farm_give_away(&f, 3, 5);
     held_acquire(&h, &request);
-    scripts_wait_all(&f, 3, 5, &rlk_script_take, 1);
+    scripts_wait_all(&f, 3, 5, &rlk_script_set_all, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", FARM_OTHER), 2);
     ck_assert_int_eq(held_vote(&h, 4), REDLOCK_VOTE_NO);
@@ -443,7 +443,7 @@ TEST(a_contender_that_stays_is_named_and_left_alone)
     ck_assert_uint_eq(n_takes(4), 1);
     held_del(&f, 3, 5);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait_all(&f, 3, 5, &rlk_script_take, 2);
+    scripts_wait_all(&f, 3, 5, &rlk_script_set_all, 2);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_str_eq(h.order, "");
@@ -456,7 +456,7 @@ TEST(a_heal_whose_connection_broke_is_released)
     held_del(&f, 4, 5);
     fake_on_next(f.nodes[4], 1, "EVAL", FAKE_DO_CLOSE, NULL, 0);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, &rlk_script_take, 1);
+    scripts_wait(&f, 4, &rlk_script_set_all, 1);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_int_ne(held_vote(&h, 4), REDLOCK_VOTE_YES);
@@ -470,7 +470,7 @@ TEST(a_heal_in_flight_is_followed_by_its_release)
     held_del(&f, 4, 5);
     fake_on_next(f.nodes[4], 1, "EVAL", FAKE_STALL, NULL, 0);
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, &rlk_script_take, 1);
+    scripts_wait(&f, 4, &rlk_script_set_all, 1);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     scripts_wait(&f, 4, &rlk_script_release, 1);
     fake_go_on(f.nodes[4]);
@@ -491,7 +491,7 @@ TEST_LOOP(a_pending_release_after_a_lost_keep_or_heal_has_no_end, 0, 2)
         held_del(&f, 4, 5);
     }
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, heals ? &rlk_script_take : &rlk_script_keep, heals ? 1 : 2);
+    scripts_wait(&f, 4, heals ? &rlk_script_set_all : &rlk_script_keep, heals ? 1 : 2);
     fake_down(f.nodes[4]);
     farm_wait_error(&f, 4, "");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);

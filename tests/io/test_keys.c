@@ -40,8 +40,8 @@ TEST(all_keys_are_set_kept_and_released_by_one_script)
     ck_assert_uint_eq(farm_count(&f, "a", h.token), 5);
     ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET"), 0);
-    ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_take), 1);
-    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, &rlk_script_take)), OUTCOME_TTL_MS);
+    ck_assert_uint_eq(scripts_count(&f, 0, &rlk_script_set_all), 1);
+    ck_assert_uint_eq(scripts_ttl(scripts_last(&f, 0, &rlk_script_set_all)), OUTCOME_TTL_MS);
     ck_assert_str_eq(redlock_lock_key(h.lock, NULL), "a");
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
@@ -110,7 +110,7 @@ TEST(one_missing_key_counts_as_all)
     loop_settle(f.base);
     model_del(fake_model(f.nodes[4]), "b");
     suspend_ms(HELD_THIRD_MS);
-    scripts_wait(&f, 4, &rlk_script_take, 2);
+    scripts_wait(&f, 4, &rlk_script_set_all, 2);
     loop_settle(f.base);
     ck_assert_uint_eq(farm_count(&f, "b", h.token), 5);
     ck_assert_str_eq(h.order, "");
@@ -132,7 +132,7 @@ TEST(a_heal_that_was_refused_is_released_too)
     held_start(&f);
     model_set(fake_model(f.nodes[4]), "b", "somebody", 0);
     held_acquire(&h, &request);
-    scripts_wait(&f, 4, &rlk_script_take, 2);
+    scripts_wait(&f, 4, &rlk_script_set_all, 2);
     loop_settle(f.base);
     model_set(fake_model(f.nodes[4]), "a", h.token, 0);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
@@ -313,12 +313,12 @@ TEST(the_text_is_sent_first_and_its_sha_afterwards)
 {
     held_start(&f);
     acquire_and_renew(1);
-    ck_assert(is_text(0, &rlk_script_take));
+    ck_assert(is_text(0, &rlk_script_set_all));
     ck_assert(is_text(0, &rlk_script_keep));
     held_end(&h);
     farm_wait_clean(&f);
     acquire_and_renew(2);
-    ck_assert(!is_text(0, &rlk_script_take));
+    ck_assert(!is_text(0, &rlk_script_set_all));
     ck_assert(!is_text(0, &rlk_script_keep));
     held_end(&h);
     farm_wait_clean(&f);
@@ -326,8 +326,8 @@ TEST(the_text_is_sent_first_and_its_sha_afterwards)
     farm_wait_error(&f, 0, "");
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     acquire_and_renew(3);
-    ck_assert(is_text(0, &rlk_script_take));
-    ck_assert(!is_text(1, &rlk_script_take));
+    ck_assert(is_text(0, &rlk_script_set_all));
+    ck_assert(!is_text(1, &rlk_script_set_all));
 }
 
 /* No server knows the script any more: the text is sent at once, and no trouble is reported. */
@@ -403,6 +403,6 @@ TEST(the_text_is_never_sent_after_the_release)
     fake_go_on(f.nodes[4]);
     farm_wait_count(&f, 4, "EVAL", 3); /* at first take and keep, and now the release */
     loop_settle(f.base);
-    ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_take), 2);
+    ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_set_all), 2);
     ck_assert_uint_eq(model_count(fake_model(f.nodes[4])), 0);
 }

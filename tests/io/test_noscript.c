@@ -45,15 +45,15 @@ static void heal_by_hash(void)
     start();
     held_del(&f, NODE, NODE + 1);
     renewed(HELD_THIRD_MS, 2);
-    scripts_wait(&f, NODE, &rlk_script_take, 1);
+    scripts_wait(&f, NODE, &rlk_script_set_all, 1);
     loop_settle(f.base);
     held_del(&f, NODE, NODE + 1);
     farm_pause(&f, LAST, LAST + 1);
     renewed(OUTCOME_TTL_MS / 10, 3);
     farm_pause(&f, NODE, NODE + 1);
     farm_go_on(&f, LAST, LAST + 1);
-    scripts_wait(&f, NODE, &rlk_script_take, 2);
-    ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_take)));
+    scripts_wait(&f, NODE, &rlk_script_set_all, 2);
+    ck_assert(!scripts_is_text(scripts_last(&f, NODE, &rlk_script_set_all)));
 }
 
 TEST(a_heal_is_sent_again_for_the_time_that_is_left_then)
@@ -62,12 +62,12 @@ TEST(a_heal_is_sent_again_for_the_time_that_is_left_then)
 
     heal_by_hash();
     suspend_ms(5000);
-    ttl_ms = scripts_ttl(scripts_last(&f, NODE, &rlk_script_take));
+    ttl_ms = scripts_ttl(scripts_last(&f, NODE, &rlk_script_set_all));
     forget_scripts();
-    ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_take), 3);
-    ck_assert(scripts_is_text(scripts_last(&f, NODE, &rlk_script_take)));
-    ck_assert_uint_le(scripts_ttl(scripts_last(&f, NODE, &rlk_script_take)), ttl_ms - 5000);
-    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, NODE, &rlk_script_take)), OUTCOME_TTL_MS / 2);
+    ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_set_all), 3);
+    ck_assert(scripts_is_text(scripts_last(&f, NODE, &rlk_script_set_all)));
+    ck_assert_uint_le(scripts_ttl(scripts_last(&f, NODE, &rlk_script_set_all)), ttl_ms - 5000);
+    ck_assert_uint_gt(scripts_ttl(scripts_last(&f, NODE, &rlk_script_set_all)), OUTCOME_TTL_MS / 2);
     ck_assert_uint_eq(farm_count(&f, "k", h.token), 5);
     ck_assert_str_eq(h.order, "");
     held_end(&h);
@@ -91,7 +91,7 @@ TEST_LOOP(a_heal_is_not_sent_again_when_nobody_holds_the_lock, 0, 2)
     heal_by_hash();
     end_without_a_release(_i);
     forget_scripts();
-    ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_take), 2);
+    ck_assert_uint_eq(scripts_count(&f, NODE, &rlk_script_set_all), 2);
 }
 
 TEST_LOOP(an_extension_is_not_sent_again_when_nobody_holds_the_lock, 0, 2)

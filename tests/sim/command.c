@@ -91,7 +91,7 @@ static bool split(const char *bytes, size_t len, struct words *out)
 static const struct {
     enum message_kind kind;
     const struct rlk_script *script;
-} scripts[] = {{MESSAGE_RELEASE, &rlk_script_release}, {MESSAGE_TAKE, &rlk_script_take},
+} scripts[] = {{MESSAGE_RELEASE, &rlk_script_release}, {MESSAGE_TAKE, &rlk_script_set_all},
                {MESSAGE_KEEP, &rlk_script_keep},       {MESSAGE_VOTE, &rlk_script_vote},
                {MESSAGE_CONFIRM, &rlk_script_confirm}, {MESSAGE_MARK, &rlk_script_incarnation},
                {MESSAGE_WAIT, &rlk_script_wait},       {MESSAGE_LEAVE, &rlk_script_leave}};

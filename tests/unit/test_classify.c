@@ -236,12 +236,12 @@ TEST(take_answers_set_or_the_holder)
     struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "somebody"), nil = {.type = RLK_REPLY_NIL};
     struct rlk_reply ok = reply(RLK_REPLY_STATUS, 0, "OK");
 
-    ck_assert_int_eq(rlk_classify_take(&one), RLK_VOTE_YES);
-    ck_assert_int_eq(rlk_classify_take(&two), RLK_VOTE_OURS);
-    ck_assert_int_eq(rlk_classify_take(&other), RLK_VOTE_NO);
-    ck_assert_int_eq(rlk_classify_take(&none), RLK_VOTE_UNKNOWN);
-    ck_assert_int_eq(rlk_classify_take(&nil), RLK_VOTE_UNKNOWN);
-    ck_assert_int_eq(rlk_classify_take(&ok), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_set_all(&one), RLK_VOTE_YES);
+    ck_assert_int_eq(rlk_classify_set_all(&two), RLK_VOTE_OURS);
+    ck_assert_int_eq(rlk_classify_set_all(&other), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_set_all(&none), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_set_all(&nil), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_set_all(&ok), RLK_VOTE_UNKNOWN);
 }
 
 TEST_LOOP(an_error_of_a_script_is_unknown, 0, N_ROWS(errors))
@@ -250,7 +250,7 @@ TEST_LOOP(an_error_of_a_script_is_unknown, 0, N_ROWS(errors))
 
     ck_assert_int_eq(rlk_classify_keep(&r), RLK_ANSWER_UNKNOWN);
     ck_assert_int_eq(rlk_classify_adopt(&r), RLK_VOTE_UNKNOWN);
-    ck_assert_int_eq(rlk_classify_take(&r), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_set_all(&r), RLK_VOTE_UNKNOWN);
 }
 
 /* ---- with a fence [S12] ---- */

@@ -200,9 +200,9 @@ TEST_LOOP(take_and_keep_send_the_fence, 1, REDLOCK_MAX_KEYS + 1)
                 if (keep) {
                     rlk_command_keep(&command, c, 5000, text);
                 } else {
-                    rlk_command_take(&command, c, 5000, text);
+                    rlk_command_set_all(&command, c, 5000, text);
                 }
-                script(keep ? rlk_script_keep.text : rlk_script_take.text, c, text);
+                script(keep ? rlk_script_keep.text : rlk_script_set_all.text, c, text);
                 number(5000);
                 if (fenced) {
                     number(c->fence);
@@ -342,7 +342,7 @@ TEST_LOOP(questions_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1)
 
 TEST(the_scripts_name_the_counter_as_we_do)
 {
-    static const char *const scripts[] = {rlk_script_take.text, rlk_script_keep.text,
+    static const char *const scripts[] = {rlk_script_set_all.text, rlk_script_keep.text,
                                           rlk_script_vote.text, rlk_script_confirm.text};
     unsigned i;
 

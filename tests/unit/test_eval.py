@@ -70,7 +70,7 @@ CASES = {
          {f'ZRANGE {LIST} 0 -1': 'live'}),
         ('0', [f'SET {LIST} x'], 'a , us', r'\(integer\) 0', {f'GET {LIST}': 'x'}),
     ],
-    'take': [
+    'set_all': [
         ('1', [SET_A], 'a b , me 60000', r'\(integer\) 1', {'GET a': 'me', 'GET b': 'me'}),
         ('2', [SET_A, SET_B], 'a b , me 60000 7', r'\(integer\) 2', {'GET a:redlock-fence': '7'}),
         ('a value', [TAKEN_B], 'a b , me 60000', OTHERS, {'EXISTS a': '0'}),

@@ -306,7 +306,7 @@ static void take(struct state s, int64_t fence)
     redisReply *reply;
 
     put(&s);
-    rlk_command_take(&command, c, TTL_MS, true);
+    rlk_command_set_all(&command, c, TTL_MS, true);
     reply = run(c);
     if (first_of(&s, 'o') < s.n) {
         says_holder(reply, first_of(&s, 'o'));
@@ -653,7 +653,7 @@ TEST(a_spoilt_counter_does_not_end_a_lock)
     ck_assert_int_gt(number(ask("PTTL p:b")), TTL_MS / 2);
     number(ask("DEL p:b"));
     c = claim(2, 0, 7);
-    rlk_command_take(&command, c, TTL_MS, true);
+    rlk_command_set_all(&command, c, TTL_MS, true);
     says_number(run(c), 1);
     ck_assert_int_gt(number(ask("PTTL p:b")), TTL_MS / 2);
     ck_assert_int_eq(number(ask("LLEN p:b:redlock-fence")), 1);
@@ -685,7 +685,7 @@ TEST(a_full_server_keeps_and_releases)
 TEST(the_server_knows_each_script_by_our_sha)
 {
     static const struct rlk_script *const all[] = {
-        &rlk_script_release, &rlk_script_take,    &rlk_script_keep,
+        &rlk_script_release, &rlk_script_set_all, &rlk_script_keep,
         &rlk_script_vote,    &rlk_script_confirm, &rlk_script_incarnation,
         &rlk_script_upkeep,  &rlk_script_wait,    &rlk_script_leave};
     unsigned i, bits = 0;

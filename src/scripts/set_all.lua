@@ -1,4 +1,4 @@
--- take.lua - set all keys to our token for ttl, or none of them.
+-- set_all.lua - set all keys to our token for ttl, or none of them.
 --
 -- This is the vote for a lock with several keys [S1], and it restores keys that were lost on this
 -- master while the lock is held [S8]. A key that has the token already gets the ttl, unless it
