@@ -83,7 +83,7 @@ void rlk_test_add(struct test_entry *entry);
 
 /* What follows the function is there for the semicolon. */
 #define TEST_HEAD(suite, part, before, after, seconds)                                             \
-    __attribute__((constructor)) static void TEST_JOIN(test_head_, __LINE__)(void)                 \
+    __attribute__((constructor)) static void TEST_JOIN(test_head_, __COUNTER__)(void)              \
     {                                                                                              \
         static const struct test_head head = {suite, part, before, after, seconds};                \
         static struct test_entry entry = {__FILE__, __LINE__, &head, NULL, NULL};                  \
