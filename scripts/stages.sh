@@ -4,9 +4,10 @@
 #   need_test_packages          what every build of the tests needs
 #   build NAME [OPTION...]      set up or refresh build-test/NAME with these options of meson
 #   stage TITLE NAME [OPTION...] [-- ARGUMENT...]
-#                               build the goals, and run `meson test` with the arguments
+#                               build it, and run `meson test` with the arguments
 #   stage_of 'SUITE...' NAME [OPTION...] [-- ARGUMENT...]
-#                               build only what these suites need, and run them
+#                               build only what these suites need, and run them; "-walk" leaves out
+#                               those tests that are also in the suite walk
 #   build_aside NAME [OPTION...]
 #                               in build_ahead(), a function of the script: what later stages need. It
 #                               runs again and again, each time while the tests of a stage run
@@ -16,7 +17,7 @@
 #   stop_when_interrupted       for a subshell; the script itself does so
 
 builds=build-test
-goals=() # what to build; empty: everything
+suites=() # whose tests to build and to run; empty: everything
 broken=0
 ran=()
 # The sanitizers take most of the time to build, and half of it with less optimization. They make the
@@ -62,8 +63,19 @@ configure() { # NAME [OPTION...]
     echo "$mark" >"$dir/.configured" # once in a run
 }
 
+# Sets the caller's `goals`: what ninja makes for the suites, or nothing for everything.
+find_goals() { # NAME
+    goals=()
+    if [ ${#suites[@]} -gt 0 ]; then
+        mapfile -t goals < <(python3 -B tests/lib/pick.py "$builds/$1" --goals "${suites[@]}")
+        [ ${#goals[@]} -gt 0 ]
+    fi
+}
+
 build() { # NAME [OPTION...]
-    configure "$@" && quietly ninja -C "$builds/$1" "${goals[@]}"
+    local goals
+
+    configure "$@" && find_goals "$1" && quietly ninja -C "$builds/$1" "${goals[@]}"
 }
 
 # ---- builds for later, while tests wait more than they compute ----
@@ -72,7 +84,9 @@ ahead=
 
 # Nothing is said: a build that fails fails again in its stage. One that is interrupted goes on there.
 build_aside() { # NAME [OPTION...]
-    configure "$@" || return 0
+    local goals
+
+    configure "$@" && find_goals "$1" || return 0
     nice ninja -j 1 -C "$builds/$1" "${goals[@]}" &
     ninja=$!
     wait $ninja || true
@@ -99,9 +113,15 @@ end_ahead() {
 }
 
 run() { # NAME [ARGUMENT OF MESON TEST...]
-    local dir=$builds/$1
+    local dir=$builds/$1 suite
     shift
 
+    for suite in "${suites[@]}"; do
+        case $suite in
+        -*) set -- "$@" "--no-suite=${suite#-}" ;;
+        *) set -- "$@" "--suite=$suite" ;;
+        esac
+    done
     rm -f "$dir/meson-logs/testlog.json"
     ran+=("$dir")
     begin_ahead
@@ -141,17 +161,10 @@ stage() { # TITLE NAME [OPTION OF MESON...] [-- ARGUMENT OF MESON TEST...]
 }
 
 stage_of() { # 'SUITE...' NAME [OPTION OF MESON...] [-- ARGUMENT OF MESON TEST...]
-    local suites name=$2 options rest
+    local suites
+
     read -ra suites <<<"$1"
-    shift 2
-    cut_options "$@"
-    say "== $name: ${suites[*]}"
-    if configure "$name" "${options[@]}" &&
-        python3 -B tests/lib/pick.py "$builds/$name" --make "${suites[@]}"; then
-        run "$name" "${suites[@]/#/--suite=}" "${rest[@]}"
-    else
-        does_not_build "$name"
-    fi
+    stage "$2: $1" "${@:2}"
 }
 
 sum_up() {

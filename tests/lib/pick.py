@@ -14,7 +14,8 @@ A NAME is what a failure report or a search in the sources shows of a test:
                                      them, which are named first
 
 The last line of the output is "N passed, N failed[, N skipped]", as of scripts/check.
-`pick.py BUILD --make SUITE...` builds what the tests of these suites need, and runs nothing.
+`pick.py BUILD --goals SUITE...` runs nothing: it prints what ninja has to make for the tests of these
+suites, except those of each -SUITE.
 """
 import os
 import re
@@ -199,9 +200,12 @@ def run(one):
     return tally.count_program({'stdout': ''.join(lines), 'result': result, 'returncode': status})
 
 
-def make_suites(build, names):
-    tests = [test for test in build.tests() if suites_of(test) & set(names)]
-    return 0 if make(build, build.files_of(tests)) else 1
+def print_goals(build, names):
+    left_out = {name[1:] for name in names if name.startswith('-')}
+    tests = [test for test in build.tests()
+             if suites_of(test) & set(names) and not suites_of(test) & left_out]
+    print(*build.files_of(tests), sep='\n')
+    return 0
 
 
 def run_tests(build, names):
@@ -219,8 +223,8 @@ def main(folder, *names):
     if not make(build, ['build.ninja']):  # what meson knows is of the tree as it is now
         return 1
     try:
-        if names[:1] == ('--make',):
-            return make_suites(build, names[1:])
+        if names[:1] == ('--goals',):
+            return print_goals(build, names[1:])
         return run_tests(build, names)
     except builds.Missing as problem:
         print(f'pick.py: {problem}', file=sys.stderr)
