@@ -373,6 +373,62 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
                                          const size_t *key_lens, size_t n_keys, const char *token,
                                          redlock_release_cb *cb, void *arg);
 
+/* What became of a break. Borrowed: it lives until the callback returns. */
+struct redlock_break_result {
+    /* sizeof(struct redlock_break_result) of the library; see rule 10 in redlock/redlock.h. */
+    size_t size;
+    /* For how many milliseconds the former holder may still believe in its lock, rounded up. Nobody
+     * else gets the lock before that. 0 when the lock was not broken. */
+    uint64_t left_ms;
+    /* How many masters had its token, and have ours now. */
+    size_t replaced;
+    /* Our token, with the owner text "broken by ...". */
+    const char *token;
+};
+
+/* The end of a break; called once.
+ *
+ * REDLOCK_OK: the lock is broken. Its holder cannot renew it any more, and nobody can extend it.
+ *
+ * REDLOCK_GONE, REDLOCK_TAKEN: a majority of the masters replied, and nobody had the lock with that
+ * token; or somebody else has the lock by now. Nothing was changed.
+ *
+ * REDLOCK_ENOQUORUM: too few masters replied, or too few still had the token. The holder may still
+ * have the lock. On result->replaced masters it has lost its key.
+ *
+ * REDLOCK_ECANCELED: the manager was closed. `result` is NULL. */
+typedef void redlock_break_cb(const struct redlock_break_result *result, int status, void *arg);
+
+/* Break a lock: take it away from its holder, for example when that hangs and renews its lock all
+ * the same.
+ *
+ * Every master that has the token puts another one in its place, and leaves the TTL of the key as
+ * it is. So the holder cannot renew the lock any more. It loses the lock with its next renewal, or
+ * at the end of the TTL when it does not run. Until then the key is there and keeps everybody else
+ * out: a break never makes two holders. There is nothing to release afterwards, and a program that
+ * dies in between leaves nothing behind.
+ *
+ * Of a lock with several keys it is enough to break one. The library waits up to node_timeout_ms
+ * for masters that are not connected yet.
+ *
+ * key       without the manager's key_prefix, as request.key; copied.
+ * key_len   its length in bytes; 0: the key is NUL terminated.
+ * token     the token of the lock: redlock_query() tells it. Another lock is not touched.
+ * by        who breaks it and why, for people: printable ASCII, at most 198 bytes; copied. The new
+ *           owner text is "broken by " and this. The holder finds it in redlock_lock_node().
+ * cb, arg   called once, at the end; cb must not be NULL.
+ *
+ * Returns 0, or an error, and then nothing was sent:
+ *   - REDLOCK_EINVAL: redlock_error_text() says why;
+ *   - REDLOCK_ESTATE: the manager is closing;
+ *   - REDLOCK_ELIMIT: 65536 queries and examinations are pending;
+ *   - REDLOCK_ESYSTEM: there are no random bytes; REDLOCK_ENOMEM; REDLOCK_EFORK.
+ *
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_break(struct redlock *rl, const char *key, size_t key_len,
+                                 const char *token, const char *by, redlock_break_cb *cb,
+                                 void *arg);
+
 /* Detach: drop the handle of a held or lost lock, and leave the lock as it is. The keys stay on the
  * masters until they expire, or until redlock_release_token(). The lock is no longer renewed.
  * redlock_adopt() can take it over.

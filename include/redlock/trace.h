@@ -106,7 +106,8 @@ enum redlock_question {
     REDLOCK_QUESTION_RELEASE = 7, /* delete our keys */
     REDLOCK_QUESTION_WAIT = 8,    /* put us into the wait queues of the keys */
     REDLOCK_QUESTION_LEAVE = 9,   /* take us out of those queues */
-    REDLOCK_QUESTION_HOLDER = 10  /* who holds the key: redlock_query() */
+    REDLOCK_QUESTION_HOLDER = 10, /* who holds the key: redlock_query() */
+    REDLOCK_QUESTION_BREAK = 11   /* put another token in the holder's place: redlock_break() */
 };
 
 /* What the master says. */

@@ -84,13 +84,18 @@ static bool is_holder(const struct rlk_reply *reply)
     return reply->type == RLK_REPLY_STRING || rlk_classify_is_error(reply, "WRONGTYPE");
 }
 
+static bool is_text(const struct rlk_reply *reply, const char *text, size_t len)
+{
+    return reply->type == RLK_REPLY_STRING && reply->len == len &&
+           memcmp(reply->str, text, len) == 0;
+}
+
 enum rlk_vote rlk_classify_set_get(const struct rlk_reply *reply, const char *token, size_t len)
 {
     if (reply->type == RLK_REPLY_NIL) {
         return RLK_VOTE_YES;
     }
-    if (reply->type == RLK_REPLY_STRING && reply->len == len &&
-        memcmp(reply->str, token, len) == 0) {
+    if (is_text(reply, token, len)) {
         return RLK_VOTE_OURS;
     }
     return is_holder(reply) ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN;
@@ -188,6 +193,20 @@ enum rlk_answer rlk_classify_release(const struct rlk_reply *reply)
     default:
         return RLK_ANSWER_UNKNOWN;
     }
+}
+
+enum rlk_answer rlk_classify_swap(const struct rlk_reply *reply, const char *token, size_t len,
+                                  uint64_t *ret_left_us)
+{
+    *ret_left_us = 0;
+    if (is_number(reply, 0)) {
+        return RLK_ANSWER_GONE;
+    }
+    if (reply->type == RLK_REPLY_INTEGER && reply->integer > 0) {
+        *ret_left_us = rlk_time_from_ms((uint64_t)reply->integer);
+        return RLK_ANSWER_OURS;
+    }
+    return is_holder(reply) && !is_text(reply, token, len) ? RLK_ANSWER_TAKEN : RLK_ANSWER_UNKNOWN;
 }
 
 enum rlk_answer rlk_classify_delete(const struct rlk_reply *reply)

@@ -44,6 +44,12 @@ enum rlk_vote rlk_classify_adopt(const struct rlk_reply *reply);
 /* release.lua: 1 or 2 deleted, 0 a key was not there, -1 a key has another value. */
 enum rlk_answer rlk_classify_release(const struct rlk_reply *reply);
 
+/* swap.lua: 1 or more, the new token is there, and *ret_left_us is how long the key lives on; 0
+ * there is no key; a string is another value. Our own new token (of `len` bytes) proves nothing:
+ * another address of the same server was asked before [S10]. */
+enum rlk_answer rlk_classify_swap(const struct rlk_reply *reply, const char *token, size_t len,
+                                  uint64_t *ret_left_us);
+
 /* DELEX or DELIFEQ: 1 deleted, 0 there is no key, or it has another value. */
 enum rlk_answer rlk_classify_delete(const struct rlk_reply *reply);
 

@@ -94,10 +94,25 @@ static void close_gather(struct rlk_operation *op)
     rlk_turn_report(&g->rl->loop.turn, &g->report);
 }
 
-/* Never called: a manager is freed only after everything that it gathers was reported. */
+/* Nothing is reported. A manager is freed only after everything that it gathers was reported; so
+ * this is only for a process that ends without a close, in the simulator. */
 static void free_gather(struct rlk_operation *op)
 {
-    gather_of(op)->kind->unref(gather_of(op));
+    struct rlk_gather *g = gather_of(op);
+    uint64_t left = g->awaited;
+    unsigned node;
+
+    g->awaited = g->connecting = 0;
+    RLK_MASK_EACH (node, left) {
+        g->kind->stop(g, node);
+    }
+    if (g->kind->close) {
+        g->kind->close(g);
+    }
+    set_gather_timer(g);
+    rlk_list_remove(&g->report.link);
+    rlk_list_remove(&g->operation.link);
+    g->kind->unref(g);
 }
 
 /* ---- the beginning and the report ---- */

@@ -13,7 +13,7 @@
 #include "node/node.h"
 #include "node/talk.h"
 
-int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len,
+int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len, size_t token_len,
                    struct rlk_claim **ret_claim)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
@@ -26,7 +26,7 @@ int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len,
             "the key is %zu bytes long; it must be 1 to %zu (%d with key_prefix)", only.len,
             REDLOCK_MAX_KEY - prefix.len, REDLOCK_MAX_KEY);
     }
-    claim = rlk_claim_new(&rl->pool, &prefix, &only, 1, 0, 0);
+    claim = rlk_claim_new(&rl->pool, &prefix, &only, 1, token_len, 0);
     if (claim == NULL) {
         return REDLOCK_ENOMEM;
     }

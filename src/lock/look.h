@@ -36,8 +36,9 @@ struct rlk_look {
 };
 
 /* Check a key that the user gave, without the key_prefix, and make a claim to it, which has one
- * reference. key_len 0: the key is NUL terminated. 0, REDLOCK_EINVAL or REDLOCK_ENOMEM. */
-int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len,
+ * reference and room for a token of token_len bytes. key_len 0: the key is NUL terminated. 0,
+ * REDLOCK_EINVAL or REDLOCK_ENOMEM. */
+int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len, size_t token_len,
                    struct rlk_claim **ret_claim);
 
 /* Send the questions; `found` is empty then. tracks: the master is to report the next change.

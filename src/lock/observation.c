@@ -346,7 +346,7 @@ int rlk_observe(struct redlock *rl, const char *key, rlk_observation_cb *cb, voi
             "the elections of this manager observe %d keys, which is the most; free one first",
             RLK_OBSERVATION_MAX);
     }
-    status = rlk_look_claim(rl, key, 0, &claim);
+    status = rlk_look_claim(rl, key, 0, 0, &claim);
     if (status) {
         return status;
     }

@@ -153,7 +153,7 @@ REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, size_t key
     if (key == NULL || cb == NULL) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is NULL", key ? "cb" : "key");
     }
-    status = rlk_look_claim(rl, key, key_len, &claim);
+    status = rlk_look_claim(rl, key, key_len, 0, &claim);
     if (status) {
         return status;
     }

@@ -40,20 +40,19 @@ REDLOCK_EXPORT void redlock_request_init_sized(struct redlock_request *request, 
     rlk_sized_init(request, size, &defaults, sizeof(defaults));
 }
 
-static int check_owner(struct redlock *rl, const char *owner)
+int rlk_request_owner(struct redlock *rl, const char *name, const char *owner, size_t most)
 {
     size_t len = owner ? strlen(owner) : 0, i;
 
-    if (len > REDLOCK_MAX_OWNER) {
+    if (len > most) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL,
-                                  "owner is %zu bytes long; at most %d are allowed", len,
-                                  REDLOCK_MAX_OWNER);
+                                  "%s is %zu bytes long; at most %zu are allowed", name, len, most);
     }
     for (i = 0; i < len; i++) {
         if (owner[i] < ' ' || owner[i] > '~') {
             return rlk_manager_refuse(
-                rl, REDLOCK_EINVAL,
-                "owner has a byte that is not printable; use printable ASCII only");
+                rl, REDLOCK_EINVAL, "%s has a byte that is not printable; use printable ASCII only",
+                name);
         }
     }
     return 0;
@@ -308,7 +307,7 @@ static int check_fields(struct redlock *rl, const struct redlock_request *q, str
     int status = check_keys(rl, q, r);
 
     if (status == 0) {
-        status = check_owner(rl, q->owner);
+        status = rlk_request_owner(rl, "owner", q->owner, REDLOCK_MAX_OWNER);
     }
     if (status == 0) {
         status = check_retry(rl, q);

@@ -66,6 +66,7 @@ static const char *const sent[] = {
     [REDLOCK_QUESTION_WAIT] = "waits for %k on %N",
     [REDLOCK_QUESTION_LEAVE] = "leaves the queue for %k on %N",
     [REDLOCK_QUESTION_HOLDER] = "asks who holds %k",
+    [REDLOCK_QUESTION_BREAK] = "breaks %k with %t",
 };
 
 static const char *const answered[] = {
@@ -75,6 +76,7 @@ static const char *const answered[] = {
     [REDLOCK_QUESTION_RELEASE] = "%nsays %a to the release of %t",
     [REDLOCK_QUESTION_WAIT] = "%nsays %a to waiting for %k[, position %r]",
     [REDLOCK_QUESTION_LEAVE] = "%nsays %a to leaving the queue for %k",
+    [REDLOCK_QUESTION_BREAK] = "%nsays %a to breaking %k with %t",
 };
 
 static const char *const holder[] = {

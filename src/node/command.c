@@ -214,6 +214,12 @@ void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, b
     finish(c, put_number(begin_script(c, &rlk_script_confirm, text, claim, 1), claim->fence));
 }
 
+void rlk_command_swap(struct rlk_command *c, const struct rlk_claim *claim, const char *former,
+                      bool text)
+{
+    finish(c, put_text(begin_script(c, &rlk_script_swap, text, claim, 1), former));
+}
+
 void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
                       bool text)
 {

@@ -80,6 +80,10 @@ void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool
 void rlk_command_mark(struct rlk_command *c, const char *key, const char *start);
 void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text);
 
+/* Put the claim's token in the place of another one, at its first key. */
+void rlk_command_swap(struct rlk_command *c, const struct rlk_claim *claim, const char *former,
+                      bool text);
+
 /* Enter the wait queues of the claim's keys; leave them. */
 void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
                       bool text);

@@ -25,6 +25,9 @@ extern const struct rlk_script rlk_script_keep;
 extern const struct rlk_script rlk_script_vote;
 extern const struct rlk_script rlk_script_confirm;
 
+/* This one works on one key of a lock that somebody else holds. */
+extern const struct rlk_script rlk_script_swap;
+
 /* This one works on the keys of several claims. */
 extern const struct rlk_script rlk_script_keep_all;
 

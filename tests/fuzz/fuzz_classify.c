@@ -177,6 +177,21 @@ static void check_scripts(const struct rlk_reply *reply, const struct raw *r)
                "taken over is what is ours");
 }
 
+/* The new token is there: how many ms the key lives on, and nothing else. */
+static void check_swap(const struct rlk_reply *reply, const struct raw *r)
+{
+    uint64_t left_us;
+    enum rlk_answer got = rlk_classify_swap(reply, token, strlen(token), &left_us);
+    bool number = r->bytes[0] == ':' && r->bytes[1] != '-';
+
+    FUZZ_CHECK((got == RLK_ANSWER_OURS) == (left_us > 0), "a break says how long the key lives on");
+    FUZZ_CHECK(got != RLK_ANSWER_OURS || number, "only a number above 0 shows the new token");
+    FUZZ_CHECK(got != RLK_ANSWER_GONE || number, "only a 0 shows that there is no key");
+    FUZZ_CHECK((got == RLK_ANSWER_TAKEN) ==
+                   ((is_bulk(r) && !is_our_token(r)) || is_error(r, "WRONGTYPE")),
+               "another value, and not our own, is somebody else's");
+}
+
 static void check_errors(const struct rlk_reply *reply, const struct raw *r)
 {
     static const char *const words[] = {"NOSCRIPT",   "BUSY", "LOADING",  "MISCONF", "NOREPLICAS",
@@ -224,6 +239,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_release(reply, &r);
         check_wait(reply, &r);
         check_scripts(reply, &r);
+        check_swap(reply, &r);
         check_errors(reply, &r);
         at = end;
     }

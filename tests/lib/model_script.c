@@ -18,6 +18,7 @@ enum model_script_kind {
     MODEL_SCRIPT_RELEASE = 0,
     MODEL_SCRIPT_KEEP,
     MODEL_SCRIPT_KEEP_ALL,
+    MODEL_SCRIPT_SWAP,
     MODEL_SCRIPT_TAKE,
     MODEL_SCRIPT_VOTE,
     MODEL_SCRIPT_CONFIRM,
@@ -54,6 +55,7 @@ static enum model_script_kind kind_of(const char *text, size_t len)
                  {"'PEXPIRE'", MODEL_SCRIPT_KEEP},
                  {"error_reply", MODEL_SCRIPT_VOTE},
                  {"'TIME'", MODEL_SCRIPT_MARK},
+                 {"'PX', left", MODEL_SCRIPT_SWAP},
                  {"'PTTL'", MODEL_SCRIPT_TAKE},
                  {COUNTER, MODEL_SCRIPT_CONFIRM}};
     size_t i;
@@ -297,6 +299,30 @@ static void run_take(const struct model_call *c, const struct model_keys *k)
     resp_put_int(c->out, k->ours == k->n ? 2 : 1);
 }
 
+/* Argument 1 takes the place of argument 2, and the ttl stays. */
+static void run_swap(const struct model_call *c, const struct model_keys *k)
+{
+    const struct model_key *key = *key_at(c, 0);
+    uint64_t now_ms = model_now_us(c->m) / 1000, left_ms;
+
+    if (!key || strcmp(key->value, argument(c, k, 2)) != 0) {
+        if (key) {
+            resp_put_text(c->out, key->value);
+        } else {
+            resp_put_int(c->out, 0);
+        }
+        return;
+    }
+    left_ms = key->until_ms > now_ms ? key->until_ms - now_ms : 0;
+    if (key->until_ms == MODEL_NEVER || left_ms == 0) {
+        resp_put_int(c->out, key->until_ms == MODEL_NEVER ? -1 : 0);
+        return;
+    }
+    model_put(c->m, c->s->db, model_word(c, 3), argument(c, k, 1), strlen(argument(c, k, 1)),
+              left_ms);
+    resp_put_int(c->out, (long long)left_ms);
+}
+
 /* Whether the key that argument 4 names begins as argument 5 says. */
 static bool is_as_expected(const struct model_call *c, const struct model_keys *k)
 {
@@ -416,6 +442,7 @@ static void run_script(const struct model_call *c, const struct model_script *sc
     } runs[] = {[MODEL_SCRIPT_RELEASE] = {run_release, 1, 2},
                 [MODEL_SCRIPT_KEEP] = {run_keep, 2, 3},
                 [MODEL_SCRIPT_KEEP_ALL] = {run_keep_all, 3, SIZE_MAX},
+                [MODEL_SCRIPT_SWAP] = {run_swap, 2, 2},
                 [MODEL_SCRIPT_TAKE] = {run_take, 2, 3},
                 [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
                 [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2},

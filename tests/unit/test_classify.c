@@ -328,6 +328,30 @@ TEST(only_a_one_confirms)
     ck_assert_int_eq(rlk_classify_confirm(&nil), RLK_ANSWER_UNKNOWN);
 }
 
+/* Only a number of ms proves that the new token is there; and no value but another one that the
+ * key was not ours to break. */
+TEST(a_swap_says_how_long_the_key_lives_on)
+{
+    struct rlk_reply left = reply(RLK_REPLY_INTEGER, 4711, "");
+    struct rlk_reply gone = reply(RLK_REPLY_INTEGER, 0, "");
+    struct rlk_reply never = reply(RLK_REPLY_INTEGER, -1, "");
+    struct rlk_reply other = reply(RLK_REPLY_STRING, 0, "other");
+    struct rlk_reply list = reply(RLK_REPLY_ERROR, 0, "WRONGTYPE Operation against a key");
+    struct rlk_reply mine = reply(RLK_REPLY_STRING, 0, "new"),
+                     ok = reply(RLK_REPLY_STATUS, 1, "OK");
+    uint64_t us = 1;
+
+    ck_assert_int_eq(rlk_classify_swap(&left, "new", 3, &us), RLK_ANSWER_OURS);
+    ck_assert_uint_eq(us, 4711000);
+    ck_assert_int_eq(rlk_classify_swap(&gone, "new", 3, &us), RLK_ANSWER_GONE);
+    ck_assert_uint_eq(us, 0);
+    ck_assert_int_eq(rlk_classify_swap(&never, "new", 3, &us), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_swap(&other, "new", 3, &us), RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(rlk_classify_swap(&list, "new", 3, &us), RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(rlk_classify_swap(&mine, "new", 3, &us), RLK_ANSWER_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_swap(&ok, "new", 3, &us), RLK_ANSWER_UNKNOWN);
+}
+
 TEST_LOOP(an_error_is_no_counter_and_no_confirmation, 0, N_ROWS(errors))
 {
     struct rlk_reply r = reply(RLK_REPLY_ERROR, 1, errors[_i]);

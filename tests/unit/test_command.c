@@ -187,6 +187,20 @@ TEST_LOOP(a_confirmation_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
     rlk_claim_unref(c);
 }
 
+TEST(a_break_is_as_hiredis_writes_it)
+{
+    struct rlk_claim *c = make(1);
+    unsigned text;
+
+    for (text = 0; text < 2; text++) {
+        rlk_command_swap(&command, c, "former", text);
+        script(rlk_script_swap.text, c, text);
+        word("former");
+        check_command();
+    }
+    rlk_claim_unref(c);
+}
+
 /* With a fence the fence is the last word; without one there is no further word. */
 TEST_LOOP(take_and_keep_send_the_fence, 1, REDLOCK_MAX_KEYS + 1)
 {

@@ -108,6 +108,13 @@ CASES = {
         ('0', [SET_A, 'SET a:redlock-fence 8'], 'a , me 7', r'\(integer\) 0',
          {'GET a:redlock-fence': '8'}),
     ],
+    'swap': [
+        ('1 or more', [SET_A], 'a , new me', r'\(integer\) [89]\d{4}', {'GET a': 'new'}),
+        ('0', [], 'a , new me', r'\(integer\) 0', {'EXISTS a': '0'}),
+        ('-1', ['SET a me'], 'a , new me', r'\(integer\) -1', {'GET a': 'me'}),
+        ('a value', ['SET a other PX 90000'], 'a , new me', OTHERS, {'GET a': 'other'}),
+        ('a value', ['SET a new PX 90000'], 'a , new me', '"new"', {'GET a': 'new'}),
+    ],
     'incarnation': [
         ('{value, now}', [], 'i , run 7f 0 0', rf'1\) "run 7f \d+"\n2\) {NOW}', {'EXISTS i': '1'}),
         ('{value, now}', ['SET i "run aa 5"'], 'i , run 7f 0 0', rf'1\) "run aa 5"\n2\) {NOW}', {}),

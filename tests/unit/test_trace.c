@@ -129,6 +129,20 @@ static const struct {
       .reply = REDLOCK_SAYS_GONE,
       .key = "k"},
      "c0-n2  says that k is free"},
+    {{.kind = REDLOCK_TRACE_SENT,
+      CONNECTION,
+      .question = REDLOCK_QUESTION_BREAK,
+      .key = "k",
+      .token = "5f3a9c01",
+      .nodes = 4},
+     "c0-n2  breaks k with t5f3a9c01"},
+    {{.kind = REDLOCK_TRACE_REPLIED,
+      CONNECTION,
+      .question = REDLOCK_QUESTION_BREAK,
+      .reply = REDLOCK_SAYS_TAKEN,
+      .key = "k",
+      .token = "5f3a9c01"},
+     "c0-n2  says somebody else's to breaking k with t5f3a9c01"},
     {{.kind = REDLOCK_TRACE_DECIDED, LOCK, .round = 2, .status = REDLOCK_EHELD, .us = 12345},
      "c0.3  round 2 failed: EHELD; again in 12.345 ms"},
     {{.kind = REDLOCK_TRACE_DECIDED, LOCK, .round = 2, .status = REDLOCK_ENOQUORUM},
@@ -173,7 +187,7 @@ TEST(every_kind_question_answer_and_status_has_its_words)
             .kind = (enum redlock_trace_kind)i, LOCK, .question = REDLOCK_QUESTION_EXTEND});
         ck_assert_msg((strstr(line, "too old") == NULL) == is_one, "%d: %s", i, line);
     }
-    for (i = REDLOCK_QUESTION_SET; i <= REDLOCK_QUESTION_HOLDER; i++) {
+    for (i = REDLOCK_QUESTION_SET; i <= REDLOCK_QUESTION_BREAK; i++) {
         line_of((struct redlock_trace){
             .kind = REDLOCK_TRACE_SENT, LOCK, .question = (enum redlock_question)i});
         ck_assert_msg(strstr(line, "too old") == NULL, "%s", line);
