@@ -361,7 +361,7 @@ static void check_lost(struct world *w, unsigned client, unsigned worker)
         check_violated(w, "reported", "c%u.%u loses t%08x with %.3f ms left", client, worker,
                        k->claim, trace_ms(world_client_us(w, client), k->held.valid_us));
     }
-    if (k->lock->hold.reason == REDLOCK_ELOST && !w->harmed) {
+    if (k->lock->hold.reason == REDLOCK_ELOST && !w->harmed && !w->claims[k->claim].broken) {
         check_violated(w, "reported", "c%u.%u gets ELOST for t%08x, but no master forgot it",
                        client, worker, k->claim);
     }
@@ -397,7 +397,7 @@ static void check_validity_of_hold(struct world *w, unsigned client, unsigned wo
         check_violated(w, "exclusion", "c%u.%u believes in t%08x for %.3f ms longer than it may",
                        client, worker, k->claim, trace_ms(k->held.valid_us, now_us));
     }
-    if (now_us < until_us && !k->held.lost && !w->harmed) {
+    if (now_us < until_us && !k->held.lost && !w->harmed && !w->claims[k->claim].broken) {
         check_violated(w, "reported", "c%u.%u: an answer makes t%08x live %.3f ms shorter", client,
                        worker, k->claim, trace_ms(now_us, until_us));
     }

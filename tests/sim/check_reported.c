@@ -130,7 +130,8 @@ static void check_win_is_true(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-/* While a lock is valid its key is on a majority, and every majority of answers finds it. */
+/* While a lock is valid its key is on a majority, and every majority of answers finds it; or what
+ * has taken its place when it was broken. */
 static void check_release_is_true(struct world *w, unsigned client, unsigned worker, int status)
 {
     const struct worker *k = world_worker(w, client, worker);
@@ -140,7 +141,8 @@ static void check_release_is_true(struct world *w, unsigned client, unsigned wor
                        client, worker, k->claim);
     }
     if ((status == REDLOCK_GONE || status == REDLOCK_TAKEN) &&
-        world_client_us(w, client) < k->valid_us && !w->harmed) {
+        world_client_us(w, client) < k->valid_us && !w->harmed &&
+        !(status == REDLOCK_TAKEN && world_claim(w, k->claim)->broken)) {
         check_violated(w, "reported", "c%u.%u: t%08x was %s while it was valid", client, worker,
                        k->claim, status == REDLOCK_GONE ? "gone" : "somebody else's");
     }

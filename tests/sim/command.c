@@ -94,7 +94,8 @@ static const struct {
 } scripts[] = {{MESSAGE_RELEASE, &rlk_script_release}, {MESSAGE_TAKE, &rlk_script_set_all},
                {MESSAGE_KEEP, &rlk_script_keep},       {MESSAGE_VOTE, &rlk_script_vote},
                {MESSAGE_CONFIRM, &rlk_script_confirm}, {MESSAGE_MARK, &rlk_script_incarnation},
-               {MESSAGE_WAIT, &rlk_script_wait},       {MESSAGE_LEAVE, &rlk_script_leave}};
+               {MESSAGE_WAIT, &rlk_script_wait},       {MESSAGE_LEAVE, &rlk_script_leave},
+               {MESSAGE_SWAP, &rlk_script_swap}};
 
 /* By its text, or by its SHA-1. */
 static bool find_script(const struct word *w, bool text, struct message *m)
@@ -210,7 +211,8 @@ static bool read_mark(const struct word *arg, struct message *m)
 }
 
 /* The arguments after the keys and the token. */
-static bool read_arguments(const struct word *arg, unsigned n, struct message *m)
+static bool read_arguments(const struct world *w, const struct word *arg, unsigned n,
+                           struct message *m)
 {
     if (m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP) {
         m->ttl_ms = n > 0 ? (uint32_t)number(&arg[0]) : 0;
@@ -226,6 +228,10 @@ static bool read_arguments(const struct word *arg, unsigned n, struct message *m
     if (m->kind == MESSAGE_CONFIRM && n == 1) {
         m->fence = number(&arg[0]);
         return true;
+    }
+    if (m->kind == MESSAGE_SWAP && n == 1) {
+        m->holder = command_claim(w, arg[0].text, arg[0].len);
+        return m->holder != NONE;
     }
     if (m->kind == MESSAGE_RELEASE && n == 1) {
         m->wakes = true;
@@ -265,7 +271,7 @@ static bool read_script(const struct world *w, const struct words *words, struct
         return read_waiting(&word[3 + n], words->n - 3 - n, m);
     }
     return read_claim(w, &word[3], n, &word[3 + n], m) &&
-           read_arguments(&word[4 + n], words->n - 4 - n, m);
+           read_arguments(w, &word[4 + n], words->n - 4 - n, m);
 }
 
 /* SET key token NX PX ttl [GET] */

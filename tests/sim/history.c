@@ -3,6 +3,7 @@
 #include "sim/history.h"
 
 #include "base/time.h"
+#include "sim/breaker.h"
 #include "sim/check.h"
 #include "sim/draw.h"
 #include "sim/process.h"
@@ -239,6 +240,7 @@ static void count(struct world *w, const struct scheduled_event *ev)
               UINT64_C(0x9e3779b97f4a7c15);
     w->hash ^= w->hash >> 29;
     check_work(w);
+    breaker_check(w);
 }
 
 /* A server that lost its data may stay away for longer, and slow messages may still be in

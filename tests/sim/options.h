@@ -153,7 +153,8 @@ struct options {
     uint64_t no_info, no_client; /* servers where our user may not use these commands */
     enum hopeless hopeless;
     uint32_t leave_ppm, adopt_ppm; /* how often a lock is left to its time; is one adopted then */
-    bool steps; /* little happens but steps of the masters' clocks, and each is noticed */
+    uint32_t break_ppm; /* how often a client breaks a lock when a user is done with one */
+    bool steps;         /* little happens but steps of the masters' clocks, and each is noticed */
 };
 
 /* Draw them; the history goes on drawing from `p`. */

@@ -5,6 +5,7 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "sim/breaker.h"
 #include "sim/check.h"
 #include "sim/draw.h"
 #include "sim/facts.h"
@@ -18,8 +19,9 @@ static const struct value no_value = {NONE, 0, 0};
 #define KEEP_ALL (1U << 31)
 
 #define ALL_SCRIPTS                                                                                \
-    (1U << MESSAGE_WAIT | 1U << MESSAGE_LEAVE | 1U << MESSAGE_TAKE | 1U << MESSAGE_KEEP |          \
-     1U << MESSAGE_VOTE | 1U << MESSAGE_CONFIRM | 1U << MESSAGE_RELEASE | KEEP_ALL)
+    (1U << MESSAGE_WAIT | 1U << MESSAGE_LEAVE | 1U << MESSAGE_SWAP | 1U << MESSAGE_TAKE |          \
+     1U << MESSAGE_KEEP | 1U << MESSAGE_VOTE | 1U << MESSAGE_CONFIRM | 1U << MESSAGE_RELEASE |     \
+     KEEP_ALL)
 
 /* Long before a history begins. */
 #define TEN_DAYS_US UINT64_C(864000000000)
@@ -455,6 +457,8 @@ static const char *name_of(const struct message *m)
         return "wait";
     case MESSAGE_LEAVE:
         return "leave";
+    case MESSAGE_SWAP:
+        return "swap";
     case MESSAGE_LOAD:
     case MESSAGE_INFO:
     case MESSAGE_CONFIG:
@@ -542,6 +546,7 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
     case MESSAGE_UPKEEP:
     case MESSAGE_WAIT:
     case MESSAGE_LEAVE:
+    case MESSAGE_SWAP:
         break;
     }
 }
@@ -644,6 +649,26 @@ static void get_ttl(struct world *w, unsigned server, struct message *m)
     }
 }
 
+/* A token in the place of another one: how long the key lives on; 0: no key; or who else has it. */
+static void swap(struct world *w, unsigned server, struct message *m)
+{
+    unsigned key = (unsigned)__builtin_ctz(w->claims[m->claim].keys);
+    unsigned there = server_look_up(w, server, key);
+    struct value v = w->servers[server].keys[key];
+
+    m->answer = there == NONE || there == m->holder ? ANSWER_INTEGER : ANSWER_STRING;
+    m->integer = there == NONE ? 0 : (int64_t)there;
+    if (there == m->holder) {
+        m->integer = (int64_t)(v.expires_ms - server_ms(w, &w->servers[server]));
+    }
+    if (there == m->holder && m->integer > 0) {
+        write_key(w, server, key, (struct value){m->claim, v.expires_ms, w->now_us});
+        breaker_replaced(w, m->holder);
+    }
+    trace(w, "n%u    swap t%08x for t%08x: %s, %lld ms", server, m->holder, m->claim,
+          there == m->holder ? "done" : "not there", (long long)m->integer);
+}
+
 /* CLIENT CACHING counts for the next command. */
 static void answer_waiting(struct world *w, unsigned wire, struct message *m)
 {
@@ -668,9 +693,13 @@ static void answer_waiting(struct world *w, unsigned wire, struct message *m)
     } else if (m->kind == MESSAGE_LISTED) {
         m->answer = ANSWER_INTEGER;
         m->integer = wakes_is_listed(w, server, (unsigned)__builtin_ctz(m->keys));
-    } else if (knows(w, server, m) && m->kind == MESSAGE_WAIT) {
+    } else if (!knows(w, server, m)) {
+        return;
+    } else if (m->kind == MESSAGE_WAIT) {
         wakes_wait(w, server, m);
-    } else if (m->answer != ANSWER_ERROR) {
+    } else if (m->kind == MESSAGE_SWAP) {
+        swap(w, server, m);
+    } else {
         wakes_leave(w, server, m);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "sim/breaker.h"
 #include "sim/candidate.h"
 #include "sim/check.h"
 #include "sim/draw.h"
@@ -587,6 +588,9 @@ void user_on_event(struct world *w, unsigned client, unsigned worker, unsigned s
     }
     if (k->op != stamp || k->done || w->clients[client].closing) {
         return;
+    }
+    if (w->o.break_ppm) {
+        breaker_may_break(w, client);
     }
     if (k->phase == WORKER_HELD && w->o.leave_ppm && may_leave(w, k)) {
         leave(w, k);

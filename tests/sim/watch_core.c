@@ -4,6 +4,7 @@
 
 #include "base/mask.h"
 #include "node/inspect.h"
+#include "sim/breaker.h"
 #include "sim/check.h"
 #include "sim/memory.h"
 #include "sim/process.h"
@@ -113,7 +114,9 @@ int __wrap_rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entrop
     struct world *w = process_world();
     int status = __real_rlk_claim_fresh_token(c, entropy, owner);
 
-    if (!w->ending && status == 0) {
+    if (!w->ending && status == 0 && c->lock == NULL) {
+        breaker_made_token(w, c);
+    } else if (!w->ending && status == 0) {
         note_token(w, c->lock->arg, c);
     }
     return status;

@@ -61,6 +61,7 @@ struct claim {
     uint64_t doubt;             /* nodes whose answer was lost, or was an error */
     uint64_t release_nodes;     /* nodes that were sent a release, or have one pending */
     unsigned releases, excuses;
+    bool broken;  /* on some server another token is in its place */
     bool adopted; /* by another worker than the one that acquired it */
     bool fenced;
     uint64_t hint,
@@ -96,6 +97,7 @@ enum message_kind {
     MESSAGE_LISTED, /* EXISTS of a waiting list */
     MESSAGE_WAIT,   /* the script that enters a waiting list */
     MESSAGE_LEAVE,
+    MESSAGE_SWAP, /* the script that breaks a lock: no lock of its client is touched */
     MESSAGE_SET,  /* from here on: the kinds that touch a lock */
     MESSAGE_TAKE, /* the script that sets all keys or none */
     MESSAGE_KEEP, /* the script that extends */
@@ -176,7 +178,7 @@ struct message {
     const char *error;
     int64_t integer;
     int64_t left_ms;
-    unsigned holder; /* a claim or NONE */
+    unsigned holder; /* a claim or NONE; SWAP: that which has to have the key */
     bool same;
     uint64_t fence;      /* VOTE: the hint; CONFIRM, TAKE, KEEP: the fence */
     struct mark mark;    /* VOTE, MARK: the mark expected or to be written; then the mark found */
@@ -429,6 +431,15 @@ struct left_lock {
 
 #define LEFT_LOCKS 16
 
+/* A lock that a client has broken. */
+struct broken_lock {
+    unsigned client, claim, key;
+    bool told;         /* that it is broken, and the time has not come */
+    uint64_t until_us; /* the client's clock */
+};
+
+#define BROKEN_LOCKS 64
+
 struct world {
     struct options o;
     struct rlk_prng prng;
@@ -458,6 +469,8 @@ struct world {
     uint64_t seen_us[SIM_STORED]; /* true time: a master has said last that somebody has the key */
     struct left_lock left[LEFT_LOCKS]; /* the last ones */
     unsigned n_left;
+    struct broken_lock broken[BROKEN_LOCKS];
+    unsigned n_broken;
     unsigned deaths;             /* of clients that had a lock, or waited for one */
     unsigned ghosts;             /* candidates that died while they waited */
     bool moved;                  /* a clock was set forward, or is outside of the bounds */

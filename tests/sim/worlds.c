@@ -1,5 +1,6 @@
 /* worlds.c - masters that refuse INFO or CLIENT; many requests of one manager for one key, also
- * behind one that nobody can grant; locks that are left to their time, and adopted.
+ * behind one that nobody can grant; locks that are left to their time, and adopted; locks that are
+ * broken.
  *
  * None of them is in a history that is about something else. */
 #include "sim/worlds.h"
@@ -12,6 +13,7 @@
 #define STREAM_RIGHTS 1351
 #define STREAM_MANY 3292
 #define STREAM_LEFT 4854
+#define STREAM_BREAK 6076
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -109,11 +111,24 @@ static void draw_left(struct options *o)
     o->adopt_ppm = draw_chance(&p, 600000) ? (uint32_t)draw_scale(&p, 100000, 1000000) : 0;
 }
 
+static void draw_break(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_BREAK);
+    if (is_about_something_else(o) || o->forgetful || o->hopeless || o->duplicate < SIM_NODES ||
+        !draw_chance(&p, 80000)) {
+        return;
+    }
+    o->break_ppm = (uint32_t)draw_scale(&p, 20000, 600000);
+}
+
 void worlds_draw(struct options *o)
 {
     draw_rights(o);
     draw_many(o);
     draw_left(o);
+    draw_break(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
@@ -151,5 +166,8 @@ void worlds_print(const struct options *o, FILE *f)
     if (o->leave_ppm) {
         fprintf(f, "%.1f %% of the locks are left to their time; a request adopts one in %.1f %%\n",
                 o->leave_ppm / 1e4, o->adopt_ppm / 1e4);
+    }
+    if (o->break_ppm) {
+        fprintf(f, "a client breaks a lock in %.1f %% of the cases\n", o->break_ppm / 1e4);
     }
 }
