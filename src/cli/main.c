@@ -19,7 +19,7 @@
 
 static const struct cli_subcommand *const subcommands[] = {
     &cli_lock,   &cli_acquire, &cli_extend, &cli_release,  &cli_status, &cli_nodes,
-    &cli_doctor, &cli_sandbox, &cli_elect,  &cli_exporter, &cli_web,
+    &cli_doctor, &cli_sandbox, &cli_elect,  &cli_exporter, &cli_web,    &cli_break,
 };
 
 static const char help[] =
@@ -34,6 +34,7 @@ static const char help[] =
     "  redlock acquire KEY...               acquire a lock and print its token (for scripts)\n"
     "  redlock extend KEY... --token TOKEN  extend the lock\n"
     "  redlock release KEY... --token TOKEN release the lock\n"
+    "  redlock break KEY --reason TEXT      take a lock away from its holder\n"
     "  redlock status KEY...                show who holds the lock, where, and for how long\n"
     "  redlock nodes                        show the state of each master\n"
     "  redlock doctor                       find what is wrong with the masters, and the fix\n"

@@ -1,0 +1,98 @@
+#!/bin/sh
+# redlock break: takes a lock away from its holder, and lets nobody in before that has noticed.
+. "$(dirname "$0")/lib.sh"
+in_sandbox "$0"
+
+# gone PID: the process has ended.
+gone() { ! kill -0 "$1" 2>/dev/null; }
+# ends_before MS KEY: the key is nowhere for that much longer.
+ends_before() {
+    for number in 1 2 3 4 5; do
+        [ "$(master "$number" pttl "$2")" -le "$1" ] || return 1
+    done
+}
+
+# --- a holder that runs ---
+
+"$REDLOCK" lock k --ttl 20s --owner worker -- sleep 300 2>"$work/holder" &
+holder=$!
+until_true everywhere k "$(master 1 get k)"
+run "$REDLOCK" break k --reason 'it hangs' --owner ops --no-wait
+status_is 0 "a lock is broken"
+says "broke the lock 'k', which worker held" "break says who held the lock"
+says "over in " "break says for how long"
+check "the key has another owner" grep -q ':broken by ops: it hangs$' <<TOKEN
+$(master 1 get k)
+TOKEN
+check "the keys live no longer than before" ends_before 20000 k
+await "$holder"
+status_is 76 "the holder has lost its lock"
+check "the holder is told who has broken it" grep -q 'broken by ops: it hangs' "$work/holder"
+run "$REDLOCK" status k
+prints "broken by ops: it hangs" "status shows who has broken the lock"
+run "$REDLOCK" lock k --no-wait -- true
+status_is 75 "nobody gets the lock before its time is over"
+run "$REDLOCK" break k --reason again
+status_is 0 "a lock that is broken already is no error"
+says "already broken by ops: it hangs" "break says that it is broken already"
+each_master del k
+
+# --- a holder that is stopped ---
+
+run "$REDLOCK" acquire k --ttl 3s --owner sleeper
+token=$(cat "$work/out")
+run "$REDLOCK" break k --reason 'does not answer'
+status_is 0 "break waits for the end of the lock"
+says "the lock 'k' of sleeper is over" "break says when the lock is over"
+check "then the key is free" is_free k
+run "$REDLOCK" extend k --token "$token"
+status_is 75 "and cannot be extended any more"
+
+# --- at once ---
+
+run "$REDLOCK" acquire k --ttl 60s
+run "$REDLOCK" break k --reason x --now
+status_is 75 "without a fencing token --now is refused"
+says "has no fencing token" "break says why"
+token=$(master 1 get k)
+check "nothing was changed" everywhere k "$token"
+run "$REDLOCK" release k --token "$token"
+run "$REDLOCK" acquire k --ttl 60s --fence --owner fenced
+fence=$(tail -n 1 "$work/out")
+run "$REDLOCK" break k --reason x --now
+status_is 0 "with a fencing token a lock is released at once"
+says "fencing token above $fence" "break says what protects the resource then"
+until_true is_free k
+
+# --- nothing to break ---
+
+run "$REDLOCK" break k --reason x
+status_is 0 "a free lock is no error"
+says "nobody holds 'k'" "break says that nobody holds it"
+each_master set k forever
+run "$REDLOCK" break k --reason x
+status_is 75 "a key that never expires is no lock"
+check "it is left alone" everywhere k forever
+each_master del k
+
+# --- mistakes ---
+
+run "$REDLOCK" break k
+status_is 64 "a reason is needed"
+says "--reason is missing" "break says so"
+run "$REDLOCK" break --reason x
+status_is 64 "a key is needed"
+run "$REDLOCK" break k --reason "$(printf 'a\tb')"
+status_is 64 "a reason is printable"
+run "$REDLOCK" break k --reason "$(printf '%0250d' 0)"
+status_is 64 "a reason is short"
+
+# --- too few masters ---
+
+run "$REDLOCK" acquire k --ttl 60s
+token=$(cat "$work/out")
+for number in 1 2 3; do halt "$number"; done
+run "$REDLOCK" break k --reason x --node-timeout 500ms
+status_is 69 "a minority cannot say who holds the lock"
+
+finish
