@@ -42,6 +42,7 @@ enum rlk_event_kind {
     RLK_EVENT_NODE_DOWN, /* a node that was connecting failed to connect */
     RLK_EVENT_VOTE,
     RLK_EVENT_ANSWER,
+    RLK_EVENT_KEPT,    /* a node has replied to an extension, or never will */
     RLK_EVENT_CONFIRM, /* a node has raised its counter to the fencing token, or has not [S12] */
     RLK_EVENT_TIMER,   /* a deadline may have passed */
     RLK_EVENT_CANCEL,
@@ -70,7 +71,7 @@ enum rlk_event_kind {
 /* Each field of the union belongs to the kinds that its comment names. */
 struct rlk_event {
     enum rlk_event_kind kind;
-    unsigned node;   /* NODE_UP, NODE_DOWN, VOTE, ANSWER, CONFIRM, QUARANTINED, CLOCK_SUSPECT,
+    unsigned node;   /* NODE_UP, NODE_DOWN, VOTE, ANSWER, KEPT, CONFIRM, QUARANTINED, CLOCK_SUSPECT,
                         POSITION to LOOKED */
     uint64_t now_us; /* all kinds */
     union {
@@ -92,14 +93,15 @@ struct rlk_event {
             bool full;             /* the nodes have no capacity for another round: it has to be
                                       queued [S13]; not for DEQUEUED */
         };
-        struct {                    /* VOTE, ANSWER, CONFIRM: a node has replied, or never will */
-            enum rlk_vote vote;     /* VOTE */
-            enum rlk_answer answer; /* ANSWER; CONFIRM: RLK_ANSWER_OURS when the node agrees */
-            uint32_t round;         /* VOTE, CONFIRM: the number of the round that was asked */
-            bool clock_suspect;     /* the node's clock cannot be relied on [S11] */
-            uint64_t fence;         /* VOTE: the counter that came with a yes [S12]; 0: none */
-            uint64_t holder;        /* VOTE: a number for the value that refused, the same for
-                                       equal values; 0: the node did not name it */
+        struct {                /* VOTE, ANSWER, KEPT, CONFIRM: a node has replied, or never will */
+            enum rlk_vote vote; /* VOTE */
+            enum rlk_answer
+                answer;         /* ANSWER, KEPT; CONFIRM: RLK_ANSWER_OURS when the node agrees */
+            uint32_t round;     /* VOTE, CONFIRM: the number of the round that was asked */
+            bool clock_suspect; /* the node's clock cannot be relied on [S11] */
+            uint64_t fence;     /* VOTE: the counter that came with a yes [S12]; 0: none */
+            uint64_t holder;    /* VOTE: a number for the value that refused, the same for
+                                   equal values; 0: the node did not name it */
         };
         struct {               /* POSITION: all 0 when the reply is lost, or an error */
             bool woken;        /* the keys are free, and we are granted next */

@@ -547,7 +547,7 @@ static void suspect_clock(struct rlk_hold *h, const struct rlk_event *ev, struct
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_hold *, const struct rlk_event *,
                                             struct rlk_actions *) = {
     [RLK_EVENT_VOTE] = vote,
-    [RLK_EVENT_ANSWER] = on_hold_reply,
+    [RLK_EVENT_KEPT] = on_hold_reply,
     [RLK_EVENT_TIMER] = on_hold_timer,
     [RLK_EVENT_DEQUEUED] = on_hold_timer,
     [RLK_EVENT_EXTEND] = on_extend,

@@ -321,7 +321,7 @@ RLK_COLD static void handle_trouble(const struct rlk_question *q, struct rlk_nod
                                     const struct rlk_event *ev)
 {
     note_trouble(q, n, reply, ev);
-    if (q->event == RLK_EVENT_ANSWER && q->left != RLK_LEFTOVER_NOTHING &&
+    if ((q->event == RLK_EVENT_KEPT || q->left == RLK_LEFTOVER_RELEASE) &&
         rlk_classify_refused(reply)) {
         rlk_inspect_doubt_upkeep(n, ev->now_us);
     }

@@ -264,7 +264,7 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                       .left = RLK_LEFTOVER_KEYS,
                       .refused = RLK_TROUBLE_EXTEND_REFUSED,
                       .classify = rlk_classify_keep,
-                      .event = RLK_EVENT_ANSWER,
+                      .event = RLK_EVENT_KEPT,
                       .phases = RLK_WHILE_HELD},
     [RLK_ASK_RESTORE] = {.talk = ASK(.script = &rlk_script_set_all, .format = format_set_all),
                          .public = REDLOCK_QUESTION_RESTORE,

@@ -52,9 +52,8 @@ struct rlk_question {
     enum rlk_leftover left;        /* [S5] what a node may have of ours when no reply comes */
     enum rlk_trouble_kind refused; /* noted for a node that replies with an error */
     enum rlk_event_kind event;     /* that the driver gets */
-    /* Bits of enum rlk_while: where the driver takes the event. The driver of a held lock takes
-     * every ANSWER for one to KEEP. After NOSCRIPT the question is sent again in these phases only.
-     */
+    /* Bits of enum rlk_while: where the driver takes the event. After NOSCRIPT the question is sent
+     * again in these phases only. */
     unsigned phases;
     bool hint;          /* about the wait queues, which are hints: it may be dropped */
     bool outlives_lock; /* it is needed even when the lock is gone */

@@ -57,12 +57,12 @@ static void step(struct world *w, struct rlk_event ev)
 
 /* Some events do not concern a held lock: they must change nothing. */
 static const struct fuzz_event events[] = {
-    {'y', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_OURS}},
-    {'Y', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_OURS, .clock_suspect = true}},
-    {'g', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_GONE}},
-    {'G', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_GONE, .clock_suspect = true}},
-    {'k', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_TAKEN}},
-    {'?', "n", {.kind = RLK_EVENT_ANSWER, .answer = RLK_ANSWER_UNKNOWN}},
+    {'y', "n", {.kind = RLK_EVENT_KEPT, .answer = RLK_ANSWER_OURS}},
+    {'Y', "n", {.kind = RLK_EVENT_KEPT, .answer = RLK_ANSWER_OURS, .clock_suspect = true}},
+    {'g', "n", {.kind = RLK_EVENT_KEPT, .answer = RLK_ANSWER_GONE}},
+    {'G', "n", {.kind = RLK_EVENT_KEPT, .answer = RLK_ANSWER_GONE, .clock_suspect = true}},
+    {'k', "n", {.kind = RLK_EVENT_KEPT, .answer = RLK_ANSWER_TAKEN}},
+    {'?', "n", {.kind = RLK_EVENT_KEPT, .answer = RLK_ANSWER_UNKNOWN}},
     {'v', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_YES}},
     {'b', "n", {.kind = RLK_EVENT_VOTE, .vote = RLK_VOTE_QUARANTINED}},
     {'X', "n", {.kind = RLK_EVENT_QUARANTINED, .data_replaced = true}},
@@ -84,7 +84,7 @@ static void hear(struct world *w, struct rlk_event ev)
     static const enum rlk_vote votes[] = {RLK_VOTE_UNKNOWN, RLK_VOTE_YES, RLK_VOTE_NO, RLK_VOTE_NO};
     const struct hold_model_node *n = &w->model.node[ev.node];
 
-    if (ev.kind == RLK_EVENT_ANSWER && n->open && !n->keep) {
+    if (ev.kind == RLK_EVENT_KEPT && n->open && !n->keep) {
         ev.kind = RLK_EVENT_VOTE;
         ev.vote = votes[ev.answer];
     } else if (ev.kind == RLK_EVENT_VOTE && n->open && n->keep) {

@@ -639,7 +639,7 @@ static void do_step(struct hold_model *m, struct moment *mo)
 {
     const struct rlk_event *ev = mo->ev;
 
-    if (ev->kind == RLK_EVENT_VOTE || ev->kind == RLK_EVENT_ANSWER) {
+    if (ev->kind == RLK_EVENT_VOTE || ev->kind == RLK_EVENT_KEPT) {
         hear(m, mo);
     } else if (is_wake_up(mo)) {
         be_woken(m, mo);

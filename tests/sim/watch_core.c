@@ -162,7 +162,7 @@ static void before_hold(struct world *w, struct worker *k, const struct rlk_even
 {
     if (ev->kind == RLK_EVENT_VOTE) {
         note_late_vote(w, k, ev);
-    } else if (ev->kind == RLK_EVENT_ANSWER) {
+    } else if (ev->kind == RLK_EVENT_KEPT) {
         note_answer(w, k, ev);
     } else if (is_doubt(ev)) {
         note_doubt(w, k, ev);

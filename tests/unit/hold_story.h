@@ -64,9 +64,9 @@ void hold_expect_valid(struct world *w, const struct step *s);
 #define HEARTBEAT(time) EVENT(time, HEARTBEAT, .node = 0)
 #define DEQUEUED(time) SET(full, false), EVENT(time, DEQUEUED, .ready = 0)
 #define SUSPENDED(time, by) EVENT(time, SUSPENDED, .by_us = (by))
-#define ANSWER(time, mask, a) EVENT_OF_EACH(time, mask, ANSWER, .answer = RLK_ANSWER_##a)
+#define ANSWER(time, mask, a) EVENT_OF_EACH(time, mask, KEPT, .answer = RLK_ANSWER_##a)
 #define SUSPECT_ANSWER(time, mask)                                                                 \
-    EVENT_OF_EACH(time, mask, ANSWER, .answer = RLK_ANSWER_OURS, .clock_suspect = true)
+    EVENT_OF_EACH(time, mask, KEPT, .answer = RLK_ANSWER_OURS, .clock_suspect = true)
 #define VOTE(time, mask, v) EVENT_OF_EACH(time, mask, VOTE, .vote = RLK_VOTE_##v)
 #define SUSPECT(time, mask) EVENT_OF_EACH(time, mask, CLOCK_SUSPECT, .by_us = 0)
 #define DATA_REPLACED(time, mask) EVENT_OF_EACH(time, mask, QUARANTINED, .data_replaced = true)

@@ -75,7 +75,7 @@ void answer(struct world *w, uint64_t nodes, enum rlk_answer a, uint64_t now_us)
 
     RLK_MASK_EACH (node, nodes) {
         step(w, (struct rlk_event){
-                    .kind = RLK_EVENT_ANSWER, .node = node, .answer = a, .now_us = now_us});
+                    .kind = RLK_EVENT_KEPT, .node = node, .answer = a, .now_us = now_us});
     }
 }
 

@@ -143,7 +143,7 @@ TEST_ROWS(losing, of_losing)
  * is done. */
 TEST_LOOP(lost_at_once_after_a_suspend, 0, 2)
 {
-    static const enum rlk_event_kind kinds[] = {RLK_EVENT_TIMER, RLK_EVENT_ANSWER, RLK_EVENT_VOTE,
+    static const enum rlk_event_kind kinds[] = {RLK_EVENT_TIMER, RLK_EVENT_KEPT, RLK_EVENT_VOTE,
                                                 RLK_EVENT_EXTEND, RLK_EVENT_HEARTBEAT};
     struct rlk_hold_config c = config();
     struct world w;

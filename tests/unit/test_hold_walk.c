@@ -196,7 +196,7 @@ static void hear(struct walk *w, unsigned i)
 {
     struct server *s = &w->server[i];
     bool broke = chance(w, 12);
-    struct rlk_event ev = {.kind = s->keep ? RLK_EVENT_ANSWER : RLK_EVENT_VOTE,
+    struct rlk_event ev = {.kind = s->keep ? RLK_EVENT_KEPT : RLK_EVENT_VOTE,
                            .node = i,
                            .clock_suspect = w->now_us < s->doubted_until_us};
 
