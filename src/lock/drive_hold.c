@@ -214,7 +214,7 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
 
     rlk_lock_enter(lock, RLK_LOCK_HELD, &driver);
     rlk_contention_hold(&lock->rl->contention, &lock->contender);
-    rlk_call_init(&lock->report_extended, on_extended);
+    lock->report_extended.run = on_extended;
     rlk_hold_start(&lock->hold, &lock->acquiring->attempt.round, now_us, &out);
     lock->reported_deadline_us =
         rlk_hold_valid_until_us(&lock->hold); /* the callback can read this one */

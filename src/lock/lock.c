@@ -118,9 +118,9 @@ void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
     leave_phase(lock);
     lock->phase = phase;
     lock->operation.kind = &driver->operation;
-    rlk_timer_init(&lock->timer, driver->timer);
-    rlk_call_init(&lock->report, driver->report);
-    rlk_call_init(&lock->queue, driver->dequeued);
+    lock->timer.fire = driver->timer;
+    lock->report.run = driver->report;
+    lock->queue.run = driver->dequeued;
 }
 
 void rlk_lock_reported(struct redlock_lock *lock)

@@ -35,18 +35,18 @@ bool rlk_capacity_is_free_to_wait(const struct rlk_node *n)
     return is_below(n, &most);
 }
 
-bool rlk_capacity_is_easy(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us)
-{
-    return n->link.state == RLK_LINK_UP && n->pending.ring.count == 0 &&
-           is_below(n, &capacity[rank]) && now_us <= rlk_node_overdue_us(n);
-}
-
 /* Whether its oldest command has had no reply for more than node_timeout_ms / part. */
 static bool is_late(const struct rlk_node *n, uint64_t part, uint64_t now_us)
 {
     uint64_t oldest_us = rlk_inflight_oldest_us(&n->link.inflight);
 
-    return now_us > rlk_time_add(oldest_us, n->options->node_timeout_us / part);
+    return rlk_time_sub(now_us, oldest_us) > n->options->node_timeout_us / part;
+}
+
+bool rlk_capacity_is_easy(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us)
+{
+    return n->link.state == RLK_LINK_UP && n->pending.ring.count == 0 &&
+           is_below(n, &capacity[rank]) && !is_late(n, 1, now_us);
 }
 
 /* A node that is some way behind a majority delays nobody [S6]. But our own commands must not make
