@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/rare.h"
 #include "base/time.h"
 #include "core/fence.h"
 
@@ -50,7 +51,7 @@ const char *rlk_classify_skip_places(const char *text)
     return place + (*place == '-');
 }
 
-bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word)
+RLK_COLD bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word)
 {
     size_t len = strlen(word);
     const char *text;
@@ -109,7 +110,7 @@ enum rlk_vote rlk_classify_key(const struct rlk_reply *reply, bool returns_holde
 
 /* Nobody gains by choosing values with the same number: that only confuses which contender leads a
  * split vote. So the hash needs no seed. */
-uint64_t rlk_classify_holder(const struct rlk_reply *reply)
+RLK_RARE uint64_t rlk_classify_holder(const struct rlk_reply *reply)
 {
     static const struct rlk_hash_seed none;
 
