@@ -60,7 +60,7 @@ static void grow(struct rlk_table *t)
 
 struct rlk_table_entry *rlk_table_find(struct rlk_table *t, const void *key, size_t len)
 {
-    uint64_t hash = rlk_hash(&t->seed, key, len);
+    uint64_t hash = t->hash = rlk_hash(&t->seed, key, len);
     struct rlk_table_entry *e = *bucket(t, hash);
 
     while (e && !(e->hash == hash && e->len == len && memcmp(e->key, key, len) == 0)) {
@@ -74,7 +74,7 @@ void rlk_table_insert(struct rlk_table *t, struct rlk_table_entry *e)
     if (t->count >= t->n_buckets) {
         grow(t);
     }
-    e->hash = rlk_hash(&t->seed, e->key, e->len);
+    e->hash = t->hash;
     push(bucket(t, e->hash), e);
     t->count++;
 }

@@ -21,6 +21,7 @@ struct rlk_table_entry {
 
 struct rlk_table {
     struct rlk_hash_seed seed;
+    uint64_t hash; /* of what was looked for last */
     size_t count;
     size_t n_buckets;                 /* a power of two */
     struct rlk_table_entry **buckets; /* NULL: only `first` */
@@ -35,7 +36,8 @@ void rlk_table_end(struct rlk_table *t);
 /* NULL: the table has no entry with these bytes. */
 struct rlk_table_entry *rlk_table_find(struct rlk_table *t, const void *key, size_t len);
 
-/* Add an entry, by its key and len. The table must have no entry with the same bytes. */
+/* Add an entry, by its key and len: the last call was a rlk_table_find() for these bytes, and the
+ * table has none. */
 void rlk_table_insert(struct rlk_table *t, struct rlk_table_entry *e);
 
 /* `e` must be in this table. */

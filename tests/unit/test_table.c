@@ -72,6 +72,7 @@ static void toggle(struct rlk_table *t, struct thing *one)
     if (one->in) {
         rlk_table_remove(t, &one->entry);
     } else {
+        ck_assert_ptr_null(rlk_table_find(t, &one->key, sizeof(one->key)));
         rlk_table_insert(t, &one->entry);
     }
     one->in = !one->in;
@@ -175,6 +176,7 @@ TEST(keys_are_bytes_and_a_part_of_a_key_is_another_key)
     struct rlk_table t;
 
     rlk_table_init(&t, &counting);
+    ck_assert_ptr_null(rlk_table_find(&t, "a\0b", 3));
     rlk_table_insert(&t, &whole);
     ck_assert_ptr_null(rlk_table_find(&t, "a", 1));
     rlk_table_insert(&t, &part);
