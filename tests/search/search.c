@@ -14,11 +14,17 @@ struct layer {
     size_t n, room;
 };
 
+/* The keys of the worlds that a few moves lead to. To look for one of many keys is to wait for
+ * memory: they are looked for together, so that memory is read while the next moves are made. */
+#define REACHED_MOST 64u
+
 struct search {
     const struct space *space;
     const struct config *config;
     struct table table;
-    struct layer now, next;     /* when keys alone do not do */
+    struct layer now, next; /* when keys alone do not do; those reached are at the end of `next` */
+    struct key reached[REACHED_MOST];
+    unsigned n_reached;
     uint32_t from;              /* the number of the world whose moves are looked at */
     const struct world *before; /* and that world */
     void *notes;
@@ -52,6 +58,25 @@ static void next_layer(struct search *s)
 
 /* ---- the search ---- */
 
+/* Of the worlds that were reached only the new ones stay. */
+static void add_reached(struct search *s)
+{
+    size_t size = s->space->world ? 0 : s->space->world_size, i;
+    unsigned char *from = s->next.worlds + (s->next.n - s->n_reached) * size, *to = from;
+
+    for (i = 0; i < s->n_reached; i++) {
+        table_read_key(&s->table, s->reached[i]);
+    }
+    for (i = 0; i < s->n_reached; i++, from += size) {
+        if (table_add(&s->table, s->reached[i], s->from) && size > 0) {
+            memmove(to, from, size);
+            to += size;
+        }
+    }
+    s->next.n -= size ? (size_t)(from - to) / size : 0;
+    s->n_reached = 0;
+}
+
 static void on_reached(const struct world *after, const struct move *move, void *arg)
 {
     struct search *s = arg;
@@ -71,8 +96,15 @@ static void on_reached(const struct world *after, const struct move *move, void 
         s->space->note(s->before, after, move, s->config, s->notes);
     }
     r->wrong = wrong;
-    if (!wrong && table_add(&s->table, s->space->key(after, s->config), s->from) &&
-        !s->space->world) {
+    if (wrong) {
+        return;
+    }
+    if (s->n_reached == REACHED_MOST) {
+        add_reached(s);
+    }
+    s->reached[s->n_reached] = s->space->key(after, s->config);
+    table_read_slot(&s->table, s->reached[s->n_reached++]);
+    if (!s->space->world) {
         layer_add(&s->next, after, s->space->world_size);
     }
 }
@@ -97,6 +129,7 @@ static void each_state(struct search *s, struct world *room, uint64_t limit)
             s->before = layer_at(&s->now, i - first, s->space->world_size);
         }
         s->space->moves(s->before, s->config, on_reached, s);
+        add_reached(s);
     }
     s->result->complete = i == s->table.n && !s->result->overflow;
 }

@@ -36,6 +36,18 @@ static uint32_t *slot_of(const struct table *t, struct key key)
     return &t->slots[i];
 }
 
+void table_read_slot(const struct table *t, struct key key)
+{
+    __builtin_prefetch(&t->slots[hash(key) & t->mask]);
+}
+
+void table_read_key(const struct table *t, struct key key)
+{
+    uint32_t slot = t->slots[hash(key) & t->mask];
+
+    __builtin_prefetch(&t->keys[slot ? slot - 1 : 0]);
+}
+
 static void index_again(struct table *t, uint64_t slots)
 {
     uint32_t i;

@@ -32,6 +32,10 @@ void table_end(struct table *t);
 /* True when it is new; it then has the number t->n - 1. Ends the program when memory ends. */
 bool table_add(struct table *t, struct key key, uint32_t parent);
 
+/* Begin to read from memory what table_add() will need: first the slot, later the key. */
+void table_read_slot(const struct table *t, struct key key);
+void table_read_key(const struct table *t, struct key key);
+
 /* Bytes. */
 size_t table_size(const struct table *t);
 
