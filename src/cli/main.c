@@ -182,7 +182,7 @@ int main(int argc, char **argv)
         return CLI_INTERNAL;
     }
     cli_title_init(argc, argv);
-    if (cli_secret_hide_arguments(argc, argv) != 0) {
+    if (cli_secret_hide_arguments(argc, argv) != 0 || cli_title_free_arguments(argc, argv) != 0) {
         return cli_say_no_memory();
     }
     rlk_wipe_stack();

@@ -1,6 +1,7 @@
 /* title.c - the arguments in /proc/PID/cmdline are our own memory, in which ps(1) shows a title. */
 #include "cli/system/title.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +17,24 @@ void cli_title_init(int argc, char **argv)
         arguments = argv[0];
         length = (size_t)(argv[argc - 1] - argv[0]) + strlen(argv[argc - 1]);
     }
+}
+
+static bool is_original(const char *argument)
+{
+    return argument >= arguments && argument <= arguments + length;
+}
+
+int cli_title_free_arguments(int argc, char **argv)
+{
+    int i;
+
+    for (i = 1; i < argc; i++) {
+        argv[i] = is_original(argv[i]) ? strdup(argv[i]) : argv[i];
+        if (argv[i] == NULL) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* The last byte stays 0: otherwise ps(1) would show the environment as part of the title. */

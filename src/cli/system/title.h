@@ -5,9 +5,12 @@
 /* Remember where the arguments are. Call this first in main(). */
 void cli_title_init(int argc, char **argv);
 
-/* In a forked process that no longer needs its arguments: change the name that ps(1) shows and
- * pkill(1) matches to `title`, with and without the arguments. The title is cut to the length of
- * the arguments. */
+/* Let argv point to copies of the arguments, except of those that were replaced before. Then a
+ * title may overwrite the originals. Returns 0; -1: out of memory. */
+int cli_title_free_arguments(int argc, char **argv);
+
+/* In a forked process: change the name that ps(1) shows and pkill(1) matches to `title`, with and
+ * without the arguments. The title is cut to the length of the arguments, which it overwrites. */
 void cli_title_set(const char *title);
 
 /* The longest text of cli_identity(), with its NUL. */
