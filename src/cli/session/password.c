@@ -70,8 +70,21 @@ static int run_password_command(const char *command, int fd)
     return result;
 }
 
+/* Name the file in memory. */
+static int name_memory(struct cli_password *password, struct redlock_options *options)
+{
+    if (asprintf(&password->fd_path, "/proc/self/fd/%d", password->fd) < 0) {
+        password->fd_path = NULL;
+        return cli_say_no_memory();
+    }
+    options->password_file = password->fd_path;
+    return CLI_OK;
+}
+
 static int use_command(struct cli_password *password, struct redlock_options *options)
 {
+    int code;
+
     password->fd = memfd_create("password", MFD_CLOEXEC);
     if (password->fd < 0) {
         cli_say("cannot keep the password: %s", strerror(errno));
@@ -80,11 +93,8 @@ static int use_command(struct cli_password *password, struct redlock_options *op
     if (run_password_command(password->command, password->fd) != 0) {
         return CLI_USAGE;
     }
-    if (asprintf(&password->fd_path, "/proc/self/fd/%d", password->fd) < 0) {
-        return cli_say_no_memory();
-    }
-    options->password_file = password->fd_path;
-    return CLI_GO_ON;
+    code = name_memory(password, options);
+    return code == CLI_OK ? CLI_GO_ON : code;
 }
 
 static int use_variable(struct cli_password *password)
@@ -152,6 +162,15 @@ int cli_password_find(const struct cli_args *args, struct cli_password *ret_pass
                                    : use_variable(ret_password);
     options->password = ret_password->text;
     return code == CLI_GO_ON ? find_username(args, options) : code;
+}
+
+int cli_password_move(struct cli_password *password, int fd, struct redlock_options *options)
+{
+    if (password->fd < 0) {
+        return CLI_OK;
+    }
+    password->fd = fd;
+    return name_memory(password, options);
 }
 
 void cli_password_free(struct cli_password *password)
@@ -223,14 +242,13 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-int cli_password_watch(struct cli_password_watch *watch, struct cli_password *password,
+int cli_password_watch(struct cli_password_watch *watch, const struct cli_password *password,
                        struct event_base *base, struct redlock *rl)
 {
     static const struct timeval look = {0, LOOK_MS * 1000};
 
     *watch =
         (struct cli_password_watch){.rl = rl, .command = password->command, .fd = password->fd};
-    password->fd = -1;
     if (watch->fd < 0) {
         return CLI_OK;
     }
@@ -247,8 +265,5 @@ void cli_password_unwatch(struct cli_password_watch *watch)
     if (watch->running) {
         kill(watch->running, SIGKILL);
         waitpid(watch->running, NULL, 0);
-    }
-    if (watch->fd >= 0) {
-        close(watch->fd);
     }
 }

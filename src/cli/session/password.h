@@ -27,20 +27,24 @@ struct cli_password {
 int cli_password_find(const struct cli_args *args, struct cli_password *ret_password,
                       struct redlock_options *options);
 
+/* In a forked process, in which the file in memory has the number `fd`: give the library its new
+ * name. Returns CLI_OK or CLI_INTERNAL. */
+int cli_password_move(struct cli_password *password, int fd, struct redlock_options *options);
+
 void cli_password_free(struct cli_password *password);
 
 /* The command that is run again. */
 struct cli_password_watch {
     struct redlock *rl;
     const char *command;
-    int fd;              /* the file in memory; -1: there is no command */
+    int fd;              /* the file in memory, borrowed; -1: there is no command */
     struct event *timer; /* looks whether a master refuses us; NULL: there is no command */
     int running;         /* the process that runs the command; 0: none */
     unsigned ticks_left; /* until it may be run once more */
 };
 
-/* Take over the file in memory from *password. Returns CLI_OK or CLI_INTERNAL. */
-int cli_password_watch(struct cli_password_watch *watch, struct cli_password *password,
+/* Returns CLI_OK or CLI_INTERNAL. */
+int cli_password_watch(struct cli_password_watch *watch, const struct cli_password *password,
                        struct event_base *base, struct redlock *rl);
 void cli_password_unwatch(struct cli_password_watch *watch);
 

@@ -35,6 +35,7 @@ static int make_manager(const char *command, struct cli_settings *settings,
 {
     struct redlock_options *options = &settings->options;
     struct cli_session session = {.command = command,
+                                  .settings = *settings,
                                   .max_ttl_ms = options->max_ttl_ms,
                                   .node_timeout_ms = options->node_timeout_ms,
                                   .prefix_len =
@@ -78,10 +79,20 @@ int cli_session_open(const struct cli_args *args, struct cli_session *ret_sessio
     if (code == CLI_OK) {
         ret_session->readable = cli_risks_readable(&settings);
         ret_session->unverified = cli_risks_unverified(&settings.options);
+    } else {
+        cli_settings_free(&settings);
     }
-    cli_settings_free(&settings);
     rlk_wipe_stack();
     return code;
+}
+
+int cli_session_open_again(const struct cli_session *parent, int password_fd,
+                           struct cli_session *ret_session)
+{
+    struct cli_settings settings = parent->settings;
+    int code = cli_password_move(&settings.password, password_fd, &settings.options);
+
+    return code == CLI_OK ? make_manager(parent->command, &settings, ret_session) : code;
 }
 
 void cli_session_say_unverified(const struct cli_session *session)
@@ -147,5 +158,6 @@ void cli_session_close(struct cli_session *session)
         cli_loop_run(&session->loop, &session->closed);
     }
     free(session->readable);
+    cli_settings_free(&session->settings);
     cli_loop_close(&session->loop);
 }

@@ -1,4 +1,9 @@
-/* session.h - a loop with a manager on it, for as long as a command runs. */
+/* session.h - a loop with a manager on it, for as long as a command runs.
+ *
+ * The settings are kept as long: a process that is forked from the command can open a session of
+ * its own with them, which asks for no argument, variable or file of masters again. Their secrets
+ * are in memory that core files leave out (cli/system/secret.h), as those of the manager are.
+ */
 #ifndef CLI_SESSION_SESSION_H
 #define CLI_SESSION_SESSION_H
 
@@ -8,12 +13,14 @@
 
 #include "cli/args/args.h"
 #include "cli/session/password.h"
+#include "cli/session/settings.h"
 #include "cli/system/loop.h"
 
 struct redlock;
 
 struct cli_session {
     const char *command; /* its name, for messages */
+    struct cli_settings settings;
     struct cli_loop loop;
     struct redlock *rl;
     struct cli_password_watch password;
@@ -31,6 +38,12 @@ struct cli_session {
  * Returns CLI_OK, and the caller calls cli_session_close(); or says what is wrong and returns the
  * code to exit with. */
 int cli_session_open(const struct cli_args *args, struct cli_session *ret_session);
+
+/* In a process that was forked from the one of `parent`: open another session with the same
+ * settings. It does not touch the loop, the manager and the connections of `parent`. password_fd:
+ * the number that the parent's settings.password.fd has here. Returns as cli_session_open(). */
+int cli_session_open_again(const struct cli_session *parent, int password_fd,
+                           struct cli_session *ret_session);
 
 /* Say that nobody verifies the certificates of some masters, if it is so: for a command that
  * acquires a lock or leadership. */
