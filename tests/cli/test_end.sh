@@ -240,11 +240,12 @@ await "$locker"
 status_is 137 "when somebody kills the command its status is that of the signal"
 check "and what it has started gets SIGTERM, and its time" grep -q tidied "$work/terms"
 
-start_tree "" --grace 40s
+start_tree "" --grace 5s
 kill -TERM "$locker"
 until_true filled "$work/terms"
 kill -KILL "$locker"
-check "when redlock is killed meanwhile, the process is killed" until_true is_dead "$worker"
+check "when redlock is killed meanwhile, the process is killed after its grace" \
+    until_true is_dead "$worker"
 await "$locker"
 each_master del k
 

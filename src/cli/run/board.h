@@ -18,6 +18,7 @@ struct cli_attendant;
 struct cli_board {
     _Atomic uint64_t kill_us; /* when to kill, by cli/system/clock.h; 0: not known yet;
                                  CLI_BOARD_OVER: the supervisor has begun to kill */
+    _Atomic bool asked;       /* CMD has got SIGTERM: it has until kill_us, also when redlock dies */
     _Atomic bool dismissed;   /* CMD has ended: nothing must be killed any more */
     uint32_t ttl_ms;          /* as in struct cli_terms; does not change */
 };

@@ -58,6 +58,7 @@ static void send_term(struct cli_command *command, uint64_t now_us)
     command->stage = CLI_COMMAND_ENDING;
     cli_supervisor_signal_all(&command->supervisor, SIGTERM);
     cli_supervisor_signal_all(&command->supervisor, SIGCONT);
+    cli_supervisor_asked(&command->supervisor);
     command->lease->kind->say_ending(command->lease->arg, &command->deadline, now_us);
 }
 
@@ -122,6 +123,7 @@ static void ask_rest(struct cli_command *command)
         cli_supervisor_signal_all(supervisor, SIGTERM);
         cli_supervisor_signal_all(supervisor, SIGCONT);
     }
+    cli_supervisor_asked(supervisor);
 }
 
 /* The command has ended, in time. */

@@ -175,6 +175,11 @@ bool cli_supervisor_has_begun(const struct cli_supervisor *supervisor)
     return atomic_load(&supervisor->board->kill_us) == CLI_BOARD_OVER;
 }
 
+void cli_supervisor_asked(const struct cli_supervisor *supervisor)
+{
+    atomic_store(&supervisor->board->asked, true);
+}
+
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor)
 {
     atomic_store(&supervisor->board->dismissed, true);

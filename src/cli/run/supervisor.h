@@ -15,7 +15,8 @@
  *   the supervisor        kills at the deadline when redlock is stopped (SIGSTOP, Ctrl-Z, a
  *                         debugger) or hangs; and before it when there are so many processes
  *                         that redlock would be late. When redlock is dead the supervisor reads
- *                         the end of the pipe, and kills at once.
+ *                         the end of the pipe, and kills at once; but CMD keeps the rest of a grace
+ *                         that redlock gave it.
  *   PR_SET_PDEATHSIG      the kernel kills CMD when the supervisor is killed. redlock, a child
  *                         subreaper too, kills CMD's descendants; if redlock was killed as well,
  *                         they live on.
@@ -78,6 +79,10 @@ int cli_supervisor_move(const struct cli_supervisor *supervisor, uint64_t kill_u
 
 /* Whether the supervisor has begun to kill. */
 bool cli_supervisor_has_begun(const struct cli_supervisor *supervisor);
+
+/* Tell the supervisor that CMD has got SIGTERM: then it keeps the time until the deadline, also when
+ * redlock dies. */
+void cli_supervisor_asked(const struct cli_supervisor *supervisor);
 
 /* Tell the supervisor that CMD has ended in time, and nothing must be killed. */
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor);

@@ -28,8 +28,8 @@ struct service {
     struct cli_board *board;
     struct cli_attendant *self;
     int alarm_fd;
-    pid_t command; /* CMD. It stays a zombie when it has ended: redlock uses its process id, which
-                      no other process may get while the supervisor lives */
+    pid_t command; /* CMD. It stays a zombie when it has ended, as long as redlock lives, which uses
+                      its process id; 0: reaped */
     bool ended;
     uint64_t looked_us; /* the deadline for which a search was timed */
     uint64_t search_us; /* how long it took */
@@ -150,7 +150,7 @@ static void check_deadline(struct service *service)
 /* The whole group first: then no process in it can start another one. */
 static int kill_all(const struct service *service)
 {
-    if (getpgid(service->command) == service->command) {
+    if (service->command > 0 && getpgid(service->command) == service->command) {
         kill(-service->command, SIGKILL);
     }
     return cli_descendants_signal(getpid(), 0, SIGKILL).reached;
@@ -194,12 +194,31 @@ static void wait_for_service(struct service *service, const struct timespec *pat
 
     if (cli_attendant_wait(fds, 2, patience) > 0 && fds[0].revents &&
         read(service->self->its_life_fd, data, sizeof(data)) == 0) {
-        service->redlock_gone = service->killing = true;
+        service->redlock_gone = true;
+        service->killing |= !atomic_load(&service->board->asked);
     }
 }
 
-/* Watch until redlock is gone and no process is left that we may kill. Processes that CMD left
- * behind when it ended in time are not killed. */
+/* Reap CMD and all others that have ended. Whatever CMD has started is our child, or a descendant
+ * of one. So no child means that no process is left, also where /proc does not show them or we may
+ * not kill them. */
+static bool is_childless(struct service *service)
+{
+    pid_t pid;
+
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+        service->command = pid == service->command ? 0 : service->command;
+    }
+    return pid < 0 && errno == ECHILD;
+}
+
+/* Once redlock is gone: whether nothing is left to do. A process that we may not kill is left
+ * alone. Processes that CMD left behind when it ended in time are not killed. */
+static bool is_finished(struct service *service, int left)
+{
+    return is_childless(service) || is_dismissed(service) || (service->killing && left == 0);
+}
+
 static void watch_service(struct service *service)
 {
     int left;
@@ -208,7 +227,7 @@ static void watch_service(struct service *service)
         check_deadline(service);
         left = service->killing && !is_dismissed(service) ? kill_all(service) : 0;
         reap(service);
-        if (service->redlock_gone && left == 0) {
+        if (service->redlock_gone && is_finished(service, left)) {
             return;
         }
         wait_for_service(service, left > 0 ? &dying : NULL);
@@ -224,6 +243,5 @@ void cli_supervisor_process_run(struct cli_board *board, struct cli_attendant *s
     start_service(&service, argv);
     isolate(&service);
     watch_service(&service);
-    waitpid(service.command, NULL, WNOHANG); /* so that its process group ends with us */
     _exit(0);
 }
