@@ -127,4 +127,14 @@ NODES
 run env REDLOCK_CONFIG="$work/nodes" "$REDLOCK" nodes --quarantine=off
 status_is 0 "so may a file"
 
+# The supervisor connects anew, with the same certificates.
+export REDLOCK_CONFIG="$work/nodes"
+"$REDLOCK" lock k --quarantine=off --ttl 60s -- sh -c ': >"$0"; exec sleep 600' "$work/began" &
+locker=$!
+until_late [ -e "$work/began" ]
+kill -KILL "$locker"
+await "$locker"
+run "$REDLOCK" lock k --quarantine=off --wait 30s -- true
+status_is 0 "the lock of a redlock that was killed is released over TLS"
+
 finish

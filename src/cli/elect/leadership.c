@@ -81,11 +81,25 @@ void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term)
     cli_say_detail("elected: leader of '%s', term %" PRIu64, leadership->plan->name.name, term);
 }
 
+/* What a hook has done or started may last, as long as --on-demoted has not run: nobody can prove
+ * its end, so the lock of a redlock that has died stays until its ttl ends. */
+static bool has_no_hooks(const struct cli_plan *plan)
+{
+    return plan->on_elected == NULL && plan->on_demoted == NULL;
+}
+
 static int run_leadership(struct cli_leadership *leadership, char *const *argv)
 {
+    const struct cli_plan *plan = leadership->plan;
+    const struct redlock_lock *lock = redlock_election_lock(leadership->election);
     int code;
 
-    leadership->lease.lease.terms.leaves_rest = argv != leadership->plan->argv;
+    if (lock && has_no_hooks(plan)) {
+        leadership->orphan = (struct cli_orphan){leadership->session, &plan->name,
+                                                 redlock_lock_token(lock), .keep_until_us = 0};
+        leadership->lease.lease.orphan = &leadership->orphan;
+    }
+    leadership->lease.lease.terms.leaves_rest = argv != plan->argv;
     leadership->guard = (struct cli_guard){.lease = &leadership->lease.lease, .argv = argv};
     code = cli_guard_run(&leadership->guard, leadership->session, leadership->signals);
     leadership->signo = leadership->signo ? leadership->signo : leadership->guard.signo;

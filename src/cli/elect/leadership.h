@@ -17,6 +17,7 @@
 
 #include "cli/elect/lease.h"
 #include "cli/run/guard.h"
+#include "cli/run/orphan.h"
 
 struct cli_plan;
 struct cli_session;
@@ -30,7 +31,8 @@ struct cli_leadership {
     struct cli_signals *signals;
     struct redlock_election *election;
     struct cli_leadership_lease lease;
-    struct cli_guard guard; /* of what runs now */
+    struct cli_orphan orphan; /* its lock, should redlock die; not with hooks */
+    struct cli_guard guard;   /* of what runs now */
     uint64_t term;
     bool is_last; /* what runs now is on-demoted: the end of leadership does not stop it */
     bool demoted; /* the library has reported the end of leadership */

@@ -14,6 +14,7 @@
 #include "cli/lock/lease.h"
 #include "cli/metrics/page.h"
 #include "cli/run/guard.h"
+#include "cli/run/orphan.h"
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -38,8 +39,8 @@ static const char help[] =
     "renewal fails, a message says why, and redlock tries again. A CMD that still runs near the\n"
     "end of the lock gets SIGTERM --grace before the end, and SIGKILL at the end, with all its\n"
     "descendants, even when redlock itself is stopped. When redlock is killed, CMD is killed at\n"
-    "once. When a signal has ended CMD, redlock keeps the lock until the descendants of CMD have\n"
-    "ended too, for --grace at most.\n"
+    "once, and the lock is released when all are dead. When a signal has ended CMD, redlock\n"
+    "keeps the lock until the descendants of CMD have ended too, for --grace at most.\n"
     "\n"
     "  --ttl TIME          how long the lock lives without a renewal, and how long others wait\n"
     "                      when this machine dies (default 10s, or --max-ttl if that is less)\n"
@@ -77,6 +78,7 @@ static const char help_end[] =
 struct lock_args {
     struct cli_take take; /* first, for its options */
     struct cli_lock_lease lease;
+    struct cli_orphan orphan; /* the lock, should redlock die */
     struct cli_guard guard;
     struct cli_metrics metrics;
     bool no_renew;
@@ -155,6 +157,9 @@ static int run_held(struct lock_args *lock, struct cli_session *session,
 
     cli_lock_lease_begin(&lock->lease, session->rl, held);
     cli_hold_begin(&hold, lock->take.ttl_ms, lock->take.at_least_ms);
+    lock->orphan = (struct cli_orphan){session, &lock->take.keys, redlock_lock_token(held),
+                                       .keep_until_us = hold.until_us};
+    lock->lease.lease.orphan = &lock->orphan;
     if (code == CLI_OK) {
         lock->held = held;
         code = cli_guard_run(&lock->guard, session, signals);

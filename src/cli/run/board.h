@@ -1,5 +1,6 @@
 /* board.h - how redlock and the supervisor communicate: the deadline and the end of CMD in shared
- * memory, and reports through a pipe; see supervisor.h.
+ * memory, and reports through a pipe; see supervisor.h. What the supervisor needs to release the
+ * lock it has from redlock by fork().
  */
 #ifndef CLI_RUN_BOARD_H
 #define CLI_RUN_BOARD_H
@@ -13,14 +14,15 @@
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "redlock needs 64-bit atomics without locks");
 
 struct cli_attendant;
+struct cli_orphan;
 
 /* In memory that redlock, the supervisor and CMD (until its exec) share. */
 struct cli_board {
     _Atomic uint64_t kill_us; /* when to kill, by cli/system/clock.h; 0: not known yet;
                                  CLI_BOARD_OVER: the supervisor has begun to kill */
-    _Atomic bool asked;       /* CMD has got SIGTERM: it has until kill_us, also when redlock dies */
-    _Atomic bool dismissed;   /* CMD has ended: nothing must be killed any more */
-    uint32_t ttl_ms;          /* as in struct cli_terms; does not change */
+    _Atomic bool asked;     /* CMD has got SIGTERM: it has until kill_us, also when redlock dies */
+    _Atomic bool dismissed; /* CMD has ended: nothing must be killed or released any more */
+    uint32_t ttl_ms;        /* as in struct cli_terms; does not change */
 };
 
 #define CLI_BOARD_OVER UINT64_MAX
@@ -39,8 +41,16 @@ struct cli_report {
     int value;
 };
 
-/* The supervisor's process: start argv, and watch over it until redlock is gone. Never returns. */
+/* What the supervisor's process is for, and what ps(1) shows. */
+struct cli_duty {
+    char *const *argv;
+    const char *title;
+    const struct cli_orphan *orphan; /* the lock to release; NULL: none */
+};
+
+/* The supervisor's process: start the command, watch over it until redlock is gone, and release the
+ * lock if redlock has died. Never returns. */
 void cli_supervisor_process_run(struct cli_board *board, struct cli_attendant *self,
-                                char *const argv[]) __attribute__((noreturn));
+                                const struct cli_duty *duty) __attribute__((noreturn));
 
 #endif

@@ -258,6 +258,8 @@ int cli_command_open(struct cli_command *command, const struct cli_lease *lease)
     if (code != CLI_OK) {
         return code;
     }
+    command->supervisor.title = "lock-supervisor";
+    command->supervisor.orphan = lease->orphan;
     command->alarm_fd = cli_clock_alarm();
     if (command->alarm_fd < 0) {
         cli_say("cannot supervise the command: %s", strerror(errno));

@@ -21,10 +21,14 @@ struct cli_lease_kind {
     void (*say_killed)(void *arg, const struct cli_deadline *deadline, bool overslept, bool asked);
 };
 
+struct cli_orphan;
+
 struct cli_lease {
     const struct cli_lease_kind *kind;
     void *arg; /* the first argument of these functions */
     struct cli_terms terms;
+    const struct cli_orphan *orphan; /* what the supervisor releases when redlock has died, and
+                                        nothing of the command is left; NULL: nothing */
 };
 
 #endif

@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "cli/run/board.h"
+#include "cli/run/orphan.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/session.h"
 #include "cli/system/clock.h"
 #include "cli/system/descendants.h"
 #include "cli/system/exec.h"
@@ -103,13 +105,17 @@ static int await_start(struct cli_supervisor *supervisor)
 
 int cli_supervisor_start(struct cli_supervisor *supervisor, char *const argv[])
 {
+    struct cli_duty duty = {argv, supervisor->title, supervisor->orphan};
     pid_t pid;
     int code;
 
     supervisor->name = argv[0];
+    if (duty.orphan) {
+        supervisor->process.kept_fd = duty.orphan->session->settings.password.fd;
+    }
     pid = cli_attendant_fork(&supervisor->process);
     if (pid == 0) {
-        cli_supervisor_process_run(supervisor->board, &supervisor->process, argv);
+        cli_supervisor_process_run(supervisor->board, &supervisor->process, &duty);
     }
     if (pid < 0) {
         cli_say("cannot start '%s': %s", supervisor->name, strerror(errno));

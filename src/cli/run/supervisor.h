@@ -16,7 +16,8 @@
  *                         debugger) or hangs; and before it when there are so many processes
  *                         that redlock would be late. When redlock is dead the supervisor reads
  *                         the end of the pipe, and kills at once; but CMD keeps the rest of a grace
- *                         that redlock gave it.
+ *                         that redlock gave it. When all are dead, it releases the lock
+ *                         (cli/run/orphan.h).
  *   PR_SET_PDEATHSIG      the kernel kills CMD when the supervisor is killed. redlock, a child
  *                         subreaper too, kills CMD's descendants; if redlock was killed as well,
  *                         they live on.
@@ -29,7 +30,10 @@
  * all its children except CMD. When the supervisor is killed, CMD becomes redlock's child.
  *
  * The supervisor itself has no PR_SET_PDEATHSIG, as its work begins when redlock dies. It exits at
- * the end of the pipe, when no process is left that it may kill.
+ * the end of the pipe, when no process is left that it may kill. It releases the lock only if it
+ * has no child any more. The kernel says that, and it needs no /proc: it is the proof that no
+ * process which CMD has started is alive. Processes of another user, which it may not kill, leave
+ * the lock to its ttl.
  *
  * The deadline is on the board (cli/run/board.h). redlock moves it and the supervisor takes it,
  * each with an atomic compare-and-exchange: so the supervisor never acts on a deadline that was
@@ -45,19 +49,22 @@
 #include "cli/system/attendant.h"
 
 struct cli_board;
+struct cli_orphan;
 struct cli_signals;
 
 struct cli_supervisor {
     struct cli_attendant process;
     struct cli_board *board;
-    const char *name; /* argv[0] of CMD; borrowed */
-    pid_t command;    /* CMD's process id */
-    int exec_error;   /* the errno of CMD's exec; 0: it did not fail */
-    bool ended;       /* CMD has ended */
-    bool late;        /* the supervisor had begun to kill before CMD ended */
-    bool signalled;   /* a signal has ended CMD */
-    int code;         /* the code to exit with, when CMD has ended */
-    bool adopts;      /* redlock is a child subreaper, too */
+    const char *title;               /* what ps(1) shows of it; the caller's, before the start */
+    const struct cli_orphan *orphan; /* the lock that it releases; NULL: none. The caller's, too */
+    const char *name;                /* argv[0] of CMD; borrowed */
+    pid_t command;                   /* CMD's process id */
+    int exec_error;                  /* the errno of CMD's exec; 0: it did not fail */
+    bool ended;                      /* CMD has ended */
+    bool late;                       /* the supervisor had begun to kill before CMD ended */
+    bool signalled;                  /* a signal has ended CMD */
+    int code;                        /* the code to exit with, when CMD has ended */
+    bool adopts;                     /* redlock is a child subreaper, too */
 };
 
 /* Make the board and the pipes, for a lock with this ttl, and adopt what a supervisor that is
@@ -80,11 +87,11 @@ int cli_supervisor_move(const struct cli_supervisor *supervisor, uint64_t kill_u
 /* Whether the supervisor has begun to kill. */
 bool cli_supervisor_has_begun(const struct cli_supervisor *supervisor);
 
-/* Tell the supervisor that CMD has got SIGTERM: then it keeps the time until the deadline, also when
- * redlock dies. */
+/* Tell the supervisor that CMD has got SIGTERM: then it keeps the time until the deadline, also
+ * when redlock dies. */
 void cli_supervisor_asked(const struct cli_supervisor *supervisor);
 
-/* Tell the supervisor that CMD has ended in time, and nothing must be killed. */
+/* Tell the supervisor that CMD has ended in time, and nothing must be killed or released. */
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor);
 
 /* Whether a signal that redlock has got is for CMD, too, and did not reach it as well. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/run/deadline.h"
+#include "cli/run/orphan.h"
 #include "cli/say/exit.h"
 #include "cli/system/attendant.h"
 #include "cli/system/clock.h"
@@ -35,6 +36,7 @@ struct service {
     uint64_t search_us; /* how long it took */
     bool killing;       /* the deadline has passed, or redlock died before CMD ended */
     bool redlock_gone;  /* redlock is dead, or has closed its end of the pipe */
+    bool all_dead;      /* redlock has died, and nothing of CMD is left: the kernel says so */
 };
 
 static void report(const struct service *service, enum cli_report_kind kind, int value)
@@ -87,10 +89,10 @@ static void start_service(struct service *service, char *const argv[])
 /* ---- the supervisor ---- */
 
 /* Without a timer the supervisor cannot work, and exits; the kernel kills CMD then. */
-static void isolate(struct service *service)
+static void isolate(struct service *service, const char *title)
 {
     cli_attendant_detach(service->self);
-    cli_title_set("lock-supervisor");
+    cli_title_set(title);
     service->alarm_fd = cli_clock_alarm();
     if (service->alarm_fd < 0) {
         _exit(CLI_INTERNAL);
@@ -216,7 +218,10 @@ static bool is_childless(struct service *service)
  * alone. Processes that CMD left behind when it ended in time are not killed. */
 static bool is_finished(struct service *service, int left)
 {
-    return is_childless(service) || is_dismissed(service) || (service->killing && left == 0);
+    bool dismissed = is_dismissed(service);
+
+    service->all_dead = is_childless(service) && !dismissed;
+    return service->all_dead || dismissed || (service->killing && left == 0);
 }
 
 static void watch_service(struct service *service)
@@ -235,13 +240,16 @@ static void watch_service(struct service *service)
 }
 
 void cli_supervisor_process_run(struct cli_board *board, struct cli_attendant *self,
-                                char *const argv[])
+                                const struct cli_duty *duty)
 {
     struct service service = {.board = board, .self = self};
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    start_service(&service, argv);
-    isolate(&service);
+    start_service(&service, duty->argv);
+    isolate(&service, duty->title);
     watch_service(&service);
+    if (service.all_dead && duty->orphan) {
+        cli_orphan_release(duty->orphan, board->ttl_ms, self->kept_fd);
+    }
     _exit(0);
 }
