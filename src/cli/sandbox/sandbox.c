@@ -313,7 +313,7 @@ static int run(void *arg, struct cli_session *session, struct cli_signals *signa
         code = cli_supervisor_open(&sandbox->supervisor, UINT32_MAX);
     }
     if (code == CLI_OK) {
-        sandbox->supervisor.title = "lock-supervisor";
+        sandbox->supervisor.title = "sandbox-watcher";
         code = run_sandbox(sandbox, program, sandbox->argv);
     }
     if (had_terminal) {
