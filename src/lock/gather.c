@@ -22,6 +22,13 @@ static void set_gather_timer(struct rlk_gather *g)
     rlk_timer_set(&g->rl->loop.timers, &g->timer, first_us);
 }
 
+static void report_when_done(struct rlk_gather *g)
+{
+    if (g->awaited == 0 && !g->follows) {
+        rlk_turn_report(&g->rl->loop.turn, &g->report);
+    }
+}
+
 bool rlk_gather_awaits(const struct rlk_gather *g, unsigned node)
 {
     return (g->awaited & rlk_mask_bit(node)) != 0;
@@ -36,9 +43,13 @@ void rlk_gather_done(struct rlk_gather *g, unsigned node)
     g->connecting &= g->awaited;
     g->kind->stop(g, node);
     set_gather_timer(g);
-    if (g->awaited == 0) {
-        rlk_turn_report(&g->rl->loop.turn, &g->report);
-    }
+    report_when_done(g);
+}
+
+void rlk_gather_finish(struct rlk_gather *g)
+{
+    g->follows = false;
+    report_when_done(g);
 }
 
 void rlk_gather_extend(struct rlk_gather *g, unsigned node, uint64_t until_us)
@@ -151,9 +162,7 @@ void rlk_gather_start(struct rlk_gather *g, uint64_t ready, uint64_t connecting,
         g->until_us[node] = until_us;
     }
     set_gather_timer(g);
-    if (g->awaited == 0) {
-        rlk_turn_report(&g->rl->loop.turn, &g->report);
-    }
+    report_when_done(g);
     RLK_MASK_EACH (node, ready) {
         g->kind->ask(g, node, now_us);
     }

@@ -3,10 +3,11 @@
  *     can be asked     ---> asked ------+---> done: it has replied, or cannot reply; its time is
  *     being connected  ---> up, asked --+           over; or the manager closes
  *
- *     all are done     ---> the report, once, at the end of the loop iteration
+ *     all are done     ---> the report, once, at the end of the loop iteration; if something else
+ *                           follows from the replies, when that is done, too
  *
- * Masters that are down are done at once. A query and an examination begin with this struct; they
- * say what is asked, and what the replies mean. */
+ * Masters that are down are done at once. A query, an examination and a list begin with this
+ * struct; they say what is asked, and what the replies mean. */
 #ifndef RLK_LOCK_GATHER_H
 #define RLK_LOCK_GATHER_H
 
@@ -38,6 +39,7 @@ struct rlk_gather {
     const struct rlk_gather_kind *kind;
     uint64_t awaited;    /* nodes that are not done */
     uint64_t connecting; /* of these, the nodes that were not asked yet */
+    bool follows;        /* the report waits for rlk_gather_finish() */
     bool cancelled;      /* by a close of the manager */
     struct rlk_call report;
     struct rlk_timer timer;
@@ -59,5 +61,9 @@ bool rlk_gather_awaits(const struct rlk_gather *g, unsigned node);
 
 /* This node is done. Does nothing if it was done before. */
 void rlk_gather_done(struct rlk_gather *g, unsigned node);
+
+/* What follows from the replies is done: the report no longer waits for it. For who has set
+ * `follows`. */
+void rlk_gather_finish(struct rlk_gather *g);
 
 #endif

@@ -127,7 +127,8 @@ static bool is_reported(void)
 /* ---- rows ---- */
 
 /* The steps: s start, with the nodes of `ready` and `connecting`; uN dN up, down; aN it has
- * answered; xN its time is over at 20; tN time N * 10; c close; . the end of the turn. */
+ * answered; xN its time is over at 20; tN time N * 10; c close; w the report
+ * waits for what follows, f which is done; . the end of the turn. */
 static const struct {
     const char *claim;
     uint64_t ready, connecting, refuses;
@@ -158,6 +159,12 @@ static const struct {
     {"a_close_before_the_start", 0, 0, 0, "c . .", "close0 cancelled0 unref0 "},
     {"a_close_before_the_report_in_one_turn", 01, 0, 0, "s a0 c .",
      "ask0 stop0 close0 cancelled0 unref0 "},
+    {"what_follows_is_waited_for", 01, 0, 0, "w s a0 . f .", "ask0 stop0 finish0 report0 unref0 "},
+    {"what_follows_may_be_done_before_the_masters", 01, 0, 0, "w s f . a0 .",
+     "ask0 finish0 stop0 report0 unref0 "},
+    {"nobody_to_ask_and_what_follows", 0, 0, 0, "w s . f . .", "finish0 report0 unref0 "},
+    {"a_close_does_not_wait_for_what_follows", 01, 0, 0, "w s a0 . c .",
+     "ask0 stop0 close0 cancelled0 unref0 "},
     {"events_before_the_start_do_nothing", 01, 0, 0, "u0 d0 t2 . s a0 .",
      "ask0 stop0 report0 unref0 "},
 };
@@ -185,6 +192,13 @@ static void play(size_t row, char step, unsigned n)
         break;
     case 'c':
         close_manager();
+        break;
+    case 'w':
+        g.follows = true;
+        break;
+    case 'f':
+        note("finish", 0);
+        rlk_gather_finish(&g);
         break;
     default:
         end_turn();
