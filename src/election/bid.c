@@ -159,7 +159,7 @@ void rlk_bid_init(struct rlk_bid *b, struct redlock *rl, const struct rlk_electi
     b->hooks = hooks;
     rlk_call_init(&b->call, on_call);
     rlk_timer_init(&b->timer, on_bid_timer);
-    snprintf(b->key, sizeof(b->key), "%s" RLK_BID_KEY, terms->name);
+    snprintf(b->key, sizeof(b->key), "%s" RLK_COMMAND_BID, terms->name);
     snprintf(b->owner, sizeof(b->owner), OWNER "%u %s", terms->options.priority, terms->id);
 }
 

@@ -11,6 +11,7 @@
 #include "election/terms.h"
 #include "net/timers.h"
 #include "net/turn.h"
+#include "node/command.h"
 
 struct rlk_bid;
 struct rlk_observation;
@@ -35,7 +36,7 @@ struct rlk_bid {
     bool held;                 /* `lock` is held */
     struct rlk_call call;      /* begins to bid */
     struct rlk_timer timer;    /* begins to bid again */
-    char key[REDLOCK_MAX_KEY + sizeof(RLK_BID_KEY)];
+    char key[REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_BID)];
     char owner[REDLOCK_MAX_OWNER + 1];
 };
 

@@ -13,6 +13,7 @@
 #include "lock/leader_text.h"
 #include "lock/manager.h"
 #include "lock/request.h"
+#include "node/command.h"
 
 #define MAX_DELAY_MS 86400000
 
@@ -63,7 +64,7 @@ static int check_text(struct redlock *rl, const char *what, const char *text, si
 /* The key of the bids is the longest that is made of the name. */
 static int check_texts(struct redlock *rl, const struct redlock_election_options *o)
 {
-    size_t most = REDLOCK_MAX_KEY - rl->options.key_prefix_len - (sizeof(RLK_BID_KEY) - 1);
+    size_t most = REDLOCK_MAX_KEY - rl->options.key_prefix_len - (sizeof(RLK_COMMAND_BID) - 1);
     int status = 0;
 
     if (o->name == NULL) {

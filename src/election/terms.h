@@ -9,9 +9,6 @@
 
 struct redlock;
 
-/* The key of the bids: behind the name of the election. */
-#define RLK_BID_KEY ":redlock-bid"
-
 /* What an election is about. The request and the options point to the texts: it is not moved. */
 struct rlk_election_terms {
     struct redlock_election_options options; /* without `value`, which is in `owner` */

@@ -45,6 +45,9 @@ struct rlk_command {
 /* The name of a wait queue is that of its key with this behind it. */
 #define RLK_COMMAND_WAITING ":redlock-waiting"
 
+/* The name of the key of the bids is that of the election's with this behind it. */
+#define RLK_COMMAND_BID ":redlock-bid"
+
 /* How long a wait queue lives after somebody was listed last. Waiters check more often. */
 #define RLK_COMMAND_WAITING_MS 10000
 

@@ -142,7 +142,7 @@ static bool ends(struct word *w, const char *ending)
 static unsigned read_key(struct word w)
 {
     bool counter = ends(&w, RLK_COMMAND_COUNTER);
-    bool bid = ends(&w, RLK_BID_KEY);
+    bool bid = ends(&w, RLK_COMMAND_BID);
     unsigned key;
 
     if (w.len != 2 || w.text[0] != 'k' || w.text[1] < '0' || w.text[1] >= '0' + SIM_KEYS) {

@@ -243,7 +243,7 @@ static void put_key(struct text *t, unsigned key)
     key -= counter ? SIM_STORED : 0;
     put(t, "k");
     put_number(t, key % SIM_KEYS);
-    put(t, key >= SIM_KEYS ? RLK_BID_KEY : "");
+    put(t, key >= SIM_KEYS ? RLK_COMMAND_BID : "");
     put(t, counter ? RLK_COMMAND_COUNTER : "");
 }
 
