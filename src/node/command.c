@@ -278,3 +278,34 @@ void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_c
 {
     finish(c, put_named(put_text(PUT(c->buffer, "*2\r\n"), verb), claim, ending));
 }
+
+static bool is_glob(char byte)
+{
+    return byte == '*' || byte == '?' || byte == '[' || byte == ']' || byte == '\\';
+}
+
+/* The prefix with a '*' behind it, as a pattern that means just that. */
+static char *put_prefix(char *at, const struct rlk_key *prefix)
+{
+    char pattern[2 * REDLOCK_MAX_KEY + 1];
+    size_t len = 0, i;
+
+    for (i = 0; i < prefix->len; i++) {
+        if (is_glob(prefix->bytes[i])) {
+            pattern[len++] = '\\';
+        }
+        pattern[len++] = prefix->bytes[i];
+    }
+    pattern[len++] = '*';
+    return put_bulk(at, pattern, len);
+}
+
+void rlk_command_scan(struct rlk_command *c, uint64_t cursor, const struct rlk_key *prefix,
+                      unsigned count)
+{
+    char *at = put_number(PUT(c->buffer, "*8\r\n$4\r\nSCAN\r\n"), cursor);
+
+    at = put_prefix(PUT(at, "$5\r\nMATCH\r\n"), prefix);
+    at = put_number(PUT(at, "$5\r\nCOUNT\r\n"), count);
+    finish(c, PUT(at, "$4\r\nTYPE\r\n$6\r\nstring\r\n"));
+}

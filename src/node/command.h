@@ -115,4 +115,9 @@ void rlk_command_exist_counted(struct rlk_command *c, const struct rlk_claim *cl
 void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_claim *claim,
                      const char *ending);
 
+/* SCAN from a cursor on: some `count` of the keys, those of them that are strings and whose names
+ * begin with `prefix`. */
+void rlk_command_scan(struct rlk_command *c, uint64_t cursor, const struct rlk_key *prefix,
+                      unsigned count);
+
 #endif

@@ -354,6 +354,45 @@ TEST_LOOP(questions_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1)
     rlk_claim_unref(c);
 }
 
+/* What a pattern would take for more than itself is escaped. */
+TEST(a_scan_is_as_hiredis_writes_it)
+{
+    static const struct {
+        const char *prefix;
+        size_t len;
+        const char *pattern;
+        size_t pattern_len;
+    } rows[] = {{"", 0, "*", 1},
+                {"app:", 4, "app:*", 5},
+                {"a*b?[c]\\", 8, "a\\*b\\?\\[c\\]\\\\*", 14},
+                {"a\0b", 3, "a\0b*", 4}};
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        rlk_command_scan(&command, UINT64_C(18446744073709551615),
+                         &(struct rlk_key){rows[i].prefix, rows[i].len}, 50);
+        word("SCAN");
+        word("18446744073709551615");
+        word("MATCH");
+        word_of(rows[i].pattern, rows[i].pattern_len);
+        word("COUNT");
+        number(50);
+        word("TYPE");
+        word("string");
+        check_command();
+    }
+}
+
+TEST(the_longest_prefix_of_a_scan_fits)
+{
+    char prefix[REDLOCK_MAX_KEY];
+
+    memset(prefix, '*', sizeof(prefix));
+    rlk_command_scan(&command, 0, &(struct rlk_key){prefix, sizeof(prefix)}, 1);
+    ck_assert_uint_gt(command.len, 2 * sizeof(prefix));
+    ck_assert_uint_le(command.len, sizeof(command.buffer));
+}
+
 TEST(the_scripts_name_the_counter_as_we_do)
 {
     static const char *const scripts[] = {rlk_script_set_all.text, rlk_script_keep.text,
