@@ -42,7 +42,8 @@ enum redlock_status {
     /* The process was forked after redlock_new(). The child must make its own manager. */
     REDLOCK_EFORK = -105,
     /* A limit of the manager is reached: 65536 acquires, 65536 releases by token, or 65536 queries
-     * are pending (each kind has its own limit). The call did nothing. As the reason of a failure
+     * are pending (each kind has its own limit). The call did nothing. Of a list: there are more
+     * than max_keys keys. As the reason of a failure
      * or a notification: too many requests of this manager were queued before this one; the masters
      * are not the cause. */
     REDLOCK_ELIMIT = -106,
@@ -54,7 +55,8 @@ enum redlock_status {
      * min_validity_ms was left, or no majority had replied when so little was left. What was
      * granted is released. */
     REDLOCK_ETOOSLOW = -202,
-    /* wait_ms has passed. redlock_lock_reason() says why the last round failed. */
+    /* wait_ms has passed. redlock_lock_reason() says why the last round failed. Of a list: its
+     * timeout_ms has passed. */
     REDLOCK_EDEADLINE = -203,
     /* redlock_cancel(), redlock_release() or redlock_close() was called. What was granted is
      * released. */

@@ -10,6 +10,7 @@
  *     redlock/manager.h   struct redlock: the masters, on your event loop
  *     redlock/lock.h      acquire, extend and release a lock, and ask about it
  *     redlock/query.h     who holds a key
+ *     redlock/list.h      which keys are locked
  *     redlock/election.h  leader election
  *     redlock/loop.h      for programs with another event loop
  *     redlock/examine.h   whether the masters are fit for locks
@@ -66,6 +67,7 @@
 #include <redlock/election.h>
 #include <redlock/error.h>
 #include <redlock/examine.h>
+#include <redlock/list.h>
 #include <redlock/lock.h>
 #include <redlock/loop.h>
 #include <redlock/manager.h>

@@ -32,7 +32,9 @@ static const struct {
                          "it ends when its time is over"},
     {REDLOCK_EOUTRANKED, "a candidate with a higher priority takes over"},
     {REDLOCK_ETOOSLOW, "the masters replied too slowly for this ttl; use a longer ttl"},
-    {REDLOCK_EDEADLINE, "the lock was not acquired within wait_ms; redlock_lock_reason() says why"},
+    {REDLOCK_EDEADLINE,
+     "the lock was not acquired within wait_ms (redlock_lock_reason() says why), or the list "
+     "did not end within timeout_ms"},
     {REDLOCK_ECANCELED, "cancelled; nothing is held"},
     {REDLOCK_ENOQUORUM, "no quorum: too few masters can be reached, reply in time or did what was "
                         "asked; redlock doctor or redlock_get_node_info() says what is wrong with "

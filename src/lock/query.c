@@ -2,7 +2,7 @@
  *
  * Each master is asked once (look.h). The query is reported when each master has answered all of
  * it, or cannot answer, or after node_timeout_ms. */
-#include <redlock/query.h>
+#include "lock/query.h"
 
 #include <stdbool.h>
 
@@ -140,20 +140,13 @@ static struct rlk_query *make_query(struct redlock *rl, struct rlk_claim *key)
     return q;
 }
 
-REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, size_t key_len,
-                                 redlock_query_cb *cb, void *arg)
+int rlk_query_begin(struct redlock *rl, const char *key, size_t key_len, redlock_query_cb *cb,
+                    void *arg)
 {
     struct rlk_claim *claim;
     struct rlk_query *q;
-    int status = rlk_manager_check_call(rl, RLK_OPERATION_QUERY);
+    int status = rlk_look_claim(rl, key, key_len, 0, &claim);
 
-    if (status) {
-        return status;
-    }
-    if (key == NULL || cb == NULL) {
-        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is NULL", key ? "cb" : "key");
-    }
-    status = rlk_look_claim(rl, key, key_len, 0, &claim);
     if (status) {
         return status;
     }
@@ -165,4 +158,18 @@ REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, size_t key
     q->arg = arg;
     begin_query(q, RLK_EVENT_START);
     return 0;
+}
+
+REDLOCK_EXPORT int redlock_query(struct redlock *rl, const char *key, size_t key_len,
+                                 redlock_query_cb *cb, void *arg)
+{
+    int status = rlk_manager_check_call(rl, RLK_OPERATION_QUERY);
+
+    if (status) {
+        return status;
+    }
+    if (key == NULL || cb == NULL) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is NULL", key ? "cb" : "key");
+    }
+    return rlk_query_begin(rl, key, key_len, cb, arg);
 }

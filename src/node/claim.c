@@ -146,11 +146,15 @@ bool rlk_claim_is_token(const char *token)
     return token && token[0] != '\0' && strlen(token) <= RLK_TOKEN_MAX;
 }
 
+bool rlk_claim_is_fresh(const char *token)
+{
+    return strspn(token, "0123456789abcdef") == RLK_TOKEN_HEX &&
+           (token[RLK_TOKEN_HEX] == ':' || token[RLK_TOKEN_HEX] == '\0');
+}
+
 const char *rlk_claim_owner(const char *token)
 {
-    return strspn(token, "0123456789abcdef") == RLK_TOKEN_HEX && token[RLK_TOKEN_HEX] == ':'
-               ? token + RLK_TOKEN_HEX + 1
-               : "";
+    return rlk_claim_is_fresh(token) && token[RLK_TOKEN_HEX] ? token + RLK_TOKEN_HEX + 1 : "";
 }
 
 void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len)

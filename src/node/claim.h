@@ -87,6 +87,9 @@ int rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy, cons
 /* Whether this can be a token: 1 to RLK_TOKEN_MAX bytes. */
 bool rlk_claim_is_token(const char *token);
 
+/* Whether this looks like a token that rlk_claim_fresh_token() made. */
+bool rlk_claim_is_fresh(const char *token);
+
 /* The owner in a token that rlk_claim_fresh_token() made; "" when it has no owner. A ':' alone does
  * not show an owner: values that other libraries set may have one, too. */
 const char *rlk_claim_owner(const char *token);

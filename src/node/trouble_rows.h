@@ -119,6 +119,11 @@ TROUBLE(RLK_TROUBLE_UNCONFIRMED, "granted the lock, but did not confirm the fenc
 TROUBLE(RLK_TROUBLE_ERROR, "replied with an error")
 TROUBLE(RLK_TROUBLE_NOT_ASKED_AGAIN, "was not asked again before our key expired there")
 TROUBLE(RLK_TROUBLE_QUERY_REFUSED, "refused the query: $")
+TROUBLE(RLK_TROUBLE_SCAN_REFUSED, "refused to name its keys: $")
+TROUBLE(RLK_TROUBLE_SCAN_DENIED, "refused to name its keys: $",
+        .advice = "allow our user SCAN (ACL SETUSER: +scan)")
+TROUBLE(RLK_TROUBLE_SCAN_TOO_LONG, "has too many keys with long names in one place to name them")
+TROUBLE(RLK_TROUBLE_SCAN_UNFINISHED, "has not named all its keys in time")
 TROUBLE(RLK_TROUBLE_ANSWER_LOST, "its reply was dropped: out of memory")
 
 /* A command could not be sent. */

@@ -1,6 +1,7 @@
 /* lib/model.c - see model.h. A table of commands, a function for each. */
 #include "lib/model.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,6 +355,59 @@ static void do_time(const struct model_call *c)
     resp_put_text(c->out, number);
 }
 
+/* A key is in one of 64 places by its name, and the cursor is the next place: so a scan names each
+ * key that is there all the time. */
+#define MODEL_PLACES 64
+
+static unsigned place_of(const char *name)
+{
+    unsigned sum = 0;
+
+    while (*name) {
+        sum = 31 * sum + (unsigned char)*name++;
+    }
+    return sum % MODEL_PLACES;
+}
+
+static bool is_scanned(const struct model_call *c, const struct model_key *key, unsigned place)
+{
+    return key->db == c->s->db && key->until_ms > now_ms(c->m) && place_of(key->name) == place &&
+           fnmatch(model_word(c, 3), key->name, 0) == 0;
+}
+
+static size_t scan_place(const struct model_call *c, unsigned place, struct evbuffer *out)
+{
+    const struct model_key *key;
+    size_t n = 0;
+
+    for (key = c->m->keys; key; key = key->next) {
+        if (is_scanned(c, key, place)) {
+            resp_put_text(out, key->name);
+            n++;
+        }
+    }
+    return n;
+}
+
+/* SCAN cursor MATCH pattern COUNT n TYPE string: all keys of the model are strings. */
+static void do_scan(const struct model_call *c)
+{
+    unsigned place = (unsigned)strtoul(model_word(c, 1), NULL, 10);
+    size_t n = 0, most = strtoul(model_word(c, 5), NULL, 10);
+    struct evbuffer *names = evbuffer_new();
+    char cursor[24];
+
+    for (; place < MODEL_PLACES && n < most; place++) {
+        n += scan_place(c, place, names);
+    }
+    snprintf(cursor, sizeof(cursor), "%u", place < MODEL_PLACES ? place : 0);
+    resp_put_array(c->out, 2);
+    resp_put_text(c->out, cursor);
+    resp_put_array(c->out, n);
+    evbuffer_add_buffer(c->out, names);
+    evbuffer_free(names);
+}
+
 static void do_flushall(const struct model_call *c)
 {
     model_flush(c->m);
@@ -388,6 +442,7 @@ static const struct command commands[] = {
     {"EVALSHA", model_script_evalsha, false, false},
     {"TIME", do_time, false, false},
     {"FLUSHALL", do_flushall, false, false},
+    {"SCAN", do_scan, false, false},
     {"SUBSCRIBE", model_subscribe, false, true},
     {"PUBLISH", model_do_publish, false, false},
     {"EXISTS", model_exists, false, false},

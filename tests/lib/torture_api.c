@@ -28,6 +28,7 @@ __typeof__(redlock_release) __real_redlock_release, __wrap_redlock_release;
 __typeof__(redlock_release_token) __real_redlock_release_token, __wrap_redlock_release_token;
 __typeof__(redlock_query) __real_redlock_query, __wrap_redlock_query;
 __typeof__(redlock_examine) __real_redlock_examine, __wrap_redlock_examine;
+__typeof__(redlock_list) __real_redlock_list, __wrap_redlock_list;
 __typeof__(redlock_lock_node) __real_redlock_lock_node, __wrap_redlock_lock_node;
 __typeof__(redlock_trace_line) __real_redlock_trace_line, __wrap_redlock_trace_line;
 
@@ -180,6 +181,8 @@ static void deliver(void *arg)
         c->query_cb(p->result, p->status, c->arg);
     } else if (c->examine_cb) {
         c->examine_cb(p->result, p->status, c->arg);
+    } else if (c->list_cb) {
+        c->list_cb(p->result, p->status, c->arg);
     } else if (c->notice_cb) {
         c->notice_cb(p->lock, p->result, c->arg);
     } else if (c->close_cb) {
@@ -224,18 +227,65 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
     pass_on(c, lock, 0, notice);
 }
 
-static void on_query(const struct redlock_query_result *result, int status, void *arg)
+static void read_result(const struct redlock_query_result *result)
 {
-    struct torture_call *c = arg;
     size_t i;
 
-    on_result(c, status);
     for (i = 0; result && i < result->n_nodes; i++) {
         if (strstr(result->nodes[i]->error, "memory")) {
             torture_reported("a query: %s", result->nodes[i]->error);
         }
     }
+}
+
+static void on_query(const struct redlock_query_result *result, int status, void *arg)
+{
+    struct torture_call *c = arg;
+
+    on_result(c, status);
+    read_result(result);
     pass_on(c, NULL, status, result);
+}
+
+struct passed_key {
+    struct torture_call *call;
+    const struct redlock_listed *key;
+};
+
+static void deliver_key(void *arg)
+{
+    const struct passed_key *p = arg;
+
+    p->call->listed_cb(p->key, p->call->arg);
+}
+
+static void on_listed(const struct redlock_listed *key, void *arg)
+{
+    struct torture_call *c = arg;
+    struct passed_key p = {c, key};
+
+    if (in_library > 0) {
+        torture_found("a key was listed inside a call");
+    }
+    if (c->reported) {
+        torture_found("a key was listed after the end of the list");
+    }
+    read_result(key->result);
+    torture_api_call_back(c->base, deliver_key, &p);
+}
+
+static void on_list_end(const struct redlock_list_summary *sum, int status, void *arg)
+{
+    struct torture_call *c = arg;
+    size_t i;
+
+    on_result(c, status);
+    for (i = 0; sum && i < sum->n_nodes; i++) {
+        if (strstr(sum->nodes[i]->error, "memory")) {
+            torture_reported("a list: %s", sum->nodes[i]->error);
+        }
+    }
+    pass_on(c, NULL, status, sum);
 }
 
 static void on_examined(const struct redlock_report *report, int status, void *arg)
@@ -447,6 +497,26 @@ int __wrap_redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg
     c->examine_cb = cb;
     torture_api_begin();
     return torture_api_end(c, __real_redlock_examine(rl, cb ? on_examined : NULL, c));
+}
+
+int __wrap_redlock_list(struct redlock *rl, const struct redlock_list_options *options)
+{
+    struct redlock_list_options mine;
+    struct torture_call *c;
+
+    torture_api_begin();
+    if (options == NULL || options->size != sizeof(mine) || options->list_cb == NULL ||
+        options->listed_cb == NULL) {
+        return torture_api_end(NULL, __real_redlock_list(rl, options));
+    }
+    c = new_call("redlock_list", torture_api_manager(rl), options->arg);
+    c->listed_cb = options->listed_cb;
+    c->list_cb = options->list_cb;
+    mine = *options;
+    mine.listed_cb = on_listed;
+    mine.list_cb = on_list_end;
+    mine.arg = c;
+    return torture_api_end(c, __real_redlock_list(rl, &mine));
 }
 
 /* The scenario may read about the failure in the details of a vote, and nowhere else. */

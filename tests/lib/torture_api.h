@@ -26,6 +26,8 @@ struct torture_call {
     redlock_notice_cb *notice_cb;
     redlock_query_cb *query_cb;
     redlock_examine_cb *examine_cb;
+    redlock_listed_cb *listed_cb;
+    redlock_list_cb *list_cb;
     redlock_close_cb *close_cb;
     void *arg;
 };

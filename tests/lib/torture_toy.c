@@ -209,6 +209,13 @@ int redlock_query(struct redlock *rl, const char *key, size_t key_len, redlock_q
     return REDLOCK_EINVAL;
 }
 
+int redlock_list(struct redlock *rl, const struct redlock_list_options *options)
+{
+    (void)rl;
+    (void)options;
+    return REDLOCK_EINVAL;
+}
+
 int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)
 {
     (void)rl;

@@ -51,6 +51,14 @@ static const struct {
     {{.kind = RLK_TROUBLE_HANDSHAKE_UNANSWERED, .fault = RLK_FAULT_UNANSWERED, .words = "reset"},
      "closed the connection during the handshake (reset); if this port is its tls-port, "
      "write rediss://; otherwise check what listens there, perhaps a proxy"},
+    {{.kind = RLK_TROUBLE_SCAN_REFUSED, .words = "LOADING Redis is loading"},
+     "refused to name its keys: it is loading its data (LOADING); wait until it has finished"},
+    {{.kind = RLK_TROUBLE_SCAN_DENIED, .words = "NOPERM no permissions to run the 'scan' command"},
+     "refused to name its keys: NOPERM no permissions to run the 'scan' command; allow our user "
+     "SCAN (ACL SETUSER: +scan)"},
+    {{.kind = RLK_TROUBLE_SCAN_TOO_LONG},
+     "has too many keys with long names in one place to name them"},
+    {{.kind = RLK_TROUBLE_SCAN_UNFINISHED}, "has not named all its keys in time"},
     {{.kind = RLK_TROUBLE_TLS, .fault = RLK_FAULT_TLS, .words = "has an old certificate"},
      "has an old certificate",
      FOUND(TLS, UNUSABLE, "s_client")},
