@@ -18,7 +18,7 @@
 #include "cli/system/title.h"
 
 static const struct cli_subcommand *const subcommands[] = {
-    &cli_lock,   &cli_acquire, &cli_extend, &cli_release,  &cli_status, &cli_nodes,
+    &cli_lock,   &cli_acquire, &cli_extend, &cli_release,  &cli_status, &cli_list,  &cli_nodes,
     &cli_doctor, &cli_sandbox, &cli_elect,  &cli_exporter, &cli_web,    &cli_break,
 };
 
@@ -36,6 +36,7 @@ static const char help[] =
     "  redlock release KEY... --token TOKEN release the lock\n"
     "  redlock break KEY --reason TEXT      take a lock away from its holder\n"
     "  redlock status KEY...                show who holds the lock, where, and for how long\n"
+    "  redlock list [PREFIX]                show all locks, and who holds them\n"
     "  redlock nodes                        show the state of each master\n"
     "  redlock doctor                       find what is wrong with the masters, and the fix\n"
     "  redlock exporter [KEY...]            serve metrics for Prometheus\n"
@@ -189,7 +190,7 @@ int main(int argc, char **argv)
     cli_signals_init();
     if (first == NULL) {
         return cli_say_usage(NULL, "the command is missing: lock, elect, acquire, extend, "
-                                   "release, status, nodes, doctor, exporter, web or "
+                                   "release, status, list, nodes, doctor, exporter, web or "
                                    "sandbox");
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {

@@ -15,4 +15,12 @@ void cli_status_text_print(const struct redlock *rl, const char *key,
 void cli_status_json_print(FILE *out, const struct redlock *rl, const char *key,
                            const struct redlock_query_result *result);
 
+/* The same without the brace that ends it: more fields may follow. */
+void cli_status_json_fields(FILE *out, const struct redlock *rl, const char *key,
+                            const struct redlock_query_result *result);
+
+/* Who holds the key: "by", "by leader", "with the token" or "with", and then the owner text, the id
+ * or the value. */
+const char *cli_status_holder(const struct redlock_query_result *result, const char **ret_how);
+
 #endif

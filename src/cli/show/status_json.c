@@ -39,8 +39,8 @@ static void print_leader(FILE *out, const struct redlock_query_result *result, b
     cli_json_number(out, "priority", leads, (int64_t)result->priority);
 }
 
-void cli_status_json_print(FILE *out, const struct redlock *rl, const char *key,
-                           const struct redlock_query_result *result)
+void cli_status_json_fields(FILE *out, const struct redlock *rl, const char *key,
+                            const struct redlock_query_result *result)
 {
     bool known = !result->unknown;
     size_t i;
@@ -62,5 +62,12 @@ void cli_status_json_print(FILE *out, const struct redlock *rl, const char *key,
         print_node(out, cli_node_name(rl, i), result->nodes[i]);
         fprintf(out, i + 1 < result->n_nodes ? ",\n" : "\n");
     }
-    fprintf(out, " ]}");
+    fprintf(out, " ]");
+}
+
+void cli_status_json_print(FILE *out, const struct redlock *rl, const char *key,
+                           const struct redlock_query_result *result)
+{
+    cli_status_json_fields(out, rl, key, result);
+    fprintf(out, "}");
 }

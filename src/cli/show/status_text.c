@@ -57,7 +57,7 @@ static void print_term(const struct redlock_query_result *result)
 }
 
 /* The value of the key, if nothing in it says who holds it. */
-static const char *holder(const struct redlock_query_result *result, const char **ret_how)
+const char *cli_status_holder(const struct redlock_query_result *result, const char **ret_how)
 {
     if (result->leader[0]) {
         *ret_how = "by leader";
@@ -74,7 +74,7 @@ static const char *holder(const struct redlock_query_result *result, const char 
 static void print_held(const char *key, const struct redlock_query_result *result)
 {
     const char *how;
-    const char *who = holder(result, &how);
+    const char *who = cli_status_holder(result, &how);
 
     cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", key, how, who,
                 result->ttl_ms == UINT64_MAX ? "never expires" : cli_duration(result->ttl_ms),
