@@ -138,6 +138,29 @@ def states(tap, web):
               [state['events']])
 
 
+def lists(tap):
+    """All locks, if somebody asks for them."""
+    with Web('--list', 'app:') as web:
+        tap.claim('the prefix is in the state', equal('list', web.state()['list']['prefix'], 'app:'))
+        web.start('lock', 'app:one', '--owner', 'db-1', '--', 'sleep', '1000')
+        web.start('lock', 'other', '--', 'sleep', '1000')
+
+        def one():
+            last = json.loads(web.ask('/list')[1])
+            return last if last and last['keys'] else None
+        last = until(one, 'a list with the lock')
+        tap.claim('the locks that begin with the prefix are listed',
+                  equal('keys', [(key['key'], key['owner'], key['held']) for key in last['keys']],
+                        [('app:one', 'db-1', True)]))
+        tap.claim('the list says whether it is complete, and what it cost',
+                  equal('complete', last['complete'], True) + equal('more', last['more'], 0) +
+                  equal('commands', last['commands'] > 0, True))
+        tap.claim('the state says how old it is', equal('asked_ms', web.state()['list']['asked_ms'] >= 0, True))
+    with Web('nightly') as web:
+        tap.claim('without --list nothing is listed', equal('list', web.state()['list'], None))
+        tap.claim('and there is no list', equal('/list', json.loads(web.ask('/list')[1]), None))
+
+
 def messages(peer):
     """The states of a stream."""
     with peer.makefile('r', encoding='utf-8', newline='') as lines:
@@ -259,6 +282,7 @@ def main():
             test(tap, web)
         slow.join(BOUND_S)
         tap.claim('a client that sends a byte now and then is disconnected', ['it is not'] if slow.is_alive() else [])
+    lists(tap)
     names(tap)
     ends(tap)
     return tap.finish()

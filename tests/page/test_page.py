@@ -88,6 +88,23 @@ def without_colour(tap, page):
     tap.claim('no meaning is in a colour', equal('colours', len(colours), 1))
 
 
+def listed(tap, page):
+    """All locks, in order, if they were asked for."""
+    tap.claim('without --list there is no table of all locks', equal('hidden', page.value(
+        'document.getElementById("listed").hidden'), True))
+    with Web('--list', 'all:') as web:
+        web.start('lock', 'all:2', '--owner', NASTY, '--', 'sleep', '1000')
+        web.start('lock', 'all:1', '--owner', 'db-1', '--', 'sleep', '1000')
+        web.start('lock', 'else', '--', 'sleep', '1000')
+        page.call('Page.navigate', url=f'http://localhost:{web.port}/')
+        until(lambda: len(page.value(TABLE % 'all')) == 2, 'both locks')
+        tap.claim('all locks are shown in order', equal('rows', [row[:3] for row in rows(page, 'all')], [
+            ['all:1', 'held', 'db-1'], ['all:2', 'held', NASTY]]))
+        said = page.value('document.getElementById("list-summary").textContent')
+        tap.claim('and what that has cost', [] if re.fullmatch(r'2 locks; listed with \d+ commands in [\d.]+ s\.', said) else [said])
+        page.call('Page.navigate', url='about:blank')
+
+
 LINK = '(document.getElementById("link")?.textContent ?? "")'  # it may be asked before the page is there
 DIM = 'Number(getComputedStyle(document.querySelector("main")).opacity) < 1'
 
@@ -154,6 +171,9 @@ def main():
         keyboard(tap, page)
         without_colour(tap, page)
         hidden(tap, page)
+        listed(tap, page)
+        page.call('Page.navigate', url=f'http://localhost:{web.port}/')
+        until(lambda: len(rows(page, 'masters')) == 5, 'the masters')
         tap.claim('the browser has nothing to complain about', page.errors)
         one_too_many(tap, web, page)
         gone(tap, web, page)

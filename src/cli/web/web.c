@@ -23,6 +23,7 @@
 #include "cli/system/clock.h"
 #include "cli/system/signals.h"
 #include "cli/web/events.h"
+#include "cli/web/listed.h"
 #include "cli/web/masters.h"
 #include "cli/web/pages.h"
 #include "cli/web/watched.h"
@@ -32,17 +33,20 @@
 #define INTEREST_US UINT64_C(10000000) /* how long /state keeps us asking */
 
 static const char help[] =
-    "usage: redlock web [KEY...] [--listen HOST:PORT] [--host NAME] [OPTION...]\n"
+    "usage: redlock web [KEY...] [--list PREFIX] [--listen HOST:PORT] [--host NAME] [OPTION...]\n"
     "\n"
     "Serve a web dashboard: the masters, who holds each KEY, who leads each election, and each\n"
     "event as it happens. It changes nothing. Open http://127.0.0.1:7777/ in a browser.\n"
     "\n"
+    "  --list PREFIX       also show all locks that begin with PREFIX ('': all), up to 1000;\n"
+    "                      listed again 5 s after the last list, at 5000 commands per second\n"
     "  --listen HOST:PORT  an IP address (IPv6 in brackets) or localhost, and a port; 0: any\n"
     "                      (default 127.0.0.1:7777). Anybody who can reach it can read it\n"
     "  --host NAME         also answer requests for this host; can be repeated. IP addresses,\n"
     "                      localhost and the name of this machine are always answered\n"
     "\n"
     "  /state              the same as JSON\n"
+    "  /list               the last list of all locks as JSON\n"
     "  /events             the same as server-sent events, at each change and each second\n"
     "\n";
 
@@ -50,6 +54,7 @@ static const char help_end[] =
     "\n"
     "example:\n"
     "  redlock web nightly cron\n"
+    "  redlock web --list app:\n"
     "\n"
     "exit status: 128+N signal N, 64 wrong usage, 70 it cannot listen there, or an internal\n"
     "error\n";
@@ -64,6 +69,7 @@ struct web {
     struct cli_http *http;
     struct cli_masters masters;
     struct cli_events events;
+    struct cli_listed listed;
     struct cli_watched keys[MAX_KEYS];
     size_t n_keys;
     struct event *tick;
@@ -88,7 +94,9 @@ static void write_state(FILE *out, const struct web *web)
         fprintf(out, i ? ",\n" : "\n");
         cli_watched_json(out, &web->keys[i], now);
     }
-    fprintf(out, "],\n\"events\": ");
+    fprintf(out, "],\n\"list\": ");
+    cli_listed_json(out, &web->listed, now);
+    fprintf(out, ",\n\"events\": ");
     cli_events_json(out, &web->events);
     fprintf(out, "}\n");
 }
@@ -138,6 +146,14 @@ static int write_json(struct evbuffer *body, void *arg)
     return add_state(body, arg, false);
 }
 
+static int write_list(struct evbuffer *body, void *arg)
+{
+    struct web *web = arg;
+
+    look(web);
+    return evbuffer_add_printf(body, "%s", cli_listed_last(&web->listed)) < 0 ? -1 : 0;
+}
+
 static int write_first(struct evbuffer *body, void *arg)
 {
     look(arg);
@@ -149,6 +165,7 @@ static const struct cli_http_route routes[] = {
     {"/page.css", "text/css; charset=utf-8", cli_page_css, NULL, false},
     {"/page.js", "text/javascript; charset=utf-8", cli_page_js, NULL, false},
     {"/state", "application/json", NULL, write_json, false},
+    {"/list", "application/json", NULL, write_list, false},
     {"/events", "text/event-stream", NULL, write_first, true},
 };
 
@@ -196,6 +213,9 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     cli_masters_look(&web->masters, web->session->rl, on_master, web);
     for (i = 0; watched && i < web->n_keys; i++) {
         cli_watched_ask(&web->keys[i]);
+    }
+    if (watched) {
+        cli_listed_ask(&web->listed);
     }
     if (cli_http_streams(web->http) > 0) {
         send_state(web);
@@ -265,13 +285,30 @@ static int begin_web(struct web *web)
     return code == CLI_OK ? announce(web) : code;
 }
 
+static int check_list_prefix(const struct web *web)
+{
+    const char *prefix = web->listed.prefix;
+
+    if (prefix && web->session->prefix_len + strlen(prefix) > REDLOCK_MAX_KEY) {
+        return cli_say_usage("web",
+                             "--list and --key-prefix (or REDLOCK_KEY_PREFIX) have more than %d "
+                             "bytes together",
+                             REDLOCK_MAX_KEY);
+    }
+    return CLI_OK;
+}
+
 static int run_web(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
     struct web *web = arg;
     int code;
 
     web->session = session;
-    code = begin_web(web);
+    web->listed.rl = session->rl;
+    code = check_list_prefix(web);
+    if (code == CLI_OK) {
+        code = begin_web(web);
+    }
     if (code == CLI_OK) {
         code = cli_signals_run(signals, &session->loop, &web->done);
     }
@@ -289,6 +326,7 @@ static void free_web(void *arg)
     for (i = 0; i < web->n_keys; i++) {
         cli_watched_free(&web->keys[i]);
     }
+    cli_listed_free(&web->listed);
     cli_events_free(&web->events);
 }
 
@@ -322,9 +360,11 @@ static int take_listen(void *arg, const char *value)
     return CLI_GO_ON;
 }
 
-static const struct cli_option options[] = {{"listen", CLI_CALL, .take = take_listen},
-                                            {"host", CLI_CALL, .take = take_host},
-                                            {.name = NULL}};
+static const struct cli_option options[] = {
+    {"list", CLI_TEXT, .field = offsetof(struct web, listed) + offsetof(struct cli_listed, prefix)},
+    {"listen", CLI_CALL, .take = take_listen},
+    {"host", CLI_CALL, .take = take_host},
+    {.name = NULL}};
 
 static int read_web(struct cli_args *args, int argc, char **argv)
 {

@@ -10,6 +10,7 @@ let newest = null;
 let source = null;
 let heard = null; // when the last state came
 let summary = 'redlock';
+let listed = 0; // the number of the list that is shown
 
 // Characters that show nothing, or turn the text after them, are shown as their numbers.
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb]/g;
@@ -101,6 +102,31 @@ function lockRow(entry, masters) {
     status.waiters === null ? '\u2013' : status.waiters];
 }
 
+function listRow(status) {
+  return [status.key, status.held === null ? bad('not known') : 'held', status.owner || status.token || '\u2013',
+    span(status.ttl_ms), status.fencing_token || '\u2013',
+    status.holding + ' of ' + status.nodes.length,
+    status.waiters === null ? '\u2013' : status.waiters];
+}
+
+function showList(list) {
+  list.keys.sort((a, b) => a.key < b.key ? -1 : 1);
+  setText(byId('list-summary'), (list.complete ? '' : '\u26a0 Locks may be missing. ') +
+    (list.keys.length + list.more) + ' locks' + (list.more ? ', of which ' + list.keys.length + ' are shown' : '') +
+    '; listed with ' + list.commands + ' commands in ' + span(list.elapsed_ms) + '.');
+  fill('all', list.keys.map(listRow), 'Nothing is locked.');
+}
+
+// Each list is fetched once.
+function follow(list) {
+  byId('listed').hidden = !list;
+  if (!list || list.lists === listed) { return; }
+  const before = listed;
+  listed = list.lists;
+  fetch('list').then((reply) => reply.json()).then((last) => { if (last) { showList(last); } })
+    .catch(() => { listed = before; });
+}
+
 function electionRow(entry) {
   const known = entry.observed && entry.observed.known;
   return [key(entry), !known ? bad('not known') : entry.observed.leader || 'nobody',
@@ -145,6 +171,7 @@ function show(state) {
     'No keys were given: redlock web KEY...');
   fill('elections', state.keys.filter((entry) => entry.election).map(electionRow),
     'Nobody has led one of the keys since this began.');
+  follow(state.list);
   showEvents(state.events);
 }
 
