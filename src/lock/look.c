@@ -164,16 +164,19 @@ static const struct rlk_talk look_talk = {
         {.format = format_value, .take = take_value}, {.format = format_ttl, .take = take_ttl}),
     .free = end_look, .done = on_look_done, .broken = on_look_broken};
 
+/* The user may look again while it is told the result: until that call returns, the look before has
+ * a reference, too. Both together stand for one reference to the user. */
 bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, uint64_t now_us)
 {
+    bool is_first = l->refs == 0;
+
     rlk_found_clear(&l->found);
     memset(&l->found, 0, sizeof(l->found));
     l->tracked = tracks;
-    l->refs = 0;
     if (!rlk_talk_begin(&n->link, &look_talk, l, now_us)) {
         return false;
     }
-    l->user->refs++;
+    l->user->refs += is_first;
     RLK_TRACE_CLAIM(n, l->user->key, .kind = REDLOCK_TRACE_SENT,
                     .question = REDLOCK_QUESTION_HOLDER, .nodes = rlk_mask_bit(n->index));
     return true;
