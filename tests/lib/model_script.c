@@ -25,7 +25,8 @@ enum model_script_kind {
     MODEL_SCRIPT_MARK,
     MODEL_SCRIPT_WAIT,
     MODEL_SCRIPT_LEAVE,
-    MODEL_SCRIPT_UPKEEP
+    MODEL_SCRIPT_UPKEEP,
+    MODEL_SCRIPT_UNKNOWN
 };
 
 struct model_script {
@@ -57,7 +58,8 @@ static enum model_script_kind kind_of(const char *text, size_t len)
                  {"'TIME'", MODEL_SCRIPT_MARK},
                  {"'PX', left", MODEL_SCRIPT_SWAP},
                  {"'PTTL'", MODEL_SCRIPT_TAKE},
-                 {COUNTER, MODEL_SCRIPT_CONFIRM}};
+                 {COUNTER, MODEL_SCRIPT_CONFIRM},
+                 {"'SET'", MODEL_SCRIPT_TAKE}};
     size_t i;
 
     for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
@@ -65,7 +67,7 @@ static enum model_script_kind kind_of(const char *text, size_t len)
             return signs[i].kind;
         }
     }
-    return MODEL_SCRIPT_TAKE;
+    return MODEL_SCRIPT_UNKNOWN;
 }
 
 /* ---- those that were loaded ---- */
@@ -450,8 +452,13 @@ static void run_script(const struct model_call *c, const struct model_script *sc
                 [MODEL_SCRIPT_WAIT] = {model_run_wait, 4, 4},
                 [MODEL_SCRIPT_LEAVE] = {model_run_leave, 1, 1},
                 [MODEL_SCRIPT_UPKEEP] = {run_upkeep, 0, 0}};
-    struct model_keys k = look_at_keys(c);
+    struct model_keys k;
 
+    if (script->kind == MODEL_SCRIPT_UNKNOWN) {
+        resp_put_error(c->out, "ERR this fake knows no such script");
+        return;
+    }
+    k = look_at_keys(c);
     if (k.n_args < runs[script->kind].least || k.n_args > runs[script->kind].most) {
         resp_put_error(c->out, "ERR this fake knows no script with so many arguments");
         return;

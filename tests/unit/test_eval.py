@@ -179,7 +179,7 @@ class Server:
 def promised(path):
     """The answers that the top of a script's file lists."""
     with open(path, encoding='ascii') as file:
-        head = file.read().split('\n\n', 1)[0]
+        head = file.read().split('\n\n', 1)[0] + '\n'
     block = re.search(r'^-- Answers(  .*\n(?:--   .*\n)*)', head, re.MULTILINE)
     lines = block.group(1).replace('\n--', '\n').splitlines() if block else []
     return {re.match(r' +(\S.*?)  +\S', line).group(1) for line in lines}
