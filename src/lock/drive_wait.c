@@ -10,7 +10,6 @@
 #include "lock/manager.h"
 #include "lock/observation.h"
 #include "lock/trace.h"
-#include "net/clock.h"
 #include "node/capacity.h"
 #include "node/talk.h"
 
@@ -91,14 +90,14 @@ static void track_all(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us
     }
 }
 
-/* [W5] Wait queues are in the order of the tickets: a waiter that was woken in vain gets its
+/* [W8] Wait queues are in the order of the time waited: a waiter that was woken in vain gets its
  * position back. */
-static void take_ticket(struct redlock_lock *lock)
+static void count_time_waited(struct redlock_lock *lock, uint64_t now_us)
 {
-    if (lock->acquiring->ticket_us == 0) {
-        lock->acquiring->ticket_us = rlk_clock_wall_us();
-    }
-    lock->claim->ticket_us = lock->acquiring->ticket_us;
+    struct rlk_acquiring *a = lock->acquiring;
+
+    a->since_us = a->since_us ? a->since_us : now_us;
+    lock->claim->waited_us = rlk_time_sub(now_us, a->since_us);
 }
 
 void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)
@@ -108,7 +107,7 @@ void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out
     }
     if (out->wait) {
         track_all(lock, out->track, now_us);
-        take_ticket(lock);
+        count_time_waited(lock, now_us);
         lock->claim->wait_channel = lock->rl->options.wake_channel;
         lock->claim->yields = out->wait_yields;
         rlk_ask(lock, RLK_ASK_WAIT, out->wait, lock->claim->ttl_ms, now_us);

@@ -77,7 +77,7 @@ bool rlk_lock_begin_acquiring(struct redlock_lock *lock)
     a->lock = lock;
     a->driver_status = 0;
     a->stepping = false;
-    a->seen_fence = a->ticket_us = a->subscribed = 0;
+    a->seen_fence = a->since_us = a->subscribed = 0;
     return true;
 }
 

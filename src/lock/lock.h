@@ -49,7 +49,7 @@ struct rlk_acquiring {
     bool stepping;     /* its attempt is being stepped */
     redlock_acquire_cb *cb;
     uint64_t seen_fence; /* the largest counter that a node replied [S12] */
-    uint64_t ticket_us;  /* since when masters list us, by our wall clock; 0: not yet */
+    uint64_t since_us;   /* since when masters list us; 0: not yet */
     uint64_t subscribed; /* nodes whose subscriber connection the attempt keeps open */
     char owner[REDLOCK_MAX_OWNER + 1];
 };

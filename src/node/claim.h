@@ -35,7 +35,7 @@ struct rlk_claim {
         *channel; /* what its release tells the wait queues. NULL: nothing; "": wake the first
                      waiter; else also take this channel out of them. Borrowed from the manager */
     const char *wait_channel;                /* of WAIT and LEAVE; borrowed, too */
-    uint64_t ticket_us;                      /* of WAIT: since when we wait, by our wall clock */
+    uint64_t waited_us;                      /* of WAIT: how long we have waited */
     uint64_t native_refused, script_refused; /* nodes that have refused to release it that way */
     uint64_t hint;                           /* [S12] the counters become at least that */
     uint64_t fence;   /* [S12] the fencing token; 0: the lock has none, or not yet */

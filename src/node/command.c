@@ -225,7 +225,7 @@ void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, cons
 {
     char *at = put_text(begin_keys(c, &rlk_script_wait, text, claim, 4), channel);
 
-    at = put_number(at, claim->ticket_us);
+    at = put_number(at, claim->waited_us);
     at = put_number(at, claim->yields);
     finish(c, put_number(at, RLK_COMMAND_WAITING_MS));
 }

@@ -2,7 +2,7 @@
 --
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  our channel
--- ARGV[2]  our ticket: since when we wait, by our wall clock, in microseconds
+-- ARGV[2]  how long we have waited, in microseconds; at most a day counts
 -- ARGV[3]  1 when we have just released the keys: then it is not our turn in any case; 0 otherwise
 -- ARGV[4]  how long the list lives after this call, in milliseconds
 --
@@ -15,11 +15,12 @@
 -- is before us, that one is woken, and we stay in that list. Somebody who was woken is in no list,
 -- and is still before all who have later tickets: if it asks again, it is its turn.
 --
--- A list is in the order of the tickets, so the lists of all masters are in the same order. A ticket
--- that is later than our clock, or more than a second earlier, is moved to that limit: a client
--- whose clock is wrong gains or loses a second at most. A channel that is in the list keeps its
--- place, unless its ticket is later than our clock: then the clock was set back since, and all who
--- came later would be before it. It gets the earliest ticket that is allowed now.
+-- A list is in the order of the tickets: since when each of them waits, by our clock. No clock of a
+-- client matters, so the lists of all masters are in the same order, except for clients that began
+-- to wait within the time that a message takes. Who was woken in vain has its place back.
+--
+-- A channel that is in the list keeps its ticket, or gets an earlier one: an earlier call may have
+-- been under way for longer, or our clock was set back since.
 --
 -- `left` is the ttl of the key in milliseconds: -1 when it has none, -2 when it is free. `value` is
 -- its value: '' when it is free, or no string.
@@ -29,9 +30,8 @@
 local ours, yields = ARGV[1], ARGV[3] == '1'
 local wake, leave = waiting(waiting_suffix)
 local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local earliest = now - 1000000
-local ticket = math.min(math.max(tonumber(ARGV[2]), earliest), now)
+local waited = math.min(tonumber(ARGV[2]), 86400000000)
+local ticket = time[1] * 1000000 + time[2] - waited
 
 -- Returns the key whose list we enter, and its value; nil when it is our turn.
 local function find_key()
@@ -57,8 +57,8 @@ local function enter(list)
     if not has and redis.call('ZCARD', list) >= 1024 then
         return -1
     end
-    if not has or tonumber(has) > now then
-        redis.call('ZADD', list, string.format('%.0f', has and earliest or ticket), ours)
+    if not has or tonumber(has) > ticket then
+        redis.call('ZADD', list, string.format('%.0f', ticket), ours)
     end
     return redis.call('ZRANK', list, ours) + 1
 end

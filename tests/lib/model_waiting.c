@@ -8,6 +8,7 @@
 
 #define LONGEST 1024
 #define MOST_DEAD 32
+#define A_DAY_US UINT64_C(86400000000)
 
 struct model_list {
     struct model_list *next;
@@ -192,18 +193,11 @@ static const char *argument(const struct model_call *c, const struct model_keys 
     return model_word(c, 2 + k->n + i);
 }
 
-/* The earliest ticket that is allowed now. */
-static uint64_t earliest(const struct model_call *c)
-{
-    return model_now_us(c->m) - 1000000;
-}
-
 static uint64_t ticket(const struct model_call *c, const struct model_keys *k)
 {
-    uint64_t now_us = model_now_us(c->m), us = strtoull(argument(c, k, 2), NULL, 10);
+    uint64_t waited_us = strtoull(argument(c, k, 2), NULL, 10);
 
-    us = us > earliest(c) ? us : earliest(c);
-    return us < now_us ? us : now_us;
+    return model_now_us(c->m) - (waited_us < A_DAY_US ? waited_us : A_DAY_US);
 }
 
 /* The key whose list we enter: the first that is taken, or else the first for which somebody else
@@ -251,9 +245,9 @@ static long long enter(const struct model_call *c, const char *key, const struct
     }
     if (place == 0) {
         place = insert(list, channel, ticket(c, k));
-    } else if (list->ticket_us[place - 1] > model_now_us(c->m)) {
+    } else if (list->ticket_us[place - 1] > ticket(c, k)) {
         drop(list, place - 1);
-        place = insert(list, channel, earliest(c));
+        place = insert(list, channel, ticket(c, k));
     }
     list->until_ms = model_now_us(c->m) / 1000 + strtoull(argument(c, k, 4), NULL, 10);
     return (long long)place;

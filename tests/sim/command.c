@@ -241,12 +241,12 @@ static bool read_arguments(const struct world *w, const struct word *arg, unsign
     return m->kind == MESSAGE_RELEASE && n == 0;
 }
 
-/* wait: channel ticket yields life; leave: channel */
+/* wait: channel waited yields life; leave: channel */
 static bool read_waiting(const struct word *arg, unsigned n, struct message *m)
 {
     m->channel = read_channel(&arg[0]);
     if (m->kind == MESSAGE_WAIT && n == 4) {
-        m->ticket_us = number(&arg[1]);
+        m->waited_us = number(&arg[1]);
         m->yields = is(&arg[2], "1");
         m->ttl_ms = (uint32_t)number(&arg[3]);
         return m->channel != 0 && (m->yields || is(&arg[2], "0"));

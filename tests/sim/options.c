@@ -395,8 +395,8 @@ static void draw_watches(struct options *o)
     o->listed = SIM_SHORT_LIST;
 }
 
-/* Masters that keep their data, clocks that are about right, and a lease that is longer than a
- * lock is held. All begin when they are connected. */
+/* Masters that keep their data, and a lease that is longer than a lock is held. All begin when they
+ * are connected. Their wall clocks are wrong: queues are in order all the same [W8]. */
 static void draw_quiet_crowd(struct options *o, struct rlk_prng *p)
 {
     static const unsigned nodes[] = {1, 3, 3, 3, 5, 5, 5, 7};
@@ -417,7 +417,7 @@ static void draw_quiet_crowd(struct options *o, struct rlk_prng *p)
     o->connect_us = 500000;
     o->retry_max_us = draw_between(p, 100000, 400000);
     o->health_us = 3000000;
-    o->skew_us = 20;
+    o->skew_us = 1000000;
     o->rate_ppm = 0;
     o->ordered = true;
     o->returns_holder = RLK_NEVER;

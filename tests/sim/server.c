@@ -26,12 +26,6 @@ static const struct value no_value = {NONE, 0, 0};
 /* Long before a history begins. */
 #define TEN_DAYS_US UINT64_C(864000000000)
 
-/* Like the clients' clocks: the lists are in the order of their tickets [W8]. */
-static bool has_good_clock(const struct world *w)
-{
-    return w->o.crowd == CROWD_HEALTHY;
-}
-
 /* Which command it knows, and which way to release its user may not use: one at most, and for
  * several keys there is only the script. */
 static void draw_native(struct world *w, struct server *s)
@@ -63,8 +57,7 @@ void server_init(struct world *w, unsigned server)
     if (server == w->o.replica) {
         s->master = (server + 1) % w->o.nodes;
     }
-    clock_init(&s->clock, ppm, boot_us,
-               (int64_t)(WORLD_EPOCH_US - (has_good_clock(w) ? boot_us : 0)));
+    clock_init(&s->clock, ppm, boot_us, (int64_t)WORLD_EPOCH_US);
     facts_started(w, server,
                   w->o.young ? draw_upto(&w->prng, options_max_ttl_us(&w->o)) : TEN_DAYS_US);
     if (!w->o.young) {

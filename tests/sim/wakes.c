@@ -13,6 +13,9 @@
 /* The most dead channels that one call takes out of a list. */
 #define MOST_DEAD 32
 
+/* [W8] The longest wait that counts. */
+#define A_DAY_US UINT64_C(86400000000)
+
 /* A master looks for ended keys ten times a second. */
 #define EXPIRY_CYCLE_US 100000
 
@@ -245,18 +248,9 @@ static uint64_t time_of(const struct world *w, unsigned server)
     return clock_wall(&w->servers[server].clock, w->now_us);
 }
 
-/* The earliest ticket that is allowed then. */
-static uint64_t earliest(uint64_t now_us)
-{
-    return rlk_time_sub(now_us, 1000000);
-}
-
-/* At most a second old, and not of the future. */
 static uint64_t ticket_of(const struct world *w, unsigned server, const struct message *m)
 {
-    uint64_t now_us = time_of(w, server);
-
-    return rlk_time_min(rlk_time_max(m->ticket_us, earliest(now_us)), now_us);
+    return rlk_time_sub(time_of(w, server), rlk_time_min(m->waited_us, A_DAY_US));
 }
 
 /* ours: is not woken; 0: there is no such channel. */
@@ -316,10 +310,9 @@ static int64_t insert(struct list *l, uint64_t channel, uint64_t ticket_us)
     return i + 1;
 }
 
-/* The place, from 1; -1: the list is full. A ticket of the future was given before the clock was
- * set back. */
-static int64_t enter(struct list *l, unsigned room, uint64_t channel, uint64_t ticket_us,
-                     uint64_t now_us)
+/* The place, from 1; -1: the list is full. An earlier call may have been under way for longer, or
+ * the clock was set back since. */
+static int64_t enter(struct list *l, unsigned room, uint64_t channel, uint64_t ticket_us)
 {
     unsigned i;
 
@@ -328,11 +321,11 @@ static int64_t enter(struct list *l, unsigned room, uint64_t channel, uint64_t t
     if (i == l->n) {
         return i == room ? -1 : insert(l, channel, ticket_us);
     }
-    if (l->tickets_us[i] <= now_us) {
+    if (l->tickets_us[i] <= ticket_us) {
         return i + 1;
     }
     take_out(l, channel);
-    return insert(l, channel, earliest(now_us));
+    return insert(l, channel, ticket_us);
 }
 
 /* The key whose list the client enters; NONE: it is its turn. */
@@ -383,7 +376,7 @@ void wakes_wait(struct world *w, unsigned server, struct message *m)
     if (wanted != NONE) {
         struct list *l = list_of(w, server, wanted);
 
-        m->integer = enter(l, w->o.listed, m->channel, ticket_of(w, server, m), time_of(w, server));
+        m->integer = enter(l, w->o.listed, m->channel, ticket_of(w, server, m));
         if (m->integer > 0) {
             l->ends_ms = clock_wall(&w->servers[server].clock, w->now_us) / 1000 + m->ttl_ms;
         }

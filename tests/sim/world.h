@@ -148,7 +148,7 @@ struct message {
     unsigned keys;  /* EXISTS, GET, PTTL, WAIT, LEAVE: as bits; and counters: world_counter() */
     uint64_t
         channel; /* SUBSCRIBE, WAIT, LEAVE, RELEASE: its number; 0: the invalidations, or none */
-    uint64_t ticket_us;     /* WAIT: since when the client waits, by its wall clock */
+    uint64_t waited_us;     /* WAIT: for how long the client has waited */
     bool yields;            /* WAIT: it has just released the keys */
     bool wakes;             /* RELEASE: of a lock, which wakes who waits for it */
     bool text;              /* EVAL, not EVALSHA */

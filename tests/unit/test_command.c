@@ -294,14 +294,14 @@ TEST_LOOP(waiting_and_leaving_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 
     struct rlk_claim *c = make((unsigned)_i);
     unsigned text, yields;
 
-    c->ticket_us = UINT64_C(1795357800123456);
+    c->waited_us = UINT64_C(1795357800123456);
     for (text = 0; text < 2; text++) {
         for (yields = 0; yields < 2; yields++) {
             c->yields = yields;
             rlk_command_wait(&command, c, CHANNEL, text);
             script_and_keys(rlk_script_wait.text, c, text);
             word(CHANNEL);
-            number(c->ticket_us);
+            number(c->waited_us);
             number(yields);
             number(10000);
             check_command();

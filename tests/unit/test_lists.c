@@ -95,11 +95,12 @@ static uint64_t wall_clock_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-static redisReply *wait_since(unsigned bits, const char *channel, uint64_t ticket_us)
+/* Who has waited for so many seconds. */
+static redisReply *wait_after(unsigned bits, const char *channel, unsigned waited_s)
 {
     struct rlk_claim *claim = claim_to(bits, false);
 
-    claim->ticket_us = ticket_us;
+    claim->waited_us = waited_s * UINT64_C(1000000);
     rlk_command_wait(&command, claim, channel, true);
     rlk_claim_unref(claim);
     return run();
@@ -107,13 +108,7 @@ static redisReply *wait_since(unsigned bits, const char *channel, uint64_t ticke
 
 static redisReply *wait_for(unsigned bits, const char *channel)
 {
-    return wait_since(bits, channel, wall_clock_us());
-}
-
-/* Who has waited for half a second. */
-static redisReply *wait_for_long(unsigned bits, const char *channel)
-{
-    return wait_since(bits, channel, wall_clock_us() - 500000);
+    return wait_after(bits, channel, 0);
 }
 
 static redisReply *leave(unsigned bits, const char *channel)
@@ -277,7 +272,7 @@ static void begin_model(void)
     unsigned i;
 
     model_init(&model);
-    model.clock_us += wall_clock_us() - model_now_us(&model); /* tickets are of this clock */
+    model.clock_us += wall_clock_us() - model_now_us(&model);
     for (i = 0; i < CHANNELS; i++) {
         strcpy(listeners[i].channels[0], channels[i]);
         listeners[i].n_channels = 1;
@@ -386,7 +381,7 @@ static void format_some(struct rlk_prng *p)
     unsigned what = draw(p, 6);
 
     if (what < 3) {
-        claim->ticket_us = wall_clock_us() - draw(p, 500000);
+        claim->waited_us = draw(p, 5) * UINT64_C(100000000); /* in steps longer than the walk */
         claim->yields = draw(p, 3) == 2;
         rlk_command_wait(&command, claim, channel, true);
     } else if (what == 3) {
@@ -427,11 +422,11 @@ TEST_LOOP(the_model_does_what_the_server_does, 0, 8)
     end_model();
 }
 
-static void format_wait(unsigned channel)
+static void format_wait(unsigned channel, unsigned waited_s)
 {
     struct rlk_claim *claim = claim_to(1, false);
 
-    claim->ticket_us = wall_clock_us();
+    claim->waited_us = waited_s * UINT64_C(1000000);
     rlk_command_wait(&command, claim, channels[channel], true);
     rlk_claim_unref(claim);
 }
@@ -447,16 +442,16 @@ TEST(the_model_moves_tickets_of_the_future_as_the_server_does)
     for (i = 0; i < 2; i++) {
         DO("ZADD p:a:redlock-waiting %llu %s", (unsigned long long)model_now_us(&model),
            channels[i]);
-        format_wait(i);
+        format_wait(i, 0);
         freeReplyObject(run_model());
     }
     model.clock_us -= 21000000;
     for (i = 0; i < 5; i++) {
-        format_wait((unsigned[]){2, 1, 3, 0, 2}[i]);
+        format_wait((unsigned[]){2, 1, 3, 0, 2}[i], (unsigned[]){0, 1, 0, 2, 0}[i]);
         compare_answers();
         compare_lists();
     }
-    check_list("p:a", "p:w2 p:w1 p:w3 p:w4 ");
+    check_list("p:a", "p:w1 p:w2 p:w3 p:w4 ");
     end_model();
 }
 
@@ -469,7 +464,7 @@ TEST(a_release_wakes_the_first_and_tells_the_next)
     says_position(wait_for(1, "p:w1"), 1, true, "other");
     says_position(wait_for(1, "p:w2"), 2, true, "other");
     says_position(wait_for(1, "p:w3"), 3, true, "other");
-    says_position(wait_for_long(1, "p:w4"), 1, true, "other");
+    says_position(wait_after(1, "p:w4", 9), 1, true, "other");
     says_position(wait_for(1, "p:w2"), 3, true, "other");
     check_list("p:a", "p:w4 p:w1 p:w2 p:w3 ");
     ck_assert_int_eq(number(release(1, "")), -1);
@@ -482,71 +477,69 @@ TEST(a_release_wakes_the_first_and_tells_the_next)
     check_list("p:a", "p:w2 p:w3 ");
 }
 
-/* A clock that is wrong gains or loses a second at most. */
-TEST(a_ticket_is_at_most_a_second_old_and_not_of_the_future)
+/* [W7, W8] Woken in vain after a long wait. */
+TEST(who_was_woken_has_its_place_back)
 {
-    struct rlk_claim *claim = claim_to(1, false);
-    uint64_t now_us = wall_clock_us();
-
+    DO("SET p:a " MINE " PX 90000");
+    says_position(wait_after(1, "p:w1", 20), 1, true, MINE);
+    says_position(wait_after(1, "p:w2", 10), 2, true, MINE);
+    ck_assert_int_eq(number(release(1, "")), 2);
     DO("SET p:a other PX 90000");
-    claim->ticket_us = now_us + 60000000;
-    rlk_command_wait(&command, claim, "p:w1", true);
-    says_position(run(), 1, true, "other");
-    claim->ticket_us = 1;
-    rlk_command_wait(&command, claim, "p:w2", true);
-    says_position(run(), 1, true, "other");
-    ck_assert_int_le(number(ask_on(server, "ZCOUNT p:a:redlock-waiting -inf %llu",
-                                   (unsigned long long)now_us - 1000001)),
-                     0);
-    ck_assert_int_eq(number(ask_on(server, "ZCOUNT p:a:redlock-waiting %llu +inf",
-                                   (unsigned long long)now_us + 60000000)),
-                     0);
-    rlk_claim_unref(claim);
+    check_list("p:a", "p:w2 ");
+    says_position(wait_after(1, "p:w1", 21), 1, true, "other");
 }
 
-/* [W8] By how much the clock of the master was set since somebody with the ticket of then entered;
- * and our own clock, which was set with it or not. */
-static const struct {
-    const char *what;
-    int64_t step_s, ours_s;
-    const char *order;
-} clock_steps[] = {
-    {"set back, and the clients' too", -21, -21, "p:w1 p:w2 p:w3 "},
-    {"set back, and the clients' not", -21, 0, "p:w1 p:w2 p:w3 "},
-    {"set forward, and the clients' too", 21, 21, "p:w1 p:w2 p:w3 "},
-    {"set forward, and the clients' not", 21, 0, "p:w1 p:w2 p:w3 "},
-};
-
-/* p:w1 has entered before the step, p:w2 before it looks again, and p:w3 after that. */
-TEST_LOOP(a_clock_that_was_set_delays_nobody_who_entered_before_or_after, 0, 4)
+/* [W8] The first call of p:w2 was under way for 15 s, and then a later one of p:w1 was. */
+TEST(who_is_listed_is_never_moved_behind_another)
 {
-    int64_t now_us = (int64_t)wall_clock_us(), step_us = clock_steps[_i].step_s * 1000000;
-    uint64_t ours_us = (uint64_t)(now_us - step_us + clock_steps[_i].ours_s * 1000000);
+    DO("SET p:a other PX 90000");
+    says_position(wait_after(1, "p:w1", 10), 1, true, "other");
+    says_position(wait_after(1, "p:w2", 5), 2, true, "other");
+    says_position(wait_after(1, "p:w2", 20), 1, true, "other");
+    says_position(wait_after(1, "p:w1", 0), 2, true, "other");
+    says_position(wait_after(1, "p:w3", 9), 3, true, "other");
+}
+
+/* [W8] Others are before it after a day. */
+TEST(nobody_has_waited_for_more_than_a_day)
+{
+    const unsigned day_s = 86400;
 
     DO("SET p:a other PX 90000");
-    DO("ZADD p:a:redlock-waiting %lld p:w1", (long long)(now_us - step_us));
-    freeReplyObject(wait_since(1, "p:w2", ours_us));
-    says_position(wait_since(1, "p:w1", (uint64_t)(now_us - step_us)), 1, true, "other");
-    freeReplyObject(wait_since(1, "p:w3", ours_us + 1));
-    check_list("p:a", clock_steps[_i].order);
+    says_position(wait_after(1, "p:w1", day_s), 1, true, "other");
+    says_position(wait_after(1, "p:w2", 100 * day_s), 2, true, "other");
+}
+
+/* [W8] By how much the clock of the master was set since somebody who has waited for 5 s entered.
+ */
+static const int64_t clock_steps[] = {-21, 21};
+
+/* p:w1 has entered before the step, p:w2 before p:w1 looks again, and p:w3 after that. */
+TEST_LOOP(a_clock_that_was_set_delays_nobody_who_entered_before_or_after, 0, 2)
+{
+    int64_t now_us = (int64_t)wall_clock_us(), step_us = clock_steps[_i] * 1000000;
+
+    DO("SET p:a other PX 90000");
+    DO("ZADD p:a:redlock-waiting %lld p:w1", (long long)(now_us - step_us - 5000000));
+    freeReplyObject(wait_for(1, "p:w2"));
+    says_position(wait_after(1, "p:w1", 5), 1, true, "other");
+    freeReplyObject(wait_for(1, "p:w3"));
+    check_list("p:a", "p:w1 p:w2 p:w3 ");
     DO("DEL p:a");
-    says_position(wait_since(1, "p:w3", ours_us + 1), 2, false, "");
+    says_position(wait_for(1, "p:w3"), 2, false, "");
     check_heard("p:w1 tp:a\np:w2 np:a\n");
 }
 
 /* Whoever was woken is out of the list, and looks again before it has asked for the lock. */
 TEST(nobody_with_a_later_ticket_is_woken)
 {
-    uint64_t now_us = wall_clock_us();
-
     DO("SET p:a other PX 90000");
-    says_position(wait_since(1, "p:w2", now_us), 1, true, "other");
+    says_position(wait_after(1, "p:w2", 5), 1, true, "other");
     DO("DEL p:a");
-    says_position(wait_since(1, "p:w3", now_us - 1), 0, false, "");
-    says_position(wait_since(1, "p:w1", now_us), 0, false, "");
+    says_position(wait_after(1, "p:w3", 9), 0, false, "");
     check_list("p:a", "p:w2 ");
     check_heard("");
-    says_position(wait_since(1, "p:w3", now_us), 1, false, "");
+    says_position(wait_after(1, "p:w3", 1), 1, false, "");
     check_heard("p:w2 tp:a\n");
 }
 
@@ -575,7 +568,7 @@ TEST(a_list_has_at_most_1024_channels)
         says_position(wait_for(1, channel), i, true, "other");
     }
     says_position(wait_for(1, "p:w1"), -1, true, "other");
-    says_position(wait_for_long(1, "p:w1"), -1, true, "other");
+    says_position(wait_after(1, "p:w1", 9), -1, true, "other");
     says_position(wait_for(1, "x7"), 7, true, "other");
     ck_assert_int_eq(number(ask_on(server, "ZCARD p:a:redlock-waiting")), 1024);
 }

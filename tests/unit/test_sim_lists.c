@@ -159,19 +159,19 @@ static void run_model(const struct rlk_script *script, unsigned keys, const char
     evbuffer_free(reply);
 }
 
-static void compare_wait(unsigned keys, unsigned channel, unsigned age_us, bool yields)
+static void compare_wait(unsigned keys, unsigned channel, uint64_t waited_us, bool yields)
 {
     struct message m = {.kind = MESSAGE_WAIT, .keys = keys, .channel = channel, .yields = yields};
     char name[] = {(char)('0' + channel), '\0'}, reply[TEXT];
-    char ticket[24];
+    char waited[24];
     long long place, left;
 
     m.ttl_ms = 10000;
-    m.ticket_us = WORLD_EPOCH_US - age_us;
-    snprintf(ticket, sizeof(ticket), "%llu", (unsigned long long)m.ticket_us);
+    m.waited_us = waited_us;
+    snprintf(waited, sizeof(waited), "%llu", (unsigned long long)waited_us);
     wakes_wait(&world, 0, &m);
     run_model(&rlk_script_wait, keys,
-              (const char *const[]){name, ticket, yields ? "1" : "0", "10000", NULL}, reply);
+              (const char *const[]){name, waited, yields ? "1" : "0", "10000", NULL}, reply);
     ck_assert_int_eq(sscanf(reply, "*3\r\n:%lld\r\n:%lld\r\n", &place, &left), 2);
     ck_assert_int_eq(m.answer, ANSWER_POSITION);
     ck_assert_int_eq(m.integer, place);
@@ -235,7 +235,9 @@ TEST_LOOP(the_lists_of_the_simulator_are_those_of_the_model, 0, 6)
         } else if (step < 4) {
             change_key(draw(&p, SIM_KEYS), draw(&p, 2) != 0);
         } else if (step < 8) {
-            compare_wait(1 + draw(&p, 7), channel, draw(&p, 500000), draw(&p, 3) == 0);
+            uint64_t second_us = draw(&p, 20) ? 1 : 1000000;
+
+            compare_wait(1 + draw(&p, 7), channel, draw(&p, 500000) * second_us, draw(&p, 3) == 0);
         } else {
             compare_leave(1 + draw(&p, 7), channel);
         }
