@@ -245,15 +245,20 @@ static void on_next(struct rlk_waiting *w, const struct rlk_event *ev, struct rl
     }
 }
 
+/* [W4] Each waiter leaves so much time to those before it: they may be dead or suspended. */
+static uint64_t time_of_those_before_us(const struct rlk_waiting *w)
+{
+    return w->next ? 0 : (w->position - UINT64_C(1)) * RLK_WAITING_BEHIND_US;
+}
+
 /* [W4] A ttl may stay 0 for a while, and a woken waiter may not ask. So these checks become rare.
  * And two waiters that wake each other must not check alternately, so the pauses are random. */
 static void check_at_key_end(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
 {
     uint64_t pause_us = w->pause_us + rlk_prng_upto(prng, w->pause_us - RLK_LOOKOUT_PAUSE_US);
+    uint64_t end_us = rlk_lookout_expired_us(key_end_us(w), rlk_time_add(now_us, pause_us));
 
-    if (w->next) {
-        check_before(w, rlk_lookout_expired_us(key_end_us(w), rlk_time_add(now_us, pause_us)));
-    }
+    check_before(w, rlk_time_add(end_us, time_of_those_before_us(w)));
 }
 
 /* What the queue masters said before no longer counts. */

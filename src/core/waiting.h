@@ -4,7 +4,7 @@
  * and we are granted next; before that they say when we become first in the queue. Two wakes are
  * enough to begin a round, so a queue master that is slow, stopped or wrong neither delays a round
  * nor starts one alone. The first waiter also polls the key: it may expire, or be deleted by a
- * client that does not know the queue.
+ * client that does not know the queue. Those behind it check an expired key a little later.
  *
  * A wake is a hint when to ask, and proves nothing: only votes win a lock. Every hint may be lost,
  * so each waiter checks its position from time to time, whatever it has heard.
@@ -48,6 +48,10 @@
  * woken before that. The first waiters of different queue masters must not check at the same time
  * again and again. */
 #define RLK_WAITING_NEXT_US 20000
+
+/* [W4] How much later than the waiter before it a waiter checks a key that has expired. The first
+ * one then has the lock, if it is alive. */
+#define RLK_WAITING_BEHIND_US 25000
 
 /* [W5] How often every waiter checks its position, whatever it has heard; up to a quarter earlier
  * or later. */

@@ -147,12 +147,12 @@ static void note_vacant(struct world *w, unsigned key, uint64_t at_us)
     w->vacant_us[key] = rlk_time_max(w->vacant_us[key], at_us);
 }
 
-/* Two who are next, one after the other, and the round trips of looks and rounds (check_wait.c). If
- * everybody before us is dead, we find the key free at our next look [W4]. */
+/* Two who are next, one after the other, and the round trips of looks and rounds (check_wait.c).
+ * Each one before us who is dead costs some time more, when the key has expired [W4]. */
 static uint64_t hand_over_us(const struct world *w)
 {
-    bool dead = w->ghosts > 0 || (w->o.bids && w->deaths > 0);
-    uint64_t look_us = dead ? RLK_WAITING_PERIOD_US / 4 * 5 : 0;
+    bool dead = w->o.bids && w->deaths > 0;
+    uint64_t look_us = dead ? RLK_WAITING_PERIOD_US / 4 * 5 : w->ghosts * RLK_WAITING_BEHIND_US;
 
     return 60000 + 20 * (w->o.delay_us + w->o.jitter_us + w->o.turn_us) + look_us;
 }
