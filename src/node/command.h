@@ -32,8 +32,8 @@ struct rlk_command {
     char buffer[RLK_COMMAND_SIZE];
 };
 
-/* [S12] The name of a counter is that of its key with this behind it. A counter lives for a week
- * after it was last raised. */
+/* [S12] The name of a counter is that of its key with this behind it. A counter lives for eight
+ * days after it was last set. */
 #define RLK_COMMAND_COUNTER ":redlock-fence"
 
 /* The incarnation key, after the manager's prefix (node/inspect.h); the size of its whole name, and

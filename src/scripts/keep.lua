@@ -14,7 +14,7 @@
 --          a value  the value of that key, which somebody else has; nothing is changed
 --
 -- With a fencing token, the counters of the keys are at least the fencing token afterwards [S12].
--- Uses: effects, counters, renewal
+-- Uses: effects, counters, due, renewal
 
 for _, key in ipairs(KEYS) do
     local value = redis.call('GET', key)
@@ -23,9 +23,9 @@ for _, key in ipairs(KEYS) do
     end
 end
 local short = keys_that_end_before(ARGV[2])
-local low = keys_with_counter_up_to(ARGV[3])
+local due = keys_with_counter_due(ARGV[3])
 for _, key in ipairs(short) do
     redis.call('PEXPIRE', key, ARGV[2])
 end
-set_counters(low, ARGV[3])
+set_counters(due, ARGV[3])
 return 1

@@ -14,7 +14,7 @@
 -- 1: all keys of the lock have the token, and live for ttl or longer. 0: a key lacks the token, and
 -- nothing of this lock is changed; keep.lua tells which one, and whose it is.
 -- With fencing tokens, the counters of the keys are at least the fencing token afterwards [S12].
--- Uses: effects, counters
+-- Uses: effects, counters, due
 
 local ttl, each = ARGV[1], tonumber(ARGV[2])
 local locks = #KEYS / each
@@ -42,8 +42,7 @@ local function lengthen(key)
 end
 
 local function raise(key, fence)
-    local counter = counter_of(key)
-    if counter and counter <= tonumber(fence) then
+    if is_counter_due(key, tonumber(fence)) then
         set_counters({key}, fence)
     end
 end

@@ -14,16 +14,16 @@
 --          a value  the value of a key that somebody else has; nothing is changed
 --
 -- With a fencing token, the counters of the keys are at least the fencing token afterwards [S12].
--- Uses: effects, keys, counters, renewal
+-- Uses: effects, keys, counters, due, renewal
 
 local ours, other = compare_keys(ARGV[1])
 if other then
     return other
 end
 local short = keys_that_end_before(ARGV[2])
-local low = keys_with_counter_up_to(ARGV[3])
+local due = keys_with_counter_due(ARGV[3])
 for _, key in ipairs(short) do
     redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
 end
-set_counters(low, ARGV[3])
+set_counters(due, ARGV[3])
 return #ours == #KEYS and 2 or 1

@@ -9,7 +9,8 @@
 #include "lib/sha1.h"
 
 #define COUNTER ":redlock-fence"
-#define COUNTER_TTL_MS 604800000
+#define COUNTER_TTL_MS 691200000
+#define A_WEEK_MS 604800000
 #define COUNTER_LIMIT (UINT64_C(1) << 53)
 #define HINT_LIMIT (COUNTER_LIMIT / 2)
 #define MOST_KEYS 16 /* of one lock */
@@ -193,13 +194,25 @@ static void set_counter(const struct model_call *c, size_t i, uint64_t value)
     model_put(c->m, c->s->db, name, text, strlen(text), COUNTER_TTL_MS);
 }
 
+/* An equal one is set again when it ends within a week. */
+static bool is_counter_due(const struct model_call *c, size_t i, uint64_t fence)
+{
+    char name[2048];
+
+    counter_name(c, i, name);
+    if (counter(c, i) != fence) {
+        return counter(c, i) < fence;
+    }
+    return model_pttl(c->m, *model_find(c->m, c->s->db, name)) < A_WEEK_MS;
+}
+
 /* With a third argument the counters become at least that. */
 static void raise_counters(const struct model_call *c, const struct model_keys *k)
 {
     size_t i;
 
     for (i = 0; k->n_args > 2 && i < k->n; i++) {
-        if (counter(c, i) <= number(c, k, 3)) {
+        if (is_counter_due(c, i, number(c, k, 3))) {
             set_counter(c, i, number(c, k, 3));
         }
     }

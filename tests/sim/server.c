@@ -167,14 +167,14 @@ static void write_counter(struct world *w, unsigned server, unsigned key, uint64
     wakes_changed(w, server, world_counter(key));
 }
 
-/* Raise them to the fence of the lock, if it has one. */
+/* Raise them to the fence of the lock, if it has one. No history is as long as a counter lives. */
 static void raise_counters(struct world *w, unsigned server, const struct message *m)
 {
     uint64_t left = world_claim(w, m->claim)->keys;
     unsigned key;
 
     RLK_MASK_EACH (key, left) {
-        if (m->fence && w->servers[server].counters[key] <= m->fence) {
+        if (m->fence && w->servers[server].counters[key] < m->fence) {
             write_counter(w, server, key, m->fence);
         }
     }

@@ -403,7 +403,7 @@ TEST(the_scripts_name_the_counter_as_we_do)
         const char *at = strstr(scripts[i], "'" RLK_COMMAND_COUNTER "'");
 
         ck_assert_ptr_nonnull(at);
-        ck_assert_ptr_nonnull(strstr(scripts[i], "'PX', '604800000')"));
+        ck_assert_ptr_nonnull(strstr(scripts[i], "'PX', '691200000')"));
     }
     ck_assert_ptr_null(strstr(rlk_script_release.text, "fence"));
 }

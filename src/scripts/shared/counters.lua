@@ -1,7 +1,7 @@
 -- counters.lua - the counters of fencing tokens [S12].
 --
 -- A counter is a key of its own, named after the key that is locked. Its value is the largest fence
--- that this master knows. It expires a week after it was set last.
+-- that this master knows. It expires eight days after it was set last.
 
 -- A counter that is not there, or whose value is no number, is 0; one that is no string is nil.
 local function counter_of(key)
@@ -18,6 +18,6 @@ end
 -- as half a command.
 local function set_counters(keys, fence)
     for _, key in ipairs(keys) do
-        redis.call('SET', key .. ':redlock-fence', fence, 'PX', '604800000')
+        redis.call('SET', key .. ':redlock-fence', fence, 'PX', '691200000')
     end
 end

@@ -14,16 +14,14 @@ local function keys_that_end_before(ttl)
     return short
 end
 
--- [S12] Returns the keys whose counter is at most the fencing token; none without a fencing token
--- (nil). A counter never falls, and an equal one is set again so that it lives for another week. A
--- counter that is not a string is left alone: our keys are renewed all the same.
-local function keys_with_counter_up_to(fence)
-    local low = {}
+-- [S12] Returns the keys whose counter has to be set to the fencing token; none without a fencing
+-- token (nil).
+local function keys_with_counter_due(fence)
+    local due = {}
     for _, key in ipairs(fence and KEYS or {}) do
-        local counter = counter_of(key)
-        if counter and counter <= tonumber(fence) then
-            low[#low + 1] = key
+        if is_counter_due(key, tonumber(fence)) then
+            due[#due + 1] = key
         end
     end
-    return low
+    return due
 end
