@@ -46,9 +46,14 @@ static const struct rlk_claim *key_of(const struct rlk_say *say)
     return look_of(say->context)->user->key;
 }
 
-static bool is_tracked(const struct rlk_say *say)
+static bool begins_tracking(const struct rlk_say *say)
 {
-    return look_of(say->context)->tracked;
+    return look_of(say->context)->tracked && look_of(say->context)->part != RLK_LOOK_REST;
+}
+
+static bool asks_for_value(const struct rlk_say *say)
+{
+    return look_of(say->context)->part != RLK_LOOK_FIRST;
 }
 
 static bool counts_waiters(const struct rlk_say *say)
@@ -96,6 +101,19 @@ static void take_tracked(const struct rlk_heard *h)
     l->tracked = l->tracked && h->reply->type != RLK_REPLY_ERROR;
 }
 
+/* 0: there is neither a key nor a counter. */
+static void take_exists(const struct rlk_heard *h)
+{
+    static const struct rlk_reply nil = {.type = RLK_REPLY_NIL};
+    struct rlk_look *l = h->context;
+
+    take_tracked(h);
+    if (l->part == RLK_LOOK_FIRST && h->reply->type == RLK_REPLY_INTEGER &&
+        h->reply->integer == 0) {
+        rlk_found_take_value(&l->found, &nil);
+    }
+}
+
 static void take_counter(const struct rlk_heard *h)
 {
     struct rlk_look *l = h->context;
@@ -134,10 +152,16 @@ static void trace_found(const struct rlk_look *l, const struct rlk_node *n)
                     .question = REDLOCK_QUESTION_HOLDER, .reply = answers[l->found.public.reply]);
 }
 
+static bool ask_for_rest(struct rlk_look *l, struct rlk_node *n, uint64_t now_us);
+
 static void on_look_done(const struct rlk_heard *h)
 {
     struct rlk_look *l = h->context;
 
+    if (l->part == RLK_LOOK_FIRST && l->found.public.reply != REDLOCK_REPLY_FREE &&
+        ask_for_rest(l, h->node, h->now_us)) {
+        return;
+    }
     trace_found(l, h->node);
     l->user->done(l->user, h->node, h->now_us);
 }
@@ -156,23 +180,33 @@ static void end_look(void *look)
 }
 
 static const struct rlk_talk look_talk = {
-    RLK_LINES(
-        {.words = RLK_WORDS("CLIENT", "CACHING", "YES"), .when = is_tracked, .take = take_tracked},
-        {.format = format_exists, .when = is_tracked, .take = take_tracked},
-        {.format = format_counter, .take = take_counter},
-        {.format = format_waiters, .when = counts_waiters, .take = take_waiters},
-        {.format = format_value, .take = take_value}, {.format = format_ttl, .take = take_ttl}),
+    RLK_LINES({.words = RLK_WORDS("CLIENT", "CACHING", "YES"),
+               .when = begins_tracking,
+               .take = take_tracked},
+              {.format = format_exists, .when = begins_tracking, .take = take_exists},
+              {.format = format_counter, .when = asks_for_value, .take = take_counter},
+              {.format = format_waiters, .when = counts_waiters, .take = take_waiters},
+              {.format = format_value, .when = asks_for_value, .take = take_value},
+              {.format = format_ttl, .when = asks_for_value, .take = take_ttl}),
     .free = end_look, .done = on_look_done, .broken = on_look_broken};
+
+static bool ask_for_rest(struct rlk_look *l, struct rlk_node *n, uint64_t now_us)
+{
+    l->part = RLK_LOOK_REST;
+    return rlk_talk_begin(&n->link, &look_talk, l, now_us);
+}
 
 /* The user may look again while it is told the result: until that call returns, the look before has
  * a reference, too. Both together stand for one reference to the user. */
-bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, uint64_t now_us)
+bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, bool brief,
+                    uint64_t now_us)
 {
     bool is_first = l->refs == 0;
 
     rlk_found_clear(&l->found);
     memset(&l->found, 0, sizeof(l->found));
     l->tracked = tracks;
+    l->part = tracks && brief ? RLK_LOOK_FIRST : RLK_LOOK_ALL;
     if (!rlk_talk_begin(&n->link, &look_talk, l, now_us)) {
         return false;
     }

@@ -27,11 +27,19 @@ struct rlk_look_user {
     void (*free)(struct rlk_look_user *user);
 };
 
+/* A look at a key that is probably not there asks for a part first. */
+enum rlk_look_part {
+    RLK_LOOK_ALL = 0,
+    RLK_LOOK_FIRST, /* whether there is a key or a counter; the master tracks both */
+    RLK_LOOK_REST   /* the rest, because there is one */
+};
+
 /* A look at one master. */
 struct rlk_look {
     unsigned refs; /* the first member, as conversations count them */
     struct rlk_look_user *user;
-    bool tracked; /* the master will report when the key or its counter changes */
+    bool tracked;            /* the master will report when the key or its counter changes */
+    enum rlk_look_part part; /* what was asked last */
     struct rlk_found found;
 };
 
@@ -42,9 +50,12 @@ int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len, size_t t
                    struct rlk_claim **ret_claim);
 
 /* Send the questions; `found` is empty then. tracks: the master is to report the next change.
- * False: nothing will be reported, because they could not be sent. The look must not be under way.
+ * brief: probably there is neither a key nor a counter, so ask for more only if there is; it
+ * matters with `tracks` only. False: nothing will be reported, because they could not be sent. The
+ * look must not be under way.
  */
-bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, uint64_t now_us);
+bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, bool brief,
+                    uint64_t now_us);
 
 /* Report nothing any more; `found` stays as it is. */
 void rlk_look_abandon(struct rlk_look *l, struct rlk_node *n);

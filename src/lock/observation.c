@@ -56,13 +56,16 @@ static void on_unused(struct rlk_look_user *user)
 
 static void step_observation(struct rlk_observation *o, const struct rlk_event *ev);
 
-/* Looks do not wait in the send queue: an observation has only one at a time on each master. */
+/* Looks do not wait in the send queue: an observation has only one at a time on each master. Where
+ * nobody bids for long, most looks find nothing. */
 static bool ask_node(struct rlk_observation *o, unsigned node, uint64_t now_us)
 {
     struct rlk_node *n = &o->rl->nodes[node];
+    const struct redlock_query_node *last = &o->answers[node].known.public;
+    bool had_nothing = last->reply == REDLOCK_REPLY_FREE && last->counter == 0;
 
     return rlk_capacity_is_free_to_wait(n) &&
-           rlk_look_begin(&o->answers[node].look, n, rlk_subscriber_tracks(n), now_us);
+           rlk_look_begin(&o->answers[node].look, n, rlk_subscriber_tracks(n), had_nothing, now_us);
 }
 
 static void ask_all(struct rlk_observation *o, uint64_t nodes, uint64_t now_us)

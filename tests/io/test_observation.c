@@ -297,15 +297,23 @@ TEST(with_a_prefix_the_key_is_found)
 
 CASE("looks");
 
+/* Where there was nothing, the value and its ttl are asked for only when there is something. */
 TEST(masters_that_push_are_not_polled)
 {
-    size_t n;
+    size_t n, all;
 
     start();
-    n = looks();
+    n = waiter_count(&f, "CLIENT CACHING");
+    all = looks();
     pass_ms(60000);
-    ck_assert_uint_ge(looks() - n, (size_t)MASTERS * 60000 / LOOKED_MS);
-    ck_assert_uint_le(looks() - n, (size_t)MASTERS * 60000 / 3700);
+    n = waiter_count(&f, "CLIENT CACHING") - n;
+    ck_assert_uint_ge(n, (size_t)MASTERS * 60000 / LOOKED_MS);
+    ck_assert_uint_le(n, (size_t)MASTERS * 60000 / 3700);
+    ck_assert_uint_eq(looks(), all);
+    give(ALL, "a", 60000);
+    must_see("fh");
+    ck_assert_uint_eq(looks(), all + MASTERS);
+    ck_assert_uint_eq(waiter_count(&f, "CLIENT CACHING"), waiter_count(&f, "EXISTS"));
 }
 
 TEST(a_change_meanwhile_is_one_more_look)

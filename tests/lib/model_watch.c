@@ -201,6 +201,23 @@ bool model_client_tracking(const struct model_call *c)
     return true;
 }
 
+/* A key that is tracked already is reported once all the same. */
+static void track(struct model *m, const char *name, long long redirect)
+{
+    struct model_tracked *t;
+
+    for (t = m->tracked; t; t = t->next) {
+        if (t->redirect == redirect && strcmp(t->name, name) == 0) {
+            return;
+        }
+    }
+    t = calloc(1, sizeof(*t));
+    t->name = strdup(name);
+    t->redirect = redirect;
+    t->next = m->tracked;
+    m->tracked = t;
+}
+
 /* EXISTS key... The keys that are not there are tracked, too. */
 void model_exists(const struct model_call *c)
 {
@@ -211,12 +228,7 @@ void model_exists(const struct model_call *c)
         n += *model_find(c->m, c->s->db, model_word(c, i)) != NULL ||
              model_is_list(c, model_word(c, i));
         if (c->s->caching) {
-            struct model_tracked *t = calloc(1, sizeof(*t));
-
-            t->name = strdup(model_word(c, i));
-            t->redirect = c->s->redirect;
-            t->next = c->m->tracked;
-            c->m->tracked = t;
+            track(c->m, model_word(c, i), c->s->redirect);
         }
     }
     resp_put_int(c->out, n);
