@@ -353,17 +353,14 @@ void rlk_node_accept(struct rlk_node *n, uint64_t now_us)
     n->hooks->up(n, now_us);
 }
 
-uint64_t rlk_node_overdue_us(const struct rlk_node *n)
-{
-    return rlk_time_add(rlk_inflight_oldest_us(&n->link.inflight), n->options->node_timeout_us);
-}
-
 static enum rlk_reach reach(const struct rlk_node *n, uint64_t now_us)
 {
+    uint64_t sent_us = rlk_inflight_oldest_us(&n->link.inflight);
     struct rlk_reach_facts facts = {.up = n->link.state == RLK_LINK_UP,
                                     .connecting = n->link.state != RLK_LINK_DOWN,
                                     .failed = n->connect_failed,
-                                    .overdue_us = rlk_node_overdue_us(n)};
+                                    .overdue_us =
+                                        rlk_time_add(sent_us, n->options->node_timeout_us)};
 
     return rlk_reach_of(&facts, now_us);
 }

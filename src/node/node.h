@@ -152,9 +152,6 @@ bool rlk_node_ready(const struct rlk_node *n, uint64_t now_us);
 /* [S11] Whether a yes of the node would count now, as far as we know. */
 bool rlk_node_may_vote(const struct rlk_node *n, uint64_t now_us);
 
-/* When the reply to the oldest command in flight is overdue; RLK_NEVER: nothing is in flight. */
-uint64_t rlk_node_overdue_us(const struct rlk_node *n);
-
 /* The node is UP, and a reply is overdue [S14]. */
 bool rlk_node_unresponsive(const struct rlk_node *n, uint64_t now_us);
 
