@@ -108,7 +108,6 @@ void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out
     if (out->wait) {
         track_all(lock, out->track, now_us);
         count_time_waited(lock, now_us);
-        lock->claim->wait_channel = lock->rl->options.wake_channel;
         lock->claim->yields = out->wait_yields;
         rlk_ask(lock, RLK_ASK_WAIT, out->wait, lock->claim->ttl_ms, now_us);
     }
@@ -118,7 +117,6 @@ void rlk_wait_end(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 {
     subscribe_only(lock, 0, now_us);
     if (nodes && !rlk_contention_is_shared(&lock->contender)) {
-        lock->claim->wait_channel = lock->rl->options.wake_channel;
         rlk_ask(lock, RLK_ASK_LEAVE, nodes, 0, now_us);
     }
 }
@@ -163,7 +161,6 @@ static void pass_on(struct redlock *rl, struct rlk_node *n, const char *key, siz
 
     if (claim) {
         RLK_TRACE_CLAIM(n, claim, .kind = REDLOCK_TRACE_WOKEN);
-        claim->wait_channel = rl->options.wake_channel;
         rlk_ask_for_claim(rl, claim, RLK_ASK_LEAVE, rlk_mask_bit(n->index), 0, now_us);
         rlk_claim_unref(claim);
     }

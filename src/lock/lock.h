@@ -8,7 +8,7 @@
  * The memory of a lock that is held, by the bytes of each object on a 64-bit machine:
  *
  *     the handle               600   and 40 for each node: its lease, and what it said last
- *     its claim                118   and the token (41, or 42 and the owner), and for each key
+ *     its claim                120   and the token (41, or 42 and the owner), and for each key
  *                                    3 and its length
  *     for each key, a record    72   and the length of the key; 8 to 16 for its slot in a table
  *     for several keys               8 for each, as they are a list of records

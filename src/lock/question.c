@@ -5,6 +5,7 @@
 #include "core/classify.h"
 #include "node/capacity.h"
 #include "node/inspect.h"
+#include "node/options.h"
 #include "scripts/scripts.h"
 
 /* ---- reading replies ---- */
@@ -185,17 +186,13 @@ static bool format_release(struct rlk_command *c, const struct rlk_say *say)
 
 static bool format_wait(struct rlk_command *c, const struct rlk_say *say)
 {
-    const struct rlk_claim *claim = say->context;
-
-    rlk_command_wait(c, claim, claim->wait_channel, say->form);
+    rlk_command_wait(c, say->context, say->node->options->wake_channel, say->form);
     return true;
 }
 
 static bool format_leave(struct rlk_command *c, const struct rlk_say *say)
 {
-    const struct rlk_claim *claim = say->context;
-
-    rlk_command_leave(c, claim, claim->wait_channel, say->form);
+    rlk_command_leave(c, say->context, say->node->options->wake_channel, say->form);
     return true;
 }
 

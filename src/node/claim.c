@@ -25,7 +25,7 @@ static struct rlk_claim *make_claim(struct rlk_pool *pool, size_t room, unsigned
     c->native_refused = c->script_refused = 0;
     c->hint = c->fence = 0;
     c->lock = NULL;
-    c->channel = c->wait_channel = NULL;
+    c->channel = NULL;
     c->yields = c->contended = false;
     c->round = 0;
     c->first_node = 0;

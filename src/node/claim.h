@@ -4,7 +4,7 @@
  * claim is freed with its last reference, so a late reply or a broken connection always finds its
  * keys and token, even when the lock has long been freed [S5].
  *
- * Its size is 144 bytes, plus its keys and its token. */
+ * Its size is 120 bytes, plus its keys and its token. */
 #ifndef RLK_NODE_CLAIM_H
 #define RLK_NODE_CLAIM_H
 
@@ -32,10 +32,9 @@ struct rlk_claim {
         *release; /* how it is released; NULL: it was not released, and no release is pending */
     struct redlock_lock *lock; /* gets the replies; NULL: it no longer wants them */
     const char
-        *channel; /* what its release tells the wait queues. NULL: nothing; "": wake the first
-                     waiter; else also take this channel out of them. Borrowed from the manager */
-    const char *wait_channel;                /* of WAIT and LEAVE; borrowed, too */
-    uint64_t waited_us;                      /* of WAIT: how long we have waited */
+        *channel;       /* what its release tells the wait queues. NULL: nothing; "": wake the first
+                           waiter; else also take this channel out of them. Borrowed from the manager */
+    uint64_t waited_us; /* of WAIT: how long we have waited */
     uint64_t native_refused, script_refused; /* nodes that have refused to release it that way */
     uint64_t hint;                           /* [S12] the counters become at least that */
     uint64_t fence;   /* [S12] the fencing token; 0: the lock has none, or not yet */
