@@ -124,7 +124,8 @@ TEST(it_moves_to_an_earlier_time_after_a_suspension)
     }
     rig_pass_ms(RIG_HEALTH_MS);
     held_wait(&h, &h.moved, 1);
-    ck_assert_uint_le(h.deadline_us, deadline_us - 30000 * 1000 + 1000);
+    /* The clocks are compared by round trips, which take long on a busy machine. */
+    ck_assert_uint_le(h.deadline_us, deadline_us - 29000 * 1000);
     ck_assert_uint_eq(h.deadline_us, redlock_lock_deadline_us(h.lock));
 }
 
