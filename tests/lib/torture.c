@@ -127,6 +127,7 @@ static void done_counting(struct torture_scenario *s, const struct torture_run *
     struct torture_run run = *r;
 
     s->allocations = r->allocations;
+    free(s->failed); /* of the same run before: RLK_TORTURE_AT=0 repeats it */
     s->failed = calloc(r->allocations + 1, 1);
     s->may_live = r->live;
     s->threads = r->threads;
