@@ -157,7 +157,7 @@ TEST_ROWS(masters_that_say_turn_and_refuse, liars)
 
 /* ---- what nobody asked for ---- */
 
-#define MANY 100000
+#define MANY 30000
 #define FEW 100
 
 static const struct {

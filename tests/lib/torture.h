@@ -33,8 +33,8 @@
  *
  *     RLK_TORTURE=all|N      every k, in both ways (only the first 2000, if there are more); or N
  *                            of each scenario, at even distances, in the two ways by turns
- *                            (default: what meson.build says, with every fourth run of a loop;
- *                            or 4)
+ *                            (default: what meson.build says, or 4; if that is 1, only in every
+ *                            fourth run of a loop, and in no scenario of 20,000 allocations)
  *     RLK_TORTURE_OFFSET=N   shifts which N these are
  *     RLK_TORTURE_AT=K|K+    only this run; K+: all allocations from the k-th on fail
  *     RLK_TORTURE_JOBS=N     how many runs at a time (default 4)
