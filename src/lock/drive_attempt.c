@@ -46,10 +46,10 @@ static int fresh_claim(struct redlock_lock *lock)
             return REDLOCK_ENOMEM;
         }
         rlk_lock_set_claim(lock, claim);
+        lock->unnamed = 0;
+        rlk_detail_reset(lock->details, lock->rl->options.n_nodes);
     }
     lock->rl->stats.rounds++;
-    lock->unnamed = 0;
-    rlk_detail_reset(lock->details, lock->rl->options.n_nodes);
     claim->round = lock->acquiring->attempt.tries;
     claim->hint = lock->acquiring->attempt.config.terms.fenced ? fence_hint(lock) : 0;
     if (is_adoption(lock)) {
