@@ -17,7 +17,7 @@
 --          2             some keys had the token already; nothing is changed
 --          a value       the value of a key that somebody else has; nothing is changed
 --          -FENCE        a counter has no number left, or is not a string; nothing is changed
--- Uses: effects, keys, counters
+-- Uses: effects, keys, counters, fences
 
 local ours, other = compare_keys(ARGV[1])
 if other then
@@ -26,35 +26,13 @@ end
 if #ours > 0 then
     return 2
 end
--- Cut to a whole second, so that masters whose clocks differ by ms answer the same number. 2^52, a
--- clock of 2112, is half of all numbers: the other half is left to counters that grow by one, also
--- where our user may not ask for the time.
-local hint = math.min(tonumber(ARGV[3]), 4503599627370495)
-local time = redis.pcall('TIME')
-if time[1] then
-    hint = math.min(hint, (time[1] + 60) * 1000000)
+local fence, text = next_fence(ARGV[3])
+if not fence then
+    return text
 end
-local fence = hint
-for _, key in ipairs(KEYS) do
-    local counter = counter_of(key)
-    if not counter then
-        return redis.error_reply('FENCE the counter of the key is not a string: delete KEY:redlock-fence')
-    elseif counter >= fence then
-        fence = counter + 1
-    end
-end
--- 2^53: below this Lua counts exactly, and so does every client. No hint leads here.
-if fence >= 9007199254740992 then
-    return redis.error_reply('FENCE the counter has no numbers left: ' ..
-        'delete KEY:redlock-fence when nothing remembers its fences')
-end
-local same = 1
-if ARGV[5] ~= '' then
-    local value = redis.call('GET', ARGV[4]) or ''
-    same = string.sub(value, 1, #ARGV[5]) == ARGV[5] and 1 or 0
-end
+local same = begins_with(ARGV[4], ARGV[5])
 for _, key in ipairs(KEYS) do
     redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
 end
-set_counters(KEYS, fence == tonumber(ARGV[3]) and ARGV[3] or string.format('%.0f', fence))
+set_counters(KEYS, text)
 return {fence, same}
