@@ -272,9 +272,11 @@ REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock);
  * token.
  *
  * request   as for redlock_acquire(). wait_ms and the retries are ignored: there is one round, with
- *           its full time. `owner` is ignored: the token contains it. `fencing` is ignored, and
- *           redlock_lock_fencing_token() returns 0: only the client that acquired the lock knows
- *           its fencing token, so store it with the token.
+ *           its full time. `owner` is ignored: the token contains it. With `fencing` the lock gets
+ *           a new fencing token, larger than that of its former holder: only that client knows the
+ *           old one. A resource that has seen the new one refuses the former holder. Without
+ *           `fencing` redlock_lock_fencing_token() returns 0; then go on with the old one, if it
+ *           was stored with the token.
  * token     from redlock_lock_token(), owner text included.
  * cb, arg   as for redlock_acquire(), but the codes are: 0; REDLOCK_ELOST when so many masters lack
  *           the key that no majority is possible; REDLOCK_ENOQUORUM; REDLOCK_ETOOSLOW;
@@ -489,7 +491,7 @@ REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock);
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, size_t *ret_len);
 
-/* The fencing token of a held lock that was acquired with request.fencing; 0 otherwise.
+/* The fencing token of a held lock that was acquired or adopted with request.fencing; 0 otherwise.
  *
  * It is a number from 1 to 2^53 - 1 that grows with every acquisition of the lock, over all
  * clients. An int64_t, a double and JSON represent it exactly. Its value is about the time in

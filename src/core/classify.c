@@ -178,6 +178,16 @@ enum rlk_vote rlk_classify_adopt(const struct rlk_reply *reply)
     return RLK_VOTE_UNKNOWN;
 }
 
+enum rlk_vote rlk_classify_adopt_fenced(const struct rlk_reply *reply, uint64_t *ret_fence)
+{
+    enum rlk_vote vote = rlk_classify_fenced(reply, ret_fence);
+
+    if (is_number(reply, 0)) {
+        return RLK_VOTE_NO;
+    }
+    return vote == RLK_VOTE_OURS ? RLK_VOTE_UNKNOWN : vote;
+}
+
 enum rlk_answer rlk_classify_release(const struct rlk_reply *reply)
 {
     if (reply->type != RLK_REPLY_INTEGER) {

@@ -41,6 +41,10 @@ enum rlk_answer rlk_classify_keep(const struct rlk_reply *reply);
 /* keep.lua as a vote, when a lock is adopted by its token. */
 enum rlk_vote rlk_classify_adopt(const struct rlk_reply *reply);
 
+/* adopt.lua [S12]: {counter, same} as vote.lua; 0 a key is not there; a string is the value of the
+ * holder. */
+enum rlk_vote rlk_classify_adopt_fenced(const struct rlk_reply *reply, uint64_t *ret_fence);
+
 /* release.lua: 1 or 2 deleted, 0 a key was not there, -1 a key has another value. */
 enum rlk_answer rlk_classify_release(const struct rlk_reply *reply);
 

@@ -118,7 +118,6 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
         return status;
     }
     r.attempt.wait_us = 0;
-    r.attempt.terms.fenced = false;      /* only the former holder knows the fencing token */
     r.attempt.terms.keeps_votes = false; /* nobody competes for the token */
     r.hold.adopted = true;
     lock = make_lock(rl, &q, &r, strlen(token));

@@ -81,10 +81,12 @@ static void enter_queue(struct redlock_lock *lock, const struct rlk_actions *out
 
 static enum rlk_ask first_question(const struct redlock_lock *lock)
 {
+    bool fenced = lock->acquiring->attempt.config.terms.fenced;
+
     if (is_adoption(lock)) {
-        return RLK_ASK_ADOPT;
+        return fenced ? RLK_ASK_ADOPT_FENCED : RLK_ASK_ADOPT;
     }
-    if (lock->acquiring->attempt.config.terms.fenced) {
+    if (fenced) {
         return RLK_ASK_FENCED;
     }
     return lock->claim->n_keys > 1 ? RLK_ASK_SET_ALL : RLK_ASK_SET;
@@ -389,7 +391,13 @@ RLK_RARE static void step_with_node(struct redlock_lock *lock, const struct rlk_
 }
 
 /* QUARANTINED does not matter when a lock is adopted: a node that has its key has not lost it [S7].
- */
+ * But it may have lost the counter of a fencing token [S12]. */
+static bool is_of_interest(const struct redlock_lock *lock, const struct rlk_event *ev)
+{
+    return ev->kind != RLK_EVENT_QUARANTINED || !is_adoption(lock) ||
+           lock->acquiring->attempt.config.terms.fenced;
+}
+
 static void on_attempt_event(struct rlk_operation *op, const struct rlk_event *ev)
 {
     struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
@@ -399,7 +407,7 @@ static void on_attempt_event(struct rlk_operation *op, const struct rlk_event *e
     }
     if (ev->kind == RLK_EVENT_NODE_UP || ev->kind == RLK_EVENT_NODE_DOWN) {
         step_with_node(lock, ev);
-    } else if (!(ev->kind == RLK_EVENT_QUARANTINED && is_adoption(lock))) {
+    } else if (is_of_interest(lock, ev)) {
         step_attempt(lock, ev);
     }
 }

@@ -96,7 +96,7 @@ static uint64_t scanned_now(const struct rlk_listing *l)
     return l->gather.awaited & ~l->gather.connecting;
 }
 
-static bool begins_with(const struct rlk_key *name, const struct rlk_key *prefix)
+static bool name_begins_with(const struct rlk_key *name, const struct rlk_key *prefix)
 {
     return name->len >= prefix->len && memcmp(name->bytes, prefix->bytes, prefix->len) == 0;
 }
@@ -108,7 +108,7 @@ static void on_name(struct rlk_scan *s, const struct rlk_key *name)
     const struct rlk_key key_prefix = key_prefix_of(l);
 
     if (l->status || name->len <= key_prefix.len || name->len > REDLOCK_MAX_KEY ||
-        !begins_with(name, &l->user.prefix) || rlk_names_is_own(name, &key_prefix)) {
+        !name_begins_with(name, &l->user.prefix) || rlk_names_is_own(name, &key_prefix)) {
         return;
     }
     if (!rlk_names_add(&l->names, name)) {

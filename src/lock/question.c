@@ -52,11 +52,9 @@ static enum redlock_said read_set_all(struct rlk_node *n, const struct rlk_claim
 }
 
 /* [S12] The vote has also checked the mark [S11]. If that is wrong, inspect the node at once. */
-static enum redlock_said read_fenced(struct rlk_node *n, const struct rlk_claim *claim,
-                                     const struct rlk_reply *reply, struct rlk_event *ev)
+static void note_fence(struct rlk_node *n, const struct rlk_claim *claim, enum rlk_vote vote,
+                       const struct rlk_event *ev)
 {
-    enum rlk_vote vote = rlk_classify_fenced(reply, &ev->fence);
-
     if (vote == RLK_VOTE_QUARANTINED) {
         rlk_inspect_mark_missed(n, ev->now_us);
     }
@@ -65,6 +63,14 @@ static enum redlock_said read_fenced(struct rlk_node *n, const struct rlk_claim 
 
         a->seen_fence = rlk_time_max(a->seen_fence, ev->fence);
     }
+}
+
+static enum redlock_said read_fenced(struct rlk_node *n, const struct rlk_claim *claim,
+                                     const struct rlk_reply *reply, struct rlk_event *ev)
+{
+    enum rlk_vote vote = rlk_classify_fenced(reply, &ev->fence);
+
+    note_fence(n, claim, vote, ev);
     return read_vote(vote, reply, ev);
 }
 
@@ -76,6 +82,19 @@ static enum redlock_said read_adoption(struct rlk_node *n, const struct rlk_clai
     (void)claim;
     read_vote(rlk_classify_adopt(reply), reply, ev);
     return read_answer(rlk_classify_keep(reply), ev);
+}
+
+static enum redlock_said read_fenced_adoption(struct rlk_node *n, const struct rlk_claim *claim,
+                                              const struct rlk_reply *reply, struct rlk_event *ev)
+{
+    enum rlk_vote vote = rlk_classify_adopt_fenced(reply, &ev->fence);
+    enum redlock_said said = read_vote(vote, reply, ev);
+
+    note_fence(n, claim, vote, ev);
+    if (said == REDLOCK_SAID_SET) {
+        return REDLOCK_SAID_KEPT;
+    }
+    return vote == RLK_VOTE_NO ? read_answer(rlk_classify_keep(reply), ev) : said;
 }
 
 /* Our key may be there, because of a reply that was lost. */
@@ -108,7 +127,8 @@ static bool is_quarantined(const struct rlk_node *n, uint64_t now_us)
 }
 
 /* When a lock is adopted, a node that has its key has not lost it [S7]. Only a clock that went
- * forward makes its yes worthless. */
+ * forward makes its yes worthless. With a new fencing token any quarantine does: the node may have
+ * lost its counter [S12]. */
 static bool is_clock_suspect(const struct rlk_node *n, uint64_t now_us)
 {
     return rlk_quarantine_is_clock_suspect(&n->quarantine, now_us);
@@ -147,6 +167,12 @@ static bool format_set(struct rlk_command *c, const struct rlk_say *say)
 static bool format_set_all(struct rlk_command *c, const struct rlk_say *say)
 {
     rlk_command_set_all(c, say->context, say->ttl_ms, say->form);
+    return true;
+}
+
+static bool format_adopt(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_adopt(c, say->context, say->form);
     return true;
 }
 
@@ -249,6 +275,15 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                        .is_quarantined = is_clock_suspect,
                        .event = RLK_EVENT_VOTE,
                        .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
+    [RLK_ASK_ADOPT_FENCED] = {.talk = ASK(.script = &rlk_script_adopt, .format = format_adopt,
+                                          .complete = add_mark),
+                              .public = REDLOCK_QUESTION_ADOPT,
+                              .left = RLK_LEFTOVER_KEYS,
+                              .refused = RLK_TROUBLE_SET_REFUSED,
+                              .read = read_fenced_adoption,
+                              .is_quarantined = is_quarantined,
+                              .event = RLK_EVENT_VOTE,
+                              .phases = RLK_WHILE_PENDING | RLK_WHILE_HELD},
     [RLK_ASK_CONFIRM] = {.talk = ASK(.script = &rlk_script_confirm, .format = format_confirm),
                          .public = REDLOCK_QUESTION_CONFIRM,
                          .left = RLK_LEFTOVER_NOTHING,

@@ -21,16 +21,17 @@
 #include "node/talk.h"
 
 enum rlk_ask {
-    RLK_ASK_SET = 0, /* set our key, if there is no key */
-    RLK_ASK_SET_ALL, /* set several keys, all or none of them */
-    RLK_ASK_FENCED,  /* set one or several keys, and raise their counters [S12] */
-    RLK_ASK_ADOPT,   /* extend keys that another client acquired */
-    RLK_ASK_CONFIRM, /* raise the counters to the fencing token [S12] */
-    RLK_ASK_KEEP,    /* extend our keys [S7] */
-    RLK_ASK_RESTORE, /* set our keys again [S8] */
-    RLK_ASK_RELEASE, /* delete our keys [S5] */
-    RLK_ASK_WAIT,    /* list us in the wait queue, or wake us */
-    RLK_ASK_LEAVE,   /* take us out of those queues */
+    RLK_ASK_SET = 0,      /* set our key, if there is no key */
+    RLK_ASK_SET_ALL,      /* set several keys, all or none of them */
+    RLK_ASK_FENCED,       /* set one or several keys, and raise their counters [S12] */
+    RLK_ASK_ADOPT,        /* extend keys that another client acquired */
+    RLK_ASK_ADOPT_FENCED, /* the same, and raise their counters [S12] */
+    RLK_ASK_CONFIRM,      /* raise the counters to the fencing token [S12] */
+    RLK_ASK_KEEP,         /* extend our keys [S7] */
+    RLK_ASK_RESTORE,      /* set our keys again [S8] */
+    RLK_ASK_RELEASE,      /* delete our keys [S5] */
+    RLK_ASK_WAIT,         /* list us in the wait queue, or wake us */
+    RLK_ASK_LEAVE,        /* take us out of those queues */
 
     /* Parts of a release (native.c). */
     RLK_ASK_DELETE,  /* delete our key by the server's own command */

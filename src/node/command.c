@@ -195,13 +195,24 @@ void rlk_command_keep_all(struct rlk_command *c, struct rlk_claim *const *claims
     finish(c, at);
 }
 
-void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text)
+static void format_vote(struct rlk_command *c, const struct rlk_script *script, bool text,
+                        const struct rlk_claim *claim)
 {
-    char *at = begin_script(c, &rlk_script_vote, text, claim, 4);
+    char *at = begin_script(c, script, text, claim, 4);
 
     at = put_number(at, claim->ttl_ms);
     finish(c, put_number(at, claim->hint));
     c->common = c->len;
+}
+
+void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text)
+{
+    format_vote(c, &rlk_script_vote, text, claim);
+}
+
+void rlk_command_adopt(struct rlk_command *c, const struct rlk_claim *claim, bool text)
+{
+    format_vote(c, &rlk_script_adopt, text, claim);
 }
 
 void rlk_command_mark(struct rlk_command *c, const char *key, const char *start)

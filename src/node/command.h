@@ -78,8 +78,10 @@ void rlk_command_keep_all(struct rlk_command *c, struct rlk_claim *const *claims
 size_t rlk_command_keep_size(const struct rlk_claim *claim);
 
 /* Complete a vote with the mark of a node: the incarnation key, and how its value must begin; ""
- * for both: no check. _mark may be called again, with that of the next node. */
+ * for both: no check. _mark may be called again, with that of the next node. _adopt is the vote for
+ * a lock that is taken over. */
 void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text);
+void rlk_command_adopt(struct rlk_command *c, const struct rlk_claim *claim, bool text);
 void rlk_command_mark(struct rlk_command *c, const char *key, const char *start);
 void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text);
 

@@ -24,6 +24,7 @@ extern const struct rlk_script rlk_script_set_all;
 extern const struct rlk_script rlk_script_keep;
 extern const struct rlk_script rlk_script_vote;
 extern const struct rlk_script rlk_script_confirm;
+extern const struct rlk_script rlk_script_adopt;
 
 /* This one works on one key of a lock that somebody else holds. */
 extern const struct rlk_script rlk_script_swap;

@@ -28,6 +28,15 @@ run "$REDLOCK" extend k --token "$token"
 status_is 0 "an extension by less succeeds"
 check "an extension by less does not shorten the lock" on_a_majority 90000 k
 
+run "$REDLOCK" extend k --token "$token" --fence
+status_is 0 "a lock without a fencing token can get one"
+fence=$(sed -n 2p "$work/out")
+check "extend --fence prints it" grep -Eqx '[0-9]{10,16}' <<FENCE
+$fence
+FENCE
+run "$REDLOCK" extend k --token "$token" --fence
+check "each extension with --fence gets a larger one" [ "$(sed -n 2p "$work/out")" -gt "$fence" ]
+
 run "$REDLOCK" extend k --token "$wrong" --ttl 4m
 status_is 75 "a wrong token gives 75"
 says "'k' is held by somebody else" "with a wrong token extend says why"

@@ -159,6 +159,7 @@ static void check_wait(const struct rlk_reply *reply, const struct raw *r)
 static void check_scripts(const struct rlk_reply *reply, const struct raw *r)
 {
     bool holder = (is_bulk(r) || is_error(r, "WRONGTYPE"));
+    uint64_t fence;
     enum rlk_vote take = holder ? RLK_VOTE_NO : RLK_VOTE_UNKNOWN;
     enum rlk_answer keep = holder ? RLK_ANSWER_TAKEN : RLK_ANSWER_UNKNOWN;
 
@@ -173,6 +174,11 @@ static void check_scripts(const struct rlk_reply *reply, const struct raw *r)
     FUZZ_CHECK(rlk_classify_set_all(reply) == take,
                "keys are set: 1, ours already: 2, or a holder");
     FUZZ_CHECK(rlk_classify_keep(reply) == keep, "keys are kept: 1, not there: 0, or a holder");
+    FUZZ_CHECK(rlk_classify_adopt_fenced(reply, &fence) != RLK_VOTE_YES || fence > 0,
+               "an adoption with a fence has a counter");
+    FUZZ_CHECK((rlk_classify_adopt_fenced(reply, &fence) == RLK_VOTE_NO) ==
+                   (holder || is(r, ":0\r\n")),
+               "an adoption is refused by a 0 or a holder");
     FUZZ_CHECK((rlk_classify_adopt(reply) == RLK_VOTE_YES) == (keep == RLK_ANSWER_OURS),
                "taken over is what is ours");
 }

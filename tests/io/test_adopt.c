@@ -1,4 +1,5 @@
 /* io/test_adopt.c - a lock is adopted by its token, or left as it is. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/farm.h"
@@ -423,4 +424,92 @@ TEST(a_master_that_forgets_after_its_answer_does_not_stop_the_adoption)
     ck_assert_int_eq(reported, 0);
     fake_go_on(rig.nodes[2]);
     loop_must(rig.base, &reported);
+}
+
+/* ---- with a new fencing token ---- */
+
+static struct redlock_request fenced_request(void)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+
+    request.fencing = 1;
+    return request;
+}
+
+static uint64_t counter_of(size_t node)
+{
+    return strtoull(model_get(fake_model(f.nodes[node]), "k:redlock-fence"), NULL, 10);
+}
+
+/* Only the client that acquired the lock knows its number, and no majority of the counters has to
+ * show it. So the new holder gets one of its own. */
+TEST(an_adopted_lock_gets_a_larger_fencing_token)
+{
+    struct redlock_request request;
+    char token[sizeof(h.token)];
+    uint64_t former;
+    size_t i;
+
+    held_start(&f);
+    request = fenced_request();
+    held_acquire(&h, &request);
+    former = redlock_lock_fencing_token(h.lock);
+    forget(token, sizeof(token));
+    request = fenced_request();
+    held_adopt(&h, f.rl, &request, token);
+    ck_assert_int_eq(h.status, REDLOCK_OK);
+    ck_assert_str_eq(h.token, token);
+    ck_assert_uint_gt(redlock_lock_fencing_token(h.lock), former);
+    for (i = 0; i < 5; i++) {
+        ck_assert_uint_eq(counter_of(i), redlock_lock_fencing_token(h.lock));
+        ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_adopt), 1);
+    }
+}
+
+/* The counters differ: the masters with less have to confirm the largest. */
+TEST(an_adoption_with_a_fence_is_confirmed)
+{
+    static const char ahead[] = "9000000000000000";
+    struct redlock_request request;
+    char token[sizeof(h.token)];
+
+    held_start_with_lock(&h, &f);
+    forget(token, sizeof(token));
+    farm_set(&f, 0, 1, "k:redlock-fence", ahead, 0);
+    farm_pause(&f, 3, 5);
+    request = fenced_request();
+    held_adopt(&h, f.rl, &request, token);
+    ck_assert_int_eq(h.status, REDLOCK_OK);
+    ck_assert_uint_eq(redlock_lock_fencing_token(h.lock), 9000000000000001);
+    ck_assert_uint_eq(counter_of(1), 9000000000000001);
+    ck_assert_uint_eq(counter_of(2), 9000000000000001);
+}
+
+/* The renewals of an adopted lock keep its counters, which end after a week otherwise. */
+TEST(an_adopted_fence_is_renewed)
+{
+    struct redlock_request request;
+    char token[sizeof(h.token)];
+
+    held_start_with_lock(&h, &f);
+    forget(token, sizeof(token));
+    request = fenced_request();
+    held_adopt(&h, f.rl, &request, token);
+    ck_assert_int_eq(h.status, REDLOCK_OK);
+    model_del(fake_model(f.nodes[0]), "k:redlock-fence");
+    suspend_ms(HELD_THIRD_MS);
+    scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
+    loop_settle(f.base);
+    ck_assert_uint_eq(counter_of(0), redlock_lock_fencing_token(h.lock));
+}
+
+TEST(a_wrong_token_gets_no_fence)
+{
+    struct redlock_request request;
+
+    held_start_with_lock(&h, &f);
+    request = fenced_request();
+    held_adopt(&h, f.rl, &request, "0123");
+    ck_assert_int_eq(h.status, REDLOCK_ELOST);
+    ck_assert_uint_eq(farm_count(&f, "k:redlock-fence", NULL), 5);
 }

@@ -549,6 +549,7 @@ TEST(a_released_lock_has_no_fence)
     ck_assert_uint_eq(fence_at_release, 0);
 }
 
+/* Unless it asks for one: test_adopt.c. */
 TEST(an_adopted_lock_has_no_fence)
 {
     struct redlock_request request;
@@ -562,7 +563,6 @@ TEST(an_adopted_lock_has_no_fence)
     loop_settle(f.base);
     ck_assert_int_eq(redlock_lock_detach(got.lock), REDLOCK_OK);
     request = held_request(&h, &f, "k");
-    request.fencing = 1;
     held_adopt(&h, f.rl, &request, got.token);
     ck_assert_int_eq(h.status, REDLOCK_OK);
     ck_assert_uint_eq(redlock_lock_fencing_token(h.lock), 0);

@@ -22,6 +22,7 @@ enum model_script_kind {
     MODEL_SCRIPT_SWAP,
     MODEL_SCRIPT_TAKE,
     MODEL_SCRIPT_VOTE,
+    MODEL_SCRIPT_ADOPT,
     MODEL_SCRIPT_CONFIRM,
     MODEL_SCRIPT_MARK,
     MODEL_SCRIPT_WAIT,
@@ -54,6 +55,7 @@ static enum model_script_kind kind_of(const char *text, size_t len)
                  {"'ZADD'", MODEL_SCRIPT_WAIT},
                  {"'ZREM'", MODEL_SCRIPT_LEAVE},
                  {"'GT'", MODEL_SCRIPT_KEEP_ALL},
+                 {"#ours < #KEYS then\nreturn other or 0", MODEL_SCRIPT_ADOPT},
                  {"'PEXPIRE'", MODEL_SCRIPT_KEEP},
                  {"error_reply", MODEL_SCRIPT_VOTE},
                  {"'TIME'", MODEL_SCRIPT_MARK},
@@ -367,19 +369,12 @@ static uint64_t next_fence(const struct model_call *c, const struct model_keys *
     return fence;
 }
 
-static void run_vote(const struct model_call *c, const struct model_keys *k)
+/* {counter, as expected}: the keys live on, or are set, and have that counter. */
+static void grant(const struct model_call *c, const struct model_keys *k)
 {
     uint64_t fence = next_fence(c, k);
     size_t i;
 
-    if (k->taken) {
-        resp_put_text(c->out, k->taken);
-        return;
-    }
-    if (k->ours > 0) {
-        resp_put_int(c->out, 2);
-        return;
-    }
     if (fence >= COUNTER_LIMIT) {
         resp_put_error(c->out, "FENCE the counter has no numbers left: delete "
                                "KEY:redlock-fence when nothing remembers its fences");
@@ -391,6 +386,28 @@ static void run_vote(const struct model_call *c, const struct model_keys *k)
     let_live(c, k);
     for (i = 0; i < k->n; i++) {
         set_counter(c, i, fence);
+    }
+}
+
+static void run_vote(const struct model_call *c, const struct model_keys *k)
+{
+    if (k->taken) {
+        resp_put_text(c->out, k->taken);
+    } else if (k->ours > 0) {
+        resp_put_int(c->out, 2);
+    } else {
+        grant(c, k);
+    }
+}
+
+static void run_adopt(const struct model_call *c, const struct model_keys *k)
+{
+    if (k->taken) {
+        resp_put_text(c->out, k->taken);
+    } else if (k->ours < k->n) {
+        resp_put_int(c->out, 0);
+    } else {
+        grant(c, k);
     }
 }
 
@@ -460,6 +477,7 @@ static void run_script(const struct model_call *c, const struct model_script *sc
                 [MODEL_SCRIPT_SWAP] = {run_swap, 2, 2},
                 [MODEL_SCRIPT_TAKE] = {run_take, 2, 3},
                 [MODEL_SCRIPT_VOTE] = {run_vote, 5, 5},
+                [MODEL_SCRIPT_ADOPT] = {run_adopt, 5, 5},
                 [MODEL_SCRIPT_CONFIRM] = {run_confirm, 2, 2},
                 [MODEL_SCRIPT_MARK] = {run_mark, 4, 4},
                 [MODEL_SCRIPT_WAIT] = {model_run_wait, 4, 4},

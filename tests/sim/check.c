@@ -95,7 +95,7 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
         c->clock_suspect |= process_is_clock_suspect(w, c->client, node) ? rlk_mask_bit(node) : 0;
     }
     if (vote == RLK_VOTE_YES && m) {
-        if (!c->adopted) { /* a node that has our key has not forgotten it [S7] */
+        if (!c->adopted || c->fenced) { /* a node that has our key has not forgotten it [S7] */
             check_vote_counts(w, c->client, node, m);
             check_newcomer_vote(w, c->client, node);
         }

@@ -63,7 +63,9 @@ void check_vote_reads_mark(struct world *w, unsigned client, unsigned node, cons
 void check_voters(struct world *w, unsigned client, unsigned worker)
 {
     unsigned claim = world_worker(w, client, worker)->claim, node;
-    uint64_t left = world_claim(w, claim)->adopted ? 0 : check_counted(w, claim);
+    uint64_t left = world_claim(w, claim)->adopted && !world_claim(w, claim)->fenced
+                        ? 0
+                        : check_counted(w, claim);
 
     RLK_MASK_EACH (node, left) {
         const struct rlk_quarantine *s = &world_node(w, client, node)->quarantine;

@@ -77,6 +77,7 @@ void check_adopts(struct world *w, unsigned client, unsigned worker, unsigned cl
                         .round = 1,
                         .ttl_ms = k->ttl_ms,
                         .adopted = true,
+                        .fenced = k->fenced,
                         .orphan = true, /* when it fails nothing is released */
                         .set_on = old.set_on,
                         .exposed = old.exposed,

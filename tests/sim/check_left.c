@@ -85,7 +85,7 @@ void check_unanswered(struct world *w, unsigned client, unsigned node, const str
 {
     (void)client;
     if (m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP ||
-        m->kind == MESSAGE_VOTE) {
+        m->kind == MESSAGE_VOTE || m->kind == MESSAGE_ADOPT) {
         world_claim(w, m->claim)->unanswered |= rlk_mask_bit(node);
     }
 }

@@ -74,6 +74,9 @@ void check_adoption_sent(struct world *w, unsigned claim, unsigned node)
     if (c->asked & rlk_mask_bit(node)) {
         check_violated(w, "work", "n%u is asked twice to keep t%08x for its adoption", node, claim);
     }
+    if (c->asked == 0) {
+        check_fence_asked(w, claim);
+    }
     c->asked |= rlk_mask_bit(node);
     c->sent_us[node] = world_client_us(w, c->client);
 }

@@ -91,11 +91,11 @@ static bool split(const char *bytes, size_t len, struct words *out)
 static const struct {
     enum message_kind kind;
     const struct rlk_script *script;
-} scripts[] = {{MESSAGE_RELEASE, &rlk_script_release}, {MESSAGE_TAKE, &rlk_script_set_all},
-               {MESSAGE_KEEP, &rlk_script_keep},       {MESSAGE_VOTE, &rlk_script_vote},
-               {MESSAGE_CONFIRM, &rlk_script_confirm}, {MESSAGE_MARK, &rlk_script_incarnation},
-               {MESSAGE_WAIT, &rlk_script_wait},       {MESSAGE_LEAVE, &rlk_script_leave},
-               {MESSAGE_SWAP, &rlk_script_swap}};
+} scripts[] = {{MESSAGE_RELEASE, &rlk_script_release},  {MESSAGE_TAKE, &rlk_script_set_all},
+               {MESSAGE_KEEP, &rlk_script_keep},        {MESSAGE_VOTE, &rlk_script_vote},
+               {MESSAGE_ADOPT, &rlk_script_adopt},      {MESSAGE_CONFIRM, &rlk_script_confirm},
+               {MESSAGE_MARK, &rlk_script_incarnation}, {MESSAGE_WAIT, &rlk_script_wait},
+               {MESSAGE_LEAVE, &rlk_script_leave},      {MESSAGE_SWAP, &rlk_script_swap}};
 
 /* By its text, or by its SHA-1. */
 static bool find_script(const struct word *w, bool text, struct message *m)
@@ -219,7 +219,7 @@ static bool read_arguments(const struct world *w, const struct word *arg, unsign
         m->fence = n > 1 ? number(&arg[1]) : 0;
         return n == 1 || n == 2;
     }
-    if (m->kind == MESSAGE_VOTE && n == 4) {
+    if ((m->kind == MESSAGE_VOTE || m->kind == MESSAGE_ADOPT) && n == 4) {
         m->ttl_ms = (uint32_t)number(&arg[0]);
         m->fence = number(&arg[1]);
         read_expected(&arg[3], &m->mark);

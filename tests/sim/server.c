@@ -20,8 +20,8 @@ static const struct value no_value = {NONE, 0, 0};
 
 #define ALL_SCRIPTS                                                                                \
     (1U << MESSAGE_WAIT | 1U << MESSAGE_LEAVE | 1U << MESSAGE_SWAP | 1U << MESSAGE_TAKE |          \
-     1U << MESSAGE_KEEP | 1U << MESSAGE_VOTE | 1U << MESSAGE_CONFIRM | 1U << MESSAGE_RELEASE |     \
-     KEEP_ALL)
+     1U << MESSAGE_KEEP | 1U << MESSAGE_VOTE | 1U << MESSAGE_ADOPT | 1U << MESSAGE_CONFIRM |       \
+     1U << MESSAGE_RELEASE | KEEP_ALL)
 
 /* Long before a history begins. */
 #define TEN_DAYS_US UINT64_C(864000000000)
@@ -275,13 +275,31 @@ static uint64_t next_fence(const struct world *w, unsigned server, const struct 
     return fence;
 }
 
+static const char *name_of(const struct message *m);
+
+/* [S12] The keys live on, or are set, and their counters are raised. */
+static void grant(struct world *w, unsigned server, struct message *m)
+{
+    uint64_t left = world_claim(w, m->claim)->keys, fence = next_fence(w, server, m);
+    unsigned key;
+
+    m->same = facts_same(w, server, m);
+    write_keys(w, server, m);
+    RLK_MASK_EACH (key, left) {
+        write_counter(w, server, key, fence);
+    }
+    m->answer = ANSWER_PAIR;
+    m->integer = (int64_t)fence;
+    trace(w, "n%u    %s %s t%08x: granted, fencing token %llu%s", server, name_of(m),
+          trace_keys(w, m->claim), m->claim, (unsigned long long)fence,
+          m->same ? "" : ", other data");
+}
+
 /* [S12] All keys or none, and their counters: the counter, and whether the data are the expected
  * ones; 2: some were ours already; or the value of another claim. */
 static void vote(struct world *w, unsigned server, struct message *m)
 {
     struct found f;
-    uint64_t left = world_claim(w, m->claim)->keys, fence;
-    unsigned key;
 
     if (w->o.hopeless == HOPELESS_RIGHT) {
         m->answer = ANSWER_ERROR;
@@ -306,16 +324,21 @@ static void vote(struct world *w, unsigned server, struct message *m)
               m->claim);
         return;
     }
-    fence = next_fence(w, server, m);
-    m->same = facts_same(w, server, m);
-    write_keys(w, server, m);
-    RLK_MASK_EACH (key, left) {
-        write_counter(w, server, key, fence);
+    grant(w, server, m);
+}
+
+/* All keys have the token: the counter; 0: a key is gone; else the value of another claim. */
+static void adopt(struct world *w, unsigned server, struct message *m)
+{
+    struct found f = look_for(w, server, m->claim);
+
+    if (f.free == 0 && f.other == NONE) {
+        grant(w, server, m);
+        return;
     }
-    m->answer = ANSWER_PAIR;
-    m->integer = (int64_t)fence;
-    trace(w, "n%u    vote %s t%08x: granted, fencing token %llu%s", server, trace_keys(w, m->claim),
-          m->claim, (unsigned long long)fence, m->same ? "" : ", other data");
+    m->answer = f.other != NONE ? ANSWER_STRING : ANSWER_INTEGER;
+    m->integer = f.other != NONE ? f.other : 0;
+    trace(w, "n%u    adopt %s t%08x: refused", server, trace_keys(w, m->claim), m->claim);
 }
 
 /* 1: the keys are ours, and the counters are raised to the fence; 0: not. */
@@ -438,6 +461,8 @@ static const char *name_of(const struct message *m)
         return "keep";
     case MESSAGE_VOTE:
         return "vote";
+    case MESSAGE_ADOPT:
+        return "adopt";
     case MESSAGE_CONFIRM:
         return "confirm";
     case MESSAGE_RELEASE:
@@ -509,6 +534,9 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
         break;
     case MESSAGE_VOTE:
         vote(w, server, m);
+        break;
+    case MESSAGE_ADOPT:
+        adopt(w, server, m);
         break;
     case MESSAGE_CONFIRM:
         confirm(w, server, m);

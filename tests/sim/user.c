@@ -265,6 +265,7 @@ static bool adopt(struct world *w, struct worker *k)
     redlock_request_init(&q);
     q.ttl_ms = w->o.ttl_ms[draw_upto(&w->prng, 1)];
     draw_life(w, &q);
+    q.fencing = draw_chance(&w->prng, w->o.fence_ppm);
     name_keys(l->keys, names, &q);
     q.notice_cb = on_notice;
     q.notice_arg = k;

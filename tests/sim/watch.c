@@ -37,7 +37,7 @@ static bool is_adoption(struct world *w, const struct message *m)
 {
     const struct worker *k = process_owner(w, m->claim);
 
-    return m->kind == MESSAGE_KEEP && k && k->phase == WORKER_PENDING;
+    return m->kind == MESSAGE_ADOPT || (m->kind == MESSAGE_KEEP && k && k->phase == WORKER_PENDING);
 }
 
 static void note_asked_again(struct world *w, unsigned node, const struct message *m)
@@ -86,6 +86,7 @@ static void note_asked(struct world *w, unsigned client, unsigned node, const st
     } else if (m->kind == MESSAGE_CONFIRM) {
         check_confirm_sent(w, m->claim, node, m->fence);
     } else if (is_adoption(w, m)) {
+        world_claim(w, m->claim)->hint = m->kind == MESSAGE_ADOPT ? m->fence : 0;
         check_adoption_sent(w, m->claim, node);
     } else if (m->restore || m->kind == MESSAGE_KEEP) {
         check_held_asked(w, client, worker, node, m);
@@ -164,7 +165,8 @@ static void note_late_answer(struct world *w, unsigned node, const struct messag
 
 void watch_reply_done(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
-    bool votes = m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_VOTE;
+    bool votes = m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_VOTE ||
+                 m->kind == MESSAGE_ADOPT;
 
     if (votes && !w->noted) {
         note_late_answer(w, node, m);

@@ -95,7 +95,7 @@ static void send_one(struct world *w, unsigned wire, const struct message *m)
         schedule_push(&w->schedule, x->there_us, EVENT_REQUEST, wire, 0, 0);
     }
     if ((m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP ||
-         m->kind == MESSAGE_VOTE || m->kind == MESSAGE_CONFIRM) &&
+         m->kind == MESSAGE_VOTE || m->kind == MESSAGE_ADOPT || m->kind == MESSAGE_CONFIRM) &&
         peer_of(w, x)->breaks && !w->healed) {
         peer_of(w, x)->breaks = draw_chance(&w->prng, 500000);
         wire_break(w, wire);

@@ -97,11 +97,12 @@ enum message_kind {
     MESSAGE_LISTED, /* EXISTS of a waiting list */
     MESSAGE_WAIT,   /* the script that enters a waiting list */
     MESSAGE_LEAVE,
-    MESSAGE_SWAP, /* the script that breaks a lock: no lock of its client is touched */
-    MESSAGE_SET,  /* from here on: the kinds that touch a lock */
-    MESSAGE_TAKE, /* the script that sets all keys or none */
-    MESSAGE_KEEP, /* the script that extends */
-    MESSAGE_VOTE, /* the one that takes, with a counter [S12] */
+    MESSAGE_SWAP,  /* the script that breaks a lock: no lock of its client is touched */
+    MESSAGE_SET,   /* from here on: the kinds that touch a lock */
+    MESSAGE_TAKE,  /* the script that sets all keys or none */
+    MESSAGE_KEEP,  /* the script that extends */
+    MESSAGE_VOTE,  /* the one that takes, with a counter [S12] */
+    MESSAGE_ADOPT, /* the one that extends, with a counter */
     MESSAGE_CONFIRM,
     MESSAGE_RELEASE,
     MESSAGE_DELETE /* DELEX or DELIFEQ */
@@ -180,7 +181,7 @@ struct message {
     int64_t left_ms;
     unsigned holder; /* a claim or NONE; SWAP: that which has to have the key */
     bool same;
-    uint64_t fence;      /* VOTE: the hint; CONFIRM, TAKE, KEEP: the fence */
+    uint64_t fence;      /* VOTE, ADOPT: the hint; CONFIRM, TAKE, KEEP: the fence */
     struct mark mark;    /* VOTE, MARK: the mark expected or to be written; then the mark found */
     uint64_t note_us;    /* MARK: a clock step to put on record, by the server's clock; 0: none */
     struct facts facts;  /* of the server that carried it out */

@@ -328,6 +328,27 @@ TEST(only_a_one_confirms)
     ck_assert_int_eq(rlk_classify_confirm(&nil), RLK_ANSWER_UNKNOWN);
 }
 
+/* Our token is what an adoption looks for; so "some keys had it already" is no answer to it. */
+TEST(an_adoption_with_a_fence_is_a_pair_or_a_refusal)
+{
+    struct rlk_reply pair[] = {{.type = RLK_REPLY_ARRAY, .integer = 2},
+                               {.type = RLK_REPLY_INTEGER, .integer = 7},
+                               {.type = RLK_REPLY_INTEGER, .integer = 1}};
+    struct rlk_reply zero = reply(RLK_REPLY_INTEGER, 0, ""), two = reply(RLK_REPLY_INTEGER, 2, "");
+    struct rlk_reply one = reply(RLK_REPLY_INTEGER, 1, ""), other = reply(RLK_REPLY_STRING, 0, "x");
+    uint64_t fence = 0;
+
+    ck_assert_int_eq(rlk_classify_adopt_fenced(pair, &fence), RLK_VOTE_YES);
+    ck_assert_uint_eq(fence, 7);
+    pair[2].integer = 0;
+    ck_assert_int_eq(rlk_classify_adopt_fenced(pair, &fence), RLK_VOTE_QUARANTINED);
+    ck_assert_int_eq(rlk_classify_adopt_fenced(&zero, &fence), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_adopt_fenced(&other, &fence), RLK_VOTE_NO);
+    ck_assert_int_eq(rlk_classify_adopt_fenced(&one, &fence), RLK_VOTE_UNKNOWN);
+    ck_assert_int_eq(rlk_classify_adopt_fenced(&two, &fence), RLK_VOTE_UNKNOWN);
+    ck_assert_uint_eq(fence, 0);
+}
+
 /* Only a number of ms proves that the new token is there; and no value but another one that the
  * key was not ours to break. */
 TEST(a_swap_says_how_long_the_key_lives_on)

@@ -106,9 +106,9 @@ static struct rlk_claim *make(unsigned n_keys)
 }
 
 /* _i: with how many keys. */
-TEST_LOOP(a_vote_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
+static void check_vote(unsigned n_keys, bool adopts)
 {
-    struct rlk_claim *c = make((unsigned)_i);
+    struct rlk_claim *c = make(n_keys);
     unsigned text, known;
 
     for (text = 0; text < 2; text++) {
@@ -116,10 +116,10 @@ TEST_LOOP(a_vote_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
             const char *key = known ? "p:redlock:incarnation" : "";
             const char *start = known ? "0123456789abcdef0123456789abcdef01234567 77aa " : "";
 
-            rlk_command_vote(&command, c, text);
+            (adopts ? rlk_command_adopt : rlk_command_vote)(&command, c, text);
             rlk_command_mark(&command, "the key", "and the mark of the node before");
             rlk_command_mark(&command, key, start);
-            script(rlk_script_vote.text, c, text);
+            script(adopts ? rlk_script_adopt.text : rlk_script_vote.text, c, text);
             number(30000);
             number(c->hint);
             word(key);
@@ -128,6 +128,12 @@ TEST_LOOP(a_vote_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
         }
     }
     rlk_claim_unref(c);
+}
+
+TEST_LOOP(a_vote_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
+{
+    check_vote((unsigned)_i, false);
+    check_vote((unsigned)_i, true);
 }
 
 /* The longest script is as long as any may be. */

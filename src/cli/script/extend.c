@@ -30,7 +30,9 @@ static const char help[] =
     "never revives a lock that is gone.\n"
     "\n" CLI_TOKEN_HELP
     "  --ttl TIME          how long the lock lives from now on (default 10s, or --max-ttl if\n"
-    "                      that is less)\n";
+    "                      that is less)\n"
+    "  --fence             also print a new fencing token, larger than that of the former\n"
+    "                      holder, on a second line\n";
 
 static const char help_end[] =
     "\n"
@@ -44,16 +46,18 @@ static const char help_end[] =
 struct extension {
     struct cli_token token; /* first, for its options */
     uint32_t ttl_ms;
+    bool fence;
     struct cli_session *session;
     struct redlock_lock *lock;
     bool done;
     int code;
 };
 
-static const struct cli_option options[] = {{"ttl", CLI_TIME,
-                                             .field = offsetof(struct extension, ttl_ms),
-                                             REDLOCK_MIN_TTL_MS, .max = REDLOCK_MAX_TTL_MS},
-                                            {.name = NULL}};
+static const struct cli_option options[] = {
+    {"ttl", CLI_TIME, .field = offsetof(struct extension, ttl_ms), REDLOCK_MIN_TTL_MS,
+     .max = REDLOCK_MAX_TTL_MS},
+    {"fence", CLI_FLAG, .field = offsetof(struct extension, fence)},
+    {.name = NULL}};
 
 /* Report that the lock is lost: too many masters do not have our key. */
 static int explain_lost(const struct extension *extension, const struct redlock_lock *lock)
@@ -87,6 +91,9 @@ static int hand_back(struct extension *extension)
         return explain_lost(extension, lock);
     }
     printf("%" PRIu64 "ms\n", left_ms);
+    if (extension->fence) {
+        printf("%" PRIu64 "\n", redlock_lock_fencing_token(lock));
+    }
     cli_say_detail("extended '%s', valid for %s", extension->token.keys.name,
                    cli_duration(left_ms));
     redlock_lock_detach(lock);
@@ -134,6 +141,7 @@ static int run_extend(void *arg, struct cli_session *session, struct cli_signals
     cli_keys_set(&extension->token.keys, &request);
     request.ttl_ms = extension->ttl_ms;
     request.renew = false;
+    request.fencing = extension->fence;
     status =
         redlock_adopt(session->rl, &request, extension->token.text, on_adopted, extension, NULL);
     if (status != 0) {
