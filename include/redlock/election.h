@@ -74,7 +74,8 @@ struct redlock_demotion {
      *   - REDLOCK_ECANCELED: redlock_close() was called;
      *   - REDLOCK_ENOQUORUM: no renewal has succeeded for renew_deadline_ms;
      *   - REDLOCK_EUNRENEWED: healthy_cb said no;
-     *   - REDLOCK_EOUTRANKED: a candidate with a higher priority bids for leadership;
+     *   - REDLOCK_EOUTRANKED: a candidate with a higher priority bids for leadership, or one that
+     *     was called upon (`redlock transfer`);
      *   - REDLOCK_ELOST, REDLOCK_ESUSPENDED, REDLOCK_ELIMIT: as for REDLOCK_NOTICE_LOST. */
     int reason;
     /* The term that has ended. */

@@ -240,6 +240,14 @@ static void rank(struct rlk_election *e, const struct rlk_election_event *ev,
     }
 }
 
+/* [L5] Only a candidate that asks can be elected next. */
+static void be_called(struct rlk_election *e, const struct rlk_election_event *ev,
+                      struct rlk_election_actions *out)
+{
+    (void)out;
+    e->called = ev->called;
+}
+
 /* [L5] When nobody leads, a bid goes on until somebody does: otherwise other candidates would be
  * faster. */
 static void watch_leader(struct rlk_election *e, const struct rlk_election_event *ev,
@@ -278,26 +286,21 @@ void rlk_election_step(struct rlk_election *e, const struct rlk_election_event *
                        struct rlk_election_actions *out)
 {
     static void (*const steps[RLK_ELECTION_EVENT_KINDS])(
-        struct rlk_election *, const struct rlk_election_event *,
-        struct rlk_election_actions *) = {[RLK_ELECTION_CAMPAIGN] = campaign,
-                                          [RLK_ELECTION_RESIGN] = resign,
-                                          [RLK_ELECTION_CLOSE] = shut,
-                                          [RLK_ELECTION_WON] = win,
-                                          [RLK_ELECTION_FAILED] = fail_election,
-                                          [RLK_ELECTION_MOVED] = move,
-                                          [RLK_ELECTION_LOST] = lose_leadership,
-                                          [RLK_ELECTION_SICK] = be_sick,
-                                          [RLK_ELECTION_LED] = watch_leader,
-                                          [RLK_ELECTION_OUTRANKED] = rank,
-                                          [RLK_ELECTION_REPORTED] = reported,
-                                          [RLK_ELECTION_STOPPED] = stopped,
-                                          [RLK_ELECTION_TIMER] = on_election_timer};
+        struct rlk_election *, const struct rlk_election_event *, struct rlk_election_actions *) = {
+        [RLK_ELECTION_CAMPAIGN] = campaign,    [RLK_ELECTION_RESIGN] = resign,
+        [RLK_ELECTION_CLOSE] = shut,           [RLK_ELECTION_WON] = win,
+        [RLK_ELECTION_FAILED] = fail_election, [RLK_ELECTION_MOVED] = move,
+        [RLK_ELECTION_LOST] = lose_leadership, [RLK_ELECTION_SICK] = be_sick,
+        [RLK_ELECTION_LED] = watch_leader,     [RLK_ELECTION_OUTRANKED] = rank,
+        [RLK_ELECTION_CALLED] = be_called,     [RLK_ELECTION_REPORTED] = reported,
+        [RLK_ELECTION_STOPPED] = stopped,      [RLK_ELECTION_TIMER] = on_election_timer};
 
     *out = (struct rlk_election_actions){0};
     steps[ev->kind](e, ev, out);
     if (e->state == RLK_ELECTION_PAUSED && !e->outranked && e->pause_us <= ev->now_us) {
         ask_for_leadership(e, out);
     }
-    out->bids = e->state == RLK_ELECTION_ASKING && e->led_by_lower;
+    e->called = e->called && e->state == RLK_ELECTION_ASKING;
+    out->bids = e->state == RLK_ELECTION_ASKING && (e->led_by_lower || e->called);
     out->deadline_us = deadline_us(e);
 }

@@ -19,7 +19,8 @@
  * [L4] An application that stops later keeps the lock for what is left of it, but does not renew
  *      it. So one that never stops does not lead forever.
  * [L5] A candidate bids for leadership while the leader has a lower priority. While a candidate
- *      with a higher priority bids, a leader resigns, and other candidates do not ask. */
+ *      with a higher priority bids, a leader resigns, and other candidates do not ask. A candidate
+ *      that is called upon bids, too, for one time. */
 #ifndef RLK_CORE_ELECTION_H
 #define RLK_CORE_ELECTION_H
 
@@ -57,6 +58,7 @@ enum rlk_election_event_kind {
     RLK_ELECTION_LED,       /* who leads now: led, priority */
     RLK_ELECTION_OUTRANKED, /* whether somebody with a higher priority bids: outranked
                              */
+    RLK_ELECTION_CALLED,    /* somebody wants us to lead; or the bid for that is over: called */
     RLK_ELECTION_REPORTED,  /* the end of leadership was reported */
     RLK_ELECTION_STOPPED,   /* the application has stopped; also while that is reported */
     RLK_ELECTION_TIMER      /* reason */
@@ -71,6 +73,7 @@ struct rlk_election_event {
     int reason;   /* LOST; MOVED, TIMER: why renewals fail, if leadership is over; 0: they do not */
     bool healthy; /* WON: the application is fit to lead */
     bool outranked;    /* OUTRANKED */
+    bool called;       /* CALLED */
     bool led;          /* LED: false: nobody leads */
     uint32_t priority; /* LED: of the leader; UINT32_MAX: it is no candidate */
 };
@@ -91,6 +94,7 @@ struct rlk_election {
     enum rlk_election_state state;
     bool wants;        /* to lead: a CAMPAIGN since the last RESIGN */
     bool outranked;    /* somebody with a higher priority bids for leadership */
+    bool called;       /* ASKING: somebody wants us to lead, and we bid for it */
     bool led_by_lower; /* the last leader that was seen has a lower priority than we have */
     bool stopped;      /* DEMOTED: the application has stopped, or stops in demoted_cb */
     bool released;     /* STOPPING: the lock is over, and released */

@@ -13,22 +13,39 @@
 #include "lock/observation.h"
 #include "net/clock.h"
 
-/* What the value of the key says of a bid, in front of the priority. */
-#define OWNER "bid "
+/* What the value of the key says of a bid, in front of the priority and the id; and of a call, in
+ * front of the id. */
+#define BID "bid "
+#define CALL "call "
+
+/* Of who is called upon. */
+#define CALLED_PRIORITY (RLK_LEADER_MAX_PRIORITY + 1)
 
 /* A bid lasts for so many ttls, and then pauses for as many. */
 #define BID_TTLS 2
 
 /* ---- the bids of others ---- */
 
-/* 0: the key is not that of a bid. */
-static unsigned long priority_of(const char *owner)
+static bool begins_with(const char *text, const char *start)
 {
-    size_t len = strlen(OWNER);
+    return strncmp(text, start, strlen(start)) == 0;
+}
 
-    unsigned long priority = strncmp(owner, OWNER, len) == 0 ? strtoul(owner + len, NULL, 10) : 0;
+static bool is_of(const struct rlk_bid *b, const char *id)
+{
+    return strcmp(id, b->terms->id) == 0;
+}
 
-    return priority <= RLK_LEADER_MAX_PRIORITY ? priority : 0;
+/* 0: the key is not that of a bid, or it is our own. */
+static unsigned long priority_of(const struct rlk_bid *b, const char *owner)
+{
+    char *id;
+    unsigned long priority = begins_with(owner, BID) ? strtoul(owner + strlen(BID), &id, 10) : 0;
+
+    if (priority > CALLED_PRIORITY || (priority && *id == ' ' && is_of(b, id + 1))) {
+        return 0;
+    }
+    return priority;
 }
 
 static void on_bids_observed(const struct redlock_query_result *r, int status, void *arg)
@@ -39,7 +56,10 @@ static void on_bids_observed(const struct redlock_query_result *r, int status, v
         b->observation = NULL;
         return;
     }
-    b->hooks->observed(b, r->held && priority_of(r->owner) > b->terms->options.priority);
+    if (r->held && begins_with(r->owner, CALL) && is_of(b, r->owner + strlen(CALL))) {
+        b->hooks->called(b, true);
+    }
+    b->hooks->observed(b, r->held && priority_of(b, r->owner) > b->terms->options.priority);
 }
 
 /* ---- our bid ---- */
@@ -55,6 +75,16 @@ static void bid_again(struct rlk_bid *b)
     uint64_t at_us = rlk_time_add(rlk_clock_us(), bid_us(b));
 
     rlk_timer_set(&b->rl->loop.timers, &b->timer, b->wanted ? at_us : RLK_NEVER);
+}
+
+/* Our bid is over. A call is answered once. */
+static void end_bid(struct rlk_bid *b)
+{
+    if (b->called) {
+        b->called = false;
+        b->hooks->called(b, false);
+    }
+    bid_again(b);
 }
 
 static void drop(struct rlk_bid *b)
@@ -76,7 +106,7 @@ static void on_bid_acquired(struct redlock_lock *lock, int status, void *arg)
     b->held = status == 0;
     if (status < 0) {
         b->lock = NULL;
-        bid_again(b);
+        end_bid(b);
     } else if (!b->wanted) {
         drop(b);
     }
@@ -90,14 +120,22 @@ static void on_bid_notice(struct redlock_lock *lock, const struct redlock_notice
     (void)lock;
     if (notice->kind == REDLOCK_NOTICE_LOST) {
         drop(b);
-        bid_again(b);
+        end_bid(b);
     }
+}
+
+/* The priority and the id. */
+static void write_owner(struct rlk_bid *b)
+{
+    snprintf(b->owner, sizeof(b->owner), BID "%u %s",
+             b->called ? CALLED_PRIORITY : b->terms->options.priority, b->terms->id);
 }
 
 static void acquire_bid(struct rlk_bid *b)
 {
     struct redlock_request q;
 
+    write_owner(b);
     redlock_request_init(&q);
     q.key = b->key;
     q.ttl_ms = b->terms->options.ttl_ms;
@@ -109,7 +147,7 @@ static void acquire_bid(struct rlk_bid *b)
     q.notice_arg = b;
     if (redlock_acquire(b->rl, &q, on_bid_acquired, b, &b->lock) != 0) {
         b->lock = NULL;
-        bid_again(b);
+        end_bid(b);
     }
 }
 
@@ -124,7 +162,7 @@ static void on_call(struct rlk_call *call)
     if (b->hooks->is_healthy(b)) {
         acquire_bid(b);
     } else {
-        bid_again(b);
+        end_bid(b);
     }
 }
 
@@ -136,8 +174,9 @@ static void on_bid_timer(struct rlk_timer *t, uint64_t now_us)
     rlk_turn_report(&b->rl->loop.turn, &b->call);
 }
 
-void rlk_bid_want(struct rlk_bid *b, bool wanted)
+void rlk_bid_want(struct rlk_bid *b, bool wanted, bool called)
 {
+    b->called = called;
     if (b->wanted == wanted) {
         return;
     }
@@ -160,7 +199,6 @@ void rlk_bid_init(struct rlk_bid *b, struct redlock *rl, const struct rlk_electi
     rlk_call_init(&b->call, on_call);
     rlk_timer_init(&b->timer, on_bid_timer);
     snprintf(b->key, sizeof(b->key), "%s" RLK_COMMAND_BID, terms->name);
-    snprintf(b->owner, sizeof(b->owner), OWNER "%u %s", terms->options.priority, terms->id);
 }
 
 int rlk_bid_begin(struct rlk_bid *b)
@@ -176,7 +214,7 @@ void rlk_bid_stop(struct rlk_bid *b)
 
 void rlk_bid_end(struct rlk_bid *b)
 {
-    rlk_bid_want(b, false);
+    rlk_bid_want(b, false, false);
     rlk_bid_stop(b);
     rlk_observation_end(b->observation);
     b->observation = NULL;

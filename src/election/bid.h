@@ -2,7 +2,11 @@
  *
  * A bid is a lock on a key beside the election's, so a majority of the masters has it. A candidate
  * that cannot reach a majority cannot bid. The owner text is "bid PRIORITY ID". Every candidate
- * observes that key. A bid is only a reason to step aside; it makes nobody a leader. */
+ * observes that key. A bid is only a reason to step aside; it makes nobody a leader.
+ *
+ * Anybody may call upon a candidate to lead: by a lock on the same key, with the owner text "call
+ * ID". That candidate bids once, above all priorities, as soon as the call is released. So nothing
+ * happens when it does not campaign, is not fit to lead, or cannot reach a majority. */
 #ifndef RLK_ELECTION_BID_H
 #define RLK_ELECTION_BID_H
 
@@ -22,6 +26,8 @@ struct rlk_bid_hooks {
     bool (*is_healthy)(struct rlk_bid *b);
     /* Whether somebody with a higher priority bids, as the masters say now. */
     void (*observed)(struct rlk_bid *b, bool outranked);
+    /* We are called upon to lead; or our bid for that is over. */
+    void (*called)(struct rlk_bid *b, bool called);
     /* Our bid was acquired, or there is none any more. The last thing that the bid does. */
     void (*settled)(struct rlk_bid *b);
 };
@@ -33,6 +39,7 @@ struct rlk_bid {
     struct rlk_observation *observation;
     struct redlock_lock *lock; /* our bid: being acquired, or held; NULL: none */
     bool wanted;               /* we bid for leadership */
+    bool called;               /* because we are called upon: above all priorities, and once */
     bool held;                 /* `lock` is held */
     struct rlk_call call;      /* begins to bid */
     struct rlk_timer timer;    /* begins to bid again */
@@ -53,7 +60,7 @@ void rlk_bid_end(struct rlk_bid *b);
 /* Begin no bid that is planned: the memory of the bid may be freed. */
 void rlk_bid_stop(struct rlk_bid *b);
 
-/* Bid for leadership from now on, or do not. */
-void rlk_bid_want(struct rlk_bid *b, bool wanted);
+/* Bid for leadership from now on, or do not. called: as somebody who is called upon. */
+void rlk_bid_want(struct rlk_bid *b, bool wanted, bool called);
 
 #endif

@@ -168,7 +168,7 @@ static void carry_out_election(struct redlock_election *e, const struct rlk_elec
 
     publish(e);
     rlk_timer_set(&e->rl->loop.timers, &e->timer, out->deadline_us);
-    rlk_bid_want(&e->bid, out->bids);
+    rlk_bid_want(&e->bid, out->bids, e->machine.called);
     change_lock(e, out); /* last: may step the machine again */
     if (out->demoted) {
         schedule(e);
@@ -362,6 +362,12 @@ static void on_outranked(struct rlk_bid *b, bool outranked)
                                                            .outranked = outranked});
 }
 
+static void on_called(struct rlk_bid *b, bool called)
+{
+    rlk_election_do(bidder(b),
+                    (struct rlk_election_event){.kind = RLK_ELECTION_CALLED, .called = called});
+}
+
 static void on_bid_settled(struct rlk_bid *b)
 {
     settle_election(bidder(b));
@@ -369,7 +375,8 @@ static void on_bid_settled(struct rlk_bid *b)
 
 void rlk_election_prepare(struct redlock_election *e)
 {
-    static const struct rlk_bid_hooks hooks = {bid_is_healthy, on_outranked, on_bid_settled};
+    static const struct rlk_bid_hooks hooks = {bid_is_healthy, on_outranked, on_called,
+                                               on_bid_settled};
 
     rlk_election_init(&e->machine, &e->terms.config);
     rlk_leader_init(&e->leader);

@@ -45,6 +45,7 @@ bool election_model_may(const struct election_model *m, enum rlk_election_event_
     case RLK_ELECTION_RESIGN:
     case RLK_ELECTION_LED:
     case RLK_ELECTION_OUTRANKED:
+    case RLK_ELECTION_CALLED:
     case RLK_ELECTION_TIMER:
         break;
     }
@@ -271,6 +272,8 @@ static void take_in_wish(struct election_model *m, const struct rlk_election_eve
         m->closed = m->closed || ev->kind == RLK_ELECTION_CLOSE;
     } else if (ev->kind == RLK_ELECTION_OUTRANKED) {
         m->outranked = ev->outranked;
+    } else if (ev->kind == RLK_ELECTION_CALLED) {
+        m->called = ev->called;
     } else if (ev->kind == RLK_ELECTION_LED && ev->led) {
         m->led_by_lower = ev->priority < m->config.priority;
     }
@@ -338,8 +341,10 @@ void election_model_step(struct election_model *m, struct rlk_election_event ev)
     check_moved(m, &ev, &out, before.led_until_us);
     check_release(m, &out);
     check_acquire(m, &out);
-    FUZZ_CHECK(out.bids == (m->lock == ELECTION_MODEL_ASKED && m->led_by_lower),
-               "[L5] a candidate that asks bids while somebody leads who has a lower priority");
+    m->called = m->called && m->lock == ELECTION_MODEL_ASKED;
+    FUZZ_CHECK(out.bids == (m->lock == ELECTION_MODEL_ASKED && (m->led_by_lower || m->called)),
+               "[L5] a candidate that asks bids while somebody leads who has a lower priority, or "
+               "when it is called upon");
     m->deadline_us = out.deadline_us;
     check_lead(m);
     check_progress(m);

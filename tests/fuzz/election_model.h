@@ -27,12 +27,12 @@ struct election_model {
     uint64_t now_us, deadline_us;
     enum election_model_lock lock;
     enum election_model_lead lead;
-    bool renews;             /* the lock is renewed by itself */
-    bool wants, outranked;   /* as the last events said */
-    bool led_by_lower;       /* the last leader that was seen has a lower priority */
-    bool closed;             /* the manager closes */
-    bool stopped;            /* the application has stopped inside demoted_cb */
-    int reason;              /* of the last demotion */
+    bool renews;                   /* the lock is renewed by itself */
+    bool wants, outranked, called; /* as the last events said */
+    bool led_by_lower;             /* the last leader that was seen has a lower priority */
+    bool closed;                   /* the manager closes */
+    bool stopped;                  /* the application has stopped inside demoted_cb */
+    int reason;                    /* of the last demotion */
     uint64_t valid_until_us; /* of the lock; from the demotion on, what the application was told */
     unsigned won, released, elected, demoted;
 };

@@ -37,6 +37,8 @@ static const struct {
     {'P', "", {.kind = RLK_ELECTION_LED}},
     {'o', "", {.kind = RLK_ELECTION_OUTRANKED, .outranked = true}},
     {'O', "", {.kind = RLK_ELECTION_OUTRANKED}},
+    {'a', "", {.kind = RLK_ELECTION_CALLED, .called = true}},
+    {'A', "", {.kind = RLK_ELECTION_CALLED}},
     {'d', "", {.kind = RLK_ELECTION_REPORTED}},
     {'S', "", {.kind = RLK_ELECTION_STOPPED}},
     {'t', "", {.kind = RLK_ELECTION_TIMER}},

@@ -324,3 +324,117 @@ TEST(closed_inside_leader_cb)
     candidate_wait(&c, &c.closed, 1);
     ck_assert_int_eq(c.elected, c.demoted);
 }
+
+/* ---- [L5] calls ---- */
+
+static struct redlock_lock *the_call;
+
+static void on_call_acquired(struct redlock_lock *lock, int status, void *arg)
+{
+    ck_assert_int_eq(status, 0);
+    the_call = lock;
+    ++*(int *)arg;
+}
+
+/* Call upon a candidate, until everybody knows. */
+static void call_upon(const char *owner)
+{
+    struct redlock_request q = outcome_request("k:redlock-bid");
+    int acquired = 0;
+
+    q.owner = owner;
+    ck_assert_int_eq(redlock_acquire(f.rl, &q, on_call_acquired, &acquired, NULL), 0);
+    loop_must(f.base, &acquired);
+    pass_ms(CANDIDATE_RETRY_MS);
+    ck_assert_int_eq(redlock_release(the_call, NULL, NULL), 0);
+    pass_ms(CANDIDATE_RETRY_MS);
+}
+
+TEST(who_is_called_upon_leads_next)
+{
+    start();
+    candidate_lead(&c, &o);
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    pass_ms(CANDIDATE_RETRY_MS);
+    call_upon("call two");
+    ck_assert_int_eq(c.demoted, 1);
+    ck_assert_int_eq(c.demotion.reason, REDLOCK_EOUTRANKED);
+    candidate_wait(&other, &other.elected, 1);
+    ck_assert_uint_gt(other.term, c.term);
+}
+
+/* A call is above all priorities, and for one time. */
+TEST(a_higher_priority_bids_again_after_a_call)
+{
+    start();
+    o.priority = 3;
+    candidate_lead(&c, &o);
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    pass_ms(CANDIDATE_RETRY_MS);
+    call_upon("call two");
+    candidate_wait(&other, &other.elected, 1);
+    candidate_wait(&c, &c.elected, 2);
+}
+
+/* It bids once: then everything is as before. */
+TEST(a_call_for_nobody_changes_nothing)
+{
+    start();
+    candidate_lead(&c, &o);
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    pass_ms(CANDIDATE_RETRY_MS);
+    call_upon("call three");
+    call_upon("call one");
+    pass_ms(3 * CANDIDATE_TTL_MS);
+    ck_assert_int_eq(c.demoted, 0);
+    ck_assert_int_eq(other.elected, 0);
+    farm_wait_gone(&f, "k:redlock-bid");
+}
+
+TEST(who_does_not_campaign_hears_no_call)
+{
+    start();
+    candidate_lead(&c, &o);
+    candidate_new(&other, &p);
+    pass_ms(CANDIDATE_RETRY_MS);
+    call_upon("call two");
+    pass_ms(2 * CANDIDATE_TTL_MS);
+    candidate_campaign(&other);
+    pass_ms(2 * CANDIDATE_TTL_MS);
+    ck_assert_int_eq(c.demoted, 0);
+}
+
+TEST(who_is_not_fit_to_lead_hears_no_call)
+{
+    start();
+    candidate_lead(&c, &o);
+    p.healthy_cb = candidate_on_healthy;
+    other.fit = 0;
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    pass_ms(CANDIDATE_RETRY_MS);
+    call_upon("call two");
+    pass_ms(2 * CANDIDATE_TTL_MS);
+    other.fit = 1;
+    pass_ms(4 * CANDIDATE_TTL_MS);
+    ck_assert_int_eq(c.demoted, 0);
+}
+
+/* [L2] The old leader is told of its end before anybody else is elected. */
+TEST(a_call_waits_for_the_old_leader_to_stop)
+{
+    start();
+    o.stops_later = 1;
+    candidate_lead(&c, &o);
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    pass_ms(CANDIDATE_RETRY_MS);
+    call_upon("call two");
+    ck_assert_int_eq(c.demoted, 1);
+    ck_assert_int_eq(other.elected, 0);
+    candidate_stopped(&c);
+    candidate_wait(&other, &other.elected, 1);
+}

@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/draw.h"
+#include "sim/fault.h"
 #include "sim/process.h"
 #include "sim/trace.h"
 #include "sim/user.h"
@@ -214,6 +215,9 @@ void candidate_on_event(struct world *w, struct worker *k, unsigned step)
 {
     if (k->candidacy.step != step || k->done || w->clients[k->client].closing) {
         return;
+    }
+    if (w->o.call_ppm && !w->healed && draw_chance(&w->prng, w->o.call_ppm)) {
+        fault_call(w, k->candidacy.key);
     }
     process_enter(w, k->client);
     if (!finish(w, k)) {

@@ -84,7 +84,7 @@ void check_first_in_rank(struct world *w, unsigned client, unsigned worker)
 void check_outranked(struct world *w, unsigned client, unsigned worker, int reason)
 {
     const struct candidacy *y = &world_worker(w, client, worker)->candidacy;
-    bool found = reason != REDLOCK_EOUTRANKED;
+    bool found = reason != REDLOCK_EOUTRANKED || w->o.call_ppm > 0;
     unsigned i;
 
     for (i = 0; i < w->o.clients && !found; i++) {

@@ -373,6 +373,26 @@ static void take_as_stranger(struct world *w)
     }
 }
 
+/* Somebody calls upon a candidate, by a lock on the key of the bids. */
+void fault_call(struct world *w, unsigned key)
+{
+    uint64_t until_us = w->now_us + draw_scale(&w->prng, 50000, 2000000);
+    unsigned claim = foreign_claim(w), server, client = draw_client(w);
+    struct claim *c = world_claim(w, claim);
+
+    c->keys = 1U << (SIM_KEYS + key);
+    c->token_len =
+        (size_t)snprintf(c->token, sizeof(c->token), "%08x%032x:call c%u.0", claim, 0, client);
+    trace(w, "----  somebody calls upon c%u.0 to lead k%u, with t%08x", client, key, claim);
+    for (server = 0; server < w->o.nodes; server++) {
+        if (w->servers[server].state == SERVER_RUNS) {
+            server_set(w, server, SIM_KEYS + key, claim,
+                       (uint32_t)((until_us - w->now_us) / 1000 + 1));
+        }
+        schedule_push(&w->schedule, until_us, EVENT_DELETED, server, SIM_KEYS + key, claim);
+    }
+}
+
 /* ---- the next one ---- */
 
 static enum fault draw_kind(struct world *w)

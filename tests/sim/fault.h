@@ -9,6 +9,9 @@ void fault_start(struct world *w);
 /* EVENT_FAULT: the next one. */
 void fault_on_event(struct world *w);
 
+/* Somebody calls upon a candidate to lead. */
+void fault_call(struct world *w, unsigned key);
+
 /* A process has ended: it is started again after a while. EVENT_REVIVED: it is started now. */
 void fault_revive_later(struct world *w, unsigned client);
 void fault_on_revived(struct world *w, unsigned client);

@@ -153,6 +153,7 @@ struct options {
     uint64_t no_info, no_client; /* servers where our user may not use these commands */
     enum hopeless hopeless;
     uint32_t leave_ppm, adopt_ppm; /* how often a lock is left to its time; is one adopted then */
+    uint32_t call_ppm;  /* how often somebody calls upon a candidate, when a user does something */
     uint32_t break_ppm; /* how often a client breaks a lock when a user is done with one */
     bool steps;         /* little happens but steps of the masters' clocks, and each is noticed */
 };

@@ -1,6 +1,6 @@
 /* worlds.c - masters that refuse INFO or CLIENT; many requests of one manager for one key, also
  * behind one that nobody can grant; locks that are left to their time, and adopted; locks that are
- * broken.
+ * broken; candidates that are called upon to lead.
  *
  * None of them is in a history that is about something else. */
 #include "sim/worlds.h"
@@ -14,6 +14,7 @@
 #define STREAM_MANY 3292
 #define STREAM_LEFT 4854
 #define STREAM_BREAK 6076
+#define STREAM_CALL 7001
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -123,12 +124,24 @@ static void draw_break(struct options *o)
     o->break_ppm = (uint32_t)draw_scale(&p, 20000, 600000);
 }
 
+/* Where it is known who has to lead, a call changes that: so it is in the other elections. */
+static void draw_calls(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_CALL);
+    if (o->bids && o->elections != ELECTIONS_QUIET && draw_chance(&p, 300000)) {
+        o->call_ppm = (uint32_t)draw_scale(&p, 20000, 600000);
+    }
+}
+
 void worlds_draw(struct options *o)
 {
     draw_rights(o);
     draw_many(o);
     draw_left(o);
     draw_break(o);
+    draw_calls(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
@@ -166,6 +179,9 @@ void worlds_print(const struct options *o, FILE *f)
     if (o->leave_ppm) {
         fprintf(f, "%.1f %% of the locks are left to their time; a request adopts one in %.1f %%\n",
                 o->leave_ppm / 1e4, o->adopt_ppm / 1e4);
+    }
+    if (o->call_ppm) {
+        fprintf(f, "somebody calls upon a candidate in %.1f %% of the cases\n", o->call_ppm / 1e4);
     }
     if (o->break_ppm) {
         fprintf(f, "a client breaks a lock in %.1f %% of the cases\n", o->break_ppm / 1e4);

@@ -47,6 +47,8 @@ static const struct rlk_election_event events[] = {
     {.kind = RLK_ELECTION_LED},
     {.kind = RLK_ELECTION_OUTRANKED, .outranked = true},
     {.kind = RLK_ELECTION_OUTRANKED},
+    {.kind = RLK_ELECTION_CALLED, .called = true},
+    {.kind = RLK_ELECTION_CALLED},
     {.kind = RLK_ELECTION_REPORTED},
     {.kind = RLK_ELECTION_STOPPED},
     {.kind = RLK_ELECTION_TIMER},
@@ -107,6 +109,7 @@ static struct seen as_seen(const struct election_model *m)
     s.e.state = m->e.state;
     s.e.wants = m->e.wants;
     s.e.outranked = m->e.outranked;
+    s.e.called = m->e.called;
     s.e.led_by_lower = m->e.led_by_lower;
     s.e.released = m->e.released;
     s.e.stopped = m->e.stopped;
