@@ -19,7 +19,7 @@
 
 static const struct cli_subcommand *const subcommands[] = {
     &cli_lock,   &cli_acquire, &cli_extend, &cli_release,  &cli_status, &cli_list,  &cli_nodes,
-    &cli_doctor, &cli_sandbox, &cli_elect,  &cli_exporter, &cli_web,    &cli_break,
+    &cli_doctor, &cli_sandbox, &cli_elect,  &cli_exporter, &cli_web,    &cli_break, &cli_transfer,
 };
 
 static const char help[] =
@@ -36,6 +36,7 @@ static const char help[] =
     "  redlock release KEY... --token TOKEN release the lock\n"
     "  redlock break KEY --reason TEXT      take a lock away from its holder\n"
     "  redlock status KEY...                show who holds the lock, where, and for how long\n"
+    "  redlock transfer NAME --to ID        have another candidate lead an election\n"
     "  redlock list [PREFIX]                show all locks, and who holds them\n"
     "  redlock nodes                        show the state of each master\n"
     "  redlock doctor                       find what is wrong with the masters, and the fix\n"

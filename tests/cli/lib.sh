@@ -61,7 +61,7 @@ be_patient() {
     cat >"$work/redlock" <<SCRIPT
 #!/bin/sh
 case \${1-} in
-lock | elect | acquire | extend | release | break | status | list | nodes)
+lock | elect | acquire | extend | release | break | transfer | status | list | nodes)
     command=\$1
     shift
     exec '$REDLOCK' "\$command" --node-timeout 20s "\$@"

@@ -1,0 +1,38 @@
+#!/bin/sh
+# redlock transfer: has another candidate lead, and never two at once.
+. "$(dirname "$0")/lib.sh"
+in_sandbox "$0"
+. "$(dirname "$0")/lib_elect.sh"
+
+run "$REDLOCK" transfer e --to two
+status_is 75 "nobody leads: there is nothing to transfer"
+says "nobody leads 'e'" "transfer says so"
+
+lead one --ttl 3s
+follow two --ttl 3s
+run "$REDLOCK" transfer e --to one
+status_is 0 "who leads already needs nothing"
+prints "one leads e, term " "transfer says who leads"
+
+run "$REDLOCK" transfer e --to two --wait 60s
+status_is 0 "another candidate leads"
+prints "two leads e, term " "transfer says who leads now"
+leads two
+check "the command of the old leader has ended before" missing overlap "$work/log"
+check "the new term is larger" [ "$(sed -n 2p "$work/log" | cut -d' ' -f2)" -gt \
+    "$(sed -n 1p "$work/log" | cut -d' ' -f2)" ]
+
+run "$REDLOCK" transfer e --to nobody --wait 4s
+status_is 75 "who is no candidate cannot lead"
+says "'nobody' does not lead 'e'" "transfer says so"
+says "two leads" "and who leads"
+check "nothing has changed" [ "$(wc -l <"$work/log")" -eq 2 ]
+
+run "$REDLOCK" transfer e
+status_is 64 "transfer needs --to"
+says "--to is missing" "transfer says so"
+run "$REDLOCK" transfer --to one
+status_is 64 "transfer needs a name"
+
+for id in one two; do : >"$work/$id.stop"; done
+finish
