@@ -86,6 +86,13 @@ def family(pid):
     return found
 
 
+def name_of(pid):
+    """What ps(1) shows; "" when there is no such process."""
+    with contextlib.suppress(OSError), open(f'/proc/{pid}/comm', encoding='utf-8') as file:
+        return file.read().rstrip()
+    return ''
+
+
 def signal_all(pids, number):
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):

@@ -23,11 +23,12 @@ from machine import machine
 from masters import Master
 from processes import adopt_orphans
 from servers import JARS, Etcd, ZooKeeper, minority_stopped
-from systems import Curator, EtcdElect, EtcdLock, Redlock
+from systems import Curator, Deaf, EtcdElect, EtcdLock, Redlock
 from trials import trial
 
-REDLOCK = {'redlock elect': 'elect', 'redlock lock': 'lock'}
-DEFAULT = ['redlock elect', EtcdLock.name, EtcdElect.name, Curator.name]
+DEAF = 'redlock elect (CMD ignores SIGTERM)'
+REDLOCK = {'redlock elect': 'elect', 'redlock lock': 'lock', DEAF: 'elect'}
+DEFAULT = ['redlock elect', DEAF, EtcdLock.name, EtcdElect.name, Curator.name]
 LEAST_TTL_S = 2  # of etcd, with its usual settings
 
 
@@ -47,7 +48,8 @@ class Field:
         pids = [Master(uri).pid for uri in self.args.uris]
         for name in filter(REDLOCK.get, self.args.systems):
             if subprocess.run([program, REDLOCK[name], '--help'], capture_output=True).returncode == 0:
-                self.systems.append(Redlock(REDLOCK[name], program, self.args.uris, pids, *self.rest))
+                system = Deaf if name == DEAF else Redlock
+                self.systems.append(system(REDLOCK[name], program, self.args.uris, pids, *self.rest))
             else:
                 self.left_out.append(f'{name}: this build has no such command')
 

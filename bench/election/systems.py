@@ -1,7 +1,7 @@
 """The programs that elect a leader: how a candidate is started, and how it is asked to end."""
 import signal
 
-from trials import EVENTS
+from trials import EVENTS, OUR_EVENTS
 
 
 class System:
@@ -28,10 +28,31 @@ class Redlock(System):
         self.name = f'redlock {verb}'
         self.verb, self.program, self.uris = verb, program, uris
 
+    def events(self, first):
+        """The suspended one comes last: when it is killed it waits in the queue, and keeps its position there for a while."""
+        return ['kill', 'term', 'stop', *OUR_EVENTS, 'suspend']
+
     def commands(self, name, number, records):
         """Masters that were started just now have not lost anything, so none is put in quarantine."""
         return [[self.program, *self.verb.split(), name, '--ttl', f'{self.ttl_s}s', '--quarantine=off',
-                 '--nodes', ','.join(self.uris), '--', self.act, records, str(number)]]
+                 '--nodes', ','.join(self.uris), '--', *self.command(), records, str(number)]]
+
+    def command(self):
+        return [self.act]
+
+
+class Deaf(Redlock):
+    """Its command ignores SIGTERM."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.name += ' (CMD ignores SIGTERM)'
+
+    def events(self, first):
+        return ['kill', 'stop']
+
+    def command(self):
+        return ['sh', '-c', 'trap "" TERM; exec "$@"', 'sh', self.act]
 
 
 class EtcdLock(System):

@@ -5,7 +5,7 @@ import time
 
 from candidates import wait_for
 from figures import figures
-from processes import signal_all
+from processes import name_of, signal_all
 
 FIRST_S = 60     # until there is a leader at all
 SETTLE_S = 1     # from then on until the others wait
@@ -29,7 +29,22 @@ def suspend(election, leader):
     signal_all(leader.family(), signal.SIGSTOP)
 
 
+def both(election, leader):
+    """redlock and its supervisor, stopped first: neither runs when the other one is gone."""
+    pids = [leader.process.pid, *(pid for pid in leader.family() if name_of(pid) == 'lock-supervisor')]
+    signal_all(pids, signal.SIGSTOP)
+    signal_all(pids, signal.SIGKILL)
+
+
+def gone(election, leader):
+    """As if the machine were gone: nothing runs any more, and the connections end."""
+    pids = leader.family()
+    signal_all(pids, signal.SIGSTOP)
+    signal_all(pids, signal.SIGKILL)
+
+
 EVENTS = {'kill': kill, 'term': term, 'stop': stop, 'suspend': suspend}
+OUR_EVENTS = {'both': both, 'gone': gone}
 
 
 def wake(leader):
@@ -58,7 +73,7 @@ def trial(election, event, ttl_s, patience_s):
     vanished = election.fill()
     leader = settle(election, ttl_s)
     event_ns, woken_ns = time.monotonic_ns(), None
-    EVENTS[event](election, leader)
+    (EVENTS | OUR_EVENTS)[event](election, leader)
     found = wait_for(lambda: election.leader() not in (leader, None), patience_s)
     time.sleep(ASIDE_S)
     if found and event == 'suspend':
