@@ -21,8 +21,8 @@ static void note_told(struct world *w, struct broken_lock *b,
 {
     b->told = true;
     b->until_us = world_client_us(w, b->client) + rlk_time_from_ms(result->left_ms);
-    trace(w, "c%u     has broken t%08x, for %.3f ms more", b->client, b->claim,
-          (double)result->left_ms);
+    trace(w, "break  t%08x is over in %.3f ms, c%u is told", b->claim, (double)result->left_ms,
+          b->client);
 }
 
 static void on_broken(const struct redlock_break_result *result, int status, void *arg)
