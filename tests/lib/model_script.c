@@ -196,16 +196,17 @@ static void set_counter(const struct model_call *c, size_t i, uint64_t value)
     model_put(c->m, c->s->db, name, text, strlen(text), COUNTER_TTL_MS);
 }
 
-/* An equal one is set again when it ends within a week. */
-static bool is_counter_due(const struct model_call *c, size_t i, uint64_t fence)
+/* One that is not lower is set again when it ends within a week, and a larger one to itself. */
+static void raise_counter(const struct model_call *c, size_t i, uint64_t fence)
 {
     char name[2048];
 
     counter_name(c, i, name);
-    if (counter(c, i) != fence) {
-        return counter(c, i) < fence;
+    if (counter(c, i) < fence) {
+        set_counter(c, i, fence);
+    } else if (model_pttl(c->m, *model_find(c->m, c->s->db, name)) < A_WEEK_MS) {
+        set_counter(c, i, counter(c, i));
     }
-    return model_pttl(c->m, *model_find(c->m, c->s->db, name)) < A_WEEK_MS;
 }
 
 /* With a third argument the counters become at least that. */
@@ -214,9 +215,7 @@ static void raise_counters(const struct model_call *c, const struct model_keys *
     size_t i;
 
     for (i = 0; k->n_args > 2 && i < k->n; i++) {
-        if (is_counter_due(c, i, number(c, k, 3))) {
-            set_counter(c, i, number(c, k, 3));
-        }
+        raise_counter(c, i, number(c, k, 3));
     }
 }
 

@@ -185,16 +185,14 @@ static void set_counters(struct state *s, int64_t value)
     }
 }
 
-/* [S12] A counter never falls. */
+/* [S12] A counter never falls, and lives on as long as the lock is held. */
 static void raise_counters(struct state *s, int64_t value)
 {
     unsigned i;
 
     for (i = 0; i < s->n && value > 0; i++) {
-        if (s->key[i].counter <= value) {
-            s->key[i].counter = value;
-            s->key[i].counter_life = DAYS;
-        }
+        s->key[i].counter = s->key[i].counter > value ? s->key[i].counter : value;
+        s->key[i].counter_life = DAYS;
     }
 }
 
@@ -661,17 +659,19 @@ TEST(a_spoilt_counter_does_not_end_a_lock)
 }
 
 /* [O1] Each time a counter is set, the master tells all who observe it. So one that lives for more
- * than a week is left alone. _i: whether it does; and which script renews. */
-TEST_LOOP(a_counter_is_set_again_when_it_ends_within_a_week, 0, 4)
+ * than a week is left alone. _i: whether it does; which script renews; and whether the counter is
+ * larger, as after an adoption. */
+TEST_LOOP(a_counter_is_set_again_when_it_ends_within_a_week, 0, 8)
 {
     bool is_long = _i & 1, many = _i & 2;
+    int counter = _i & 4 ? 9 : 7;
     int64_t left_ms = INT64_C(604800000) + (is_long ? 3600000 : -3600000);
     struct state s = {.n = 1};
     struct rlk_claim *c = claim(1, 0, 7), *claims[] = {c};
 
     s.key[0] = (struct key){.owner = 'm', .life = SHORT};
     put(&s);
-    number(ask("SET p:a:redlock-fence 7 PX %lld", (long long)left_ms));
+    number(ask("SET p:a:redlock-fence %d PX %lld", counter, (long long)left_ms));
     if (many) {
         rlk_command_keep_all(&command, claims, 1, TTL_MS, true);
         freeReplyObject(run(c));
@@ -680,6 +680,7 @@ TEST_LOOP(a_counter_is_set_again_when_it_ends_within_a_week, 0, 4)
         says_number(run(c), 1);
     }
     ck_assert_int_eq(number(ask("PTTL p:a:redlock-fence")) > left_ms, !is_long);
+    ck_assert_int_eq(number(ask("GET p:a:redlock-fence")), counter);
     number(ask("FLUSHDB"));
 }
 

@@ -1,6 +1,7 @@
 -- renewal.lua - which keys and counters a renewal has to change.
 --
--- A script calls these functions before it writes anything.
+-- A script calls these functions before it writes anything. What they write themselves is right
+-- whatever comes after them.
 
 -- [S7] Returns the keys that are not there or end before ttl. A key that lives longer is never
 -- shortened.
