@@ -302,7 +302,8 @@ static void go_on(struct rlk_listing *l, uint64_t now_us)
         rlk_timer_cancel(timers, &l->timer);
         rlk_gather_finish(&l->gather);
     } else {
-        rlk_timer_set(timers, &l->timer, rlk_time_min(next_us(l), l->until_us));
+        rlk_timer_set(timers, &l->timer,
+                      is_ending(l) ? RLK_NEVER : rlk_time_min(next_us(l), l->until_us));
     }
 }
 

@@ -16,11 +16,11 @@ void rlk_timer_move(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us)
     if (due_us == RLK_NEVER) {
         return;
     }
-    t->node.key = due_us;
+    t->node.key = rlk_time_max(due_us, ts->least_us);
     t->set = true;
     rlk_heap_insert(&ts->heap, &t->node);
-    if (due_us < ts->armed_us) {
-        rlk_timers_arm(ts, due_us);
+    if (t->node.key < ts->armed_us) {
+        rlk_timers_arm(ts, t->node.key);
     }
 }
 

@@ -29,6 +29,7 @@ struct rlk_timers {
     struct event *event;
     int fd;
     uint64_t armed_us; /* the time that the timerfd is set to; RLK_NEVER: not set */
+    uint64_t least_us; /* while timers fire, the next time at which one may fire; 0 otherwise */
 };
 
 /* 0, REDLOCK_ESYSTEM or REDLOCK_ENOMEM. `fork` is borrowed. */
@@ -37,7 +38,9 @@ void rlk_timers_end(struct rlk_timers *ts);
 
 void rlk_timer_init(struct rlk_timer *t, void (*fire)(struct rlk_timer *t, uint64_t now_us));
 
-/* Fire at `due_us`, whether the timer was set before or not; RLK_NEVER cancels it. */
+/* Fire at `due_us`, whether the timer was set before or not; RLK_NEVER cancels it. While timers
+ * fire, a time that has passed means the next iteration of the loop: sockets are read before that.
+ */
 void rlk_timer_move(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us);
 
 /* The same, but quick when nothing changes: most steps of a machine leave its deadline alone. */

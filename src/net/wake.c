@@ -45,9 +45,11 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     (void)n; /* EAGAIN: it was set to a later time since; the heap knows which timers are due */
     now_us = rlk_clock_us();
     ts->armed_us = RLK_NEVER;
+    ts->least_us = now_us + 1;
     while ((t = rlk_timers_take(ts, now_us)) != NULL) {
         t->fire(t, now_us);
     }
+    ts->least_us = 0;
     if (ts->heap.root && ts->heap.root->key < ts->armed_us) {
         rlk_timers_arm(ts, ts->heap.root->key);
     }
@@ -58,6 +60,7 @@ int rlk_timers_init(struct rlk_timers *ts, struct event_base *base, const struct
     ts->heap.root = NULL;
     ts->fork = fork;
     ts->armed_us = RLK_NEVER;
+    ts->least_us = 0;
     ts->event = NULL;
     ts->fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (ts->fd < 0) {

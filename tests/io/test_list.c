@@ -584,6 +584,25 @@ TEST(an_endless_scan_ends_with_the_time_of_the_list)
     NAMES_ARE("k");
 }
 
+/* Its time ends while a master has not replied to a query: the loop goes on, and that reply is read.
+ */
+TEST(the_time_of_a_list_ends_while_a_query_is_under_way)
+{
+    start_farm(3);
+    farm_set(&f, 0, 3, "k", HEX, LONG_MS);
+    fake_on(f.nodes[1], "PTTL", FAKE_STALL, NULL);
+    fake_on(f.nodes[2], "PTTL", FAKE_STALL, NULL);
+    options.timeout_ms = 86400000;
+    farm_open(&f);
+    begin_list();
+    farm_wait_count(&f, 0, "PTTL", 1);
+    loop_settle(f.base);
+    suspend_ms(86400000);
+    loop_settle(f.base);
+    loop_must(f.base, &seen.ended);
+    ck_assert_int_eq(seen.status, REDLOCK_EDEADLINE);
+}
+
 TEST(an_endless_scan_costs_what_the_rate_allows)
 {
     start_farm(3);
