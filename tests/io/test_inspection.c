@@ -190,6 +190,7 @@ TEST_LOOP(the_greeting_is_in_order, 0, 3)
 TEST(the_incarnation_key_is_written_where_whole_scripts_are_replicated)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    model_del(rig_model(0), "redlock:incarnation");
     rig_model(0)->whole_scripts = true;
     farm_open(&rig);
     ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
