@@ -53,6 +53,7 @@ have_package() {
     libssl-dev) pkg-config --exists openssl ;;
     libuv1-dev) pkg-config --exists libuv ;;
     libsqlite3-dev) pkg-config --exists sqlite3 ;;
+    liblua5.1-0-dev) pkg-config --exists lua5.1 ;;
     lua5.1) command -v luac5.1 ;;
     check) pkg-config --exists check ;;
     systemtap-sdt-dev) find /usr/include -path '*/sys/sdt.h' | grep -q . ;;

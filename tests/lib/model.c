@@ -55,6 +55,7 @@ static void new_run_id(struct model *m)
 
 static void free_key(struct model_key *key)
 {
+    model_free_members(key);
     free(key->name);
     free(key->value);
     free(key);
@@ -264,7 +265,9 @@ static void do_get(const struct model_call *c)
 {
     struct model_key *key = *model_find(c->m, c->s->db, model_word(c, 1));
 
-    if (key) {
+    if (key && key->members) {
+        resp_put_error(c->out, MODEL_WRONGTYPE);
+    } else if (key) {
         resp_put_bulk(c->out, key->value, key->value_len);
     } else {
         resp_put_nil(c->out);
@@ -282,12 +285,6 @@ long long model_pttl(const struct model *m, const struct model_key *key)
 static void do_pttl(const struct model_call *c)
 {
     resp_put_int(c->out, model_pttl(c->m, *model_find(c->m, c->s->db, model_word(c, 1))));
-}
-
-/* Nobody is in the list of this key: this answer fits all commands about it. */
-static void do_list(const struct model_call *c)
-{
-    resp_put_int(c->out, 0);
 }
 
 /* DEL key */
@@ -322,13 +319,16 @@ static void do_native(const struct model_call *c)
     }
 }
 
+/* PEXPIRE key ms [GT]. A key that lives for ever has the longest ttl. */
 static void do_pexpire(const struct model_call *c)
 {
     struct model_key *key = *model_find(c->m, c->s->db, model_word(c, 1));
+    uint64_t until_ms = now_ms(c->m) + strtoull(model_word(c, 2), NULL, 10);
+    bool set = key && (!resp_is(c->request, 3, "GT") || until_ms > key->until_ms);
 
-    resp_put_int(c->out, key != NULL);
-    if (key) {
-        key->until_ms = now_ms(c->m) + strtoull(model_word(c, 2), NULL, 10);
+    resp_put_int(c->out, set);
+    if (set) {
+        key->until_ms = until_ms;
         model_changed(c->m, key->name);
     }
 }
@@ -371,8 +371,8 @@ static unsigned place_of(const char *name)
 
 static bool is_scanned(const struct model_call *c, const struct model_key *key, unsigned place)
 {
-    return key->db == c->s->db && key->until_ms > now_ms(c->m) && place_of(key->name) == place &&
-           fnmatch(model_word(c, 3), key->name, 0) == 0;
+    return key->db == c->s->db && !key->members && key->until_ms > now_ms(c->m) &&
+           place_of(key->name) == place && fnmatch(model_word(c, 3), key->name, 0) == 0;
 }
 
 static size_t scan_place(const struct model_call *c, unsigned place, struct evbuffer *out)
@@ -389,7 +389,7 @@ static size_t scan_place(const struct model_call *c, unsigned place, struct evbu
     return n;
 }
 
-/* SCAN cursor MATCH pattern COUNT n TYPE string: all keys of the model are strings. */
+/* SCAN cursor MATCH pattern COUNT n TYPE string */
 static void do_scan(const struct model_call *c)
 {
     unsigned place = (unsigned)strtoul(model_word(c, 1), NULL, 10);
@@ -446,12 +446,12 @@ static const struct command commands[] = {
     {"SUBSCRIBE", model_subscribe, false, true},
     {"PUBLISH", model_do_publish, false, false},
     {"EXISTS", model_exists, false, false},
-    {"ZADD", do_list, false, false},
-    {"ZCARD", do_list, false, false},
-    {"ZRANGE", do_list, false, false},
-    {"ZRANK", do_list, false, false},
-    {"ZREM", do_list, false, false},
-    {"ZSCORE", do_list, false, false},
+    {"ZADD", model_sorted_set, false, false},
+    {"ZCARD", model_sorted_set, false, false},
+    {"ZRANGE", model_sorted_set, false, false},
+    {"ZRANK", model_sorted_set, false, false},
+    {"ZREM", model_sorted_set, false, false},
+    {"ZSCORE", model_sorted_set, false, false},
 };
 
 void model_run(struct model *m, struct model_session *s, const struct resp_request *request,
@@ -537,7 +537,6 @@ static void forget_keys(struct model *m)
 void model_flush(struct model *m)
 {
     forget_keys(m);
-    model_forget_lists(m);
     model_all_changed(m);
     m->flushes++;
 }
@@ -546,7 +545,6 @@ void model_free(struct model *m)
 {
     model_forget_scripts(m);
     model_forget_tracked(m);
-    model_forget_lists(m);
     forget_keys(m);
 }
 
@@ -585,7 +583,7 @@ size_t model_count(struct model *m)
 
     model_find(m, -1, "");
     for (key = m->keys; key; key = key->next) {
-        n++;
+        n += !key->members;
     }
     return n;
 }

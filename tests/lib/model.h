@@ -1,11 +1,8 @@
 /* lib/model.h - a small well-behaved Redis: what the fake server says by default, and the server of
  * the fuzz target `node` when it answers as a good master.
  *
- * It knows the commands that a Redlock client sends, the keys with their expiry, the
- * scripts that were loaded, and who has logged in. What a script does is told from what stands in
- * its text: DEL (compare and delete), GT (keep many), PEXPIRE (compare and keep), TIME (the
- * incarnation key), error_reply (vote with a fence), a counter and no PTTL (confirm), ZADD (wait),
- * ZREM (leave), or else set all keys or none.
+ * It knows the commands that a Redlock client and its scripts send, the keys with their expiry, the
+ * scripts that were loaded, and who has logged in. It runs scripts as they are sent, in Lua.
  *
  * Its keys end by its own clock, which a test may set. */
 #ifndef RLK_TESTS_LIB_MODEL_H
@@ -17,9 +14,8 @@
 
 #include "lib/resp.h"
 
+struct lua_State;
 struct model_key;
-struct model_script;
-struct model_list;
 struct model_session;
 struct model_tracked;
 
@@ -53,8 +49,7 @@ struct model {
     uint64_t clock_us;
     uint64_t (*steady_us)(void);
     struct model_key *keys;
-    struct model_script *scripts;
-    struct model_list *lists;
+    struct lua_State *lua;          /* has the scripts that were loaded; NULL: none were */
     struct model_session *sessions; /* those that joined */
     struct model_tracked *tracked;
 };

@@ -6,7 +6,10 @@
 
 #define MODEL_NEVER UINT64_MAX
 
+#define MODEL_WRONGTYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
+
 struct evbuffer;
+struct model_member;
 
 struct model_key {
     struct model_key *next;
@@ -14,6 +17,7 @@ struct model_key {
     char *name;
     char *value;
     size_t value_len;
+    struct model_member *members; /* of a sorted set, which has no value; NULL: a string */
     uint64_t until_ms;
 };
 
@@ -37,25 +41,9 @@ void model_remove(struct model *m, struct model_key **at);
 /* The ttl that PTTL says. */
 long long model_pttl(const struct model *m, const struct model_key *key);
 
-/* The keys of a script: words 3 and on, as many as word 2 says; then its arguments. */
-struct model_keys {
-    size_t n;
-    size_t n_args;
-    size_t ours;       /* have the token */
-    const char *taken; /* the first other value; NULL for none */
-};
-
-/* model_waiting.c */
-void model_run_wait(const struct model_call *c, const struct model_keys *k);
-void model_run_leave(const struct model_call *c, const struct model_keys *k);
-
-/* Take the channel ("": none) out of the list of the key. When the key is free, wake the first of
- * the list. Returns whether somebody was woken. */
-bool model_leave(const struct model_call *c, const char *key, const char *channel);
-void model_forget_lists(struct model *m);
-
-/* Whether somebody is in the waiting list with this name. */
-bool model_is_list(const struct model_call *c, const char *name);
+/* model_sets.c */
+void model_sorted_set(const struct model_call *c);
+void model_free_members(struct model_key *key);
 
 /* model_script.c */
 void model_script_load(const struct model_call *c);

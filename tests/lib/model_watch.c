@@ -225,8 +225,7 @@ void model_exists(const struct model_call *c)
     size_t i;
 
     for (i = 1; i < c->request->argc; i++) {
-        n += *model_find(c->m, c->s->db, model_word(c, i)) != NULL ||
-             model_is_list(c, model_word(c, i));
+        n += *model_find(c->m, c->s->db, model_word(c, i)) != NULL;
         if (c->s->caching) {
             track(c->m, model_word(c, i), c->s->redirect);
         }

@@ -14,6 +14,7 @@
 #include "lib/loop.h"
 #include "lib/sha1.h"
 #include "lib/test.h"
+#include "scripts/scripts.h"
 
 SUITE("fake");
 
@@ -100,6 +101,36 @@ static void expect(const char *words, const char *reply)
     }
 }
 
+/* SCRIPT LOAD; its text has blanks. */
+static void load(const struct rlk_script *script)
+{
+    char words[][8] = {"SCRIPT", "LOAD"};
+    char *argv[] = {words[0], words[1], (char *)(uintptr_t)script->text};
+    size_t len[] = {6, 4, script->len};
+    struct model_session session = {0};
+    struct evbuffer *reply = evbuffer_new();
+
+    model_run(fake_model(server), &session, &(struct resp_request){3, argv, len}, reply);
+    evbuffer_free(reply);
+}
+
+/* Run a script with its number of keys, its keys and its arguments; reply NULL: any. */
+static void run(const struct rlk_script *script, const char *words, const char *reply)
+{
+    char line[512];
+
+    load(script);
+    snprintf(line, sizeof(line), "EVALSHA %s %s", script->sha, words);
+    if (reply) {
+        expect(line, reply);
+        return;
+    }
+    say(line);
+    loop_settle(base);
+    read_more();
+    n_got = 0;
+}
+
 static bool has_ended(void *arg)
 {
     (void)arg;
@@ -169,47 +200,46 @@ TEST(model_locks_as_redis_does)
     expect("SET other b NX GET PX 60000", "$-1\r\n");
     expect("GET k", "$1\r\na\r\n");
     expect("PTTL none", ":-2\r\n");
-    expect("EVAL 'DEL' 1 k b", ":-1\r\n");
-    expect("EVAL 'DEL' 1 k a", ":1\r\n");
-    expect("EVAL 'DEL' 1 k a", ":0\r\n");
+    run(&rlk_script_release, "1 k b", ":-1\r\n");
+    run(&rlk_script_release, "1 k a", ":1\r\n");
+    run(&rlk_script_release, "1 k a", ":0\r\n");
     ck_assert_ptr_null(model_get(fake_model(server), "k"));
     ck_assert_str_eq(model_get(fake_model(server), "other"), "b");
     ck_assert_uint_eq(model_count(fake_model(server)), 1);
 }
 
-/* The commands in the text of a script decide which script it is. */
 TEST(model_keeps_and_sets_as_the_scripts_do)
 {
-    expect("EVAL 'PEXPIRE' 2 k l a 60000", ":0\r\n");
-    expect("EVAL 'SET' 2 k l a 60000", ":1\r\n");
-    expect("EVAL 'SET' 2 k l a 60000", ":2\r\n");
-    expect("EVAL 'SET' 2 l m b 60000", "$1\r\na\r\n");
+    run(&rlk_script_keep, "2 k l a 60000", ":0\r\n");
+    run(&rlk_script_set_all, "2 k l a 60000", ":1\r\n");
+    run(&rlk_script_set_all, "2 k l a 60000", ":2\r\n");
+    run(&rlk_script_set_all, "2 l m b 60000", "$1\r\na\r\n");
     expect("GET m", "$-1\r\n");
-    expect("EVAL 'PEXPIRE' 2 k l a 90000", ":1\r\n");
+    run(&rlk_script_keep, "2 k l a 90000", ":1\r\n");
     ck_assert_uint_gt(model_ttl(fake_model(server), "k"), 60000);
-    expect("EVAL 'PEXPIRE' 1 l b 90000", "$1\r\na\r\n");
-    expect("EVAL 'DEL' 2 k m a", ":0\r\n");
+    run(&rlk_script_keep, "1 l b 90000", "$1\r\na\r\n");
+    run(&rlk_script_release, "2 k m a", ":0\r\n");
     expect("GET k", "$-1\r\n");
 }
 
 /* i is the key of the incarnation. It begins as expected only when it is there. */
 TEST(model_votes_and_confirms_as_the_scripts_do)
 {
-    expect("EVAL error_reply 1 k a 60000 5 i run", "*2\r\n:5\r\n:0\r\n");
-    expect("EVAL error_reply 1 k a 60000 5 i run", ":2\r\n");
-    expect("EVAL error_reply 1 k b 60000 9 i run", "$1\r\na\r\n");
+    run(&rlk_script_vote, "1 k a 60000 5 i run", "*2\r\n:5\r\n:0\r\n");
+    run(&rlk_script_vote, "1 k a 60000 5 i run", ":2\r\n");
+    run(&rlk_script_vote, "1 k b 60000 9 i run", "$1\r\na\r\n");
     expect("GET k:redlock-fence", "$1\r\n5\r\n");
-    expect("EVAL :redlock-fence 1 k a 7", ":1\r\n");
-    expect("EVAL :redlock-fence 1 k a 6", ":0\r\n");
-    expect("EVAL :redlock-fence 1 k b 8", ":0\r\n");
-    expect("EVAL 'DEL' 1 k a", ":1\r\n");
+    run(&rlk_script_confirm, "1 k a 7", ":1\r\n");
+    run(&rlk_script_confirm, "1 k a 6", ":0\r\n");
+    run(&rlk_script_confirm, "1 k b 8", ":0\r\n");
+    run(&rlk_script_release, "1 k a", ":1\r\n");
     model_set(fake_model(server), "i", "run 1 2", 0);
-    expect("EVAL error_reply 1 k b 60000 3 i run", "*2\r\n:8\r\n:1\r\n");
-    expect("EVAL 'PEXPIRE' 1 k b 60000 4", ":1\r\n");
+    run(&rlk_script_vote, "1 k b 60000 3 i run", "*2\r\n:8\r\n:1\r\n");
+    run(&rlk_script_keep, "1 k b 60000 4", ":1\r\n");
     expect("GET k:redlock-fence", "$1\r\n8\r\n");
-    expect("EVAL 'PEXPIRE' 1 k b 60000 11", ":1\r\n");
+    run(&rlk_script_keep, "1 k b 60000 11", ":1\r\n");
     expect("GET k:redlock-fence", "$2\r\n11\r\n");
-    expect("EVAL 'PTTL' 1 l c 60000 12", ":1\r\n");
+    run(&rlk_script_set_all, "1 l c 60000 12", ":1\r\n");
     expect("GET l:redlock-fence", "$2\r\n12\r\n");
 }
 
@@ -219,39 +249,28 @@ TEST(model_marks_its_data)
     struct model *m = fake_model(server);
     char mark[64];
 
-    say("EVAL 'TIME' 1 i run1 abc 0 0");
-    loop_settle(base);
-    read_more();
+    run(&rlk_script_incarnation, "1 i run1 abc 0 0", NULL);
     snprintf(mark, sizeof(mark), "%s", model_get(m, "i"));
     ck_assert_int_eq(strncmp(mark, "run1 abc ", 9), 0);
-    say("EVAL 'TIME' 1 i run1 def 0 0");
-    loop_settle(base);
+    run(&rlk_script_incarnation, "1 i run1 def 0 0", NULL);
     ck_assert_str_eq(model_get(m, "i"), mark);
-    say("EVAL 'TIME' 1 i run2 def 1 0");
-    loop_settle(base);
+    run(&rlk_script_incarnation, "1 i run2 def 1 0", NULL);
     ck_assert_str_eq(model_get(m, "i") + 4, mark + 4);
     m->clock_us += 1000000;
-    say("EVAL 'TIME' 1 i run3 def 0 0");
-    loop_settle(base);
+    run(&rlk_script_incarnation, "1 i run3 def 0 0", NULL);
     ck_assert_int_eq(strncmp(model_get(m, "i"), "run3 abc ", 9), 0);
     ck_assert_str_gt(model_get(m, "i") + 9, mark + 9);
     model_set(m, "i", "run3 abc 10", 0);
-    say("EVAL 'TIME' 1 i run3 def 0 9");
-    loop_settle(base);
+    run(&rlk_script_incarnation, "1 i run3 def 0 9", NULL);
     ck_assert_str_eq(model_get(m, "i"), "run3 abc 10");
-    say("EVAL 'TIME' 1 i run3 def 0 11");
-    loop_settle(base);
+    run(&rlk_script_incarnation, "1 i run3 def 0 11", NULL);
     ck_assert_str_eq(model_get(m, "i"), "run3 abc 11");
     snprintf(mark, sizeof(mark), "run3 abc %llu", (unsigned long long)model_now_us(m));
-    say("EVAL 'TIME' 1 i run3 def 0 9000000000000000"); /* not later than now */
-    loop_settle(base);
+    run(&rlk_script_incarnation, "1 i run3 def 0 9000000000000000", NULL); /* not later than now */
     ck_assert_int_eq(strncmp(model_get(m, "i"), mark, 16), 0);
     model_set(m, "i", "run3 abc 9000000000000000", 0);
-    say("EVAL 'TIME' 1 i run3 def 0 0");
-    loop_settle(base);
+    run(&rlk_script_incarnation, "1 i run3 def 0 0", NULL);
     ck_assert_int_eq(strncmp(model_get(m, "i"), mark, 16), 0);
-    n_got = 0;
-    read_more();
 }
 
 TEST(model_forgets_as_it_is_told)
@@ -278,18 +297,42 @@ TEST(model_forgets_as_it_is_told)
 
 TEST(model_knows_the_scripts_that_were_loaded)
 {
-    char sha[] = "EVALSHA 6cf6ff5b3f19ebb5a64dd0b1fd2f0b7ed1ba1b30 1 k a";
-    char hex[41];
+    static const char sha[] = "EVALSHA 32FFBD4626940B1F6A9C77BA13ACF5B2E95C350C 1 k a";
 
-    sha1_hex("'DEL'", 5, hex);
-    memcpy(sha + 8, hex, 40);
     expect(sha, "-NOSCRIPT No matching script. Please use EVAL.\r\n");
-    say("SCRIPT LOAD 'DEL'");
-    loop_settle(base);
-    read_more();
+    expect("SCRIPT LOAD return(0)", "$40\r\n32ffbd4626940b1f6a9c77ba13acf5b2e95c350c\r\n");
     expect(sha, ":0\r\n");
     model_forget_scripts(fake_model(server));
     expect(sha, "-NOSCRIPT No matching script. Please use EVAL.\r\n");
+}
+
+/* Words without a blank. */
+TEST(model_converts_values_as_redis_does)
+{
+    expect("EVAL return{-7.9,KEYS[1],{true,{}},false,redis.call('GET','k'),nil,2} 1 key a",
+           "*5\r\n:-7\r\n$3\r\nkey\r\n*2\r\n:1\r\n*0\r\n$-1\r\n$-1\r\n");
+    expect("EVAL return(redis.call('SET',KEYS[1],2^52)) 1 k", "+OK\r\n");
+    expect("EVAL return(redis.call('GET',KEYS[1])+ARGV[1]) 1 k 1", ":4503599627370497\r\n");
+    expect("EVAL return(redis.call('NOPE')) 0", "-ERR unknown command\r\n");
+    expect("EVAL redis.pcall('NOPE') 0", "$-1\r\n");
+    expect("EVAL return(redis.pcall('ZCARD','k').err) 0",
+           "$65\r\nWRONGTYPE Operation against a key holding the wrong kind of value\r\n");
+    expect("EVAL return(redis.error_reply('FENCE')) 0", "-FENCE\r\n");
+    expect("EVAL return{ok='yes'} 0", "+yes\r\n");
+    expect("EVAL return(redis.call('NOPE',{})) 0",
+           "-ERR Error running script: user_script:1: bad argument #2 to 'call' (string expected, "
+           "got table)\r\n");
+    expect("SCRIPT LOAD return1",
+           "-ERR Error running script: user_script:1: '=' expected near '<eof>'\r\n");
+}
+
+TEST(model_replicates_whole_scripts_unless_they_ask_for_another_way)
+{
+    fake_model(server)->whole_scripts = true;
+    expect("EVAL redis.call('PTTL','k')return(redis.call('SET','k','a')) 0",
+           "-ERR Write commands not allowed after non deterministic commands.\r\n");
+    expect("EVAL redis.replicate_commands()redis.call('TIME')return(redis.call('DEL','k')) 0",
+           ":0\r\n");
 }
 
 TEST(model_wants_the_password)

@@ -1,5 +1,5 @@
-/* test_sim_lists.c - the waiting lists of the simulator do what those of the model of a server do,
- * which unit-lists compares with a real one. */
+/* test_sim_lists.c - the waiting lists of the simulator do what the scripts do on the model of a
+ * server, which unit-lists compares with a real one. */
 #include <event2/buffer.h>
 #include <stdio.h>
 #include <string.h>
