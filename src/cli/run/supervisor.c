@@ -33,13 +33,15 @@ static struct cli_board *make_board(void)
 }
 
 /* Become a subreaper, unless there are children already (of a shell that became redlock by exec):
- * they are not CMD's. */
+ * they are not CMD's. All later children are. */
 static bool adopt(void)
 {
+    static bool adopts;
     siginfo_t info;
 
-    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD &&
-           prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+    adopts = adopts || (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 &&
+                        errno == ECHILD && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    return adopts;
 }
 
 int cli_supervisor_open(struct cli_supervisor *ret_supervisor, uint32_t ttl_ms)
@@ -103,11 +105,10 @@ static int await_start(struct cli_supervisor *supervisor)
     return supervisor->command ? CLI_OK : CLI_INTERNAL;
 }
 
-int cli_supervisor_start(struct cli_supervisor *supervisor, char *const argv[])
+int cli_supervisor_fork(struct cli_supervisor *supervisor, char *const argv[])
 {
     struct cli_duty duty = {argv, supervisor->title, supervisor->orphan};
     pid_t pid;
-    int code;
 
     supervisor->name = argv[0];
     if (duty.orphan) {
@@ -121,7 +122,14 @@ int cli_supervisor_start(struct cli_supervisor *supervisor, char *const argv[])
         cli_say("cannot start '%s': %s", supervisor->name, strerror(errno));
         return CLI_INTERNAL;
     }
-    code = await_start(supervisor);
+    return CLI_OK;
+}
+
+int cli_supervisor_start(struct cli_supervisor *supervisor, char *const argv[])
+{
+    int code = cli_supervisor_fork(supervisor, argv);
+
+    code = code == CLI_OK ? await_start(supervisor) : code;
     if (code != CLI_OK) {
         cli_attendant_join(&supervisor->process, SIGKILL);
     }
@@ -288,16 +296,21 @@ bool cli_supervisor_has_any(const struct cli_supervisor *supervisor)
     return found.reached || found.refused;
 }
 
+void cli_supervisor_leave(struct cli_supervisor *supervisor)
+{
+    cli_attendant_close(&supervisor->process);
+    if (supervisor->board) {
+        munmap(supervisor->board, sizeof(*supervisor->board));
+    }
+}
+
 void cli_supervisor_end(struct cli_supervisor *supervisor)
 {
     if (supervisor->board) {
         cli_supervisor_dismiss(supervisor);
     }
-    cli_attendant_close(&supervisor->process);
+    cli_supervisor_leave(supervisor);
     cli_attendant_join(&supervisor->process, SIGCONT);
     while (supervisor->adopts && waitpid(-1, NULL, WNOHANG) > 0) {
-    }
-    if (supervisor->board) {
-        munmap(supervisor->board, sizeof(*supervisor->board));
     }
 }

@@ -77,6 +77,10 @@ int cli_supervisor_open(struct cli_supervisor *ret_supervisor, uint32_t ttl_ms);
  * wrong. A failed exec is reported when CMD ends. */
 int cli_supervisor_start(struct cli_supervisor *supervisor, char *const argv[]);
 
+/* The same, but do not wait until CMD has been forked. Returns CLI_OK; or says what is wrong and
+ * returns CLI_INTERNAL. */
+int cli_supervisor_fork(struct cli_supervisor *supervisor, char *const argv[]);
+
 /* Read the reports of the supervisor, when report_fd is readable. If CMD could not be run, this
  * says so. Returns 0; -1 when the supervisor is dead. */
 int cli_supervisor_read(struct cli_supervisor *supervisor);
@@ -121,5 +125,8 @@ bool cli_supervisor_has_any(const struct cli_supervisor *supervisor);
 
 /* Dismiss the supervisor, and wait until it has exited. */
 void cli_supervisor_end(struct cli_supervisor *supervisor);
+
+/* Let a supervisor that was not dismissed kill what is left of CMD, and exit. Does not wait. */
+void cli_supervisor_leave(struct cli_supervisor *supervisor);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,9 +54,22 @@ pid_t cli_attendant_fork(struct cli_attendant *attendant)
     return pid;
 }
 
+void cli_attendant_let_go(struct cli_attendant *attendant)
+{
+    close_if_open(&attendant->life_fd);
+}
+
+/* The process id of a child that was reaped may belong to another process. */
+static bool is_our_child(pid_t pid)
+{
+    siginfo_t info;
+
+    return pid > 0 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 void cli_attendant_join(struct cli_attendant *attendant, int signo)
 {
-    if (attendant->pid > 0) {
+    if (is_our_child(attendant->pid)) {
         kill(attendant->pid, signo);
     }
     while (attendant->pid > 0 && waitpid(attendant->pid, NULL, 0) < 0 && errno == EINTR) {
@@ -65,7 +79,7 @@ void cli_attendant_join(struct cli_attendant *attendant, int signo)
 
 void cli_attendant_close(struct cli_attendant *attendant)
 {
-    close_if_open(&attendant->life_fd);
+    cli_attendant_let_go(attendant);
     close_if_open(&attendant->report_fd);
     close_if_open(&attendant->its_life_fd);
     close_if_open(&attendant->its_report_fd);

@@ -31,7 +31,11 @@ int cli_attendant_open(struct cli_attendant *ret_attendant);
 /* Fork, as fork() does, and close the ends of the other side. */
 pid_t cli_attendant_fork(struct cli_attendant *attendant);
 
-/* Send it a signal (0: none), and wait until it has exited. */
+/* Close our end of the life pipe: the attendant does what it does when redlock has ended. */
+void cli_attendant_let_go(struct cli_attendant *attendant);
+
+/* Send it a signal (0: none), and wait until it has exited. Does nothing if it was reaped as one of
+ * all children. */
 void cli_attendant_join(struct cli_attendant *attendant, int signo);
 
 void cli_attendant_close(struct cli_attendant *attendant);
