@@ -44,8 +44,9 @@ static void report_waiting(struct cli_candidate *c)
     if (c->position) {
         snprintf(position, sizeof(position), ", queue position %" PRIu32, c->position);
     }
-    cli_service_status(&c->service, "candidate%s%s%s", position, c->leader[0] ? "; " : "",
-                       c->leader);
+    cli_service_status(&c->service, "candidate%s%s%s%s", position,
+                       cli_health_is_fit(&c->health) ? "" : "; its health check fails",
+                       c->leader[0] ? "; " : "", c->leader);
 }
 
 static void report_leading(struct cli_candidate *c)
@@ -98,6 +99,14 @@ static void on_candidate_leader(struct redlock_election *election,
     }
 }
 
+static int on_health_wanted(struct redlock_election *election, void *arg)
+{
+    const struct cli_candidate *c = arg;
+
+    (void)election;
+    return cli_health_is_fit(&c->health);
+}
+
 /* ---- the wait ---- */
 
 static bool has_majority(const struct cli_candidate *c)
@@ -117,12 +126,19 @@ static void on_candidate_turn(void *arg)
     }
 }
 
+/* A candidate that is not fit to lead waits, but not for the masters. */
+static bool has_failed(const struct cli_candidate *c)
+{
+    int failure = redlock_election_failure(c->leadership.election);
+
+    return failure != 0 && failure != REDLOCK_EUNRENEWED;
+}
+
 /* Between two tries, in the pause of --delay, and while a preferred candidate bids, there is no
  * lock. */
 static bool is_troubled(const struct cli_candidate *c, const struct redlock_lock *lock)
 {
-    bool failed = lock ? redlock_lock_reason(lock) == REDLOCK_ENOQUORUM
-                       : redlock_election_failure(c->leadership.election) != 0;
+    bool failed = lock ? redlock_lock_reason(lock) == REDLOCK_ENOQUORUM : has_failed(c);
 
     return failed || !has_majority(c);
 }
@@ -196,22 +212,38 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* Returns CLI_GO_ON when elected, or the code to exit with. */
-static int wait_for_leadership(struct cli_candidate *c)
+/* Returns CLI_GO_ON when something has set *woken, or the code to exit with. */
+static int wait_until(struct cli_candidate *c, bool *woken)
 {
     struct cli_loop *loop = &c->leadership.session->loop;
     int code;
 
     loop->on_turn = on_candidate_turn;
     loop->arg = c;
-    c->woken = c->elected;
-    code = cli_signals_run(c->leadership.signals, loop, &c->woken);
+    code = cli_signals_run(c->leadership.signals, loop, woken);
     loop->on_turn = NULL;
     if (code > CLI_SIGNALED) { /* even if it was elected at the same time */
         cli_say_detail("gave up waiting for leadership of '%s' after %s", name_of(c),
                        cli_signals_name(code - CLI_SIGNALED));
     }
     return code;
+}
+
+static int wait_for_leadership(struct cli_candidate *c)
+{
+    c->woken = c->elected;
+    return wait_until(c, &c->woken);
+}
+
+/* Who wins the lock and is not fit to lead takes it from others, and gives it up. */
+static int wait_for_health(struct cli_candidate *c)
+{
+    if (cli_health_is_fit(&c->health)) {
+        return CLI_GO_ON;
+    }
+    cli_say_detail("waiting for the first health check of '%s'", name_of(c));
+    cli_service_status(&c->service, "candidate; its health check has not succeeded yet");
+    return wait_until(c, &c->health.woken);
 }
 
 /* ---- leadership ---- */
@@ -245,8 +277,16 @@ static int lead(struct cli_candidate *c)
 
 /* ---- the beginning ---- */
 
+/* Returns CLI_GO_ON if the library has accepted a call, or the code to exit with. */
+static int accept_status(const struct cli_candidate *c, int status)
+{
+    return status == 0 ? CLI_GO_ON
+                       : cli_session_refuse(c->leadership.session, status, "campaign for",
+                                            name_of(c), "--ttl", c->leadership.plan->ttl_ms);
+}
+
 /* Who else leads is worth an observation only if somebody is told. */
-static int campaign(struct cli_candidate *c)
+static int create_election(struct cli_candidate *c)
 {
     const struct cli_plan *plan = c->leadership.plan;
     bool tell = cli_say_is_verbose() || cli_service_is_watched(&c->service);
@@ -266,14 +306,22 @@ static int campaign(struct cli_candidate *c)
     options.elected_cb = on_elected;
     options.demoted_cb = on_demoted;
     options.leader_cb = tell ? on_candidate_leader : NULL;
+    options.healthy_cb = plan->healthy ? on_health_wanted : NULL;
     options.arg = c;
     status = redlock_election_new(c->leadership.session->rl, &options, &c->leadership.election);
-    if (status == 0) {
-        status = redlock_election_campaign(c->leadership.election);
+    return accept_status(c, status);
+}
+
+/* Returns CLI_GO_ON, or the code to exit with. */
+static int campaign(struct cli_candidate *c)
+{
+    int code = create_election(c);
+
+    if (code == CLI_GO_ON) {
+        code = wait_for_health(c);
     }
-    return status == 0 ? CLI_GO_ON
-                       : cli_session_refuse(c->leadership.session, status, "campaign for",
-                                            name_of(c), "--ttl", plan->ttl_ms);
+    return code == CLI_GO_ON ? accept_status(c, redlock_election_campaign(c->leadership.election))
+                             : code;
 }
 
 static int start_tick(struct cli_candidate *c)
@@ -309,7 +357,9 @@ int cli_candidate_run(struct cli_candidate *c)
     int code = cli_service_open(&c->service, c->leadership.session);
 
     if (code == CLI_OK) {
-        code = run_candidate(c);
+        code = cli_health_open(&c->health, c->leadership.plan, &c->leadership.session->loop);
+        code = code == CLI_OK ? run_candidate(c) : code;
+        cli_health_close(&c->health);
         cli_service_stopping(&c->service);
         cli_service_close(&c->service);
     }

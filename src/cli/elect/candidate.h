@@ -1,4 +1,5 @@
-/* candidate.h - campaigns for leadership of an election, again and again.
+/* candidate.h - campaigns for leadership of an election, again and again, once the first health
+ * check has succeeded, if there is one.
  *
  *              elected                  lost, and nothing runs any more
  *   WAITING ------------> LEAD (leadership.h) --------------------------------> WAITING
@@ -13,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/elect/health.h"
 #include "cli/elect/leadership.h"
 #include "cli/elect/service.h"
 
@@ -20,6 +22,7 @@ struct cli_candidate {
     struct cli_leadership
         leadership; /* this one or the last; its first three fields are the caller's */
     struct cli_service service;
+    struct cli_health health;
     struct event *tick; /* each second of a wait */
     unsigned troubled;  /* for how many seconds no majority has answered, as far as we know */
     unsigned foreign;   /* in how many seconds a majority had the key of another program */

@@ -21,6 +21,7 @@
 
 #define MAX_DELAY_MS 86400000
 #define MAX_PRIORITY 999
+#define HEALTHY_EVERY_MS 5000
 
 static const char help[] =
     "usage: redlock elect NAME [OPTION...] [--] CMD [ARG...]\n"
@@ -54,6 +55,9 @@ static const char help[] =
     "  --once                exit when the first leadership ends\n"
     "  --on-elected LINE     a shell command, run before CMD; if it fails, redlock exits\n"
     "  --on-demoted LINE     a shell command, run after CMD if there is time left\n"
+    "  --healthy LINE        a shell command, the health check, run again and again: while it\n"
+    "                        fails, redlock does not campaign, and resigns\n"
+    "  --healthy-every TIME  how often, and how long it may take (default: 5s)\n"
     "  --observe             do not campaign: print who leads, a line for each change\n"
     "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP;
 
@@ -95,6 +99,8 @@ static const struct cli_option options[] = {
     {"once", CLI_FLAG, PLAN_FIELD(once)},
     {"on-elected", CLI_TEXT, PLAN_FIELD(on_elected)},
     {"on-demoted", CLI_TEXT, PLAN_FIELD(on_demoted)},
+    {"healthy", CLI_TEXT, PLAN_FIELD(healthy)},
+    {"healthy-every", CLI_TIME, PLAN_FIELD(healthy_every_ms), .min = 100, .max = MAX_DELAY_MS},
     {"observe", CLI_FLAG, PLAN_FIELD(observe)},
     {"json", CLI_FLAG, PLAN_FIELD(json)},
     {"metrics", CLI_TEXT, PLAN_FIELD(metrics)},
@@ -104,18 +110,22 @@ static const struct cli_option options[] = {
 
 static int check_observer(const struct cli_plan *plan)
 {
-    bool campaigns =
-        plan->argv || plan->id || plan->value || plan->once || plan->on_elected || plan->on_demoted;
+    bool campaigns = plan->argv || plan->id || plan->value || plan->once || plan->on_elected ||
+                     plan->on_demoted || plan->healthy;
 
     if (campaigns) {
-        return cli_say_usage("elect", "--observe is for those who do not campaign: without CMD, "
-                                      "--id, --value, --once, --on-elected and --on-demoted");
+        return cli_say_usage("elect",
+                             "--observe is for those who do not campaign: without CMD, --id, "
+                             "--value, --once, --on-elected, --on-demoted and --healthy");
     }
     return CLI_GO_ON;
 }
 
 static int check_plan(const struct cli_plan *plan)
 {
+    if (plan->healthy_every_ms && plan->healthy == NULL) {
+        return cli_say_usage("elect", "--healthy-every is for --healthy");
+    }
     if (plan->observe) {
         return check_observer(plan);
     }
@@ -177,6 +187,7 @@ static int run_elect(void *arg, struct cli_session *session, struct cli_signals 
 
     plan->id = plan->id ? plan->id : cli_identity(elect->self);
     plan->ttl_ms = cli_session_ttl(session, plan->ttl_ms);
+    plan->healthy_every_ms = plan->healthy_every_ms ? plan->healthy_every_ms : HEALTHY_EVERY_MS;
     candidate->leadership.plan = plan;
     candidate->leadership.session = session;
     candidate->leadership.signals = signals;

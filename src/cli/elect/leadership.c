@@ -41,6 +41,8 @@ static const char *why(int reason)
         return "redlock did not run in time (was it stopped, or the machine suspended?)";
     case REDLOCK_EOUTRANKED:
         return "a candidate with a higher priority bids for it";
+    case REDLOCK_EUNRENEWED:
+        return "its health check fails";
     default:
         return redlock_strerror(reason);
     }

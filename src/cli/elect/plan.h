@@ -22,9 +22,11 @@ struct cli_plan {
     uint32_t grace_ms;      /* the time between SIGTERM and SIGKILL; UINT32_MAX: all that is left */
     const char *on_elected; /* command lines for the shell; NULL: none */
     const char *on_demoted;
-    char *const *argv; /* CMD; NULL: none */
-    bool once;         /* do not campaign again */
-    bool observe;      /* do not campaign at all */
+    const char *healthy;       /* the health check, a command line too */
+    uint32_t healthy_every_ms; /* how often it is run, and how long it may take; 0: the default */
+    char *const *argv;         /* CMD; NULL: none */
+    bool once;                 /* do not campaign again */
+    bool observe;              /* do not campaign at all */
     bool json;
     const char *metrics; /* where to serve metrics; NULL: nowhere */
 };

@@ -46,6 +46,7 @@ struct cli_duty {
     char *const *argv;
     const char *title;
     const struct cli_orphan *orphan; /* the lock to release; NULL: none */
+    bool is_aside;                   /* as in struct cli_supervisor */
 };
 
 /* The supervisor's process: start the command, watch over it until redlock is gone, and release the

@@ -107,7 +107,7 @@ static int await_start(struct cli_supervisor *supervisor)
 
 int cli_supervisor_fork(struct cli_supervisor *supervisor, char *const argv[])
 {
-    struct cli_duty duty = {argv, supervisor->title, supervisor->orphan};
+    struct cli_duty duty = {argv, supervisor->title, supervisor->orphan, supervisor->is_aside};
     pid_t pid;
 
     supervisor->name = argv[0];

@@ -26,6 +26,9 @@
  * terminal CMD is in redlock's process group, too, so that Ctrl-C, Ctrl-Z and pipelines work as
  * with flock(1). Without a terminal CMD has its own process group.
  *
+ * A CMD that does not run under the lock (is_aside; the health check of `elect`) always has its own
+ * process group, no stdin, and no variables of a lock.
+ *
  * CMD's process id is not given to another process while redlock may use it: the supervisor reaps
  * all its children except CMD. When the supervisor is killed, CMD becomes redlock's child.
  *
@@ -57,6 +60,7 @@ struct cli_supervisor {
     struct cli_board *board;
     const char *title;               /* what ps(1) shows of it; the caller's, before the start */
     const struct cli_orphan *orphan; /* the lock that it releases; NULL: none. The caller's, too */
+    bool is_aside;                   /* CMD does not run under the lock; the caller's, too */
     const char *name;                /* argv[0] of CMD; borrowed */
     pid_t command;                   /* CMD's process id */
     int exec_error;                  /* the errno of CMD's exec; 0: it did not fail */

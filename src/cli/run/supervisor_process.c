@@ -4,6 +4,7 @@
 #include "cli/run/board.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 #include "cli/run/deadline.h"
 #include "cli/run/orphan.h"
 #include "cli/say/exit.h"
+#include "cli/session/environment.h"
 #include "cli/system/attendant.h"
 #include "cli/system/clock.h"
 #include "cli/system/descendants.h"
@@ -48,9 +50,17 @@ static void report(const struct service *service, enum cli_report_kind kind, int
 
 /* ---- CMD's process ---- */
 
+static void step_aside(void)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    dup2(null, STDIN_FILENO);
+    cli_environment_unset_lock();
+}
+
 /* If the supervisor began to kill before CMD existed, CMD does not start. */
-static void exec_command(const struct service *service, char *const argv[], pid_t supervisor,
-                         bool own_group)
+static void exec_command(const struct service *service, const struct cli_duty *duty,
+                         pid_t supervisor, bool own_group)
 {
     int error;
 
@@ -61,19 +71,22 @@ static void exec_command(const struct service *service, char *const argv[], pid_
     if (getppid() != supervisor || atomic_load(&service->board->kill_us) == CLI_BOARD_OVER) {
         _exit(CLI_INTERNAL);
     }
-    error = cli_exec_become(argv);
+    if (duty->is_aside) {
+        step_aside();
+    }
+    error = cli_exec_become(duty->argv);
     report(service, CLI_REPORT_NOT_RUN, error);
-    _exit(cli_exec_failed(argv[0], error));
+    _exit(cli_exec_failed(duty->argv[0], error));
 }
 
-static void start_service(struct service *service, char *const argv[])
+static void start_service(struct service *service, const struct cli_duty *duty)
 {
     pid_t supervisor = getpid();
-    bool own_group = !cli_terminal_exists();
+    bool own_group = duty->is_aside || !cli_terminal_exists();
     pid_t pid = fork();
 
     if (pid == 0) {
-        exec_command(service, argv, supervisor, own_group);
+        exec_command(service, duty, supervisor, own_group);
     }
     if (pid < 0) {
         report(service, CLI_REPORT_NOT_STARTED, errno);
@@ -245,7 +258,7 @@ void cli_supervisor_process_run(struct cli_board *board, struct cli_attendant *s
     struct service service = {.board = board, .self = self};
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    start_service(&service, duty->argv);
+    start_service(&service, duty);
     isolate(&service, duty->title);
     watch_service(&service);
     if (service.all_dead && duty->orphan) {

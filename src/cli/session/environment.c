@@ -199,3 +199,16 @@ int cli_environment_set_lock(const struct cli_keys *keys, const struct redlock_l
     }
     return CLI_OK;
 }
+
+void cli_environment_unset_lock(void)
+{
+    static const char *const variables[] = {
+        "REDLOCK_KEY",           "REDLOCK_KEYS",  "REDLOCK_TOKEN",
+        "REDLOCK_FENCING_TOKEN", "REDLOCK_TRIES", "REDLOCK_TOOK_US",
+        "REDLOCK_TERM",          "REDLOCK_ID",    "REDLOCK_VALUE"};
+    size_t i;
+
+    for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        unsetenv(variables[i]);
+    }
+}

@@ -22,4 +22,7 @@ int cli_environment_set(const struct cli_settings *settings);
  * returns CLI_INTERNAL. */
 int cli_environment_set_lock(const struct cli_keys *keys, const struct redlock_lock *lock);
 
+/* Unset them all, and the variables of a leadership. */
+void cli_environment_unset_lock(void);
+
 #endif
