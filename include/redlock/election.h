@@ -141,7 +141,10 @@ struct redlock_election_options {
     uint32_t renew_deadline_ms;
     /* The longest pause between two rounds: of a renewal that fails, and of a candidate when the
      * masters cannot be asked. At least 1. 0 (default): a tenth of ttl_ms. (Kubernetes:
-     * RetryPeriod.) */
+     * RetryPeriod.)
+     *
+     * After an outage of the masters, in which leadership was lost, the former leader has a head
+     * start: other candidates begin one to two retry_ms after they could ask. */
     uint32_t retry_ms;
     /* How long to pause before campaigning again after leadership was lost (not after
      * redlock_election_resign()): at most 24 h, default 0. */

@@ -21,7 +21,7 @@ void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *co
     a->took_us = 0;
     a->unlisted_us = 0;
     a->retry_us = RLK_NEVER;
-    a->polls = a->split = false;
+    a->polls = a->split = a->refused = a->outage = false;
     a->config = *config;
     rlk_waiting_init(&a->waiting, config->terms.nodes, config->key_hash);
     rlk_prng_seed(&a->prng, config->seed);
@@ -119,6 +119,7 @@ RLK_RARE static void retry_or_fail(struct rlk_attempt *a, uint64_t now_us, struc
         return;
     }
     a->reason = a->round.status;
+    a->refused = a->refused || a->reason == REDLOCK_EHELD;
     if (a->config.wait_us == 0 || a->tries > a->config.max_retries) {
         fail_attempt(a, a->reason, now_us, out);
     } else if (now_us >= a->give_up_us) {
@@ -228,6 +229,33 @@ static void end_back_off(struct rlk_attempt *a, uint64_t now_us)
     }
 }
 
+/* [L6] Poll again after a time between `least_us` and twice as much. No wake comes before. */
+static void poll_later(struct rlk_attempt *a, uint64_t least_us, uint64_t now_us)
+{
+    rlk_waiting_stop(&a->waiting);
+    a->polls = true;
+    a->retry_us = rlk_time_add(now_us, least_us + rlk_prng_upto(&a->prng, least_us));
+}
+
+static bool is_outage(const struct rlk_attempt *a, const struct rlk_event *ev)
+{
+    return !ev->full && !rlk_validity_is_possible(ev->ready, a->config.terms.nodes);
+}
+
+/* [L6] A round is due. Only who was refused lets others go first: a former leader asks anew, and
+ * is not refused before somebody else leads. */
+static bool gives_head_start(struct rlk_attempt *a, const struct rlk_event *ev)
+{
+    bool outage = is_outage(a, ev), ended = a->outage && !outage;
+
+    if (a->config.head_start_us == 0 || !a->refused || !(outage || ended)) {
+        return false;
+    }
+    a->outage = outage;
+    poll_later(a, ended ? a->config.head_start_us : a->config.retry_max_us / 2, ev->now_us);
+    return true;
+}
+
 static void wait_on(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     bool polled = may_poll(a);
@@ -237,7 +265,9 @@ static void wait_on(struct rlk_attempt *a, const struct rlk_event *ev, struct rl
     resume_polling(a, polled, ev->now_us);
     if (is_woken(a, ev->now_us) || ev->now_us >= round_us(a)) {
         out->wait = out->track = 0;
-        next_round(a, ev, out);
+        if (!gives_head_start(a, ev)) {
+            next_round(a, ev, out);
+        }
     }
 }
 

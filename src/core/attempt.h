@@ -40,6 +40,7 @@ struct rlk_attempt_config {
     uint64_t seed;        /* for the jitter of the back-off */
     bool subscribe;       /* waiters use the wait queues of the masters; otherwise they poll */
     uint32_t key_hash;    /* of the keys, the same in all clients: chooses the queue masters [W1] */
+    uint64_t head_start_us; /* of a former leader, after an outage of the nodes [L6]; 0: none */
 };
 
 enum rlk_attempt_state {
@@ -67,6 +68,8 @@ struct rlk_attempt {
     uint64_t retry_us;    /* WAITING: the end of the back-off that began then */
     bool polls;           /* WAITING: for nodes, not for a holder: the round begins at retry_us */
     bool split; /* WAITING: perhaps nobody holds the keys: even a wake has to wait until retry_us */
+    bool refused; /* somebody else had the keys when a round ended */
+    bool outage;  /* WAITING: too few nodes could be asked when a round was due [L6] */
     struct rlk_waiting waiting;
     struct rlk_attempt_config config;
     struct rlk_prng prng;

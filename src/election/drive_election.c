@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/time.h"
+#include "lock/drive_attempt.h"
 #include "lock/drive_hold.h"
 #include "lock/drive_release.h"
 #include "lock/lock.h"
@@ -91,7 +92,9 @@ static void acquire_leadership(struct redlock_election *e)
     if (status) {
         e->lock = NULL;
         fail_election(e, status); /* try again later: out of memory, or too many requests */
+        return;
     }
+    rlk_lock_give_head_start(e->lock, e->machine.config.retry_us);
 }
 
 /* A close of the manager leaves the release to us: it must come after demoted_cb [L2]. */

@@ -357,6 +357,11 @@ static void on_attempt_timer(struct rlk_timer *t, uint64_t now_us)
     step_attempt(lock, &ev);
 }
 
+void rlk_lock_give_head_start(struct redlock_lock *lock, uint64_t us)
+{
+    lock->acquiring->attempt.config.head_start_us = us;
+}
+
 void rlk_lock_cancel_attempt(struct redlock_lock *lock)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_CANCEL, .now_us = rlk_clock_us()};

@@ -74,6 +74,7 @@ static void fill_attempt(const struct rlk_options *o, const struct redlock_reque
     c->retry_min_us = rlk_time_from_ms(q->retry_min_ms);
     c->retry_max_us = rlk_time_from_ms(q->retry_max_ms);
     c->max_retries = q->max_retries;
+    c->head_start_us = 0;
     c->subscribe = o->subscribe;
     c->key_hash = 0;
     c->seed = 0;

@@ -20,7 +20,7 @@ struct rlk_attempt_config attempt_config(void)
 static void step(struct world *w, struct rlk_event ev)
 {
     if (event_has_nodes(&ev)) {
-        ev.ready = rlk_mask_all(w->c.terms.nodes);
+        ev.ready = rlk_mask_all(w->c.terms.nodes) & ~w->down;
         ev.full = w->full;
         ev.subscribable = w->subscribable;
         ev.subscribed = w->subscribed;

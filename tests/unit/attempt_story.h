@@ -20,6 +20,7 @@ struct world {
     struct rlk_attempt a;
     struct rlk_actions out;
     bool full;                         /* the nodes have no room */
+    uint64_t down;                     /* these nodes cannot be asked */
     bool behind, yield;                /* what START says, and CONTEND */
     uint64_t subscribable, subscribed; /* the nodes that can list us, and that can wake us */
     unsigned step;

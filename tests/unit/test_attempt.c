@@ -159,3 +159,60 @@ TEST_ROWS(a_queue, of_a_queue)
 {
     attempt_tell(&of_a_queue[_i]);
 }
+
+/* ---- [L6] the head start of a former leader ---- */
+
+#define HEAD_START UINT64_C(1000000)
+#define CANDIDATE AGAIN, CONFIG(head_start_us, HEAD_START)
+
+static uint64_t pause_us(struct world *w)
+{
+    uint64_t from_us = w->out.deadline_us;
+
+    PLAY(w, WAKE, WAITING, IS(a.tries, 1), IS(out.acquire, 0));
+    return w->out.deadline_us - from_us;
+}
+
+TEST_LOOP(a_head_start_is_bounded, 0, 10)
+{
+    struct world w = {.c = attempt_config()};
+    uint64_t us;
+
+    PLAY(&w, CANDIDATE, CONFIG(seed, (uint64_t)_i), TRY, LOSE(10), SET(down, 0x6));
+    us = pause_us(&w);
+    ck_assert(us >= w.c.retry_max_us / 2 && us <= w.c.retry_max_us);
+    PLAY(&w, SET(down, 0x4));
+    us = pause_us(&w);
+    ck_assert(us >= HEAD_START && us <= 2 * HEAD_START);
+    PLAY(&w, WAKE, ASKING, IS(a.tries, 2));
+}
+
+static const struct story of_a_head_start[] = {
+    {"who_was_refused_asks_later_after_an_outage",
+     {CANDIDATE, TRY, LOSE(10), SET(down, 0x6), WAKE, WAITING, WAKE, WAITING, SET(down, 0), WAKE,
+      WAITING, IS(a.tries, 1), WAKE, ASKING, IS(a.tries, 2), IS(out.acquire, 0x7)}},
+    {"who_was_woken_does_too",
+     {CANDIDATE, CONFIG(subscribe, true), TRY, LOSE(10), SET(down, 0x6), WAKE, WAKE, WAITING,
+      IS(a.polls, true), SET(down, 0), WAKE, EVENT(400000, WOKEN, .node = 0),
+      EVENT(400000, WOKEN, .node = 1), WAITING, IS(a.tries, 1)}},
+    {"after_one_more_outage_as_well",
+     {CANDIDATE, TRY, LOSE(10), SET(down, 0x6), WAKE, SET(down, 0), WAKE, SET(down, 0x6), WAKE,
+      WAITING, SET(down, 0), WAKE, WAITING, IS(a.tries, 1), WAKE, ASKING}},
+
+    /* A former leader, which asks anew; and the first election. */
+    {"who_was_not_refused_asks_at_once",
+     {CANDIDATE, SET(down, 0x6), TRY, WAITING, REASON(ENOQUORUM), WAKE, IS(a.tries, 2),
+      SET(down, 0), WAKE, ASKING, IS(a.tries, 3)}},
+    {"without_an_outage_nobody_waits",
+     {CANDIDATE, TRY, LOSE(10), SET(down, 0x4), WAKE, ASKING, IS(a.tries, 2)}},
+    {"nodes_without_room_are_no_outage",
+     {CANDIDATE, TRY, LOSE(10), SET(down, 0x6), SET(full, true), WAKE, QUEUED}},
+    {"locks_that_are_no_leadership_ask_at_once",
+     {AGAIN, TRY, LOSE(10), SET(down, 0x6), WAKE, WAITING, IS(a.tries, 2), SET(down, 0), WAKE,
+      ASKING, IS(a.tries, 3)}},
+};
+
+TEST_ROWS(a_head_start, of_a_head_start)
+{
+    attempt_tell(&of_a_head_start[_i]);
+}
