@@ -584,8 +584,7 @@ TEST(an_endless_scan_ends_with_the_time_of_the_list)
     NAMES_ARE("k");
 }
 
-/* Its time ends while a master has not replied to a query: the loop goes on, and that reply is read.
- */
+/* Its time ends before the reply to a query: the loop goes on, and reads it. */
 TEST(the_time_of_a_list_ends_while_a_query_is_under_way)
 {
     start_farm(3);
