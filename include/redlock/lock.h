@@ -54,6 +54,10 @@ struct redlock_lock;
 #define REDLOCK_MAX_KEY 1024
 #define REDLOCK_MAX_OWNER 208
 
+/* The owner text of a broken lock begins with this (redlock_break()). No request may have such an
+ * owner text, and nobody can adopt a lock that has one. */
+#define REDLOCK_BROKEN_BY "broken by "
+
 /* The most keys that one lock can have. */
 #define REDLOCK_MAX_KEYS 16
 
@@ -171,7 +175,8 @@ struct redlock_request {
      * TTL. Must be less than TTL - drift. */
     uint32_t min_validity_ms;
     /* The owner text: who holds the lock, for people who read the key. Printable ASCII, at most 208
-     * bytes; NULL for none. It is part of the key's value: "<40 hex digits>:<owner>". */
+     * bytes, and not beginning with REDLOCK_BROKEN_BY; NULL for none. It is part of the key's
+     * value: "<40 hex digits>:<owner>". */
     const char *owner;
     /* Several resources as one lock: 1 to 16 different keys, each like `key` and NUL terminated;
      * `key` must be NULL then. A master grants all of them or none (in a script), so their order
@@ -277,7 +282,8 @@ REDLOCK_EXPORT int redlock_cancel(struct redlock_lock *lock);
  *           old one. A resource that has seen the new one refuses the former holder. Without
  *           `fencing` redlock_lock_fencing_token() returns 0; then go on with the old one, if it
  *           was stored with the token.
- * token     from redlock_lock_token(), owner text included.
+ * token     from redlock_lock_token(), owner text included. That of a broken lock is refused
+ *           (REDLOCK_EINVAL): its keys must end when those of its former holder would have ended.
  * cb, arg   as for redlock_acquire(), but the codes are: 0; REDLOCK_ELOST when so many masters lack
  *           the key that no majority is possible; REDLOCK_ENOQUORUM; REDLOCK_ETOOSLOW;
  *           REDLOCK_ECANCELED; REDLOCK_ENOMEM.
@@ -365,7 +371,8 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
  *
  * keys      all keys of the lock, 1 to 16, as in struct redlock_request.
  * key_lens  their lengths in bytes, 0 for a key that is NUL terminated; NULL: all are.
- * token     from redlock_lock_token(), owner text included.
+ * token     from redlock_lock_token(), owner text included. With that of a broken lock others get
+ *           the lock at once, while its former holder may still believe in it.
  * cb, arg   called once, at the end, with lock NULL; cb may be NULL.
  *
  * Returns 0; REDLOCK_EINVAL (redlock_error_text() says why); REDLOCK_ESTATE (the manager is
@@ -384,7 +391,7 @@ struct redlock_break_result {
     uint64_t left_ms;
     /* How many masters had its token, and have ours now. */
     size_t replaced;
-    /* Our token, with the owner text "broken by ...". */
+    /* Our token: its owner text is REDLOCK_BROKEN_BY and `by`. */
     const char *token;
 };
 
@@ -415,9 +422,10 @@ typedef void redlock_break_cb(const struct redlock_break_result *result, int sta
  *
  * key       without the manager's key_prefix, as request.key; copied.
  * key_len   its length in bytes; 0: the key is NUL terminated.
- * token     the token of the lock: redlock_query() tells it. Another lock is not touched.
+ * token     the token of the lock: redlock_query() tells it. Another lock is not touched. It may be
+ *           that of a broken lock: then left_ms is about the same holder.
  * by        who breaks it and why, for people: printable ASCII, at most 198 bytes; copied. The new
- *           owner text is "broken by " and this. The holder finds it in redlock_lock_node().
+ *           owner text is REDLOCK_BROKEN_BY and this. The holder finds it in redlock_lock_node().
  * cb, arg   called once, at the end; cb must not be NULL.
  *
  * Returns 0, or an error, and then nothing was sent:

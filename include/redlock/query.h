@@ -75,10 +75,11 @@ struct redlock_query_result {
     uint64_t ttl_ms;
     /* 1 when a majority has the same value: the lock is held. */
     int held;
-    /* The fencing token of the holder, or of the last holder if the lock is free: the largest
-     * number that a majority of the counters has reached. 0 when no client has asked for a fencing
-     * token. While a client is acquiring the lock, this may still be the token of the previous
-     * holder. */
+    /* The last fencing token given for this key: the largest number that a majority of the counters
+     * has reached. It is that of the holder only if the holder has asked for one; the counters
+     * outlive a lock by more than a week, so a holder without one shows that of a former holder. 0
+     * when no client has asked for a fencing token. While a client is acquiring the lock, this may
+     * still be the token of the previous holder. */
     uint64_t fencing_token;
     /* 1: nobody can tell whether the lock is held. `held` is 0, but fewer than a majority replied,
      * or the masters that did not reply could make it a majority. */

@@ -108,7 +108,7 @@ REDLOCK_EXPORT int redlock_adopt(struct redlock *rl, const struct redlock_reques
     int status = rlk_manager_check_call(rl, RLK_OPERATION_ACQUIRE);
 
     if (status == 0) {
-        status = cb ? rlk_request_token(rl, token)
+        status = cb ? rlk_request_adopted_token(rl, token)
                     : rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
     }
     if (status == 0) {

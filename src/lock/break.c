@@ -24,8 +24,6 @@
 #include "node/talk.h"
 #include "scripts/scripts.h"
 
-#define BROKEN_BY "broken by "
-
 struct rlk_break;
 
 /* What one master is asked. */
@@ -247,8 +245,8 @@ static struct rlk_break *make_break(struct redlock *rl, struct rlk_claim *claim,
 static int make_claim(struct redlock *rl, const char *key, size_t key_len, const char *by,
                       struct rlk_claim **ret_claim)
 {
-    char owner[REDLOCK_MAX_OWNER + 1] = BROKEN_BY;
-    int status = rlk_request_owner(rl, "by", by, REDLOCK_MAX_OWNER - (sizeof(BROKEN_BY) - 1));
+    char owner[REDLOCK_MAX_OWNER + 1] = REDLOCK_BROKEN_BY;
+    int status = rlk_request_owner(rl, "by", by, REDLOCK_MAX_OWNER - strlen(REDLOCK_BROKEN_BY));
 
     if (status) {
         return status;

@@ -218,6 +218,28 @@ int rlk_request_token(struct redlock *rl, const char *token)
         RLK_TOKEN_MAX);
 }
 
+int rlk_request_adopted_token(struct redlock *rl, const char *token)
+{
+    int status = rlk_request_token(rl, token);
+
+    if (status == 0 && rlk_claim_is_broken(rlk_claim_owner(token))) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the token is that of a broken lock, which nobody can extend");
+    }
+    return status;
+}
+
+/* A lock that only looks broken could not be told from one that is. */
+static int check_owner(struct redlock *rl, const char *owner)
+{
+    if (rlk_claim_is_broken(owner)) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "owner begins with \"" REDLOCK_BROKEN_BY
+                                  "\", as only that of a broken lock does");
+    }
+    return rlk_request_owner(rl, "owner", owner, REDLOCK_MAX_OWNER);
+}
+
 int rlk_request_ttl(struct redlock *rl, uint32_t ttl_ms)
 {
     if (ttl_ms >= REDLOCK_MIN_TTL_MS && ttl_ms <= rl->options.max_ttl_ms) {
@@ -308,7 +330,7 @@ static int check_fields(struct redlock *rl, const struct redlock_request *q, str
     int status = check_keys(rl, q, r);
 
     if (status == 0) {
-        status = rlk_request_owner(rl, "owner", q->owner, REDLOCK_MAX_OWNER);
+        status = check_owner(rl, q->owner);
     }
     if (status == 0) {
         status = check_retry(rl, q);

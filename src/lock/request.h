@@ -48,6 +48,9 @@ int rlk_request_keys(struct redlock *rl, const char *const *keys, const size_t *
 /* Check that a text can be a token. 0 or REDLOCK_EINVAL. */
 int rlk_request_token(struct redlock *rl, const char *token);
 
+/* The same, for a token whose lock shall be held. */
+int rlk_request_adopted_token(struct redlock *rl, const char *token);
+
 /* Check an owner text, or a part of one of at most so many bytes; NULL is like "". `name` is what
  * the caller calls it. 0 or REDLOCK_EINVAL. */
 int rlk_request_owner(struct redlock *rl, const char *name, const char *owner, size_t most);

@@ -157,6 +157,11 @@ const char *rlk_claim_owner(const char *token)
     return rlk_claim_is_fresh(token) && token[RLK_TOKEN_HEX] ? token + RLK_TOKEN_HEX + 1 : "";
 }
 
+bool rlk_claim_is_broken(const char *owner)
+{
+    return owner && strncmp(owner, REDLOCK_BROKEN_BY, strlen(REDLOCK_BROKEN_BY)) == 0;
+}
+
 void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len)
 {
     memcpy(c->token, token, len);

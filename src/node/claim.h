@@ -93,6 +93,9 @@ bool rlk_claim_is_fresh(const char *token);
  * not show an owner: values that other libraries set may have one, too. */
 const char *rlk_claim_owner(const char *token);
 
+/* Whether an owner text is that of a broken lock; NULL is like "". */
+bool rlk_claim_is_broken(const char *owner);
+
 /* Use a token that is known already. */
 void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len);
 

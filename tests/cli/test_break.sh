@@ -32,9 +32,58 @@ run "$REDLOCK" status k
 prints "broken by ops: it hangs" "status shows who has broken the lock"
 run "$REDLOCK" lock k --no-wait -- true
 status_is 75 "nobody gets the lock before its time is over"
-run "$REDLOCK" break k --reason again
+broken=$(master 1 get k)
+run "$REDLOCK" extend k --token "$broken" --ttl 60s
+status_is 64 "nobody can extend a broken lock"
+says "token is that of a broken lock" "extend says why"
+run "$REDLOCK" release k --token "$broken"
+status_is 64 "release does not let anybody in sooner"
+says "broken by ops: it hangs" "release says why"
+check "the keys are still there" everywhere k "$broken"
+run "$REDLOCK" break k --reason again --no-wait
 status_is 0 "a lock that is broken already is no error"
 says "already broken by ops: it hangs" "break says that it is broken already"
+each_master del k
+
+# --- broken already ---
+
+run "$REDLOCK" acquire k --ttl 10m --max-ttl 10m
+run "$REDLOCK" break k --reason x --no-wait
+for number in 4 5; do master "$number" del k >/dev/null; done
+master 1 pexpire k 20000 >/dev/null
+run "$REDLOCK" break k --reason again --no-wait
+status_is 0 "a majority has the token of the break"
+check "the last key of that majority is the bound, not the first" grep -q 'over in .* min' "$work/err"
+each_master del k
+run "$REDLOCK" acquire k --ttl 3s
+run "$REDLOCK" break k --reason x --no-wait
+run "$REDLOCK" break k --reason again
+says "is over" "break waits also for a lock that is broken already"
+check "until it is free" is_free k
+
+# --- an owner text that looks like that of a break ---
+
+run "$REDLOCK" acquire k --owner 'broken by nobody'
+status_is 64 "no request has the owner text of a broken lock"
+says "owner begins with" "redlock says so"
+forged=0123456789abcdef0123456789abcdef01234567:'broken by nobody'
+each_master set k "$forged" px 60000
+run "$REDLOCK" break k --reason x --owner ops --no-wait
+status_is 0 "and a lock that has it can be broken"
+check "it has been broken" grep -q ':broken by ops: x$' <<TOKEN
+$(master 1 get k)
+TOKEN
+each_master del k
+
+# --- no majority ---
+
+run "$REDLOCK" acquire k --ttl 60s
+for number in 1 2; do master "$number" del k >/dev/null; done
+master 3 set k another px 50000 >/dev/null
+run "$REDLOCK" break k --reason x
+status_is 69 "masters that differ do not show that the lock is free"
+says "nobody knows who holds 'k'" "break says so"
+says "ends in " "break says when the last key ends"
 each_master del k
 
 # --- a holder that is stopped ---
@@ -51,15 +100,20 @@ status_is 75 "and cannot be extended any more"
 # --- at once ---
 
 run "$REDLOCK" acquire k --ttl 60s
-run "$REDLOCK" break k --reason x --now
+run "$REDLOCK" break k --reason x --now yes
+status_is 64 "--now needs a reason"
+run "$REDLOCK" break k --reason x --now fenced
 status_is 75 "without a fencing token --now is refused"
 says "has no fencing token" "break says why"
 token=$(master 1 get k)
 check "nothing was changed" everywhere k "$token"
-run "$REDLOCK" release k --token "$token"
+run "$REDLOCK" break k --reason x --no-wait
+run "$REDLOCK" break k --reason x --now stopped
+status_is 0 "a lock whose holder is known to have stopped is released at once, also a broken one"
+until_true is_free k
 run "$REDLOCK" acquire k --ttl 60s --fence --owner fenced
 fence=$(tail -n 1 "$work/out")
-run "$REDLOCK" break k --reason x --now
+run "$REDLOCK" break k --reason x --now fenced
 status_is 0 "with a fencing token a lock is released at once"
 says "fencing token above $fence" "break says what protects the resource then"
 until_true is_free k
@@ -68,12 +122,19 @@ until_true is_free k
 
 run "$REDLOCK" break k --reason x
 status_is 0 "a free lock is no error"
-says "nobody holds 'k'" "break says that nobody holds it"
+says "no master has the lock 'k': there is nothing to break" "break says that no master has it"
 each_master set k forever
 run "$REDLOCK" break k --reason x
 status_is 75 "a key that never expires is no lock"
 check "it is left alone" everywhere k forever
 each_master del k
+
+# --- masters that lost everything ---
+
+each_master flushall
+run "$REDLOCK" break k --reason x --max-ttl 77s --quarantine strict
+status_is 69 "masters that lost their data do not show that the lock is free"
+says "may believe in its lock for up to 77.0 s" "break says for how long it may be held"
 
 # --- mistakes ---
 

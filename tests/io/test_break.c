@@ -92,6 +92,43 @@ static struct outcome try_to_acquire(void)
     return farm_acquire(&f, "k");
 }
 
+/* The former holder may still believe in it, for as long as the last of these keys lives. */
+TEST(a_broken_lock_is_broken_again)
+{
+    char token[sizeof(seen.token)];
+
+    held_start_with_lock(&h, &f);
+    break_lock(h.token);
+    strcpy(token, seen.token);
+    held_del(&f, 3, 5);
+    farm_set(&f, 0, 1, "k", token, OUTCOME_TTL_MS / 10);
+    break_lock(token);
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_uint_eq(seen.replaced, 3);
+    ck_assert_uint_ge(seen.left_ms, redlock_lock_validity_ms(h.lock));
+}
+
+TEST(nobody_adopts_a_broken_lock)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+
+    held_start_with_lock(&h, &f);
+    break_lock(h.token);
+    ck_assert_int_eq(redlock_adopt(f.rl, &request, seen.token, outcome_never, NULL, NULL),
+                     REDLOCK_EINVAL);
+    ck_assert_str_eq(redlock_error_text(f.rl),
+                     "the token is that of a broken lock, which nobody can extend");
+}
+
+TEST(no_request_looks_like_a_break)
+{
+    struct redlock_request request = held_request(&h, &f, "k");
+
+    held_start(&f);
+    request.owner = REDLOCK_BROKEN_BY "nobody";
+    ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_never, NULL, NULL), REDLOCK_EINVAL);
+}
+
 TEST(nobody_gets_a_broken_lock_before_its_time)
 {
     held_start_with_lock(&h, &f);

@@ -23,8 +23,6 @@
 #include "cli/system/title.h"
 #include "cli/take/holder.h"
 
-#define BROKEN_BY "broken by "
-
 static const char help[] =
     "usage: redlock break KEY --reason TEXT [OPTION...]\n"
     "\n"
@@ -37,8 +35,11 @@ static const char help[] =
     "  --reason TEXT       why; the former holder and `redlock status` show it\n"
     "  --owner TEXT        who breaks it, for people (default: host:pid)\n"
     "  --no-wait           do not wait until the lock is over\n"
-    "  --now               let others have the lock at once, while the holder may still work:\n"
-    "                      only for a lock with a fencing token, which the resource checks\n";
+    "  --now WHY           let others have the lock at once. WHY must be true, and only you can\n"
+    "                      know that; the masters cannot:\n"
+    "                        fenced   the holder works with a fencing token, which the resource\n"
+    "                                 checks\n"
+    "                        stopped  the holder does not run any more\n";
 
 static const char help_end[] =
     "\n"
@@ -46,18 +47,19 @@ static const char help_end[] =
     "  redlock break nightly --reason 'hangs since 3 h, INC-4711'\n"
     "\n"
     "exit status: 0 broken, or nobody holds the lock, 75 the lock has changed hands meanwhile, or\n"
-    "must not be broken like this, 69 no majority of the masters can be reached or broke it, 64\n"
-    "wrong usage, 70 internal error\n";
+    "must not be broken like this, 69 no majority of the masters can be reached or broke it, or\n"
+    "nobody knows whether the lock is held, 64 wrong usage, 70 internal error\n";
 
 struct breaking {
     const char *key, *reason, *owner;
-    bool no_wait, now;
+    const char *now; /* "fenced" or "stopped": why others may have the lock at once; NULL: not */
+    bool no_wait;
     struct cli_session *session;
     char by[REDLOCK_MAX_OWNER + 1];
     char self[CLI_IDENTITY_TEXT];
     /* The holder. */
     char token[REDLOCK_MAX_OWNER + 64];
-    char holder[REDLOCK_MAX_OWNER + 1];
+    char holder[REDLOCK_MAX_OWNER + 32];
     uint64_t fencing_token;
     uint64_t left_ms; /* for which the holder may still believe in the lock */
     bool done;
@@ -68,7 +70,7 @@ static const struct cli_option options[] = {
     {"reason", CLI_TEXT, .field = offsetof(struct breaking, reason)},
     {"owner", CLI_TEXT, .field = offsetof(struct breaking, owner)},
     {"no-wait", CLI_FLAG, .field = offsetof(struct breaking, no_wait)},
-    {"now", CLI_FLAG, .field = offsetof(struct breaking, now)},
+    {"now", CLI_TEXT, .field = offsetof(struct breaking, now)},
     {.name = NULL}};
 
 static void end(struct breaking *b, int code)
@@ -79,19 +81,74 @@ static void end(struct breaking *b, int code)
 
 /* ---- who holds it ---- */
 
+/* A holder may believe in its lock although no master has its keys any more: they were lost. */
+static int explain_doubt(const struct breaking *b)
+{
+    cli_say_more(
+        "A holder of '%s' may believe in its lock for up to %s more (--max-ttl), longer if "
+        "it can renew it.",
+        b->key, cli_duration(b->session->max_ttl_ms));
+    return CLI_UNREACHABLE;
+}
+
+/* Some masters have a key, and no majority the same. Those without it may have lost it, or it may
+ * have ended there alone, and a holder can set it there again. */
+static int explain_scattered(const struct breaking *b, const struct redlock_query_result *r,
+                             uint64_t ttl_ms)
+{
+    cli_say("nobody knows who holds '%s': %zu of %zu masters have the same value, and %zu are "
+            "needed; nothing was changed",
+            b->key, r->holding, r->n_nodes, r->n_nodes / 2 + 1);
+    if (ttl_ms == UINT64_MAX) {
+        cli_say_more("One of the keys there never ends.");
+    } else {
+        cli_say_more("The last of the keys there ends in %s, if nobody renews it.",
+                     cli_duration(ttl_ms));
+    }
+    return explain_doubt(b);
+}
+
+/* [S11] A master in quarantine may have had the key, and lost it. */
+static bool may_vote(const struct redlock *rl, size_t node)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    return redlock_get_node_info(rl, node, &info) == 0 && info.quarantine_ms == 0;
+}
+
 static int explain_free(const struct breaking *b, const struct redlock_query_result *r)
 {
-    if (r->unknown) {
-        cli_say("nobody knows who holds '%s': %zu of %zu masters have the same value, and %zu are "
-                "needed; nothing was changed",
-                b->key, r->holding, r->n_nodes, r->n_nodes / 2 + 1);
-        return CLI_UNREACHABLE;
+    size_t free = 0, held = 0, i;
+    uint64_t ttl_ms = 0;
+
+    for (i = 0; i < r->n_nodes; i++) {
+        const struct redlock_query_node *n = r->nodes[i];
+
+        free += n->reply == REDLOCK_REPLY_FREE && may_vote(b->session->rl, i);
+        if (n->reply == REDLOCK_REPLY_HELD) {
+            held++;
+            ttl_ms = n->ttl_ms > ttl_ms ? n->ttl_ms : ttl_ms;
+        }
     }
-    cli_say("nobody holds '%s': there is nothing to break", b->key);
+    if (held > 0) {
+        return explain_scattered(b, r, ttl_ms);
+    }
+    if (free <= r->n_nodes / 2) {
+        cli_say("no master has the lock '%s', but too few of them can rule out that they have lost "
+                "it: see redlock nodes",
+                b->key);
+        return explain_doubt(b);
+    }
+    cli_say("no master has the lock '%s': there is nothing to break", b->key);
     return CLI_OK;
 }
 
-/* A key that is no lock, or a lock that is broken already. */
+static bool needs_fence(const struct breaking *b)
+{
+    return b->now && strcmp(b->now, "fenced") == 0;
+}
+
+/* A key that is no lock, or a lock that surely has no fencing token. */
 static int explain_holder(const struct breaking *b, const struct redlock_query_result *r)
 {
     if (cli_holder_is_no_string(r->token) || r->ttl_ms == UINT64_MAX) {
@@ -99,12 +156,7 @@ static int explain_holder(const struct breaking *b, const struct redlock_query_r
                 r->ttl_ms == UINT64_MAX ? "it never expires" : "its value is not a string");
         return CLI_HELD;
     }
-    if (strncmp(r->owner, BROKEN_BY, strlen(BROKEN_BY)) == 0) {
-        cli_say("the lock '%s' is already %s, and over in %s at most", b->key, r->owner,
-                cli_duration(r->ttl_ms));
-        return CLI_OK;
-    }
-    if (b->now && r->fencing_token == 0) {
+    if (needs_fence(b) && r->fencing_token == 0) {
         cli_say("the lock '%s' has no fencing token: with --now nothing would keep its holder from "
                 "working together with the next one; break it without --now",
                 b->key);
@@ -113,18 +165,27 @@ static int explain_holder(const struct breaking *b, const struct redlock_query_r
     return CLI_GO_ON;
 }
 
+/* A broken lock is broken again: only that tells for how long its holder may believe in it. */
+static void name_holder(struct breaking *b, const struct redlock_query_result *r)
+{
+    bool again = strncmp(r->owner, REDLOCK_BROKEN_BY, strlen(REDLOCK_BROKEN_BY)) == 0;
+
+    snprintf(b->holder, sizeof(b->holder), again ? "somebody (already %s)" : "%s",
+             r->owner[0] ? r->owner : cli_holder_short(r->token));
+}
+
 static void on_holder(const struct redlock_query_result *result, int status, void *arg)
 {
     struct breaking *b = arg;
 
     if (status != 0) {
-        end(b, cli_nodes_explain(b->session->rl, NULL));
+        cli_nodes_advise(b->session->rl, NULL);
+        end(b, explain_doubt(b));
     } else if (!result->held) {
         end(b, explain_free(b, result));
     } else {
         snprintf(b->token, sizeof(b->token), "%s", result->token);
-        snprintf(b->holder, sizeof(b->holder), "%s",
-                 result->owner[0] ? result->owner : cli_holder_short(result->token));
+        name_holder(b, result);
         b->fencing_token = result->fencing_token;
         end(b, explain_holder(b, result));
     }
@@ -189,6 +250,18 @@ static void on_broken(const struct redlock_break_result *result, int status, voi
     }
 }
 
+static int explain_released(const struct breaking *b)
+{
+    if (needs_fence(b)) {
+        cli_say("released '%s', which %s held and may still use: only a resource that has seen a "
+                "fencing token above %" PRIu64 " refuses it",
+                b->key, b->holder, b->fencing_token);
+    } else {
+        cli_say("released '%s', which %s held", b->key, b->holder);
+    }
+    return CLI_OK;
+}
+
 /* With --now the keys are deleted. */
 static void on_released(struct redlock_lock *lock, int status, void *arg)
 {
@@ -197,10 +270,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
     (void)lock;
     switch (status) {
     case REDLOCK_OK:
-        cli_say("released '%s', which %s held and may still use: only a resource that has seen a "
-                "fencing token above %" PRIu64 " refuses it",
-                b->key, b->holder, b->fencing_token);
-        end(b, CLI_OK);
+        end(b, explain_released(b));
         return;
     case REDLOCK_GONE:
         end(b, explain_gone(b));
@@ -295,7 +365,7 @@ static int run_break(void *arg, struct cli_session *session, struct cli_signals 
 static int write_by(struct breaking *b)
 {
     const char *owner = b->owner ? b->owner : cli_identity(b->self), *c;
-    size_t most = REDLOCK_MAX_OWNER - strlen(BROKEN_BY);
+    size_t most = REDLOCK_MAX_OWNER - strlen(REDLOCK_BROKEN_BY);
 
     if ((size_t)snprintf(b->by, sizeof(b->by), "%s: %s", owner, b->reason) > most) {
         return cli_say_usage("break", "--owner and --reason are too long: %zu bytes are allowed",
@@ -319,6 +389,9 @@ static int read_break(struct cli_args *args, int argc, char **argv)
     }
     if (code == CLI_GO_ON && (b->reason == NULL || !b->reason[0])) {
         code = cli_say_usage("break", "--reason is missing: say why the lock is broken");
+    }
+    if (code == CLI_GO_ON && b->now && strcmp(b->now, "stopped") != 0 && !needs_fence(b)) {
+        code = cli_say_usage("break", "--now needs a reason: fenced or stopped, not '%s'", b->now);
     }
     return code == CLI_GO_ON ? write_by(b) : code;
 }

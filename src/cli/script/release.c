@@ -2,6 +2,7 @@
 #include "cli/args/args.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <redlock/redlock.h>
 
@@ -11,6 +12,7 @@
 #include "cli/script/token.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
+#include "cli/take/holder.h"
 
 static const char help[] =
     "usage: redlock release KEY... --token TOKEN|--token-file FILE [OPTION...]\n"
@@ -71,14 +73,27 @@ static int explain_release(struct redlock *rl, const char *key, int status)
     }
 }
 
+/* Released like any other, it would let somebody in while its former holder may still work. */
+static int refuse_broken(const char *key, const char *owner)
+{
+    cli_say("'%s' is %s: it ends by itself, when its former holder cannot believe in it any more",
+            key, owner);
+    cli_say_more("If you know that nobody needs to wait: redlock break '%s' --now WHY.", key);
+    return CLI_USAGE;
+}
+
 static int run_release(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
     const struct cli_token *token = arg;
     const struct cli_keys *keys = &token->keys;
     struct release release = {.done = false};
+    const char *owner = cli_holder_owner(token->text);
     int code = CLI_GO_ON;
 
     (void)signals;
+    if (owner && strncmp(owner, REDLOCK_BROKEN_BY, strlen(REDLOCK_BROKEN_BY)) == 0) {
+        return refuse_broken(keys->name, owner);
+    }
     release.status = redlock_release_token(session->rl, keys->keys, NULL, keys->n, token->text,
                                            on_released, &release);
     if (release.status == REDLOCK_EINVAL) {
