@@ -8,6 +8,10 @@
 /* A TIMER that comes so late, as a part of the lease, shows that this process did not run. */
 #define LATE_PARTS 10
 
+/* How many leases a candidate that does not ask remembers a call: as long as a bid of somebody else
+ * may last. */
+#define CALL_LEASES 2
+
 void rlk_election_init(struct rlk_election *e, const struct rlk_election_config *config)
 {
     *e = (struct rlk_election){.state = RLK_ELECTION_IDLE, .config = *config};
@@ -68,6 +72,7 @@ static void fail_election(struct rlk_election *e, const struct rlk_election_even
     if (e->state == RLK_ELECTION_ASKING || e->state == RLK_ELECTION_LEAVING) {
         bool asked = e->state == RLK_ELECTION_ASKING;
 
+        e->called = e->called && !asked;
         rest(e, asked ? e->config.retry_us : 0, ev->now_us, out);
     }
 }
@@ -92,6 +97,7 @@ static void win(struct rlk_election *e, const struct rlk_election_event *ev,
         rest(e, 0, ev->now_us, out);
         return;
     }
+    e->called = false;
     if (!ev->healthy || leadership_until_us(e, ev->valid_until_us) <= ev->now_us) {
         out->release = true;
         rest(e, e->config.retry_us, ev->now_us, out);
@@ -240,12 +246,21 @@ static void rank(struct rlk_election *e, const struct rlk_election_event *ev,
     }
 }
 
-/* [L5] Only a candidate that asks can be elected next. */
+/* [L5] Only a candidate that asks can be elected next; another one answers when it asks again. */
 static void be_called(struct rlk_election *e, const struct rlk_election_event *ev,
                       struct rlk_election_actions *out)
 {
     (void)out;
     e->called = ev->called;
+    e->called_until_us = rlk_time_add(ev->now_us, CALL_LEASES * e->config.lease_us);
+}
+
+/* Whether a call is still to be answered. Who bids for it goes on. */
+static bool remembers_call(const struct rlk_election *e, uint64_t now_us)
+{
+    bool is_new = e->state == RLK_ELECTION_ASKING || now_us < e->called_until_us;
+
+    return e->called && e->wants && is_new && e->state != RLK_ELECTION_LEADING;
 }
 
 /* [L5] When nobody leads, a bid goes on until somebody does: otherwise other candidates would be
@@ -296,11 +311,12 @@ void rlk_election_step(struct rlk_election *e, const struct rlk_election_event *
         [RLK_ELECTION_STOPPED] = stopped,      [RLK_ELECTION_TIMER] = on_election_timer};
 
     *out = (struct rlk_election_actions){0};
+    e->called = remembers_call(e, ev->now_us);
     steps[ev->kind](e, ev, out);
     if (e->state == RLK_ELECTION_PAUSED && !e->outranked && e->pause_us <= ev->now_us) {
         ask_for_leadership(e, out);
     }
-    e->called = e->called && e->state == RLK_ELECTION_ASKING;
+    e->called = remembers_call(e, ev->now_us);
     out->bids = e->state == RLK_ELECTION_ASKING && (e->led_by_lower || e->called);
     out->deadline_us = deadline_us(e);
 }

@@ -20,7 +20,8 @@
  *      it. So one that never stops does not lead forever.
  * [L5] A candidate bids for leadership while the leader has a lower priority. While a candidate
  *      with a higher priority bids, a leader resigns, and other candidates do not ask. A candidate
- *      that is called upon bids, too, for one time. */
+ *      that is called upon bids, too, for one time; if it does not ask just then, as soon as it
+ *      asks again. */
 #ifndef RLK_CORE_ELECTION_H
 #define RLK_CORE_ELECTION_H
 
@@ -94,7 +95,7 @@ struct rlk_election {
     enum rlk_election_state state;
     bool wants;        /* to lead: a CAMPAIGN since the last RESIGN */
     bool outranked;    /* somebody with a higher priority bids for leadership */
-    bool called;       /* ASKING: somebody wants us to lead, and we bid for it */
+    bool called;       /* somebody wants us to lead; ASKING: and we bid for it */
     bool led_by_lower; /* the last leader that was seen has a lower priority than we have */
     bool stopped;      /* DEMOTED: the application has stopped, or stops in demoted_cb */
     bool released;     /* STOPPING: the lock is over, and released */
@@ -102,6 +103,7 @@ struct rlk_election {
     uint64_t leadership_until_us; /* LEADING: until when; 0 in all other states */
     uint64_t valid_until_us;      /* LEADING to STOPPING: of the lock */
     uint64_t pause_us;            /* PAUSED: until when */
+    uint64_t called_until_us;     /* called, and not ASKING: until when that counts */
     struct rlk_election_config config;
 };
 

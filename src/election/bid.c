@@ -56,10 +56,10 @@ static void on_bids_observed(const struct redlock_query_result *r, int status, v
         b->observation = NULL;
         return;
     }
+    b->hooks->observed(b, r->held && priority_of(b, r->owner) > b->terms->options.priority);
     if (r->held && begins_with(r->owner, CALL) && is_of(b, r->owner + strlen(CALL))) {
         b->hooks->called(b, true);
     }
-    b->hooks->observed(b, r->held && priority_of(b, r->owner) > b->terms->options.priority);
 }
 
 /* ---- our bid ---- */
@@ -102,10 +102,11 @@ static void on_bid_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct rlk_bid *b = arg;
 
-    (void)lock;
     b->held = status == 0;
-    if (status < 0) {
-        b->lock = NULL;
+    b->lock = b->held ? lock : NULL;
+    if (status == REDLOCK_ECANCELED) {
+        rlk_turn_report(&b->rl->loop.turn, &b->call); /* it may be wanted again; answers no call */
+    } else if (status < 0) {
         end_bid(b);
     } else if (!b->wanted) {
         drop(b);

@@ -11,6 +11,9 @@
 /* A TIMER that comes so much of the lease after the end of the lead was not stepped in time. */
 #define LATE_PARTS 10
 
+/* For how many leases a call counts while the candidate does not ask. */
+#define CALL_LEASES 2
+
 void election_model_init(struct election_model *m, const struct rlk_election_config *config)
 {
     memset(m, 0, sizeof(*m));
@@ -274,8 +277,19 @@ static void take_in_wish(struct election_model *m, const struct rlk_election_eve
         m->outranked = ev->outranked;
     } else if (ev->kind == RLK_ELECTION_CALLED) {
         m->called = ev->called;
+        m->called_until_us = rlk_time_add(m->now_us, CALL_LEASES * m->config.lease_us);
     } else if (ev->kind == RLK_ELECTION_LED && ev->led) {
         m->led_by_lower = ev->priority < m->config.priority;
+    }
+}
+
+/* [L5] A call is answered by one try to be elected, unless somebody else outranks that. */
+static void take_in_end_of_call(struct election_model *m, const struct rlk_election_event *ev)
+{
+    bool has_ended = ev->kind == RLK_ELECTION_WON || ev->kind == RLK_ELECTION_FAILED;
+
+    if (m->lock == ELECTION_MODEL_ASKED ? has_ended : m->called_until_us <= m->now_us) {
+        m->called = false;
     }
 }
 
@@ -320,6 +334,7 @@ static void take_in_stop(struct election_model *m, const struct rlk_election_eve
 
 static void take_in(struct election_model *m, const struct rlk_election_event *ev)
 {
+    take_in_end_of_call(m, ev);
     take_in_wish(m, ev);
     take_in_lock(m, ev);
     take_in_validity(m, ev);
@@ -341,7 +356,7 @@ void election_model_step(struct election_model *m, struct rlk_election_event ev)
     check_moved(m, &ev, &out, before.led_until_us);
     check_release(m, &out);
     check_acquire(m, &out);
-    m->called = m->called && m->lock == ELECTION_MODEL_ASKED;
+    m->called = m->called && m->wants && m->lead != ELECTION_MODEL_LEADS;
     FUZZ_CHECK(out.bids == (m->lock == ELECTION_MODEL_ASKED && (m->led_by_lower || m->called)),
                "[L5] a candidate that asks bids while somebody leads who has a lower priority, or "
                "when it is called upon");

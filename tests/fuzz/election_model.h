@@ -29,6 +29,7 @@ struct election_model {
     enum election_model_lead lead;
     bool renews;                   /* the lock is renewed by itself */
     bool wants, outranked, called; /* as the last events said */
+    uint64_t called_until_us;      /* how long a call counts for a candidate that does not ask */
     bool led_by_lower;             /* the last leader that was seen has a lower priority */
     bool closed;                   /* the manager closes */
     bool stopped;                  /* the application has stopped inside demoted_cb */

@@ -20,8 +20,8 @@ FIXTURE(NULL, farm_end_all);
 
 static struct farm f;
 static struct outcome got;
-static struct candidate c, other;
-static struct redlock_election_options o, p;
+static struct candidate c, other, third;
+static struct redlock_election_options o, p, q;
 
 /* `c` has a leader_cb. */
 static void start(void)
@@ -31,6 +31,8 @@ static void start(void)
     o.leader_cb = candidate_on_leader;
     p = candidate_options(&other, &f);
     p.id = "two";
+    q = candidate_options(&third, &f);
+    q.id = "three";
 }
 
 static void pass_ms(unsigned ms)
@@ -336,17 +338,30 @@ static void on_call_acquired(struct redlock_lock *lock, int status, void *arg)
     ++*(int *)arg;
 }
 
-/* Call upon a candidate, until everybody knows. */
-static void call_upon(const char *owner)
+static void begin_call(const char *owner, int *acquired)
 {
-    struct redlock_request q = outcome_request("k:redlock-bid");
-    int acquired = 0;
+    struct redlock_request r = outcome_request("k:redlock-bid");
 
-    q.owner = owner;
-    ck_assert_int_eq(redlock_acquire(f.rl, &q, on_call_acquired, &acquired, NULL), 0);
-    loop_must(f.base, &acquired);
+    r.owner = owner;
+    r.wait_ms = REDLOCK_FOREVER;
+    *acquired = 0;
+    ck_assert_int_eq(redlock_acquire(f.rl, &r, on_call_acquired, acquired, NULL), 0);
+}
+
+/* Until everybody knows. */
+static void end_call(const int *acquired)
+{
+    loop_must(f.base, acquired);
     pass_ms(CANDIDATE_RETRY_MS);
     ck_assert_int_eq(redlock_release(the_call, NULL, NULL), 0);
+}
+
+static void call_upon(const char *owner)
+{
+    int acquired;
+
+    begin_call(owner, &acquired);
+    end_call(&acquired);
     pass_ms(CANDIDATE_RETRY_MS);
 }
 
@@ -362,6 +377,44 @@ TEST(who_is_called_upon_leads_next)
     ck_assert_int_eq(c.demotion.reason, REDLOCK_EOUTRANKED);
     candidate_wait(&other, &other.elected, 1);
     ck_assert_uint_gt(other.term, c.term);
+}
+
+/* Who has just resigned pauses, and answers after that. */
+TEST(a_call_there_and_back)
+{
+    start();
+    o.retry_ms = 3 * CANDIDATE_RETRY_MS; /* the call is over before that pause */
+    candidate_lead(&c, &o);
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    pass_ms(CANDIDATE_RETRY_MS);
+    call_upon("call two");
+    candidate_wait(&other, &other.elected, 1);
+    call_upon("call one");
+    candidate_wait(&c, &c.elected, 2);
+    ck_assert_int_eq(other.demotion.reason, REDLOCK_EOUTRANKED);
+}
+
+/* The second call is there before the first bid, which outranks whoever has heard it. */
+TEST(two_calls_at_once)
+{
+    int acquired[2];
+
+    start();
+    candidate_lead(&c, &o);
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    candidate_new(&third, &q);
+    candidate_campaign(&third);
+    pass_ms(CANDIDATE_RETRY_MS);
+    begin_call("call two", &acquired[0]);
+    begin_call("call three", &acquired[1]);
+    end_call(&acquired[0]);
+    end_call(&acquired[1]);
+    candidate_wait(&other, &other.elected, 1);
+    pass_ms(CANDIDATE_RETRY_MS);
+    candidate_wait(&third, &third.elected, 1);
+    ck_assert_uint_gt(third.term, other.term);
 }
 
 /* A call is above all priorities, and for one time. */

@@ -110,6 +110,7 @@ static struct seen as_seen(const struct election_model *m)
     s.e.wants = m->e.wants;
     s.e.outranked = m->e.outranked;
     s.e.called = m->e.called;
+    s.e.called_until_us = m->e.called ? from_now(m, m->e.called_until_us) : 0;
     s.e.led_by_lower = m->e.led_by_lower;
     s.e.released = m->e.released;
     s.e.stopped = m->e.stopped;
@@ -214,6 +215,103 @@ TEST_LOOP(random_lives, 0, 4)
     for (i = 0; i < LIVES; i++) {
         live(&prng);
     }
+}
+
+/* ---- calls ---- */
+
+static void be(struct election_model *m, enum rlk_election_event_kind kind)
+{
+    play(m, (struct rlk_election_event){.kind = kind});
+}
+
+static void be_outranked(struct election_model *m, bool outranked)
+{
+    play(m, (struct rlk_election_event){.kind = RLK_ELECTION_OUTRANKED, .outranked = outranked});
+}
+
+static void be_called(struct election_model *m)
+{
+    play(m, (struct rlk_election_event){.kind = RLK_ELECTION_CALLED, .called = true});
+}
+
+/* It leads, resigns because somebody else bids, and that bid is over. */
+static void hand_over(struct election_model *m)
+{
+    election_model_init(m, &configs[0].config);
+    be(m, RLK_ELECTION_CAMPAIGN);
+    play(m, (struct rlk_election_event){
+                .kind = RLK_ELECTION_WON, .valid_until_us = LEASE, .healthy = true});
+    be_outranked(m, true);
+    be(m, RLK_ELECTION_REPORTED);
+    be_outranked(m, false);
+    ck_assert_int_eq(m->e.state, RLK_ELECTION_PAUSED);
+}
+
+TEST(who_pauses_answers_a_call_when_it_asks_again)
+{
+    struct election_model m;
+
+    hand_over(&m);
+    be_called(&m);
+    m.now_us = m.deadline_us;
+    be(&m, RLK_ELECTION_TIMER);
+    ck_assert_int_eq(m.e.state, RLK_ELECTION_ASKING);
+    ck_assert(m.e.called);
+}
+
+/* Somebody else was called upon just before. */
+TEST(who_leaves_answers_a_call_when_it_asks_again)
+{
+    struct election_model m;
+
+    election_model_init(&m, &configs[0].config);
+    be(&m, RLK_ELECTION_CAMPAIGN);
+    be_called(&m);
+    be_outranked(&m, true);
+    ck_assert_int_eq(m.e.state, RLK_ELECTION_LEAVING);
+    be_called(&m);
+    be(&m, RLK_ELECTION_FAILED);
+    ck_assert_int_eq(m.e.state, RLK_ELECTION_PAUSED);
+    be_outranked(&m, false);
+    ck_assert_int_eq(m.e.state, RLK_ELECTION_ASKING);
+    ck_assert(m.e.called);
+}
+
+TEST(an_old_call_is_not_answered)
+{
+    struct election_model m;
+
+    hand_over(&m);
+    be_outranked(&m, true);
+    be_called(&m);
+    m.now_us += 2 * LEASE;
+    be_outranked(&m, false);
+    ck_assert_int_eq(m.e.state, RLK_ELECTION_ASKING);
+    ck_assert(!m.e.called);
+}
+
+TEST(a_call_before_a_resignation_is_not_answered)
+{
+    struct election_model m;
+
+    hand_over(&m);
+    be_called(&m);
+    be(&m, RLK_ELECTION_RESIGN);
+    be(&m, RLK_ELECTION_CAMPAIGN);
+    ck_assert_int_eq(m.e.state, RLK_ELECTION_ASKING);
+    ck_assert(!m.e.called);
+}
+
+TEST(a_call_is_answered_once)
+{
+    struct election_model m;
+
+    hand_over(&m);
+    be_called(&m);
+    m.now_us = m.deadline_us;
+    be(&m, RLK_ELECTION_TIMER);
+    be(&m, RLK_ELECTION_FAILED);
+    ck_assert(!m.e.called);
 }
 
 /* ---- why a lead is over ---- */
