@@ -22,11 +22,31 @@ check "the command of the old leader has ended before" missing overlap "$work/lo
 check "the new term is larger" [ "$(sed -n 2p "$work/log" | cut -d' ' -f2)" -gt \
     "$(sed -n 1p "$work/log" | cut -d' ' -f2)" ]
 
+# The old leader pauses.
+run "$REDLOCK" transfer e --to one --wait 60s
+status_is 0 "and the old leader leads again at once"
+run "$REDLOCK" transfer e --to two --wait 60s
+status_is 0 "and so on"
+before=$(wc -l <"$work/log")
+
+started=$(date +%s%N)
 run "$REDLOCK" transfer e --to nobody --wait 4s
+lasted=$((($(date +%s%N) - started) / 1000000))
 status_is 75 "who is no candidate cannot lead"
 says "'nobody' does not lead 'e'" "transfer says so"
 says "two leads" "and who leads"
-check "nothing has changed" [ "$(wc -l <"$work/log")" -eq 2 ]
+check "nothing has changed" [ "$(wc -l <"$work/log")" -eq "$before" ]
+check "the call and the leader are waited for, together as long as --wait says" [ "$lasted" -lt 6000 ]
+
+# The last one that is called upon leads in the end: the other may lead for too short to be seen.
+follow three --ttl 3s
+"$REDLOCK" transfer e --to one --wait 60s 2>"$work/one.said" &
+first=$!
+sleep 0.03
+run "$REDLOCK" transfer e --to three --wait 60s
+status_is 0 "of two that are called upon at once the last one leads"
+wait "$first"
+check "and the first one has led before" ran_again one 2
 
 run "$REDLOCK" transfer e
 status_is 64 "transfer needs --to"
@@ -34,5 +54,5 @@ says "--to is missing" "transfer says so"
 run "$REDLOCK" transfer --to one
 status_is 64 "transfer needs a name"
 
-for id in one two; do : >"$work/$id.stop"; done
+for id in one two three; do : >"$work/$id.stop"; done
 finish

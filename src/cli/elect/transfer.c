@@ -20,13 +20,17 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
+#include "cli/system/clock.h"
 #include "cli/take/explain.h"
 
 /* How often it asks who leads. */
 #define ASK_MS 200
 
-/* How long the call lasts, unless somebody bids before. Candidates that masters do not tell of
- * changes hear of it within 1.25 s. */
+/* How long the call lasts at least. Candidates that masters do not tell of changes hear of it
+ * within this time. */
+#define HEARD_MS 1250
+
+/* How long it lasts then, unless somebody waits to bid. */
 #define CALL_MS 2000
 
 #define WAIT_MS 30000
@@ -53,6 +57,7 @@ static const char help_end[] =
 struct transfer {
     const char *name, *to;
     uint32_t wait_ms;
+    uint64_t until_us; /* the end of --wait */
     struct cli_session *session;
     struct event *timer;
     char key[REDLOCK_MAX_KEY + 16];
@@ -75,6 +80,13 @@ static void end(struct transfer *t, int code)
 {
     t->code = code;
     t->done = true;
+}
+
+static uint32_t left_ms(const struct transfer *t)
+{
+    uint64_t now_us = cli_clock_us();
+
+    return now_us < t->until_us ? (uint32_t)((t->until_us - now_us) / 1000) : 0;
 }
 
 /* Run the loop until a call has ended, if it was accepted. Returns CLI_GO_ON or an exit code. */
@@ -120,7 +132,8 @@ static void on_pause(evutil_socket_t fd, short what, void *arg)
 
 static int rest(struct transfer *t)
 {
-    static const struct timeval pause = {0, ASK_MS * 1000};
+    uint32_t left = left_ms(t);
+    const struct timeval pause = {0, (left < ASK_MS ? left : ASK_MS) * 1000};
 
     t->done = false;
     if (event_add(t->timer, &pause) != 0) {
@@ -162,7 +175,7 @@ static int begin_call(struct transfer *t)
     request.owner = t->owner;
     request.ttl_ms = cli_session_ttl(t->session, 0);
     request.renew = 0;
-    request.wait_ms = t->wait_ms;
+    request.wait_ms = left_ms(t);
     t->done = false;
     return await_call(t, redlock_acquire(t->session->rl, &request, on_call_acquired, t, NULL));
 }
@@ -180,14 +193,22 @@ static int end_call(struct transfer *t)
     return await_call(t, redlock_release(t->call, on_call_released, t));
 }
 
-/* Until somebody waits to bid, or has had the time to. */
+/* Whether the candidate has heard the call. Who waits may be another transfer: so that alone says
+ * nothing. */
+static bool is_heard(const struct transfer *t, uint64_t called_us)
+{
+    uint64_t since_ms = (cli_clock_us() - called_us) / 1000;
+
+    return since_ms >= CALL_MS || (t->waiters && since_ms >= HEARD_MS);
+}
+
 static int call_upon(struct transfer *t)
 {
-    int code = begin_call(t), waited_ms;
+    int code = begin_call(t);
+    uint64_t called_us = cli_clock_us();
 
     t->waiters = 0;
-    for (waited_ms = 0; code == CLI_GO_ON && t->waiters == 0 && waited_ms < CALL_MS;
-         waited_ms += ASK_MS) {
+    while (code == CLI_GO_ON && !is_heard(t, called_us) && left_ms(t)) {
         code = rest(t);
         code = code == CLI_GO_ON ? look(t, t->key) : code;
     }
@@ -198,11 +219,9 @@ static int call_upon(struct transfer *t)
 
 static int await_leader(struct transfer *t)
 {
-    uint32_t waited_ms;
     int code = look(t, t->name);
 
-    for (waited_ms = 0; code == CLI_GO_ON && !leads(t) && waited_ms < t->wait_ms;
-         waited_ms += ASK_MS) {
+    while (code == CLI_GO_ON && !leads(t) && left_ms(t)) {
         code = rest(t);
         code = code == CLI_GO_ON ? look(t, t->name) : code;
     }
@@ -246,6 +265,7 @@ static int run_transfer(void *arg, struct cli_session *session, struct cli_signa
 
     (void)signals;
     t->session = session;
+    t->until_us = cli_clock_us() + (uint64_t)t->wait_ms * 1000;
     t->timer = event_new(session->loop.base, -1, 0, on_pause, t);
     code = t->timer ? transfer(t) : cli_say_no_memory();
     cli_event_free(t->timer);
