@@ -218,7 +218,9 @@ void cli_command_check_remaining(struct cli_command *command)
         if (command->stage == CLI_COMMAND_KILLED) {
             kill_remaining(command);
         } else {
-            command->done = !cli_supervisor_has_any(&command->supervisor);
+            /* If the supervisor has just killed them, the next check of the clock says so. */
+            command->done = !cli_supervisor_has_any(&command->supervisor) &&
+                            !cli_supervisor_has_begun(&command->supervisor);
             say_rest(command, now);
         }
         command->next_check_us = now + command->check_pause_us;
