@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,12 @@ def command_of(service):
     return [word.replace('PASSWORD', PASSWORD) for word in words]
 
 
+def has_begun(process, port):
+    """Whether the server listens, or has ended: that is for the tests to find."""
+    with socket.socket() as probe:
+        return probe.connect_ex(('127.0.0.1', port)) == 0 or process.poll() is not None
+
+
 class Masters:
     def __init__(self, services, command_of=command_of):
         self.services = services
@@ -40,6 +47,8 @@ class Masters:
         try:
             for name, service in self.services.items():
                 self.start(name, self.command_of(service))
+            for process, port in self.running:
+                until_true(lambda p=process, n=port: has_begun(p, n), f'{port} does not listen')
         except BaseException:
             self.__exit__()
             raise
