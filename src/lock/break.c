@@ -196,25 +196,10 @@ static const struct rlk_gather_kind break_kind = {.ask = ask_to_swap,
 
 /* ---- the beginning ---- */
 
-/* Ask at once, or wait in the send queue. The timeout begins with the question. */
-static void begin_break(struct rlk_break *b, enum rlk_event_kind kind)
-{
-    struct redlock *rl = b->gather.rl;
-    struct rlk_event nodes = {.kind = kind, .now_us = rlk_clock_us()};
-
-    rlk_queue_survey(&rl->queue, RLK_RANK_FRESH, &nodes);
-    if (nodes.full) {
-        rlk_queue_wait(&rl->queue, RLK_RANK_FRESH, &b->queue);
-        return;
-    }
-    rlk_queue_expect(&rl->queue, nodes.connecting);
-    rlk_gather_start(&b->gather, nodes.ready, nodes.connecting, nodes.now_us,
-                     rlk_time_add(nodes.now_us, rl->options.node_timeout_us));
-}
-
 static void on_break_dequeued(struct rlk_call *call)
 {
-    begin_break(RLK_CONTAINER(call, struct rlk_break, queue), RLK_EVENT_DEQUEUED);
+    rlk_gather_begin(&RLK_CONTAINER(call, struct rlk_break, queue)->gather, call,
+                     RLK_EVENT_DEQUEUED);
 }
 
 /* Takes over the reference to the claim. */
@@ -292,6 +277,6 @@ REDLOCK_EXPORT int redlock_break(struct redlock *rl, const char *key, size_t key
     }
     b->cb = cb;
     b->arg = arg;
-    begin_break(b, RLK_EVENT_START);
+    rlk_gather_begin(&b->gather, &b->queue, RLK_EVENT_START);
     return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "net/clock.h"
 
 static struct rlk_gather *gather_of(struct rlk_operation *op)
 {
@@ -166,4 +167,19 @@ void rlk_gather_start(struct rlk_gather *g, uint64_t ready, uint64_t connecting,
     RLK_MASK_EACH (node, ready) {
         g->kind->ask(g, node, now_us);
     }
+}
+
+void rlk_gather_begin(struct rlk_gather *g, struct rlk_call *queue, enum rlk_event_kind kind)
+{
+    struct redlock *rl = g->rl;
+    struct rlk_event nodes = {.kind = kind, .now_us = rlk_clock_us()};
+
+    rlk_queue_survey(&rl->queue, RLK_RANK_FRESH, &nodes);
+    if (nodes.full) {
+        rlk_queue_wait(&rl->queue, RLK_RANK_FRESH, queue);
+        return;
+    }
+    rlk_queue_expect(&rl->queue, nodes.connecting);
+    rlk_gather_start(g, nodes.ready, nodes.connecting, nodes.now_us,
+                     rlk_time_add(nodes.now_us, rl->options.node_timeout_us));
 }

@@ -6,8 +6,8 @@
  *     all are done     ---> the report, once, at the end of the loop iteration; if something else
  *                           follows from the replies, when that is done, too
  *
- * Masters that are down are done at once. A query, an examination and a list begin with this
- * struct; they say what is asked, and what the replies mean. */
+ * Masters that are down are done at once. A query, an examination, a break and a list begin with
+ * this struct; they say what is asked, and what the replies mean. */
 #ifndef RLK_LOCK_GATHER_H
 #define RLK_LOCK_GATHER_H
 
@@ -53,6 +53,11 @@ void rlk_gather_init(struct rlk_gather *g, struct redlock *rl, const struct rlk_
  * time until `until_us`. When there are none, the report is next. */
 void rlk_gather_start(struct rlk_gather *g, uint64_t ready, uint64_t connecting, uint64_t now_us,
                       uint64_t until_us);
+
+/* Start now, or when the send queue gives us capacity: `queue` is our position there, and its call
+ * is to do this again, as RLK_EVENT_DEQUEUED [S13]. The nodes have node_timeout_ms from the start
+ * on. */
+void rlk_gather_begin(struct rlk_gather *g, struct rlk_call *queue, enum rlk_event_kind kind);
 
 /* Give an awaited node time until then. */
 void rlk_gather_extend(struct rlk_gather *g, unsigned node, uint64_t until_us);

@@ -9,11 +9,9 @@
 #include <redlock/error.h>
 
 #include "base/alloc.h"
-#include "base/time.h"
 #include "lock/gather.h"
 #include "lock/look.h"
 #include "lock/result.h"
-#include "net/clock.h"
 #include "node/claim.h"
 
 struct rlk_query {
@@ -99,25 +97,10 @@ static const struct rlk_gather_kind gather_kind = {.ask = ask_holder,
 
 /* ---- the beginning ---- */
 
-/* Start at once, or wait in the send queue. The timeout begins with the question. */
-static void begin_query(struct rlk_query *q, enum rlk_event_kind kind)
-{
-    struct redlock *rl = q->gather.rl;
-    struct rlk_event nodes = {.kind = kind, .now_us = rlk_clock_us()};
-
-    rlk_queue_survey(&rl->queue, RLK_RANK_FRESH, &nodes);
-    if (nodes.full) {
-        rlk_queue_wait(&rl->queue, RLK_RANK_FRESH, &q->queue);
-        return;
-    }
-    rlk_queue_expect(&rl->queue, nodes.connecting);
-    rlk_gather_start(&q->gather, nodes.ready, nodes.connecting, nodes.now_us,
-                     rlk_time_add(nodes.now_us, rl->options.node_timeout_us));
-}
-
 static void on_query_dequeued(struct rlk_call *call)
 {
-    begin_query(RLK_CONTAINER(call, struct rlk_query, queue), RLK_EVENT_DEQUEUED);
+    rlk_gather_begin(&RLK_CONTAINER(call, struct rlk_query, queue)->gather, call,
+                     RLK_EVENT_DEQUEUED);
 }
 
 /* Takes over the reference to the claim. */
@@ -156,7 +139,7 @@ int rlk_query_begin(struct redlock *rl, const char *key, size_t key_len, redlock
     }
     q->cb = cb;
     q->arg = arg;
-    begin_query(q, RLK_EVENT_START);
+    rlk_gather_begin(&q->gather, &q->queue, RLK_EVENT_START);
     return 0;
 }
 
