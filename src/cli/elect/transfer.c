@@ -89,16 +89,10 @@ static uint32_t left_ms(const struct transfer *t)
     return now_us < t->until_us ? (uint32_t)((t->until_us - now_us) / 1000) : 0;
 }
 
-/* Run the loop until a call has ended, if it was accepted. Returns CLI_GO_ON or an exit code. */
+/* Returns CLI_GO_ON or an exit code. */
 static int await_call(struct transfer *t, int status)
 {
-    int code;
-
-    if (status != 0) {
-        return cli_session_refuse(t->session, status, "transfer", t->name, NULL, 0);
-    }
-    code = cli_loop_run(&t->session->loop, &t->done);
-    return code == CLI_GO_ON ? t->code : code;
+    return cli_session_await(t->session, status, t->name, &t->done, &t->code);
 }
 
 /* ---- looking ---- */

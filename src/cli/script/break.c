@@ -207,6 +207,20 @@ static int explain_gone(const struct breaking *b)
     return CLI_OK;
 }
 
+/* The lock had another holder by then, or none; or nothing was asked. */
+static int explain_unchanged(const struct breaking *b, int status, const char *what)
+{
+    switch (status) {
+    case REDLOCK_GONE:
+        return explain_gone(b);
+    case REDLOCK_TAKEN:
+        return explain_changed(b);
+    default:
+        cli_say("cannot %s '%s': %s", what, b->key, redlock_strerror(status));
+        return CLI_INTERNAL;
+    }
+}
+
 static int explain_uncertain(const struct breaking *b, size_t replaced)
 {
     size_t n = redlock_node_count(b->session->rl);
@@ -234,18 +248,11 @@ static void on_broken(const struct redlock_break_result *result, int status, voi
     case REDLOCK_OK:
         end(b, explain_broken(b, result));
         return;
-    case REDLOCK_GONE:
-        end(b, explain_gone(b));
-        return;
-    case REDLOCK_TAKEN:
-        end(b, explain_changed(b));
-        return;
     case REDLOCK_ENOQUORUM:
         end(b, explain_uncertain(b, result->replaced));
         return;
     default:
-        cli_say("cannot break '%s': %s", b->key, redlock_strerror(status));
-        end(b, CLI_INTERNAL);
+        end(b, explain_unchanged(b, status, "break"));
         return;
     }
 }
@@ -272,18 +279,11 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
     case REDLOCK_OK:
         end(b, explain_released(b));
         return;
-    case REDLOCK_GONE:
-        end(b, explain_gone(b));
-        return;
-    case REDLOCK_TAKEN:
-        end(b, explain_changed(b));
-        return;
     case REDLOCK_ENOQUORUM:
         end(b, cli_nodes_explain(b->session->rl, NULL));
         return;
     default:
-        cli_say("cannot release '%s': %s", b->key, redlock_strerror(status));
-        end(b, CLI_INTERNAL);
+        end(b, explain_unchanged(b, status, "release"));
         return;
     }
 }
@@ -318,16 +318,9 @@ static int await_end(struct breaking *b)
 
 /* ---- the command ---- */
 
-/* Run the loop until a call has ended, if it was accepted. Returns its code. */
 static int await_call(struct breaking *b, int status)
 {
-    int code;
-
-    if (status != 0) {
-        return cli_session_refuse(b->session, status, "break", b->key, NULL, 0);
-    }
-    code = cli_loop_run(&b->session->loop, &b->done);
-    return code == CLI_GO_ON ? b->code : code;
+    return cli_session_await(b->session, status, b->key, &b->done, &b->code);
 }
 
 static int ask_who_holds(struct breaking *b)

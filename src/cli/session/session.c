@@ -137,6 +137,18 @@ int cli_session_refuse(const struct cli_session *session, int status, const char
     return CLI_INTERNAL;
 }
 
+int cli_session_await(struct cli_session *session, int status, const char *name, const bool *done,
+                      const int *code)
+{
+    int loop_code;
+
+    if (status != 0) {
+        return cli_session_refuse(session, status, session->command, name, NULL, 0);
+    }
+    loop_code = cli_loop_run(&session->loop, done);
+    return loop_code == CLI_GO_ON ? *code : loop_code;
+}
+
 int cli_session_check_key(const struct cli_session *session, const char *key)
 {
     return strlen(key) + session->prefix_len > REDLOCK_MAX_KEY

@@ -58,6 +58,12 @@ uint32_t cli_session_ttl(const struct cli_session *session, uint32_t given_ms);
 int cli_session_refuse(const struct cli_session *session, int status, const char *what,
                        const char *name, const char *option, uint32_t ttl_ms);
 
+/* A call with `name` was accepted if status is 0: run the loop until its callback has set *done.
+ * Returns what the callback has set *code to; or the code to exit with. Otherwise say that it was
+ * refused, as above. */
+int cli_session_await(struct cli_session *session, int status, const char *name, const bool *done,
+                      const int *code);
+
 /* Check that a key is not too long with its prefix. Returns CLI_OK; or says so and returns
  * CLI_USAGE. */
 int cli_session_check_key(const struct cli_session *session, const char *key);
