@@ -4,43 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 . "$(dirname "$0")/lib_elect.sh"
-
-# A command with workers in its group, in one of their own, in a session of their own, and there without
-# a parent. All ignore SIGTERM.
-cat >"$work/worker" <<'SCRIPT'
-trap '' TERM
-echo $$ >>"$1"
-while :; do sleep 1; done
-SCRIPT
-cat >"$work/family" <<'SCRIPT'
-trap '' TERM
-sh "${0%/*}/worker" "$1.part" &
-timeout 600 sh "${0%/*}/worker" "$1.part" &
-setsid sh "${0%/*}/worker" "$1.part" &
-(setsid sh "${0%/*}/worker" "$1.part" &)
-while [ "$(cat "$1.part" 2>/dev/null | wc -l)" -lt 4 ]; do sleep 0.02; done
-echo $$ >>"$1.part"
-mv "$1.part" "$1"
-while :; do sleep 1; done
-SCRIPT
-
-# alive PID...: prints those that are alive.
-cat >"$work/alive" <<'SCRIPT'
-for pid in "$@"; do grep "^State:.[^ZX]" "/proc/$pid/status" 2>/dev/null; done
-true
-SCRIPT
-
-# find_supervisor: sets $supervisor, the child of $locker.
-find_supervisor() {
-    for file in $(grep -lsx "PPid:	$locker" /proc/[0-9]*/status); do
-        if grep -qsx 'Name:	lock-supervisor' "$file"; then
-            supervisor=${file#/proc/}
-            supervisor=${supervisor%/status}
-            return 0
-        fi
-    done
-    return 1
-}
+. "$(dirname "$0")/lib_family.sh"
 
 # start WRAPPER... lock KEY... [OPTION...]: sets $locker, $supervisor, $pids.
 start() {

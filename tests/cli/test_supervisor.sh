@@ -2,57 +2,19 @@
 # redlock lock: when redlock itself is stopped or killed its command does not go on.
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
+. "$(dirname "$0")/lib_family.sh"
 
 filled() { [ -s "$1" ]; }
 said() { grep -qF -e "$1" "$work/err"; }
 
-# Ignores SIGTERM.
-cat >"$work/worker" <<'SCRIPT'
-trap '' TERM
-echo $$ >>"$1"
-while :; do sleep 1; done
-SCRIPT
-
-# A command whose workers are in its process group, in one of their own, in a session of their own,
-# and there without a parent.
-cat >"$work/stubborn" <<'SCRIPT'
-trap '' TERM
-sh "${0%/*}/worker" "$1.part" &
-timeout 600 sh "${0%/*}/worker" "$1.part" &
-setsid sh "${0%/*}/worker" "$1.part" &
-(setsid sh "${0%/*}/worker" "$1.part" &)
-while [ "$(cat "$1.part" 2>/dev/null | wc -l)" -lt 4 ]; do sleep 0.02; done
-echo $$ >>"$1.part"
-mv "$1.part" "$1"
-while :; do sleep 1; done
-SCRIPT
-
 # start [OPTION...]: sets $locker, and $pids to those of the command and all its workers.
 start() {
     rm -f "$work/pids"
-    "$REDLOCK" lock k -v "$@" -- sh "$work/stubborn" "$work/pids" >/dev/null 2>"$work/err" &
+    "$REDLOCK" lock k -v "$@" -- sh "$work/family" "$work/pids" >/dev/null 2>"$work/err" &
     locker=$!
     until_true filled "$work/pids"
     pids=$(cat "$work/pids")
 }
-
-# find_supervisor: sets $supervisor, the child of redlock that supervises the command.
-find_supervisor() {
-    supervisor=
-    for file in $(grep -lsx "PPid:	$locker" /proc/[0-9]*/status); do
-        if grep -qsx 'Name:	lock-supervisor' "$file"; then
-            supervisor=${file#/proc/}
-            supervisor=${supervisor%/status}
-        fi
-    done
-    [ -n "$supervisor" ]
-}
-
-# alive PID...: prints those that are alive.
-cat >"$work/alive" <<'SCRIPT'
-for pid in "$@"; do grep "^State:.[^ZX]" "/proc/$pid/status" 2>/dev/null; done
-true
-SCRIPT
 
 # --- stopped ---
 
@@ -208,7 +170,7 @@ each_master del k
 # A shell starts a child and then becomes redlock: that child does not belong to the command.
 rm -f "$work/pids"
 sh -c 'sleep 60 & echo $! >"$1"; shift; exec "$@"' sh "$work/elder" \
-    "$REDLOCK" lock k --ttl 60s -- sh "$work/stubborn" "$work/pids" >/dev/null 2>&1 &
+    "$REDLOCK" lock k --ttl 60s -- sh "$work/family" "$work/pids" >/dev/null 2>&1 &
 locker=$!
 until_true filled "$work/pids"
 until_true find_supervisor
