@@ -140,7 +140,9 @@ static uint64_t round_limit(const struct rlk_attempt *a)
     return has_waited(a) ? a->give_up_us : RLK_NEVER;
 }
 
-/* And what its result means for the attempt, unless that is between rounds. */
+/* A late reply may change the round when the attempt is between rounds: then it changes nothing
+ * else.
+ */
 static void step_round(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
 {
     rlk_round_step(&a->round, &a->config.terms, ev, out);
