@@ -11,7 +11,8 @@
  *         }
  *     }                                           // released here
  *
- *     redlock/hpp/manager.hpp   manager: lock, try_lock, try_lock_for, adopt, query, examine, run
+ *     redlock/hpp/manager.hpp   manager: lock, try_lock, try_lock_for, adopt, query, list,
+ *                               break_lock, examine, run
  *     redlock/hpp/request.hpp   what to acquire, and how
  *     redlock/hpp/lock.hpp      held_lock: ask about a lock, extend it, release it
  *     redlock/hpp/election.hpp  election: one of several candidates leads
@@ -35,8 +36,8 @@
  *  4. Callbacks are std::functions that run on the I/O thread. Keep them short. A function that
  *     would wait reports errc::bad_state there. An exception that leaves a callback ends the
  *     program (std::terminate), as one that leaves the function of a std::thread does: the caller
- *     is C code and cannot catch it. Only manager::run() and manager::examine() pass exceptions on
- *     to their caller.
+ *     is C code and cannot catch it. Only manager::run(), manager::examine() and manager::list()
+ *     pass exceptions on to their caller.
  *  5. Objects can be moved but not copied. An empty object (moved from, closed, released, or never
  *     made) is safe to use: calls fail with errc::invalid_argument, and an empty lock is valid for
  *     0 ms.

@@ -58,6 +58,7 @@
 
 #include <redlock/examine.h>
 #include <redlock/export.h>
+#include <redlock/list.h>
 #include <redlock/lock.h>
 #include <redlock/manager.h>
 #include <redlock/query.h>
@@ -284,6 +285,28 @@ REDLOCK_EXPORT int redlock_sync_get_node_stats(struct redlock_sync *s, size_t in
  * Returns a code of redlock_examine() or of its callback; REDLOCK_ESTATE also on an I/O thread.
  * Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_examine(struct redlock_sync *s, redlock_examine_cb *cb, void *arg);
+
+/* Break a lock, as redlock_break() does: take it away from its holder.
+ *
+ * cb, arg   called once on the I/O thread, with the result and the status, before this call
+ *           returns; not called when the call is refused. The result is borrowed: it lives until cb
+ *           returns.
+ *
+ * Returns a code of redlock_break() or of its callback; REDLOCK_ESTATE also on an I/O thread. When
+ * it returns 0, the former holder may still believe in its lock for result->left_ms. Since 0.1. */
+REDLOCK_EXPORT int redlock_sync_break(struct redlock_sync *s, const char *key, size_t key_len,
+                                      const char *token, const char *by, redlock_break_cb *cb,
+                                      void *arg);
+
+/* List the keys of the manager, or those that begin with a prefix, as redlock_list() does.
+ *
+ * options   its callbacks are called on the I/O thread, before this call returns. list_cb is called
+ *           once, unless the call is refused or `s` is closed meanwhile.
+ *
+ * Returns a code of redlock_list() or of list_cb; REDLOCK_ESTATE also on an I/O thread. Since 0.1.
+ */
+REDLOCK_EXPORT int redlock_sync_list(struct redlock_sync *s,
+                                     const struct redlock_list_options *options);
 
 /* Call a function on the I/O thread, and wait until it returns. The function may use the manager
  * and call everything that redlock/redlock.h lists, as the thread of the loop: for example

@@ -171,6 +171,55 @@ TEST(an_examination_reports_on_each_master)
     ck_assert(n == 6 && ec == errc::invalid_argument);
 }
 
+TEST(a_lock_of_somebody_else_is_broken)
+{
+    rig r;
+    std::error_code ec = errc::lost;
+    std::optional<held_lock> lock = r.m.lock(once("k"));
+    std::optional<redlockpp::broken_lock> broken;
+
+    wait_until([&] { return r.m.query("k")->holding == 3; });
+    broken = r.m.break_lock("k", std::string(lock->token()), "ann: it hangs");
+    ck_assert(broken.has_value());
+    ck_assert_uint_eq(broken->replaced, 3);
+    ck_assert(broken->left.count() > 0);
+    ck_assert(broken->token.find("broken by ann: it hangs") != std::string::npos);
+    ck_assert(!r.m.break_lock("k", std::string(lock->token()), "ann", ec) && !ec);
+    ck_assert(!r.m.break_lock("k", std::string(lock->token()), std::string("a\0b", 3), ec));
+    ck_assert(ec == errc::invalid_argument);
+    ck_assert(!manager().break_lock("k", std::string(lock->token()), "ann", ec));
+    ck_assert(ec == errc::invalid_argument);
+}
+
+TEST(the_locks_are_listed)
+{
+    rig r;
+    std::error_code ec = errc::lost;
+    std::optional<held_lock> one = r.m.lock(once("job:1")), two = r.m.lock(once("job:2"));
+    redlock_list_options limits = manager::default_limits();
+    std::string names;
+    bool caught = false;
+
+    ck_assert_uint_eq(r.m.list("job:", [&](const redlock_listed &key) { names += key.key; }), 2);
+    ck_assert(names == "job:1job:2" || names == "job:2job:1");
+    ck_assert_uint_eq(r.m.list(
+                          "x", [](const redlock_listed &) {}, limits, ec),
+                      0);
+    ck_assert(!ec);
+    limits.rate = 1;
+    (void)r.m.list(
+        "", [](const redlock_listed &) {}, limits, ec);
+    ck_assert(ec == errc::invalid_argument);
+    try {
+        r.m.list("", [](const redlock_listed &) { throw std::runtime_error("oh"); });
+    } catch (const std::runtime_error &) {
+        caught = true;
+    }
+    ck_assert(caught);
+    ck_assert(thrown_by([] { manager().list("", [](const redlock_listed &) {}); }) ==
+              errc::invalid_argument);
+}
+
 TEST(a_child_can_do_nothing_with_the_parents_objects)
 {
     rig r;

@@ -320,6 +320,91 @@ TEST(the_masters_are_examined)
     rig_end(&r);
 }
 
+/* What the callbacks of a break and of a list were told. */
+struct told {
+    int status;
+    uint64_t left_ms, listed;
+    size_t replaced, keys;
+};
+
+static void on_broken(const struct redlock_break_result *result, int status, void *arg)
+{
+    struct told *told = arg;
+
+    told->status = status;
+    told->left_ms = result->left_ms;
+    told->replaced = result->replaced;
+}
+
+TEST(a_lock_is_broken)
+{
+    struct told told = {.status = -1};
+    struct redlock_sync_lock *lock;
+    char token[256];
+
+    rig_start(&r);
+    lock = rig_acquire_everywhere(&r, "k");
+    snprintf(token, sizeof(token), "%s", redlock_sync_lock_token(lock));
+    ck_assert_int_eq(redlock_sync_break(r.s, "k", 0, token, "ann", NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_break(NULL, "k", 0, token, "ann", on_broken, &told),
+                     REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_break(r.s, "k", 0, token, "a\n", on_broken, &told),
+                     REDLOCK_EINVAL);
+    ck_assert_str_ne(redlock_sync_error_text(), "");
+    ck_assert_int_eq(told.status, -1);
+    ck_assert_int_eq(redlock_sync_break(r.s, "k", 0, token, "ann", on_broken, &told), REDLOCK_OK);
+    ck_assert_int_eq(told.status, REDLOCK_OK);
+    ck_assert_uint_eq(told.replaced, RIG_MASTERS);
+    ck_assert_uint_gt(told.left_ms, 0);
+    ck_assert_int_eq(redlock_sync_break(r.s, "k", 0, token, "ann", on_broken, &told),
+                     REDLOCK_TAKEN);
+    ck_assert_int_eq(told.status, REDLOCK_TAKEN);
+    ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_TAKEN);
+    rig_end(&r);
+}
+
+static void on_listed(const struct redlock_listed *key, void *arg)
+{
+    (void)key;
+    ((struct told *)arg)->keys++;
+}
+
+static void on_list(const struct redlock_list_summary *summary, int status, void *arg)
+{
+    struct told *told = arg;
+
+    told->status = status;
+    told->listed = summary->listed;
+}
+
+TEST(the_locks_are_listed)
+{
+    struct told told = {.status = -1};
+    struct redlock_list_options options;
+    struct redlock_sync_lock *locks[2];
+
+    rig_start(&r);
+    locks[0] = rig_acquire_everywhere(&r, "job:1");
+    locks[1] = rig_acquire_everywhere(&r, "job:2");
+    redlock_list_options_init(&options);
+    options.prefix = "job:";
+    ck_assert_int_eq(redlock_sync_list(r.s, &options), REDLOCK_EINVAL);
+    ck_assert_str_eq(redlock_sync_error_text(), "listed_cb is NULL");
+    options.listed_cb = on_listed;
+    options.list_cb = on_list;
+    options.arg = &told;
+    ck_assert_int_eq(redlock_sync_list(NULL, &options), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_list(r.s, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(told.status, -1);
+    ck_assert_int_eq(redlock_sync_list(r.s, &options), REDLOCK_OK);
+    ck_assert_int_eq(told.status, REDLOCK_OK);
+    ck_assert_uint_eq(told.listed, 2);
+    ck_assert_uint_eq(told.keys, 2);
+    ck_assert_int_eq(redlock_sync_release(locks[0]), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_release(locks[1]), REDLOCK_OK);
+    rig_end(&r);
+}
+
 /* ---- refused ---- */
 
 TEST(options_that_are_wrong_are_refused_with_a_text)

@@ -54,6 +54,14 @@ static void never(const struct redlock_report *report, int status, void *arg)
     _exit(201);
 }
 
+static void never_broken(const struct redlock_break_result *result, int status, void *arg)
+{
+    (void)result;
+    (void)status;
+    (void)arg;
+    _exit(202);
+}
+
 static void do_nothing(struct redlock *rl, void *arg)
 {
     (void)rl;
@@ -80,6 +88,8 @@ static int call_everything(void)
         redlock_sync_query(r.s, "k", 0, &result),
         redlock_sync_run(r.s, do_nothing, NULL),
         redlock_sync_examine(r.s, never, NULL),
+        redlock_sync_break(r.s, "k", 0, "0123", "ann", never_broken, NULL),
+        redlock_sync_list(r.s, NULL),
         redlock_sync_canceler_new(r.s, &another),
         redlock_sync_cancel(canceler),
         redlock_sync_lock_lost(lock),

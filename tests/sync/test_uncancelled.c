@@ -35,6 +35,26 @@ static void on_report(const struct redlock_report *report, int status, void *arg
     (void)arg;
 }
 
+static void on_broken(const struct redlock_break_result *result, int status, void *arg)
+{
+    (void)result;
+    (void)status;
+    (void)arg;
+}
+
+static void on_listed(const struct redlock_listed *key, void *arg)
+{
+    (void)key;
+    (void)arg;
+}
+
+static void on_list(const struct redlock_list_summary *summary, int status, void *arg)
+{
+    (void)summary;
+    (void)status;
+    (void)arg;
+}
+
 static void do_nothing(struct redlock *rl, void *arg)
 {
     (void)rl;
@@ -70,9 +90,16 @@ static void ask(struct redlock_sync *s)
     struct redlock_stats stats = {.size = sizeof(stats)};
     struct redlock_node_stats node = {.size = sizeof(node)};
     struct redlock_query_result *result = NULL;
+    struct redlock_list_options options;
 
+    redlock_list_options_init(&options);
+    options.listed_cb = on_listed;
+    options.list_cb = on_list;
     NOTE(redlock_sync_query(s, "k", 0, &result));
     redlock_sync_query_free(result);
+    NOTE(redlock_sync_list(s, &options));
+    NOTE(redlock_sync_break(s, "k", 0, "0123456789012345678901234567890123456789", "ann", on_broken,
+                            NULL) < 0);
     NOTE(redlock_sync_get_stats(s, &stats));
     NOTE(redlock_sync_get_node_stats(s, 0, &node));
     NOTE(redlock_sync_examine(s, on_report, NULL));

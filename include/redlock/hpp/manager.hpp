@@ -155,6 +155,16 @@ struct free_query {
 /* The result of a query: struct redlock_query_result. */
 using query_result = std::unique_ptr<redlock_query_result, detail::free_query>;
 
+/* A lock that was broken: struct redlock_break_result. */
+struct broken_lock {
+    /* For how long the former holder may still believe in it. Nobody else gets it before that. */
+    std::chrono::milliseconds left{};
+    /* How many masters had the token of its holder. */
+    std::size_t replaced = 0;
+    /* The token that they have now. */
+    std::string token;
+};
+
 /* A manager and its I/O thread: struct redlock_sync. Make one and keep it. Any thread may call any
  * function, but no other thread may use the manager while it is moved from, assigned to or
  * destroyed.
@@ -361,6 +371,55 @@ public:
         ec = detail::code(do_examine(function));
     }
 
+    /* Break the lock of somebody else: redlock_sync_break(). std::nullopt: nobody has the lock with
+     * that token any more, or `ec` says why it is not broken. */
+    std::optional<broken_lock> break_lock(const std::string &key, const std::string &token,
+                                          const std::string &by)
+    {
+        std::optional<broken_lock> broken;
+
+        detail::check(do_break(key, token, by, broken));
+        return broken;
+    }
+    std::optional<broken_lock> break_lock(const std::string &key, const std::string &token,
+                                          const std::string &by, std::error_code &ec) noexcept
+    {
+        std::optional<broken_lock> broken;
+
+        ec = detail::code(detail::status_of([&] { return do_break(key, token, by, broken); }));
+        return broken;
+    }
+
+    /* List the keys that begin with a prefix: redlock_sync_list(). `function` gets each key, on the
+     * I/O thread; this call passes on an exception that it throws. `limits`: rate, timeout_ms and
+     * max_keys; the other fields are not read. Returns how many keys `function` got. */
+    std::uint64_t list(const std::string &prefix,
+                       const std::function<void(const redlock_listed &)> &function,
+                       const redlock_list_options &limits = default_limits())
+    {
+        std::uint64_t listed = 0;
+
+        detail::check(do_list(prefix, function, limits, listed));
+        return listed;
+    }
+    std::uint64_t list(const std::string &prefix,
+                       const std::function<void(const redlock_listed &)> &function,
+                       const redlock_list_options &limits, std::error_code &ec)
+    {
+        std::uint64_t listed = 0;
+
+        ec = detail::code(do_list(prefix, function, limits, listed));
+        return listed;
+    }
+
+    [[nodiscard]] static redlock_list_options default_limits() noexcept
+    {
+        redlock_list_options limits;
+
+        redlock_list_options_init(&limits);
+        return limits;
+    }
+
     /* Call a function on the I/O thread, and wait until it returns: redlock_sync_run(). This call
      * passes on an exception that it throws. */
     void run(const std::function<void(struct redlock *)> &function)
@@ -422,6 +481,70 @@ private:
         int status = redlock_sync_examine(s_, on_report, &what);
 
         what.pass_on();
+        return status;
+    }
+
+    static void on_broken(const redlock_break_result *result, int status, void *arg) noexcept
+    {
+        if (status == REDLOCK_OK) {
+            static_cast<visit<const redlock_break_result &> *>(arg)->call(*result);
+        }
+    }
+
+    int do_break(const std::string &key, const std::string &token, const std::string &by,
+                 std::optional<broken_lock> &ret)
+    {
+        const std::function<void(const redlock_break_result &)> keep =
+            [&ret](const redlock_break_result &result) {
+                ret = broken_lock{std::chrono::milliseconds(result.left_ms), result.replaced,
+                                  result.token};
+            };
+        visit<const redlock_break_result &> what{keep, nullptr};
+        int status = detail::check_texts({{"the token", token}, {"by", by}});
+
+        if (status == 0) {
+            status = redlock_sync_break(s_, key.data(), key.size(), token.c_str(), by.c_str(),
+                                        on_broken, &what);
+        }
+        what.pass_on();
+        return status > 0 ? REDLOCK_OK : status;
+    }
+
+    /* What the callbacks of a list get. */
+    struct list_visit {
+        visit<const redlock_listed &> what;
+        std::uint64_t *listed;
+    };
+
+    static void on_listed(const redlock_listed *key, void *arg) noexcept
+    {
+        auto *v = static_cast<list_visit *>(arg);
+
+        if (!v->what.thrown) {
+            v->what.call(*key);
+        }
+    }
+
+    static void on_list_end(const redlock_list_summary *summary, int, void *arg) noexcept
+    {
+        *static_cast<list_visit *>(arg)->listed = summary->listed;
+    }
+
+    int do_list(const std::string &prefix,
+                const std::function<void(const redlock_listed &)> &function,
+                const redlock_list_options &limits, std::uint64_t &ret_listed)
+    {
+        list_visit visited{{function, nullptr}, &ret_listed};
+        redlock_list_options o = limits;
+        int status;
+
+        o.prefix = prefix.data();
+        o.prefix_len = prefix.size();
+        o.listed_cb = on_listed;
+        o.list_cb = on_list_end;
+        o.arg = &visited;
+        status = redlock_sync_list(s_, &o);
+        visited.what.pass_on();
         return status;
     }
 
