@@ -1,4 +1,5 @@
 /* test_deadline.c - when a command under a lock gets SIGTERM, and when SIGKILL. */
+#include <limits.h>
 #include <stdint.h>
 
 #include "cli/run/deadline.h"
@@ -186,6 +187,14 @@ TEST_LOOP(the_longer_a_search_takes_the_earlier_the_supervisor_begins_to_kill, 0
 {
     ck_assert_uint_eq(cli_deadline_begin_us(NOW, searches[_i].ttl_ms, searches[_i].search_us),
                       NOW - searches[_i].before_us);
+}
+
+TEST(searches_for_what_does_not_die_become_rare)
+{
+    ck_assert_uint_eq(cli_deadline_pause_us(0), 2 * MS);
+    ck_assert_uint_eq(cli_deadline_pause_us(1), 4 * MS);
+    ck_assert_uint_eq(cli_deadline_pause_us(6), 128 * MS);
+    ck_assert_uint_eq(cli_deadline_pause_us(UINT_MAX), 128 * MS);
 }
 
 TEST(no_renewal_moves_a_stop)

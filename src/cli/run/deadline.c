@@ -109,3 +109,8 @@ bool cli_deadline_is_given(const struct cli_deadline *deadline)
 {
     return deadline->kill_us == deadline->given_us;
 }
+
+uint64_t cli_deadline_pause_us(unsigned searches)
+{
+    return UINT64_C(2000) << (searches < 6 ? searches : 6);
+}

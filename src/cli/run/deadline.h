@@ -68,6 +68,10 @@ bool cli_deadline_is_given(const struct cli_deadline *deadline);
 uint64_t cli_deadline_look_us(uint64_t kill_us, uint32_t ttl_ms);
 uint64_t cli_deadline_begin_us(uint64_t kill_us, uint32_t ttl_ms, uint64_t search_us);
 
+/* How long to wait for killed processes before the next search, after so many that found some: a
+ * process that waits in the kernel may take hours to die. An end ends the wait. */
+uint64_t cli_deadline_pause_us(unsigned searches);
+
 /* at_us - span_us, but at least 0. */
 uint64_t cli_deadline_before(uint64_t at_us, uint64_t span_us);
 

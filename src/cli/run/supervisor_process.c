@@ -24,9 +24,6 @@
 #include "cli/system/terminal.h"
 #include "cli/system/title.h"
 
-/* How long to wait for killed processes before the next search. */
-static const struct timespec dying = {0, 2000000};
-
 struct service {
     struct cli_board *board;
     struct cli_attendant *self;
@@ -36,6 +33,7 @@ struct service {
     bool ended;
     uint64_t looked_us; /* the deadline for which a search was timed */
     uint64_t search_us; /* how long it took */
+    unsigned searches;  /* for what to kill, so far */
     bool killing;       /* the deadline has passed, or redlock died before CMD ended */
     bool redlock_gone;  /* redlock is dead, or has closed its end of the pipe */
     bool all_dead;      /* redlock has died, and nothing of CMD is left: the kernel says so */
@@ -237,6 +235,17 @@ static bool is_finished(struct service *service, int left)
     return service->all_dead || dismissed || (service->killing && left == 0);
 }
 
+/* Until the next end, but not for longer than until the next search if something is left to die. */
+static void wait_for_deaths(struct service *service, bool left)
+{
+    struct timespec pause = {0};
+
+    if (left) {
+        pause.tv_nsec = (long)cli_deadline_pause_us(service->searches++) * 1000;
+    }
+    wait_for_service(service, left ? &pause : NULL);
+}
+
 static void watch_service(struct service *service)
 {
     int left;
@@ -248,7 +257,7 @@ static void watch_service(struct service *service)
         if (service->redlock_gone && is_finished(service, left)) {
             return;
         }
-        wait_for_service(service, left > 0 ? &dying : NULL);
+        wait_for_deaths(service, left > 0);
     }
 }
 
