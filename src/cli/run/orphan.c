@@ -1,4 +1,4 @@
-/* orphan.c - a session of its own, and the same release twice. */
+/* orphan.c - a session of its own, and the same releases twice. */
 #include "cli/run/orphan.h"
 
 #include <signal.h>
@@ -22,45 +22,68 @@
 #define TIMES 2
 static const struct timeval pause_between = {0, 250000};
 
-struct release {
+/* How many releases are under way at once: more would only wait in the library. */
+#define AT_ONCE 1024
+
+/* One release of all locks. */
+struct pass {
+    const struct cli_session *session;
+    const struct cli_orphan_lock *locks;
+    size_t n, next, waiting;
     bool done;
-    int status;
+    bool answered; /* by a majority, for all locks so far */
 };
 
 /* A call that hangs must not keep the process. The signal was blocked, and may be ignored. */
-static void limit_time(uint32_t ttl_ms)
+void cli_orphan_limit_time(uint32_t ttl_ms)
 {
     uint32_t ms = ttl_ms < PATIENCE_MS ? ttl_ms : PATIENCE_MS;
     struct itimerval timer = {
         .it_value = {.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000}};
-    struct sigaction action = {.sa_handler = SIG_DFL};
+    struct sigaction ignored = {.sa_handler = SIG_IGN}, action = {.sa_handler = SIG_DFL};
     sigset_t set;
 
     sigemptyset(&set);
     sigaddset(&set, SIGALRM);
+    sigaction(SIGALRM, &ignored, NULL); /* one that is pending is forgotten */
     sigaction(SIGALRM, &action, NULL);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+static void release_some(struct pass *pass);
+
 static void on_orphan_released(struct redlock_lock *lock, int status, void *arg)
 {
-    struct release *release = arg;
+    struct pass *pass = arg;
 
     (void)lock;
-    release->status = status;
-    release->done = true;
+    pass->answered = pass->answered && status != REDLOCK_ENOQUORUM;
+    pass->waiting--;
+    release_some(pass);
 }
 
-/* Returns whether a majority has replied. */
-static bool release_once(const struct cli_orphan *orphan, struct cli_session *session)
+static void release_some(struct pass *pass)
 {
-    struct release release = {.done = false};
+    while (pass->waiting < AT_ONCE && pass->next < pass->n) {
+        const struct cli_orphan_lock *lock = &pass->locks[pass->next++];
+        int status =
+            redlock_release_token(pass->session->rl, lock->keys, lock->key_lens, lock->n_keys,
+                                  lock->token, on_orphan_released, pass);
 
-    release.status = redlock_release_token(session->rl, orphan->keys->keys, NULL, orphan->keys->n,
-                                           orphan->token, on_orphan_released, &release);
-    return release.status == 0 && cli_loop_run(&session->loop, &release.done) == CLI_GO_ON &&
-           release.status != REDLOCK_ENOQUORUM;
+        pass->waiting += status == 0;
+        pass->answered = pass->answered && status == 0;
+    }
+    pass->done = pass->waiting == 0;
+}
+
+/* Returns whether a majority has replied for each lock. */
+static bool release_once(const struct cli_orphan_lock *locks, size_t n, struct cli_session *session)
+{
+    struct pass pass = {.session = session, .locks = locks, .n = n, .answered = true};
+
+    release_some(&pass);
+    return cli_loop_run(&session->loop, &pass.done) == CLI_GO_ON && pass.answered;
 }
 
 static void on_pause_over(evutil_socket_t fd, short what, void *arg)
@@ -82,20 +105,28 @@ static bool wait_a_moment(struct cli_session *session)
            cli_loop_run(&session->loop, &done) == CLI_GO_ON;
 }
 
+void cli_orphan_release_all(const struct cli_orphan_lock *locks, size_t n,
+                            struct cli_session *session)
+{
+    int times = 0;
+
+    do {
+        times += release_once(locks, n, session);
+    } while (times < TIMES && wait_a_moment(session));
+}
+
 void cli_orphan_release(const struct cli_orphan *orphan, uint32_t ttl_ms, int memory_fd)
 {
+    const struct cli_orphan_lock lock = {
+        .keys = orphan->keys->keys, .n_keys = orphan->keys->n, .token = orphan->token};
     struct cli_session session;
-    int times = 0;
 
     if (cli_clock_us() < orphan->keep_until_us) {
         return;
     }
-    limit_time(ttl_ms);
-    if (cli_session_open_again(orphan->session, memory_fd, &session) != CLI_OK) {
-        return;
+    cli_orphan_limit_time(ttl_ms);
+    if (cli_session_open_again(orphan->session, memory_fd, &session) == CLI_OK) {
+        cli_orphan_release_all(&lock, 1, &session);
+        cli_session_close(&session);
     }
-    do {
-        times += release_once(orphan, &session);
-    } while (times < TIMES && wait_a_moment(&session));
-    cli_session_close(&session);
 }
