@@ -200,8 +200,7 @@ static bool get_entry(struct place *at, struct rlk_ledger_copy *c)
 
     if (!get(at, &e->token_len, sizeof(e->token_len)) || !get(at, &e->n_keys, sizeof(e->n_keys)) ||
         e->token_len == 0 || e->token_len > RLK_LEDGER_TOKEN || e->n_keys == 0 ||
-        e->n_keys > RLK_LEDGER_KEYS ||
-        !get(at, c->key_len, e->n_keys * sizeof(c->key_len[0])) ||
+        e->n_keys > RLK_LEDGER_KEYS || !get(at, c->key_len, e->n_keys * sizeof(c->key_len[0])) ||
         !are_lengths_allowed(e, c->key_len)) {
         return false;
     }

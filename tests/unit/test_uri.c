@@ -1,9 +1,11 @@
 /* test_uri.c - node URIs, valid and invalid. */
 #include <redlock/error.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/test.h"
 #include "net/uri.h"
+#include "net/uri_format.h"
 
 SUITE("uri");
 
@@ -120,6 +122,93 @@ TEST_LOOP(a_node_may_have_certificates_of_its_own, 0, N_ROWS(secured))
     ck_assert_int_eq(u.verify, secured[_i].verify);
     ck_assert_int_eq(u.quarantine, secured[_i].quarantine);
     rlk_uri_end(&u);
+}
+
+/* ---- written again ---- */
+
+/* The text of a URI whose relative files are in /w. */
+static const char *format(const struct rlk_uri *u)
+{
+    static char text[512];
+    struct rlk_text count = {.to = NULL}, out = {.to = text, .size = sizeof(text) - 1};
+
+    memset(text, 0, sizeof(text));
+    rlk_uri_format(u, "/w d", &count);
+    rlk_uri_format(u, "/w d", &out);
+    ck_assert_uint_eq(count.len, out.len);
+    ck_assert_uint_eq(out.len, strlen(text));
+    return text;
+}
+
+static void parse_again(const char *text, struct rlk_uri *first, struct rlk_uri *again)
+{
+    const char *why = NULL;
+
+    ck_assert_int_eq(rlk_uri_parse(text, first, &why), 0);
+    ck_assert_int_eq(rlk_uri_parse(format(first), again, &why), 0);
+    same(again->name, first->name);
+}
+
+TEST_LOOP(a_uri_that_is_written_again_means_the_same, 0, N_ROWS(good))
+{
+    struct rlk_uri u, again;
+
+    parse_again(good[_i].text, &u, &again);
+    same(again.host, u.host);
+    same(again.zone, u.zone);
+    same(again.path, u.path);
+    same(again.user, u.user);
+    same(again.password, u.password);
+    ck_assert_uint_eq(again.port, u.port);
+    ck_assert_uint_eq(again.db, u.db);
+    ck_assert_int_eq(again.tls, u.tls);
+    rlk_uri_end(&again);
+    rlk_uri_end(&u);
+}
+
+static void same_file(const char *file, const char *of)
+{
+    char name[256];
+
+    snprintf(name, sizeof(name), "%s%s", of && of[0] != '/' ? "/w d/" : "", of ? of : "");
+    same(file, of ? name : NULL);
+}
+
+TEST_LOOP(its_files_are_absolute_then, 0, N_ROWS(secured))
+{
+    struct rlk_uri u, again;
+
+    parse_again(secured[_i].text, &u, &again);
+    ck_assert(again.tls);
+    same_file(again.cacert, u.cacert);
+    same_file(again.cert, u.cert);
+    same_file(again.key, u.key);
+    same(again.sni, u.sni);
+    ck_assert_int_eq(again.verify, u.verify);
+    rlk_uri_end(&again);
+    rlk_uri_end(&u);
+}
+
+/* Every byte of a user, a password and a file. */
+TEST_LOOP(every_byte_can_be_written, 1, 256)
+{
+    char byte[2] = {(char)_i, '\0'}, file[3] = {'/', (char)_i, '\0'}, host[] = "a", name[] = "a";
+    struct rlk_uri u = {.host = host,
+                        .user = byte,
+                        .password = byte,
+                        .cacert = file,
+                        .name = name,
+                        .port = 1,
+                        .tls = true,
+                        .verify = 1};
+    struct rlk_uri again;
+    const char *why = NULL;
+
+    ck_assert_int_eq(rlk_uri_parse(format(&u), &again, &why), 0);
+    same(again.user, byte);
+    same(again.password, byte);
+    same(again.cacert, file);
+    rlk_uri_end(&again);
 }
 
 static const char *const bad[] = {

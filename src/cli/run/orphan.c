@@ -67,9 +67,8 @@ static void release_some(struct pass *pass)
 {
     while (pass->waiting < AT_ONCE && pass->next < pass->n) {
         const struct cli_orphan_lock *lock = &pass->locks[pass->next++];
-        int status =
-            redlock_release_token(pass->session->rl, lock->keys, lock->key_lens, lock->n_keys,
-                                  lock->token, on_orphan_released, pass);
+        int status = redlock_release_token(pass->session->rl, lock->keys, lock->key_lens,
+                                           lock->n_keys, lock->token, on_orphan_released, pass);
 
         pass->waiting += status == 0;
         pass->answered = pass->answered && status == 0;

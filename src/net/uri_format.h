@@ -1,0 +1,16 @@
+/* uri_format.h - writes a URI that rlk_uri_parse() reads as the same node. */
+#ifndef RLK_NET_URI_FORMAT_H
+#define RLK_NET_URI_FORMAT_H
+
+#include "base/text.h"
+
+struct rlk_uri;
+
+/* With user and password, without the policy for the quarantine. `folder`: where relative names of
+ * files begin. */
+void rlk_uri_format(const struct rlk_uri *u, const char *folder, struct rlk_text *out);
+
+/* A file's name, absolute. */
+void rlk_uri_format_file(const char *name, const char *folder, struct rlk_text *out);
+
+#endif
