@@ -58,6 +58,7 @@ static int fresh_claim(struct redlock_lock *lock)
     status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->acquiring->owner);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_ROUND, .round = claim->round);
     if (status == 0) {
+        rlk_claim_enter(claim);
         rlk_lock_clear_holders(lock);
     }
     return status;
@@ -447,6 +448,7 @@ static void report_held(struct redlock_lock *lock, uint64_t now_us)
     redlock_acquire_cb *cb = lock->acquiring->cb;
 
     lock->claim->fence = lock->acquiring->attempt.round.fence.value;
+    rlk_claim_enter(lock->claim); /* only now, if it is an adoption: it may be somebody else's */
     rlk_wait_end(lock, lock->acquiring->attempt.waiting.may_list, now_us); /* [W7] */
     rlk_lock_begin_hold(lock, now_us);
     rlk_stats_acquired(&lock->rl->stats, rlk_time_sub(now_us, lock->acquiring->attempt.started_us));

@@ -157,7 +157,7 @@ static void pass_on(struct redlock *rl, struct rlk_node *n, const char *key, siz
                     uint64_t now_us)
 {
     const struct rlk_key none = {"", 0}, given = {key, len};
-    struct rlk_claim *claim = rlk_claim_new(&rl->pool, &none, &given, 1, 0, 1);
+    struct rlk_claim *claim = rlk_claim_new(&rl->claims, &none, &given, 1, 0, 1);
 
     if (claim) {
         RLK_TRACE_CLAIM(n, claim, .kind = REDLOCK_TRACE_WOKEN);

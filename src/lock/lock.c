@@ -31,7 +31,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     if (lock == NULL) {
         return NULL;
     }
-    lock->claim = rlk_claim_new(&rl->pool, &prefix, keys, n_keys, token_len, ttl_ms);
+    lock->claim = rlk_claim_new(&rl->claims, &prefix, keys, n_keys, token_len, ttl_ms);
     if (lock->claim == NULL) {
         rlk_pool_give(&rl->pool, lock, size_of_lock(rl->options.n_nodes));
         return NULL;
@@ -213,6 +213,7 @@ REDLOCK_EXPORT int redlock_lock_detach(struct redlock_lock *lock)
         return REDLOCK_ESTATE;
     }
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_DETACHED);
+    rlk_claim_leave(lock->claim);
     rlk_lock_free(lock);
     return 0;
 }

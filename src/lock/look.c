@@ -26,7 +26,7 @@ int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len, size_t t
             "the key is %zu bytes long; it must be 1 to %zu (%d with key_prefix)", only.len,
             REDLOCK_MAX_KEY - prefix.len, REDLOCK_MAX_KEY);
     }
-    claim = rlk_claim_new(&rl->pool, &prefix, &only, 1, token_len, 0);
+    claim = rlk_claim_new(&rl->claims, &prefix, &only, 1, token_len, 0);
     if (claim == NULL) {
         return REDLOCK_ENOMEM;
     }

@@ -17,6 +17,7 @@
 #include "lock/stats.h"
 #include "net/entropy.h"
 #include "net/loop.h"
+#include "node/claim.h"
 #include "node/node.h"
 #include "node/options.h"
 #include "node/trace.h"
@@ -63,6 +64,8 @@ struct redlock {
     struct rlk_entropy entropy;
     struct rlk_prng prng;
     struct rlk_pool pool; /* of handles, attempts, claims, and records of keys */
+    struct rlk_claim_source claims;
+    struct rlk_companion *companion; /* companion.h; NULL: not opened */
     struct rlk_clocks clocks;
     struct rlk_quarantine *quarantine[RLK_MAX_NODES]; /* of each node */
     uint64_t muted; /* nodes whose votes did not count when that was last checked */

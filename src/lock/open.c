@@ -86,6 +86,7 @@ static struct redlock *make_manager(void)
     }
     rlk_entropy_init(&rl->entropy);
     rlk_pool_init(&rl->pool, KEEP_BYTES);
+    rl->claims.pool = &rl->pool;
     rlk_list_init(&rl->operations);
     rlk_batches_init(&rl->renewals, &rl->pool, rlk_renewals_send);
     return rl;

@@ -5,20 +5,22 @@
 
 #include "base/hash.h"
 #include "net/entropy.h"
+#include "node/entries.h"
 
 /* A claim with `room` bytes of memory for the keys, which the caller writes. */
-static struct rlk_claim *make_claim(struct rlk_pool *pool, size_t room, unsigned n_keys,
+static struct rlk_claim *make_claim(struct rlk_claim_source *source, size_t room, unsigned n_keys,
                                     size_t token_len, uint32_t ttl_ms)
 {
     size_t lens = n_keys * sizeof(uint16_t);
     size_t size = offsetof(struct rlk_claim, key_len) + lens + token_len + 1 + room;
-    struct rlk_claim *c = rlk_pool_take(pool, size);
+    struct rlk_claim *c = rlk_pool_take(source->pool, size);
 
     if (c == NULL) {
         return NULL;
     }
     c->refs = 1;
-    c->pool = pool;
+    c->source = source;
+    c->entry = 0;
     c->size = (uint16_t)size;
     c->release = NULL;
     c->set_lost = false;
@@ -38,7 +40,7 @@ static struct rlk_claim *make_claim(struct rlk_pool *pool, size_t room, unsigned
     return c;
 }
 
-struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *prefix,
+struct rlk_claim *rlk_claim_new(struct rlk_claim_source *source, const struct rlk_key *prefix,
                                 const struct rlk_key *keys, unsigned n_keys, size_t token_len,
                                 uint32_t ttl_ms)
 {
@@ -50,7 +52,7 @@ struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *pre
     for (i = 0; i < n_keys; i++) {
         room += keys[i].len;
     }
-    c = make_claim(pool, room, n_keys, token_len, ttl_ms);
+    c = make_claim(source, room, n_keys, token_len, ttl_ms);
     if (c == NULL) {
         return NULL;
     }
@@ -91,7 +93,7 @@ struct rlk_claim *rlk_claim_again(const struct rlk_claim *old)
         keys[i] = (struct rlk_key){at, old->key_len[i]};
         at += old->key_len[i] + 1;
     }
-    claim = rlk_claim_new(old->pool, &none, keys, old->n_keys, old->token_len, old->ttl_ms);
+    claim = rlk_claim_new(old->source, &none, keys, old->n_keys, old->token_len, old->ttl_ms);
     if (claim) {
         claim->first_node = old->first_node;
     }
@@ -169,6 +171,33 @@ void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len)
     c->token_len = (uint16_t)len;
 }
 
+_Static_assert(RLK_LEDGER_TOKEN >= RLK_TOKEN_MAX && RLK_LEDGER_KEYS >= REDLOCK_MAX_KEYS &&
+                   RLK_LEDGER_KEY >= REDLOCK_MAX_KEY,
+               "an entry takes every claim");
+
+void rlk_claim_enter(struct rlk_claim *c)
+{
+    const struct rlk_ledger_entry entry = {
+        .token = c->token,
+        .keys = c->key,
+        .token_len = c->token_len,
+        .n_keys = c->n_keys,
+        .key_len = c->key_len,
+    };
+
+    if (c->source->entries && c->entry == 0) {
+        c->entry = rlk_entries_add(c->source->entries, &entry);
+    }
+}
+
+void rlk_claim_leave(struct rlk_claim *c)
+{
+    if (c->source->entries && c->entry) {
+        rlk_entries_remove(c->source->entries, c->entry);
+    }
+    c->entry = 0;
+}
+
 struct rlk_claim *rlk_claim_ref(struct rlk_claim *c)
 {
     c->refs++;
@@ -186,5 +215,6 @@ void rlk_claim_free(void *claim)
 {
     struct rlk_claim *c = claim;
 
-    rlk_pool_give(c->pool, c, c->size);
+    rlk_claim_leave(c);
+    rlk_pool_give(c->source->pool, c, c->size);
 }

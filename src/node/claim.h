@@ -17,6 +17,7 @@
 #include "base/pool.h"
 #include "core/event.h"
 
+struct rlk_entries;
 struct rlk_entropy;
 struct rlk_talk;
 
@@ -24,10 +25,16 @@ struct rlk_talk;
 #define RLK_TOKEN_HEX ((size_t)2 * RLK_TOKEN_BYTES)
 #define RLK_TOKEN_MAX 255 /* with ':' and the owner, and room for longer foreign ones */
 
+/* Where the claims of a manager come from. */
+struct rlk_claim_source {
+    struct rlk_pool *pool;
+    struct rlk_entries *entries; /* of the tokens in use, for a companion; NULL: not kept */
+};
+
 struct rlk_claim {
     unsigned refs;  /* the first member, as conversations count them */
     uint32_t round; /* the number of the round */
-    struct rlk_pool *pool;
+    struct rlk_claim_source *source;
     const struct rlk_talk
         *release; /* how it is released; NULL: it was not released, and no release is pending */
     struct redlock_lock *lock; /* gets the replies; NULL: it no longer wants them */
@@ -50,6 +57,7 @@ struct rlk_claim {
     uint8_t n_keys;
     uint16_t token_len;
     uint16_t size;      /* of this struct, with what follows it */
+    uint32_t entry;     /* its number in the entries of its source; 0: none */
     char *token;        /* NUL terminated */
     char *key;          /* the keys one by one, each with a NUL after it */
     uint16_t key_len[]; /* of each key; the bytes of the token and of the keys follow */
@@ -64,7 +72,7 @@ struct rlk_key {
 /* A claim to 1 to REDLOCK_MAX_KEYS keys, each with the prefix before it. It has one reference, no
  * lock and no token yet. token_len: how long the token will be; at most RLK_TOKEN_MAX. NULL: out of
  * memory. */
-struct rlk_claim *rlk_claim_new(struct rlk_pool *pool, const struct rlk_key *prefix,
+struct rlk_claim *rlk_claim_new(struct rlk_claim_source *source, const struct rlk_key *prefix,
                                 const struct rlk_key *keys, unsigned n_keys, size_t token_len,
                                 uint32_t ttl_ms);
 
@@ -98,6 +106,12 @@ bool rlk_claim_is_broken(const char *owner);
 
 /* Use a token that is known already. */
 void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len);
+
+/* If there is a companion: enter the token, before anybody is asked to set it, so that it is
+ * released when this process dies. It leaves with the last reference, or before. When there is no
+ * memory it is not entered, and the keys are left to their ttl. */
+void rlk_claim_enter(struct rlk_claim *c);
+void rlk_claim_leave(struct rlk_claim *c);
 
 struct rlk_claim *rlk_claim_ref(struct rlk_claim *c);
 void rlk_claim_unref(struct rlk_claim *c); /* accepts NULL */

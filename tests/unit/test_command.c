@@ -17,6 +17,7 @@ SUITE("command");
 #define MAX_WORDS (REDLOCK_MAX_KEYS + 12)
 
 static struct rlk_pool pool;
+static struct rlk_claim_source source = {.pool = &pool};
 static struct rlk_command command;
 
 /* What is expected: words with their lengths. */
@@ -98,7 +99,7 @@ static struct rlk_claim *make(unsigned n_keys)
         keys[i] = (struct rlk_key){odd, 1 + i % sizeof(odd)};
     }
     keys[n_keys - 1] = (struct rlk_key){longest, sizeof(longest) - 2};
-    c = rlk_claim_new(&pool, &prefix, keys, n_keys, RLK_TOKEN_MAX, 30000);
+    c = rlk_claim_new(&source, &prefix, keys, n_keys, RLK_TOKEN_MAX, 30000);
     ck_assert_ptr_nonnull(c);
     rlk_claim_set_token(c, "0123456789abcdef0123456789abcdef01234567:me", 43);
     c->hint = UINT64_C(1763000000123456);
@@ -162,7 +163,7 @@ TEST(there_is_room_for_the_longest_command)
     for (i = 0; i < REDLOCK_MAX_KEYS; i++) {
         keys[i] = (struct rlk_key){longest, sizeof(longest)};
     }
-    c = rlk_claim_new(&pool, &prefix, keys, REDLOCK_MAX_KEYS, sizeof(token), UINT32_MAX);
+    c = rlk_claim_new(&source, &prefix, keys, REDLOCK_MAX_KEYS, sizeof(token), UINT32_MAX);
     ck_assert_ptr_nonnull(c);
     rlk_claim_set_token(c, token, sizeof(token));
     c->hint = UINT64_MAX;

@@ -30,6 +30,7 @@ static struct request requests[MOST];
 
 static struct rlk_contention contention;
 static struct rlk_pool pool;
+static struct rlk_claim_source source = {.pool = &pool};
 static char started[512]; /* the numbers of those whose start() was called, in order; behind it r:
                              it is to rest, b: it stands behind */
 static bool inside_start;
@@ -104,7 +105,7 @@ static struct rlk_claim *claim_of(unsigned mask, unsigned turn)
             keys[n++] = (struct rlk_key){names[at], strlen(names[at])};
         }
     }
-    return rlk_claim_new(&pool, &no_prefix, keys, n, 0, 1000);
+    return rlk_claim_new(&source, &no_prefix, keys, n, 0, 1000);
 }
 
 static bool enter(struct request *r, unsigned mask, bool may_wait, unsigned turn)

@@ -31,6 +31,7 @@ static const char *const channels[CHANNELS] = {"p:w1", "p:w2", "p:w3", "p:w4", "
 static struct master *master;
 static redisContext *server, *listener;
 static struct rlk_pool pool;
+static struct rlk_claim_source source = {.pool = &pool};
 static struct rlk_command command;
 static bool listens[CHANNELS];
 
@@ -82,7 +83,7 @@ static struct rlk_claim *claim_to(unsigned bits, bool backward)
             of[n++] = (struct rlk_key){keys[key], strlen(keys[key])};
         }
     }
-    claim = rlk_claim_new(&pool, &prefix, of, n, strlen(MINE), 30000);
+    claim = rlk_claim_new(&source, &prefix, of, n, strlen(MINE), 30000);
     rlk_claim_set_token(claim, MINE, strlen(MINE));
     return claim;
 }

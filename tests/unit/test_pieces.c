@@ -13,13 +13,14 @@
 SUITE("pieces");
 
 static struct rlk_pool pool;
+static struct rlk_claim_source source = {.pool = &pool};
 
 static struct rlk_claim *claim(const char *key)
 {
     struct rlk_claim *c;
 
     pool.keep = 8;
-    c = rlk_claim_new(&pool, &(struct rlk_key){"p:", 2}, &(struct rlk_key){key, strlen(key)}, 1,
+    c = rlk_claim_new(&source, &(struct rlk_key){"p:", 2}, &(struct rlk_key){key, strlen(key)}, 1,
                       RLK_TOKEN_MAX, 1000);
     ck_assert_ptr_nonnull(c);
     return c;

@@ -47,6 +47,7 @@ struct state {
 static const char *const names[] = {"p:a", "p:b"};
 static redisContext *server;
 static struct rlk_pool pool;
+static struct rlk_claim_source source = {.pool = &pool};
 static struct rlk_command command;
 
 static redisReply *ask(const char *format, ...)
@@ -223,7 +224,7 @@ static void own(struct state *s)
 static struct rlk_claim *claim(unsigned n, int64_t hint, int64_t fence)
 {
     struct rlk_key prefix = {"p:", 2}, keys[] = {{"a", 1}, {"b", 1}};
-    struct rlk_claim *c = rlk_claim_new(&pool, &prefix, keys, n, strlen(MINE), TTL_MS);
+    struct rlk_claim *c = rlk_claim_new(&source, &prefix, keys, n, strlen(MINE), TTL_MS);
 
     rlk_claim_set_token(c, MINE, strlen(MINE));
     c->hint = (uint64_t)hint;
@@ -234,7 +235,7 @@ static struct rlk_claim *claim(unsigned n, int64_t hint, int64_t fence)
 static struct rlk_claim *claim_of_other(unsigned n, int64_t fence)
 {
     struct rlk_key prefix = {"p:", 2}, keys[] = {{"c", 1}, {"d", 1}};
-    struct rlk_claim *c = rlk_claim_new(&pool, &prefix, keys, n, strlen(MINE), TTL_MS);
+    struct rlk_claim *c = rlk_claim_new(&source, &prefix, keys, n, strlen(MINE), TTL_MS);
 
     rlk_claim_set_token(c, MINE, strlen(MINE));
     c->fence = (uint64_t)fence;

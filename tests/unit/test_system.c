@@ -256,8 +256,9 @@ TEST(a_token_is_twenty_of_the_system_s_bytes)
 {
     static struct rlk_entropy e;
     struct rlk_pool pool = {0};
-    struct rlk_claim *c = rlk_claim_new(&pool, &(struct rlk_key){"", 0}, &(struct rlk_key){"k", 1},
-                                        1, RLK_TOKEN_HEX, 1000);
+    struct rlk_claim_source source = {.pool = &pool};
+    struct rlk_claim *c = rlk_claim_new(&source, &(struct rlk_key){"", 0},
+                                        &(struct rlk_key){"k", 1}, 1, RLK_TOKEN_HEX, 1000);
     unsigned byte, i;
 
     most = 100000;
