@@ -18,8 +18,9 @@
 #include "cli/system/title.h"
 
 static const struct cli_subcommand *const subcommands[] = {
-    &cli_lock,   &cli_acquire, &cli_extend, &cli_release,  &cli_status, &cli_list,  &cli_nodes,
-    &cli_doctor, &cli_sandbox, &cli_elect,  &cli_exporter, &cli_web,    &cli_break, &cli_transfer,
+    &cli_lock,     &cli_acquire, &cli_extend, &cli_release,  &cli_status,
+    &cli_list,     &cli_nodes,   &cli_doctor, &cli_sandbox,  &cli_elect,
+    &cli_exporter, &cli_web,     &cli_break,  &cli_transfer, &cli_companion,
 };
 
 static const char help[] =

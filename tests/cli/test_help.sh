@@ -40,6 +40,18 @@ for command in lock elect acquire extend release break transfer status list node
     status_is 70 "$command --help gives 70 when stdout is full"
 done
 
+# --- what only programs start ---
+
+run "$REDLOCK" companion 1
+status_is 64 "companion gives 64 when it is started by hand"
+says "is started by a program that uses libredlock" "it says who starts it"
+echo mine >"$work/file"
+run "$REDLOCK" companion 1 4<>"$work/file"
+status_is 64 "also with a file of somebody else"
+check "which it leaves as it is" [ "$(cat "$work/file")" = mine ]
+run "$REDLOCK" companion --help
+status_is 0 "companion --help gives 0"
+
 # --- the options that the commands share ---
 
 # options FILE: the long ones that a help names

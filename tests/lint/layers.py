@@ -61,6 +61,8 @@ LAYERS = {
     'src/cli/session': [cli('session|system|args|say'), r'base/wipe\.h', *OF_USERS],
     'src/cli/take': [cli('take|session|system|args|say'), *OF_USERS],
     'src/cli/run': [cli('run|session|system|args|say'), *OF_USERS],
+    # So are base/ledger.c, and what the library agrees on with its companion.
+    'src/cli/companion': [cli('companion|run|session|system|args|say'), r'base/(companion|ledger)\.h', *OF_USERS],
     'src/cli/metrics': [cli('metrics|http|session|system|args|say'), *OF_USERS],
     'src/cli/lock': [cli('lock|metrics|http|run|take|session|system|args|say'), *OF_USERS],
     'src/cli/elect': [cli('elect|metrics|http|run|take|session|system|args|say'), *OF_USERS],

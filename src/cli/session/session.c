@@ -86,6 +86,12 @@ int cli_session_open(const struct cli_args *args, struct cli_session *ret_sessio
     return code;
 }
 
+int cli_session_open_with(const char *command, struct cli_settings *settings,
+                          struct cli_session *ret_session)
+{
+    return make_manager(command, settings, ret_session);
+}
+
 int cli_session_open_again(const struct cli_session *parent, int password_fd,
                            struct cli_session *ret_session)
 {

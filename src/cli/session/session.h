@@ -39,6 +39,11 @@ struct cli_session {
  * code to exit with. */
 int cli_session_open(const struct cli_args *args, struct cli_session *ret_session);
 
+/* Open a session with these settings, which are not read from arguments or variables. Returns as
+ * cli_session_open(); the session then frees the settings. */
+int cli_session_open_with(const char *command, struct cli_settings *settings,
+                          struct cli_session *ret_session);
+
 /* In a process that was forked from the one of `parent`: open another session with the same
  * settings. It does not touch the loop, the manager and the connections of `parent`. password_fd:
  * the number that the parent's settings.password.fd has here. Returns as cli_session_open(). */
