@@ -12,6 +12,7 @@
  *     redlock/query.h     who holds a key
  *     redlock/list.h      which keys are locked
  *     redlock/election.h  leader election
+ *     redlock/companion.h releases the locks of a program that died
  *     redlock/loop.h      for programs with another event loop
  *     redlock/examine.h   whether the masters are fit for locks
  *     redlock/sync.h      the blocking API: for threads, without an event loop
@@ -64,6 +65,7 @@
 #ifndef REDLOCK_H
 #define REDLOCK_H
 
+#include <redlock/companion.h>
 #include <redlock/election.h>
 #include <redlock/error.h>
 #include <redlock/examine.h>
