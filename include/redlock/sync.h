@@ -26,11 +26,11 @@
  *  3. Each struct redlock_sync has a thread of its own, the I/O thread, which runs an event loop
  *     and a manager. That thread blocks all signals except those that report a fault of a thread
  *     (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS).
- *  4. Callbacks (request.notice_cb, options.trace_cb, options.node_cb, and the function passed to
- *     redlock_sync_run()) run on the I/O thread. Keep them short: until a callback returns, no lock
- *     is renewed and no call of another thread makes progress. In a callback, a call that would
- *     block returns REDLOCK_ESTATE and does nothing. The accessors, redlock_sync_lock_fd() and
- *     redlock_sync_cancel() work there.
+ *  4. Callbacks (request.notice_cb, options.trace_cb, options.node_cb, that of a companion, and the
+ *     function passed to redlock_sync_run()) run on the I/O thread. Keep them short: until a
+ *     callback returns, no lock is renewed and no call of another thread makes progress. In a
+ *     callback, a call that would block returns REDLOCK_ESTATE and does nothing. The accessors,
+ *     redlock_sync_lock_fd() and redlock_sync_cancel() work there.
  *  5. After fork(), every call in the child on something that the parent made returns REDLOCK_EFORK
  *     at once, and accessors return 0 or "". The parent keeps the locks. The child must make its
  *     own struct redlock_sync; what it inherited stays allocated until exec or exit. Any thread may
@@ -56,6 +56,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <redlock/companion.h>
 #include <redlock/examine.h>
 #include <redlock/export.h>
 #include <redlock/list.h>
@@ -307,6 +308,15 @@ REDLOCK_EXPORT int redlock_sync_break(struct redlock_sync *s, const char *key, s
  */
 REDLOCK_EXPORT int redlock_sync_list(struct redlock_sync *s,
                                      const struct redlock_list_options *options);
+
+/* Start a companion, which releases the locks of this manager when the program is dead: see
+ * redlock/companion.h. Call this right after redlock_sync_new(). The callback of the options runs
+ * on the I/O thread.
+ *
+ * Returns the codes of redlock_companion_open(); REDLOCK_ESTATE also on an I/O thread, and when `s`
+ * is closing. redlock_sync_error_text() says more. Since 0.1. */
+REDLOCK_EXPORT int redlock_sync_companion_open(struct redlock_sync *s,
+                                               const struct redlock_companion_options *options);
 
 /* Call a function on the I/O thread, and wait until it returns. The function may use the manager
  * and call everything that redlock/redlock.h lists, as the thread of the loop: for example

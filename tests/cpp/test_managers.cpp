@@ -240,3 +240,26 @@ TEST(a_child_can_do_nothing_with_the_parents_objects)
     ck_assert_int_eq(status, 0);
     ck_assert(lock->valid_for() > 1s && !r.m.try_lock(once("k")));
 }
+
+TEST(a_companion_is_started_or_the_error_says_why_not)
+{
+    rig r;
+    manager m(r.options());
+    redlockpp::companion_options wrong, right;
+    std::atomic<bool> ready = false;
+    std::error_code ec;
+
+    wrong.command = "/nowhere/redlock";
+    right.command = REDLOCK_COMMAND;
+    right.on_state = [&](enum redlock_companion_state state, const char *) {
+        ready = state == REDLOCK_COMPANION_READY;
+    };
+    ck_assert(thrown_by([&] { m.open_companion(wrong); }) == errc::system);
+    m.open_companion(wrong, ec);
+    ck_assert(ec == errc::system);
+    m.open_companion(right);
+    wait_until([&] { return ready.load(); });
+    manager other = std::move(m);
+    other.open_companion(right, ec);
+    ck_assert(ec == errc::bad_state);
+}

@@ -12,6 +12,7 @@ from tap import Tap
 
 FUNCTIONS = ['sync.h', 'sync_election.h']
 STRUCTS = {'redlock_options': ('manager.h', 'manager.hpp'),
+           'redlock_companion_options': ('companion.h', 'manager.hpp'),
            'redlock_request': ('lock.h', 'request.hpp'),
            'redlock_election_options': ('election.h', 'election.hpp')}
 NOT_NEEDED = {

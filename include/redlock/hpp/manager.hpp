@@ -50,8 +50,25 @@ struct options {
     std::function<void(std::size_t, const struct redlock_node_info &)> on_node{};
 };
 
+/* The options of a companion: struct redlock_companion_options in redlock/companion.h. */
+struct companion_options {
+    std::string command{};
+    /* Called on the I/O thread when the companion is ready, or has ended and why. It must not
+     * throw.
+     */
+    std::function<void(enum redlock_companion_state, const char *)> on_state{};
+};
+
 namespace detail
 {
+
+inline void on_companion(redlock *, enum redlock_companion_state state, const char *why,
+                         void *arg) noexcept
+{
+    using call = std::function<void(enum redlock_companion_state, const char *)>;
+
+    (*static_cast<const call *>(arg))(state, why);
+}
 
 inline void on_trace(const redlock_trace *event, void *arg) noexcept
 {
@@ -188,7 +205,7 @@ public:
 
     manager(manager &&other) noexcept
         : s_(std::exchange(other.s_, nullptr)), trace_(std::move(other.trace_)),
-          node_(std::move(other.node_))
+          node_(std::move(other.node_)), companion_(std::move(other.companion_))
     {
     }
     manager &operator=(manager &&other) noexcept
@@ -198,6 +215,7 @@ public:
             s_ = std::exchange(other.s_, nullptr);
             trace_ = std::move(other.trace_);
             node_ = std::move(other.node_);
+            companion_ = std::move(other.companion_);
         }
         return *this;
     }
@@ -218,6 +236,17 @@ public:
     void close(std::error_code &ec) noexcept
     {
         ec = detail::code(do_close());
+    }
+
+    /* Start a companion, which releases the locks when the program is dead, right after the manager
+     * was made: redlock_sync_companion_open(). redlock/companion.h says when that is safe. */
+    void open_companion(const companion_options &o = {})
+    {
+        detail::check(do_open_companion(o));
+    }
+    void open_companion(const companion_options &o, std::error_code &ec) noexcept
+    {
+        ec = detail::code(detail::status_of([&] { return do_open_companion(o); }));
     }
 
     /* ---- acquiring: redlock_sync_acquire() ----
@@ -568,6 +597,30 @@ private:
         return redlock_sync_new(c.get(), &s_);
     }
 
+    int do_open_companion(const companion_options &o)
+    {
+        std::unique_ptr<std::function<void(enum redlock_companion_state, const char *)>> call;
+        redlock_companion_options c;
+        int status = detail::check_texts({{"command", o.command}});
+
+        redlock_companion_options_init(&c);
+        if (!o.command.empty()) {
+            c.command = o.command.c_str();
+        }
+        if (o.on_state) {
+            call =
+                std::make_unique<std::function<void(enum redlock_companion_state, const char *)>>(
+                    o.on_state);
+            c.cb = detail::on_companion;
+            c.arg = call.get();
+        }
+        status = status != 0 ? status : redlock_sync_companion_open(s_, &c);
+        if (status == 0) {
+            companion_ = std::move(call);
+        }
+        return status;
+    }
+
     int do_close() noexcept
     {
         int status = redlock_sync_close(s_);
@@ -576,6 +629,7 @@ private:
             s_ = nullptr;
             trace_.reset();
             node_.reset();
+            companion_.reset();
         }
         return status;
     }
@@ -618,6 +672,7 @@ private:
     redlock_sync *s_ = nullptr;
     std::unique_ptr<std::function<void(const redlock_trace &)>> trace_;
     std::unique_ptr<std::function<void(std::size_t, const struct redlock_node_info &)>> node_;
+    std::unique_ptr<std::function<void(enum redlock_companion_state, const char *)>> companion_;
 };
 
 /* Ends calls of other threads that wait: struct redlock_sync_canceler. For request.cancel and
