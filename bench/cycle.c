@@ -5,9 +5,9 @@
  * over; then the manager is closed. An acquire that is not won counts as an error and is begun
  * again; a release that does not find its key counts as one too.
  *
- * Two options of its own come before those of all clients. --fenced: each lock gets a fencing
- * token. --held K: K other locks are held meanwhile, with a TTL so long that none is renewed. Their
- * keys are left to expire. */
+ * Three options of its own come before those of all clients. --fenced: each lock gets a fencing
+ * token. --companion COMMAND: with a companion, started by that command. --held K: K other locks
+ * are held meanwhile, with a TTL so long that none is renewed. Their keys are left to expire. */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +38,7 @@ struct bench {
     struct bench_holding holding;
     unsigned held;
     bool fenced;
+    const char *companion; /* NULL: none */
 };
 
 static void begin_acquire(struct slot *s, uint64_t now_ns);
@@ -126,12 +127,26 @@ static void take_options(struct bench *b, int *argc, char ***argv)
         if (*argc > 1 && strcmp((*argv)[1], "--fenced") == 0) {
             b->fenced = true;
             taken = 1;
+        } else if (*argc > 2 && strcmp((*argv)[1], "--companion") == 0) {
+            b->companion = (*argv)[2];
+            taken = 2;
         } else if (*argc > 2 && strcmp((*argv)[1], "--held") == 0) {
             b->held = (unsigned)strtoul((*argv)[2], NULL, 10);
             taken = 2;
         } else {
             return;
         }
+    }
+}
+
+static void start_companion(struct bench *b)
+{
+    struct redlock_companion_options options;
+
+    redlock_companion_options_init(&options);
+    options.command = b->companion;
+    if (redlock_companion_open(b->rl, &options) != 0) {
+        errx(1, "redlock_companion_open: %s", redlock_error_text(b->rl));
     }
 }
 
@@ -156,6 +171,9 @@ static void set_up(struct bench *b, int argc, char **argv)
     bench_options_init(&options, b->args.nodes, b->args.n_nodes);
     options.max_ttl_ms = b->held > 0 ? HELD_TTL_MS : options.max_ttl_ms;
     b->rl = bench_manager_open(b->base, &options);
+    if (b->companion) {
+        start_companion(b);
+    }
     for (i = 0; i < b->args.in_flight; i++) {
         slot_init(b, i);
     }
