@@ -109,8 +109,8 @@ void check_resurrected(struct world *w, unsigned server);
 void check_copied(struct world *w, unsigned claim); /* to a replica that no client has asked */
 void check_expired(struct world *w, unsigned claim, unsigned node);
 
-/* A node has answered a release with an error: nothing was done. */
-void check_refused(struct world *w, unsigned claim, unsigned node);
+/* A node has answered a client's release with an error: nothing was done. */
+void check_refused(struct world *w, unsigned client, unsigned node, unsigned claim);
 
 /* A server has set a key of a claim. */
 void check_granted(struct world *w, unsigned claim, unsigned server, enum message_kind by);
@@ -124,7 +124,7 @@ void check_split_sent(struct world *w, unsigned claim, unsigned node);
 void check_set_sent(struct world *w, unsigned claim, unsigned node);
 void check_set_again(struct world *w, unsigned claim, unsigned node);
 void check_release_sent(struct world *w, unsigned claim, unsigned node);
-void check_native_known(struct world *w, unsigned node, const struct message *m);
+void check_native_known(struct world *w, unsigned client, unsigned node, const struct message *m);
 void check_release_pending(struct world *w, unsigned claim, unsigned node);
 
 /* Of a lock that is held: it begins; a node was asked; a node that did not know the script is

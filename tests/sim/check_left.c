@@ -178,11 +178,11 @@ void check_granted(struct world *w, unsigned claim, unsigned server, enum messag
     }
 }
 
-void check_refused(struct world *w, unsigned claim, unsigned node)
+void check_refused(struct world *w, unsigned client, unsigned node, unsigned claim)
 {
     const struct claim *c = world_claim(w, claim);
 
-    if (!will_be_released(w, claim, c->client, node)) {
+    if (!will_be_released(w, claim, client, node)) {
         check_violated(w, "left", "t%08x of c%u.%u was not released by n%u, and is not to be again",
                        claim, c->client, c->worker, node);
     }

@@ -133,9 +133,8 @@ void check_release_sent(struct world *w, unsigned claim, unsigned node)
 }
 
 /* A command is sent to a server that has said over this connection that it knows it. */
-void check_native_known(struct world *w, unsigned node, const struct message *m)
+void check_native_known(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
-    unsigned client = w->claims[m->claim].client;
     const struct wire *x = &w->wires[w->clients[client].peers[node].wire];
 
     if (m->kind == MESSAGE_DELETE && !(x->natives & 1U << m->native)) {

@@ -104,16 +104,22 @@ static void draw_life(struct world *w, struct redlock_request *q)
 
 /* ---- the calls ---- */
 
-static void name_keys(unsigned keys, const char *names[SIM_KEYS], struct redlock_request *q)
+size_t user_name_keys(unsigned keys, const char *names[SIM_KEYS])
 {
     static const char *const all[SIM_KEYS] = {"k0", "k1", "k2"};
     uint64_t left = keys;
     unsigned key;
+    size_t n = 0;
 
-    q->n_keys = 0;
     RLK_MASK_EACH (key, left) {
-        names[q->n_keys++] = all[key];
+        names[n++] = all[key];
     }
+    return n;
+}
+
+static void name_keys(unsigned keys, const char *names[SIM_KEYS], struct redlock_request *q)
+{
+    q->n_keys = user_name_keys(keys, names);
     q->keys = names;
     if (q->n_keys == 1) {
         q->key = names[0];

@@ -10,6 +10,9 @@ void user_start(struct world *w, unsigned client, unsigned worker);
 /* The faults have ended: one more lock for everybody. */
 void user_finish(struct world *w, unsigned client, unsigned worker);
 
+/* The names of keys. Returns how many. */
+size_t user_name_keys(unsigned keys, const char *names[SIM_KEYS]);
+
 /* It has had its last lock. When all workers had theirs, some time must pass. */
 void user_done(struct world *w, unsigned client, unsigned worker);
 

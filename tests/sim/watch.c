@@ -70,10 +70,10 @@ static bool is_released_again(const struct world *w, const struct message *m)
            h->answer == ANSWER_ERROR;
 }
 
-static void note_release(struct world *w, unsigned node, const struct message *m)
+static void note_release(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     world_claim(w, m->claim)->excuses += is_released_again(w, m);
-    check_native_known(w, node, m);
+    check_native_known(w, client, node, m);
     check_release_sent(w, m->claim, node);
 }
 
@@ -82,7 +82,7 @@ static void note_asked(struct world *w, unsigned client, unsigned node, const st
     unsigned worker = world_claim(w, m->claim)->worker;
 
     if (message_releases(m)) {
-        note_release(w, node, m);
+        note_release(w, client, node, m);
     } else if (m->kind == MESSAGE_CONFIRM) {
         check_confirm_sent(w, m->claim, node, m->fence);
     } else if (is_adoption(w, m)) {
@@ -175,7 +175,7 @@ void watch_reply_done(struct world *w, unsigned client, unsigned node, const str
         check_compared(w, client, node);
     }
     if (message_releases(m) && m->answer == ANSWER_ERROR) {
-        check_refused(w, m->claim, node);
+        check_refused(w, client, node, m->claim);
     }
     w->reading = NULL;
 }
