@@ -13,6 +13,7 @@
  *     check_election.c   one leader at a time, who hears of the beginning and the end of each lead
  *     check_bid.c        who has the highest priority leads
  *     check_leader.c     what is told about who leads is true, and right in the end
+ *     check_heir.c       of a process that died: its work, its keys, who waits for them
  *     check_split.c      only the leader of a split vote keeps its votes, and not for ever
  *
  * The first violation ends a history. */
@@ -209,6 +210,16 @@ void check_leader_told(struct world *w, unsigned client, unsigned worker,
                        const struct redlock_leader *leader);
 void check_lead_known(struct world *w, unsigned client, unsigned worker);
 void check_leaders_at_end(struct world *w);
+
+/* A lock was handed out: nothing that a former holder has begun may still work; who waits for a key
+ * that an heir has released. Both releases were carried out. How soon the next one has the key, and
+ * when all messages have arrived. */
+void check_heirs_exclusion(struct world *w, const struct worker *k);
+void check_heir_taken(struct world *w, const struct worker *k);
+void check_heir_waiters(struct world *w, unsigned key);
+void check_heir_left(struct world *w, const struct heir *h);
+uint64_t check_heir_soon_us(const struct world *w);
+uint64_t check_heir_arrival_us(const struct world *w);
 
 /* An event has come. */
 void check_work(struct world *w);

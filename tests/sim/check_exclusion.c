@@ -101,6 +101,7 @@ void check_exclusion(struct world *w, unsigned client, unsigned worker)
     for (i = 0; i < w->n_left && i < LEFT_LOCKS; i++) {
         check_left_lock(w, client, worker, &w->left[i]);
     }
+    check_heirs_exclusion(w, world_worker(w, client, worker));
 }
 
 /* [S2] Computed here, and not by the core: a majority granted it, and agrees on its fence [S12],

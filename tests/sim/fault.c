@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/draw.h"
+#include "sim/heir.h"
 #include "sim/memory.h"
 #include "sim/net.h"
 #include "sim/process.h"
@@ -82,14 +83,22 @@ static void set_wall(struct world *w, unsigned client)
     w->clients[client].skew_us += by_us;
 }
 
+void fault_kill(struct world *w, unsigned client)
+{
+    if (w->clients[client].alive) {
+        trace(w, "c%u    dies", client);
+        heir_inherit(w, client);
+        process_end(w, client);
+    }
+}
+
 /* The process dies, or closes in order unless it is paused. */
 static void crash(struct world *w, unsigned client)
 {
     if (draw_chance(&w->prng, 300000) && w->clients[client].busy_us <= w->now_us) {
         user_close(w, client);
-    } else if (w->clients[client].alive) {
-        trace(w, "c%u    dies", client);
-        process_end(w, client);
+    } else {
+        fault_kill(w, client);
     }
 }
 
@@ -400,6 +409,10 @@ static enum fault draw_kind(struct world *w)
     uint64_t left = w->o.kinds;
     uint64_t skip = draw_upto(&w->prng, rlk_mask_count(left) - 1);
 
+    if (w->o.heirs && draw_chance(&w->prng, 400000)) {
+        return FAULT_CRASH;
+    }
+
     for (; skip > 0; skip--) {
         left &= left - 1;
     }
@@ -409,7 +422,7 @@ static enum fault draw_kind(struct world *w)
 /* One draw a statement: the order in which arguments are evaluated is the compiler's choice. */
 static void strike(struct world *w, enum fault kind)
 {
-    unsigned client = draw_client(w), server = draw_server(w);
+    unsigned client = heir_victim(w, kind, draw_client(w)), server = draw_server(w);
 
     switch (kind) {
     case FAULT_PAUSE:
@@ -564,4 +577,5 @@ void fault_heal(struct world *w)
             user_finish(w, i, worker);
         }
     }
+    heir_heal(w);
 }

@@ -14,6 +14,9 @@ void fault_call(struct world *w, unsigned key);
 
 /* A process has ended: it is started again after a while. EVENT_REVIVED: it is started now. */
 void fault_revive_later(struct world *w, unsigned client);
+/* A client's process dies, and is started again some time later. */
+void fault_kill(struct world *w, unsigned client);
+
 void fault_on_revived(struct world *w, unsigned client);
 
 /* All faults end now; a server that lost its data stays away as long as it must. */

@@ -8,6 +8,7 @@
 #include "sim/draw.h"
 #include "sim/process.h"
 #include "sim/fault.h"
+#include "sim/heir.h"
 #include "sim/memory.h"
 #include "sim/net.h"
 #include "sim/process.h"
@@ -135,6 +136,7 @@ static unsigned client_of(const struct world *w, const struct scheduled_event *e
     case EVENT_DELETED:
     case EVENT_PROMOTED:
     case EVENT_REVIVED:
+    case EVENT_HEIR:
     case EVENT_HEAL:
     case EVENT_END:
         break;
@@ -224,6 +226,9 @@ static void dispatch(struct world *w, const struct scheduled_event *ev)
     case EVENT_REVIVED:
         fault_on_revived(w, ev->target);
         break;
+    case EVENT_HEIR:
+        heir_on_event(w, ev->target, ev->worker, ev->stamp);
+        break;
     case EVENT_HEAL:
         heal(w);
         break;
@@ -271,6 +276,7 @@ static void end(struct world *w)
     for (i = 0; i < w->o.clients; i++) {
         process_end(w, i);
     }
+    heir_end_all(w);
 }
 
 void history_run(struct world *w, uint64_t seed, enum assumption broken, bool tracing)

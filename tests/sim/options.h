@@ -17,6 +17,7 @@
 #define SIM_CLIENTS 50
 #define SIM_FEW_CLIENTS 5 /* in histories that are not about a crowd */
 #define SIM_WORKERS 6
+#define SIM_HEIRS 6 /* of processes that died, at one time */
 #define SIM_KEYS 3
 #define SIM_STORED (2 * SIM_KEYS) /* behind the keys: those of the bids in elections for them */
 #define SIM_SHORT_LIST 16         /* a waiting list is often so short that it can be full */
@@ -93,6 +94,13 @@ enum hopeless {
     HOPELESS_TTL      /* the ttl is shorter than a round trip */
 };
 
+/* Who releases the locks of a process that has died. */
+enum heirs {
+    HEIRS_NONE = 0,
+    HEIRS_SUPERVISORS, /* of commands that the locks protect: they work on for a while */
+    HEIRS_COMPANIONS   /* of processes that did the work themselves */
+};
+
 struct options {
     uint64_t seed;
     enum assumption broken;
@@ -155,7 +163,14 @@ struct options {
     uint32_t leave_ppm, adopt_ppm; /* how often a lock is left to its time; is one adopted then */
     uint32_t call_ppm;  /* how often somebody calls upon a candidate, when a user does something */
     uint32_t break_ppm; /* how often a client breaks a lock when a user is done with one */
-    bool steps;         /* little happens but steps of the masters' clocks, and each is noticed */
+    enum heirs heirs;
+    bool heirs_healthy; /* nothing fails but processes: it is known how soon the next one holds */
+    uint64_t work_us;   /* how long a command goes on after that, at most */
+    uint32_t heir_ppm;  /* how often a process that dies has an heir */
+    uint32_t heir_dies_ppm; /* how often that dies, too */
+    uint32_t sudden_ppm;    /* how often a process dies when it has just got a lock */
+    uint32_t keep_ppm;      /* how often a lock must not be released before some time */
+    bool steps; /* little happens but steps of the masters' clocks, and each is noticed */
 };
 
 /* Draw them; the history goes on drawing from `p`. */

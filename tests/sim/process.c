@@ -11,6 +11,7 @@
 #include "sim/check.h"
 #include "sim/draw.h"
 #include "sim/fault.h"
+#include "sim/heir.h"
 #include "sim/trace.h"
 #include "sim/watch.h"
 #include "sim/wire.h"
@@ -178,7 +179,11 @@ void process_ended(struct world *w, unsigned client)
     }
     check_witness_lost(w, client);
     check_died(w, client);
-    fault_revive_later(w, client);
+    if (heir_is_one(w, client)) {
+        heir_ended(w, client);
+    } else {
+        fault_revive_later(w, client);
+    }
 }
 
 /* ---- what the client believes ---- */

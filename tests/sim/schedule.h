@@ -28,6 +28,7 @@ enum event_kind {
     EVENT_DELETED,     /* a foreign client deletes its key: server, key, claim */
     EVENT_PROMOTED,    /* a server: server */
     EVENT_REVIVED,     /* a client: client */
+    EVENT_HEIR,        /* heir or key, step, stamp */
     EVENT_HEAL,        /* the faults end */
     EVENT_END          /* the history ends */
 };

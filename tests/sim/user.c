@@ -11,6 +11,7 @@
 #include "sim/candidate.h"
 #include "sim/check.h"
 #include "sim/draw.h"
+#include "sim/heir.h"
 #include "sim/process.h"
 #include "sim/trace.h"
 #include "sim/worlds.h"
@@ -331,7 +332,7 @@ static uint64_t draw_hold_us(struct world *w, const struct worker *k)
     if (w->healed) {
         return k->lingers ? 2 * ttl_us : draw_upto(&w->prng, 1000);
     }
-    if (w->o.crowd == CROWD_HEALTHY ||
+    if (w->o.crowd == CROWD_HEALTHY || w->o.heirs_healthy ||
         (w->o.crowd == CROWD_DYING && draw_chance(&w->prng, 950000))) {
         return draw_upto(&w->prng, w->o.hold_us);
     }
@@ -458,6 +459,7 @@ static void user_acquired(struct world *w, unsigned client, unsigned worker, int
     if (status == REDLOCK_OK) {
         w->acquired++;
         check_waited(w, client, worker);
+        heir_note_acquired(w, k);
         use(w, client, worker);
         return;
     }

@@ -9,6 +9,7 @@
  *     wire.c       connections and the messages in flight
  *     server.c     a model of a master; facts.c what a master reports about itself
  *     user.c       the users of the locks, who make the public calls; candidate.c: of elections
+ *     heir.c       what is left of a process that died, and who releases its locks
  *     fault.c      what goes wrong
  *     watch*.c     what the library does, seen from outside
  *     check_*.c    what must hold
@@ -441,6 +442,38 @@ struct broken_lock {
 
 #define BROKEN_LOCKS 64
 
+/* A lock whose process has died. heir.c */
+struct inherited {
+    unsigned claim, worker, keys;
+    uint64_t dead_us;       /* true time: the command that it protects is dead */
+    uint64_t deadline_us;   /* of the command: the clock of the process that died */
+    uint64_t keep_until_us; /* it is not released before: the same clock; 0: no limit */
+    bool kept;              /* so it is left to its time */
+};
+
+/* When an heir dies itself. */
+enum heir_death {
+    HEIR_LIVES = 0,
+    HEIR_DIES_EARLY,      /* before it releases anything */
+    HEIR_DIES_CONNECTING, /* some connections are made, and perhaps something is released */
+    HEIR_DIES_BETWEEN     /* between the two releases */
+};
+
+struct heir {
+    bool busy;
+    unsigned stamp;  /* counts its lives */
+    unsigned client; /* that has died */
+    unsigned n;
+    struct inherited of[SIM_WORKERS];
+    enum heir_death dies;
+    unsigned waits;              /* results that it waits for */
+    unsigned times;              /* it has released everything so often */
+    bool failed;                 /* too few masters have replied this time */
+    uint64_t began_us, first_us; /* true time: the first release, and its end; 0: not yet */
+    bool done;                   /* it did not die */
+    unsigned stamps[SIM_NODES];  /* of the servers, when it began */
+};
+
 struct world {
     struct options o;
     struct rlk_prng prng;
@@ -472,6 +505,9 @@ struct world {
     unsigned n_left;
     struct broken_lock broken[BROKEN_LOCKS];
     unsigned n_broken;
+    struct heir heirs[SIM_HEIRS];
+    uint64_t freed_us[SIM_KEYS]; /* true time: an heir has begun a release that succeeded */
+    uint64_t taken_us[SIM_KEYS]; /* true time: a lock of the key was handed out last */
     unsigned deaths;             /* of clients that had a lock, or waited for one */
     unsigned ghosts;             /* candidates that died while they waited */
     bool moved;                  /* a clock was set forward, or is outside of the bounds */

@@ -1,11 +1,12 @@
 /* worlds.c - masters that refuse INFO or CLIENT; many requests of one manager for one key, also
  * behind one that nobody can grant; locks that are left to their time, and adopted; locks that are
- * broken; candidates that are called upon to lead.
+ * broken; heirs of processes that died; candidates that are called upon to lead.
  *
  * None of them is in a history that is about something else. */
 #include "sim/worlds.h"
 
 #include "base/mask.h"
+#include "base/time.h"
 #include "sim/draw.h"
 
 /* Each world has a stream of random numbers of its own: so many below that of the seed. Chosen so
@@ -15,6 +16,7 @@
 #define STREAM_LEFT 4854
 #define STREAM_BREAK 6076
 #define STREAM_CALL 7001
+#define STREAM_HEIRS 8051
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -124,6 +126,89 @@ static void draw_break(struct options *o)
     o->break_ppm = (uint32_t)draw_scale(&p, 20000, 600000);
 }
 
+/* Long ttls, locks that are held for a short time and wanted all the time, and masters that never
+ * fail. */
+static void draw_healthy_heirs(struct options *o, struct rlk_prng *p)
+{
+    o->heirs_healthy = true;
+    o->nodes = draw_chance(p, 500000) ? 3 : 5;
+    o->clients = (unsigned)draw_between(p, 3, SIM_FEW_CLIENTS);
+    o->replica = o->duplicate = o->dead = SIM_NODES;
+    o->durable = o->young = o->exposed = o->no_wall = o->denies = false;
+    o->policy = RLK_QUARANTINE_STRICT;
+    o->no_info = o->no_client = o->no_watch = o->no_publish = o->polls = 0;
+    o->stall_ppm = o->push_ppm = o->extend_ppm = 0;
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(p, 4000, 20000);
+    o->hold_us = draw_scale(p, 2000, 50000);
+    o->think_us = draw_scale(p, 1000, o->hold_us);
+    o->delay_us = draw_scale(p, 20, 2000);
+    o->jitter_us = o->delay_us / 4;
+    o->turn_us = draw_upto(p, o->delay_us / 2);
+    o->timeout_us = 200000;
+    o->connect_us = 500000;
+    o->retry_max_us = draw_between(p, 20000, 100000);
+    o->health_us = 3000000;
+    o->longest_us = 100000;
+    o->until_us = 3000000;
+    o->gap_us = o->until_us / 24;
+    o->keep_ppm = 0;
+    o->heir_ppm = 1000000;
+    o->work_us = o->hold_us;
+    o->heir_dies_ppm /= 6; /* each one costs a ttl */
+}
+
+/* Processes die just after they got a lock, while some masters are slow: what they have sent
+ * arrives after the first release. */
+static void draw_late_messages(struct options *o, struct rlk_prng *p)
+{
+    o->nodes = draw_chance(p, 500000) ? 3 : 5;
+    o->keys = SIM_KEYS;
+    o->workers = 1;
+    o->replica = o->dead = SIM_NODES;
+    o->kinds = (uint64_t)1 << FAULT_SLOW;
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(p, 1000, 8000);
+    o->renew_ppm = 900000;
+    o->delay_us = draw_scale(p, 50, 500);
+    o->jitter_us = draw_scale(p, 500, 4000);
+    o->turn_us = 0;
+    o->timeout_us = 300000;
+    o->connect_us = 500000;
+    o->retry_max_us = 50000;
+    o->longest_us = draw_between(p, 50000, 400000);
+    o->hold_us = o->longest_us;
+    o->think_us = 10000;
+    o->until_us = 3000000;
+    o->gap_us = o->longest_us / 4;
+    o->sudden_ppm = 200000;
+    o->work_us = 3000;
+}
+
+static void draw_heirs(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_HEIRS);
+    if (is_about_something_else(o) || o->forgetful || o->hopeless || o->duplicate < SIM_NODES ||
+        o->leave_ppm || o->break_ppm || !draw_chance(&p, 100000)) {
+        return;
+    }
+    o->heirs = draw_chance(&p, 700000) ? HEIRS_SUPERVISORS : HEIRS_COMPANIONS;
+    o->heir_ppm = 900000;
+    o->work_us = RLK_NEVER;
+    o->heir_dies_ppm = draw_chance(&p, 500000) ? 300000 : 0;
+    o->keep_ppm = draw_chance(&p, 300000) ? 400000 : 0;
+    o->kinds &= draw_chance(&p, 500000) ? rlk_prng_next(&p) : UINT64_MAX;
+    o->kinds |= (uint64_t)1 << FAULT_CRASH;
+    o->gap_us /= 2;
+    if (draw_chance(&p, 400000)) {
+        o->kinds = (uint64_t)1 << FAULT_CRASH;
+        draw_healthy_heirs(o, &p);
+    } else if (draw_chance(&p, 400000)) {
+        draw_late_messages(o, &p);
+    }
+    o->polls |= rlk_mask_all(SIM_HEIRS) << o->clients; /* an heir waits for nothing */
+}
+
 /* Where it is known who has to lead, a call changes that: so it is in the other elections. */
 static void draw_calls(struct options *o)
 {
@@ -141,6 +226,7 @@ void worlds_draw(struct options *o)
     draw_many(o);
     draw_left(o);
     draw_break(o);
+    draw_heirs(o);
     draw_calls(o);
 }
 
@@ -179,6 +265,11 @@ void worlds_print(const struct options *o, FILE *f)
     if (o->leave_ppm) {
         fprintf(f, "%.1f %% of the locks are left to their time; a request adopts one in %.1f %%\n",
                 o->leave_ppm / 1e4, o->adopt_ppm / 1e4);
+    }
+    if (o->heirs) {
+        fprintf(f, "%s release the locks of processes that died%s\n",
+                o->heirs == HEIRS_SUPERVISORS ? "supervisors" : "companions",
+                o->heirs_healthy ? "; nothing else fails" : "");
     }
     if (o->call_ppm) {
         fprintf(f, "somebody calls upon a candidate in %.1f %% of the cases\n", o->call_ppm / 1e4);
