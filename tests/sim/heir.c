@@ -278,7 +278,9 @@ static void note_servers(struct world *w, struct heir *h)
     unsigned node;
 
     for (node = 0; node < client_of(w, h)->nodes; node++) {
-        h->stamps[node] = w->servers[world_server(w, node)].stamp;
+        const struct server *s = &w->servers[world_server(w, node)];
+
+        h->stamps[node] = s->state == SERVER_RUNS ? s->stamp : NONE;
     }
 }
 

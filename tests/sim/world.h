@@ -471,7 +471,7 @@ struct heir {
     bool failed;                 /* too few masters have replied this time */
     uint64_t began_us, first_us; /* true time: the first release, and its end; 0: not yet */
     bool done;                   /* it did not die */
-    unsigned stamps[SIM_NODES];  /* of the servers, when it began */
+    unsigned stamps[SIM_NODES];  /* of the servers that ran when it began; NONE: it did not */
 };
 
 struct world {
