@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "search/hash.h"
+
 #define WORDS_MASTER 3
 #define WORDS (WORDS_MASTER * MASTERS + CLIENTS + 1)
 
@@ -168,26 +170,6 @@ static void write_words(const struct world *w, const struct parts *p, unsigned s
     words[WORDS - 1] = rest_word(w, swap);
 }
 
-/* Half of a hash, one more word. For each half there are a multiplier and a shift of its own; what
- * differs in one word only differs for certain. */
-static uint64_t mix(uint64_t half, uint64_t word, uint64_t factor, unsigned shift)
-{
-    half = (half ^ word) * factor;
-    return half ^ half >> shift;
-}
-
-static struct key hash(const uint64_t words[WORDS])
-{
-    struct key key = {1, 1};
-    unsigned i;
-
-    for (i = 0; i < WORDS; i++) {
-        key.high = mix(key.high, words[i], 0xff51afd7ed558ccdu, 32);
-        key.low = mix(key.low, words[i], 0xc4ceb9fe1a85ec53u, 29);
-    }
-    return key;
-}
-
 struct key key_of(const struct world *w, const struct config *c)
 {
     bool numbered = c->plain || c->keeps_votes; /* the lowest node breaks a tie */
@@ -203,5 +185,5 @@ struct key key_of(const struct world *w, const struct config *c)
         }
         least = words[1][i] < words[0][i] ? words[1] : words[0];
     }
-    return hash(least);
+    return hash_words(least, WORDS);
 }
