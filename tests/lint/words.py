@@ -98,6 +98,7 @@ HELD = [
     'src/cli',
     'tests/sim',
     'tests/small',
+    'tests/broken',
     'tests/fuzz',
     'tests/fence',
     'bench',
