@@ -15,7 +15,8 @@
 #define LIMIT 100000000u
 
 static const struct config configs[] = {
-    {.name = "renew", .about = "two renewals", .ttl_ms = 21, .renewals = 2, .runs = RUN_REDUCED},
+    {.name = "once", .about = "a renewal", .ttl_ms = 21, .renewals = 1, .runs = RUN_REDUCED},
+    {.name = "renew", .about = "two renewals", .ttl_ms = 21, .renewals = 2},
     {.name = "restore",
      .about = "a renewal and a restore",
      .ttl_ms = 31,
