@@ -2,7 +2,8 @@
  *
  *     test_counts [--syscalls | --trap] WORKLOAD
  *     test_counts --list       the workloads
- *     test_counts --built      by which compiler, for which processor, with which OpenSSL
+ *     test_counts --built      by which compiler, for which processor, with which OpenSSL; whether
+ *                              callgrind may leave out the warm-up
  *
  * --syscalls counts these too, in a process that is traced. --trap ends the program by SIGTRAP when
  * memory is allocated or freed, so that a debugger shows by whom. run.py compares the sums with the
@@ -50,6 +51,9 @@ static void print_built(void)
     puts("processor: x86_64");
 #else
     puts("processor: another one");
+#endif
+#ifdef WITH_CALLGRIND
+    puts("instrumented: after the warm-up");
 #endif
 #ifdef WITH_TLS
     printf("openssl: %d.%d\n", (int)(OPENSSL_VERSION_NUMBER >> 28),

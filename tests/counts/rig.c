@@ -11,6 +11,11 @@
 #include "counts/calls.h"
 #include "counts/clock.h"
 #include "counts/memory.h"
+#ifdef WITH_CALLGRIND
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#endif
 #ifdef WITH_TLS
 #include <openssl/ssl.h>
 
@@ -125,6 +130,7 @@ struct rig_counts rig_count(struct rig *r, uint64_t cycles)
 {
     struct rig_counts before = read_masters(r), after;
 
+    CALLGRIND_START_INSTRUMENTATION;
     run(r, cycles, count_turn);
     after = read_masters(r);
     after.cycles -= before.cycles;

@@ -54,9 +54,14 @@ def sums_of(text):
     return {name: int(n) for name, n in (line.split() for line in text.splitlines())}
 
 
+def built_as(program):
+    return dict(line.split(': ', 1) for line in ask([program, '--built']).splitlines())
+
+
 def callgrind(program, workload, folder):
     """The profile of the one process that counts: a file for each, and only one has a count."""
-    ask(['valgrind', '--tool=callgrind', '--toggle-collect=rig_counted_turn',
+    at_start = 'no' if 'instrumented' in built_as(program) else 'yes'
+    ask(['valgrind', '--tool=callgrind', '--toggle-collect=rig_counted_turn', f'--instr-atstart={at_start}',
          f'--callgrind-out-file={folder}/%p', program, workload],
         env={**os.environ, 'GLIBC_TUNABLES': TUNABLES})
     return max(glob.glob(f'{folder}/*'), key=total_of)
@@ -177,7 +182,7 @@ def main():
     args = parser.parse_args()
 
     table = read_bounds()
-    built = dict(line.split(': ', 1) for line in ask([args.program, '--built']).splitlines())
+    built = built_as(args.program)
     known = ask([args.program, '--list']).split()
     names = args.workloads or known
     with_instructions = (args.instructions and built['processor'] == table['processor']

@@ -53,6 +53,16 @@ static void new_run_id(struct model *m)
     snprintf(m->run_id, sizeof(m->run_id), "%032x%08x", 0xfaceu, started);
 }
 
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261u;
+
+    while (*name) {
+        hash = (hash ^ (unsigned char)*name++) * 16777619u;
+    }
+    return hash;
+}
+
 static void free_key(struct model_key *key)
 {
     model_free_members(key);
@@ -74,11 +84,12 @@ struct model_key **model_find(struct model *m, long db, const char *name)
 {
     struct model_key **at = &m->keys;
     uint64_t now = now_ms(m);
+    uint32_t hash = hash_of(name);
 
     while (*at) {
         if ((*at)->until_ms <= now) {
             model_remove(m, at);
-        } else if ((*at)->db == db && strcmp((*at)->name, name) == 0) {
+        } else if ((*at)->hash == hash && (*at)->db == db && strcmp((*at)->name, name) == 0) {
             break;
         } else {
             at = &(*at)->next;
@@ -100,6 +111,7 @@ void model_put(struct model *m, long db, const char *name, const char *value, si
     key->next = m->keys;
     key->db = db;
     key->name = copy(name, strlen(name));
+    key->hash = hash_of(name);
     key->value = copy(value, len);
     key->value_len = len;
     key->until_ms = ttl_ms ? now_ms(m) + ttl_ms : MODEL_NEVER;

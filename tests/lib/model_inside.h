@@ -15,6 +15,7 @@ struct model_key {
     struct model_key *next;
     long db;
     char *name;
+    uint32_t hash; /* of the name: names that differ at their end only are told apart at once */
     char *value;
     size_t value_len;
     struct model_member *members; /* of a sorted set, which has no value; NULL: a string */
