@@ -20,9 +20,15 @@ builds=build-test
 suites=() # whose tests to build and to run; empty: everything
 broken=0
 ran=()
+# For builds that only say what is wrong, and where: the lines, but not the variables, for a debugger; and
+# the quicker one of the two linkers of binutils.
+lines=(-Dc_args=-g1 -Dcpp_args=-g1)
+if command -v ld.gold >/dev/null; then
+    lines+=(-Dc_link_args=-fuse-ld=gold -Dcpp_link_args=-fuse-ld=gold)
+fi
 # The sanitizers take most of the time to build, and half of it with less optimization. They make the
 # compiler warn of what cannot be: warnings are errors in the other builds.
-less=(-Doptimization=1 -Dbench=false -Dwerror=false)
+less=(-Doptimization=1 -Dbench=false -Dwerror=false "${lines[@]}")
 # shellcheck disable=SC2034
 sanitized=('-Db_sanitize=address,undefined' "${less[@]}")
 # shellcheck disable=SC2034
