@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../fuzz/election_model.h"
+#include "base/hash.h"
 #include "base/prng.h"
 #include "base/time.h"
 #include "lib/test.h"
@@ -96,6 +97,11 @@ static struct election_model states[MOST_STATES];
 static struct seen seen[MOST_STATES];
 static size_t n_states;
 
+/* Where a state is by its hash, plus one; 0: nowhere. Twice as many slots as states, at least. */
+#define SLOTS 65536u
+
+static size_t slots[SLOTS];
+
 static uint64_t from_now(const struct election_model *m, uint64_t time_us)
 {
     return rlk_time_sub(time_us, m->now_us);
@@ -130,16 +136,19 @@ static struct seen as_seen(const struct election_model *m)
 static void add(const struct election_model *m)
 {
     struct seen s = as_seen(m);
-    size_t i;
+    static const struct rlk_hash_seed seed;
+    uint64_t hash = rlk_hash(&seed, &s, sizeof(s)) % SLOTS;
 
-    for (i = 0; i < n_states; i++) {
-        if (memcmp(&seen[i], &s, sizeof(s)) == 0) {
+    while (slots[hash]) {
+        if (memcmp(&seen[slots[hash] - 1], &s, sizeof(s)) == 0) {
             return;
         }
+        hash = (hash + 1) % SLOTS;
     }
     ck_assert_uint_lt(n_states, MOST_STATES);
     seen[n_states] = s;
     states[n_states++] = *m;
+    slots[hash] = n_states;
 }
 
 static void try_everything(size_t state)
@@ -168,6 +177,7 @@ TEST_ROWS(every_event_in_every_state, configs)
     size_t i, by_state[RLK_ELECTION_STOPPING + 1] = {0};
 
     n_states = 0;
+    memset(slots, 0, sizeof(slots));
     election_model_init(&m, &configs[_i].config);
     add(&m);
     for (i = 0; i < n_states; i++) {
