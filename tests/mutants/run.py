@@ -10,8 +10,8 @@ for each mutant: put it into the copy, build what its tests need, run them (at t
 of them wait more than they compute), and take it out again.
 Every one of its tests must fail. "sim" among them is the simulator, which hunts through the seeds 1
 to N. A mutant that does not build is not killed but broken. --by tries other tests than those of
-the table. --one-in N takes one mutant in N, others whenever the table changes: for a suite that
-has not the time for all of them. --minutes N begins no mutant after so long; which ones come first
+the table. --one-in N takes one mutant in N, others whenever the table changes, found by the same
+tests as far as possible: for a suite that has not the time for all of them. --minutes N begins no mutant after so long; which ones come first
 is drawn each time.
 
 The last line is "M mutants, K killed", the exit status 0 if M is K.
@@ -344,8 +344,11 @@ def run(rows, options):
 
 
 def one_in(n, rows):
-    """Every n-th row. The choice depends on the table alone."""
-    return rows[sum(len(row['from']) for row in rows) % n::n]
+    """An n-th of the rows: neighbours when they are sorted by the tests that find them, so that few
+    programs are built and tried without a bug. The choice depends on the table alone."""
+    at = sum(len(row['from']) for row in rows) % n
+    alike = sorted(rows, key=lambda row: row['killed_by'])
+    return alike[at * len(rows) // n:(at + 1) * len(rows) // n]
 
 
 def main(args):
