@@ -277,6 +277,7 @@ static void do_get(const struct model_call *c)
 {
     struct model_key *key = *model_find(c->m, c->s->db, model_word(c, 1));
 
+    model_note_read(c, model_word(c, 1));
     if (key && key->members) {
         resp_put_error(c->out, MODEL_WRONGTYPE);
     } else if (key) {

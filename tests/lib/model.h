@@ -94,6 +94,9 @@ void model_promote(struct model *m);
 /* FLUSHALL. */
 void model_flush(struct model *m);
 
+/* Nobody is told of the next change of what is tracked. */
+void model_forget_tracked(struct model *m);
+
 /* Only the scripts, as SCRIPT FLUSH does. */
 void model_forget_scripts(struct model *m);
 

@@ -56,9 +56,9 @@ void model_subscribe(const struct model_call *c);
 void model_do_publish(const struct model_call *c);
 bool model_client_tracking(const struct model_call *c);
 void model_exists(const struct model_call *c);
+void model_note_read(const struct model_call *c, const char *name);
 void model_changed(struct model *m, const char *key);
 void model_all_changed(struct model *m);
-void model_forget_tracked(struct model *m);
 
 /* model_info.c */
 void model_info(const struct model_call *c);

@@ -218,7 +218,15 @@ static void track(struct model *m, const char *name, long long redirect)
     m->tracked = t;
 }
 
-/* EXISTS key... The keys that are not there are tracked, too. */
+/* A key that is not there is tracked, too. */
+void model_note_read(const struct model_call *c, const char *name)
+{
+    if (c->s->caching) {
+        track(c->m, name, c->s->redirect);
+    }
+}
+
+/* EXISTS key... */
 void model_exists(const struct model_call *c)
 {
     long long n = 0;
@@ -226,9 +234,7 @@ void model_exists(const struct model_call *c)
 
     for (i = 1; i < c->request->argc; i++) {
         n += *model_find(c->m, c->s->db, model_word(c, i)) != NULL;
-        if (c->s->caching) {
-            track(c->m, model_word(c, i), c->s->redirect);
-        }
+        model_note_read(c, model_word(c, i));
     }
     resp_put_int(c->out, n);
 }

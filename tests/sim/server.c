@@ -643,9 +643,9 @@ static void count_keys(struct world *w, unsigned wire, struct message *m, bool c
     wakes_read(w, wire, m->keys, caching);
 }
 
-static void get(struct world *w, unsigned server, struct message *m)
+static void get(struct world *w, unsigned wire, struct message *m, bool caching)
 {
-    unsigned key = (unsigned)__builtin_ctz(m->keys);
+    unsigned key = (unsigned)__builtin_ctz(m->keys), server = w->wires[wire].server;
 
     m->answer = ANSWER_NIL;
     if (key < SIM_STORED && server_value(w, server, key) != NONE) {
@@ -656,6 +656,7 @@ static void get(struct world *w, unsigned server, struct message *m)
         m->integer = key < SIM_STORED ? (int64_t)w->servers[server].keys[key].claim
                                       : (int64_t)w->servers[server].counters[key - SIM_STORED];
     }
+    wakes_read(w, wire, m->keys, caching);
 }
 
 static void get_ttl(struct world *w, unsigned server, struct message *m)
@@ -708,7 +709,7 @@ static void answer_waiting(struct world *w, unsigned wire, struct message *m)
     } else if (m->kind == MESSAGE_EXISTS) {
         count_keys(w, wire, m, caching);
     } else if (m->kind == MESSAGE_GET) {
-        get(w, server, m);
+        get(w, wire, m, caching);
     } else if (m->kind == MESSAGE_PTTL) {
         get_ttl(w, server, m);
     } else if (m->kind == MESSAGE_LISTED) {

@@ -13,7 +13,7 @@ void wakes_subscribe(struct world *w, unsigned wire, struct message *m);
 void wakes_track(struct world *w, unsigned wire, struct message *m);
 void wakes_cache(struct world *w, unsigned wire, struct message *m);
 
-/* EXISTS has read these keys over this connection; caching: it tracks them. */
+/* EXISTS or GET has read these keys over this connection; caching: it tracks them. */
 void wakes_read(struct world *w, unsigned wire, unsigned keys, bool caching);
 
 /* The value or the ttl of a key has changed; FLUSHALL. */
