@@ -152,8 +152,9 @@ struct redlock_options {
     enum redlock_quarantine quarantine;
     /* The time between two inspections of a connected master: 1 to 60000, default 1000. An
      * inspection asks whether the server is still a master and still has its data, and what its
-     * clock shows. Each renewal includes one. 0: only when the master is connected, and while its
-     * votes depend on it.
+     * clock shows. Each renewal includes one. While no lock of this manager can be valid on the
+     * master, there is one in five times as long, but not less than one in 5000; then a request
+     * begins with one. 0: only when the master is connected, and while its votes depend on it.
      *
      * Unless the policy is off, the library keeps a key for this on each master, key_prefix +
      * "redlock:incarnation". Do not delete that key. */

@@ -14,6 +14,11 @@
 #define STATE_PERIOD 30
 #define STATE_PERIOD_WITHOUT_VOTE 2
 
+/* The pause between two regular inspections while nobody relies on the master: so many periods, but
+ * no longer than this, unless a period is. */
+#define IDLE_PERIODS 5
+#define IDLE_MAX_US 5000000
+
 /* ---- questions ---- */
 
 void rlk_inspection_begin(struct rlk_inspection *i)
@@ -60,17 +65,33 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
         .step_us = i->records_step ? rlk_quarantine_step_to_record(q, now_us) : 0};
 }
 
+/* [S11] As long as no vote counts and no lock is held here, we are as a client that is not
+ * connected: the next round begins with an inspection. */
+uint64_t rlk_inspection_pause_us(const struct rlk_quarantine *q, uint64_t period_us, bool relied_on,
+                                 uint64_t now_us)
+{
+    bool waits = relied_on || !rlk_quarantine_is_over(q, now_us);
+    uint64_t idle_us = rlk_time_min(IDLE_PERIODS * period_us, IDLE_MAX_US);
+
+    return waits ? period_us : rlk_time_max(period_us, idle_us);
+}
+
+bool rlk_inspection_is_old(const struct rlk_inspection *i, uint64_t period_us, uint64_t now_us)
+{
+    return now_us >= rlk_time_add(i->sent_us, period_us);
+}
+
 /* All of these may change at any time. While a master does not vote because of them we ask more
  * often, so that it votes soon after it was corrected. */
 bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine *q,
-                          const struct rlk_server *server)
+                          const struct rlk_server *server, unsigned periods)
 {
     bool waits = rlk_server_evicts(server) || rlk_server_may_lack_log(server) ||
                  rlk_quarantine_is_anonymous(q);
     unsigned period = waits ? STATE_PERIOD_WITHOUT_VOTE : STATE_PERIOD;
 
-    i->regular++;
-    return q->policy == RLK_QUARANTINE_STRICT && i->regular % period == 0;
+    i->regular += periods;
+    return q->policy == RLK_QUARANTINE_STRICT && i->regular % period < periods;
 }
 
 bool rlk_inspection_record_step(struct rlk_inspection *i, const struct rlk_quarantine *q,

@@ -1,7 +1,8 @@
 /* inspection.h - what a connected master is asked again and again, and what its replies mean
  * [S7, S11].
  *
- *     UP ------> inspected every inspection_ms, along with renewals, and when there is a reason
+ *     UP ------> inspected every inspection_ms, or less often while nobody relies on it; along with
+ *      ^         renewals, and when there is a reason
  *      ^             |
  *      |             | the master is a replica or was one, it has other data, or it tells a run
  *      +- reconnect -+
@@ -27,7 +28,7 @@ struct rlk_inspection {
     bool refused;      /* the master does not run the script for us: only the time is asked for */
     bool denies_info;  /* since the handshake, the master denies us INFO */
     bool records_step; /* the next inspection records a step of the master's clock */
-    unsigned regular;  /* how many regular inspections were due since the manager began */
+    unsigned regular;  /* how many periods there were since the manager began */
     uint64_t sent_us;  /* when the last one was sent */
 };
 
@@ -105,10 +106,19 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
                                                   const struct rlk_quarantine *q,
                                                   const struct rlk_server *server, uint64_t now_us);
 
-/* Count a regular inspection that is due. True when it asks whether the master evicts, and whether
- * its log is complete, too; or for a run that is unknown. */
+/* How long to wait for the next regular inspection. period_us: inspection_ms, not 0; longer while
+ * nobody relies on this master: it votes, and no lock of ours may be valid on it. */
+uint64_t rlk_inspection_pause_us(const struct rlk_quarantine *q, uint64_t period_us, bool relied_on,
+                                 uint64_t now_us);
+
+/* A round is about to ask a master that nobody relied on: whether it must be inspected first,
+ * because that was done longer ago than period_us. */
+bool rlk_inspection_is_old(const struct rlk_inspection *i, uint64_t period_us, uint64_t now_us);
+
+/* Count a regular inspection that is due, so many periods after the one before. True when it asks
+ * whether the master evicts, and whether its log is complete, too; or for a run that is unknown. */
 bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine *q,
-                          const struct rlk_server *server);
+                          const struct rlk_server *server, unsigned periods);
 
 /* It is certain that the master's clock moved. From now on each inspection records that, until one
  * has found the record. True when this is new: then begin an inspection now. */

@@ -3,6 +3,7 @@
 
 #include "base/rare.h"
 #include "base/mask.h"
+#include "base/time.h"
 #include "core/classify.h"
 #include "lock/lock.h"
 #include "lock/trace.h"
@@ -177,9 +178,12 @@ static uint64_t send_each(const struct rlk_question *q, struct redlock *rl, stru
                           uint64_t nodes, uint64_t now_us)
 {
     uint64_t unsent = 0;
+    uint64_t until_us =
+        q->left == RLK_LEFTOVER_KEYS ? rlk_time_add(now_us, rlk_time_from_ms(d->ttl_ms)) : 0;
     unsigned node;
 
     RLK_MASK_EACH (node, nodes) {
+        rlk_inspect_lease(&rl->nodes[node], until_us, now_us);
         if (!send_to(q, d, &rl->nodes[node], now_us)) {
             unsent |= rlk_mask_bit(node);
         }

@@ -26,10 +26,11 @@ static struct rlk_unsent send_extensions(struct redlock_lock *lock, uint64_t nod
                                          uint64_t now_us)
 {
     struct rlk_claim *claim = lock->claim;
-    uint64_t left = nodes;
+    uint64_t left = nodes, until_us = rlk_time_add(now_us, rlk_time_from_ms(ttl_ms));
     unsigned node;
 
     RLK_MASK_EACH (node, left) {
+        rlk_inspect_lease(&lock->rl->nodes[node], until_us, now_us);
         rlk_inspect_ask(&lock->rl->nodes[node], now_us);
     }
     claim->ttl_ms = ttl_ms > claim->ttl_ms ? ttl_ms : claim->ttl_ms;

@@ -218,16 +218,35 @@ static bool inspects(const struct rlk_node *n)
     return n->options->inspection_us > 0 || rlk_quarantine_needs_inspection(&n->quarantine);
 }
 
+/* [S11] A lock of ours may be valid there, or we wait until it may vote. */
+static bool is_relied_on(const struct rlk_node *n, uint64_t now_us)
+{
+    return now_us < n->leased_us || !rlk_upkeep_is_allowed(n) ||
+           rlk_quarantine_needs_inspection(&n->quarantine);
+}
+
 static void schedule_next(struct rlk_node *n, uint64_t now_us)
 {
     uint64_t pause_us = n->options->inspection_us;
 
-    if (pause_us == 0 && (inspects(n) || !rlk_upkeep_is_allowed(n))) {
+    if (pause_us > 0) {
+        pause_us =
+            rlk_inspection_pause_us(&n->quarantine, pause_us, is_relied_on(n, now_us), now_us);
+    } else if ((inspects(n) || !rlk_upkeep_is_allowed(n))) {
         pause_us = ASK_AGAIN_US;
     }
+    n->inspection_pause_us = pause_us;
     if (pause_us > 0) {
         rlk_timer_set(&n->loop->timers, &n->inspection_timer, rlk_time_add(now_us, pause_us));
     }
+}
+
+/* Without regular inspections each due timer counts as one. */
+static unsigned periods(const struct rlk_node *n)
+{
+    uint64_t period_us = n->options->inspection_us;
+
+    return period_us > 0 ? (unsigned)(n->inspection_pause_us / period_us) : 1;
 }
 
 static bool asks_info(const struct rlk_say *say)
@@ -277,6 +296,21 @@ void rlk_inspect_ask(struct rlk_node *n, uint64_t now_us)
     }
 }
 
+void rlk_inspect_rely(struct rlk_node *n, uint64_t now_us)
+{
+    uint64_t period_us = n->options->inspection_us;
+
+    if (period_us == 0 || n->inspection_pause_us <= period_us) {
+        return;
+    }
+    if (rlk_inspection_is_old(&n->inspection, period_us, now_us)) {
+        rlk_inspect_ask_now(n, now_us);
+    }
+    n->inspection_pause_us = period_us;
+    rlk_timer_set(&n->loop->timers, &n->inspection_timer,
+                  rlk_time_add(n->inspection.sent_us, period_us));
+}
+
 void rlk_inspect_record_step(struct rlk_node *n, uint64_t now_us)
 {
     if (rlk_inspection_record_step(&n->inspection, &n->quarantine, &n->info)) {
@@ -313,7 +347,7 @@ static void on_inspection_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_node *n = RLK_CONTAINER(t, struct rlk_node, inspection_timer);
 
-    if (inspects(n) && rlk_inspection_count(&n->inspection, &n->quarantine, &n->info)) {
+    if (inspects(n) && rlk_inspection_count(&n->inspection, &n->quarantine, &n->info, periods(n))) {
         ask_state(n, now_us);
     }
     if (inspects(n) && rlk_inspection_is_due(&n->inspection, now_us)) {

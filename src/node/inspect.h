@@ -8,7 +8,8 @@
  * that was promoted, have a key that another run wrote.
  *
  * A script reads the key, writes it again where necessary, and returns the time: at the end of the
- * handshake, every inspection_ms, along with renewals, and when a vote did not find the mark.
+ * handshake, every inspection_ms while we rely on the server, and less often while we do not;
+ * before a round that begins to; along with renewals, and when a vote did not find the mark.
  * core/inspection.h decides what to ask and what follows from the replies. */
 #ifndef RLK_NODE_INSPECT_H
 #define RLK_NODE_INSPECT_H
@@ -19,8 +20,8 @@
 #include "core/inspection.h"
 #include "core/server.h"
 #include "node/command.h"
+#include "node/node.h"
 
-struct rlk_node;
 struct rlk_reply;
 struct rlk_say;
 
@@ -38,6 +39,21 @@ void rlk_inspect_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64
  * does nothing if the last inspection was a moment ago, or if inspection_ms is 0. */
 void rlk_inspect_ask_now(struct rlk_node *n, uint64_t now_us);
 void rlk_inspect_ask(struct rlk_node *n, uint64_t now_us);
+
+/* [S11] The next command asks for a lease that lasts until then. _lease: where no other lease of
+ * ours may be valid, the server is inspected before it replies to that command, if that was done
+ * longer ago than inspection_ms, and every inspection_ms from now on: _rely. */
+void rlk_inspect_rely(struct rlk_node *n, uint64_t now_us);
+
+static inline void rlk_inspect_lease(struct rlk_node *n, uint64_t until_us, uint64_t now_us)
+{
+    if (until_us > n->leased_us) {
+        if (now_us >= n->leased_us) {
+            rlk_inspect_rely(n, now_us);
+        }
+        n->leased_us = until_us;
+    }
+}
 
 /* It is certain that the server's clock was set: write that into the incarnation key, with this
  * inspection and each one after it, until it is written [S11]. */

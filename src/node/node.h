@@ -115,6 +115,8 @@ struct rlk_node {
     struct rlk_quarantine quarantine;
     struct rlk_inspection inspection;
     struct rlk_upkeep upkeep;
+    uint64_t leased_us;                /* until when a lease of ours on it may last */
+    uint64_t inspection_pause_us;      /* from the last regular inspection to the next */
     struct rlk_timer inspection_timer; /* when to inspect it next: node/inspect.c */
 
     struct rlk_trouble trouble;      /* the last thing that went wrong */

@@ -182,6 +182,18 @@ void rig_wait_until_it_counts(size_t node)
     loop_must_true(rig.base, counts, NULL);
 }
 
+void rig_idle(void)
+{
+    size_t before;
+
+    rig_pass_ms(1000);
+    loop_settle(rig.base);
+    before = fake_count(rig.nodes[0], "EVAL");
+    rig_pass_ms(2500);
+    loop_settle(rig.base);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before);
+}
+
 void rig_inspect_all(void)
 {
     size_t i, before[3];

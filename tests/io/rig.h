@@ -63,6 +63,10 @@ void rig_restart(size_t node);
 void rig_vote_must_not_count(const char *key, int fence, const char *why);
 void rig_vote_must_count(const char *key, int fence);
 
+/* With inspections every second: until the next one is more than two seconds away, because nobody
+ * relies on a master, and the last one was more than one second ago. */
+void rig_idle(void);
+
 /* Let the next inspection be due, and wait until every master has answered it. */
 void rig_inspect_all(void);
 

@@ -27,6 +27,26 @@ TEST_LOOP(a_flushall_is_seen_by_the_inspection, 0, 2)
     rig_vote_must_count("k", 0);
 }
 
+/* [S11] A client that relied on no master was inspecting it seldom: its round begins with an
+ * inspection, and the vote comes after that. */
+TEST(a_flushall_is_seen_by_the_first_round_of_a_client_that_was_idle)
+{
+    struct outcome got;
+    size_t greetings;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, 1000);
+    rig_idle();
+    greetings = rig_greetings(0);
+    model_flush(rig_model(0));
+    rig_must_count(0);
+    farm_give_away(&rig, 1, 2);
+    got = farm_acquire(&rig, "k");
+    ck_assert_int_ne(got.status, REDLOCK_OK);
+    ck_assert_int_ne(got.votes[0].vote, REDLOCK_VOTE_YES);
+    rig_wait_until_greeted(0, greetings);
+    rig_must_be_quarantined(0, "its data were deleted");
+}
+
 /* There is no inspection in between: the vote itself reads the mark. */
 TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 {

@@ -438,3 +438,40 @@ TEST(inspections_do_not_pile_up_when_they_are_not_answered)
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "EVAL", before + 2);
 }
+
+/* [S11] While no vote is asked for and no lock is held, seldom. */
+TEST(a_master_that_nobody_relies_on_is_inspected_less_often)
+{
+    size_t before, states, i;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, 1000);
+    before = fake_count(rig.nodes[0], "EVAL");
+    states = fake_count(rig.nodes[0], "INFO persistence");
+    for (i = 0; i < 30; i++) {
+        rig_pass_ms(1000);
+    }
+    loop_settle(rig.base);
+    ck_assert_uint_ge(fake_count(rig.nodes[0], "EVAL"), before + 5);
+    ck_assert_uint_le(fake_count(rig.nodes[0], "EVAL"), before + 6);
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "INFO persistence"), states + 1);
+}
+
+/* The last inspection was longer ago than inspection_ms: there is one before the vote, and every
+ * inspection_ms while the lock lasts. */
+TEST(a_round_begins_with_an_inspection)
+{
+    size_t before, i;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, 1000);
+    rig_idle();
+    before = fake_count(rig.nodes[0], "EVAL");
+    farm_must_acquire(&rig, "k");
+    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1);
+    ck_assert_int_lt(fake_find(rig.nodes[0], 0, fake_n_commands(rig.nodes[0], 0) - 3, "EVAL"),
+                     fake_find(rig.nodes[0], 0, 0, "SET k"));
+    for (i = 1; i <= 3; i++) {
+        rig_pass_ms(1000);
+        loop_settle(rig.base);
+        ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1 + i);
+    }
+}

@@ -129,12 +129,51 @@ TEST_LOOP(whether_it_evicts_is_asked_more_often_while_it_does, 0, 6)
     server.maxmemory = 1;
     strcpy(server.policy, _i % 2 ? "allkeys-lru" : "noeviction");
     for (i = 1; i <= 60; i++) {
-        bool ask = rlk_inspection_count(&inspection, &quarantine, &server);
+        bool ask = rlk_inspection_count(&inspection, &quarantine, &server, 1);
 
         ck_assert(!ask || i % turn == 0);
         asked += ask;
     }
     ck_assert_uint_eq(asked, policy == RLK_QUARANTINE_STRICT ? 60 / turn : 0);
+}
+
+/* [S11] By _i: whether we rely on the master, and whether its votes count. */
+TEST_LOOP(a_master_that_votes_and_that_nobody_relies_on_is_inspected_less_often, 0, 4)
+{
+    bool relied_on = _i & 1, counts = _i & 2;
+
+    set_up_known(RLK_QUARANTINE_STRICT);
+    if (!counts) {
+        step(RLK_INSPECTION_MARK_MISSED, RLK_INSPECTION_ANSWERED, 0);
+    }
+    ck_assert_uint_eq(rlk_inspection_pause_us(&quarantine, S, relied_on, NOW),
+                      counts && !relied_on ? 5 * S : S);
+    ck_assert_uint_eq(rlk_inspection_pause_us(&quarantine, S / 20, relied_on, NOW),
+                      counts && !relied_on ? S / 4 : S / 20);
+    ck_assert_uint_eq(rlk_inspection_pause_us(&quarantine, 2 * S, relied_on, NOW),
+                      counts && !relied_on ? 5 * S : 2 * S);
+    ck_assert_uint_eq(rlk_inspection_pause_us(&quarantine, 60 * S, relied_on, NOW), 60 * S);
+}
+
+TEST(an_inspection_is_old_after_a_period)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    rlk_inspection_ask(&inspection, &quarantine, &server, NOW);
+    ck_assert(!rlk_inspection_is_old(&inspection, S, NOW + S - 1));
+    ck_assert(rlk_inspection_is_old(&inspection, S, NOW + S));
+}
+
+/* [S11] By _i: how many periods are between two inspections. */
+TEST_LOOP(rare_inspections_ask_for_the_state_as_often, 1, 8)
+{
+    unsigned i, asked = 0;
+
+    set_up_known(RLK_QUARANTINE_STRICT);
+    for (i = 0; i < 600; i += (unsigned)_i) {
+        asked += rlk_inspection_count(&inspection, &quarantine, &server, (unsigned)_i);
+    }
+    ck_assert_uint_ge(asked, 20);
+    ck_assert_uint_le(asked, 21);
 }
 
 TEST(each_inspection_records_a_step_until_it_is_on_record)
@@ -253,8 +292,8 @@ TEST_LOOP(votes_wait_until_the_log_is_complete, 0, 3)
     step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(out.quarantined == strict && votes() == !strict && !quarantine.durable);
     ck_assert_int_eq(rlk_quarantine_needs_inspection(&quarantine), strict);
-    rlk_inspection_count(&inspection, &quarantine, &server);
-    ck_assert_int_eq(rlk_inspection_count(&inspection, &quarantine, &server), strict);
+    rlk_inspection_count(&inspection, &quarantine, &server, 1);
+    ck_assert_int_eq(rlk_inspection_count(&inspection, &quarantine, &server, 1), strict);
     server.aof_rewrites = false;
     step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(votes() && !rlk_quarantine_needs_inspection(&quarantine) && !quarantine.durable);
@@ -270,8 +309,8 @@ TEST_LOOP(a_run_that_is_told_later_needs_a_new_greeting, 0, 3)
     step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(votes() == !strict);
     ck_assert_int_eq(rlk_quarantine_needs_inspection(&quarantine), strict);
-    rlk_inspection_count(&inspection, &quarantine, &server);
-    ck_assert_int_eq(rlk_inspection_count(&inspection, &quarantine, &server), strict);
+    rlk_inspection_count(&inspection, &quarantine, &server, 1);
+    ck_assert_int_eq(rlk_inspection_count(&inspection, &quarantine, &server, 1), strict);
     step(RLK_INSPECTION_STATE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert_int_eq(out.reconnect, RLK_RECONNECT_NOT);
     strcpy(server.run_id, "abc");

@@ -1,6 +1,7 @@
 /* exporter.c - redlock exporter: gives Prometheus the state of the masters and of some locks.
  *
- * The manager inspects its masters every second by itself: their round trips are measured by that.
+ * The manager inspects its masters every five seconds by itself: their round trips are measured by
+ * that.
  * The keys are queried every five seconds, and not by each request: so a request is answered at
  * once, and many requests send no more to the masters.
  */
