@@ -51,9 +51,22 @@ static bool begins_tracking(const struct rlk_say *say)
     return look_of(say->context)->tracked && look_of(say->context)->part != RLK_LOOK_REST;
 }
 
-static bool asks_for_value(const struct rlk_say *say)
+/* One command reads all that is to be tracked: CLIENT CACHING is for the command behind it. */
+static bool asks_whether_exists(const struct rlk_say *say)
 {
-    return look_of(say->context)->part != RLK_LOOK_FIRST;
+    return look_of(say->context)->part == RLK_LOOK_EXISTS ||
+           (begins_tracking(say) && look_of(say->context)->part == RLK_LOOK_ALL);
+}
+
+static bool asks_for_value_alone(const struct rlk_say *say)
+{
+    return look_of(say->context)->part == RLK_LOOK_VALUE;
+}
+
+static bool asks_for_all(const struct rlk_say *say)
+{
+    return look_of(say->context)->part == RLK_LOOK_ALL ||
+           look_of(say->context)->part == RLK_LOOK_REST;
 }
 
 static bool counts_waiters(const struct rlk_say *say)
@@ -93,7 +106,8 @@ static bool format_ttl(struct rlk_command *c, const struct rlk_say *say)
 
 /* ---- the replies ---- */
 
-/* The reply to CLIENT CACHING YES, or to the EXISTS after it: the server tracks what that reads. */
+/* The reply to CLIENT CACHING YES, or to the command after it: the server tracks what that reads.
+ */
 static void take_tracked(const struct rlk_heard *h)
 {
     struct rlk_look *l = h->context;
@@ -108,7 +122,7 @@ static void take_exists(const struct rlk_heard *h)
     struct rlk_look *l = h->context;
 
     take_tracked(h);
-    if (l->part == RLK_LOOK_FIRST && h->reply->type == RLK_REPLY_INTEGER &&
+    if (l->part == RLK_LOOK_EXISTS && h->reply->type == RLK_REPLY_INTEGER &&
         h->reply->integer == 0) {
         rlk_found_take_value(&l->found, &nil);
     }
@@ -135,6 +149,12 @@ static void take_value(const struct rlk_heard *h)
     rlk_found_take_value(&l->found, h->reply);
 }
 
+static void take_value_alone(const struct rlk_heard *h)
+{
+    take_tracked(h);
+    take_value(h);
+}
+
 static void take_ttl(const struct rlk_heard *h)
 {
     struct rlk_look *l = h->context;
@@ -154,12 +174,33 @@ static void trace_found(const struct rlk_look *l, const struct rlk_node *n)
 
 static bool ask_for_rest(struct rlk_look *l, struct rlk_node *n, uint64_t now_us);
 
+static bool is_known(const struct rlk_look *l)
+{
+    const struct rlk_found *f = &l->found, *k = l->known;
+
+    return f->public.reply == REDLOCK_REPLY_HELD && k->public.reply == REDLOCK_REPLY_HELD &&
+           f->full_len == k->full_len && f->len == k->len &&
+           memcmp(f->value, k->value, f->len) == 0;
+}
+
+/* What the part that was asked first tells about the rest. */
+static bool is_complete(struct rlk_look *l)
+{
+    bool is_free = l->found.public.reply == REDLOCK_REPLY_FREE;
+
+    if (l->part == RLK_LOOK_VALUE && (is_free || is_known(l))) {
+        l->found.public.counter = l->known->public.counter;
+        l->found.public.ttl_ms = is_free ? 0 : l->known->public.ttl_ms;
+        return true;
+    }
+    return is_free || l->part == RLK_LOOK_ALL || l->part == RLK_LOOK_REST;
+}
+
 static void on_look_done(const struct rlk_heard *h)
 {
     struct rlk_look *l = h->context;
 
-    if (l->part == RLK_LOOK_FIRST && l->found.public.reply != REDLOCK_REPLY_FREE &&
-        ask_for_rest(l, h->node, h->now_us)) {
+    if (!is_complete(l) && ask_for_rest(l, h->node, h->now_us)) {
         return;
     }
     trace_found(l, h->node);
@@ -183,11 +224,12 @@ static const struct rlk_talk look_talk = {
     RLK_LINES({.words = RLK_WORDS("CLIENT", "CACHING", "YES"),
                .when = begins_tracking,
                .take = take_tracked},
-              {.format = format_exists, .when = begins_tracking, .take = take_exists},
-              {.format = format_counter, .when = asks_for_value, .take = take_counter},
+              {.format = format_exists, .when = asks_whether_exists, .take = take_exists},
+              {.format = format_value, .when = asks_for_value_alone, .take = take_value_alone},
+              {.format = format_counter, .when = asks_for_all, .take = take_counter},
               {.format = format_waiters, .when = counts_waiters, .take = take_waiters},
-              {.format = format_value, .when = asks_for_value, .take = take_value},
-              {.format = format_ttl, .when = asks_for_value, .take = take_ttl}),
+              {.format = format_value, .when = asks_for_all, .take = take_value},
+              {.format = format_ttl, .when = asks_for_all, .take = take_ttl}),
     .free = end_look, .done = on_look_done, .broken = on_look_broken};
 
 static bool ask_for_rest(struct rlk_look *l, struct rlk_node *n, uint64_t now_us)
@@ -198,7 +240,7 @@ static bool ask_for_rest(struct rlk_look *l, struct rlk_node *n, uint64_t now_us
 
 /* The user may look again while it is told the result: until that call returns, the look before has
  * a reference, too. Both together stand for one reference to the user. */
-bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, bool brief,
+bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, enum rlk_look_part part,
                     uint64_t now_us)
 {
     bool is_first = l->refs == 0;
@@ -206,7 +248,7 @@ bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, bool br
     rlk_found_clear(&l->found);
     memset(&l->found, 0, sizeof(l->found));
     l->tracked = tracks;
-    l->part = tracks && brief ? RLK_LOOK_FIRST : RLK_LOOK_ALL;
+    l->part = part;
     if (!rlk_talk_begin(&n->link, &look_talk, l, now_us)) {
         return false;
     }

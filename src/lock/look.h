@@ -27,19 +27,22 @@ struct rlk_look_user {
     void (*free)(struct rlk_look_user *user);
 };
 
-/* A look at a key that is probably not there asks for a part first. */
+/* A look that will probably find what is known asks for a part first. */
 enum rlk_look_part {
     RLK_LOOK_ALL = 0,
-    RLK_LOOK_FIRST, /* whether there is a key or a counter; the master tracks both */
-    RLK_LOOK_REST   /* the rest, because there is one */
+    RLK_LOOK_EXISTS, /* whether there is a key or a counter */
+    RLK_LOOK_VALUE,  /* whether the key has the value that is known */
+    RLK_LOOK_REST    /* the rest, because there is one, or it has another value */
 };
 
 /* A look at one master. */
 struct rlk_look {
     unsigned refs; /* the first member, as conversations count them */
     struct rlk_look_user *user;
-    bool tracked;            /* the master will report when the key or its counter changes */
-    enum rlk_look_part part; /* what was asked last */
+    bool tracked;                  /* the master will report when that changes which it was asked to
+                                      track: the key and its counter, or the key */
+    enum rlk_look_part part;       /* what was asked last */
+    const struct rlk_found *known; /* RLK_LOOK_VALUE: a key that has a value */
     struct rlk_found found;
 };
 
@@ -49,12 +52,11 @@ struct rlk_look {
 int rlk_look_claim(struct redlock *rl, const char *key, size_t key_len, size_t token_len,
                    struct rlk_claim **ret_claim);
 
-/* Send the questions; `found` is empty then. tracks: the master is to report the next change.
- * brief: probably there is neither a key nor a counter, so ask for more only if there is; it
- * matters with `tracks` only. False: nothing will be reported, because they could not be sent. The
- * look must not be under way.
- */
-bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, bool brief,
+/* Send the questions; `found` is empty then. tracks: the master is to report the next change. part:
+ * _ALL; or _EXISTS, if probably there is neither a key nor a counter; or _VALUE, if the key
+ * probably has the value of `known`: then the counter and the ttl are those that were known. False:
+ * nothing will be reported, because they could not be sent. The look must not be under way. */
+bool rlk_look_begin(struct rlk_look *l, struct rlk_node *n, bool tracks, enum rlk_look_part part,
                     uint64_t now_us);
 
 /* Report nothing any more; `found` stays as it is. */

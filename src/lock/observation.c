@@ -19,10 +19,24 @@
 #include "node/capacity.h"
 #include "node/claim.h"
 
+/* [O1] After so many looks in a row at the value alone, one reads the ttl, too: it tells a key that
+ * is renewed from one that is reported without a change [O3]. */
+#define MOST_BRIEF 3
+
+/* What a master tracks, as bits. */
+enum {
+    TRACKS_KEY = 1,
+    TRACKS_COUNTER = 2,
+    TRACKS_BOTH = 3
+};
+
 /* What one master has said. */
 struct answer {
     struct rlk_look look;
     struct rlk_found known;
+    uint8_t tracked; /* of these it will report the next change */
+    bool armed;      /* by the last look: it tracked both already */
+    uint8_t brief;   /* looks in a row that found the value that was known, and read no more */
 };
 
 struct rlk_observation {
@@ -56,16 +70,38 @@ static void on_unused(struct rlk_look_user *user)
 
 static void step_observation(struct rlk_observation *o, const struct rlk_event *ev);
 
-/* Looks do not wait in the send queue: an observation has only one at a time on each master. Where
- * nobody bids for long, most looks find nothing. */
+/* [O1] A master reports one change of what it tracks. Where it has reported nothing since, it need
+ * not be told to track; where only the key has changed, that was a renewal in most cases, and the
+ * value is enough. Where nobody bids for long, most looks find nothing. */
+static enum rlk_look_part part_of(const struct answer *a)
+{
+    const struct redlock_query_node *last = &a->known.public;
+
+    if (last->reply == REDLOCK_REPLY_FREE && last->counter == 0) {
+        return RLK_LOOK_EXISTS;
+    }
+    return last->reply == REDLOCK_REPLY_HELD && a->tracked == TRACKS_COUNTER &&
+                   a->brief < MOST_BRIEF
+               ? RLK_LOOK_VALUE
+               : RLK_LOOK_ALL;
+}
+
+/* Looks do not wait in the send queue: an observation has only one at a time on each master. What
+ * a master says of a change counts from now on. */
 static bool ask_node(struct rlk_observation *o, unsigned node, uint64_t now_us)
 {
     struct rlk_node *n = &o->rl->nodes[node];
-    const struct redlock_query_node *last = &o->answers[node].known.public;
-    bool had_nothing = last->reply == REDLOCK_REPLY_FREE && last->counter == 0;
+    struct answer *a = &o->answers[node];
+    bool can_track = rlk_subscriber_tracks(n);
+    bool tracks = can_track && a->tracked != TRACKS_BOTH;
+    enum rlk_look_part part = can_track ? part_of(a) : RLK_LOOK_ALL;
 
-    return rlk_capacity_is_free_to_wait(n) &&
-           rlk_look_begin(&o->answers[node].look, n, rlk_subscriber_tracks(n), had_nothing, now_us);
+    if (!rlk_capacity_is_free_to_wait(n) || !rlk_look_begin(&a->look, n, tracks, part, now_us)) {
+        return false;
+    }
+    a->armed = can_track && !tracks;
+    a->tracked = can_track ? TRACKS_BOTH : 0;
+    return true;
 }
 
 static void ask_all(struct rlk_observation *o, uint64_t nodes, uint64_t now_us)
@@ -118,27 +154,70 @@ static void keep(struct answer *a)
     memset(&a->look.found, 0, sizeof(a->look.found));
 }
 
+/* A look at the value alone has not read the ttl: it ends no sooner than it did. */
+static void keep_end(struct rlk_observation *o, unsigned node, uint64_t now_us)
+{
+    struct redlock_query_node *f = &o->answers[node].known.public;
+    uint64_t end_us = o->observer.view.end[node];
+
+    f->ttl_ms = end_us == RLK_NEVER ? UINT64_MAX : rlk_time_sub(end_us, now_us) / 1000;
+}
+
+/* [O3] The master said before that it would report a change, and this look finds one that it has
+ * not reported. */
+static bool is_unreported(const struct rlk_observation *o, const struct rlk_event *ev)
+{
+    const struct rlk_holder_view *v = &o->observer.view;
+    const struct answer *a = &o->answers[ev->node];
+    uint64_t bit = rlk_mask_bit(ev->node);
+
+    return a->armed && a->tracked == TRACKS_BOTH && (v->answered & bit) != 0 &&
+           (((v->held & bit) != 0) != ev->look.held || v->counter[ev->node] != ev->look.counter ||
+            (ev->look.held && v->value[ev->node] != ev->look.value));
+}
+
+static void take_answer(struct rlk_observation *o, struct rlk_event *ev)
+{
+    struct answer *a = &o->answers[ev->node];
+    struct redlock_query_node *f = &a->known.public;
+    bool is_brief = a->look.part == RLK_LOOK_VALUE;
+    bool tells = a->look.tracked || a->armed;
+
+    keep(a);
+    ev->look.answered = f->reply != REDLOCK_REPLY_NONE;
+    ev->look.held = f->reply == REDLOCK_REPLY_HELD;
+    if (is_brief && ev->look.held) {
+        keep_end(o, ev->node, ev->now_us);
+    }
+    a->brief = is_brief ? (uint8_t)(a->brief + 1) : 0;
+    ev->look.value = ev->look.held ? number_of(o, &a->known) : 0;
+    ev->look.ttl_us = rlk_time_from_ms(f->ttl_ms);
+    ev->look.counter = f->counter;
+    ev->look.hears = tells && rlk_subscriber_tracks(&o->rl->nodes[ev->node]);
+    a->tracked = ev->look.answered && ev->look.hears ? a->tracked : 0;
+}
+
 /* The subscriber connection may have gone down since the question. */
 static void on_looked(struct rlk_look_user *user, struct rlk_node *n, uint64_t now_us)
 {
     struct rlk_observation *o = RLK_CONTAINER(user, struct rlk_observation, user);
-    struct answer *a = &o->answers[n->index];
-    struct redlock_query_node *f = &a->known.public;
     struct rlk_event ev = {.kind = RLK_EVENT_LOOKED, .node = n->index, .now_us = now_us};
+    bool unreported;
 
     if (n->link.state != RLK_LINK_UP) {
         ev.kind = RLK_EVENT_NODE_DOWN;
+        o->answers[n->index].tracked = 0;
         step_observation(o, &ev);
         return;
     }
-    keep(a);
-    ev.look.answered = f->reply != REDLOCK_REPLY_NONE;
-    ev.look.held = f->reply == REDLOCK_REPLY_HELD;
-    ev.look.value = ev.look.held ? number_of(o, &a->known) : 0;
-    ev.look.ttl_us = rlk_time_from_ms(f->ttl_ms);
-    ev.look.counter = f->counter;
-    ev.look.hears = a->look.tracked && rlk_subscriber_tracks(n);
+    take_answer(o, &ev);
+    unreported = is_unreported(o, &ev);
     step_observation(o, &ev);
+    if (unreported) {
+        o->answers[n->index].tracked = 0;
+        ev.kind = RLK_EVENT_CHANGED;
+        step_observation(o, &ev);
+    }
 }
 
 /* ---- reporting ---- */
@@ -247,6 +326,12 @@ static struct rlk_observation *observation_of(struct rlk_operation *op)
     return RLK_CONTAINER(op, struct rlk_observation, operation);
 }
 
+static bool ends_tracking(const struct rlk_event *ev)
+{
+    return ev->kind == RLK_EVENT_NODE_UP || ev->kind == RLK_EVENT_NODE_DOWN ||
+           ev->kind == RLK_EVENT_SUBSCRIBED || ev->kind == RLK_EVENT_UNSUBSCRIBED;
+}
+
 /* The subscriber connection goes down with its node, and no other event says so for a node that was
  * UP. */
 static void on_observation_event(struct rlk_operation *op, const struct rlk_event *ev)
@@ -254,6 +339,9 @@ static void on_observation_event(struct rlk_operation *op, const struct rlk_even
     struct rlk_observation *o = observation_of(op);
     struct rlk_event copy = *ev;
 
+    if (ends_tracking(ev)) {
+        o->answers[ev->node].tracked = 0;
+    }
     if (ev->kind == RLK_EVENT_UNSUBSCRIBED && o->rl->nodes[ev->node].link.state != RLK_LINK_UP) {
         copy.kind = RLK_EVENT_NODE_DOWN;
     }
@@ -288,11 +376,15 @@ static const struct rlk_operation_kind operation_kind = {
 void rlk_observation_changed(struct redlock *rl, const char *key, size_t len,
                              const struct rlk_event *ev)
 {
-    struct rlk_list *links = rlk_observed_find(&rl->observed, key, len), *link, *next;
+    bool is_counter;
+    struct rlk_list *links = rlk_observed_find(&rl->observed, key, len, &is_counter), *link, *next;
 
     if (links) {
         RLK_LIST_EACH (link, next, links) {
-            step_observation(RLK_CONTAINER(link, struct rlk_observation, observed.link), ev);
+            struct rlk_observation *o = RLK_CONTAINER(link, struct rlk_observation, observed.link);
+
+            o->answers[ev->node].tracked &= (uint8_t) ~(is_counter ? TRACKS_COUNTER : TRACKS_KEY);
+            step_observation(o, ev);
         }
     }
 }
@@ -312,6 +404,7 @@ static struct rlk_observation *make_observation(struct redlock *rl, struct rlk_c
     o->user = (struct rlk_look_user){.key = key, .refs = 1, .done = on_looked, .free = on_unused};
     for (i = 0; i < n; i++) {
         o->answers[i].look.user = &o->user;
+        o->answers[i].look.known = &o->answers[i].known;
     }
     rlk_observer_init(&o->observer, n, rl->options.node_timeout_us);
     rlk_call_init(&o->report, report_observation);

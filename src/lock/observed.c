@@ -69,18 +69,18 @@ void rlk_observed_remove(struct rlk_observed *o, struct rlk_observed_link *who)
 }
 
 /* No key has the name of a counter: requests refuse such names. */
-struct rlk_list *rlk_observed_find(struct rlk_observed *o, const char *name, size_t len)
+struct rlk_list *rlk_observed_find(struct rlk_observed *o, const char *name, size_t len,
+                                   bool *ret_is_counter)
 {
     static const char counter[] = RLK_COMMAND_COUNTER;
     size_t more = sizeof(counter) - 1;
     struct rlk_observed_key *key;
 
+    *ret_is_counter = len > more && memcmp(name + len - more, counter, more) == 0;
     if (o->keys.count == 0) {
         return NULL;
     }
-    if (len > more && memcmp(name + len - more, counter, more) == 0) {
-        len -= more;
-    }
+    len -= *ret_is_counter ? more : 0;
     key = find_observed(o, name, len);
     return key ? &key->links : NULL;
 }

@@ -31,8 +31,9 @@ bool rlk_observed_add(struct rlk_observed *o, struct rlk_observed_link *who, con
 void rlk_observed_remove(struct rlk_observed *o, struct rlk_observed_link *who);
 
 /* The list of the links of the observers of this key, or of the key whose counter has this name;
- * NULL: there are none. */
-struct rlk_list *rlk_observed_find(struct rlk_observed *o, const char *name, size_t len);
+ * NULL: there are none. *ret_is_counter is always written. */
+struct rlk_list *rlk_observed_find(struct rlk_observed *o, const char *name, size_t len,
+                                   bool *ret_is_counter);
 
 /* A number for the bytes of a value that nobody can predict. */
 uint64_t rlk_observed_number(const struct rlk_observed *o, const void *value, size_t len);

@@ -44,7 +44,8 @@ static void on_unused(struct rlk_look_user *user)
 
 static void ask_holder(struct rlk_gather *g, unsigned node, uint64_t now_us)
 {
-    if (!rlk_look_begin(&query_of(g)->looks[node], &g->rl->nodes[node], false, false, now_us)) {
+    if (!rlk_look_begin(&query_of(g)->looks[node], &g->rl->nodes[node], false, RLK_LOOK_ALL,
+                        now_us)) {
         rlk_gather_done(g, node);
     }
 }

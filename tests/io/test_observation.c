@@ -146,6 +146,12 @@ static size_t looks(void)
     return waiter_count(&f, "PTTL k");
 }
 
+/* Looks at which the masters were told to report the next change. */
+static size_t tracked(void)
+{
+    return waiter_count(&f, "CLIENT CACHING");
+}
+
 /* ---- what is reported ---- */
 
 CASE("reports");
@@ -175,17 +181,61 @@ TEST(a_majority_is_enough_and_needed)
     must_see("fhf");
 }
 
-TEST(a_renewal_is_one_look_and_no_report)
+/* The value is enough; now and then the ttl shows that it was a renewal. */
+TEST(a_renewal_is_one_short_look_and_no_report)
+{
+    size_t full, all, values, i;
+
+    start();
+    count_fence(ALL, "7");
+    give(ALL, "a", 60000);
+    must_see("fh");
+    full = looks();
+    all = tracked();
+    values = waiter_count(&f, "GET k");
+    for (i = 1; i <= 3; i++) {
+        give(ALL, "a", 60000 + 1000 * i);
+    }
+    must_see("fh");
+    ck_assert_uint_eq(looks(), full);
+    ck_assert_uint_eq(tracked(), all + 3 * MASTERS);
+    ck_assert_uint_eq(waiter_count(&f, "GET k"), values + 3 * MASTERS);
+    give(ALL, "a", 70000);
+    ck_assert_uint_eq(looks(), full + MASTERS);
+    ck_assert_uint_eq(seen.fence, 7);
+}
+
+/* Deleted and set again in one go: the master reports one change. */
+TEST(another_value_is_no_renewal)
+{
+    start();
+    give(ALL, "a", 60000);
+    must_see("fh");
+    give(ALL, "b", 3600000);
+    must_see("fhh");
+    ck_assert_str_eq(seen.token, "b");
+    ck_assert_uint_gt(seen.ttl_ms, 3000000);
+}
+
+/* Of what it has not reported, nothing is asked anew; but its messages may be lost. */
+TEST(a_change_that_was_not_reported_is_found_and_tracked_again)
 {
     size_t n;
 
     start();
-    give(ALL, "a", 60000);
+    give(ALL, "a", 3600000);
     must_see("fh");
-    n = looks();
-    give(ALL, "a", 70000);
+    model_forget_tracked(fake_model(f.nodes[0]));
+    model_forget_tracked(fake_model(f.nodes[1]));
+    model_forget_tracked(fake_model(f.nodes[2]));
+    n = tracked();
+    give(ALL, "b", 3600000);
     must_see("fh");
-    ck_assert_uint_eq(looks(), n + MASTERS);
+    pass_ms(LOOKED_MS);
+    must_see("fhh");
+    ck_assert_uint_gt(tracked(), n + 2 + 2);
+    give(ALL, "c", 3600000);
+    must_see("fhhh");
 }
 
 /* The next one takes over before the settling is over. */
@@ -300,20 +350,21 @@ CASE("looks");
 /* Where there was nothing, the value and its ttl are asked for only when there is something. */
 TEST(masters_that_push_are_not_polled)
 {
-    size_t n, all;
+    size_t n, all, told;
 
     start();
-    n = waiter_count(&f, "CLIENT CACHING");
+    n = waiter_count(&f, "EXISTS");
+    told = tracked();
     all = looks();
     pass_ms(60000);
-    n = waiter_count(&f, "CLIENT CACHING") - n;
+    ck_assert_uint_eq(tracked(), told);
+    n = waiter_count(&f, "EXISTS") - n;
     ck_assert_uint_ge(n, (size_t)MASTERS * 60000 / LOOKED_MS);
     ck_assert_uint_le(n, (size_t)MASTERS * 60000 / 3700);
     ck_assert_uint_eq(looks(), all);
     give(ALL, "a", 60000);
     must_see("fh");
     ck_assert_uint_eq(looks(), all + MASTERS);
-    ck_assert_uint_eq(waiter_count(&f, "CLIENT CACHING"), waiter_count(&f, "EXISTS"));
 }
 
 TEST(a_change_meanwhile_is_one_more_look)
@@ -382,6 +433,12 @@ TEST(after_a_flush_all_masters_are_looked_at)
     }
     loop_settle(f.base);
     must_see("fhf");
+    for (i = 0; i < MASTERS; i++) { /* there is no news, but nothing is tracked any more */
+        model_flush(fake_model(f.nodes[i]));
+    }
+    must_see("fhf");
+    give(ALL, "b", 60000);
+    must_see("fhfh");
 }
 
 static const struct {
