@@ -46,6 +46,7 @@ static int fresh_claim(struct redlock_lock *lock)
             return REDLOCK_ENOMEM;
         }
         rlk_lock_set_claim(lock, claim);
+        lock->acquiring->tracked = 0;
         lock->unnamed = 0;
         rlk_detail_reset(lock->details, lock->rl->options.n_nodes);
     }

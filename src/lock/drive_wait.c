@@ -74,19 +74,38 @@ static bool format_exists(struct rlk_command *c, const struct rlk_say *say)
 static const struct rlk_talk tracking = {
     RLK_LINES({.words = RLK_WORDS("CLIENT", "CACHING", "YES")}, {.format = format_exists})};
 
-static void track(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
+static bool track(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
 {
-    if (rlk_subscriber_tracks(n) && rlk_capacity_is_free_to_wait(n)) {
-        rlk_talk_begin(&n->link, &tracking, claim, now_us);
+    return rlk_subscriber_tracks(n) && rlk_capacity_is_free_to_wait(n) &&
+           rlk_talk_begin(&n->link, &tracking, claim, now_us);
+}
+
+/* How long we rely on the servers to track the keys, if none of them reports anything. A report may
+ * be lost. */
+#define TRACKED_US 10000000
+
+/* A key that has not changed is still tracked. */
+static uint64_t still_tracked(struct redlock_lock *lock, uint64_t now_us)
+{
+    struct rlk_acquiring *a = lock->acquiring;
+
+    if (a->watches != lock->rl->watches || now_us >= rlk_time_add(a->tracked_us, TRACKED_US)) {
+        a->tracked = 0;
+        a->watches = lock->rl->watches;
     }
+    return a->tracked;
 }
 
 static void track_all(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 {
+    uint64_t left = nodes & ~still_tracked(lock, now_us);
     unsigned node;
 
-    RLK_MASK_EACH (node, nodes) {
-        track(&lock->rl->nodes[node], lock->claim, now_us);
+    RLK_MASK_EACH (node, left) {
+        if (track(&lock->rl->nodes[node], lock->claim, now_us)) {
+            lock->acquiring->tracked |= rlk_mask_bit(node);
+            lock->acquiring->tracked_us = now_us;
+        }
     }
 }
 
@@ -148,6 +167,9 @@ static void step_contenders(struct redlock *rl, const char *key, size_t len,
     }
     for (i = 0; i < n; i++) {
         trace_wake(lock[i], ev);
+        if (ev->kind == RLK_EVENT_CHANGED && lock[i]->acquiring) {
+            lock[i]->acquiring->tracked &= ~rlk_mask_bit(ev->node);
+        }
         lock[i]->operation.kind->event(&lock[i]->operation, ev);
     }
 }
@@ -178,6 +200,7 @@ void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, siz
     struct redlock *rl = n->owner;
 
     if (key == NULL) {
+        rl->watches++;
         rlk_manager_notify(rl, &ev);
     } else if (wake == RLK_WAKE_CHANGED) {
         step_contenders(rl, key, len, &ev);

@@ -78,6 +78,7 @@ bool rlk_lock_begin_acquiring(struct redlock_lock *lock)
     a->driver_status = 0;
     a->stepping = false;
     a->seen_fence = a->since_us = a->subscribed = 0;
+    a->tracked = a->tracked_us = a->watches = 0;
     return true;
 }
 

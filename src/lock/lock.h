@@ -51,6 +51,9 @@ struct rlk_acquiring {
     uint64_t seen_fence; /* the largest counter that a node replied [S12] */
     uint64_t since_us;   /* since when masters list us; 0: not yet */
     uint64_t subscribed; /* nodes whose subscriber connection the attempt keeps open */
+    uint64_t tracked;    /* nodes that will report the next change of the keys; known since */
+    uint64_t tracked_us;
+    uint64_t watches; /* as the manager's, when these were told to */
     char owner[REDLOCK_MAX_OWNER + 1];
 };
 

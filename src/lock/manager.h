@@ -75,6 +75,7 @@ struct redlock {
     struct rlk_contention contention;
     struct rlk_batches renewals;
     struct rlk_observed observed;
+    uint64_t watches; /* how often a subscriber connection went up or down, or missed something */
     unsigned pending; /* acquires, releases, extensions and queries that were not reported yet */
     unsigned counts[RLK_OPERATIONS];
     struct rlk_stats stats;

@@ -330,6 +330,37 @@ TEST(whoever_is_next_hears_of_a_key_that_a_foreign_client_deletes)
     }
 }
 
+/* By _i: what makes it tell the masters again to track the key. */
+TEST_LOOP(a_key_that_has_not_changed_is_still_tracked, 0, 3)
+{
+    size_t asked, i;
+
+    start_tracked();
+    asked = count_script(&rlk_script_wait);
+    suspend_ms(LOOK_MS);
+    wait_on_hosts("EVALSHA", asked / WAITER_HOSTS);
+    ck_assert_uint_gt(count_script(&rlk_script_wait), asked);
+    wait_on_hosts("EXISTS k", 1);
+    ck_assert_uint_eq(waiter_count(&f, "EXISTS k"), WAITER_HOSTS);
+    if (_i == 0) { /* a renewal */
+        farm_give_away(&f, 0, WAITER_MASTERS);
+        loop_settle(f.base);
+        suspend_ms(ALONE_MS);
+    } else if (_i == 1) { /* a report may have been lost */
+        suspend_ms(10000);
+    } else { /* and a connection that is lost loses them */
+        for (i = 0; i < WAITER_HOSTS; i++) {
+            fake_hang_up_on(f.nodes[waiter_hosts[i]], WAITER_WATCH);
+        }
+        loop_settle(f.base);
+        suspend_ms(LOOK_MS);
+        wait_listed();
+        suspend_ms(NEXT_MS);
+    }
+    wait_on_hosts("EXISTS k", 2);
+    ck_assert_uint_eq(waiter_count(&f, "EXISTS k"), 2 * WAITER_HOSTS);
+}
+
 TEST(whoever_is_not_next_does_not_track)
 {
     size_t i;
