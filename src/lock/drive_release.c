@@ -14,6 +14,7 @@
 #include "lock/ask.h"
 #include "lock/lock.h"
 #include "lock/request.h"
+#include "lock/succession.h"
 #include "lock/trace.h"
 #include "net/clock.h"
 
@@ -59,6 +60,9 @@ static void report_release(struct rlk_call *call)
 
     if (!lock->woke) {
         rlk_contention_clear_woken(&lock->contender);
+    }
+    if (lock->leads && lock->woke && !lock->rl->closing) {
+        rlk_succession_begin(lock->rl, lock->claim, rlk_clock_us());
     }
     rlk_stats_released(&lock->rl->stats, lock->release.status);
     rlk_lock_reported(lock);

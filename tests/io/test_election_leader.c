@@ -1,11 +1,13 @@
 /* io/test_election_leader.c - who leads, as a candidate and an observer are told: nobody else
  * before the end of the own lead; and candidates with priorities [L5]. The masters push. */
+#include <event2/event.h>
 #include <redlock/error.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "io/candidate.h"
 #include "io/held.h"
+#include "io/scripts.h"
 #include "io/suspend.h"
 #include "io/waiter.h"
 #include "lib/test.h"
@@ -60,6 +62,139 @@ static void take_over(const char *owner, bool with_term)
             model_set(fake_model(f.nodes[i]), "k:redlock-fence", "8000000000000000", 0);
         }
     }
+}
+
+/* ---- a resignation, and waiters that are suspended [W4] ---- */
+
+/* Each waiter that is woken, or told that it is next, gets so much time; in steps. */
+#define PASSED_ON_MS 60u
+#define STEP_MS 5u
+
+#define MOST_SUSPENDED 3
+
+/* Managers with a loop of their own: when that no longer goes round, they are suspended. */
+static struct event_base *theirs;
+static struct redlock *suspended[MOST_SUSPENDED];
+static size_t n_suspended;
+
+static void on_theirs(struct redlock_lock *lock, int status, void *arg)
+{
+    (void)lock;
+    (void)status;
+    (void)arg;
+}
+
+static size_t waiters(void)
+{
+    size_t n = 0;
+
+    while (model_waiter(fake_model(f.nodes[waiter_hosts[0]]), "k", (unsigned)n + 1)) {
+        n++;
+    }
+    return n;
+}
+
+static bool is_listed(void *arg)
+{
+    if (theirs) {
+        event_base_loop(theirs, EVLOOP_NONBLOCK);
+    }
+    candidate_pass_ms(&c, 1);
+    return waiters() >= *(size_t *)arg;
+}
+
+static void suspend_waiters(size_t n)
+{
+    struct redlock_request request = waiter_request("k");
+
+    request.wait_ms = REDLOCK_FOREVER;
+    theirs = event_base_new();
+    for (n_suspended = 0; n_suspended < n;) {
+        ck_assert_int_eq(redlock_new(theirs, &f.options, &suspended[n_suspended]), REDLOCK_OK);
+        ck_assert_int_eq(redlock_acquire(suspended[n_suspended], &request, on_theirs, NULL, NULL),
+                         REDLOCK_OK);
+        n_suspended++;
+        loop_must_true(f.base, is_listed, &n_suspended);
+    }
+}
+
+static bool are_closed(void *arg)
+{
+    (void)arg;
+    event_base_loop(theirs, EVLOOP_NONBLOCK);
+    return n_suspended == 0;
+}
+
+static void on_one_closed(void *arg)
+{
+    (void)arg;
+    n_suspended--;
+}
+
+static void end_waiters(void)
+{
+    size_t i, n = n_suspended;
+
+    for (i = 0; i < n; i++) {
+        ck_assert_int_eq(redlock_close(suspended[i], on_one_closed, NULL), REDLOCK_OK);
+    }
+    loop_must_true(f.base, are_closed, NULL);
+    event_base_free(theirs);
+    theirs = NULL;
+}
+
+/* When the next leader has the key, nobody is woken any more. */
+TEST(after_a_resignation_the_masters_are_asked_once)
+{
+    struct redlock *mine;
+    size_t asked, all = 1;
+
+    start();
+    candidate_lead(&c, &o);
+    mine = f.rl;
+    farm_open(&f);
+    other.rl = f.rl;
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    loop_must_true(f.base, is_listed, &all);
+    asked = scripts_count(&f, waiter_hosts[0], &rlk_script_leave);
+    candidate_resign(&c);
+    candidate_pass_ms(&c, PASSED_ON_MS);
+    candidate_pass_ms(&c, PASSED_ON_MS);
+    ck_assert_int_eq(other.elected, 1);
+    candidate_pass_ms(&c, 1000);
+    ck_assert_uint_eq(scripts_count(&f, waiter_hosts[0], &rlk_script_leave), asked + 1);
+    candidate_free(&other);
+    candidate_free(&c);
+    farm_close(&f);
+    f.rl = mine;
+}
+
+/* By _i: how many are suspended. Without that the next one is elected as ever. */
+TEST_LOOP(a_resignation_passes_suspended_waiters, 0, MOST_SUSPENDED + 1)
+{
+    struct redlock *mine;
+    size_t passed, all = (size_t)_i + 1;
+
+    start();
+    candidate_lead(&c, &o);
+    suspend_waiters((size_t)_i);
+    mine = f.rl;
+    farm_open(&f);
+    other.rl = f.rl;
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    loop_must_true(f.base, is_listed, &all);
+    candidate_resign(&c);
+    for (passed = 0; passed < PASSED_ON_MS * all; passed += STEP_MS) {
+        candidate_pass_ms(&c, STEP_MS);
+    }
+    ck_assert_int_eq(other.elected, 1);
+    candidate_free(&other);
+    candidate_free(&c);
+    end_waiters();
+    farm_close(&f);
+    f.rl = mine;
 }
 
 /* ---- who leads ---- */

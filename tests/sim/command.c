@@ -241,7 +241,7 @@ static bool read_arguments(const struct world *w, const struct word *arg, unsign
     return m->kind == MESSAGE_RELEASE && n == 0;
 }
 
-/* wait: channel waited yields life; leave: channel */
+/* wait: channel waited yields life; leave: channel, or "" */
 static bool read_waiting(const struct word *arg, unsigned n, struct message *m)
 {
     m->channel = read_channel(&arg[0]);
@@ -251,7 +251,7 @@ static bool read_waiting(const struct word *arg, unsigned n, struct message *m)
         m->ttl_ms = (uint32_t)number(&arg[3]);
         return m->channel != 0 && (m->yields || is(&arg[2], "0"));
     }
-    return m->kind == MESSAGE_LEAVE && n == 1 && m->channel != 0;
+    return m->kind == MESSAGE_LEAVE && n == 1 && (m->channel != 0 || arg[0].len == 0);
 }
 
 /* EVAL text n key... argument..., or EVALSHA with its hash */
