@@ -37,6 +37,8 @@ struct world {
     struct wait_model wait;
     uint64_t ready, coming, subscribable, subscribed, now_us, deadline_us;
     uint64_t give_up_us; /* the start and the wait */
+    bool refused;        /* a round ended because somebody else has the keys */
+    bool outage;         /* the last round that was due found too few nodes, and did not begin */
     bool full;
     bool waited; /* others came first, or had the keys */
     unsigned wins_reported, ends_reported;
@@ -136,10 +138,24 @@ static bool yields(const struct world *w, const struct moment *m)
     return may_begin(w, m) && m->ev->yield && m->before->config.wait_us > 0;
 }
 
+static bool is_outage(const struct moment *m)
+{
+    return !m->ev->full &&
+           __builtin_popcountll(m->ev->ready) <= (int)m->before->config.terms.nodes / 2;
+}
+
+/* [L6] A former leader goes first: who was refused begins no round during an outage, nor as soon as
+ * it has ended. */
+static bool lets_leader_first(const struct world *w, const struct moment *m)
+{
+    return m->before->state == RLK_ATTEMPT_WAITING && is_wake_up(m) && w->refused &&
+           m->before->config.head_start_us > 0 && (is_outage(m) || w->outage);
+}
+
 /* [S13] A round is due: it begins, or is queued. wait_model.c says when a waiter goes. */
 static bool is_round_due(const struct world *w, const struct moment *m)
 {
-    if (gets_behind(w, m)) {
+    if (gets_behind(w, m) || lets_leader_first(w, m)) {
         return false;
     }
     if (yields(w, m) && m->before->config.subscribe && m->ev->subscribed == m->ev->subscribable &&
@@ -373,6 +389,28 @@ static uint64_t bound(const struct world *w, const struct moment *m)
     return rlk_time_min(us, c->retry_max_us);
 }
 
+/* [L6] A round was due, and did not begin. */
+static bool is_held_back(const struct world *w, const struct moment *m)
+{
+    if (!lets_leader_first(w, m) || gets_behind(w, m) || w->now_us >= w->give_up_us) {
+        return false;
+    }
+    return wait_model_applies(m->before) ? m->after->polls : w->now_us >= w->deadline_us;
+}
+
+static void check_head_start(struct world *w, const struct moment *m)
+{
+    const struct rlk_attempt_config *c = &m->before->config;
+    uint64_t least_us = is_outage(m) ? c->retry_max_us / 2 : c->head_start_us;
+    uint64_t soonest_us = rlk_time_add(w->now_us, least_us);
+
+    FUZZ_CHECK(
+        m->out->deadline_us >= rlk_time_min(soonest_us, w->give_up_us) &&
+            m->out->deadline_us <= rlk_time_add(soonest_us, least_us),
+        "[L6] the pause of an outage is half a poll, and after it a head start, to twice that");
+    w->outage = is_outage(m);
+}
+
 /* [W7] Who yields first leaves the others their time. */
 static uint64_t back_off_limit_us(const struct world *w, const struct moment *m)
 {
@@ -385,7 +423,9 @@ static void check_deadline(struct world *w, const struct moment *m)
 {
     uint64_t due_us = m->out->deadline_us;
 
-    if (m->after->state == RLK_ATTEMPT_ASKING) {
+    if (is_held_back(w, m)) {
+        check_head_start(w, m);
+    } else if (m->after->state == RLK_ATTEMPT_ASKING) {
         FUZZ_CHECK(due_us == m->after->round.deadline_us, "while it asks, the round's deadline");
     } else if (m->after->state == RLK_ATTEMPT_QUEUED) {
         FUZZ_CHECK(due_us == queue_limit_us(w, m), "in the queue only the wait can end");
@@ -402,6 +442,15 @@ static void check_deadline(struct world *w, const struct moment *m)
                    "the back-off is under its bound, and ends with the wait");
     }
     w->deadline_us = due_us;
+}
+
+/* Before the first round the reason may be another request of the same manager. */
+static void note_refused(struct world *w, const struct moment *m)
+{
+    bool ended = m->before->state == RLK_ATTEMPT_ASKING || m->before->state == RLK_ATTEMPT_WON;
+
+    w->refused = w->refused || (ended && m->after->state == RLK_ATTEMPT_WAITING &&
+                                m->after->reason == REDLOCK_EHELD);
 }
 
 static void step(struct world *w, struct rlk_event ev)
@@ -429,6 +478,7 @@ static void step(struct world *w, struct rlk_event ev)
     wait_model_follow(&w->wait, &(struct wait_step){&before, &w->a, &ev, &out});
     check_state(w, &m);
     check_deadline(w, &m);
+    note_refused(w, &m);
 }
 
 /* ---- the script ---- */
@@ -502,9 +552,21 @@ static void use_lists(struct world *w, uint32_t hash)
     }
 }
 
+/* As an election configures its attempts: an outage is polled in whole milliseconds. */
+static void use_head_start(struct world *w, uint64_t us)
+{
+    if (w->a.state == RLK_ATTEMPT_IDLE) {
+        w->a.config.head_start_us = rlk_time_max(us, 1000);
+        w->a.config.retry_max_us = rlk_time_max(w->a.config.retry_max_us, 1000);
+    }
+}
+
 static void play(struct world *w, struct fuzz_script *s, int letter)
 {
     switch (letter) {
+    case 'j':
+        use_head_start(w, fuzz_number(s));
+        break;
     case 'r':
         w->ready = fuzz_mask(s);
         w->coming = fuzz_mask(s);

@@ -197,6 +197,48 @@ TEST_LOOP(a_resignation_passes_suspended_waiters, 0, MOST_SUSPENDED + 1)
     f.rl = mine;
 }
 
+/* ---- the head start of the former leader after an outage [L6] ---- */
+
+/* All ask within this time after they can: two pauses and a poll. */
+#define ALL_ASK_MS (3 * CANDIDATE_RETRY_MS)
+
+static void pass_both_ms(unsigned ms)
+{
+    for (; ms > 0; ms -= 100) {
+        candidate_pass_ms(&c, 100);
+        event_base_loop(theirs, EVLOOP_NONBLOCK);
+        loop_settle(f.base);
+        event_base_loop(theirs, EVLOOP_NONBLOCK);
+    }
+}
+
+/* Connections come back after up to two seconds, that of either first: less than the head start. By
+ * _i: the draws differ. */
+TEST_LOOP(a_former_leader_leads_again_after_an_outage, 0, 8)
+{
+    size_t all = 1;
+
+    start();
+    candidate_lead(&c, &o);
+    theirs = event_base_new();
+    ck_assert_int_eq(redlock_new(theirs, &f.options, &other.rl), REDLOCK_OK);
+    candidate_new(&other, &p);
+    candidate_campaign(&other);
+    loop_must_true(f.base, is_listed, &all);
+    farm_down(&f, 0, MASTERS);
+    pass_both_ms(2 * CANDIDATE_TTL_MS);
+    ck_assert_int_eq(c.demoted, 1);
+    farm_up(&f, 0, MASTERS);
+    pass_both_ms(ALL_ASK_MS);
+    ck_assert_int_eq(c.elected, 2);
+    ck_assert_int_eq(other.elected, 0);
+    candidate_free(&other);
+    candidate_free(&c);
+    n_suspended = 1;
+    suspended[0] = other.rl;
+    end_waiters();
+}
+
 /* ---- who leads ---- */
 
 TEST(an_observer_is_told_each_leader)
