@@ -116,7 +116,7 @@ static void count_time_waited(struct redlock_lock *lock, uint64_t now_us)
     struct rlk_acquiring *a = lock->acquiring;
 
     a->since_us = a->since_us ? a->since_us : now_us;
-    lock->claim->waited_us = rlk_time_sub(now_us, a->since_us);
+    a->waited_us = rlk_time_sub(now_us, a->since_us);
 }
 
 void rlk_wait_carry_out(struct redlock_lock *lock, const struct rlk_actions *out, uint64_t now_us)

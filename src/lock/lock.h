@@ -50,6 +50,7 @@ struct rlk_acquiring {
     redlock_acquire_cb *cb;
     uint64_t seen_fence; /* the largest counter that a node replied [S12] */
     uint64_t since_us;   /* since when masters list us; 0: not yet */
+    uint64_t waited_us;  /* how long we had waited when we asked for our queue position last */
     uint64_t subscribed; /* nodes whose subscriber connection the attempt keeps open */
     uint64_t tracked;    /* nodes that will report the next change of the keys; known since */
     uint64_t tracked_us;

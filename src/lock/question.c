@@ -212,7 +212,10 @@ static bool format_release(struct rlk_command *c, const struct rlk_say *say)
 
 static bool format_wait(struct rlk_command *c, const struct rlk_say *say)
 {
-    rlk_command_wait(c, say->context, say->node->options->wake_channel, say->form);
+    const struct rlk_claim *claim = say->context;
+
+    rlk_command_wait(c, claim, claim->lock->acquiring->waited_us, say->node->options->wake_channel,
+                     say->form);
     return true;
 }
 

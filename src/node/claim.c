@@ -1,6 +1,7 @@
 /* claim.c - makes claims and tokens, and counts references. */
 #include "node/claim.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -28,6 +29,7 @@ static struct rlk_claim *make_claim(struct rlk_claim_source *source, size_t room
     c->hint = c->fence = 0;
     c->lock = NULL;
     c->channel = NULL;
+    c->reservation = NULL;
     c->yields = c->contended = false;
     c->round = 0;
     c->first_node = 0;
@@ -198,6 +200,46 @@ void rlk_claim_leave(struct rlk_claim *c)
     c->entry = 0;
 }
 
+/* ---- reservations ---- */
+
+_Static_assert(sizeof(RLK_RESERVED) + RLK_TOKEN_HEX + 1 + REDLOCK_MAX_OWNER <= RLK_TOKEN_MAX + 1,
+               "a reservation is no longer than a token");
+
+void rlk_claim_write_reservation(char reservation[RLK_TOKEN_MAX + 1], const char *token,
+                                 const char *to)
+{
+    snprintf(reservation, RLK_TOKEN_MAX + 1, RLK_RESERVED "%.*s:%s", (int)RLK_TOKEN_HEX, token, to);
+}
+
+const char *rlk_claim_reserved_for(const char *value)
+{
+    bool reserved = strncmp(value, RLK_RESERVED, strlen(RLK_RESERVED)) == 0;
+
+    return reserved ? rlk_claim_owner(value + strlen(RLK_RESERVED)) : "";
+}
+
+static void drop_reservation(struct rlk_claim *c)
+{
+    if (c->reservation) {
+        rlk_pool_give(c->source->pool, c->reservation, strlen(c->reservation) + 1);
+    }
+    c->reservation = NULL;
+}
+
+bool rlk_claim_set_reservation(struct rlk_claim *c, const char *reservation)
+{
+    size_t size = strlen(reservation) + 1;
+    char *copy = rlk_pool_take(c->source->pool, size);
+
+    if (copy) {
+        drop_reservation(c);
+        c->reservation = memcpy(copy, reservation, size);
+    }
+    return copy != NULL;
+}
+
+/* ---- references ---- */
+
 struct rlk_claim *rlk_claim_ref(struct rlk_claim *c)
 {
     c->refs++;
@@ -216,5 +258,6 @@ void rlk_claim_free(void *claim)
     struct rlk_claim *c = claim;
 
     rlk_claim_leave(c);
+    drop_reservation(c);
     rlk_pool_give(c->source->pool, c, c->size);
 }

@@ -4,7 +4,7 @@
  * claim is freed with its last reference, so a late reply or a broken connection always finds its
  * keys and token, even when the lock has long been freed [S5].
  *
- * Its size is 120 bytes, plus its keys and its token. */
+ * Its size is 120 bytes, plus its keys and its token; a reservation is an object of its own. */
 #ifndef RLK_NODE_CLAIM_H
 #define RLK_NODE_CLAIM_H
 
@@ -31,6 +31,9 @@ struct rlk_claim_source {
     struct rlk_entries *entries; /* of the tokens in use, for a companion; NULL: not kept */
 };
 
+/* How a reservation begins. No token of ours does: its first byte is a hex digit. */
+#define RLK_RESERVED "for:"
+
 struct rlk_claim {
     unsigned refs;  /* the first member, as conversations count them */
     uint32_t round; /* the number of the round */
@@ -39,9 +42,10 @@ struct rlk_claim {
         *release; /* how it is released; NULL: it was not released, and no release is pending */
     struct redlock_lock *lock; /* gets the replies; NULL: it no longer wants them */
     const char
-        *channel;       /* what its release tells the wait queues. NULL: nothing; "": wake the first
-                           waiter; else also take this channel out of them. Borrowed from the manager */
-    uint64_t waited_us; /* of WAIT: how long we have waited */
+        *channel;      /* what its release tells the wait queues. NULL: nothing; "": wake the first
+                          waiter; else also take this channel out of them. Borrowed from the manager */
+    char *reservation; /* [H1, H2] of a round: the value that counts as a free key; of a hand-over:
+                          the value that takes the place of the token. NULL: none. Allocated */
     uint64_t native_refused, script_refused; /* nodes that have refused to release it that way */
     uint64_t hint;                           /* [S12] the counters become at least that */
     uint64_t fence;   /* [S12] the fencing token; 0: the lock has none, or not yet */
@@ -112,6 +116,19 @@ void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len);
  * memory it is not entered, and the keys are left to their ttl. */
 void rlk_claim_enter(struct rlk_claim *c);
 void rlk_claim_leave(struct rlk_claim *c);
+
+/* ---- reservations [H1]: "for:DIGITS:NAME", with the digits of the token whose place it takes ----
+ */
+
+/* The reservation of a lock with this token, which looks like ours, for `to`. */
+void rlk_claim_write_reservation(char reservation[RLK_TOKEN_MAX + 1], const char *token,
+                                 const char *to);
+
+/* Whom the value of a key is reserved for; "": it is no reservation. */
+const char *rlk_claim_reserved_for(const char *value);
+
+/* Keep a copy in place of the one before. False: out of memory. */
+bool rlk_claim_set_reservation(struct rlk_claim *c, const char *reservation);
 
 struct rlk_claim *rlk_claim_ref(struct rlk_claim *c);
 void rlk_claim_unref(struct rlk_claim *c); /* accepts NULL */

@@ -138,6 +138,14 @@ void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, b
     finish(c, claim->channel ? put_text(at, claim->channel) : at);
 }
 
+void rlk_command_hand_over(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
+                           bool text)
+{
+    char *at = put_text(begin_script(c, &rlk_script_hand_over, text, claim, 3), claim->channel);
+
+    finish(c, put_number(put_text(at, claim->reservation), ttl_ms));
+}
+
 /* Set or keep: the ttl follows, and the fencing token when the lock has one. */
 static void format_with_ttl(struct rlk_command *c, const struct rlk_script *script, bool text,
                             const struct rlk_claim *claim, uint32_t ttl_ms)
@@ -148,10 +156,24 @@ static void format_with_ttl(struct rlk_command *c, const struct rlk_script *scri
     finish(c, claim->fence ? put_number(at, claim->fence) : at);
 }
 
+/* With a reservation there is always a fencing token before it, which may be empty. */
+static void format_reserved(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
+                            bool text)
+{
+    char *at = put_number(begin_script(c, &rlk_script_set_all, text, claim, 3), ttl_ms);
+
+    at = claim->fence ? put_number(at, claim->fence) : put_text(at, "");
+    finish(c, put_text(at, claim->reservation));
+}
+
 void rlk_command_set_all(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                          bool text)
 {
-    format_with_ttl(c, &rlk_script_set_all, text, claim, ttl_ms);
+    if (claim->reservation) {
+        format_reserved(c, claim, ttl_ms, text);
+    } else {
+        format_with_ttl(c, &rlk_script_set_all, text, claim, ttl_ms);
+    }
 }
 
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
@@ -198,11 +220,12 @@ void rlk_command_keep_all(struct rlk_command *c, struct rlk_claim *const *claims
 static void format_vote(struct rlk_command *c, const struct rlk_script *script, bool text,
                         const struct rlk_claim *claim)
 {
-    char *at = begin_script(c, script, text, claim, 4);
+    char *at = begin_script(c, script, text, claim, claim->reservation ? 5 : 4);
 
     at = put_number(at, claim->ttl_ms);
     finish(c, put_number(at, claim->hint));
     c->common = c->len;
+    c->last = claim->reservation;
 }
 
 void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text)
@@ -217,7 +240,9 @@ void rlk_command_adopt(struct rlk_command *c, const struct rlk_claim *claim, boo
 
 void rlk_command_mark(struct rlk_command *c, const char *key, const char *start)
 {
-    finish(c, put_text(put_text(c->buffer + c->common, key), start));
+    char *at = put_text(put_text(c->buffer + c->common, key), start);
+
+    finish(c, c->last ? put_text(at, c->last) : at);
 }
 
 void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text)
@@ -231,12 +256,12 @@ void rlk_command_swap(struct rlk_command *c, const struct rlk_claim *claim, cons
     finish(c, put_text(begin_script(c, &rlk_script_swap, text, claim, 1), former));
 }
 
-void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
-                      bool text)
+void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, uint64_t waited_us,
+                      const char *channel, bool text)
 {
     char *at = put_text(begin_keys(c, &rlk_script_wait, text, claim, 4), channel);
 
-    at = put_number(at, claim->waited_us);
+    at = put_number(at, waited_us);
     at = put_number(at, claim->yields);
     finish(c, put_number(at, RLK_COMMAND_WAITING_MS));
 }

@@ -19,16 +19,19 @@
 #include "scripts/scripts.h"
 
 /* Enough bytes for the longest keys, the incarnation key and a script, with their lengths, and for
- * the token and the other words, which are short. */
-#define RLK_COMMAND_SIZE ((REDLOCK_MAX_KEYS + 1) * (REDLOCK_MAX_KEY + 32) + RLK_SCRIPT_SIZE + 640)
+ * the token, the reservation and the other words, which are short. */
+#define RLK_COMMAND_WORDS 896
+#define RLK_COMMAND_SIZE                                                                           \
+    ((REDLOCK_MAX_KEYS + 1) * (REDLOCK_MAX_KEY + 32) + RLK_SCRIPT_SIZE + RLK_COMMAND_WORDS)
 
 /* How much of it is left for the keys, tokens and fencing tokens of several claims. */
-#define RLK_COMMAND_KEEP_SIZE (RLK_COMMAND_SIZE - RLK_SCRIPT_SIZE - 640)
+#define RLK_COMMAND_KEEP_SIZE (RLK_COMMAND_SIZE - RLK_SCRIPT_SIZE - RLK_COMMAND_WORDS)
 
 struct rlk_command {
     const char *bytes; /* in `buffer`, or allocated by hiredis; NULL: nothing formatted */
     size_t len;
-    size_t common; /* of a vote: how much of it is the same for all nodes */
+    size_t common;    /* of a vote: how much of it is the same for all nodes */
+    const char *last; /* of a vote: its last argument, again the same for all; NULL: none */
     char buffer[RLK_COMMAND_SIZE];
 };
 
@@ -63,8 +66,12 @@ int rlk_command_words(struct rlk_command *c, const char *const *words);
 /* SET key token NX PX ttl. get: with GET, which makes a refusal return the value of the key. */
 void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool get);
 
-/* A script of src/scripts: EVALSHA, or EVAL when `text`. The release has claim->channel. */
+/* A script of src/scripts: EVALSHA, or EVAL when `text`. The release has claim->channel; so has the
+ * hand-over, and claim->reservation, for ttl_ms. What sets keys has claim->reservation, if there is
+ * one. */
 void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text);
+void rlk_command_hand_over(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
+                           bool text);
 void rlk_command_set_all(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                          bool text);
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
@@ -89,9 +96,9 @@ void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, b
 void rlk_command_swap(struct rlk_command *c, const struct rlk_claim *claim, const char *former,
                       bool text);
 
-/* Enter the wait queues of the claim's keys; leave them. */
-void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
-                      bool text);
+/* Enter the wait queues of the claim's keys, after so long a wait; leave them. */
+void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, uint64_t waited_us,
+                      const char *channel, bool text);
 void rlk_command_leave(struct rlk_command *c, const struct rlk_claim *claim, const char *channel,
                        bool text);
 

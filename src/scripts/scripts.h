@@ -20,6 +20,7 @@ struct rlk_script {
 /* These work on all keys of a claim. All but the release read everything before they write
  * anything. */
 extern const struct rlk_script rlk_script_release;
+extern const struct rlk_script rlk_script_hand_over;
 extern const struct rlk_script rlk_script_set_all;
 extern const struct rlk_script rlk_script_keep;
 extern const struct rlk_script rlk_script_vote;

@@ -7,7 +7,8 @@
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token
 -- ARGV[2]  ttl, in milliseconds
--- ARGV[3]  the fencing token; left out for a lock without one
+-- ARGV[3]  the fencing token; '' or left out for a lock without one
+-- ARGV[4]  the reservation that names us: a key with this value counts as free [H2]; left out: none
 --
 -- Answers  1        the keys are set; at least one of them was not there
 --          2        all keys had the token already, and live for ttl or longer
@@ -16,14 +17,15 @@
 -- With a fencing token, the counters of the keys are at least the fencing token afterwards [S12].
 -- Uses: effects, keys, counters, due, renewal
 
-local ours, other = compare_keys(ARGV[1])
+local fence = ARGV[3] ~= '' and ARGV[3] or nil
+local ours, other = compare_keys(ARGV[1], ARGV[4])
 if other then
     return other
 end
-local short = keys_that_end_before(ARGV[2])
-local due = keys_with_counter_due(ARGV[3])
+local short = keys_that_end_before(ARGV[2], ARGV[4])
+local due = keys_with_counter_due(fence)
 for _, key in ipairs(short) do
     redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
 end
-set_counters(due, ARGV[3])
+set_counters(due, fence)
 return #ours == #KEYS and 2 or 1

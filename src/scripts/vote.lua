@@ -11,6 +11,7 @@
 -- ARGV[3]  the hint, a number
 -- ARGV[4]  the name of the incarnation key; empty when ARGV[5] is
 -- ARGV[5]  what the value of that key should begin with; empty: do not read it
+-- ARGV[6]  the reservation that names us: a key with this value counts as free [H2]; left out: none
 --
 -- Answers  {counter, 1}  the keys and their counters are set
 --          {counter, 0}  the same, and the incarnation key is not as expected
@@ -19,7 +20,7 @@
 --          -FENCE        a counter has no number left, or is not a string; nothing is changed
 -- Uses: effects, keys, counters, fences
 
-local ours, other = compare_keys(ARGV[1])
+local ours, other = compare_keys(ARGV[1], ARGV[6])
 if other then
     return other
 end

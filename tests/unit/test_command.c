@@ -166,6 +166,9 @@ TEST(there_is_room_for_the_longest_command)
     c = rlk_claim_new(&source, &prefix, keys, REDLOCK_MAX_KEYS, sizeof(token), UINT32_MAX);
     ck_assert_ptr_nonnull(c);
     rlk_claim_set_token(c, token, sizeof(token));
+    memset(token, 'r', sizeof(token) - 1);
+    token[sizeof(token) - 1] = '\0';
+    ck_assert(rlk_claim_set_reservation(c, token));
     c->hint = UINT64_MAX;
     rlk_command_vote(&command, c, true);
     rlk_command_mark(&command, incarnation, start);
@@ -173,8 +176,10 @@ TEST(there_is_room_for_the_longest_command)
     c->channel = channel;
     rlk_command_release(&command, c, true);
     check_room(&rlk_script_release);
+    rlk_command_hand_over(&command, c, UINT32_MAX, true);
+    check_room(&rlk_script_hand_over);
     c->yields = true;
-    rlk_command_wait(&command, c, channel, true);
+    rlk_command_wait(&command, c, UINT64_MAX, channel, true);
     check_room(&rlk_script_wait);
     rlk_claim_unref(c);
 }
@@ -230,6 +235,71 @@ TEST_LOOP(take_and_keep_send_the_fence, 1, REDLOCK_MAX_KEYS + 1)
                 }
                 check_command();
             }
+        }
+    }
+    rlk_claim_unref(c);
+}
+
+/* The fencing token is there in any case, perhaps empty. */
+TEST_LOOP(a_take_of_reserved_keys_sends_the_reservation, 1, REDLOCK_MAX_KEYS + 1)
+{
+    struct rlk_claim *c = make((unsigned)_i);
+    unsigned text;
+
+    ck_assert(rlk_claim_set_reservation(c, "for:0123:b"));
+    for (text = 0; text < 2; text++) {
+        c->fence = text ? 1763000000123457 : 0;
+        rlk_command_set_all(&command, c, 5000, text);
+        script(rlk_script_set_all.text, c, text);
+        number(5000);
+        if (c->fence) {
+            number(c->fence);
+        } else {
+            word("");
+        }
+        word("for:0123:b");
+        check_command();
+    }
+    rlk_claim_unref(c);
+}
+
+TEST_LOOP(a_vote_for_reserved_keys_sends_the_reservation_last, 1, REDLOCK_MAX_KEYS + 1)
+{
+    struct rlk_claim *c = make((unsigned)_i);
+    unsigned text;
+
+    ck_assert(rlk_claim_set_reservation(c, "for:0123:b"));
+    c->hint = 7;
+    for (text = 0; text < 2; text++) {
+        rlk_command_vote(&command, c, text);
+        rlk_command_mark(&command, "incarnation", "run mark ");
+        script(rlk_script_vote.text, c, text);
+        number(c->ttl_ms);
+        number(7);
+        word("incarnation");
+        word("run mark ");
+        word("for:0123:b");
+        check_command();
+    }
+    rlk_claim_unref(c);
+}
+
+TEST_LOOP(a_hand_over_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
+{
+    static const char *const channels[] = {"", CHANNEL};
+    struct rlk_claim *c = make((unsigned)_i);
+    unsigned text, i;
+
+    ck_assert(rlk_claim_set_reservation(c, "for:0123:b"));
+    for (text = 0; text < 2; text++) {
+        for (i = 0; i < 2; i++) {
+            c->channel = channels[i];
+            rlk_command_hand_over(&command, c, 1500, text);
+            script(rlk_script_hand_over.text, c, text);
+            word(channels[i]);
+            word("for:0123:b");
+            number(1500);
+            check_command();
         }
     }
     rlk_claim_unref(c);
@@ -299,16 +369,16 @@ TEST_LOOP(a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
 TEST_LOOP(waiting_and_leaving_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1)
 {
     struct rlk_claim *c = make((unsigned)_i);
+    const uint64_t waited_us = UINT64_C(1795357800123456);
     unsigned text, yields;
 
-    c->waited_us = UINT64_C(1795357800123456);
     for (text = 0; text < 2; text++) {
         for (yields = 0; yields < 2; yields++) {
             c->yields = yields;
-            rlk_command_wait(&command, c, CHANNEL, text);
+            rlk_command_wait(&command, c, waited_us, CHANNEL, text);
             script_and_keys(rlk_script_wait.text, c, text);
             word(CHANNEL);
-            number(c->waited_us);
+            number(waited_us);
             number(yields);
             number(10000);
             check_command();

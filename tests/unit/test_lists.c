@@ -101,8 +101,7 @@ static redisReply *wait_after(unsigned bits, const char *channel, unsigned waite
 {
     struct rlk_claim *claim = claim_to(bits, false);
 
-    claim->waited_us = waited_s * UINT64_C(1000000);
-    rlk_command_wait(&command, claim, channel, true);
+    rlk_command_wait(&command, claim, waited_s * UINT64_C(1000000), channel, true);
     rlk_claim_unref(claim);
     return run();
 }
@@ -382,9 +381,10 @@ static void format_some(struct rlk_prng *p)
     unsigned what = draw(p, 6);
 
     if (what < 3) {
-        claim->waited_us = draw(p, 5) * UINT64_C(100000000); /* in steps longer than the walk */
+        uint64_t waited_us = draw(p, 5) * UINT64_C(100000000); /* in steps longer than the walk */
+
         claim->yields = draw(p, 3) == 2;
-        rlk_command_wait(&command, claim, channel, true);
+        rlk_command_wait(&command, claim, waited_us, channel, true);
     } else if (what == 3) {
         rlk_command_leave(&command, claim, channel, true);
     } else {
@@ -427,8 +427,7 @@ static void format_wait(unsigned channel, unsigned waited_s)
 {
     struct rlk_claim *claim = claim_to(1, false);
 
-    claim->waited_us = waited_s * UINT64_C(1000000);
-    rlk_command_wait(&command, claim, channels[channel], true);
+    rlk_command_wait(&command, claim, waited_s * UINT64_C(1000000), channels[channel], true);
     rlk_claim_unref(claim);
 }
 

@@ -20,6 +20,8 @@ SUITE("scripts");
 #define HINT_LIMIT (LIMIT / 2)
 #define HINT_AHEAD_US INT64_C(60000000)
 #define MARK "run mark "
+#define RESERVED "for:" MINE ":b"
+#define WITHIN_MS 1500000
 
 /* How long a key or counter lives: far enough from each other for any machine. */
 enum life {
@@ -33,7 +35,7 @@ enum life {
 static const int64_t lives_ms[] = {0, 200000, TTL_MS, 30000000, 691200000};
 
 struct key {
-    char owner; /* 'm'ine, 'o'ther's, 0 */
+    char owner; /* 'm'ine, 'o'ther's, 'r'eserved, 0 */
     enum life life;
     int64_t counter; /* 0: none */
     enum life counter_life;
@@ -72,6 +74,19 @@ static int64_t number(redisReply *reply)
 
 /* ---- writing and reading a state ---- */
 
+static const char *value_of(char owner, unsigned key)
+{
+    return owner == 'm' ? MINE : owner == 'r' ? RESERVED : names[key];
+}
+
+static char owner_of(const char *value)
+{
+    if (value == NULL) {
+        return 0;
+    }
+    return strcmp(value, MINE) == 0 ? 'm' : strcmp(value, RESERVED) == 0 ? 'r' : 'o';
+}
+
 static void put(const struct state *s)
 {
     unsigned i;
@@ -81,7 +96,7 @@ static void put(const struct state *s)
         const struct key *k = &s->key[i];
 
         if (k->owner) {
-            number(ask("SET %s %s PX %lld", names[i], k->owner == 'm' ? MINE : names[i],
+            number(ask("SET %s %s PX %lld", names[i], value_of(k->owner, i),
                        (long long)lives_ms[k->life]));
         }
         if (k->counter) {
@@ -113,7 +128,7 @@ static struct state look(unsigned n)
         char counter[40];
         redisReply *value = ask("GET %s", names[i]);
 
-        s.key[i].owner = value->str == NULL ? 0 : strcmp(value->str, MINE) == 0 ? 'm' : 'o';
+        s.key[i].owner = owner_of(value->str);
         freeReplyObject(value);
         snprintf(counter, sizeof(counter), "%s:redlock-fence", names[i]);
         s.key[i].counter = number(ask("GET %s", counter));
@@ -397,6 +412,117 @@ static void release(struct state s)
     check_state(&s);
 }
 
+/* ---- reservations [H1, H2] ---- */
+
+/* What was somebody else's is reserved, and lives longer or shorter than our ttl. */
+static void reserve(struct state *s, enum life life)
+{
+    unsigned i;
+
+    for (i = 0; i < s->n; i++) {
+        if (s->key[i].owner == 'o') {
+            s->key[i].owner = 'r';
+            s->key[i].life = life;
+        }
+    }
+}
+
+static struct rlk_claim *claim_reserved(unsigned n, int64_t hint, int64_t fence)
+{
+    struct rlk_claim *c = claim(n, hint, fence);
+
+    ck_assert(rlk_claim_set_reservation(c, RESERVED));
+    return c;
+}
+
+/* Reserved keys get the whole ttl, also when they lived for longer: nobody had them. */
+static void own_reserved(struct state *s)
+{
+    unsigned i;
+
+    for (i = 0; i < s->n; i++) {
+        s->key[i].life = s->key[i].owner == 'r' ? FULL : s->key[i].life;
+    }
+    own(s);
+}
+
+static void vote_reserved(struct state s)
+{
+    struct rlk_claim *c = claim_reserved(s.n, 7, 0);
+    redisReply *reply;
+
+    put(&s);
+    rlk_command_vote(&command, c, true);
+    rlk_command_mark(&command, "", "");
+    reply = run(c);
+    if (first_of(&s, 'm') < s.n) {
+        says_number(reply, 2);
+    } else {
+        int64_t fence = highest(&s) >= 7 ? highest(&s) + 1 : 7;
+
+        says_pair(reply, fence, 1);
+        own_reserved(&s);
+        set_counters(&s, fence);
+    }
+    check_state(&s);
+}
+
+static void take_reserved(struct state s, int64_t fence)
+{
+    struct rlk_claim *c = claim_reserved(s.n, 0, fence);
+    redisReply *reply;
+
+    put(&s);
+    rlk_command_set_all(&command, c, TTL_MS, true);
+    reply = run(c);
+    says_number(reply, count_of(&s, 'm') == s.n ? 2 : 1);
+    own_reserved(&s);
+    raise_counters(&s, fence);
+    check_state(&s);
+}
+
+/* Who is not named is refused, by every script. */
+static void refuse_reserved(struct state s, bool fenced)
+{
+    struct rlk_claim *c = claim(s.n, 7, 0);
+    redisReply *reply;
+
+    put(&s);
+    if (fenced) {
+        rlk_command_vote(&command, c, true);
+        rlk_command_mark(&command, "", "");
+    } else {
+        rlk_command_set_all(&command, c, TTL_MS, true);
+    }
+    reply = run(c);
+    ck_assert_int_eq(reply->type, REDIS_REPLY_STRING);
+    ck_assert_str_eq(reply->str, RESERVED);
+    freeReplyObject(reply);
+    check_state(&s);
+}
+
+/* A reservation lives for as long as asked, at most for what was left. FULL stands for up to the
+ * ttl, and the time asked for is half of that. */
+static void hand_over(struct state s)
+{
+    struct rlk_claim *c = claim_reserved(s.n, 0, 0);
+    unsigned i, mine = count_of(&s, 'm');
+    redisReply *reply;
+
+    put(&s);
+    c->channel = "";
+    rlk_command_hand_over(&command, c, WITHIN_MS, true);
+    reply = run(c);
+    says_number(reply, first_of(&s, 'o') < s.n ? -1 : mine == s.n ? 1 : 0);
+    for (i = 0; i < s.n; i++) {
+        if (s.key[i].owner == 'm') {
+            s.key[i].owner = 'r';
+            s.key[i].life = s.key[i].life == LONG ? FULL : s.key[i].life;
+        }
+    }
+    check_state(&s);
+}
+
 /* ---- the tests ---- */
 
 static struct master *master;
@@ -492,6 +618,60 @@ TEST_LOOP(a_release_deletes_what_is_ours_and_no_counter, 1, 3)
     for (i = 0; nth_state((unsigned)_i, i, &s); i++) {
         release(s);
     }
+}
+
+/* _i: keys. */
+TEST_LOOP(reserved_keys_are_free_for_whom_they_name, 1, 3)
+{
+    struct state s;
+    unsigned i;
+
+    for (i = 0; nth_state((unsigned)_i, i, &s); i++) {
+        reserve(&s, i % 5 < 2 ? SHORT : LONG);
+        vote_reserved(s);
+        take_reserved(s, 0);
+        take_reserved(s, 7);
+    }
+}
+
+TEST_LOOP(reserved_keys_are_refused_to_all_others, 1, 3)
+{
+    struct state s;
+    unsigned i;
+
+    for (i = 0; nth_state((unsigned)_i, i, &s); i++) {
+        reserve(&s, SHORT);
+        if (first_of(&s, 'r') < s.n) {
+            refuse_reserved(s, false);
+            refuse_reserved(s, true);
+        }
+    }
+}
+
+TEST_LOOP(a_hand_over_reserves_what_is_ours_and_no_more, 1, 3)
+{
+    struct state s;
+    unsigned i;
+
+    for (i = 0; nth_state((unsigned)_i, i, &s); i++) {
+        hand_over(s);
+    }
+}
+
+/* A server that is out of memory cannot set a reservation: then the key is free. */
+TEST(a_full_server_releases_what_is_handed_over)
+{
+    struct state s = {.n = 1};
+    struct rlk_claim *c = claim_reserved(1, 0, 0);
+
+    s.key[0] = (struct key){.owner = 'm', .life = SHORT};
+    put(&s);
+    freeReplyObject(ask("CONFIG SET maxmemory 1"));
+    c->channel = "";
+    rlk_command_hand_over(&command, c, WITHIN_MS, true);
+    says_number(run(c), 1);
+    check_state(&(struct state){.n = 1});
+    freeReplyObject(ask("CONFIG SET maxmemory 0"));
 }
 
 /* _i: how far the counter is below the limit. */
@@ -710,9 +890,10 @@ TEST(a_full_server_keeps_and_releases)
 TEST(the_server_knows_each_script_by_our_sha)
 {
     static const struct rlk_script *const all[] = {
-        &rlk_script_release, &rlk_script_set_all,     &rlk_script_keep,     &rlk_script_vote,
-        &rlk_script_confirm, &rlk_script_incarnation, &rlk_script_upkeep,   &rlk_script_wait,
-        &rlk_script_leave,   &rlk_script_swap,        &rlk_script_keep_all, &rlk_script_adopt};
+        &rlk_script_release,  &rlk_script_set_all,     &rlk_script_keep,     &rlk_script_vote,
+        &rlk_script_confirm,  &rlk_script_incarnation, &rlk_script_upkeep,   &rlk_script_wait,
+        &rlk_script_leave,    &rlk_script_swap,        &rlk_script_keep_all, &rlk_script_adopt,
+        &rlk_script_hand_over};
     unsigned i, bits = 0;
 
     for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

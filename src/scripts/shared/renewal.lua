@@ -4,11 +4,11 @@
 -- whatever comes after them.
 
 -- [S7] Returns the keys that are not there or end before ttl. A key that lives longer is never
--- shortened.
-local function keys_that_end_before(ttl)
+-- shortened. A key with the value `free` counts as one that is not there [H2]; nil: no value does.
+local function keys_that_end_before(ttl, free)
     local short = {}
     for _, key in ipairs(KEYS) do
-        if redis.call('PTTL', key) < tonumber(ttl) then
+        if redis.call('PTTL', key) < tonumber(ttl) or (free and redis.call('GET', key) == free) then
             short[#short + 1] = key
         end
     end

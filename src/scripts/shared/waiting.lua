@@ -2,7 +2,8 @@
 --
 -- The wait queue of a key is a sorted set beside it. Its members are channels, one for each
 -- client that waits. A client is woken by a message on its channel: 't' and the key, "your turn",
--- or 'n' and the key, "you are next".
+-- or 'n' and the key, "you are next". When a key is handed over, all of them get 'h', for how many
+-- milliseconds the key is reserved, a space, the reservation, a line end and the key.
 --
 -- The lists only tell whom to wake. No vote depends on them, so what goes wrong with them is
 -- ignored here: every call is a pcall.
@@ -10,8 +11,8 @@
 -- The name of a list is that of its key with this behind it.
 local waiting_suffix = ':redlock-waiting'
 
--- Returns the functions wake and leave. Few releases need them, so they are made when they are
--- needed.
+-- Returns the functions wake, leave and announce. Few releases need them, so they are made when
+-- they are needed.
 local function waiting(suffix)
     -- Returns whether somebody received it; nil when we must not publish.
     local function tell(channel, what, key)
@@ -75,5 +76,15 @@ local function waiting(suffix)
         return false
     end
 
-    return wake, leave
+    -- Tells all who wait for a key for whom it is reserved: only they know their names. Returns
+    -- whether somebody received it.
+    local function announce(key, life, reservation)
+        local told = false
+        for _, channel in ipairs(redis.pcall('ZRANGE', key .. suffix, '0', '-1')) do
+            told = tell(channel, 'h' .. life .. ' ' .. reservation .. '\n', key) or told
+        end
+        return told
+    end
+
+    return wake, leave, announce
 end

@@ -1,0 +1,46 @@
+-- hand_over.lua - reserve the keys that have our token for somebody who waits for them [H1].
+--
+-- The reservation takes the place of our token. It lives for as long as we ask, and no longer than
+-- our key would have lived. It is nobody's lock, and only the waiter that it names may take it.
+--
+-- KEYS     the keys of the lock, 1 to 16
+-- ARGV[1]  the token
+-- ARGV[2]  our channel, which is taken out of the wait queues, or '' when we have none
+-- ARGV[3]  the reservation
+-- ARGV[4]  how long it lives, in milliseconds
+--
+-- Answers as release.lua, where 2 says that somebody in a wait queue was told. A master that cannot
+-- set the reservation (OOM) deletes the key instead, and wakes the first who waits for it.
+-- Uses: effects, waiting
+
+local _, leave, announce = waiting(waiting_suffix)
+
+-- Returns for how long the key is reserved; nil: it is deleted.
+local function reserve(key)
+    local left, life = redis.call('PTTL', key), tonumber(ARGV[4])
+    if left >= 0 and left < life then
+        life = left
+    end
+    if life > 0 and redis.pcall('SET', key, ARGV[3], 'PX', life).ok then
+        return life
+    end
+    redis.call('DEL', key)
+end
+
+local gone, other, told
+for _, key in ipairs(KEYS) do
+    local value = redis.pcall('GET', key)
+    local life = value == ARGV[1] and reserve(key)
+    told = leave(key, ARGV[2], not value or life == nil) or told
+    if life then
+        told = announce(key, life, ARGV[3]) or told
+    elseif value and value ~= ARGV[1] then
+        other = other or value
+    elseif not value then
+        gone = true
+    end
+end
+if other then
+    return type(other) == 'table' and other or -1
+end
+return gone and 0 or told and 2 or 1
