@@ -58,6 +58,10 @@ struct redlock_lock;
  * owner text, and nobody can adopt a lock that has one. */
 #define REDLOCK_BROKEN_BY "broken by "
 
+/* For how many milliseconds a lock that is handed over is reserved, unless the caller says
+ * something else. */
+#define REDLOCK_RESERVED_MS 1000
+
 /* The most keys that one lock can have. */
 #define REDLOCK_MAX_KEYS 16
 
@@ -381,6 +385,62 @@ REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb
 REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *keys,
                                          const size_t *key_lens, size_t n_keys, const char *token,
                                          redlock_release_cb *cb, void *arg);
+
+/* Release a held or lost lock, so that a certain waiter gets it: nobody else can take it in
+ * between.
+ *
+ * `to` is the owner text of a request that waits for the lock; of a candidate of an election it may
+ * be its id. On every master that has our key, a *reservation* takes its place. That is nobody's
+ * lock: everybody is refused, but the waiter that it names may take it. The masters tell the
+ * waiters, and that one asks for the lock at once. It gets a token and a fencing token of its own,
+ * as from every acquire.
+ *
+ * If the waiter does not take the lock (it has given up, is suspended, or nobody has that name),
+ * the reservation ends after within_ms, and the others are asked in their order. Nobody is told of
+ * a wrong name. Of several waiters with one name, any may get the lock. Anybody who may lock these
+ * keys may choose any owner text: a name only says who is meant, and proves nothing.
+ *
+ * A waiter is told at once if it waits in the wait queue (wait_ms above 0), and is the first of its
+ * manager there. Another one that waits or polls takes the reservation when it asks next, or learns
+ * of it in a refusal; masters before Redis 7.0 tell nothing in a refusal of one key.
+ *
+ * A master that cannot be reached gets an ordinary release when it is back. One that is out of
+ * memory deletes the key instead. So with a minority of such masters the others still keep the lock
+ * for the waiter.
+ *
+ * Stop the protected work before this call, as before redlock_release(). The validity is 0 from
+ * this call on.
+ *
+ * lock       held or lost; from this call on the handle belongs to the library. Its token must be
+ *            one that this library made: a lock adopted with another one can only be released.
+ * to         printable ASCII, 1 to 208 bytes; copied.
+ * within_ms  for how long the lock is reserved, in milliseconds: up to max_ttl_ms; 0:
+ *            REDLOCK_RESERVED_MS, or max_ttl_ms if that is shorter. It is never longer than what
+ * was left of the key. It should be longer than the waiter may take to hear of it and to ask. cb,
+ * arg    as for redlock_release(). REDLOCK_OK: a majority replied, and our key was there, and is
+ *            reserved now. It does not say that the waiter has the lock.
+ *
+ * Returns 0, or an error, and then the lock is held as before:
+ *   - REDLOCK_EINVAL: redlock_error_text() says why;
+ *   - REDLOCK_ESTATE: as for redlock_release(); REDLOCK_ENOMEM; REDLOCK_EFORK.
+ *
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_hand_over(struct redlock_lock *lock, const char *to, uint32_t within_ms,
+                                     redlock_release_cb *cb, void *arg);
+
+/* The same by the keys and the token of the lock, for example from another process.
+ *
+ * keys, key_lens, n_keys, token   as for redlock_release_token(). The token of a broken lock is
+ *                                 refused.
+ * to, within_ms                   as for redlock_hand_over().
+ * cb, arg                         called once, at the end, with lock NULL; cb may be NULL.
+ *
+ * Returns the same codes as redlock_release_token().
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_hand_over_token(struct redlock *rl, const char *const *keys,
+                                           const size_t *key_lens, size_t n_keys, const char *token,
+                                           const char *to, uint32_t within_ms,
+                                           redlock_release_cb *cb, void *arg);
 
 /* What became of a break. Borrowed: it lives until the callback returns. */
 struct redlock_break_result {

@@ -73,7 +73,7 @@ struct redlock_query_result {
     /* For how many more milliseconds a majority will have that value: the quorum-th largest
      * remaining TTL. 0 when no majority has it now. */
     uint64_t ttl_ms;
-    /* 1 when a majority has the same value: the lock is held. */
+    /* 1 when a majority has the same value: the lock is held. Not when that is a reservation. */
     int held;
     /* The last fencing token given for this key: the largest number that a majority of the counters
      * has reached. It is that of the holder only if the holder has asked for one; the counters
@@ -95,6 +95,10 @@ struct redlock_query_result {
     const char *value;
     /* The priority of that leader, from "leader+PRIORITY ID". 0: none. */
     uint32_t priority;
+    /* If the lock is being handed over (redlock_hand_over()): the name of the waiter that `token`
+     * is reserved for. Nobody else gets the lock if a majority has that value. `held` is 0 then,
+     * and ttl_ms says for how long it is reserved. "" when the token is no reservation. */
+    const char *reserved_for;
 };
 
 /* The end of a query; called once.

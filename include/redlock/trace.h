@@ -91,23 +91,25 @@ enum redlock_trace_kind {
                                      nodes: whose queues */
     REDLOCK_TRACE_WOKEN = 40,     /* node: the key is free, and we are granted next; lock is -1 if
                                      nobody waits for the key any more */
-    REDLOCK_TRACE_NEXT = 41       /* node: we are now the first in its queue */
+    REDLOCK_TRACE_NEXT = 41,      /* node: we are now the first in its queue */
+    REDLOCK_TRACE_RESERVED = 42   /* node: the key was handed over to us, and is reserved */
 };
 
 /* What the library asks a master about a lock. */
 enum redlock_question {
-    REDLOCK_QUESTION_SET = 0,     /* set our key if the key is free */
-    REDLOCK_QUESTION_SET_ALL = 1, /* the same for several keys, all or none */
-    REDLOCK_QUESTION_FENCED = 2,  /* the same, and raise the fencing-token counters */
-    REDLOCK_QUESTION_ADOPT = 3,   /* extend keys that another handle acquired */
-    REDLOCK_QUESTION_CONFIRM = 4, /* raise the counters to our fencing token */
-    REDLOCK_QUESTION_EXTEND = 5,  /* extend our keys to the TTL */
-    REDLOCK_QUESTION_RESTORE = 6, /* set our keys again */
-    REDLOCK_QUESTION_RELEASE = 7, /* delete our keys */
-    REDLOCK_QUESTION_WAIT = 8,    /* put us into the wait queues of the keys */
-    REDLOCK_QUESTION_LEAVE = 9,   /* take us out of those queues */
-    REDLOCK_QUESTION_HOLDER = 10, /* who holds the key: redlock_query() */
-    REDLOCK_QUESTION_BREAK = 11   /* put another token in the holder's place: redlock_break() */
+    REDLOCK_QUESTION_SET = 0,       /* set our key if the key is free */
+    REDLOCK_QUESTION_SET_ALL = 1,   /* the same for several keys, all or none */
+    REDLOCK_QUESTION_FENCED = 2,    /* the same, and raise the fencing-token counters */
+    REDLOCK_QUESTION_ADOPT = 3,     /* extend keys that another handle acquired */
+    REDLOCK_QUESTION_CONFIRM = 4,   /* raise the counters to our fencing token */
+    REDLOCK_QUESTION_EXTEND = 5,    /* extend our keys to the TTL */
+    REDLOCK_QUESTION_RESTORE = 6,   /* set our keys again */
+    REDLOCK_QUESTION_RELEASE = 7,   /* delete our keys */
+    REDLOCK_QUESTION_WAIT = 8,      /* put us into the wait queues of the keys */
+    REDLOCK_QUESTION_LEAVE = 9,     /* take us out of those queues */
+    REDLOCK_QUESTION_HOLDER = 10,   /* who holds the key: redlock_query() */
+    REDLOCK_QUESTION_BREAK = 11,    /* put another token in the holder's place: redlock_break() */
+    REDLOCK_QUESTION_HAND_OVER = 12 /* reserve our keys for somebody: redlock_hand_over() */
 };
 
 /* What the master says. */

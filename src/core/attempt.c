@@ -466,6 +466,7 @@ static void (*const steps[RLK_EVENT_KINDS])(struct rlk_attempt *, const struct r
     [RLK_EVENT_POSITION] = hint,
     [RLK_EVENT_WOKEN] = hint,
     [RLK_EVENT_NEXT] = hint,
+    [RLK_EVENT_RESERVED] = hint,
     [RLK_EVENT_CHANGED] = hint,
     [RLK_EVENT_SUBSCRIBED] = hint,
     [RLK_EVENT_UNSUBSCRIBED] = hint,

@@ -58,6 +58,7 @@ enum rlk_event_kind {
     RLK_EVENT_POSITION,      /* a node has replied to a position check, or never will */
     RLK_EVENT_WOKEN,         /* a node says: the keys are free, and we are granted next */
     RLK_EVENT_NEXT,          /* a node says: we are the first in its wait queue now */
+    RLK_EVENT_RESERVED,      /* a node says: a holder has handed its lock over [H3] */
     RLK_EVENT_CHANGED,       /* a key that we track has changed on a node */
     RLK_EVENT_SUBSCRIBED, /* the subscriber connection of a node is up, or may have missed something
                            */
@@ -103,9 +104,9 @@ struct rlk_event {
             uint64_t holder;    /* VOTE: a number for the value that refused, the same for
                                    equal values; 0: the node did not name it */
         };
-        struct {               /* POSITION: all 0 when the reply is lost, or an error */
-            bool woken;        /* the keys are free, and we are granted next */
-            bool listed;       /* we are in the node's wait queue */
+        struct {               /* POSITION: all 0 when the reply is lost, or an error. RESERVED */
+            bool woken;        /* the keys are free, and we are granted next; or reserved for us */
+            bool listed;       /* we are in the node's wait queue; of POSITION, also when woken */
             uint32_t position; /* in that queue, from 1 */
             uint64_t left_us;  /* what is left of the ttl of the key that we wait for; RLK_NEVER: it
                                   has none */

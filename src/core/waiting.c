@@ -378,6 +378,19 @@ static void on_changed(struct rlk_waiting *w, const struct rlk_event *ev)
     }
 }
 
+/* [H3] The key is free for us; or it ends when the reservation does, which is soon. Nobody takes us
+ * out of a queue for that. */
+static void on_reserved(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng)
+{
+    if (ev->woken) {
+        on_news(w);
+        on_wake(w, ev);
+    } else if (w->listed & rlk_mask_bit(ev->node)) {
+        w->end_us[slot(w, ev->node)] = rlk_time_add(ev->now_us, ev->left_us);
+        check_at_key_end(w, prng, ev->now_us);
+    }
+}
+
 /* [W5] Messages over its subscriber connection may be lost. */
 static void on_unsubscribed(struct rlk_waiting *w, const struct rlk_event *ev)
 {
@@ -443,6 +456,8 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
         on_wake(w, ev);
     } else if (ev->kind == RLK_EVENT_NEXT) {
         on_next(w, ev, prng);
+    } else if (ev->kind == RLK_EVENT_RESERVED) {
+        on_reserved(w, ev, prng);
     } else if (ev->kind == RLK_EVENT_CHANGED) {
         on_changed(w, ev);
     } else if (ev->kind == RLK_EVENT_SUBSCRIBED) {

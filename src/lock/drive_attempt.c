@@ -56,6 +56,10 @@ static int fresh_claim(struct redlock_lock *lock)
     if (is_adoption(lock)) {
         return 0; /* the user gave the token */
     }
+    if (lock->acquiring->reservation &&
+        !rlk_claim_set_reservation(claim, lock->acquiring->reservation)) {
+        return REDLOCK_ENOMEM;
+    }
     status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->acquiring->owner);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_ROUND, .round = claim->round);
     if (status == 0) {
@@ -91,7 +95,7 @@ static enum rlk_ask first_question(const struct redlock_lock *lock)
     if (fenced) {
         return RLK_ASK_FENCED;
     }
-    return lock->claim->n_keys > 1 ? RLK_ASK_SET_ALL : RLK_ASK_SET;
+    return lock->claim->n_keys > 1 || lock->claim->reservation ? RLK_ASK_SET_ALL : RLK_ASK_SET;
 }
 
 static struct rlk_unsent ask(struct redlock_lock *lock, const struct rlk_actions *out,

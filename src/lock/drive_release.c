@@ -23,7 +23,9 @@ static void step_release(struct redlock_lock *lock, const struct rlk_event *ev)
     struct rlk_actions out;
 
     rlk_release_step(&lock->release, ev, &out);
-    if (out.release) {
+    if (out.release && lock->hands_over) {
+        rlk_ask(lock, RLK_ASK_HAND_OVER, out.release, lock->claim->ttl_ms, ev->now_us);
+    } else if (out.release) {
         rlk_ask(lock, RLK_ASK_RELEASE, out.release, 0, ev->now_us);
     }
     rlk_timer_set(&lock->rl->loop.timers, &lock->timer, out.deadline_us);
@@ -128,7 +130,9 @@ static void begin_release(struct redlock_lock *lock, uint64_t nodes)
         .dequeued = on_release_dequeued};
     struct rlk_event survey = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
 
-    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASING);
+    RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASING,
+                   .text =
+                       lock->hands_over ? rlk_claim_reserved_for(lock->claim->reservation) : "");
     rlk_lock_enter(lock, RLK_LOCK_RELEASING, &driver);
     rlk_release_init(&lock->release, lock->rl->options.n_nodes, nodes, RLK_NEVER);
     rlk_queue_survey(&lock->rl->queue, RLK_RANK_URGENT, &survey);
@@ -145,25 +149,80 @@ static void begin_held(struct redlock_lock *lock)
     begin_release(lock, lock->hold.leases.may_have_key);
 }
 
+/* [H1] False: out of memory, and nothing has changed. The reservation lives for ttl_ms. */
+static bool reserve(struct redlock_lock *lock, const struct rlk_successor *successor)
+{
+    char reservation[RLK_TOKEN_MAX + 1];
+
+    rlk_claim_write_reservation(reservation, lock->claim->token, successor->to);
+    if (!rlk_claim_set_reservation(lock->claim, reservation)) {
+        return false;
+    }
+    lock->claim->ttl_ms = successor->within_ms;
+    lock->hands_over = true;
+    return true;
+}
+
 void rlk_lock_release_for_close(struct redlock_lock *lock)
 {
     lock->owned_by_user = true;
     begin_held(lock);
 }
 
-REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
+int rlk_lock_release(struct redlock_lock *lock, const struct rlk_successor *successor,
+                     redlock_release_cb *cb, void *arg)
 {
-    int status = rlk_lock_check(lock);
-
-    if (status) {
-        return status;
-    }
     if (lock->phase != RLK_LOCK_HELD || lock->rl->closing || lock->kept) {
         return REDLOCK_ESTATE;
+    }
+    if (successor && !reserve(lock, successor)) {
+        return REDLOCK_ENOMEM;
     }
     lock->release_cb = cb;
     lock->arg = arg;
     begin_held(lock);
+    return 0;
+}
+
+REDLOCK_EXPORT int redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, void *arg)
+{
+    int status = rlk_lock_check(lock);
+
+    return status ? status : rlk_lock_release(lock, NULL, cb, arg);
+}
+
+/* NULL: out of memory. */
+static struct redlock_lock *make_by_token(struct redlock *rl, const struct rlk_terms *request,
+                                          const char *token, const struct rlk_successor *successor)
+{
+    struct redlock_lock *lock =
+        rlk_lock_new(rl, RLK_OPERATION_RELEASE, request->keys, request->n_keys, strlen(token),
+                     rl->options.max_ttl_ms);
+
+    if (lock == NULL) {
+        return NULL;
+    }
+    rlk_claim_set_token(lock->claim, token, strlen(token));
+    if (successor && !reserve(lock, successor)) {
+        rlk_lock_reported(lock);
+        rlk_lock_free(lock);
+        return NULL;
+    }
+    return lock;
+}
+
+int rlk_lock_release_token(struct redlock *rl, const struct rlk_terms *request, const char *token,
+                           const struct rlk_successor *successor, redlock_release_cb *cb, void *arg)
+{
+    struct redlock_lock *lock = make_by_token(rl, request, token, successor);
+
+    if (lock == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    lock->release_cb = cb;
+    lock->arg = arg;
+    lock->by_token = true;
+    begin_release(lock, rlk_mask_all(rl->options.n_nodes));
     return 0;
 }
 
@@ -171,29 +230,14 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
                                          const size_t *key_lens, size_t n_keys, const char *token,
                                          redlock_release_cb *cb, void *arg)
 {
-    struct redlock_lock *lock;
     struct rlk_terms request;
     int status = rlk_manager_check_call(rl, RLK_OPERATION_RELEASE);
 
-    if (status) {
-        return status;
+    if (status == 0) {
+        status = rlk_request_keys(rl, keys, key_lens, n_keys, &request);
     }
-    status = rlk_request_keys(rl, keys, key_lens, n_keys, &request);
     if (status == 0) {
         status = rlk_request_token(rl, token);
     }
-    if (status) {
-        return status;
-    }
-    lock = rlk_lock_new(rl, RLK_OPERATION_RELEASE, request.keys, request.n_keys, strlen(token),
-                        rl->options.max_ttl_ms);
-    if (lock == NULL) {
-        return REDLOCK_ENOMEM;
-    }
-    rlk_claim_set_token(lock->claim, token, strlen(token));
-    lock->release_cb = cb;
-    lock->arg = arg;
-    lock->by_token = true;
-    begin_release(lock, rlk_mask_all(rl->options.n_nodes));
-    return 0;
+    return status ? status : rlk_lock_release_token(rl, &request, token, NULL, cb, arg);
 }

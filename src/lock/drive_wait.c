@@ -9,6 +9,7 @@
 #include "lock/lock.h"
 #include "lock/manager.h"
 #include "lock/observation.h"
+#include "lock/reserved.h"
 #include "lock/trace.h"
 #include "node/capacity.h"
 #include "node/talk.h"
@@ -148,23 +149,34 @@ void rlk_wait_end(struct redlock_lock *lock, uint64_t nodes, uint64_t now_us)
 
 static void trace_wake(const struct redlock_lock *lock, const struct rlk_event *ev)
 {
-    if (ev->kind != RLK_EVENT_CHANGED) {
+    static const enum redlock_trace_kind kinds[RLK_EVENT_KINDS] = {
+        [RLK_EVENT_WOKEN] = REDLOCK_TRACE_WOKEN, [RLK_EVENT_NEXT] = REDLOCK_TRACE_NEXT};
+
+    if (kinds[ev->kind]) {
         RLK_TRACE(&lock->rl->options, lock->claim, .lock = lock->number, .node = (int)ev->node,
-                  .kind = ev->kind == RLK_EVENT_WOKEN ? REDLOCK_TRACE_WOKEN : REDLOCK_TRACE_NEXT);
+                  .kind = kinds[ev->kind]);
     }
 }
 
 /* A step may take a contender out, so look for all of them first. */
+static unsigned find_contenders(struct redlock *rl, const char *key, size_t len,
+                                struct redlock_lock *ret_locks[TOLD])
+{
+    struct rlk_contender *who = NULL;
+    unsigned n = 0;
+
+    while (n < TOLD && (who = rlk_contention_find(&rl->contention, key, len, who)) != NULL) {
+        ret_locks[n++] = RLK_CONTAINER(who, struct redlock_lock, contender);
+    }
+    return n;
+}
+
 static void step_contenders(struct redlock *rl, const char *key, size_t len,
                             const struct rlk_event *ev)
 {
-    struct rlk_contender *who = NULL;
     struct redlock_lock *lock[TOLD];
-    unsigned i, n = 0;
+    unsigned i, n = find_contenders(rl, key, len, lock);
 
-    while (n < TOLD && (who = rlk_contention_find(&rl->contention, key, len, who)) != NULL) {
-        lock[n++] = RLK_CONTAINER(who, struct redlock_lock, contender);
-    }
     for (i = 0; i < n; i++) {
         trace_wake(lock[i], ev);
         if (ev->kind == RLK_EVENT_CHANGED && lock[i]->acquiring) {
@@ -173,6 +185,41 @@ static void step_contenders(struct redlock *rl, const char *key, size_t len,
         lock[i]->operation.kind->event(&lock[i]->operation, ev);
     }
 }
+
+/* ---- reservations [H3] ---- */
+
+/* Those that are not named learn when the key ends. */
+static void step_reserved(struct redlock_lock *lock, const struct rlk_reserved *r,
+                          const struct rlk_event *from)
+{
+    struct rlk_event ev = *from;
+
+    ev.woken = rlk_reserved_take(lock, r->value);
+    ev.left_us = r->left_us;
+    if (ev.woken) {
+        RLK_TRACE(&lock->rl->options, lock->claim, .lock = lock->number, .node = (int)ev.node,
+                  .kind = REDLOCK_TRACE_RESERVED);
+    }
+    lock->operation.kind->event(&lock->operation, &ev);
+}
+
+static void hear_reserved(struct redlock *rl, const char *text, size_t len,
+                          const struct rlk_event *ev)
+{
+    struct redlock_lock *lock[TOLD];
+    struct rlk_reserved r;
+    unsigned i, n;
+
+    if (!rlk_reserved_read(text, len, &r)) {
+        return;
+    }
+    n = find_contenders(rl, r.key, r.len, lock);
+    for (i = 0; i < n; i++) {
+        step_reserved(lock[i], &r, ev);
+    }
+}
+
+/* ---- what a subscriber connection reports ---- */
 
 /* [W7] A wake that no request here waits for is passed on to the next waiter in the queue. */
 static void pass_on(struct redlock *rl, struct rlk_node *n, const char *key, size_t len,
@@ -193,6 +240,7 @@ void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, siz
 {
     static const enum rlk_event_kind kinds[] = {[RLK_WAKE_FREE] = RLK_EVENT_WOKEN,
                                                 [RLK_WAKE_NEXT] = RLK_EVENT_NEXT,
+                                                [RLK_WAKE_RESERVED] = RLK_EVENT_RESERVED,
                                                 [RLK_WAKE_CHANGED] = RLK_EVENT_CHANGED,
                                                 [RLK_WAKE_SUBSCRIBED] = RLK_EVENT_SUBSCRIBED,
                                                 [RLK_WAKE_UNSUBSCRIBED] = RLK_EVENT_UNSUBSCRIBED};
@@ -202,6 +250,8 @@ void rlk_wait_woken(struct rlk_node *n, enum rlk_wake wake, const char *key, siz
     if (key == NULL) {
         rl->watches++;
         rlk_manager_notify(rl, &ev);
+    } else if (wake == RLK_WAKE_RESERVED) {
+        hear_reserved(rl, key, len, &ev);
     } else if (wake == RLK_WAKE_CHANGED) {
         step_contenders(rl, key, len, &ev);
         rlk_observation_changed(rl, key, len, &ev);

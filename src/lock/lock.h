@@ -49,6 +49,7 @@ struct rlk_acquiring {
     bool stepping;     /* its attempt is being stepped */
     redlock_acquire_cb *cb;
     uint64_t seen_fence; /* the largest counter that a node replied [S12] */
+    char *reservation;   /* [H2] the value of the keys that is for us; NULL: none. Allocated */
     uint64_t since_us;   /* since when masters list us; 0: not yet */
     uint64_t waited_us;  /* how long we had waited when we asked for our queue position last */
     uint64_t subscribed; /* nodes whose subscriber connection the attempt keeps open */
@@ -73,6 +74,7 @@ struct redlock_lock {
     bool owned_by_user;     /* RELEASING, ENDED: by a close, so the user still has the handle */
     bool by_token;          /* made by redlock_release_token(): the user has no handle */
     bool leads;             /* of an election, which releases it when the manager closes */
+    bool hands_over;        /* RELEASING: its keys are reserved for somebody, and not deleted */
     bool woke;              /* RELEASING: a master has woken a waiter for our keys */
     bool kept;              /* kept.h */
     bool listed;            /* masters may still list us in their wait queues */
@@ -121,6 +123,10 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
 
 /* Give it the memory for an attempt, which the caller fills. False: out of memory. */
 bool rlk_lock_begin_acquiring(struct redlock_lock *lock);
+
+/* [H2] The keys have this value, which is for us: the next round may take it for a free key. False:
+ * out of memory. */
+RLK_RARE bool rlk_lock_keep_reservation(struct redlock_lock *lock, const char *reservation);
 
 /* The attempt is over: keep what the accessors tell of it, and free the rest. */
 void rlk_lock_end_acquiring(struct redlock_lock *lock);

@@ -185,7 +185,7 @@ static void take_answer(struct rlk_observation *o, struct rlk_event *ev)
 
     keep(a);
     ev->look.answered = f->reply != REDLOCK_REPLY_NONE;
-    ev->look.held = f->reply == REDLOCK_REPLY_HELD;
+    ev->look.held = f->reply == REDLOCK_REPLY_HELD && !rlk_claim_reserved_for(a->known.token)[0];
     if (is_brief && ev->look.held) {
         keep_end(o, ev->node, ev->now_us);
     }

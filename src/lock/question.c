@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "core/classify.h"
+#include "lock/reserved.h"
 #include "node/capacity.h"
 #include "node/inspect.h"
 #include "node/options.h"
@@ -106,12 +107,14 @@ static enum redlock_said read_restored(struct rlk_node *n, const struct rlk_clai
     return ev->vote == RLK_VOTE_OURS ? REDLOCK_SAID_KEPT : said;
 }
 
+/* [H3] A key that is reserved for us is as good as a free one, and we stay in its queue. */
 static enum redlock_said read_position(struct rlk_node *n, const struct rlk_claim *claim,
                                        const struct rlk_reply *reply, struct rlk_event *ev)
 {
     (void)n;
-    (void)claim;
     rlk_classify_wait(reply, ev);
+    ev->woken =
+        ev->woken || (ev->listed && claim->lock && rlk_reserved_take_reply(claim->lock, &reply[3]));
     return ev->woken || ev->listed || ev->left_us > 0 ? REDLOCK_SAID_NOTHING : REDLOCK_SAID_ERROR;
 }
 
@@ -207,6 +210,12 @@ static bool format_confirm(struct rlk_command *c, const struct rlk_say *say)
 static bool format_release(struct rlk_command *c, const struct rlk_say *say)
 {
     rlk_command_release(c, say->context, say->form);
+    return true;
+}
+
+static bool format_hand_over(struct rlk_command *c, const struct rlk_say *say)
+{
+    rlk_command_hand_over(c, say->context, say->ttl_ms, say->form);
     return true;
 }
 
@@ -321,6 +330,17 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                          .event = RLK_EVENT_ANSWER,
                          .phases = RLK_WHILE_RELEASING,
                          .outlives_lock = true},
+    [RLK_ASK_HAND_OVER] = {.talk = TALK(.script = &rlk_script_hand_over, .format = format_hand_over,
+                                        .take = rlk_native_take_released),
+                           .public = REDLOCK_QUESTION_HAND_OVER,
+                           .left = RLK_LEFTOVER_RELEASE,
+                           .refused = RLK_TROUBLE_RELEASE_REFUSED,
+                           .classify = rlk_classify_release,
+                           .has_capacity = has_room_for_release,
+                           .otherwise = rlk_native_instead_of_script,
+                           .event = RLK_EVENT_ANSWER,
+                           .phases = RLK_WHILE_RELEASING,
+                           .outlives_lock = true},
     [RLK_ASK_WAIT] = {.talk = ASK(.script = &rlk_script_wait, .format = format_wait),
                       .public = REDLOCK_QUESTION_WAIT,
                       .left = RLK_LEFTOVER_NOTHING,

@@ -30,6 +30,7 @@ enum rlk_ask {
     RLK_ASK_KEEP,         /* extend our keys [S7] */
     RLK_ASK_RESTORE,      /* set our keys again [S8] */
     RLK_ASK_RELEASE,      /* delete our keys [S5] */
+    RLK_ASK_HAND_OVER,    /* reserve our keys for somebody [H1] */
     RLK_ASK_WAIT,         /* list us in the wait queue, or wake us */
     RLK_ASK_LEAVE,        /* take us out of those queues */
 

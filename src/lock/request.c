@@ -209,13 +209,18 @@ static int check_keys(struct redlock *rl, const struct redlock_request *q, struc
 
 int rlk_request_token(struct redlock *rl, const char *token)
 {
-    if (rlk_claim_is_token(token)) {
-        return 0;
+    if (!rlk_claim_is_token(token)) {
+        return rlk_manager_refuse(
+            rl, REDLOCK_EINVAL,
+            "the token is NULL, empty or longer than %d bytes; pass the token of the lock",
+            RLK_TOKEN_MAX);
     }
-    return rlk_manager_refuse(
-        rl, REDLOCK_EINVAL,
-        "the token is NULL, empty or longer than %d bytes; pass the token of the lock",
-        RLK_TOKEN_MAX);
+    if (rlk_claim_reserved_for(token)[0]) {
+        return rlk_manager_refuse(rl, REDLOCK_EINVAL,
+                                  "the token is a reservation: nobody holds the lock, and it is "
+                                  "free again as soon as the reservation ends");
+    }
+    return 0;
 }
 
 int rlk_request_adopted_token(struct redlock *rl, const char *token)

@@ -64,7 +64,8 @@ static void find_holder(struct rlk_found *const *found, struct redlock_query_res
     r->owner = rlk_claim_owner(r->token);
     r->answered = rlk_mask_count(view.answered);
     r->holding = rlk_mask_count(holder.nodes);
-    r->held = holder.held;
+    r->reserved_for = rlk_claim_reserved_for(r->token);
+    r->held = holder.held && r->reserved_for[0] == '\0';
     r->unknown = holder.unknown;
     r->ttl_ms = holder.end;
     r->fencing_token = holder.fence;
@@ -149,7 +150,8 @@ static void keep(struct texts *t, const char **text)
 }
 
 /* These two name every pointer of their struct except `nodes`. */
-_Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_query_result, priority), "keep a new pointer");
+_Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_query_result, reserved_for),
+               "keep a new pointer");
 _Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_query_node, waiters), "keep a new pointer");
 
 static void keep_result(struct texts *t, struct redlock_query_result *r)
@@ -158,6 +160,7 @@ static void keep_result(struct texts *t, struct redlock_query_result *r)
     keep(t, &r->owner);
     keep(t, &r->leader);
     keep(t, &r->value);
+    keep(t, &r->reserved_for);
 }
 
 static void keep_node(struct texts *t, struct redlock_query_node *node)

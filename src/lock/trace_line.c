@@ -46,12 +46,13 @@ static const char *const sentences[] = {
     [REDLOCK_TRACE_TROUBLE] = "%t is in trouble: %s, %u ms left",
     [REDLOCK_TRACE_LOST] = "%t is LOST: %s",
     [REDLOCK_TRACE_EXTENDED] = "the extension of %t ended with %s",
-    [REDLOCK_TRACE_RELEASING] = "begins to release %k with %t",
+    [REDLOCK_TRACE_RELEASING] = "begins to release %k with %t[ for %x]",
     [REDLOCK_TRACE_RELEASED] = "the release of %t ended with %s",
     [REDLOCK_TRACE_DETACHED] = "detaches %t, and leaves its keys",
     [REDLOCK_TRACE_WAITING] = "is at queue position %r for %k on %N",
     [REDLOCK_TRACE_WOKEN] = "%nsays that we are first in the queue for %k",
     [REDLOCK_TRACE_NEXT] = "%nsays that we are next in the queue for %k",
+    [REDLOCK_TRACE_RESERVED] = "%nsays that %k is reserved for us",
 };
 
 static const char *const sent[] = {
@@ -67,6 +68,7 @@ static const char *const sent[] = {
     [REDLOCK_QUESTION_LEAVE] = "leaves the queue for %k on %N",
     [REDLOCK_QUESTION_HOLDER] = "asks who holds %k",
     [REDLOCK_QUESTION_BREAK] = "breaks %k with %t",
+    [REDLOCK_QUESTION_HAND_OVER] = "hands %t over on %N",
 };
 
 static const char *const answered[] = {
@@ -77,6 +79,7 @@ static const char *const answered[] = {
     [REDLOCK_QUESTION_WAIT] = "%nsays %a to waiting for %k[, position %r]",
     [REDLOCK_QUESTION_LEAVE] = "%nsays %a to leaving the queue for %k",
     [REDLOCK_QUESTION_BREAK] = "%nsays %a to breaking %k with %t",
+    [REDLOCK_QUESTION_HAND_OVER] = "%nsays %a to handing %t over",
 };
 
 static const char *const holder[] = {

@@ -49,7 +49,8 @@ volatile unsigned short rlk_probes_listeners __attribute__((section(".probes")))
     X(DETACHED, detached)                                                                          \
     X(WAITING, waiting)                                                                            \
     X(WOKEN, woken)                                                                                \
-    X(NEXT, next)
+    X(NEXT, next)                                                                                  \
+    X(RESERVED, reserved)
 
 /* All probes share one counter: the library only asks whether a tool listens to any of them. */
 #define COUNTER(kind, name)                                                                        \

@@ -22,7 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <redlock/lock.h>
+
 #include "net/timers.h"
+#include "node/claim.h"
 #include "node/link.h"
 
 struct rlk_node;
@@ -31,14 +34,20 @@ struct rlk_node;
 #define RLK_SUBSCRIBER_WAKE 't'
 #define RLK_SUBSCRIBER_NEXT 'n'
 
+/* [H3] Or this letter, for how many ms the key is reserved, a space, the reservation, a line end
+ * and the key. */
+#define RLK_SUBSCRIBER_RESERVED 'h'
+#define RLK_SUBSCRIBER_MAX (1 + 10 + 1 + RLK_TOKEN_MAX + 1 + REDLOCK_MAX_KEY)
+
 /* How long it stays open without users. */
 #define RLK_SUBSCRIBER_IDLE_US 10000000
 
 /* What a subscriber connection reports to the owner of its node. */
 enum rlk_wake {
-    RLK_WAKE_FREE,       /* the key is free, and we are granted next */
-    RLK_WAKE_NEXT,       /* the key is not free yet, but we are first in the queue now */
-    RLK_WAKE_CHANGED,    /* a key that we track was set, deleted, expired or given another ttl */
+    RLK_WAKE_FREE,     /* the key is free, and we are granted next */
+    RLK_WAKE_NEXT,     /* the key is not free yet, but we are first in the queue now */
+    RLK_WAKE_RESERVED, /* a key is reserved for a waiter; the rest of the message in place of it */
+    RLK_WAKE_CHANGED,  /* a key that we track was set, deleted, expired or given another ttl */
     RLK_WAKE_SUBSCRIBED, /* the subscriber connection has come up, or every key may have changed. No
                             key. */
     RLK_WAKE_UNSUBSCRIBED /* the subscriber connection went down, or could not be had. No key. */

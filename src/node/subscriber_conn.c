@@ -213,12 +213,17 @@ static void take_message(struct rlk_node *n, const struct rlk_reply *text, uint6
 {
     enum rlk_wake kind = RLK_WAKE_FREE;
 
-    if (text->type != RLK_REPLY_STRING || text->len < 2 || text->len > REDLOCK_MAX_KEY + 1) {
+    if (text->type != RLK_REPLY_STRING || text->len < 2 || text->len > RLK_SUBSCRIBER_MAX) {
         return;
     }
     if (text->str[0] == RLK_SUBSCRIBER_NEXT) {
         kind = RLK_WAKE_NEXT;
+    } else if (text->str[0] == RLK_SUBSCRIBER_RESERVED) {
+        kind = RLK_WAKE_RESERVED;
     } else if (text->str[0] != RLK_SUBSCRIBER_WAKE) {
+        return;
+    }
+    if (kind != RLK_WAKE_RESERVED && text->len > REDLOCK_MAX_KEY + 1) {
         return;
     }
     n->hooks->woken(n, kind, text->str + 1, text->len - 1, now_us);

@@ -518,6 +518,8 @@ static const struct fuzz_event events[] = {
     {'x', "n", {.kind = RLK_EVENT_POSITION}},
     {'T', "n", {.kind = RLK_EVENT_WOKEN}},
     {'q', "n", {.kind = RLK_EVENT_NEXT}},
+    {'j', "n", {.kind = RLK_EVENT_RESERVED, .woken = true}},
+    {'J', "nl", {.kind = RLK_EVENT_RESERVED}},
     {'H', "n", {.kind = RLK_EVENT_CHANGED}},
     {'U', "n", {.kind = RLK_EVENT_SUBSCRIBED}},
     {'W', "n", {.kind = RLK_EVENT_UNSUBSCRIBED}},

@@ -85,6 +85,12 @@ static void hear_position(struct wait_model *m, const struct wait_step *s, uint6
     }
 }
 
+/* [H3] A key that is reserved for us is as good as a free one. */
+static bool is_turn(const struct rlk_event *ev)
+{
+    return ev->kind == RLK_EVENT_WOKEN || (ev->kind == RLK_EVENT_RESERVED && ev->woken);
+}
+
 static void hear(struct wait_model *m, const struct wait_step *s)
 {
     uint64_t bit = UINT64_C(1) << s->ev->node;
@@ -92,17 +98,17 @@ static void hear(struct wait_model *m, const struct wait_step *s)
     if (s->ev->kind == RLK_EVENT_SUBSCRIBED) {
         m->failed &= ~bit;
     }
-    if (m->turn == 0 && (s->ev->kind == RLK_EVENT_WOKEN || s->ev->kind == RLK_EVENT_CHANGED ||
+    if (m->turn == 0 && (is_turn(s->ev) || s->ev->kind == RLK_EVENT_CHANGED ||
                          s->ev->kind == RLK_EVENT_SUBSCRIBED)) {
         m->checked = false; /* one host has news */
     }
-    m->yields = m->yields && s->ev->kind != RLK_EVENT_WOKEN;
+    m->yields = m->yields && !is_turn(s->ev);
     if (!(hosts_of(s) & bit)) {
         return;
     }
     if (s->ev->kind == RLK_EVENT_POSITION) {
         hear_position(m, s, bit);
-    } else if (s->ev->kind == RLK_EVENT_WOKEN) {
+    } else if (is_turn(s->ev)) {
         forget(m, bit);
         m->turn |= bit;
         m->crossed |= bit & s->before->waiting.asked;

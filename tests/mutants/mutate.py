@@ -21,7 +21,7 @@ TABLE = os.path.join(HERE, 'table.toml')
 FIELDS = {'name': str, 'rule': str, 'why': str, 'file': str, 'from': str, 'to': str,
           'killed_by': list}
 NAME = re.compile(r'[a-z0-9]+(-[a-z0-9]+)*')
-RULE = re.compile(r'[LOSW][0-9]+|retrying|waiting|telling|loops|threads|cpp|command|secrets|tls|'
+RULE = re.compile(r'[HLOSW][0-9]+|retrying|waiting|telling|loops|threads|cpp|command|secrets|tls|'
                   r'counts|breaking|listing|companion')
 
 # From the root of the tree, and inside it.

@@ -28,8 +28,10 @@ static const struct field result_fields[] = {
     FIELD(answered, false),      FIELD(holding, false), FIELD(token, true),
     FIELD(owner, true),          FIELD(ttl_ms, false),  FIELD(held, false),
     FIELD(fencing_token, false), FIELD(unknown, false), FIELD(waiters, false),
-    FIELD(leader, true),         FIELD(value, true),    FIELD(priority, false)};
-_Static_assert(RLK_SIZED_ENDS_WITH(struct OF, priority), "add a new field, here and to the copy");
+    FIELD(leader, true),         FIELD(value, true),    FIELD(priority, false),
+    FIELD(reserved_for, true)};
+_Static_assert(RLK_SIZED_ENDS_WITH(struct OF, reserved_for),
+               "add a new field, here and to the copy");
 #undef OF
 
 #define OF redlock_query_node
@@ -45,7 +47,7 @@ struct original {
     struct redlock_query_result result;
     struct redlock_query_node nodes[RLK_MAX_NODES];
     const struct redlock_query_node *list[RLK_MAX_NODES];
-    char texts[2 * RLK_MAX_NODES + 4][RLK_FOUND_SHOWN];
+    char texts[2 * RLK_MAX_NODES + 5][RLK_FOUND_SHOWN];
     unsigned n_texts;
 };
 
@@ -85,6 +87,7 @@ static struct original *make_original(size_t n)
     r->owner = another_text(o);
     r->leader = another_text(o);
     r->value = another_text(o);
+    r->reserved_for = another_text(o);
     for (i = 0; i < n; i++) {
         fill(&o->nodes[i], sizeof(o->nodes[i]), 1 + (unsigned)i);
         o->nodes[i].token = another_text(o);
@@ -128,6 +131,7 @@ static void compare_texts(const struct redlock_query_result *a,
     ck_assert_str_eq(a->owner, b->owner);
     ck_assert_str_eq(a->leader, b->leader);
     ck_assert_str_eq(a->value, b->value);
+    ck_assert_str_eq(a->reserved_for, b->reserved_for);
     for (i = 0; i < a->n_nodes; i++) {
         ck_assert_str_eq(a->nodes[i]->token, b->nodes[i]->token);
         ck_assert_str_eq(a->nodes[i]->error, b->nodes[i]->error);

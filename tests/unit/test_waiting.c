@@ -32,6 +32,9 @@ SUITE("waiting");
 #define FREE(time, mask) EVENT_OF_EACH(time, mask, POSITION, .woken = true)
 #define NO_PLACE(time, mask) EVENT_OF_EACH(time, mask, POSITION, .listed = false)
 #define WOKEN(time, mask) EVENT_OF_EACH(time, mask, WOKEN, .by_us = 0)
+#define FOR_US(time, mask) EVENT_OF_EACH(time, mask, RESERVED, .woken = true)
+#define FOR_ANOTHER(time, mask, left)                                                              \
+    EVENT_OF_EACH(time, mask, RESERVED, .woken = false, .left_us = (left))
 #define NEXT(time, mask) EVENT_OF_EACH(time, mask, NEXT, .by_us = 0)
 #define CHANGED(time, mask) EVENT_OF_EACH(time, mask, CHANGED, .by_us = 0)
 #define UP(time, mask, all) SET(subscribed, all), EVENT_OF_EACH(time, mask, SUBSCRIBED, .by_us = 0)
@@ -90,6 +93,15 @@ static const struct story of_a_turn[] = {
     {"the_turn_of_the_only_host_begins_a_round",
      {NODES(1, 0), TRY, VOTE(10, 0x1, NO), WAKE, LISTED(20, 0x1, 1, RLK_NEVER), WOKEN(LATER, 0x1),
       DUE(LATER), WAKE, ROUND(2)}},
+
+    {"two_hosts_that_reserve_the_key_for_us_begin_a_round_and_still_list_us",
+     {WAIT_LISTED, FOR_US(LATER, 0x1), WAITING, FOR_US(LATER + 100, 0x2), DUE(LATER + 100),
+      IS(a.waiting.may_list, 0x7), WAKE, ROUND(2)}},
+    {"answers_that_the_key_is_reserved_for_us_begin_a_round_and_still_list_us",
+     {WAIT, EVENT_OF_EACH(20, 0x3, POSITION, .woken = true, .listed = true, .position = 2), DUE(20),
+      IS(a.waiting.may_list, 0x7), WAKE, ROUND(2)}},
+    {"a_key_that_is_reserved_for_another_one_is_no_turn",
+     {WAIT_LISTED, FOR_ANOTHER(LATER, 0x7, 10000), NOT_DUE, IS(a.waiting.listed, 0x7)}},
 
     {"one_turn_alone_begins_a_round_after_a_look",
      {WAIT_LISTED, WOKEN(LATER, 0x1), WAKE, LOOKS(0x7), WAKE, ROUND(2)}},
@@ -212,6 +224,12 @@ static const struct story of_looks[] = {
     {"whoever_is_behind_others_looks_again_when_the_one_it_woke_does_not_ask",
      {WAIT, LISTED(20, 0x7, 3, 0), DUE(52020), WAKE, LOOKS(0x7), LISTED(52030, 0x7, 2, 0),
       TIMER(52030 + 25000 + 6000), LOOKS(0x7)}},
+    {"whoever_is_behind_others_looks_when_the_reservation_for_another_one_has_ended",
+     {WAIT, LISTED(20, 0x7, 3, RLK_NEVER), FOR_ANOTHER(LATER, 0x3, 10000), DUE(66000), WAKE,
+      LOOKS(0x7)}},
+    {"a_reservation_on_a_node_that_does_not_list_us_is_not_looked_at",
+     {WAIT, LISTED(20, 0x1, 3, RLK_NEVER), FOR_ANOTHER(LATER, 0x1e, 10000), TIMER(LATER + 70000),
+      LOOKS(0)}},
     {"a_ttl_that_stays_0_is_looked_at_less_and_less",
      {WAIT, LISTED(20, 0x7, 1, 0), DUE(2020), WAKE, LOOKS(0x7), IS(a.waiting.pause_us, 4000),
       LISTED(2030, 0x7, 1, 0), WAKE, LOOKS(0x7), IS(a.waiting.pause_us, 8000)}},
