@@ -162,7 +162,8 @@ static void check_messages(struct world *w)
 
     check_most(w, "commands", w->effort.commands,
                w->o.nodes * (9 * locks + 6 * all) + hosts * all * looks);
-    check_most(w, "pushes", w->effort.pushes, hosts * (5 * locks + 5 * all));
+    check_most(w, "pushes", w->effort.pushes,
+               hosts * (5 * locks + 5 * all + w->effort.hand_overs * all));
     check_most(w, "rounds", w->effort.rounds, 5 * locks / 2 + 2 * all);
     if (is_held_for_long(w)) {
         check_most(w, "overtakings", w->effort.overtakings, (locks + all) * all / 3);

@@ -91,11 +91,12 @@ static bool split(const char *bytes, size_t len, struct words *out)
 static const struct {
     enum message_kind kind;
     const struct rlk_script *script;
-} scripts[] = {{MESSAGE_RELEASE, &rlk_script_release},  {MESSAGE_TAKE, &rlk_script_set_all},
-               {MESSAGE_KEEP, &rlk_script_keep},        {MESSAGE_VOTE, &rlk_script_vote},
-               {MESSAGE_ADOPT, &rlk_script_adopt},      {MESSAGE_CONFIRM, &rlk_script_confirm},
-               {MESSAGE_MARK, &rlk_script_incarnation}, {MESSAGE_WAIT, &rlk_script_wait},
-               {MESSAGE_LEAVE, &rlk_script_leave},      {MESSAGE_SWAP, &rlk_script_swap}};
+} scripts[] = {{MESSAGE_RELEASE, &rlk_script_release},    {MESSAGE_TAKE, &rlk_script_set_all},
+               {MESSAGE_KEEP, &rlk_script_keep},          {MESSAGE_VOTE, &rlk_script_vote},
+               {MESSAGE_ADOPT, &rlk_script_adopt},        {MESSAGE_CONFIRM, &rlk_script_confirm},
+               {MESSAGE_MARK, &rlk_script_incarnation},   {MESSAGE_WAIT, &rlk_script_wait},
+               {MESSAGE_LEAVE, &rlk_script_leave},        {MESSAGE_SWAP, &rlk_script_swap},
+               {MESSAGE_HAND_OVER, &rlk_script_hand_over}};
 
 /* By its text, or by its SHA-1. */
 static bool find_script(const struct word *w, bool text, struct message *m)
@@ -122,6 +123,19 @@ unsigned command_claim(const struct world *w, const char *token, size_t len)
 
     return claim < w->n_claims && w->claims[claim].token_len == len &&
                    memcmp(w->claims[claim].token, token, len) == 0
+               ? claim
+               : NONE;
+}
+
+/* The reservation with this text, or NONE. */
+static unsigned read_reservation(const struct world *w, const struct word *text)
+{
+    size_t len = strlen(RLK_RESERVED);
+    unsigned former = text->len > len + RLK_TOKEN_HEX ? (unsigned)hex(text->text + len, 8) : NONE;
+    unsigned claim = former < w->n_claims ? w->claims[former].reservation : NONE;
+
+    return claim != NONE && w->claims[claim].token_len == text->len &&
+                   memcmp(w->claims[claim].token, text->text, text->len) == 0
                ? claim
                : NONE;
 }
@@ -178,6 +192,7 @@ static bool read_claim(const struct world *w, const struct word *keys, unsigned 
     unsigned asked = read_keys(keys, n);
 
     m->claim = command_claim(w, token->text, token->len);
+    m->reservation = NONE;
     return m->claim != NONE && asked == w->claims[m->claim].keys;
 }
 
@@ -210,16 +225,46 @@ static bool read_mark(const struct word *arg, struct message *m)
     return true;
 }
 
+/* [H2] take: ttl fence reservation; vote: ttl hint key start reservation. The fence may be empty.
+ */
+static bool read_reserved(const struct world *w, const struct word *arg, unsigned n,
+                          struct message *m)
+{
+    unsigned last = m->kind == MESSAGE_TAKE ? 2 : 4;
+
+    m->reservation = NONE;
+    if ((m->kind == MESSAGE_TAKE || m->kind == MESSAGE_VOTE) && n == last + 1) {
+        m->reservation = read_reservation(w, &arg[last]);
+        return m->reservation != NONE;
+    }
+    return true;
+}
+
+/* hand_over: channel reservation ms */
+static bool read_hand_over(const struct world *w, const struct word *arg, unsigned n,
+                           struct message *m)
+{
+    m->wakes = true;
+    m->channel = n == 3 ? read_channel(&arg[0]) : 0;
+    m->reservation = n == 3 ? read_reservation(w, &arg[1]) : NONE;
+    m->ttl_ms = n == 3 ? (uint32_t)number(&arg[2]) : 0;
+    return m->reservation != NONE && (m->channel != 0 || arg[0].len == 0);
+}
+
 /* The arguments after the keys and the token. */
 static bool read_arguments(const struct world *w, const struct word *arg, unsigned n,
                            struct message *m)
 {
+    if (!read_reserved(w, arg, n, m)) {
+        return false;
+    }
     if (m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP) {
         m->ttl_ms = n > 0 ? (uint32_t)number(&arg[0]) : 0;
-        m->fence = n > 1 ? number(&arg[1]) : 0;
-        return n == 1 || n == 2;
+        m->fence = n > 1 && arg[1].len > 0 ? number(&arg[1]) : 0;
+        return n == 1 || n == 2 || m->reservation != NONE;
     }
-    if ((m->kind == MESSAGE_VOTE || m->kind == MESSAGE_ADOPT) && n == 4) {
+    if ((m->kind == MESSAGE_VOTE || m->kind == MESSAGE_ADOPT) &&
+        n == (m->reservation == NONE ? 4 : 5)) {
         m->ttl_ms = (uint32_t)number(&arg[0]);
         m->fence = number(&arg[1]);
         read_expected(&arg[3], &m->mark);
@@ -232,6 +277,9 @@ static bool read_arguments(const struct world *w, const struct word *arg, unsign
     if (m->kind == MESSAGE_SWAP && n == 1) {
         m->holder = command_claim(w, arg[0].text, arg[0].len);
         return m->holder != NONE;
+    }
+    if (m->kind == MESSAGE_HAND_OVER) {
+        return read_hand_over(w, arg, n, m);
     }
     if (m->kind == MESSAGE_RELEASE && n == 1) {
         m->wakes = true;

@@ -162,6 +162,7 @@ struct options {
     enum hopeless hopeless;
     uint32_t leave_ppm, adopt_ppm; /* how often a lock is left to its time; is one adopted then */
     uint32_t call_ppm;  /* how often somebody calls upon a candidate, when a user does something */
+    uint32_t hand_ppm;  /* how often a holder hands its lock over instead of releasing it */
     uint32_t break_ppm; /* how often a client breaks a lock when a user is done with one */
     enum heirs heirs;
     bool heirs_healthy; /* nothing fails but processes: it is known how soon the next one holds */

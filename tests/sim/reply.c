@@ -247,13 +247,27 @@ static void put_key(struct text *t, unsigned key)
     put(t, counter ? RLK_COMMAND_COUNTER : "");
 }
 
+/* "MS RESERVATION" and a line end. */
+static void put_reservation(struct text *t, const struct claim *c)
+{
+    put_number(t, c->ttl_ms);
+    put(t, " ");
+    memcpy(t->at, c->token, c->token_len);
+    t->at += c->token_len;
+    put(t, "\n");
+}
+
 void reply_write_push(const struct world *w, unsigned wire, enum push_kind kind, unsigned key,
                       struct reply *out)
 {
     struct text t = {out->text};
-    bool message = kind == PUSH_TURN || kind == PUSH_NEXT;
+    bool message = kind == PUSH_TURN || kind == PUSH_NEXT || kind == PUSH_RESERVED;
 
-    put(&t, kind == PUSH_TURN ? "t" : "n");
+    put(&t, kind == PUSH_TURN ? "t" : kind == PUSH_NEXT ? "n" : "h");
+    if (kind == PUSH_RESERVED) {
+        put_reservation(&t, &w->claims[key >> 4]);
+        key &= 15;
+    }
     put_key(&t, key);
     out->items[0] = array(3);
     out->items[1] = string("message");

@@ -21,7 +21,7 @@ static const struct value no_value = {NONE, 0, 0};
 #define ALL_SCRIPTS                                                                                \
     (1U << MESSAGE_WAIT | 1U << MESSAGE_LEAVE | 1U << MESSAGE_SWAP | 1U << MESSAGE_TAKE |          \
      1U << MESSAGE_KEEP | 1U << MESSAGE_VOTE | 1U << MESSAGE_ADOPT | 1U << MESSAGE_CONFIRM |       \
-     1U << MESSAGE_RELEASE | KEEP_ALL)
+     1U << MESSAGE_RELEASE | 1U << MESSAGE_HAND_OVER | KEEP_ALL)
 
 /* Long before a history begins. */
 #define TEN_DAYS_US UINT64_C(864000000000)
@@ -131,15 +131,16 @@ unsigned server_look_up(struct world *w, unsigned server, unsigned key)
     return value;
 }
 
-/* What the keys of a claim hold: how many are the claim's own, how many are free, and another
- * claim that has one of them. */
+/* What the keys of a claim hold: how many are the claim's own, how many are free, or reserved for
+ * it, and another claim that has one of them. */
 struct found {
     unsigned ours, free, other; /* `other`: a claim or NONE */
     uint64_t since_us;          /* of the claim's own keys */
 };
 
-static struct found look_for(struct world *w, unsigned server, unsigned claim)
+static struct found look_for(struct world *w, unsigned server, const struct message *m)
 {
+    unsigned claim = m->claim;
     struct found f = {.other = NONE};
     uint64_t left = world_claim(w, claim)->keys;
     unsigned key;
@@ -147,6 +148,7 @@ static struct found look_for(struct world *w, unsigned server, unsigned claim)
     RLK_MASK_EACH (key, left) {
         unsigned value = server_look_up(w, server, key);
 
+        value = value == m->reservation ? NONE : value;
         f.free += value == NONE;
         f.ours += value == claim;
         f.other = value != NONE && value != claim && f.other == NONE ? value : f.other;
@@ -190,7 +192,8 @@ static void write_keys(struct world *w, unsigned server, const struct message *m
     RLK_MASK_EACH (key, left) {
         const struct value *old = &w->servers[server].keys[key];
 
-        if (old->claim == NONE || (old->claim != m->claim && server == w->o.liar)) {
+        if (old->claim == NONE || old->claim == m->reservation ||
+            (old->claim != m->claim && server == w->o.liar)) {
             write_key(w, server, key, v);
             check_granted(w, m->claim, server, m->kind);
         } else if (old->claim == m->claim && old->expires_ms < v.expires_ms) {
@@ -201,7 +204,7 @@ static void write_keys(struct world *w, unsigned server, const struct message *m
 
 static void set(struct world *w, unsigned server, struct message *m)
 {
-    struct found f = look_for(w, server, m->claim);
+    struct found f = look_for(w, server, m);
 
     if (f.free == 0 && server != w->o.liar) {
         m->answer = m->get ? ANSWER_STRING : ANSWER_NIL;
@@ -218,7 +221,7 @@ static void set(struct world *w, unsigned server, struct message *m)
 /* All keys or none: 1 done, 2 all were ours already, else the value of another claim. */
 static void take(struct world *w, unsigned server, struct message *m)
 {
-    struct found f = look_for(w, server, m->claim);
+    struct found f = look_for(w, server, m);
 
     if (f.other != NONE && server != w->o.liar) {
         m->answer = ANSWER_STRING;
@@ -239,7 +242,7 @@ static void take(struct world *w, unsigned server, struct message *m)
  * of another claim. */
 static void keep(struct world *w, unsigned server, struct message *m)
 {
-    struct found f = look_for(w, server, m->claim);
+    struct found f = look_for(w, server, m);
 
     m->answer = f.other != NONE ? ANSWER_STRING : ANSWER_INTEGER;
     m->integer = f.other != NONE ? f.other : 0;
@@ -308,7 +311,7 @@ static void vote(struct world *w, unsigned server, struct message *m)
         trace(w, "n%u    vote %s t%08x: denied", server, trace_keys(w, m->claim), m->claim);
         return;
     }
-    f = look_for(w, server, m->claim);
+    f = look_for(w, server, m);
 
     if ((f.other != NONE || f.ours > 0) && server != w->o.liar) {
         m->answer = f.other != NONE ? ANSWER_STRING : ANSWER_INTEGER;
@@ -330,7 +333,7 @@ static void vote(struct world *w, unsigned server, struct message *m)
 /* All keys have the token: the counter; 0: a key is gone; else the value of another claim. */
 static void adopt(struct world *w, unsigned server, struct message *m)
 {
-    struct found f = look_for(w, server, m->claim);
+    struct found f = look_for(w, server, m);
 
     if (f.free == 0 && f.other == NONE) {
         grant(w, server, m);
@@ -344,7 +347,7 @@ static void adopt(struct world *w, unsigned server, struct message *m)
 /* 1: the keys are ours, and the counters are raised to the fence; 0: not. */
 static void confirm(struct world *w, unsigned server, struct message *m)
 {
-    struct found f = look_for(w, server, m->claim);
+    struct found f = look_for(w, server, m);
     uint64_t left = world_claim(w, m->claim)->keys;
     bool good = f.free == 0 && f.other == NONE;
     unsigned key;
@@ -362,7 +365,21 @@ static void confirm(struct world *w, unsigned server, struct message *m)
           (unsigned long long)m->fence, good ? "done" : "no");
 }
 
-/* Delete the keys that are ours. 1: all were; -1: one was another claim's; 0: one was not there. */
+/* [H1] What a hand-over leaves: the reservation, for no longer than the key would have lived. */
+static struct value left_value(const struct world *w, unsigned server, unsigned key,
+                               const struct message *m)
+{
+    const struct server *s = &w->servers[server];
+    uint64_t end_ms = server_ms(w, s) + m->ttl_ms;
+
+    if (m->kind != MESSAGE_HAND_OVER || s->keys[key].expires_ms <= server_ms(w, s)) {
+        return no_value;
+    }
+    return (struct value){m->reservation, rlk_time_min(end_ms, s->keys[key].expires_ms), w->now_us};
+}
+
+/* Delete the keys that are ours, or reserve them. 1: all were; -1: one was another claim's; 0: one
+ * was not there. */
 static void release(struct world *w, unsigned server, struct message *m)
 {
     struct claim *claim = world_claim(w, m->claim);
@@ -370,10 +387,11 @@ static void release(struct world *w, unsigned server, struct message *m)
     bool gone = false, taken = false, woken;
     unsigned key;
 
-    if (w->servers[server].denies && w->servers[server].denied == m->kind) {
+    if (w->servers[server].denies && w->servers[server].denied == MESSAGE_RELEASE) {
         m->answer = ANSWER_ERROR;
         m->error = "NOPERM User worker has no permissions to run the 'evalsha' command";
-        trace(w, "n%u    release %s t%08x: denied", server, trace_keys(w, m->claim), m->claim);
+        trace(w, "n%u    %s %s t%08x: denied", server, name_of(m), trace_keys(w, m->claim),
+              m->claim);
         return;
     }
     RLK_MASK_EACH (key, left) {
@@ -382,15 +400,15 @@ static void release(struct world *w, unsigned server, struct message *m)
         gone |= value == NONE;
         taken |= value != NONE && value != m->claim;
         if (value == m->claim) {
-            write_key(w, server, key, no_value);
+            write_key(w, server, key, left_value(w, server, key, m));
             claim->deleted |= (uint64_t)1 << server;
         }
     }
     m->answer = ANSWER_INTEGER;
     woken = wakes_release(w, server, m);
     m->integer = taken ? -1 : gone ? 0 : woken ? 2 : 1;
-    trace(w, "n%u    release %s t%08x: %s", server, trace_keys(w, m->claim), m->claim,
-          m->integer > 0    ? "deleted"
+    trace(w, "n%u    %s %s t%08x: %s", server, name_of(m), trace_keys(w, m->claim), m->claim,
+          m->integer > 0    ? m->kind == MESSAGE_HAND_OVER ? "reserved" : "deleted"
           : m->integer == 0 ? "no key"
                             : "somebody else's");
 }
@@ -407,7 +425,7 @@ static void delete_if_equal(struct world *w, unsigned server, struct message *m)
     } else if (s->denies && s->denied == m->kind) {
         m->error = "NOPERM User worker has no permissions to run the 'delex' command";
     } else {
-        f = look_for(w, server, m->claim);
+        f = look_for(w, server, m);
         m->answer = ANSWER_INTEGER;
         m->integer = f.ours;
         if (f.ours) {
@@ -467,6 +485,8 @@ static const char *name_of(const struct message *m)
         return "confirm";
     case MESSAGE_RELEASE:
         return "release";
+    case MESSAGE_HAND_OVER:
+        return "hand over";
     case MESSAGE_DELETE:
         return "delete";
     case MESSAGE_MARK:
@@ -542,6 +562,7 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
         confirm(w, server, m);
         break;
     case MESSAGE_RELEASE:
+    case MESSAGE_HAND_OVER:
         release(w, server, m);
         break;
     case MESSAGE_DELETE:

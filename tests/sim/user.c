@@ -13,6 +13,7 @@
 #include "sim/draw.h"
 #include "sim/heir.h"
 #include "sim/process.h"
+#include "sim/successor.h"
 #include "sim/trace.h"
 #include "sim/worlds.h"
 
@@ -159,8 +160,13 @@ static void acquire(struct world *w, struct worker *k, struct redlock_request *q
 {
     uint64_t wait_us = q->wait_ms == REDLOCK_FOREVER ? RLK_NEVER : rlk_time_from_ms(q->wait_ms);
     const char *names[SIM_KEYS];
+    char owner[SUCCESSOR_NAME];
 
     name_keys(keys, names, q);
+    if (w->o.hand_ppm) {
+        successor_name(k, owner);
+        q->owner = owner;
+    }
     q->notice_cb = on_notice;
     q->notice_arg = k;
     user_asks(w, k, q, keys, rlk_time_max(wait_us, w->o.timeout_us));
@@ -188,7 +194,11 @@ static void release(struct world *w, struct worker *k)
     let_go(w, k);
     w->effort.freed_us = w->now_us;
     process_enter(w, k->client);
-    user_accepted(w, k, "a release", redlock_release(k->lock, on_released, k));
+    if (successor_is_wanted(w)) {
+        user_accepted(w, k, "a hand-over", successor_hand_over(w, k, on_released));
+    } else {
+        user_accepted(w, k, "a release", redlock_release(k->lock, on_released, k));
+    }
     process_leave(w);
 }
 
@@ -460,6 +470,7 @@ static void user_acquired(struct world *w, unsigned client, unsigned worker, int
         w->acquired++;
         check_waited(w, client, worker);
         heir_note_acquired(w, k);
+        successor_acquired(w, k);
         use(w, client, worker);
         return;
     }

@@ -403,6 +403,22 @@ bool wakes_is_listed(struct world *w, unsigned server, unsigned key)
     return list_of(w, server, key)->n > 0;
 }
 
+/* [H3] Everybody in the list is told, and stays in it. */
+static bool announce(struct world *w, unsigned server, unsigned key, unsigned reservation)
+{
+    const struct list *l = list_of(w, server, key);
+    bool told = false;
+    unsigned i;
+
+    for (i = 0; i < l->n; i++) {
+        unsigned received =
+            publish(w, server, l->channels[i], PUSH_RESERVED, world_reserved(key, reservation));
+
+        told |= received != NONE && received > 0;
+    }
+    return told;
+}
+
 bool wakes_release(struct world *w, unsigned server, const struct message *m)
 {
     uint64_t left = m->wakes ? world_claim(w, m->claim)->keys : 0;
@@ -410,7 +426,12 @@ bool wakes_release(struct world *w, unsigned server, const struct message *m)
     unsigned key;
 
     RLK_MASK_EACH (key, left) {
-        woken |= leave(w, server, key, m->channel, server_look_up(w, server, key) == NONE);
+        unsigned value = server_look_up(w, server, key);
+
+        woken |= leave(w, server, key, m->channel, value == NONE);
+        if (value != NONE && value == m->reservation) {
+            woken |= announce(w, server, key, value);
+        }
     }
     return woken;
 }

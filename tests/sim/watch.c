@@ -42,7 +42,7 @@ static bool is_adoption(struct world *w, const struct message *m)
 
 static void note_asked_again(struct world *w, unsigned node, const struct message *m)
 {
-    if (m->kind == MESSAGE_RELEASE) {
+    if (message_releases(m)) {
         world_claim(w, m->claim)->excuses++;
         check_release_sent(w, m->claim, node);
     } else if (is_adoption(w, m)) {

@@ -103,6 +103,7 @@ static void note_token(struct world *w, struct worker *k, const struct rlk_claim
                         .round = k->lock->acquiring->attempt.tries,
                         .ttl_ms = k->ttl_ms,
                         .fenced = k->fenced,
+                        .reservation = NONE,
                         .hint = claim->hint};
     c->token_len = claim->token_len;
     memcpy(c->token, claim->token, c->token_len);

@@ -20,10 +20,10 @@ __typeof__(redlock_release) __real_redlock_release, __wrap_redlock_release;
 __typeof__(rlk_lock_release_for_close) __real_rlk_lock_release_for_close,
     __wrap_rlk_lock_release_for_close;
 
-/* Only elections name an owner. */
+/* "leader ID" or "bid PRIORITY ID". A user of a lock has another owner text, or none. */
 static bool is_of_election(const char *owner)
 {
-    return owner && owner[0] != '\0';
+    return owner && (strncmp(owner, "leader", 6) == 0 || strncmp(owner, "bid", 3) == 0);
 }
 
 static const char *owner_of(const struct redlock_lock *lock)

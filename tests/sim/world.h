@@ -62,8 +62,10 @@ struct claim {
     uint64_t doubt;             /* nodes whose answer was lost, or was an error */
     uint64_t release_nodes;     /* nodes that were sent a release, or have one pending */
     unsigned releases, excuses;
-    bool broken;  /* on some server another token is in its place */
-    bool adopted; /* by another worker than the one that acquired it */
+    unsigned reservation; /* [H1] what takes its place when it is handed over: a claim, or NONE. Of
+                             a reservation: the claim that was handed over */
+    bool broken;          /* on some server another token is in its place */
+    bool adopted;         /* by another worker than the one that acquired it */
     bool fenced;
     uint64_t hint,
         fence; /* [S12] the least that the fence must be; the fence, once it is agreed on */
@@ -106,13 +108,15 @@ enum message_kind {
     MESSAGE_ADOPT, /* the one that extends, with a counter */
     MESSAGE_CONFIRM,
     MESSAGE_RELEASE,
-    MESSAGE_DELETE /* DELEX or DELIFEQ */
+    MESSAGE_HAND_OVER, /* the script that reserves the keys instead [H1] */
+    MESSAGE_DELETE     /* DELEX or DELIFEQ */
 };
 
 /* What a server sends without a request. */
 enum push_kind {
     PUSH_TURN = 0,
     PUSH_NEXT,
+    PUSH_RESERVED, /* of a key and a reservation: world_reserved() */
     PUSH_CHANGED,
     PUSH_FLUSHED
 };
@@ -157,10 +161,12 @@ struct message {
     enum rlk_native native; /* PROBE, DELETE: which command */
     bool get;               /* SET: with GET */
     bool restore;           /* TAKE: of a lock that is held */
-    bool many, part;        /* KEEP: by the script for many locks; and not for the first of them */
-    bool keeps;             /* MARK: the data survive a restart */
+    unsigned reservation; /* TAKE, VOTE: what counts as a free key; HAND_OVER: what takes the place
+                             of the claim; a claim or NONE */
+    bool many, part;      /* KEEP: by the script for many locks; and not for the first of them */
+    bool keeps;           /* MARK: the data survive a restart */
     enum section section;
-    uint32_t ttl_ms;   /* SET, TAKE, KEEP */
+    uint32_t ttl_ms;   /* SET, TAKE, KEEP, HAND_OVER */
     uint64_t sent_us;  /* by the client's clock */
     uint64_t since_us; /* KEEP: since when the keys are there without a gap, in true time; for the
                           checkers */
@@ -421,7 +427,12 @@ struct client {
 struct effort {
     uint64_t commands, pushes, rounds; /* that were sent, or begun */
     uint64_t overtakings;
-    uint64_t freed_us; /* true time: the last release */
+    uint64_t freed_us;    /* true time: the last release */
+    unsigned successor;   /* whom the lock was handed over to last, and nobody has had it since:
+                        client * SIM_WORKERS + index; or NONE */
+    bool must_get;        /* it waited in the queue */
+    uint64_t reserved_us; /* true time: nobody else can get it before */
+    unsigned hand_overs;  /* each tells everybody who waits */
 };
 
 /* A lock that its user has left to its time: `redlock lock --at-least`. Nobody else gets it before
@@ -527,7 +538,7 @@ struct world {
 
 static inline bool message_releases(const struct message *m)
 {
-    return m->kind == MESSAGE_RELEASE || m->kind == MESSAGE_DELETE;
+    return m->kind == MESSAGE_RELEASE || m->kind == MESSAGE_DELETE || m->kind == MESSAGE_HAND_OVER;
 }
 
 /* The message that it has just read, or the part of it, that is about this claim; NULL: none is. */
@@ -557,6 +568,12 @@ static inline struct worker *world_worker(struct world *w, unsigned client, unsi
 static inline unsigned world_server(const struct world *w, unsigned node)
 {
     return node == w->o.duplicate ? (node + 1) % w->o.nodes : node;
+}
+
+/* A key and a reservation for it, as one number. */
+static inline unsigned world_reserved(unsigned key, unsigned reservation)
+{
+    return key | reservation << 4;
 }
 
 /* The counter of a key, where keys and counters are numbered together. */

@@ -1,8 +1,8 @@
 /* worlds.c - masters that refuse INFO or CLIENT; many requests of one manager for one key, also
  * behind one that nobody can grant; locks that are left to their time, and adopted; locks that are
- * broken; heirs of processes that died; candidates that are called upon to lead.
+ * broken, or handed over; heirs of processes that died; candidates that are called upon to lead.
  *
- * None of them is in a history that is about something else. */
+ * Only hand-overs are also in a history about a crowd. */
 #include "sim/worlds.h"
 
 #include "base/mask.h"
@@ -17,6 +17,7 @@
 #define STREAM_BREAK 6076
 #define STREAM_CALL 7001
 #define STREAM_HEIRS 8051
+#define STREAM_HAND 8003
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -220,6 +221,20 @@ static void draw_calls(struct options *o)
     }
 }
 
+/* Also in crowds, where the named waiter is one of many. */
+static void draw_hand_overs(struct options *o)
+{
+    struct rlk_prng p;
+    uint32_t chance = o->crowd ? 300000 : 80000;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_HAND);
+    if (o->broken != ASSUME_ALL || o->steps || o->calm || o->elections || o->hopeless ||
+        o->duplicate < SIM_NODES || !draw_chance(&p, chance)) {
+        return;
+    }
+    o->hand_ppm = (uint32_t)draw_scale(&p, 50000, 800000);
+}
+
 void worlds_draw(struct options *o)
 {
     draw_rights(o);
@@ -228,6 +243,7 @@ void worlds_draw(struct options *o)
     draw_break(o);
     draw_heirs(o);
     draw_calls(o);
+    draw_hand_overs(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
@@ -273,6 +289,9 @@ void worlds_print(const struct options *o, FILE *f)
     }
     if (o->call_ppm) {
         fprintf(f, "somebody calls upon a candidate in %.1f %% of the cases\n", o->call_ppm / 1e4);
+    }
+    if (o->hand_ppm) {
+        fprintf(f, "a holder hands its lock over in %.1f %% of the cases\n", o->hand_ppm / 1e4);
     }
     if (o->break_ppm) {
         fprintf(f, "a client breaks a lock in %.1f %% of the cases\n", o->break_ppm / 1e4);
