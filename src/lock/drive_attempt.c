@@ -45,6 +45,10 @@ static int fresh_claim(struct redlock_lock *lock)
         if (claim == NULL) {
             return REDLOCK_ENOMEM;
         }
+        if (old->reservation && !rlk_claim_set_reservation(claim, old->reservation)) {
+            rlk_claim_unref(claim);
+            return REDLOCK_ENOMEM;
+        }
         rlk_lock_set_claim(lock, claim);
         lock->acquiring->tracked = 0;
         lock->unnamed = 0;
@@ -55,10 +59,6 @@ static int fresh_claim(struct redlock_lock *lock)
     claim->hint = lock->acquiring->attempt.config.terms.fenced ? fence_hint(lock) : 0;
     if (is_adoption(lock)) {
         return 0; /* the user gave the token */
-    }
-    if (lock->acquiring->reservation &&
-        !rlk_claim_set_reservation(claim, lock->acquiring->reservation)) {
-        return REDLOCK_ENOMEM;
     }
     status = rlk_claim_fresh_token(claim, &lock->rl->entropy, lock->acquiring->owner);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_ROUND, .round = claim->round);

@@ -1,8 +1,6 @@
 /* lock.c - makes and frees a handle, and changes its driver. */
 #include "lock/lock.h"
 
-#include <string.h>
-
 #include <redlock/error.h>
 
 #include "base/mask.h"
@@ -79,36 +77,8 @@ bool rlk_lock_begin_acquiring(struct redlock_lock *lock)
     a->lock = lock;
     a->driver_status = 0;
     a->stepping = false;
-    a->reservation = NULL;
     a->seen_fence = a->since_us = a->subscribed = 0;
     a->tracked = a->tracked_us = a->watches = 0;
-    return true;
-}
-
-static void free_acquiring(struct redlock_lock *lock)
-{
-    struct rlk_acquiring *a = lock->acquiring;
-
-    if (a->reservation) {
-        rlk_pool_give(&lock->rl->pool, a->reservation, strlen(a->reservation) + 1);
-    }
-    rlk_pool_give(&lock->rl->pool, a, sizeof(*a));
-    lock->acquiring = NULL;
-}
-
-bool rlk_lock_keep_reservation(struct redlock_lock *lock, const char *reservation)
-{
-    struct rlk_acquiring *a = lock->acquiring;
-    size_t size = strlen(reservation) + 1;
-    char *copy = rlk_pool_take(&lock->rl->pool, size);
-
-    if (copy == NULL) {
-        return false;
-    }
-    if (a->reservation) {
-        rlk_pool_give(&lock->rl->pool, a->reservation, strlen(a->reservation) + 1);
-    }
-    a->reservation = memcpy(copy, reservation, size);
     return true;
 }
 
@@ -128,7 +98,8 @@ void rlk_lock_end_acquiring(struct redlock_lock *lock)
 {
     lock->effort = rlk_lock_effort(lock);
     lock->listed = lock->acquiring->attempt.waiting.positions != 0;
-    free_acquiring(lock);
+    rlk_pool_give(&lock->rl->pool, lock->acquiring, sizeof(*lock->acquiring));
+    lock->acquiring = NULL;
 }
 
 /* An extension in flight is still reported, after the hold has ended. */
@@ -191,7 +162,7 @@ void rlk_lock_free(struct redlock_lock *lock)
         rlk_pool_give(&rl->pool, lock->holders, size_of_holders(rl));
     }
     if (lock->acquiring) {
-        free_acquiring(lock);
+        rlk_pool_give(&rl->pool, lock->acquiring, sizeof(*lock->acquiring));
     }
     rlk_pool_give(&rl->pool, lock, size_of_lock(rl->options.n_nodes));
 }

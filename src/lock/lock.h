@@ -49,7 +49,6 @@ struct rlk_acquiring {
     bool stepping;     /* its attempt is being stepped */
     redlock_acquire_cb *cb;
     uint64_t seen_fence; /* the largest counter that a node replied [S12] */
-    char *reservation;   /* [H2] the value of the keys that is for us; NULL: none. Allocated */
     uint64_t since_us;   /* since when masters list us; 0: not yet */
     uint64_t waited_us;  /* how long we had waited when we asked for our queue position last */
     uint64_t subscribed; /* nodes whose subscriber connection the attempt keeps open */
@@ -123,10 +122,6 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
 
 /* Give it the memory for an attempt, which the caller fills. False: out of memory. */
 bool rlk_lock_begin_acquiring(struct redlock_lock *lock);
-
-/* [H2] The keys have this value, which is for us: the next round may take it for a free key. False:
- * out of memory. */
-RLK_RARE bool rlk_lock_keep_reservation(struct redlock_lock *lock, const char *reservation);
 
 /* The attempt is over: keep what the accessors tell of it, and free the rest. */
 void rlk_lock_end_acquiring(struct redlock_lock *lock);

@@ -23,7 +23,7 @@ bool rlk_reserved_take(struct redlock_lock *lock, const char *value)
     if (name[0] == '\0' || !is_named(lock->acquiring->owner, name)) {
         return false;
     }
-    return rlk_lock_keep_reservation(lock, value);
+    return rlk_claim_set_reservation(lock->claim, value);
 }
 
 /* A longer value is not a reservation. */
@@ -32,11 +32,11 @@ static void copy_value(char out[RLK_TOKEN_MAX + 1], const char *text, size_t len
     snprintf(out, RLK_TOKEN_MAX + 1, "%.*s", len <= RLK_TOKEN_MAX ? (int)len : 0, text);
 }
 
-RLK_RARE bool rlk_reserved_take_reply(struct redlock_lock *lock, const struct rlk_reply *value)
+bool rlk_reserved_take_text(struct redlock_lock *lock, const struct rlk_reply *value)
 {
     char text[RLK_TOKEN_MAX + 1];
 
-    if (value->type != RLK_REPLY_STRING || lock->phase != RLK_LOCK_PENDING) {
+    if (lock->phase != RLK_LOCK_PENDING) {
         return false;
     }
     copy_value(text, value->str, value->len);

@@ -9,12 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/rare.h"
+#include "core/reply.h"
 #include "node/claim.h"
 
 struct redlock_lock;
-struct rlk_reply;
 
 /* What a message says; the key is a part of the message. */
 struct rlk_reserved {
@@ -32,6 +33,14 @@ bool rlk_reserved_read(const char *text, size_t len, struct rlk_reserved *ret_re
 bool rlk_reserved_take(struct redlock_lock *lock, const char *value);
 
 /* The same for the value in a reply, and for a lock that may not be pending any more. */
-RLK_RARE bool rlk_reserved_take_reply(struct redlock_lock *lock, const struct rlk_reply *value);
+RLK_COLD bool rlk_reserved_take_text(struct redlock_lock *lock, const struct rlk_reply *value);
+
+static inline bool rlk_reserved_take_reply(struct redlock_lock *lock, const struct rlk_reply *value)
+{
+    const size_t len = sizeof(RLK_RESERVED) - 1;
+
+    return value->type == RLK_REPLY_STRING && value->len > len &&
+           memcmp(value->str, RLK_RESERVED, len) == 0 && rlk_reserved_take_text(lock, value);
+}
 
 #endif

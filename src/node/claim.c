@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/rare.h"
 #include "net/entropy.h"
 #include "node/entries.h"
 
@@ -218,11 +219,9 @@ const char *rlk_claim_reserved_for(const char *value)
     return reserved ? rlk_claim_owner(value + strlen(RLK_RESERVED)) : "";
 }
 
-static void drop_reservation(struct rlk_claim *c)
+RLK_RARE static void drop_reservation(struct rlk_claim *c)
 {
-    if (c->reservation) {
-        rlk_pool_give(c->source->pool, c->reservation, strlen(c->reservation) + 1);
-    }
+    rlk_pool_give(c->source->pool, c->reservation, strlen(c->reservation) + 1);
     c->reservation = NULL;
 }
 
@@ -231,11 +230,14 @@ bool rlk_claim_set_reservation(struct rlk_claim *c, const char *reservation)
     size_t size = strlen(reservation) + 1;
     char *copy = rlk_pool_take(c->source->pool, size);
 
-    if (copy) {
-        drop_reservation(c);
-        c->reservation = memcpy(copy, reservation, size);
+    if (copy == NULL) {
+        return false;
     }
-    return copy != NULL;
+    if (c->reservation) {
+        drop_reservation(c);
+    }
+    c->reservation = memcpy(copy, reservation, size);
+    return true;
 }
 
 /* ---- references ---- */
@@ -258,6 +260,8 @@ void rlk_claim_free(void *claim)
     struct rlk_claim *c = claim;
 
     rlk_claim_leave(c);
-    drop_reservation(c);
+    if (c->reservation) {
+        drop_reservation(c);
+    }
     rlk_pool_give(c->source->pool, c, c->size);
 }

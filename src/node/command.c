@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "base/rare.h"
 #include "net/format.h"
 
 /* A word of 2 or 3 bytes in RESP, made by the compiler. */
@@ -138,12 +139,32 @@ void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, b
     finish(c, claim->channel ? put_text(at, claim->channel) : at);
 }
 
+/* What only hand-overs need is written by these: each further use of the functions above would keep
+ * the compiler from copying them into the commands of every lock. */
+
+RLK_RARE static char *begin_seldom(struct rlk_command *c, const struct rlk_script *script,
+                                   bool text, const struct rlk_claim *claim, unsigned more)
+{
+    return begin_script(c, script, text, claim, more);
+}
+
+RLK_RARE static char *put_text_seldom(char *at, const char *text)
+{
+    return put_text(at, text);
+}
+
+RLK_RARE static char *put_number_seldom(char *at, uint64_t n)
+{
+    return put_number(at, n);
+}
+
 void rlk_command_hand_over(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
                            bool text)
 {
-    char *at = put_text(begin_script(c, &rlk_script_hand_over, text, claim, 3), claim->channel);
+    char *at = begin_seldom(c, &rlk_script_hand_over, text, claim, 3);
 
-    finish(c, put_number(put_text(at, claim->reservation), ttl_ms));
+    at = put_text_seldom(put_text_seldom(at, claim->channel), claim->reservation);
+    finish(c, put_number_seldom(at, ttl_ms));
 }
 
 /* Set or keep: the ttl follows, and the fencing token when the lock has one. */
@@ -157,13 +178,14 @@ static void format_with_ttl(struct rlk_command *c, const struct rlk_script *scri
 }
 
 /* With a reservation there is always a fencing token before it, which may be empty. */
-static void format_reserved(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
-                            bool text)
+RLK_RARE static void format_reserved(struct rlk_command *c, const struct rlk_claim *claim,
+                                     uint32_t ttl_ms, bool text)
 {
-    char *at = put_number(begin_script(c, &rlk_script_set_all, text, claim, 3), ttl_ms);
+    char *at = begin_seldom(c, &rlk_script_set_all, text, claim, 3);
 
-    at = claim->fence ? put_number(at, claim->fence) : put_text(at, "");
-    finish(c, put_text(at, claim->reservation));
+    at = put_number_seldom(at, ttl_ms);
+    at = claim->fence ? put_number_seldom(at, claim->fence) : put_text_seldom(at, "");
+    finish(c, put_text_seldom(at, claim->reservation));
 }
 
 void rlk_command_set_all(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
@@ -220,17 +242,32 @@ void rlk_command_keep_all(struct rlk_command *c, struct rlk_claim *const *claims
 static void format_vote(struct rlk_command *c, const struct rlk_script *script, bool text,
                         const struct rlk_claim *claim)
 {
-    char *at = begin_script(c, script, text, claim, claim->reservation ? 5 : 4);
+    char *at = begin_script(c, script, text, claim, 4);
 
     at = put_number(at, claim->ttl_ms);
     finish(c, put_number(at, claim->hint));
+    c->common = c->len;
+    c->last = NULL;
+}
+
+RLK_RARE static void format_reserved_vote(struct rlk_command *c, const struct rlk_claim *claim,
+                                          bool text)
+{
+    char *at = begin_seldom(c, &rlk_script_vote, text, claim, 5);
+
+    at = put_number_seldom(at, claim->ttl_ms);
+    finish(c, put_number_seldom(at, claim->hint));
     c->common = c->len;
     c->last = claim->reservation;
 }
 
 void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text)
 {
-    format_vote(c, &rlk_script_vote, text, claim);
+    if (claim->reservation) {
+        format_reserved_vote(c, claim, text);
+    } else {
+        format_vote(c, &rlk_script_vote, text, claim);
+    }
 }
 
 void rlk_command_adopt(struct rlk_command *c, const struct rlk_claim *claim, bool text)
@@ -238,11 +275,17 @@ void rlk_command_adopt(struct rlk_command *c, const struct rlk_claim *claim, boo
     format_vote(c, &rlk_script_adopt, text, claim);
 }
 
+RLK_RARE static void add_last(struct rlk_command *c)
+{
+    finish(c, put_text_seldom(c->buffer + c->len, c->last));
+}
+
 void rlk_command_mark(struct rlk_command *c, const char *key, const char *start)
 {
-    char *at = put_text(put_text(c->buffer + c->common, key), start);
-
-    finish(c, c->last ? put_text(at, c->last) : at);
+    finish(c, put_text(put_text(c->buffer + c->common, key), start));
+    if (c->last) {
+        add_last(c);
+    }
 }
 
 void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text)
