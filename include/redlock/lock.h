@@ -404,9 +404,9 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
  * manager there. Another one that waits or polls takes the reservation when it asks next, or learns
  * of it in a refusal; masters before Redis 7.0 tell nothing in a refusal of one key.
  *
- * A master that cannot be reached gets an ordinary release when it is back. One that is out of
- * memory deletes the key instead. So with a minority of such masters the others still keep the lock
- * for the waiter.
+ * A master that cannot be reached within node_timeout_ms gets an ordinary release when it is back.
+ * One that is out of memory deletes the key instead. So with a minority of such masters the others
+ * still keep the lock for the waiter.
  *
  * Stop the protected work before this call, as before redlock_release(). The validity is 0 from
  * this call on.

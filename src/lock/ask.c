@@ -228,9 +228,9 @@ void rlk_ask_unsent(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask wh
     }
 }
 
-/* A release that was not sent is pending now, and needs no reply. [H4] What is pending of a
- * hand-over is an ordinary release. A hint that found no room says nothing about the master: we ask
- * it again at the next position check, or after the next round. */
+/* A release that was not sent is pending now, and needs no reply. A hint that found no
+ * room says nothing about the master: we ask it again at the next position check, or after the next
+ * round. */
 struct rlk_unsent rlk_ask_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
                                 uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
 {
@@ -238,7 +238,7 @@ struct rlk_unsent rlk_ask_claim(struct redlock *rl, struct rlk_claim *claim, enu
     bool releases = q->left == RLK_LEFTOVER_RELEASE;
     uint64_t unsent;
 
-    claim->release = releases ? &rlk_questions[RLK_ASK_RELEASE].talk : claim->release;
+    claim->release = releases ? &q->talk : claim->release;
     unsent = send_all(q, rl, claim, nodes, ttl_ms, now_us);
     rlk_ask_sent(rl, claim, what, nodes, unsent, ttl_ms, now_us);
     if (releases) {

@@ -66,6 +66,9 @@ static void report_release(struct rlk_call *call)
     if (lock->leads && lock->woke && !lock->rl->closing) {
         rlk_succession_begin(lock->rl, lock->claim, rlk_clock_us());
     }
+    if (lock->hands_over) { /* [H4] what is pending from now on is a release */
+        lock->claim->release = &rlk_questions[RLK_ASK_RELEASE].talk;
+    }
     rlk_stats_released(&lock->rl->stats, lock->release.status);
     rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASED, .status = lock->release.status);

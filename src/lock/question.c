@@ -215,7 +215,9 @@ static bool format_release(struct rlk_command *c, const struct rlk_say *say)
 
 static bool format_hand_over(struct rlk_command *c, const struct rlk_say *say)
 {
-    rlk_command_hand_over(c, say->context, say->ttl_ms, say->form);
+    const struct rlk_claim *claim = say->context;
+
+    rlk_command_hand_over(c, claim, claim->ttl_ms, say->form);
     return true;
 }
 

@@ -397,6 +397,25 @@ TEST(a_lock_is_handed_over_by_its_token)
     ck_assert_int_eq(clients[2].got.calls, 0);
 }
 
+/* It is not connected yet, as `redlock release --to` is not. */
+TEST(a_process_that_has_just_begun_hands_a_lock_over)
+{
+    const char *key = "k";
+    struct outcome_released released = {0};
+    struct redlock *rl;
+
+    start_to_wait_as("b");
+    ck_assert_int_eq(redlock_new(f.base, &f.options, &rl), REDLOCK_OK);
+    ck_assert_int_eq(redlock_hand_over_token(rl, &key, NULL, 1, clients[0].got.token, "b", LONG_MS,
+                                             outcome_on_released, &released),
+                     REDLOCK_OK);
+    loop_must(f.base, &released.calls);
+    ck_assert_int_eq(released.status, REDLOCK_OK);
+    must_get(&clients[1]);
+    ck_assert_int_eq(clients[2].got.calls, 0);
+    ck_assert_int_eq(redlock_close(rl, NULL, NULL), REDLOCK_OK);
+}
+
 /* ---- what is refused ---- */
 
 #define HEX "0123456789abcdef0123456789abcdef01234567"
