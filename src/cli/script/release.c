@@ -1,7 +1,9 @@
-/* release.c - redlock release: releases a lock by its token. */
+/* release.c - redlock release: releases a lock by its token, or hands it over. */
 #include "cli/args/args.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
@@ -21,22 +23,36 @@ static const char help[] =
     "order. This never releases a lock that somebody else has acquired meanwhile. A message on\n"
     "stderr says what happened. A lock that is already gone because its TTL has passed is not\n"
     "an error.\n"
-    "\n" CLI_TOKEN_HELP;
+    "\n" CLI_TOKEN_HELP
+    "  --to OWNER          hand the lock over: only the waiter with this owner text can get it\n"
+    "                      for a while (of an election: the candidate with this id). Nobody\n"
+    "                      else gets the lock in between\n"
+    "  --within TIME       for how long (default 1s); afterwards the lock is free for all\n";
 
 static const char help_end[] =
     "\n"
     "example:\n"
     "  redlock release backup --token \"$token\"\n"
     "  redlock acquire backup >token; redlock release backup --token-file token\n"
+    "  redlock release backup --token-file token --to node2    # `redlock lock --owner node2`\n"
     "\n"
     "exit status: 0 released or already gone, 75 somebody else holds the lock, 69 no majority\n"
     "of the masters can be reached, 64 wrong usage, 70 internal error\n";
 
 /* A release. */
 struct release {
+    struct cli_token token; /* first, for its options */
+    const char *to;         /* NULL: for anybody */
+    uint32_t within_ms;     /* 0: the usual time */
     bool done;
     int status;
 };
+
+static const struct cli_option options[] = {{"to", CLI_TEXT, .field = offsetof(struct release, to)},
+                                            {"within", CLI_TIME,
+                                             .field = offsetof(struct release, within_ms), 1,
+                                             .max = REDLOCK_MAX_TTL_MS},
+                                            {.name = NULL}};
 
 static void on_released(struct redlock_lock *lock, int status, void *arg)
 {
@@ -47,11 +63,23 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
     release->done = true;
 }
 
-static int explain_release(struct redlock *rl, const char *key, int status)
+/* Nobody says whether somebody of that name waits. */
+static void say_released(const struct release *release)
 {
-    switch (status) {
+    if (release->to) {
+        cli_say("handed '%s' over: it is reserved for %s", release->token.keys.name, release->to);
+    } else {
+        cli_say("released '%s'", release->token.keys.name);
+    }
+}
+
+static int explain_release(struct redlock *rl, const struct release *release)
+{
+    const char *key = release->token.keys.name;
+
+    switch (release->status) {
     case REDLOCK_OK:
-        cli_say("released '%s'", key);
+        say_released(release);
         return CLI_OK;
     case REDLOCK_GONE:
         cli_say("'%s' is already gone: its ttl has passed, or it was released before", key);
@@ -68,7 +96,7 @@ static int explain_release(struct redlock *rl, const char *key, int status)
         cli_say_more("Masters that did not release '%s' keep it until its ttl ends.", key);
         return CLI_UNREACHABLE;
     default:
-        cli_say("cannot release '%s': %s", key, redlock_strerror(status));
+        cli_say("cannot release '%s': %s", key, redlock_strerror(release->status));
         return CLI_INTERNAL;
     }
 }
@@ -82,32 +110,45 @@ static int refuse_broken(const char *key, const char *owner)
     return CLI_USAGE;
 }
 
+static int begin_release(struct redlock *rl, struct release *release)
+{
+    const struct cli_token *token = &release->token;
+    const struct cli_keys *keys = &token->keys;
+
+    return release->to
+               ? redlock_hand_over_token(rl, keys->keys, NULL, keys->n, token->text, release->to,
+                                         release->within_ms, on_released, release)
+               : redlock_release_token(rl, keys->keys, NULL, keys->n, token->text, on_released,
+                                       release);
+}
+
 static int run_release(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
-    const struct cli_token *token = arg;
-    const struct cli_keys *keys = &token->keys;
-    struct release release = {.done = false};
-    const char *owner = cli_holder_owner(token->text);
+    struct release *release = arg;
+    const char *key = release->token.keys.name, *owner = cli_holder_owner(release->token.text);
     int code = CLI_GO_ON;
 
     (void)signals;
+    if (release->within_ms && !release->to) {
+        cli_say("release: --within needs --to; see redlock release --help");
+        return CLI_USAGE;
+    }
     if (owner && strncmp(owner, REDLOCK_BROKEN_BY, strlen(REDLOCK_BROKEN_BY)) == 0) {
-        return refuse_broken(keys->name, owner);
+        return refuse_broken(key, owner);
     }
-    release.status = redlock_release_token(session->rl, keys->keys, NULL, keys->n, token->text,
-                                           on_released, &release);
-    if (release.status == REDLOCK_EINVAL) {
-        return cli_session_refuse(session, release.status, "release", keys->name, NULL, 0);
+    release->status = begin_release(session->rl, release);
+    if (release->status == REDLOCK_EINVAL) {
+        return cli_session_refuse(session, release->status, "release", key, NULL, 0);
     }
-    if (release.status == 0) {
-        code = cli_loop_run(&session->loop, &release.done);
+    if (release->status == 0) {
+        code = cli_loop_run(&session->loop, &release->done);
     }
-    return code == CLI_GO_ON ? explain_release(session->rl, keys->name, release.status) : code;
+    return code == CLI_GO_ON ? explain_release(session->rl, release) : code;
 }
 
 const struct cli_subcommand cli_release = {.name = "release",
                                            .help = {help, help_end},
-                                           .options = {NULL, cli_token_options},
-                                           .usual = {.size = sizeof(struct cli_token)},
+                                           .options = {options, cli_token_options},
+                                           .usual = {.size = sizeof(struct release)},
                                            .traits = CLI_NEVER_WAITS,
                                            .calls = {run_release, cli_token_read, cli_token_free}};

@@ -49,6 +49,7 @@ void cli_status_json_fields(FILE *out, const struct redlock *rl, const char *key
     cli_json_string(out, key);
     cli_json_flag(out, "held", known ? result->held : -1);
     cli_json_text(out, "owner", known ? result->owner : NULL);
+    cli_json_text(out, "reserved_for", result->reserved_for[0] ? result->reserved_for : NULL);
     cli_json_text(out, "token", known ? result->token : NULL);
     print_leader(out, result, known && result->held && result->leader[0]);
     print_ttl(out, known, result->ttl_ms);

@@ -114,6 +114,10 @@ void cli_status_text_print(const struct redlock *rl, const char *key,
         print_held(key, result);
     } else if (result->unknown) {
         print_unknown(key, result, status);
+    } else if (result->reserved_for[0]) {
+        cli_say_out("%s: reserved for %s, %s left, on %zu of %zu masters\n", key,
+                    result->reserved_for, cli_duration(result->ttl_ms), result->holding,
+                    result->n_nodes);
     } else if (result->holding) {
         cli_say_out("%s: held by nobody: no value is on more than %zu of %zu masters, and %zu are "
                     "needed\n",

@@ -31,9 +31,14 @@ static void say_foreign(const struct cli_holder *holder, size_t n, const char *k
 static void say_held(const struct cli_holder *holder, size_t n, const char *key)
 {
     const char *owner = cli_holder_owner(holder->token);
+    const char *reserved = cli_holder_reserved(holder->token);
 
     if (cli_holder_is_no_string(holder->token)) {
         say_foreign(holder, n, key);
+    } else if (reserved) {
+        cli_say("'%s' is reserved for %s, whom its holder handed it over to (according to %zu of "
+                "%zu masters)",
+                key, reserved, holder->masters, n);
     } else {
         cli_say("'%s' is held by %s (according to %zu of %zu masters; token %s)", key,
                 owner ? owner : "somebody else", holder->masters, n,
@@ -95,7 +100,7 @@ void cli_explain_found(const struct redlock *rl, const struct cli_found *found, 
     const struct cli_holder holder = {found->token, found->masters, found->masters};
     size_t n = redlock_node_count(rl);
 
-    if (found->held) {
+    if (found->held || (cli_holder_reserved(found->token) && found->masters > n / 2)) {
         say_held(&holder, n, key);
     } else if (found->unknown) {
         say_doubt(&holder, n, key);

@@ -10,6 +10,9 @@
  * other libraries may have a ':' with another meaning. */
 #define TOKEN_DIGITS 40
 
+/* A reservation of this library begins with this, which is no hex digit. */
+#define RESERVED "for:"
+
 /* NULL when the master has not refused; "" when the master does not name the holder, or has no key.
  */
 static const char *token_at(const struct redlock_lock *lock, size_t index)
@@ -65,11 +68,20 @@ const char *cli_holder_owner(const char *token)
                : NULL;
 }
 
+/* "for:DIGITS:NAME" (redlock_hand_over()). */
+const char *cli_holder_reserved(const char *token)
+{
+    return strncmp(token, RESERVED, strlen(RESERVED)) == 0
+               ? cli_holder_owner(token + strlen(RESERVED))
+               : NULL;
+}
+
 bool cli_holder_is_foreign(const struct redlock *rl, const struct redlock_lock *lock)
 {
     struct cli_holder holder = cli_holder_find(rl, lock);
 
-    return holder.masters > redlock_node_count(rl) / 2 && !is_ours(holder.token);
+    return holder.masters > redlock_node_count(rl) / 2 && !is_ours(holder.token) &&
+           !cli_holder_reserved(holder.token);
 }
 
 const char *cli_holder_print(const char *token, char *buf)

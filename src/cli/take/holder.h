@@ -21,6 +21,9 @@ struct cli_holder cli_holder_find(const struct redlock *rl, const struct redlock
 /* The owner in a token; NULL when it has no owner. */
 const char *cli_holder_owner(const char *token);
 
+/* Whom a lock that is being handed over is reserved for; NULL: the value is no reservation. */
+const char *cli_holder_reserved(const char *token);
+
 /* Enough for every text of cli_holder_print(). */
 #define CLI_HOLDER_TEXT 16
 

@@ -66,6 +66,7 @@ static void describe(struct group *g, const struct redlock_node_info *info,
                      const struct redlock_node_detail *detail, bool relied_on)
 {
     const char *owner = cli_holder_owner(detail->holder);
+    const char *reserved = cli_holder_reserved(detail->holder);
     bool had = detail->said == REDLOCK_SAID_SET || detail->said == REDLOCK_SAID_KEPT;
 
     snprintf(g->names, sizeof(g->names), "%s", info->name);
@@ -73,6 +74,8 @@ static void describe(struct group *g, const struct redlock_node_info *info,
     if (detail->vote != REDLOCK_VOTE_NO) {
         write_state(g, info, relied_on);
         g->had_ms = had ? detail->said_ms : UINT64_MAX;
+    } else if (reserved) {
+        snprintf(g->reason, sizeof(g->reason), "reserved for %s", reserved);
     } else if (detail->holder[0]) {
         snprintf(g->reason, sizeof(g->reason), "held by %s",
                  owner ? owner : cli_holder_short(detail->holder));

@@ -95,7 +95,7 @@ function lockRow(entry, masters) {
   if (!status) { return [key(entry), 'not asked yet', '\u2013', '\u2013', '\u2013', '\u2013', '\u2013']; }
   const where = masters.map((master, i) => status.nodes[i].reply === 'held' ? i + 1 : 0).filter(Boolean);
   const left = status.ttl_ms > 0 ? Math.max(0, status.ttl_ms - entry.asked_ms) : status.ttl_ms;
-  return [status.key, status.held === null ? bad('not known') : status.held ? 'held' : 'free',
+  return [status.key, status.held === null ? bad('not known') : status.held ? 'held' : status.reserved_for ? 'reserved' : 'free',
     status.held ? status.owner || status.token : '\u2013', status.held ? span(entry.seen_ms) : '\u2013',
     status.held ? span(left) : '\u2013',
     where.length + ' of ' + masters.length + (where.length ? ' (' + where.join(', ') + ')' : ''),
