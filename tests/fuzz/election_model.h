@@ -1,7 +1,7 @@
 /* election_model.h - what a candidate of an election must do, written again from the rules L1 to L6
  * and not from core/election.c: it keeps what has become of the lock, and what the application was
- * told. Each step is checked against that. (The head start of L6 is in the attempt, and its model in
- * fuzz_attempt.c.) */
+ * told. Each step is checked against that. (The head start of L6 is in the attempt, and its model
+ * in fuzz_attempt.c.) */
 #ifndef RLK_TESTS_FUZZ_ELECTION_MODEL_H
 #define RLK_TESTS_FUZZ_ELECTION_MODEL_H
 
