@@ -66,6 +66,7 @@ static uint32_t hash_of(const char *name)
 static void free_key(struct model_key *key)
 {
     model_free_members(key);
+    model_free_entries(key);
     free(key->name);
     free(key->value);
     free(key);
@@ -278,7 +279,7 @@ static void do_get(const struct model_call *c)
     struct model_key *key = *model_find(c->m, c->s->db, model_word(c, 1));
 
     model_note_read(c, model_word(c, 1));
-    if (key && key->members) {
+    if (key && !model_is_string(key)) {
         resp_put_error(c->out, MODEL_WRONGTYPE);
     } else if (key) {
         resp_put_bulk(c->out, key->value, key->value_len);
@@ -384,7 +385,7 @@ static unsigned place_of(const char *name)
 
 static bool is_scanned(const struct model_call *c, const struct model_key *key, unsigned place)
 {
-    return key->db == c->s->db && !key->members && key->until_ms > now_ms(c->m) &&
+    return key->db == c->s->db && model_is_string(key) && key->until_ms > now_ms(c->m) &&
            place_of(key->name) == place && fnmatch(model_word(c, 3), key->name, 0) == 0;
 }
 
@@ -465,6 +466,9 @@ static const struct command commands[] = {
     {"ZRANK", model_sorted_set, false, false},
     {"ZREM", model_sorted_set, false, false},
     {"ZSCORE", model_sorted_set, false, false},
+    {"XADD", model_stream, false, false},
+    {"XLEN", model_stream, false, false},
+    {"XREVRANGE", model_stream, false, false},
 };
 
 void model_run(struct model *m, struct model_session *s, const struct resp_request *request,
@@ -596,7 +600,7 @@ size_t model_count(struct model *m)
 
     model_find(m, -1, "");
     for (key = m->keys; key; key = key->next) {
-        n += !key->members;
+        n += model_is_string(key);
     }
     return n;
 }

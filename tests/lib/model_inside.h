@@ -10,6 +10,7 @@
 
 struct evbuffer;
 struct model_member;
+struct model_entry;
 
 struct model_key {
     struct model_key *next;
@@ -18,7 +19,9 @@ struct model_key {
     uint32_t hash; /* of the name: names that differ at their end only are told apart at once */
     char *value;
     size_t value_len;
-    struct model_member *members; /* of a sorted set, which has no value; NULL: a string */
+    struct model_member *members; /* of a sorted set, which has no value */
+    struct model_entry *entries;  /* of a stream, which has no value */
+    bool is_stream;
     uint64_t until_ms;
 };
 
@@ -45,6 +48,11 @@ long long model_pttl(const struct model *m, const struct model_key *key);
 /* model_sets.c */
 void model_sorted_set(const struct model_call *c);
 void model_free_members(struct model_key *key);
+
+/* model_streams.c */
+void model_stream(const struct model_call *c);
+void model_free_entries(struct model_key *key);
+bool model_is_string(const struct model_key *key);
 
 /* model_script.c */
 void model_script_load(const struct model_call *c);

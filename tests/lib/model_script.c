@@ -13,7 +13,7 @@
 #include "lib/model_inside.h"
 #include "lib/sha1.h"
 
-#define MOST_WORDS 16
+#define MOST_WORDS 64
 
 /* One call of a script. */
 struct run {
@@ -107,7 +107,7 @@ static bool is_one_of(const struct resp_request *r, const char *const *commands)
 static bool may_not_write(struct run *run, const struct resp_request *r)
 {
     static const char *const random[] = {"TIME", "PTTL", NULL};
-    static const char *const writes[] = {"SET", "DEL", "PEXPIRE", "ZADD", "ZREM", NULL};
+    static const char *const writes[] = {"SET", "DEL", "PEXPIRE", "ZADD", "ZREM", "XADD", NULL};
 
     run->is_random = run->is_random || is_one_of(r, random);
     return run->c->m->whole_scripts && !run->replicates_effects && run->is_random &&
