@@ -213,6 +213,20 @@ struct redlock_options {
      * no callback. Since 0.1. */
     redlock_node_cb *node_cb;
     void *node_arg;
+    /* About how many entries the audit stream of each master keeps: 0 (default) to 10000000.
+     * 0: nothing is written to it.
+     *
+     * The audit stream says who acquired, adopted, released, lost and broke which lock;
+     * redlock_history() reads it. It is a stream (Redis 5.0 or newer) with the name key_prefix +
+     * "redlock:audit" on each master. The script that changes the keys of a lock adds the entry in
+     * the same step, so acquires and releases are scripts then, where they would be single commands
+     * otherwise. Renewals add no entry. An entry has the owner text, the fencing token and the
+     * first 8 of the 40 hex digits of the token, with which nobody can release the lock.
+     *
+     * A master that cannot add the entry (no permission for XADD, another type at that name, out of
+     * memory) does everything else, and its vote counts; redlock_get_node_info() says so. Clients
+     * with different numbers share the stream; each cuts it to its own number. Since 0.1. */
+    uint32_t audit_entries;
 };
 
 /* Like redlock_options_init(), for languages that cannot use a C header: writes at most `size`

@@ -363,14 +363,16 @@ RLK_COLD static bool is_sent_otherwise(const struct rlk_question *q, const struc
     return q->otherwise && q->otherwise(h->node, h->context, h->reply, h->now_us);
 }
 
-void rlk_ask_take(const struct rlk_heard *h)
+void rlk_ask_take(const struct rlk_heard *heard)
 {
-    const struct rlk_question *q = question_of(h->exchange);
+    const struct rlk_question *q = question_of(heard->exchange);
+    struct rlk_heard h = *heard;
 
-    if (h->reply->type == RLK_REPLY_ERROR && is_sent_otherwise(q, h)) {
+    h.reply = rlk_node_answer(h.node, h.reply);
+    if (h.reply->type == RLK_REPLY_ERROR && is_sent_otherwise(q, &h)) {
         return;
     }
-    answer_question(q, h->node, h->context, h->reply, h->now_us);
+    answer_question(q, h.node, h.context, h.reply, h.now_us);
 }
 
 void rlk_ask_broken(const struct rlk_heard *h)

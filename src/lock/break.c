@@ -21,6 +21,7 @@
 #include "lock/trace.h"
 #include "net/clock.h"
 #include "node/claim.h"
+#include "node/options.h"
 #include "node/talk.h"
 #include "scripts/scripts.h"
 
@@ -70,7 +71,7 @@ static bool format_swap(struct rlk_command *c, const struct rlk_say *say)
 {
     const struct rlk_break *b = ((struct swap *)say->context)->of;
 
-    rlk_command_swap(c, b->claim, b->former, say->form);
+    rlk_command_swap(c, b->claim, b->former, say->form, rlk_options_audit(say->node->options));
     return true;
 }
 
@@ -94,7 +95,8 @@ static enum redlock_trace_reply note_answer(struct rlk_break *b, const struct rl
 {
     uint64_t bit = rlk_mask_bit(h->node->index), left_us;
 
-    switch (rlk_classify_swap(h->reply, b->claim->token, b->claim->token_len, &left_us)) {
+    switch (rlk_classify_swap(rlk_node_answer(h->node, h->reply), b->claim->token,
+                              b->claim->token_len, &left_us)) {
     case RLK_ANSWER_OURS:
         note_replaced(b, h->node->index, left_us, h->now_us);
         return REDLOCK_SAYS_YES;

@@ -95,7 +95,11 @@ static enum rlk_ask first_question(const struct redlock_lock *lock)
     if (fenced) {
         return RLK_ASK_FENCED;
     }
-    return lock->claim->n_keys > 1 || lock->claim->reservation ? RLK_ASK_SET_ALL : RLK_ASK_SET;
+    if (lock->claim->n_keys > 1 || lock->claim->reservation ||
+        rlk_options_audit(&lock->rl->options)) {
+        return RLK_ASK_SET_ALL;
+    }
+    return RLK_ASK_SET;
 }
 
 static struct rlk_unsent ask(struct redlock_lock *lock, const struct rlk_actions *out,

@@ -146,9 +146,18 @@ static void begin_release(struct redlock_lock *lock, uint64_t nodes)
     }
 }
 
+/* Only the audit stream wants to know. */
+static bool is_lost(const struct redlock_lock *lock)
+{
+    return rlk_options_audit(&lock->rl->options) &&
+           (lock->hold.state == RLK_HOLD_LOST ||
+            rlk_hold_valid_until_us(&lock->hold) <= rlk_clock_us());
+}
+
 static void begin_held(struct redlock_lock *lock)
 {
     lock->rl->pending++;
+    lock->claim->was_lost = is_lost(lock);
     begin_release(lock, lock->hold.leases.may_have_key);
 }
 

@@ -9,9 +9,9 @@
  * queue after it was checked finds the key free. A lost round wakes nobody, so the second command
  * is left out. If its reply is lost, nobody is woken either: the waiters poll the key [W4, W5].
  *
- * The script is used for several keys, and when we know that there are waiters: it deletes and
- * wakes in one round trip. If a server refuses one of the two ways, the other is used at once, and
- * from then on. The command alone wakes nobody.
+ * The script is used for several keys, when we know that there are waiters (it deletes and wakes in
+ * one round trip), and with an audit stream, to which only scripts add entries. If a server refuses
+ * one of the two ways, the other is used at once, and from then on. The command alone wakes nobody.
  *
  * These are functions for rows of question.c: RELEASE (the script), DELETE, REMAINS and LISTED. */
 #include "lock/question.h"
@@ -23,6 +23,7 @@
 #include "lock/ask.h"
 #include "lock/contention.h"
 #include "lock/lock.h"
+#include "node/options.h"
 
 /* ---- sending ---- */
 
@@ -31,7 +32,8 @@ static bool fits(const struct rlk_node *n, const struct rlk_claim *claim)
     if (n->native == RLK_NATIVE_NONE || claim->n_keys > 1) {
         return false;
     }
-    return n->way == RLK_RELEASE_BY_NATIVE || (n->way == RLK_RELEASE_ANYHOW && !claim->contended);
+    return n->way == RLK_RELEASE_BY_NATIVE || (n->way == RLK_RELEASE_ANYHOW && !claim->contended &&
+                                               rlk_options_audit(n->options) == NULL);
 }
 
 /* The check of the wait queue is a hint: if it cannot be sent, nobody is woken. */
@@ -153,7 +155,7 @@ void rlk_native_take_released(const struct rlk_heard *h)
 {
     const struct rlk_claim *claim = h->context;
 
-    if (claim->lock && rlk_classify_woke(h->reply)) {
+    if (claim->lock && rlk_classify_woke(rlk_node_answer(h->node, h->reply))) {
         note_woken(claim->lock, h->exchange->sent_us, 1, h->now_us);
     }
     rlk_ask_take(h);

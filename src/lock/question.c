@@ -155,6 +155,14 @@ static bool has_room_for_hint(const struct rlk_node *n)
 
 /* ---- commands ---- */
 
+/* Lines with this tag are of a lock that goes on: they add no entry to the audit stream. */
+#define UNAUDITED 1
+
+static const struct rlk_audit *audit_of(const struct rlk_say *say)
+{
+    return say->line->tag == UNAUDITED ? NULL : rlk_options_audit(say->node->options);
+}
+
 /* SET has a form with GET: then a refusal returns the value of the key. */
 static unsigned with_get(const struct rlk_node *n)
 {
@@ -169,19 +177,19 @@ static bool format_set(struct rlk_command *c, const struct rlk_say *say)
 
 static bool format_set_all(struct rlk_command *c, const struct rlk_say *say)
 {
-    rlk_command_set_all(c, say->context, say->ttl_ms, say->form);
+    rlk_command_set_all(c, say->context, say->ttl_ms, say->form, audit_of(say));
     return true;
 }
 
 static bool format_adopt(struct rlk_command *c, const struct rlk_say *say)
 {
-    rlk_command_adopt(c, say->context, say->form);
+    rlk_command_adopt(c, say->context, say->form, audit_of(say));
     return true;
 }
 
 static bool format_vote(struct rlk_command *c, const struct rlk_say *say)
 {
-    rlk_command_vote(c, say->context, say->form);
+    rlk_command_vote(c, say->context, say->form, audit_of(say));
     return true;
 }
 
@@ -197,7 +205,7 @@ static void add_mark(struct rlk_command *vote, const struct rlk_node *n)
 
 static bool format_keep(struct rlk_command *c, const struct rlk_say *say)
 {
-    rlk_command_keep(c, say->context, say->ttl_ms, say->form);
+    rlk_command_keep(c, say->context, say->ttl_ms, say->form, audit_of(say));
     return true;
 }
 
@@ -209,7 +217,7 @@ static bool format_confirm(struct rlk_command *c, const struct rlk_say *say)
 
 static bool format_release(struct rlk_command *c, const struct rlk_say *say)
 {
-    rlk_command_release(c, say->context, say->form);
+    rlk_command_release(c, say->context, say->form, audit_of(say));
     return true;
 }
 
@@ -217,7 +225,7 @@ static bool format_hand_over(struct rlk_command *c, const struct rlk_say *say)
 {
     const struct rlk_claim *claim = say->context;
 
-    rlk_command_hand_over(c, claim, claim->ttl_ms, say->form);
+    rlk_command_hand_over(c, claim, claim->ttl_ms, say->form, audit_of(say));
     return true;
 }
 
@@ -305,14 +313,16 @@ const struct rlk_question rlk_questions[RLK_ASKS] = {
                          .classify = rlk_classify_confirm,
                          .event = RLK_EVENT_CONFIRM,
                          .phases = RLK_WHILE_PENDING},
-    [RLK_ASK_KEEP] = {.talk = ASK(.script = &rlk_script_keep, .format = format_keep),
+    [RLK_ASK_KEEP] = {.talk =
+                          ASK(.script = &rlk_script_keep, .format = format_keep, .tag = UNAUDITED),
                       .public = REDLOCK_QUESTION_EXTEND,
                       .left = RLK_LEFTOVER_KEYS,
                       .refused = RLK_TROUBLE_EXTEND_REFUSED,
                       .classify = rlk_classify_keep,
                       .event = RLK_EVENT_KEPT,
                       .phases = RLK_WHILE_HELD},
-    [RLK_ASK_RESTORE] = {.talk = ASK(.script = &rlk_script_set_all, .format = format_set_all),
+    [RLK_ASK_RESTORE] = {.talk = ASK(.script = &rlk_script_set_all, .format = format_set_all,
+                                     .tag = UNAUDITED),
                          .public = REDLOCK_QUESTION_RESTORE,
                          .left = RLK_LEFTOVER_KEYS,
                          .refused = RLK_TROUBLE_RESTORE_REFUSED,

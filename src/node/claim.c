@@ -31,7 +31,7 @@ static struct rlk_claim *make_claim(struct rlk_claim_source *source, size_t room
     c->lock = NULL;
     c->channel = NULL;
     c->reservation = NULL;
-    c->yields = c->contended = false;
+    c->yields = c->contended = c->was_lost = false;
     c->round = 0;
     c->first_node = 0;
     c->ttl_ms = c->life_ms = ttl_ms;

@@ -56,6 +56,7 @@ struct rlk_claim {
                          out: pending releases of this claim do not expire */
     bool contended;   /* there are waiters for the keys, as far as we know: release them by the
                          script, which wakes the first */
+    bool was_lost;    /* of a release: the lock was lost before */
     bool yields;      /* of WAIT: list us even if the keys are free */
     uint8_t first_node; /* the first in the order of the keys [W1] */
     uint8_t n_keys;

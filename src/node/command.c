@@ -132,15 +132,57 @@ static char *begin_script(struct rlk_command *c, const struct rlk_script *script
     return put_bulk(at, claim->token, claim->token_len);
 }
 
-void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text)
-{
-    char *at = begin_script(c, &rlk_script_release, text, claim, claim->channel ? 1 : 0);
+/* ---- the audit stream ---- */
 
-    finish(c, claim->channel ? put_text(at, claim->channel) : at);
+/* What an entry says. Fields that are 0 or NULL are left out. */
+struct entry {
+    const char *event;
+    const char *token; /* of the lock that it is about */
+    uint32_t ttl_ms;
+    uint64_t fence;
+    const char *by, *to; /* who did it; who is to have the lock */
+};
+
+#define ID_LEN 8
+
+/* How many arguments an entry takes; none without a stream. */
+static unsigned entry_words(const struct rlk_audit *audit, const struct entry *e)
+{
+    unsigned fields = (e->ttl_ms != 0) + (e->fence != 0) + (e->by != NULL) + (e->to != NULL);
+
+    return audit ? 8 + 2 * fields : 0;
 }
 
-/* What only hand-overs need is written by these: each further use of the functions above would keep
- * the compiler from copying them into the commands of every lock. */
+/* Who reads the stream must not be able to release the lock: so it gets the beginning of a token
+ * that we have made, as a trace does, and nothing of another one. */
+static char *put_id(char *at, const char *token)
+{
+    return put_bulk(PUT(at, BULK2("id")), token, rlk_claim_is_fresh(token) ? ID_LEN : 0);
+}
+
+static char *put_entry(char *at, const struct rlk_audit *audit, const struct entry *e)
+{
+    if (audit == NULL) {
+        return at;
+    }
+    at = put_number(put_text(at, audit->stream), audit->entries);
+    at = put_text(PUT(at, "$5\r\nevent\r\n"), e->event);
+    at = put_id(at, e->token);
+    at = put_text(PUT(at, "$5\r\nowner\r\n"), rlk_claim_owner(e->token));
+    if (e->ttl_ms) {
+        at = put_number(PUT(at, BULK3("ttl")), e->ttl_ms);
+    }
+    if (e->fence) {
+        at = put_number(PUT(at, "$5\r\nfence\r\n"), e->fence);
+    }
+    at = e->by ? put_text(PUT(at, BULK2("by")), e->by) : at;
+    return e->to ? put_text(PUT(at, BULK2("to")), e->to) : at;
+}
+
+/* ---- scripts ---- */
+
+/* What only hand-overs and the audit stream need is written by these: each further use of the
+ * functions above would keep the compiler from copying them into the commands of every lock. */
 
 RLK_RARE static char *begin_seldom(struct rlk_command *c, const struct rlk_script *script,
                                    bool text, const struct rlk_claim *claim, unsigned more)
@@ -158,13 +200,42 @@ RLK_RARE static char *put_number_seldom(char *at, uint64_t n)
     return put_number(at, n);
 }
 
-void rlk_command_hand_over(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
-                           bool text)
+/* With an entry behind it the channel cannot be left out: '-' is the same. */
+RLK_RARE static void format_audited_release(struct rlk_command *c, const struct rlk_claim *claim,
+                                            bool text, const struct rlk_audit *audit)
 {
-    char *at = begin_seldom(c, &rlk_script_hand_over, text, claim, 3);
+    const char *event = claim->was_lost ? "lost" : claim->channel ? "released" : "withdrawn";
+    struct entry e = {.event = event, .token = claim->token, .fence = claim->fence};
+    char *at = begin_seldom(c, &rlk_script_release, text, claim, 1 + entry_words(audit, &e));
+
+    at = put_text_seldom(at, claim->channel ? claim->channel : "-");
+    finish(c, put_entry(at, audit, &e));
+}
+
+void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text,
+                         const struct rlk_audit *audit)
+{
+    char *at;
+
+    if (audit) {
+        format_audited_release(c, claim, text, audit);
+        return;
+    }
+    at = begin_script(c, &rlk_script_release, text, claim, claim->channel ? 1 : 0);
+    finish(c, claim->channel ? put_text(at, claim->channel) : at);
+}
+
+void rlk_command_hand_over(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
+                           bool text, const struct rlk_audit *audit)
+{
+    struct entry e = {.event = "handed over",
+                      .token = claim->token,
+                      .fence = claim->fence,
+                      .to = rlk_claim_reserved_for(claim->reservation)};
+    char *at = begin_seldom(c, &rlk_script_hand_over, text, claim, 3 + entry_words(audit, &e));
 
     at = put_text_seldom(put_text_seldom(at, claim->channel), claim->reservation);
-    finish(c, put_number_seldom(at, ttl_ms));
+    finish(c, put_entry(put_number_seldom(at, ttl_ms), audit, &e));
 }
 
 /* Set or keep: the ttl follows, and the fencing token when the lock has one. */
@@ -177,31 +248,50 @@ static void format_with_ttl(struct rlk_command *c, const struct rlk_script *scri
     finish(c, claim->fence ? put_number(at, claim->fence) : at);
 }
 
-/* With a reservation there is always a fencing token before it, which may be empty. */
-RLK_RARE static void format_reserved(struct rlk_command *c, const struct rlk_claim *claim,
-                                     uint32_t ttl_ms, bool text)
+/* With something behind them, the fencing token and the reservation cannot be left out: '' is the
+ * same. reservation NULL: the script has no such argument. */
+RLK_RARE static void format_with_more(struct rlk_command *c, const struct rlk_script *script,
+                                      bool text, const struct rlk_claim *claim, uint32_t ttl_ms,
+                                      const char *reservation, const struct entry *e,
+                                      const struct rlk_audit *audit)
 {
-    char *at = begin_seldom(c, &rlk_script_set_all, text, claim, 3);
+    char *at = begin_seldom(c, script, text, claim, (reservation ? 3 : 2) + entry_words(audit, e));
 
     at = put_number_seldom(at, ttl_ms);
     at = claim->fence ? put_number_seldom(at, claim->fence) : put_text_seldom(at, "");
-    finish(c, put_text_seldom(at, claim->reservation));
+    at = reservation ? put_text_seldom(at, reservation) : at;
+    finish(c, put_entry(at, audit, e));
 }
 
 void rlk_command_set_all(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
-                         bool text)
+                         bool text, const struct rlk_audit *audit)
 {
-    if (claim->reservation) {
-        format_reserved(c, claim, ttl_ms, text);
+    const char *reservation = claim->reservation ? claim->reservation : "";
+
+    if (claim->reservation || audit) {
+        format_with_more(c, &rlk_script_set_all, text, claim, ttl_ms, reservation,
+                         &(struct entry){.event = "acquired",
+                                         .token = claim->token,
+                                         .ttl_ms = ttl_ms,
+                                         .fence = claim->fence},
+                         audit);
     } else {
         format_with_ttl(c, &rlk_script_set_all, text, claim, ttl_ms);
     }
 }
 
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
-                      bool text)
+                      bool text, const struct rlk_audit *audit)
 {
-    format_with_ttl(c, &rlk_script_keep, text, claim, ttl_ms);
+    if (audit) {
+        format_with_more(
+            c, &rlk_script_keep, text, claim, ttl_ms, NULL,
+            &(struct entry){
+                .event = "adopted", .token = claim->token, .ttl_ms = ttl_ms, .fence = claim->fence},
+            audit);
+    } else {
+        format_with_ttl(c, &rlk_script_keep, text, claim, ttl_ms);
+    }
 }
 
 /* Each key, the token and the fencing token: a length with its "$" and two line ends. */
@@ -242,49 +332,73 @@ void rlk_command_keep_all(struct rlk_command *c, struct rlk_claim *const *claims
 static void format_vote(struct rlk_command *c, const struct rlk_script *script, bool text,
                         const struct rlk_claim *claim)
 {
-    char *at = begin_script(c, script, text, claim, 4);
+    char *at = put_number(begin_script(c, script, text, claim, 4), claim->ttl_ms);
 
-    at = put_number(at, claim->ttl_ms);
     finish(c, put_number(at, claim->hint));
     c->common = c->len;
-    c->last = NULL;
+    c->behind.claim = NULL;
 }
 
-RLK_RARE static void format_reserved_vote(struct rlk_command *c, const struct rlk_claim *claim,
-                                          bool text)
+/* The script adds the fencing token to the entry. */
+static struct entry entry_of_vote(const struct rlk_claim *claim, const char *event)
 {
-    char *at = begin_seldom(c, &rlk_script_vote, text, claim, 5);
+    return (struct entry){.event = event, .token = claim->token, .ttl_ms = claim->ttl_ms};
+}
+
+/* reservation NULL: the script has no such argument. */
+RLK_RARE static void format_vote_with_more(struct rlk_command *c, const struct rlk_script *script,
+                                           bool text, const struct rlk_claim *claim,
+                                           const char *reservation, const char *event,
+                                           const struct rlk_audit *audit)
+{
+    struct entry e = entry_of_vote(claim, event);
+    char *at = begin_seldom(c, script, text, claim, (reservation ? 5 : 4) + entry_words(audit, &e));
 
     at = put_number_seldom(at, claim->ttl_ms);
     finish(c, put_number_seldom(at, claim->hint));
     c->common = c->len;
-    c->last = claim->reservation;
+    c->behind.claim = claim;
+    c->behind.reservation = reservation;
+    c->behind.event = event;
+    c->behind.audit = audit;
 }
 
-void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text)
+void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text,
+                      const struct rlk_audit *audit)
 {
-    if (claim->reservation) {
-        format_reserved_vote(c, claim, text);
+    const char *reservation = claim->reservation ? claim->reservation : "";
+
+    if (claim->reservation || audit) {
+        format_vote_with_more(c, &rlk_script_vote, text, claim, reservation, "acquired", audit);
     } else {
         format_vote(c, &rlk_script_vote, text, claim);
     }
 }
 
-void rlk_command_adopt(struct rlk_command *c, const struct rlk_claim *claim, bool text)
+void rlk_command_adopt(struct rlk_command *c, const struct rlk_claim *claim, bool text,
+                       const struct rlk_audit *audit)
 {
-    format_vote(c, &rlk_script_adopt, text, claim);
+    if (audit) {
+        format_vote_with_more(c, &rlk_script_adopt, text, claim, NULL, "adopted", audit);
+    } else {
+        format_vote(c, &rlk_script_adopt, text, claim);
+    }
 }
 
-RLK_RARE static void add_last(struct rlk_command *c)
+RLK_RARE static void add_behind(struct rlk_command *c)
 {
-    finish(c, put_text_seldom(c->buffer + c->len, c->last));
+    struct entry e = entry_of_vote(c->behind.claim, c->behind.event);
+    char *at = c->buffer + c->len;
+
+    at = c->behind.reservation ? put_text_seldom(at, c->behind.reservation) : at;
+    finish(c, put_entry(at, c->behind.audit, &e));
 }
 
 void rlk_command_mark(struct rlk_command *c, const char *key, const char *start)
 {
     finish(c, put_text(put_text(c->buffer + c->common, key), start));
-    if (c->last) {
-        add_last(c);
+    if (c->behind.claim) {
+        add_behind(c);
     }
 }
 
@@ -294,9 +408,13 @@ void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, b
 }
 
 void rlk_command_swap(struct rlk_command *c, const struct rlk_claim *claim, const char *former,
-                      bool text)
+                      bool text, const struct rlk_audit *audit)
 {
-    finish(c, put_text(begin_script(c, &rlk_script_swap, text, claim, 1), former));
+    const char *by = rlk_claim_owner(claim->token);
+    struct entry e = {.event = "broken", .token = former, .by = by + strlen(REDLOCK_BROKEN_BY)};
+    char *at = begin_script(c, &rlk_script_swap, text, claim, 1 + entry_words(audit, &e));
+
+    finish(c, put_entry(put_text(at, former), audit, &e));
 }
 
 void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, uint64_t waited_us,

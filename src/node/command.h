@@ -18,20 +18,35 @@
 #include "node/claim.h"
 #include "scripts/scripts.h"
 
-/* Enough bytes for the longest keys, the incarnation key and a script, with their lengths, and for
- * the token, the reservation and the other words, which are short. */
-#define RLK_COMMAND_WORDS 896
+/* Enough bytes for the longest keys, the incarnation key, the audit stream and a script, with their
+ * lengths, and for the token, the reservation and the other words, which are short. */
+#define RLK_COMMAND_WORDS 1536
 #define RLK_COMMAND_SIZE                                                                           \
-    ((REDLOCK_MAX_KEYS + 1) * (REDLOCK_MAX_KEY + 32) + RLK_SCRIPT_SIZE + RLK_COMMAND_WORDS)
+    ((REDLOCK_MAX_KEYS + 2) * (REDLOCK_MAX_KEY + 32) + RLK_SCRIPT_SIZE + RLK_COMMAND_WORDS)
 
 /* How much of it is left for the keys, tokens and fencing tokens of several claims. */
 #define RLK_COMMAND_KEEP_SIZE (RLK_COMMAND_SIZE - RLK_SCRIPT_SIZE - RLK_COMMAND_WORDS)
 
+/* The audit stream, to which the scripts add what becomes of a lock (src/scripts/shared/audit.lua).
+ * An entry has the fields event, id, owner, and perhaps ttl, fence, by and to; and a field for each
+ * key. */
+struct rlk_audit {
+    const char *stream; /* its name */
+    uint32_t entries;   /* how many it keeps */
+};
+
+/* The name of the audit stream is this, after the manager's prefix. */
+#define RLK_COMMAND_AUDIT "redlock:audit"
+
 struct rlk_command {
     const char *bytes; /* in `buffer`, or allocated by hiredis; NULL: nothing formatted */
     size_t len;
-    size_t common;    /* of a vote: how much of it is the same for all nodes */
-    const char *last; /* of a vote: its last argument, again the same for all; NULL: none */
+    size_t common; /* of a vote: how much of it is the same for all nodes */
+    struct {
+        const struct rlk_claim *claim; /* NULL: nothing */
+        const char *reservation, *event;
+        const struct rlk_audit *audit;
+    } behind; /* of a vote: what follows the mark, again the same for all */
     char buffer[RLK_COMMAND_SIZE];
 };
 
@@ -68,14 +83,18 @@ void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool 
 
 /* A script of src/scripts: EVALSHA, or EVAL when `text`. The release has claim->channel; so has the
  * hand-over, and claim->reservation, for ttl_ms. What sets keys has claim->reservation, if there is
- * one. */
-void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text);
+ * one. Here and below `audit` is the stream to which the script adds an entry; NULL: none. A lock
+ * is acquired by _set_all and _vote, and adopted by _keep and _adopt. The event of a release is
+ * "released", "lost" for a lock that was lost before, or "withdrawn" for a round that was not won.
+ */
+void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, bool text,
+                         const struct rlk_audit *audit);
 void rlk_command_hand_over(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
-                           bool text);
+                           bool text, const struct rlk_audit *audit);
 void rlk_command_set_all(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
-                         bool text);
+                         bool text, const struct rlk_audit *audit);
 void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,
-                      bool text);
+                      bool text, const struct rlk_audit *audit);
 
 /* The same for `n` claims in one command. They are alike: as many keys each, and all with a fencing
  * token or none; and the sum of rlk_command_keep_size() of them is at most RLK_COMMAND_KEEP_SIZE.
@@ -87,14 +106,17 @@ size_t rlk_command_keep_size(const struct rlk_claim *claim);
 /* Complete a vote with the mark of a node: the incarnation key, and how its value must begin; ""
  * for both: no check. _mark may be called again, with that of the next node. _adopt is the vote for
  * a lock that is taken over. */
-void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text);
-void rlk_command_adopt(struct rlk_command *c, const struct rlk_claim *claim, bool text);
+void rlk_command_vote(struct rlk_command *c, const struct rlk_claim *claim, bool text,
+                      const struct rlk_audit *audit);
+void rlk_command_adopt(struct rlk_command *c, const struct rlk_claim *claim, bool text,
+                       const struct rlk_audit *audit);
 void rlk_command_mark(struct rlk_command *c, const char *key, const char *start);
 void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, bool text);
 
-/* Put the claim's token in the place of another one, at its first key. */
+/* Put the claim's token in the place of another one, at its first key. The entry is about the
+ * former token, and says by whom. */
 void rlk_command_swap(struct rlk_command *c, const struct rlk_claim *claim, const char *former,
-                      bool text);
+                      bool text, const struct rlk_audit *audit);
 
 /* Enter the wait queues of the claim's keys, after so long a wait; leave them. */
 void rlk_command_wait(struct rlk_command *c, const struct rlk_claim *claim, uint64_t waited_us,

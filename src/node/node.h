@@ -190,6 +190,16 @@ void rlk_node_quote(const struct rlk_node *n, const char *said, char *out, size_
 void rlk_node_note(struct rlk_node *n, const struct rlk_trouble *t);
 void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const char *words);
 
+/* What the reply to a script of a lock says, and perhaps before it that no entry could be added to
+ * the audit stream: that is noted, and changes nothing else. */
+const struct rlk_reply *rlk_node_note_unaudited(struct rlk_node *n, const struct rlk_reply *reply);
+
+static inline const struct rlk_reply *rlk_node_answer(struct rlk_node *n,
+                                                      const struct rlk_reply *reply)
+{
+    return reply->type == RLK_REPLY_ARRAY ? rlk_node_note_unaudited(n, reply) : reply;
+}
+
 /* What is wrong with the node now. Its words are valid until the next rlk_node_note(). */
 struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us);
 

@@ -20,6 +20,7 @@
 #define MAX_TIMEOUT_MS 60000
 #define MAX_DRIFT_PPM 500000
 #define MAX_CLIENT_NAME 64
+#define MAX_AUDIT_ENTRIES 10000000
 #define WAKE_CHANNEL "redlock:wake:"
 
 /* The fields that every version of the struct has. */
@@ -96,6 +97,10 @@ static int check_numbers(const struct redlock_options *p)
     if (p->drift_ppm > MAX_DRIFT_PPM) {
         return refuse(p, REDLOCK_EINVAL, "drift_ppm is %u; it must be at most %d", p->drift_ppm,
                       MAX_DRIFT_PPM);
+    }
+    if (p->audit_entries > MAX_AUDIT_ENTRIES) {
+        return refuse(p, REDLOCK_EINVAL, "audit_entries is %u; it must be at most %d",
+                      p->audit_entries, MAX_AUDIT_ENTRIES);
     }
     return 0;
 }
@@ -208,6 +213,24 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
     return status == 0 && u->tls ? load_tls(o, p, i) : status;
 }
 
+/* The stream is needed only where entries are written. */
+static int load_audit(struct rlk_options *o, const struct redlock_options *p)
+{
+    size_t size = o->key_prefix_len + sizeof(RLK_COMMAND_AUDIT);
+    char *name;
+
+    if (p->audit_entries == 0) {
+        return 0;
+    }
+    name = rlk_alloc(size);
+    if (name == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    snprintf(name, size, "%s" RLK_COMMAND_AUDIT, o->key_prefix);
+    o->audit = (struct rlk_audit){name, p->audit_entries};
+    return 0;
+}
+
 static int load_texts(struct rlk_options *o, const struct redlock_options *p)
 {
     const char *prefix = p->key_prefix ? p->key_prefix : "";
@@ -242,9 +265,11 @@ static int load(struct rlk_options *o, const struct redlock_options *p)
     unsigned i;
 
     if (status == 0) {
+        status = load_audit(o, p);
+    }
+    if (status == 0) {
         status = load_login(o, p);
     }
-
     for (i = 0; status == 0 && i < p->n_nodes; i++) {
         o->n_nodes = i + 1;
         status = load_node(o, p, i);
@@ -349,5 +374,6 @@ void rlk_options_end(struct rlk_options *o)
     rlk_free(o->key_prefix);
     rlk_free(o->client_name);
     rlk_free(o->wake_channel);
+    rlk_free((char *)(uintptr_t)o->audit.stream);
     *o = (struct rlk_options){0};
 }

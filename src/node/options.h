@@ -8,6 +8,7 @@
 
 #include "core/quarantine.h"
 #include "net/uri.h"
+#include "node/command.h"
 
 struct rlk_login;
 struct rlk_tls;
@@ -24,9 +25,10 @@ struct rlk_options {
     uint64_t node_timeout_us, connect_timeout_us;
     uint64_t inspection_us; /* 0: no inspections */
     uint32_t max_ttl_ms, drift_ppm;
-    bool subscribe;     /* waiters are woken over a second connection (node/subscriber.h) */
-    char *wake_channel; /* where the masters wake this manager: no other manager has this name;
-                           NULL: unnamed */
+    bool subscribe;         /* waiters are woken over a second connection (node/subscriber.h) */
+    char *wake_channel;     /* where the masters wake this manager: no other manager has this name;
+                               NULL: unnamed */
+    struct rlk_audit audit; /* stream NULL: no entries are written */
     enum redlock_quarantine quarantine;
     struct rlk_tracer *tracer; /* NULL: no trace_cb (node/trace.h) */
 };
@@ -47,6 +49,12 @@ int rlk_options_name_channel(struct rlk_options *o, uint64_t number);
 /* The policy for one node: that of its URI, else that of the options. */
 enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_options *o,
                                                          unsigned node);
+
+/* The audit stream, for commands; NULL: no entries are written. */
+static inline const struct rlk_audit *rlk_options_audit(const struct rlk_options *o)
+{
+    return o->audit.stream ? &o->audit : NULL;
+}
 
 void rlk_options_end(struct rlk_options *o);
 

@@ -96,6 +96,7 @@ TROUBLE(RLK_TROUBLE_EXTEND_REFUSED, "refused to extend the lock: $")
 TROUBLE(RLK_TROUBLE_RESTORE_REFUSED, "refused to restore the key: $")
 TROUBLE(RLK_TROUBLE_RELEASE_REFUSED, "refused to release the key: $")
 TROUBLE(RLK_TROUBLE_WAIT_REFUSED, "refused to queue us: $")
+TROUBLE(RLK_TROUBLE_AUDIT_REFUSED, "adds nothing to the audit stream: $")
 TROUBLE(RLK_TROUBLE_REFUSES, "refuses our commands: $", .found = REDLOCK_FOUND_REFUSES)
 TROUBLE(RLK_TROUBLE_NONSENSE, "sent a reply that no Redis server sends",
         .advice = "if it is a proxy, list the masters behind it")

@@ -12,7 +12,8 @@
 --          0             a key is not there, and no key has another value; nothing is changed
 --          a value       the value of a key that somebody else has; nothing is changed
 --          -FENCE        a counter has no number left, or is not a string; nothing is changed
--- Uses: effects, keys, counters, due, renewal, fences
+--          {error, answer}  the answer, and why no entry could be added to the audit stream
+-- Uses: effects, keys, counters, due, renewal, fences, audit
 
 local ours, other = compare_keys(ARGV[1])
 if other or #ours < #KEYS then
@@ -27,4 +28,4 @@ for _, key in ipairs(keys_that_end_before(ARGV[2])) do
     redis.call('PEXPIRE', key, ARGV[2])
 end
 set_counters(KEYS, text)
-return {fence, same}
+return audit(6, {fence, same}, text)

@@ -8,10 +8,12 @@
 -- ARGV[2]  our channel, which is taken out of the wait queues, or '' when we have none
 -- ARGV[3]  the reservation
 -- ARGV[4]  how long it lives, in milliseconds
+-- ARGV[5]  the entry for the audit stream (audit.lua), or left out. It is added when a key had the
+--          token.
 --
 -- Answers as release.lua, where 2 says that somebody in a wait queue was told. A master that cannot
 -- set the reservation (OOM) deletes the key instead, and wakes the first who waits for it.
--- Uses: effects, waiting
+-- Uses: effects, waiting, audit
 
 local _, leave, announce = waiting(waiting_suffix)
 
@@ -27,20 +29,23 @@ local function reserve(key)
     redis.call('DEL', key)
 end
 
-local gone, other, told
+local done, gone, other, told
 for _, key in ipairs(KEYS) do
     local value = redis.pcall('GET', key)
-    local life = value == ARGV[1] and reserve(key)
+    local ours = value == ARGV[1]
+    local life = ours and reserve(key)
+    done = done or ours
     told = leave(key, ARGV[2], not value or life == nil) or told
     if life then
         told = announce(key, life, ARGV[3]) or told
-    elseif value and value ~= ARGV[1] then
+    elseif value and not ours then
         other = other or value
     elseif not value then
         gone = true
     end
 end
+local answer = gone and 0 or told and 2 or 1
 if other then
-    return type(other) == 'table' and other or -1
+    answer = type(other) == 'table' and other or -1
 end
-return gone and 0 or told and 2 or 1
+return done and audit(5, answer) or answer

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* More than the longest text needs, with its NUL. */
-#define RLK_SCRIPT_SIZE 2816
+#define RLK_SCRIPT_SIZE 3328
 
 struct rlk_script {
     char text[RLK_SCRIPT_SIZE];

@@ -11,16 +11,19 @@
 -- ARGV[3]  the hint, a number
 -- ARGV[4]  the name of the incarnation key; empty when ARGV[5] is
 -- ARGV[5]  what the value of that key should begin with; empty: do not read it
--- ARGV[6]  the reservation that names us: a key with this value counts as free [H2]; left out: none
+-- ARGV[6]  the reservation that names us: a key with this value counts as free [H2]; left out, or '':
+--          none
+-- ARGV[7]  the entry for the audit stream (audit.lua), or left out
 --
 -- Answers  {counter, 1}  the keys and their counters are set
 --          {counter, 0}  the same, and the incarnation key is not as expected
 --          2             some keys had the token already; nothing is changed
 --          a value       the value of a key that somebody else has; nothing is changed
 --          -FENCE        a counter has no number left, or is not a string; nothing is changed
--- Uses: effects, keys, counters, fences
+--          {error, answer}  the answer, and why no entry could be added to the audit stream
+-- Uses: effects, keys, counters, fences, audit
 
-local ours, other = compare_keys(ARGV[1], ARGV[6])
+local ours, other = compare_keys(ARGV[1], ARGV[6] ~= '' and ARGV[6] or nil)
 if other then
     return other
 end
@@ -36,4 +39,4 @@ for _, key in ipairs(KEYS) do
     redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
 end
 set_counters(KEYS, text)
-return {fence, same}
+return audit(7, {fence, same}, text)

@@ -187,16 +187,19 @@ static void with_number(struct redlock_options *options, int which, uint32_t val
     case 2:
         options->max_ttl_ms = value;
         break;
-    default:
+    case 3:
         options->drift_ppm = value;
+        break;
+    default:
+        options->audit_entries = value;
         break;
     }
 }
 
-TEST_LOOP(numbers_of_the_options_have_ranges, 0, 4)
+TEST_LOOP(numbers_of_the_options_have_ranges, 0, 5)
 {
-    static const uint32_t least[] = {1, 1, 10, 0};
-    static const uint32_t most[] = {60000, 60000, 86400000, 500000};
+    static const uint32_t least[] = {1, 1, 10, 0, 0};
+    static const uint32_t most[] = {60000, 60000, 86400000, 500000, 10000000};
     const char *uri = "unix:///none";
     struct redlock_options options = one_node(&uri);
 

@@ -73,6 +73,30 @@ TEST(each_master_is_released_in_its_own_way)
     ck_assert_uint_eq(n_scripts(2), 1);
 }
 
+/* Only the script adds an entry to the audit stream. A master that refuses the script is released
+ * by the command, without one. */
+TEST(with_an_audit_stream_it_is_the_script)
+{
+    struct redlock_lock *lock;
+    size_t i;
+
+    farm_start(&f, MASTERS, FAKE_UNIX);
+    for (i = 0; i < MASTERS; i++) {
+        fake_model(f.nodes[i])->native = "DELEX";
+    }
+    f.options.audit_entries = 10;
+    farm_open(&f);
+    must_cycle();
+    ck_assert_uint_eq(n_native(0) + n_native(1) + n_native(2), 0);
+    ck_assert_uint_eq(n_scripts(0), 1);
+    lock = must_acquire();
+    fake_on(f.nodes[0], "EVALSHA", FAKE_REPLY, "-NOPERM no script for you\r\n");
+    ck_assert_int_eq(farm_release(&f, lock), REDLOCK_OK);
+    farm_wait_clean(&f);
+    ck_assert_uint_eq(n_native(0), 1);
+    ck_assert_uint_eq(n_native(1) + n_native(2), 0);
+}
+
 /* Who enters the list after the look at it finds the key free. */
 TEST(the_list_is_looked_at_after_the_key_is_deleted)
 {

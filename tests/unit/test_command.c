@@ -14,7 +14,7 @@
 SUITE("command");
 
 #define CHANNEL "p:redlock:wake:0123456789abcdef"
-#define MAX_WORDS (REDLOCK_MAX_KEYS + 12)
+#define MAX_WORDS (REDLOCK_MAX_KEYS + 24)
 
 static struct rlk_pool pool;
 static struct rlk_claim_source source = {.pool = &pool};
@@ -117,7 +117,7 @@ static void check_vote(unsigned n_keys, bool adopts)
             const char *key = known ? "p:redlock:incarnation" : "";
             const char *start = known ? "0123456789abcdef0123456789abcdef01234567 77aa " : "";
 
-            (adopts ? rlk_command_adopt : rlk_command_vote)(&command, c, text);
+            (adopts ? rlk_command_adopt : rlk_command_vote)(&command, c, text, NULL);
             rlk_command_mark(&command, "the key", "and the mark of the node before");
             rlk_command_mark(&command, key, start);
             script(adopts ? rlk_script_adopt.text : rlk_script_vote.text, c, text);
@@ -149,6 +149,8 @@ TEST(there_is_room_for_the_longest_command)
 {
     static char longest[REDLOCK_MAX_KEY], incarnation[RLK_COMMAND_INCARNATION_SIZE];
     static char channel[REDLOCK_MAX_KEY + sizeof(CHANNEL)];
+    static char stream[REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_AUDIT)];
+    struct rlk_audit longest_audit = {stream, UINT32_MAX};
     char token[RLK_TOKEN_MAX], start[RLK_COMMAND_START_SIZE];
     struct rlk_key keys[REDLOCK_MAX_KEYS], prefix = {"", 0};
     struct rlk_claim *c;
@@ -157,7 +159,9 @@ TEST(there_is_room_for_the_longest_command)
     memset(longest, 'k', sizeof(longest));
     memset(incarnation, 'i', sizeof(incarnation) - 1);
     memset(channel, 'c', sizeof(channel) - 1);
-    memset(token, 't', sizeof(token));
+    memset(stream, 's', sizeof(stream) - 1);
+    memset(token, 'o', sizeof(token));
+    memcpy(token, "0123456789abcdef0123456789abcdef01234567:", RLK_TOKEN_HEX + 1);
     memset(start, 's', sizeof(start) - 1);
     start[sizeof(start) - 1] = '\0';
     for (i = 0; i < REDLOCK_MAX_KEYS; i++) {
@@ -166,17 +170,20 @@ TEST(there_is_room_for_the_longest_command)
     c = rlk_claim_new(&source, &prefix, keys, REDLOCK_MAX_KEYS, sizeof(token), UINT32_MAX);
     ck_assert_ptr_nonnull(c);
     rlk_claim_set_token(c, token, sizeof(token));
-    memset(token, 'r', sizeof(token) - 1);
+    memset(token, 'a', sizeof(token) - 1);
+    memcpy(token, RLK_RESERVED, strlen(RLK_RESERVED));
+    token[strlen(RLK_RESERVED) + RLK_TOKEN_HEX] = ':';
     token[sizeof(token) - 1] = '\0';
     ck_assert(rlk_claim_set_reservation(c, token));
     c->hint = UINT64_MAX;
-    rlk_command_vote(&command, c, true);
+    c->fence = UINT64_MAX;
+    rlk_command_vote(&command, c, true, &longest_audit);
     rlk_command_mark(&command, incarnation, start);
     check_room(&rlk_script_vote);
     c->channel = channel;
-    rlk_command_release(&command, c, true);
+    rlk_command_release(&command, c, true, &longest_audit);
     check_room(&rlk_script_release);
-    rlk_command_hand_over(&command, c, UINT32_MAX, true);
+    rlk_command_hand_over(&command, c, UINT32_MAX, true, &longest_audit);
     check_room(&rlk_script_hand_over);
     c->yields = true;
     rlk_command_wait(&command, c, UINT64_MAX, channel, true);
@@ -205,7 +212,7 @@ TEST(a_break_is_as_hiredis_writes_it)
     unsigned text;
 
     for (text = 0; text < 2; text++) {
-        rlk_command_swap(&command, c, "former", text);
+        rlk_command_swap(&command, c, "former", text, NULL);
         script(rlk_script_swap.text, c, text);
         word("former");
         check_command();
@@ -224,9 +231,9 @@ TEST_LOOP(take_and_keep_send_the_fence, 1, REDLOCK_MAX_KEYS + 1)
             for (keep = 0; keep < 2; keep++) {
                 c->fence = fenced ? 1763000000123457 : 0;
                 if (keep) {
-                    rlk_command_keep(&command, c, 5000, text);
+                    rlk_command_keep(&command, c, 5000, text, NULL);
                 } else {
-                    rlk_command_set_all(&command, c, 5000, text);
+                    rlk_command_set_all(&command, c, 5000, text, NULL);
                 }
                 script(keep ? rlk_script_keep.text : rlk_script_set_all.text, c, text);
                 number(5000);
@@ -249,7 +256,7 @@ TEST_LOOP(a_take_of_reserved_keys_sends_the_reservation, 1, REDLOCK_MAX_KEYS + 1
     ck_assert(rlk_claim_set_reservation(c, "for:0123:b"));
     for (text = 0; text < 2; text++) {
         c->fence = text ? 1763000000123457 : 0;
-        rlk_command_set_all(&command, c, 5000, text);
+        rlk_command_set_all(&command, c, 5000, text, NULL);
         script(rlk_script_set_all.text, c, text);
         number(5000);
         if (c->fence) {
@@ -271,7 +278,7 @@ TEST_LOOP(a_vote_for_reserved_keys_sends_the_reservation_last, 1, REDLOCK_MAX_KE
     ck_assert(rlk_claim_set_reservation(c, "for:0123:b"));
     c->hint = 7;
     for (text = 0; text < 2; text++) {
-        rlk_command_vote(&command, c, text);
+        rlk_command_vote(&command, c, text, NULL);
         rlk_command_mark(&command, "incarnation", "run mark ");
         script(rlk_script_vote.text, c, text);
         number(c->ttl_ms);
@@ -294,7 +301,7 @@ TEST_LOOP(a_hand_over_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
     for (text = 0; text < 2; text++) {
         for (i = 0; i < 2; i++) {
             c->channel = channels[i];
-            rlk_command_hand_over(&command, c, 1500, text);
+            rlk_command_hand_over(&command, c, 1500, text, NULL);
             script(rlk_script_hand_over.text, c, text);
             word(channels[i]);
             word("for:0123:b");
@@ -355,7 +362,7 @@ TEST_LOOP(a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
     for (text = 0; text < 2; text++) {
         for (i = 0; i < 3; i++) {
             c->channel = channels[i];
-            rlk_command_release(&command, c, text);
+            rlk_command_release(&command, c, text, NULL);
             script(rlk_script_release.text, c, text);
             if (channels[i]) {
                 word(channels[i]);
@@ -363,6 +370,156 @@ TEST_LOOP(a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
             check_command();
         }
     }
+    rlk_claim_unref(c);
+}
+
+static const struct rlk_audit audit = {"p:redlock:audit", 5000};
+
+/* The token itself is never in an entry. */
+static void entry(const char *event, unsigned ttl_ms, uint64_t fence)
+{
+    word(audit.stream);
+    number(audit.entries);
+    word("event");
+    word(event);
+    word("id");
+    word("01234567");
+    word("owner");
+    word("me");
+    if (ttl_ms) {
+        word("ttl");
+        number(ttl_ms);
+    }
+    if (fence) {
+        word("fence");
+        number(fence);
+    }
+}
+
+TEST_LOOP(the_entry_of_a_vote_follows_its_mark, 1, REDLOCK_MAX_KEYS + 1)
+{
+    struct rlk_claim *c = make((unsigned)_i);
+    unsigned adopts;
+
+    for (adopts = 0; adopts < 2; adopts++) {
+        (adopts ? rlk_command_adopt : rlk_command_vote)(&command, c, true, &audit);
+        rlk_command_mark(&command, "a longer mark", "than the next one");
+        rlk_command_mark(&command, "mark", "start");
+        script(adopts ? rlk_script_adopt.text : rlk_script_vote.text, c, true);
+        number(30000);
+        number(c->hint);
+        word("mark");
+        word("start");
+        if (!adopts) {
+            word("");
+        }
+        entry(adopts ? "adopted" : "acquired", 30000, 0);
+        check_command();
+    }
+    rlk_claim_unref(c);
+}
+
+/* A fencing token that the lock does not have is an empty word then. */
+TEST_LOOP(the_entry_of_a_lock_is_behind_its_fencing_token, 0, 4)
+{
+    struct rlk_claim *c = make(2);
+    bool keep = _i & 1;
+
+    c->fence = _i & 2 ? 1763000000123457 : 0;
+    (keep ? rlk_command_keep : rlk_command_set_all)(&command, c, 5000, false, &audit);
+    script(keep ? rlk_script_keep.text : rlk_script_set_all.text, c, false);
+    number(5000);
+    if (c->fence) {
+        number(c->fence);
+    } else {
+        word("");
+    }
+    if (!keep) {
+        word("");
+    }
+    entry(keep ? "adopted" : "acquired", 5000, c->fence);
+    check_command();
+    rlk_claim_unref(c);
+}
+
+/* Of a lock that is handed over, and of one that is acquired from a hand-over. */
+TEST(the_entries_of_a_hand_over_are_behind_the_reservation)
+{
+    static const char reservation[] = RLK_RESERVED "0123456789abcdef0123456789abcdef01234567:bob";
+    struct rlk_claim *c = make(1);
+
+    ck_assert(rlk_claim_set_reservation(c, reservation));
+    c->channel = "";
+    c->fence = 7;
+    rlk_command_hand_over(&command, c, 1500, false, &audit);
+    script(rlk_script_hand_over.text, c, false);
+    word("");
+    word(reservation);
+    number(1500);
+    entry("handed over", 0, 7);
+    word("to");
+    word("bob");
+    check_command();
+    rlk_command_set_all(&command, c, 5000, false, &audit);
+    script(rlk_script_set_all.text, c, false);
+    number(5000);
+    number(7);
+    word(reservation);
+    entry("acquired", 5000, 7);
+    check_command();
+    rlk_command_vote(&command, c, false, &audit);
+    rlk_command_mark(&command, "mark", "start");
+    script(rlk_script_vote.text, c, false);
+    number(30000);
+    number(c->hint);
+    word("mark");
+    word("start");
+    word(reservation);
+    entry("acquired", 30000, 0);
+    check_command();
+    rlk_claim_unref(c);
+}
+
+/* A round that was not won has no channel, and is withdrawn. */
+TEST_LOOP(the_entry_of_a_release_is_behind_its_channel, 0, 6)
+{
+    static const char *const channels[] = {NULL, "", CHANNEL};
+    struct rlk_claim *c = make(1);
+    bool lost = _i >= 3;
+
+    c->channel = channels[_i % 3];
+    c->was_lost = lost;
+    c->fence = 7;
+    rlk_command_release(&command, c, false, &audit);
+    script(rlk_script_release.text, c, false);
+    word(c->channel ? c->channel : "-");
+    entry(lost ? "lost" : c->channel ? "released" : "withdrawn", 0, 7);
+    check_command();
+    rlk_claim_unref(c);
+}
+
+/* It is about the lock that is broken. A foreign token shows nothing of itself. */
+TEST_LOOP(the_entry_of_a_break_says_by_whom, 0, 2)
+{
+    static const char *const former[] = {"0123456789abcdef0123456789abcdef01234567:me", "foreign"};
+    struct rlk_claim *c = make(1);
+
+    rlk_claim_set_token(c, "fedcba9876543210fedcba9876543210fedcba98:" REDLOCK_BROKEN_BY "ann",
+                        41 + strlen(REDLOCK_BROKEN_BY) + 3);
+    rlk_command_swap(&command, c, former[_i], false, &audit);
+    script(rlk_script_swap.text, c, false);
+    word(former[_i]);
+    word(audit.stream);
+    number(audit.entries);
+    word("event");
+    word("broken");
+    word("id");
+    word(_i ? "" : "01234567");
+    word("owner");
+    word(_i ? "" : "me");
+    word("by");
+    word("ann");
+    check_command();
     rlk_claim_unref(c);
 }
 
@@ -482,7 +639,7 @@ TEST(the_scripts_name_the_counter_as_we_do)
         ck_assert_ptr_nonnull(at);
         ck_assert_ptr_nonnull(strstr(scripts[i], "'PX', '691200000')"));
     }
-    ck_assert_ptr_null(strstr(rlk_script_release.text, "fence"));
+    ck_assert_ptr_null(strstr(rlk_script_release.text, "redlock-fence"));
 }
 
 TEST(the_scripts_name_the_waiting_list_as_we_do)

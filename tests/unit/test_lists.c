@@ -125,7 +125,7 @@ static redisReply *release(unsigned bits, const char *channel)
     struct rlk_claim *claim = claim_to(bits, false);
 
     claim->channel = channel;
-    rlk_command_release(&command, claim, true);
+    rlk_command_release(&command, claim, true, NULL);
     rlk_claim_unref(claim);
     return run();
 }
@@ -389,7 +389,7 @@ static void format_some(struct rlk_prng *p)
         rlk_command_leave(&command, claim, channel, true);
     } else {
         claim->channel = (const char *[]){NULL, "", channel, channel}[draw(p, 4)];
-        rlk_command_release(&command, claim, true);
+        rlk_command_release(&command, claim, true, NULL);
     }
     rlk_claim_unref(claim);
 }

@@ -297,7 +297,7 @@ static void vote(struct state s, int64_t hint)
     redisReply *reply;
 
     put(&s);
-    rlk_command_vote(&command, c, true);
+    rlk_command_vote(&command, c, true, NULL);
     rlk_command_mark(&command, "", "");
     reply = run(c);
     if (first_of(&s, 'o') < s.n) {
@@ -320,7 +320,7 @@ static void take(struct state s, int64_t fence)
     redisReply *reply;
 
     put(&s);
-    rlk_command_set_all(&command, c, TTL_MS, true);
+    rlk_command_set_all(&command, c, TTL_MS, true, NULL);
     reply = run(c);
     if (first_of(&s, 'o') < s.n) {
         says_holder(reply, first_of(&s, 'o'));
@@ -339,7 +339,7 @@ static void keep(struct state s, int64_t fence)
     redisReply *reply;
 
     put(&s);
-    rlk_command_keep(&command, c, TTL_MS, true);
+    rlk_command_keep(&command, c, TTL_MS, true, NULL);
     reply = run(c);
     if (other < none) {
         says_holder(reply, other);
@@ -402,7 +402,7 @@ static void release(struct state s)
     redisReply *reply;
 
     put(&s);
-    rlk_command_release(&command, c, true);
+    rlk_command_release(&command, c, true, NULL);
     reply = run(c);
     says_number(reply, first_of(&s, 'o') < s.n ? -1 : mine == s.n ? 1 : 0);
     for (i = 0; i < s.n; i++) {
@@ -452,7 +452,7 @@ static void vote_reserved(struct state s)
     redisReply *reply;
 
     put(&s);
-    rlk_command_vote(&command, c, true);
+    rlk_command_vote(&command, c, true, NULL);
     rlk_command_mark(&command, "", "");
     reply = run(c);
     if (first_of(&s, 'm') < s.n) {
@@ -473,7 +473,7 @@ static void take_reserved(struct state s, int64_t fence)
     redisReply *reply;
 
     put(&s);
-    rlk_command_set_all(&command, c, TTL_MS, true);
+    rlk_command_set_all(&command, c, TTL_MS, true, NULL);
     reply = run(c);
     says_number(reply, count_of(&s, 'm') == s.n ? 2 : 1);
     own_reserved(&s);
@@ -489,10 +489,10 @@ static void refuse_reserved(struct state s, bool fenced)
 
     put(&s);
     if (fenced) {
-        rlk_command_vote(&command, c, true);
+        rlk_command_vote(&command, c, true, NULL);
         rlk_command_mark(&command, "", "");
     } else {
-        rlk_command_set_all(&command, c, TTL_MS, true);
+        rlk_command_set_all(&command, c, TTL_MS, true, NULL);
     }
     reply = run(c);
     ck_assert_int_eq(reply->type, REDIS_REPLY_STRING);
@@ -511,7 +511,7 @@ static void hand_over(struct state s)
 
     put(&s);
     c->channel = "";
-    rlk_command_hand_over(&command, c, WITHIN_MS, true);
+    rlk_command_hand_over(&command, c, WITHIN_MS, true, NULL);
     reply = run(c);
     says_number(reply, first_of(&s, 'o') < s.n ? -1 : mine == s.n ? 1 : 0);
     for (i = 0; i < s.n; i++) {
@@ -668,7 +668,7 @@ TEST(a_full_server_releases_what_is_handed_over)
     put(&s);
     freeReplyObject(ask("CONFIG SET maxmemory 1"));
     c->channel = "";
-    rlk_command_hand_over(&command, c, WITHIN_MS, true);
+    rlk_command_hand_over(&command, c, WITHIN_MS, true, NULL);
     says_number(run(c), 1);
     check_state(&(struct state){.n = 1});
     freeReplyObject(ask("CONFIG SET maxmemory 0"));
@@ -684,7 +684,7 @@ TEST_LOOP(counters_stay_exact_up_to_the_limit, 0, 3)
     s.key[0].counter = LIMIT - 1 - _i;
     s.key[0].counter_life = LONG;
     put(&s);
-    rlk_command_vote(&command, c, true);
+    rlk_command_vote(&command, c, true, NULL);
     rlk_command_mark(&command, "", "");
     reply = run(c);
     if (_i == 0) {
@@ -715,7 +715,7 @@ static int64_t fence_of_hint(int64_t hint)
     int64_t fence;
 
     number(ask("FLUSHDB"));
-    rlk_command_vote(&command, c, true);
+    rlk_command_vote(&command, c, true, NULL);
     rlk_command_mark(&command, "", "");
     reply = run(c);
     ck_assert_int_eq(reply->type, REDIS_REPLY_ARRAY);
@@ -779,7 +779,7 @@ TEST_LOOP(a_vote_tells_whether_the_data_are_those_that_we_knew, 0, N_ROWS(marks)
     if (marks[_i].value) {
         number(ask("SET p:mark %s", marks[_i].value));
     }
-    rlk_command_vote(&command, c, true);
+    rlk_command_vote(&command, c, true, NULL);
     rlk_command_mark(&command, marks[_i].start[0] ? "p:mark" : "", marks[_i].start);
     says_pair(run(c), 7, marks[_i].same);
     own(&s);
@@ -799,7 +799,7 @@ TEST_LOOP(a_counter_of_somebody_else_does_no_harm, 0, 2)
     if (_i) {
         number(ask("LPUSH p:b:redlock-fence x"));
     }
-    rlk_command_vote(&command, c, true);
+    rlk_command_vote(&command, c, true, NULL);
     rlk_command_mark(&command, "", "");
     reply = run(c);
     if (_i) {
@@ -827,12 +827,12 @@ TEST(a_spoilt_counter_does_not_end_a_lock)
     rlk_command_confirm(&command, c, true);
     says_number(run(c), 0);
     c = claim(2, 0, 7);
-    rlk_command_keep(&command, c, TTL_MS, true);
+    rlk_command_keep(&command, c, TTL_MS, true, NULL);
     says_number(run(c), 1);
     ck_assert_int_gt(number(ask("PTTL p:b")), TTL_MS / 2);
     number(ask("DEL p:b"));
     c = claim(2, 0, 7);
-    rlk_command_set_all(&command, c, TTL_MS, true);
+    rlk_command_set_all(&command, c, TTL_MS, true, NULL);
     says_number(run(c), 1);
     ck_assert_int_gt(number(ask("PTTL p:b")), TTL_MS / 2);
     ck_assert_int_eq(number(ask("LLEN p:b:redlock-fence")), 1);
@@ -857,7 +857,7 @@ TEST_LOOP(a_counter_is_set_again_when_it_ends_within_a_week, 0, 8)
         rlk_command_keep_all(&command, claims, 1, TTL_MS, true);
         freeReplyObject(run(c));
     } else {
-        rlk_command_keep(&command, c, TTL_MS, true);
+        rlk_command_keep(&command, c, TTL_MS, true, NULL);
         says_number(run(c), 1);
     }
     ck_assert_int_eq(number(ask("PTTL p:a:redlock-fence")) > left_ms, !is_long);
@@ -875,12 +875,12 @@ TEST(a_full_server_keeps_and_releases)
     s.key[0] = s.key[1] = (struct key){.owner = 'm', .life = SHORT};
     put(&s);
     freeReplyObject(ask("CONFIG SET maxmemory 1"));
-    rlk_command_keep(&command, c, TTL_MS, true);
+    rlk_command_keep(&command, c, TTL_MS, true, NULL);
     says_number(run(c), 1);
     own(&s);
     check_state(&s);
     c = claim(2, 0, 0);
-    rlk_command_release(&command, c, true);
+    rlk_command_release(&command, c, true, NULL);
     says_number(run(c), 1);
     check_state(&(struct state){.n = 2});
     freeReplyObject(ask("CONFIG SET maxmemory 0"));

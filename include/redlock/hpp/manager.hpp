@@ -48,6 +48,7 @@ struct options {
     /* Called on the I/O thread when a master has changed its state, with the index of the master in
      * `nodes`: redlock_node_cb in redlock/manager.h. It must not throw. */
     std::function<void(std::size_t, const struct redlock_node_info &)> on_node{};
+    std::uint32_t audit_entries = 0;
 };
 
 /* The options of a companion: struct redlock_companion_options in redlock/companion.h. */
@@ -135,6 +136,7 @@ public:
         c_.tls_key = text_or_null(o.tls_key);
         c_.tls_sni = text_or_null(o.tls_sni);
         c_.tls_verify = o.tls_verify;
+        c_.audit_entries = o.audit_entries;
     }
     c_options(const c_options &) = delete;
     c_options &operator=(const c_options &) = delete;

@@ -16,10 +16,10 @@ local function keys_that_end_before(ttl, free)
 end
 
 -- [S12] Returns the keys whose counter has to be set to the fencing token; none without a fencing
--- token (nil).
+-- token (nil or '').
 local function keys_with_counter_due(fence)
     local due = {}
-    for _, key in ipairs(fence and KEYS or {}) do
+    for _, key in ipairs(fence and fence ~= '' and KEYS or {}) do
         if is_counter_due(key, tonumber(fence)) then
             due[#due + 1] = key
         end
