@@ -138,6 +138,20 @@ says "$work/nodes:4: max-ttl '20x' is not a time" "the line of a wrong time is n
 config 'quarantine = of'
 with_config "$REDLOCK" nodes
 says "$work/nodes:4: quarantine 'of' is unknown" "the line of a wrong quarantine is named"
+config 'audit = many'
+with_config "$REDLOCK" nodes
+says "$work/nodes:4: audit 'many' is not a number from 0 to 10000000" \
+    "the line of a wrong number is named"
+run "$REDLOCK" nodes --audit=10000001
+status_is 64 "an audit stream that is too long gives 64"
+says "--audit '10000001' is not a number from 0 to 10000000" "and its range is named"
+config 'audit = 7' 'quarantine = off'
+with_config "$REDLOCK" lock k --wait 30s -- env
+prints "REDLOCK_AUDIT=7" "a file may set the audit stream, and CMD inherits it"
+with_config "$REDLOCK" lock k --wait 30s --audit -- env
+prints "REDLOCK_AUDIT=10000" "--audit alone means 10000 entries"
+run env REDLOCK_AUDIT=5 "$REDLOCK" lock k --wait 30s -- env
+prints "REDLOCK_AUDIT=5" "a variable may set it"
 config '' 'max-tll = 20s'
 with_config "$REDLOCK" nodes
 says "$work/nodes:5: unknown setting 'max-tll'" "the line of an unknown setting is named"

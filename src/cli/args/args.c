@@ -161,7 +161,9 @@ static void add_settings(struct table *table)
 
     for (i = 0; i < CLI_SETTINGS; i++) {
         add_name(table, cli_settings[i].name,
-                 cli_settings[i].has_no_value ? no_argument : required_argument,
+                 cli_settings[i].has_no_value ? no_argument
+                 : cli_settings[i].usual      ? optional_argument
+                                              : required_argument,
                  OPTION_SETTING + i);
     }
     add_name(table, "password", required_argument, OPTION_PASSWORD);
@@ -193,10 +195,18 @@ static int take_time(const char *command, const struct cli_option *row, const ch
     return cli_args_duration(command, name, value, row->min, row->max, ret_ms);
 }
 
+static int take_number(const char *command, const struct cli_option *row, const char *value,
+                       int *ret_number)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "--%s", row->name);
+    return cli_args_number(command, name, value, (int)row->min, (int)row->max, ret_number);
+}
+
 static int take_option(const struct cli_args *args, const struct cli_option *row, const char *value)
 {
     void *field = (char *)args->arg + row->field;
-    char name[32];
 
     switch (row->kind) {
     case CLI_FLAG:
@@ -206,9 +216,7 @@ static int take_option(const struct cli_args *args, const struct cli_option *row
         *(const char **)field = value;
         return CLI_GO_ON;
     case CLI_NUMBER:
-        snprintf(name, sizeof(name), "--%s", row->name);
-        return cli_args_number(args->command->name, name, value, (int)row->min, (int)row->max,
-                               field);
+        return take_number(args->command->name, row, value, field);
     case CLI_CALL:
         return row->take(args->arg, value);
     case CLI_TIME:
@@ -219,16 +227,25 @@ static int take_option(const struct cli_args *args, const struct cli_option *row
     return take_time(args->command->name, row, value, field);
 }
 
-/* A time is checked here, so that mistakes are reported in the order of the command line. */
+/* A time and a number are checked here, so that mistakes are reported in the order of the command
+ * line. */
 static int take_setting(struct cli_args *args, enum cli_setting setting, const char *value)
 {
     const struct cli_setting_row *row = &cli_settings[setting];
-    const struct cli_option time = {row->name, CLI_TIME, .min = row->min, .max = row->max};
+    const struct cli_option checked = {row->name,
+                                       row->kind == CLI_SETTING_TIME ? CLI_TIME : CLI_NUMBER,
+                                       .min = row->min, .max = row->max};
+    const char *none = row->usual ? row->usual : "";
     uint32_t ms;
+    int number;
 
-    args->settings[setting] = value ? value : "";
-    return row->kind == CLI_SETTING_TIME ? take_time(args->command->name, &time, value, &ms)
-                                         : CLI_GO_ON;
+    args->settings[setting] = value ? value : none;
+    if (row->kind == CLI_SETTING_TIME) {
+        return take_time(args->command->name, &checked, value, &ms);
+    }
+    return row->kind == CLI_SETTING_NUMBER && value
+               ? take_number(args->command->name, &checked, value, &number)
+               : CLI_GO_ON;
 }
 
 static int refuse_password(const char *command)

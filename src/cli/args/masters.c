@@ -45,6 +45,11 @@ const struct cli_setting_row cli_settings[] = {
                                 "sees happen), or off (masters that keep their data over "
                                 "restarts;\n"
                                 "$)"},
+    [CLI_AUDIT] = {"audit", "REDLOCK_AUDIT", CLI_SETTING_NUMBER, .in_file = true,
+                   FIELD(audit_entries), .min = 0, .max = 10000000, .usual = "10000",
+                   .value = "[=N]",
+                   .help = "write to the audit stream, and keep its last N entries (default 0:\n"
+                           "write none; N: 10000; $)"},
     [CLI_CACERT] = {"cacert", "REDLOCK_TLS_CACERT", CLI_SETTING_FILE, .in_file = true,
                     .of_these = true, FIELD(tls_cacert), .value = " FILE",
                     .help = "the CAs that sign the certificates of rediss:// masters (default:\n"

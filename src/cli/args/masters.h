@@ -18,6 +18,7 @@ enum cli_setting {
     CLI_NODE_TIMEOUT,
     CLI_MAX_TTL,
     CLI_QUARANTINE,
+    CLI_AUDIT,
     CLI_CACERT,
     CLI_CERT,
     CLI_KEY,
@@ -28,12 +29,13 @@ enum cli_setting {
 };
 
 enum cli_setting_kind {
-    CLI_SETTING_OWN,  /* a file of cli/session finds it: the masters, the login, the trace */
-    CLI_SETTING_TEXT, /* a const char * */
-    CLI_SETTING_NAME, /* the same, and empty is as none */
-    CLI_SETTING_FILE, /* the same, and CMD gets an absolute path */
-    CLI_SETTING_TIME, /* a uint32_t, in milliseconds */
-    CLI_SETTING_WORD  /* an enum or int: the number of the word */
+    CLI_SETTING_OWN,    /* a file of cli/session finds it: the masters, the login, the trace */
+    CLI_SETTING_TEXT,   /* a const char * */
+    CLI_SETTING_NAME,   /* the same, and empty is as none */
+    CLI_SETTING_FILE,   /* the same, and CMD gets an absolute path */
+    CLI_SETTING_TIME,   /* a uint32_t, in milliseconds */
+    CLI_SETTING_NUMBER, /* a uint32_t */
+    CLI_SETTING_WORD    /* an enum or int: the number of the word */
 };
 
 struct cli_setting_row {
@@ -44,7 +46,8 @@ struct cli_setting_row {
     bool has_no_value;        /* the option is a flag */
     bool of_these;            /* says how to log in, so it must not go to other masters */
     size_t field;             /* where the value is in struct redlock_options */
-    uint32_t min, max;        /* of a time; max of a text: its length; 0: any */
+    uint32_t min, max;        /* of a time or number; max of a text: its length; 0: any */
+    const char *usual;        /* the value of the option without one; NULL: it needs one */
     const char *const *words; /* by their numbers; the last is followed by NULL */
     const char *expected;     /* the words, for a message */
     const char *value;        /* for the help: what follows the name */

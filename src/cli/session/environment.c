@@ -131,6 +131,9 @@ static int set_value(const struct cli_setting_row *row, const struct redlock_opt
     case CLI_SETTING_TIME:
         snprintf(text, sizeof(text), "%" PRIu32 "ms", *(const uint32_t *)field);
         return cli_environment_put(row->variable, text);
+    case CLI_SETTING_NUMBER:
+        snprintf(text, sizeof(text), "%" PRIu32, *(const uint32_t *)field);
+        return cli_environment_put(row->variable, text);
     case CLI_SETTING_WORD:
         return cli_environment_put(row->variable, row->words[*(const int *)field]);
     case CLI_SETTING_OWN:

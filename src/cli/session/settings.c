@@ -89,6 +89,9 @@ static int find_value(const struct cli_args *args, enum cli_setting setting,
         return take_text(command, row, &value, field);
     case CLI_SETTING_TIME:
         return cli_args_duration(command, value.from, value.text, row->min, row->max, field);
+    case CLI_SETTING_NUMBER:
+        return cli_args_number(command, value.from, value.text, (int)row->min, (int)row->max,
+                               field);
     case CLI_SETTING_WORD:
         return take_word(command, row, &value, field);
     case CLI_SETTING_NAME:
