@@ -3,6 +3,7 @@
 #include <redlock/error.h>
 
 #include "base/time.h"
+#include "sim/auditor.h"
 #include "sim/check.h"
 #include "sim/process.h"
 #include "sim/trace.h"
@@ -179,6 +180,7 @@ void check_reported(struct world *w, unsigned client, unsigned worker, int statu
         check_no_duplicates(w, client, worker);
         check_fence_reported(w, client, worker);
         check_exclusion(w, client, worker);
+        auditor_reported(w, client, worker);
         if (k->cancelled) {
             check_violated(w, "reported", "c%u.%u has cancelled, but is handed t%08x", client,
                            worker, k->claim);

@@ -233,6 +233,9 @@ static bool read_reserved(const struct world *w, const struct word *arg, unsigne
     unsigned last = m->kind == MESSAGE_TAKE ? 2 : 4;
 
     m->reservation = NONE;
+    if (n == last + 1 && w->o.audit && arg[last].len == 0) {
+        return true;
+    }
     if ((m->kind == MESSAGE_TAKE || m->kind == MESSAGE_VOTE) && n == last + 1) {
         m->reservation = read_reservation(w, &arg[last]);
         return m->reservation != NONE;
@@ -251,9 +254,67 @@ static bool read_hand_over(const struct world *w, const struct word *arg, unsign
     return m->reservation != NONE && (m->channel != 0 || arg[0].len == 0);
 }
 
-/* The arguments after the keys and the token. */
-static bool read_arguments(const struct world *w, const struct word *arg, unsigned n,
-                           struct message *m)
+/* How many arguments of its own a script has when an entry follows them. */
+static unsigned own_before_entry(const struct message *m)
+{
+    static const struct {
+        enum message_kind kind;
+        unsigned n;
+    } rows[] = {{MESSAGE_VOTE, 5},
+                {MESSAGE_ADOPT, 4},
+                {MESSAGE_TAKE, 3},
+                {MESSAGE_HAND_OVER, 3},
+                {MESSAGE_KEEP, 2}};
+    unsigned i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].kind == m->kind) {
+            return rows[i].n;
+        }
+    }
+    return 1;
+}
+
+/* Whether a script of this kind must have an entry for the audit stream. */
+static bool has_entry(const struct world *w, const struct message *m, unsigned n)
+{
+    if (m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP) {
+        return w->o.audit && n > own_before_entry(m); /* the watch knows which */
+    }
+    return w->o.audit != 0;
+}
+
+static enum entry read_event(const struct word *w)
+{
+    static const char *const names[ENTRY_KINDS] = {"-",    "acquired",  "adopted", "released",
+                                                   "lost", "withdrawn", "broken",  "handed over"};
+    unsigned i = 1;
+
+    while (i < ENTRY_KINDS && !is(w, names[i])) {
+        i++;
+    }
+    return i < ENTRY_KINDS ? (enum entry)i : ENTRY_NONE;
+}
+
+/* Stream, how many, event, id, owner; then perhaps others. It is about the claim that it names. */
+static bool read_entry(const struct world *w, const struct word *arg, unsigned n, struct message *m)
+{
+    unsigned about = m->kind == MESSAGE_SWAP ? m->holder : m->claim;
+
+    if (n == 0) {
+        return !w->o.audit || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP ||
+               m->kind == MESSAGE_CONFIRM;
+    }
+    if (n < 8 || n % 2 || !is(&arg[0], RLK_COMMAND_AUDIT) || number(&arg[1]) != w->o.audit ||
+        !is(&arg[2], "event") || !is(&arg[4], "id") || !is(&arg[6], "owner") || arg[5].len != 8) {
+        return false;
+    }
+    m->entry = read_event(&arg[3]);
+    return m->entry != ENTRY_NONE && hex(arg[5].text, 8) == about;
+}
+
+/* Their own arguments, without an entry. */
+static bool read_own(const struct world *w, const struct word *arg, unsigned n, struct message *m)
 {
     if (!read_reserved(w, arg, n, m)) {
         return false;
@@ -261,10 +322,11 @@ static bool read_arguments(const struct world *w, const struct word *arg, unsign
     if (m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP) {
         m->ttl_ms = n > 0 ? (uint32_t)number(&arg[0]) : 0;
         m->fence = n > 1 && arg[1].len > 0 ? number(&arg[1]) : 0;
-        return n == 1 || n == 2 || m->reservation != NONE;
+        return n == 1 || n == 2 || m->reservation != NONE ||
+               (n == own_before_entry(m) && w->o.audit);
     }
     if ((m->kind == MESSAGE_VOTE || m->kind == MESSAGE_ADOPT) &&
-        n == (m->reservation == NONE ? 4 : 5)) {
+        (n == 4 || (n == 5 && (m->reservation != NONE || w->o.audit)))) {
         m->ttl_ms = (uint32_t)number(&arg[0]);
         m->fence = number(&arg[1]);
         read_expected(&arg[3], &m->mark);
@@ -282,11 +344,20 @@ static bool read_arguments(const struct world *w, const struct word *arg, unsign
         return read_hand_over(w, arg, n, m);
     }
     if (m->kind == MESSAGE_RELEASE && n == 1) {
-        m->wakes = true;
+        m->wakes = !is(&arg[0], "-");
         m->channel = read_channel(&arg[0]);
-        return m->channel != 0 || arg[0].len == 0;
+        return m->channel != 0 || arg[0].len == 0 || !m->wakes;
     }
     return m->kind == MESSAGE_RELEASE && n == 0;
+}
+
+/* The arguments after the keys and the token. */
+static bool read_arguments(const struct world *w, const struct word *arg, unsigned n,
+                           struct message *m)
+{
+    unsigned own = m->kind != MESSAGE_CONFIRM && has_entry(w, m, n) ? own_before_entry(m) : n;
+
+    return n >= own && read_own(w, arg, own, m) && read_entry(w, arg + own, n - own, m);
 }
 
 /* wait: channel waited yields life; leave: channel, or "" */
@@ -330,8 +401,8 @@ static bool read_set(const struct world *w, const struct words *words, struct me
     m->kind = MESSAGE_SET;
     m->get = words->n == 7;
     m->ttl_ms = (uint32_t)number(&word[5]);
-    return (words->n == 6 || (m->get && is(&word[6], "GET"))) && is(&word[3], "NX") &&
-           is(&word[4], "PX") && read_claim(w, &word[1], 1, &word[2], m);
+    return !w->o.audit && (words->n == 6 || (m->get && is(&word[6], "GET"))) &&
+           is(&word[3], "NX") && is(&word[4], "PX") && read_claim(w, &word[1], 1, &word[2], m);
 }
 
 static bool read_info(const struct word *section, struct message *m)

@@ -171,6 +171,8 @@ struct options {
     uint32_t heir_dies_ppm; /* how often that dies, too */
     uint32_t sudden_ppm;    /* how often a process dies when it has just got a lock */
     uint32_t keep_ppm;      /* how often a lock must not be released before some time */
+    uint32_t audit;         /* audit_entries */
+    uint64_t no_audit;      /* servers where our user may not add entries */
     bool steps; /* little happens but steps of the masters' clocks, and each is noticed */
 };
 

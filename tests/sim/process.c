@@ -98,6 +98,7 @@ static int make(struct world *w, struct client *c)
     o.quarantine = policy_of(&w->o);
     o.inspection_ms = (uint32_t)(w->o.health_us / 1000);
     o.subscribe = (w->o.polls & rlk_mask_bit(c->index)) == 0;
+    o.audit_entries = w->o.audit;
     o.trace_cb = w->tracing ? trace_event : NULL;
     o.trace_arg = c;
     return redlock_new((struct event_base *)c, &o, &c->rl);

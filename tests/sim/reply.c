@@ -310,7 +310,8 @@ void reply_write_parts(const struct message *m, unsigned parts, struct reply *ou
     out->items[0] = string(out->text);
 }
 
-void reply_write(const struct world *w, unsigned wire, const struct message *m, struct reply *out)
+static void write_answer(const struct world *w, unsigned wire, const struct message *m,
+                         struct reply *out)
 {
     struct text t = {out->text};
 
@@ -353,5 +354,17 @@ void reply_write(const struct world *w, unsigned wire, const struct message *m, 
     case ANSWER_FACTS:
         write_facts(w, wire, m, out);
         break;
+    }
+}
+
+/* Behind why there is no entry; no such answer has more than three items. */
+void reply_write(const struct world *w, unsigned wire, const struct message *m, struct reply *out)
+{
+    write_answer(w, wire, m, out);
+    if (m->unaudited && m->answer != ANSWER_ERROR) {
+        memmove(&out->items[2], out->items, 3 * sizeof(out->items[0]));
+        out->items[0] = array(2);
+        out->items[1] = text_of(RLK_REPLY_ERROR, "NOPERM User worker has no permissions to run "
+                                                 "the 'xadd' command");
     }
 }

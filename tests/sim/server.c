@@ -5,6 +5,7 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "sim/auditor.h"
 #include "sim/breaker.h"
 #include "sim/check.h"
 #include "sim/draw.h"
@@ -234,6 +235,9 @@ static void take(struct world *w, unsigned server, struct message *m)
     raise_counters(w, server, m);
     m->answer = ANSWER_INTEGER;
     m->integer = f.free ? 1 : 2;
+    if (f.free) {
+        auditor_add(w, server, m);
+    }
     trace(w, "n%u    take %s t%08x for %u ms: %s", server, trace_keys(w, m->claim), m->claim,
           m->ttl_ms, f.free ? "granted" : "it had them");
 }
@@ -251,6 +255,7 @@ static void keep(struct world *w, unsigned server, struct message *m)
         raise_counters(w, server, m);
         m->integer = 1;
         m->since_us = f.since_us;
+        auditor_add(w, server, m);
     }
     trace(w, "n%u    keep %s t%08x for %u ms: %s", server, trace_keys(w, m->claim), m->claim,
           m->ttl_ms,
@@ -293,6 +298,7 @@ static void grant(struct world *w, unsigned server, struct message *m)
     }
     m->answer = ANSWER_PAIR;
     m->integer = (int64_t)fence;
+    auditor_add(w, server, m);
     trace(w, "n%u    %s %s t%08x: granted, fencing token %llu%s", server, name_of(m),
           trace_keys(w, m->claim), m->claim, (unsigned long long)fence,
           m->same ? "" : ", other data");
@@ -384,7 +390,7 @@ static void release(struct world *w, unsigned server, struct message *m)
 {
     struct claim *claim = world_claim(w, m->claim);
     uint64_t left = claim->keys;
-    bool gone = false, taken = false, woken;
+    bool gone = false, taken = false, deleted = false, woken;
     unsigned key;
 
     if (w->servers[server].denies && w->servers[server].denied == MESSAGE_RELEASE) {
@@ -402,7 +408,11 @@ static void release(struct world *w, unsigned server, struct message *m)
         if (value == m->claim) {
             write_key(w, server, key, left_value(w, server, key, m));
             claim->deleted |= (uint64_t)1 << server;
+            deleted = true;
         }
+    }
+    if (deleted || m->entry == ENTRY_LOST) {
+        auditor_add(w, server, m);
     }
     m->answer = ANSWER_INTEGER;
     woken = wakes_release(w, server, m);
@@ -707,6 +717,7 @@ static void swap(struct world *w, unsigned server, struct message *m)
     if (there == m->holder && m->integer > 0) {
         write_key(w, server, key, (struct value){m->claim, v.expires_ms, w->now_us});
         breaker_replaced(w, m->holder);
+        auditor_add(w, server, m);
     }
     trace(w, "n%u    swap t%08x for t%08x: %s, %lld ms", server, m->holder, m->claim,
           there == m->holder ? "done" : "not there", (long long)m->integer);
@@ -841,6 +852,7 @@ void server_empty(struct world *w, unsigned server)
     }
     s->mark = (struct mark){0};
     w->harmed = true;
+    auditor_forgot(w, server);
     check_record_lost(w, server);
 }
 
@@ -866,6 +878,7 @@ void server_demote(struct world *w, unsigned server, unsigned master)
     s->flushed_us = w->now_us;
     s->disguised = s->mark.mark != 0 && s->mark.mark == of->mark.mark;
     s->mark = of->mark;
+    auditor_forgot(w, server);
     check_record_lost(w, server);
     for (key = 0; key < SIM_STORED; key++) {
         copy_to(w, server, key, of->keys[key]);
@@ -902,6 +915,7 @@ static void take_place(struct world *w, unsigned server)
     s->master = server == w->o.replica ? s->master : NONE;
     s->forgot_us = w->now_us;
     w->harmed = true;
+    auditor_forgot(w, server);
     check_record_lost(w, server);
     check_resurrected(w, server);
     wire_server_ended(w, server);

@@ -6,6 +6,7 @@
  *     net_*.c      what it has in place of src/net: connections, timers, turns, clock, entropy
  *     command.c    parses the bytes that it sends; reply.c writes the replies that it reads
  *     wakes.c      what a master sends by itself, and its waiting lists
+ *     auditor.c    the masters' audit streams
  *     wire.c       connections and the messages in flight
  *     server.c     a model of a master; facts.c what a master reports about itself
  *     user.c       the users of the locks, who make the public calls; candidate.c: of elections
@@ -30,6 +31,19 @@
 
 #define NONE UINT32_MAX
 #define TOKEN_ROOM 64 /* 40 digits, and what a candidate writes after them */
+
+/* What an audit stream says of a lock. */
+enum entry {
+    ENTRY_NONE = 0,
+    ENTRY_ACQUIRED,
+    ENTRY_ADOPTED,
+    ENTRY_RELEASED,
+    ENTRY_LOST,
+    ENTRY_WITHDRAWN,
+    ENTRY_BROKEN,
+    ENTRY_HANDED_OVER,
+    ENTRY_KINDS
+};
 
 /* A token and what became of it. Claims are numbered from 0 and are never used again. */
 struct claim {
@@ -77,6 +91,9 @@ struct claim {
     bool ahead;                  /* the hint was above every counter when it was sent first, and no
                                     server would have cut it */
     uint64_t asked_us;           /* true time: of the first vote */
+    uint64_t entries[ENTRY_KINDS]; /* servers whose audit stream has an entry of this kind */
+    uint64_t unentered;            /* servers that could not add one, or have lost it since */
+    bool handed_out;               /* to a user */
 };
 
 enum message_kind {
@@ -160,6 +177,8 @@ struct message {
     bool text;              /* EVAL, not EVALSHA */
     enum rlk_native native; /* PROBE, DELETE: which command */
     bool get;               /* SET: with GET */
+    enum entry entry;       /* for the audit stream; NONE: none is added */
+    bool unaudited;         /* it could not be added */
     bool restore;           /* TAKE: of a lock that is held */
     unsigned reservation; /* TAKE, VOTE: what counts as a free key; HAND_OVER: what takes the place
                              of the claim; a claim or NONE */

@@ -1,6 +1,7 @@
 /* worlds.c - masters that refuse INFO or CLIENT; many requests of one manager for one key, also
  * behind one that nobody can grant; locks that are left to their time, and adopted; locks that are
- * broken, or handed over; heirs of processes that died; candidates that are called upon to lead.
+ * broken, or handed over; heirs of processes that died; candidates that are called upon to lead;
+ * audit streams.
  *
  * Only hand-overs are also in a history about a crowd. */
 #include "sim/worlds.h"
@@ -18,6 +19,7 @@
 #define STREAM_CALL 7001
 #define STREAM_HEIRS 8051
 #define STREAM_HAND 8003
+#define STREAM_AUDIT 23482
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -235,6 +237,20 @@ static void draw_hand_overs(struct options *o)
     o->hand_ppm = (uint32_t)draw_scale(&p, 50000, 800000);
 }
 
+/* How many entries a stream keeps does not matter: none is ever cut. */
+static void draw_audit(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_AUDIT);
+    if (o->broken != ASSUME_ALL || o->crowd || o->elections == ELECTIONS_QUIET ||
+        o->duplicate < SIM_NODES || !draw_chance(&p, 80000)) {
+        return;
+    }
+    o->audit = (uint32_t)draw_between(&p, 1, 10000);
+    o->no_audit = draw_chance(&p, 400000) ? rlk_prng_next(&p) & rlk_prng_next(&p) : 0;
+}
+
 void worlds_draw(struct options *o)
 {
     draw_rights(o);
@@ -244,6 +260,7 @@ void worlds_draw(struct options *o)
     draw_heirs(o);
     draw_calls(o);
     draw_hand_overs(o);
+    draw_audit(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
@@ -296,4 +313,8 @@ void worlds_print(const struct options *o, FILE *f)
     if (o->break_ppm) {
         fprintf(f, "a client breaks a lock in %.1f %% of the cases\n", o->break_ppm / 1e4);
     }
+    if (o->audit) {
+        fprintf(f, "the masters keep audit streams\n");
+    }
+    print_nodes(o, o->no_audit, "XADD", f);
 }
