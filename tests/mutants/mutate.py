@@ -22,7 +22,7 @@ FIELDS = {'name': str, 'rule': str, 'why': str, 'file': str, 'from': str, 'to': 
           'killed_by': list}
 NAME = re.compile(r'[a-z0-9]+(-[a-z0-9]+)*')
 RULE = re.compile(r'[HLOSW][0-9]+|retrying|waiting|telling|loops|threads|cpp|command|secrets|tls|'
-                  r'counts|breaking|listing|companion')
+                  r'counts|breaking|listing|companion|audit')
 
 # From the root of the tree, and inside it.
 FILE = re.compile(r'(\w[\w.+-]*/)*\w[\w.+-]*')
