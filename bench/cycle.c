@@ -5,9 +5,10 @@
  * over; then the manager is closed. An acquire that is not won counts as an error and is begun
  * again; a release that does not find its key counts as one too.
  *
- * Three options of its own come before those of all clients. --fenced: each lock gets a fencing
- * token. --companion COMMAND: with a companion, started by that command. --held K: K other locks
- * are held meanwhile, with a TTL so long that none is renewed. Their keys are left to expire. */
+ * Its own options come before those of all clients. --fenced: each lock gets a fencing token.
+ * --companion COMMAND: with a companion, started by that command. --audit N: the masters keep audit
+ * streams of N entries. --held K: K other locks are held meanwhile, with a TTL so long that none is
+ * renewed. Their keys are left to expire. */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct bench {
     unsigned held;
     bool fenced;
     const char *companion; /* NULL: none */
+    unsigned audit;
 };
 
 static void begin_acquire(struct slot *s, uint64_t now_ns);
@@ -130,6 +132,9 @@ static void take_options(struct bench *b, int *argc, char ***argv)
         } else if (*argc > 2 && strcmp((*argv)[1], "--companion") == 0) {
             b->companion = (*argv)[2];
             taken = 2;
+        } else if (*argc > 2 && strcmp((*argv)[1], "--audit") == 0) {
+            b->audit = (unsigned)strtoul((*argv)[2], NULL, 10);
+            taken = 2;
         } else if (*argc > 2 && strcmp((*argv)[1], "--held") == 0) {
             b->held = (unsigned)strtoul((*argv)[2], NULL, 10);
             taken = 2;
@@ -169,6 +174,7 @@ static void set_up(struct bench *b, int argc, char **argv)
         errx(1, "out of memory");
     }
     bench_options_init(&options, b->args.nodes, b->args.n_nodes);
+    options.audit_entries = b->audit;
     options.max_ttl_ms = b->held > 0 ? HELD_TTL_MS : options.max_ttl_ms;
     b->rl = bench_manager_open(b->base, &options);
     if (b->companion) {
