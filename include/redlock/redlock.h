@@ -11,6 +11,7 @@
  *     redlock/lock.h      acquire, extend and release a lock, and ask about it
  *     redlock/query.h     who holds a key
  *     redlock/list.h      which keys are locked
+ *     redlock/history.h   who has had a lock
  *     redlock/election.h  leader election
  *     redlock/companion.h releases the locks of a program that died
  *     redlock/loop.h      for programs with another event loop
@@ -69,6 +70,7 @@
 #include <redlock/election.h>
 #include <redlock/error.h>
 #include <redlock/examine.h>
+#include <redlock/history.h>
 #include <redlock/list.h>
 #include <redlock/lock.h>
 #include <redlock/loop.h>

@@ -506,3 +506,19 @@ void rlk_command_scan(struct rlk_command *c, uint64_t cursor, const struct rlk_k
     at = put_number(PUT(at, "$5\r\nCOUNT\r\n"), count);
     finish(c, PUT(at, "$4\r\nTYPE\r\n$6\r\nstring\r\n"));
 }
+
+/* Of a part: how many entries the server looks at; and how many it returns, as far as a reply has
+ * room for them (net/reply.h). */
+#define HISTORY_LOOKS 100
+#define HISTORY_FINDS 12
+
+void rlk_command_history(struct rlk_command *c, const struct rlk_claim *claim, const char *stream,
+                         const char *newest, const char *oldest, bool text)
+{
+    char *at = put_text(begin_call(c, &rlk_script_history, text, 1, 5), stream);
+
+    at = put_bulk(at, claim->key, claim->key_len[0]);
+    at = put_text(put_text(at, newest), oldest);
+    at = put_number(at, HISTORY_LOOKS);
+    finish(c, put_number(at, HISTORY_FINDS));
+}

@@ -151,4 +151,9 @@ void rlk_command_ask(struct rlk_command *c, const char *verb, const struct rlk_c
 void rlk_command_scan(struct rlk_command *c, uint64_t cursor, const struct rlk_key *prefix,
                       unsigned count);
 
+/* Read a part of an audit stream: what is about the first key of the claim, from `newest` back to
+ * `oldest`, which are ids. */
+void rlk_command_history(struct rlk_command *c, const struct rlk_claim *claim, const char *stream,
+                         const char *newest, const char *oldest, bool text);
+
 #endif

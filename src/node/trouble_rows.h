@@ -125,6 +125,10 @@ TROUBLE(RLK_TROUBLE_SCAN_DENIED, "refused to name its keys: $",
         .advice = "allow our user SCAN (ACL SETUSER: +scan)")
 TROUBLE(RLK_TROUBLE_SCAN_TOO_LONG, "has too many keys with long names in one place to name them")
 TROUBLE(RLK_TROUBLE_SCAN_UNFINISHED, "has not named all its keys in time")
+TROUBLE(RLK_TROUBLE_HISTORY_REFUSED, "refused to read its audit stream: $")
+TROUBLE(RLK_TROUBLE_HISTORY_DENIED, "refused to read its audit stream: $",
+        .advice = "allow our user XREVRANGE, EVAL and EVALSHA (ACL SETUSER: +xrevrange)")
+TROUBLE(RLK_TROUBLE_HISTORY_UNFINISHED, "has not read its audit stream in time")
 TROUBLE(RLK_TROUBLE_ANSWER_LOST, "its reply was dropped: out of memory")
 
 /* A command could not be sent. */

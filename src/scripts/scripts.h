@@ -41,6 +41,9 @@ extern const struct rlk_script rlk_script_leave;
 extern const struct rlk_script rlk_script_incarnation;
 extern const struct rlk_script rlk_script_upkeep;
 
+/* This one reads the audit stream. */
+extern const struct rlk_script rlk_script_history;
+
 /* No script has this SHA-1. A server that lets us call EVALSHA answers NOSCRIPT. */
 #define RLK_SCRIPT_NO_SHA "0000000000000000000000000000000000000000"
 

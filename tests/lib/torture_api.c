@@ -29,6 +29,7 @@ __typeof__(redlock_release_token) __real_redlock_release_token, __wrap_redlock_r
 __typeof__(redlock_query) __real_redlock_query, __wrap_redlock_query;
 __typeof__(redlock_examine) __real_redlock_examine, __wrap_redlock_examine;
 __typeof__(redlock_list) __real_redlock_list, __wrap_redlock_list;
+__typeof__(redlock_history) __real_redlock_history, __wrap_redlock_history;
 __typeof__(redlock_lock_node) __real_redlock_lock_node, __wrap_redlock_lock_node;
 __typeof__(redlock_trace_line) __real_redlock_trace_line, __wrap_redlock_trace_line;
 
@@ -183,6 +184,8 @@ static void deliver(void *arg)
         c->examine_cb(p->result, p->status, c->arg);
     } else if (c->list_cb) {
         c->list_cb(p->result, p->status, c->arg);
+    } else if (c->history_cb) {
+        c->history_cb(p->result, p->status, c->arg);
     } else if (c->notice_cb) {
         c->notice_cb(p->lock, p->result, c->arg);
     } else if (c->close_cb) {
@@ -286,6 +289,20 @@ static void on_list_end(const struct redlock_list_summary *sum, int status, void
         }
     }
     pass_on(c, NULL, status, sum);
+}
+
+static void on_history_end(const struct redlock_history_result *history, int status, void *arg)
+{
+    struct torture_call *c = arg;
+    size_t i;
+
+    on_result(c, status);
+    for (i = 0; history && i < history->n_nodes; i++) {
+        if (strstr(history->nodes[i]->error, "memory")) {
+            torture_reported("a history: %s", history->nodes[i]->error);
+        }
+    }
+    pass_on(c, NULL, status, history);
 }
 
 static void on_examined(const struct redlock_report *report, int status, void *arg)
@@ -517,6 +534,23 @@ int __wrap_redlock_list(struct redlock *rl, const struct redlock_list_options *o
     mine.list_cb = on_list_end;
     mine.arg = c;
     return torture_api_end(c, __real_redlock_list(rl, &mine));
+}
+
+int __wrap_redlock_history(struct redlock *rl, const struct redlock_history_options *options)
+{
+    struct redlock_history_options mine;
+    struct torture_call *c;
+
+    torture_api_begin();
+    if (options == NULL || options->size != sizeof(mine) || options->history_cb == NULL) {
+        return torture_api_end(NULL, __real_redlock_history(rl, options));
+    }
+    c = new_call("redlock_history", torture_api_manager(rl), options->arg);
+    c->history_cb = options->history_cb;
+    mine = *options;
+    mine.history_cb = on_history_end;
+    mine.arg = c;
+    return torture_api_end(c, __real_redlock_history(rl, &mine));
 }
 
 /* The scenario may read about the failure in the details of a vote, and nowhere else. */

@@ -28,6 +28,7 @@ struct torture_call {
     redlock_examine_cb *examine_cb;
     redlock_listed_cb *listed_cb;
     redlock_list_cb *list_cb;
+    redlock_history_cb *history_cb;
     redlock_close_cb *close_cb;
     void *arg;
 };

@@ -29,6 +29,8 @@ FULL = 'EVAL "for i = 1, 1024 do redis.call(\'ZADD\', KEYS[1], i, i) end" 1 ' + 
 ENTRY = 'EVAL "return table.concat(redis.call(\'XRANGE\', KEYS[1], \'-\', \'+\')[1][2], \' \')" 1 s'
 AUDIT = ' s 9 event x id 7f'
 SPOILT = 'SET s string'
+ADD_A = 'XADD s 5-0 event lost id 7f owner me ttl 60 fence 3 key z key a other x'
+ADD_B = 'XADD s 6-7 event x key b'
 NOT_ADDED = r'1\) \(error\) WRONGTYPE .*\n2\) '
 
 ALL_RIGHTS = {'ACL SETUSER default +@all': 'OK'}
@@ -169,6 +171,21 @@ CASES = {
         ('0', [], 'a , new me' + AUDIT, r'\(integer\) 0', {'EXISTS s': '0'}),
         ('{error, answer}', [SET_A, SPOILT], 'a , new me' + AUDIT,
          NOT_ADDED + r'\(integer\) [89]\d{4}', {'GET a': 'new'}),
+    ],
+    'history': [
+        ('{next, oldest, there, ...}', [], 's , a + - 9 9', r'1\) ""\n2\) ""\n3\) \(integer\) 0', {}),
+        ('{next, oldest, there, ...}', [ADD_A, ADD_B], 's , a + - 9 9',
+         r'1\) ""\n 2\) "5-0"\n 3\) \(integer\) 1\n 4\) "5-0"\n 5\) "lost"\n 6\) "7f"\n 7\) "me"\n'
+         r' 8\) ""\n 9\) "3"\n10\) "60"', {}),
+        ('{next, oldest, there, ...}', [ADD_A, ADD_B], 's , a + - 1 9',
+         r'1\) "6-6"\n2\) "6-7"\n3\) \(integer\) 1', {}),
+        ('{next, oldest, there, ...}', [ADD_A, ADD_B], 's , a 6-6 - 1 9',
+         r'1\) "4"\n 2\) "5-0"\n 3\) \(integer\) 1\n(.|\n)*"lost"(.|\n)*', {}),
+        ('{next, oldest, there, ...}', [ADD_A, ADD_B], 's , b + - 9 1',
+         r'1\) "6-6"\n 2\) "6-7"\n(.|\n)*"x"(.|\n)*', {}),
+        ('{next, oldest, there, ...}', [ADD_A, ADD_B], 's , a + 6 9 9',
+         r'1\) ""\n2\) "6-7"\n3\) \(integer\) 1', {}),
+        ('-ERR', [SPOILT], 's , a + - 9 9', r'\(error\) .*WRONGTYPE .*', {}),
     ],
     'incarnation': [
         ('{value, now}', [], 'i , run 7f 0 0', rf'1\) "run 7f \d+"\n2\) {NOW}', {'EXISTS i': '1'}),

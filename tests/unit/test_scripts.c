@@ -890,10 +890,10 @@ TEST(a_full_server_keeps_and_releases)
 TEST(the_server_knows_each_script_by_our_sha)
 {
     static const struct rlk_script *const all[] = {
-        &rlk_script_release,  &rlk_script_set_all,     &rlk_script_keep,     &rlk_script_vote,
-        &rlk_script_confirm,  &rlk_script_incarnation, &rlk_script_upkeep,   &rlk_script_wait,
-        &rlk_script_leave,    &rlk_script_swap,        &rlk_script_keep_all, &rlk_script_adopt,
-        &rlk_script_hand_over};
+        &rlk_script_release,   &rlk_script_set_all,     &rlk_script_keep,     &rlk_script_vote,
+        &rlk_script_confirm,   &rlk_script_incarnation, &rlk_script_upkeep,   &rlk_script_wait,
+        &rlk_script_leave,     &rlk_script_swap,        &rlk_script_keep_all, &rlk_script_adopt,
+        &rlk_script_hand_over, &rlk_script_history};
     unsigned i, bits = 0;
 
     for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
