@@ -18,9 +18,9 @@
 #include "cli/system/title.h"
 
 static const struct cli_subcommand *const subcommands[] = {
-    &cli_lock,     &cli_acquire, &cli_extend, &cli_release,  &cli_status,
-    &cli_list,     &cli_nodes,   &cli_doctor, &cli_sandbox,  &cli_elect,
-    &cli_exporter, &cli_web,     &cli_break,  &cli_transfer, &cli_companion,
+    &cli_lock,  &cli_acquire,  &cli_extend,    &cli_release, &cli_status,   &cli_list,
+    &cli_nodes, &cli_doctor,   &cli_sandbox,   &cli_elect,   &cli_exporter, &cli_web,
+    &cli_break, &cli_transfer, &cli_companion, &cli_history,
 };
 
 static const char help[] =
@@ -39,6 +39,7 @@ static const char help[] =
     "  redlock status KEY...                show who holds the lock, where, and for how long\n"
     "  redlock transfer NAME --to ID        have another candidate lead an election\n"
     "  redlock list [PREFIX]                show all locks, and who holds them\n"
+    "  redlock history KEY                  show who has had a lock, from the audit streams\n"
     "  redlock nodes                        show the state of each master\n"
     "  redlock doctor                       find what is wrong with the masters, and the fix\n"
     "  redlock exporter [KEY...]            serve metrics for Prometheus\n"

@@ -1,0 +1,194 @@
+/* history.c - redlock history: shows what became of a lock, from the audit streams.
+ */
+#include "cli/args/args.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/node_state.h"
+#include "cli/session/session.h"
+#include "cli/show/history.h"
+
+static const char help[] =
+    "usage: redlock history KEY [--since=TIME] [--limit=N] [--all] [--json] [OPTION...]\n"
+    "\n"
+    "Show who has had the lock KEY: when it was acquired, adopted, broken, lost and released, by\n"
+    "whom, and on how many masters. It reads the audit stream that each master keeps for\n"
+    "clients with --audit, and changes nothing. A lock that was acquired again although nobody\n"
+    "had released it is shown as expired. Times are those of the masters' clocks (the median).\n"
+    "\n"
+    "  --since TIME        only the last TIME, such as 1h\n"
+    "  --limit N           the newest N entries of each master, 1 to 10000 (default 1000)\n"
+    "  --all               also show rounds that were not won: too few masters granted them\n"
+    "  --json              print a JSON object\n";
+
+static const char help_end[] =
+    "\n"
+    "examples:\n"
+    "  redlock history nightly\n"
+    "  redlock history nightly --since 1d --json | jq -r '.events[] | select(.event == "
+    "\"broken\")'\n"
+    "\n"
+    "exit status: 0 a majority of the masters was read, 69 fewer were read, and events may be\n"
+    "missing, or no master has an audit stream; 64 wrong usage, 70 internal error\n";
+
+struct history {
+    const char *key;
+    uint32_t since_ms;
+    int limit;
+    bool all, json;
+    const struct redlock *rl;
+    bool done;
+    int code;
+};
+
+static const struct cli_option options[] = {
+    {"since", CLI_TIME, .field = offsetof(struct history, since_ms), .min = 1, .max = UINT32_MAX},
+    {"limit", CLI_NUMBER, .field = offsetof(struct history, limit), .min = 1, .max = 10000},
+    {"all", CLI_FLAG, .field = offsetof(struct history, all)},
+    {"json", CLI_FLAG, .field = offsetof(struct history, json)},
+    {.name = NULL}};
+
+static const struct history usual = {.limit = 1000};
+
+/* ---- what is said besides the events ---- */
+
+static void say_unread(const struct redlock *rl, const struct redlock_history_result *result)
+{
+    size_t i;
+
+    for (i = 0; i < result->n_nodes; i++) {
+        if (!result->nodes[i]->read) {
+            cli_say_more("%s: %s", cli_node_name(rl, i), result->nodes[i]->error);
+        }
+    }
+}
+
+static size_t count_streams(const struct redlock_history_result *result)
+{
+    size_t i, n = 0;
+
+    for (i = 0; i < result->n_nodes; i++) {
+        n += result->nodes[i]->has_stream != 0;
+    }
+    return n;
+}
+
+static int say_no_stream(void)
+{
+    cli_say("no master has an audit stream: nobody has written one yet");
+    cli_say_more(
+        "Turn it on for the clients: --audit, REDLOCK_AUDIT=10000, the line audit = 10000 in "
+        "the file of the masters, or options.audit_entries. Masters need Redis 5.0 or newer, "
+        "and permission for XADD.");
+    return CLI_UNREACHABLE;
+}
+
+/* A majority was read. A master without a stream denies it, or is new, or lost its data. */
+static void say_others(const struct redlock *rl, const struct redlock_history_result *result)
+{
+    size_t i;
+
+    for (i = 0; i < result->n_nodes; i++) {
+        if (!result->nodes[i]->read) {
+            cli_say("%s was not read: %s", cli_node_name(rl, i), result->nodes[i]->error);
+        } else if (!result->nodes[i]->has_stream) {
+            cli_say("%s has no audit stream", cli_node_name(rl, i));
+        }
+    }
+}
+
+static void say_cut(const struct history *history, const struct redlock_history_result *result)
+{
+    char time[CLI_HISTORY_TIME];
+
+    if (result->since_ms) {
+        cli_history_time(result->since_ms, time);
+        cli_say("there are events before %s; raise --limit (%d)", time, history->limit);
+    }
+}
+
+static int explain(const struct history *history, const struct redlock_history_result *result,
+                   int status)
+{
+    if (status == REDLOCK_ENOMEM) {
+        return cli_say_no_memory();
+    }
+    if (status != 0) {
+        cli_say("only %zu of %zu masters were read, and %zu are needed: events may be missing",
+                result->read, result->n_nodes, result->n_nodes / 2 + 1);
+        say_unread(history->rl, result);
+        return CLI_UNREACHABLE;
+    }
+    if (count_streams(result) == 0) {
+        return say_no_stream();
+    }
+    say_others(history->rl, result);
+    say_cut(history, result);
+    return CLI_OK;
+}
+
+/* ---- the command ---- */
+
+static void on_history(const struct redlock_history_result *result, int status, void *arg)
+{
+    struct history *history = arg;
+
+    history->done = true;
+    if (result == NULL) {
+        return;
+    }
+    if (history->json) {
+        cli_history_json_print(history->rl, history->key, result, status, history->all);
+    } else {
+        cli_history_text_print(history->rl, result, history->all);
+    }
+    history->code = cli_say_flush() == CLI_OK ? explain(history, result, status) : CLI_INTERNAL;
+}
+
+static uint64_t since_ms(const struct history *history)
+{
+    uint64_t now_ms = (uint64_t)time(NULL) * 1000;
+
+    return history->since_ms && history->since_ms < now_ms ? now_ms - history->since_ms : 0;
+}
+
+static int run_history(void *arg, struct cli_session *session, struct cli_signals *signals)
+{
+    struct history *history = arg;
+    struct redlock_history_options o;
+    int code = cli_session_check_key(session, history->key);
+
+    (void)signals;
+    if (code != CLI_OK) {
+        return code;
+    }
+    history->rl = session->rl;
+    redlock_history_options_init(&o);
+    o.key = history->key;
+    o.since_ms = since_ms(history);
+    o.limit = (uint32_t)history->limit;
+    o.history_cb = on_history;
+    o.arg = history;
+    return cli_session_await(session, redlock_history(session->rl, &o), history->key,
+                             &history->done, &history->code);
+}
+
+static int read_history(struct cli_args *args, int argc, char **argv)
+{
+    struct history *history = args->arg;
+    int code = cli_args_key("history", argc, argv, &history->key);
+
+    return code == CLI_GO_ON ? cli_args_end("history", argc, argv) : code;
+}
+
+const struct cli_subcommand cli_history = {.name = "history",
+                                           .help = {help, help_end},
+                                           .options = {options},
+                                           .usual = {&usual, sizeof(usual)},
+                                           .calls = {.run = run_history, .read = read_history}};

@@ -1,0 +1,98 @@
+/* history_text.c - prints a line for each event of a lock. */
+#include "cli/show/history.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <redlock/history.h>
+
+#include "cli/say/duration.h"
+#include "cli/say/escape.h"
+#include "cli/session/node_state.h"
+
+const char *cli_history_kind(int kind)
+{
+    static const char *const names[] = {
+        [REDLOCK_HISTORY_ACQUIRED] = "acquired", [REDLOCK_HISTORY_ADOPTED] = "adopted",
+        [REDLOCK_HISTORY_BROKEN] = "broken",     [REDLOCK_HISTORY_RELEASED] = "released",
+        [REDLOCK_HISTORY_LOST] = "lost",         [REDLOCK_HISTORY_WITHDRAWN] = "withdrawn",
+        [REDLOCK_HISTORY_EXPIRED] = "expired"};
+    bool known = kind > 0 && (size_t)kind < sizeof(names) / sizeof(names[0]);
+
+    return known ? names[kind] : "unknown";
+}
+
+/* A time beyond what gmtime() knows is shown as the last one that has four digits. */
+void cli_history_time(uint64_t time_ms, char out[CLI_HISTORY_TIME])
+{
+    time_t s = time_ms < UINT64_C(253402300800000) ? (time_t)(time_ms / 1000) : 253402300799;
+    struct tm tm;
+    char day[24];
+
+    gmtime_r(&s, &tm);
+    strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(out, CLI_HISTORY_TIME, "%s.%03uZ", day, (unsigned)(time_ms % 1000));
+}
+
+bool cli_history_is_shown(const struct redlock_history_event *event, bool all)
+{
+    return all || !event->lost_round;
+}
+
+static void print_text(const char *before, const char *text)
+{
+    char shown[4 * 256];
+
+    if (text[0]) {
+        cli_escape_text(text, shown, sizeof(shown));
+        printf("%s%s", before, shown);
+    }
+}
+
+static void print_masters(const struct redlock *rl, const struct redlock_history_event *e, size_t n)
+{
+    const char *before = " (not on ";
+    size_t i;
+
+    printf(", on %d of %zu masters", __builtin_popcountll(e->masters), n);
+    for (i = 0; i < n; i++) {
+        if (e->missing >> i & 1) {
+            printf("%s%s", before, cli_node_name(rl, i));
+            before = ", ";
+        }
+    }
+    printf("%s", e->missing ? ")" : "");
+}
+
+static void print_event(const struct redlock *rl, const struct redlock_history_event *e, size_t n)
+{
+    char time[CLI_HISTORY_TIME];
+
+    cli_history_time(e->time_ms, time);
+    printf("%s %-9s %s", time, cli_history_kind((int)e->kind), e->id[0] ? e->id : "-");
+    print_text(", held by ", e->owner);
+    print_text(", by ", e->by);
+    if (e->fencing_token) {
+        printf(", fencing token %" PRIu64, e->fencing_token);
+    }
+    if (e->ttl_ms) {
+        printf(", for %s", cli_duration(e->ttl_ms));
+    }
+    if (e->masters) {
+        print_masters(rl, e, n);
+    }
+    printf("%s\n", e->lost_round ? ", a lost round" : "");
+}
+
+void cli_history_text_print(const struct redlock *rl, const struct redlock_history_result *history,
+                            bool all)
+{
+    size_t i;
+
+    for (i = 0; i < history->n_events; i++) {
+        if (cli_history_is_shown(history->events[i], all)) {
+            print_event(rl, history->events[i], history->n_nodes);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+#!/bin/sh
+# redlock history: what became of a lock, on masters that agree, that differ, and that say nothing.
+. "$(dirname "$0")/lib.sh"
+in_sandbox "$0"
+
+# json SCRIPT: a condition on `seen`, the printed object, is true.
+json() {
+    ! command -v python3 >/dev/null || python3 -c "
+import json, sys
+seen = json.load(open(sys.argv[1], encoding='utf-8'))
+events = seen['events']
+assert ($1), seen" "$work/out"
+}
+
+# events: what the lines say happened, in their order.
+events() { awk '{print $2}' "$work/out" | tr '\n' ' '; }
+
+# --- no stream ---
+
+run "$REDLOCK" history k
+status_is 69 "without an audit stream there is no history"
+says "no master has an audit stream" "and it is said why"
+says "REDLOCK_AUDIT=10000" "and what to do"
+run "$REDLOCK" history
+status_is 64 "a KEY is needed"
+run "$REDLOCK" history k --limit 0
+status_is 64 "a limit has a range"
+
+# --- a lock ---
+
+export REDLOCK_AUDIT=1000
+"$REDLOCK" lock k --owner ann --fence --ttl 20s -- true
+run "$REDLOCK" history k
+status_is 0 "a lock has a history"
+check "it was acquired and released" [ "$(events)" = "acquired released " ]
+prints ", held by ann, fencing token " "its owner and fencing token are shown"
+check "and its ttl, and the masters" grep -q ", for 20.0 s, on [345] of 5 masters" "$work/out"
+check "the fencing token is the same in both lines" \
+    [ "$(grep -o 'fencing token [0-9]*' "$work/out" | sort -u | wc -l)" = 1 ]
+check "a time is in UTC" grep -qE '^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z acquired ' "$work/out"
+run "$REDLOCK" history other
+status_is 0 "a key without entries is no mistake"
+check "and has no events" [ ! -s "$work/out" ]
+
+# --- how it ends ---
+
+"$REDLOCK" acquire gone --owner bob --ttl 100ms >"$work/token"
+check_gone() { until "$REDLOCK" acquire gone --owner cid --ttl 4m >"$work/token" 2>&1; do :; done; }
+check "the lock ends by itself" check_gone
+run "$REDLOCK" history gone
+check "a lock that nobody released has expired" [ "$(events)" = "acquired expired acquired " ]
+"$REDLOCK" break gone --reason "it hangs" --owner root --no-wait >/dev/null 2>&1 || :
+run "$REDLOCK" history gone
+check "a break is in the history" [ "$(events)" = "acquired expired acquired broken " ]
+prints ", held by cid, by root: it hangs, on " "with who broke it, and why"
+run "$REDLOCK" history gone --json
+status_is 0 "it is printed as JSON"
+check "an event has all its fields" json "
+    events[0]['owner'] == 'bob' and events[0]['ttl_ms'] == 100 and events[0]['ended'] and
+    len(events[0]['masters']) >= 3 and events[0]['by'] is None and
+    len(events[0]['id']) == 8 and events[0]['fencing_token'] is None"
+check "an expiry is on no master" json "
+    events[1]['event'] == 'expired' and events[1]['masters'] == [] and
+    events[1]['time_ms'] == events[2]['time_ms']"
+check "a break says by whom" json "events[3]['event'] == 'broken' and events[3]['by'] == 'root: it hangs'"
+check "so do the masters" json "
+    seen['key'] == 'gone' and seen['complete'] and seen['since_ms'] is None and
+    [n['read'] and n['error'] == '' for n in seen['nodes']] == [True] * 5 and
+    [n['has_stream'] for n in seen['nodes']].count(True) >= 3"
+run "$REDLOCK" history gone --limit 1
+check "--limit shows the newest" [ "$(events)" = "broken " ]
+says "there are events before " "and says that there are others"
+run "$REDLOCK" history gone --since 1ms
+check "--since leaves out what is older" [ ! -s "$work/out" ]
+
+# --- rounds that were lost, and owners ---
+
+for number in 1 2 3; do master "$number" set few x >/dev/null; done
+"$REDLOCK" acquire few --no-wait >/dev/null 2>&1 || :
+run "$REDLOCK" history few
+check "a round that was not won is not shown" [ ! -s "$work/out" ]
+run "$REDLOCK" history few --all
+check "--all shows it" [ "$(events)" = "acquired withdrawn " ]
+prints ", a lost round" "as a lost round"
+master 1 xadd redlock:audit '*' event acquired id 0badf00d owner "$(printf '\033[2J')" key esc >/dev/null
+run "$REDLOCK" history esc --all
+prints '\x1b[2J' "an owner text cannot control the terminal"
+run "$REDLOCK" history esc --all --json
+check "nor break the JSON" json "events[0]['owner'] == '\\x1b[2J' and events[0]['lost_round']"
+
+# --- masters that differ ---
+
+master 5 del redlock:audit >/dev/null
+run "$REDLOCK" history k
+status_is 0 "a majority is enough"
+says "5.sock has no audit stream" "a master without a stream is named"
+check "its stream may have had it" [ "$(events)" = "acquired released " ]
+master 4 del redlock:audit >/dev/null
+master 4 set redlock:audit x >/dev/null
+run "$REDLOCK" history k
+status_is 0 "one that cannot be read does not matter"
+says "4.sock was not read: refused to read its audit stream: WRONGTYPE" "and is named with the error"
+"$REDLOCK" lock k -v -- true 2>"$work/err"
+check "locks go on there" [ "$("$REDLOCK" nodes | grep -c ' up')" -ge 4 ]
+master 3 del redlock:audit >/dev/null
+master 3 set redlock:audit x >/dev/null
+master 2 del redlock:audit >/dev/null
+master 2 set redlock:audit x >/dev/null
+run "$REDLOCK" history k
+status_is 69 "a minority is not enough"
+says "only 2 of 5 masters were read, and 3 are needed: events may be missing" "and it is said"
+run "$REDLOCK" history k --json
+status_is 69 "as with --json"
+check "which is complete JSON all the same" json "not seen['complete']"
+finish
