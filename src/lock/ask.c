@@ -358,21 +358,21 @@ void rlk_ask_answered(struct rlk_node *n, struct rlk_claim *claim, enum rlk_ask 
     answer_question(&rlk_questions[what], n, claim, reply, now_us);
 }
 
-RLK_COLD static bool is_sent_otherwise(const struct rlk_question *q, const struct rlk_heard *h)
+RLK_COLD static bool is_sent_otherwise(const struct rlk_question *q, const struct rlk_heard *h,
+                                       const struct rlk_reply *error)
 {
-    return q->otherwise && q->otherwise(h->node, h->context, h->reply, h->now_us);
+    return q->otherwise && q->otherwise(h->node, h->context, error, h->now_us);
 }
 
-void rlk_ask_take(const struct rlk_heard *heard)
+void rlk_ask_take(const struct rlk_heard *h)
 {
-    const struct rlk_question *q = question_of(heard->exchange);
-    struct rlk_heard h = *heard;
+    const struct rlk_question *q = question_of(h->exchange);
+    const struct rlk_reply *reply = rlk_node_answer(h->node, h->reply);
 
-    h.reply = rlk_node_answer(h.node, h.reply);
-    if (h.reply->type == RLK_REPLY_ERROR && is_sent_otherwise(q, &h)) {
+    if (reply->type == RLK_REPLY_ERROR && is_sent_otherwise(q, h, reply)) {
         return;
     }
-    answer_question(q, h.node, h.context, h.reply, h.now_us);
+    answer_question(q, h->node, h->context, reply, h->now_us);
 }
 
 void rlk_ask_broken(const struct rlk_heard *h)

@@ -160,11 +160,8 @@ static char *put_id(char *at, const char *token)
     return put_bulk(PUT(at, BULK2("id")), token, rlk_claim_is_fresh(token) ? ID_LEN : 0);
 }
 
-static char *put_entry(char *at, const struct rlk_audit *audit, const struct entry *e)
+RLK_COLD static char *write_entry(char *at, const struct rlk_audit *audit, const struct entry *e)
 {
-    if (audit == NULL) {
-        return at;
-    }
     at = put_number(put_text(at, audit->stream), audit->entries);
     at = put_text(PUT(at, "$5\r\nevent\r\n"), e->event);
     at = put_id(at, e->token);
@@ -177,6 +174,11 @@ static char *put_entry(char *at, const struct rlk_audit *audit, const struct ent
     }
     at = e->by ? put_text(PUT(at, BULK2("by")), e->by) : at;
     return e->to ? put_text(PUT(at, BULK2("to")), e->to) : at;
+}
+
+static inline char *put_entry(char *at, const struct rlk_audit *audit, const struct entry *e)
+{
+    return audit ? write_entry(at, audit, e) : at;
 }
 
 /* ---- scripts ---- */

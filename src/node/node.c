@@ -58,9 +58,6 @@ void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const ch
 RLK_COLD const struct rlk_reply *rlk_node_note_unaudited(struct rlk_node *n,
                                                          const struct rlk_reply *reply)
 {
-    if (reply->integer != 2 || reply[1].type != RLK_REPLY_ERROR) {
-        return reply;
-    }
     if (n->trouble.kind != RLK_TROUBLE_AUDIT_REFUSED) {
         rlk_node_note_kind(n, RLK_TROUBLE_AUDIT_REFUSED, reply[1].str);
     }

@@ -197,7 +197,9 @@ const struct rlk_reply *rlk_node_note_unaudited(struct rlk_node *n, const struct
 static inline const struct rlk_reply *rlk_node_answer(struct rlk_node *n,
                                                       const struct rlk_reply *reply)
 {
-    return reply->type == RLK_REPLY_ARRAY ? rlk_node_note_unaudited(n, reply) : reply;
+    return reply->type == RLK_REPLY_ARRAY && reply->integer == 2 && reply[1].type == RLK_REPLY_ERROR
+               ? rlk_node_note_unaudited(n, reply)
+               : reply;
 }
 
 /* What is wrong with the node now. Its words are valid until the next rlk_node_note(). */
