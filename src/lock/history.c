@@ -43,7 +43,7 @@ struct part {
     unsigned refs; /* commands in flight; the first member, as conversations count them */
     struct rlk_history *of;
     struct rlk_pace pace;
-    char next[48]; /* where the next part begins; "": there is none */
+    char next[48]; /* where the next part begins; "": it was the last */
     bool asking, there;
     bool more; /* than are wanted */
     uint64_t since_ms, entries;

@@ -227,7 +227,7 @@ static struct redlock_history_event expiry_of(const struct redlock_history_event
 
 /* From `events` to `ret`, with an expiry before the lock that follows one without an end. `ret` may
  * begin so far before `events` as there are of these: then no event is overwritten unread. `open`
- * is where the last lock without an end is in `ret`; SIZE_MAX: there is none. */
+ * is where the last lock without an end is in `ret`; SIZE_MAX: no lock is. */
 static size_t add_expiries(const struct redlock_history_event *events, size_t n,
                            struct redlock_history_event *ret)
 {
