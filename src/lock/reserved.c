@@ -36,7 +36,7 @@ bool rlk_reserved_take_text(struct redlock_lock *lock, const struct rlk_reply *v
 {
     char text[RLK_TOKEN_MAX + 1];
 
-    if (lock->phase != RLK_LOCK_PENDING) {
+    if (value->type != RLK_REPLY_STRING || lock->phase != RLK_LOCK_PENDING) {
         return false;
     }
     copy_value(text, value->str, value->len);

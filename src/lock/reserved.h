@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/rare.h"
 #include "core/reply.h"
@@ -35,12 +34,11 @@ bool rlk_reserved_take(struct redlock_lock *lock, const char *value);
 /* The same for the value in a reply, and for a lock that may not be pending any more. */
 RLK_COLD bool rlk_reserved_take_text(struct redlock_lock *lock, const struct rlk_reply *value);
 
+/* Nearly no value begins like a reservation: one byte tells that, of a text that ends with a NUL.
+ */
 static inline bool rlk_reserved_take_reply(struct redlock_lock *lock, const struct rlk_reply *value)
 {
-    const size_t len = sizeof(RLK_RESERVED) - 1;
-
-    return value->type == RLK_REPLY_STRING && value->len > len &&
-           memcmp(value->str, RLK_RESERVED, len) == 0 && rlk_reserved_take_text(lock, value);
+    return value->str[0] == RLK_RESERVED[0] && rlk_reserved_take_text(lock, value);
 }
 
 #endif

@@ -102,8 +102,8 @@ static char *put_keys(char *at, const struct rlk_claim *claim)
 }
 
 /* The script and how many keys it gets. The caller adds these and the arguments. */
-static char *begin_call(struct rlk_command *c, const struct rlk_script *script, bool text,
-                        unsigned n_keys, unsigned arguments)
+static inline char *begin_call(struct rlk_command *c, const struct rlk_script *script, bool text,
+                               unsigned n_keys, unsigned arguments)
 {
     char *at = put_length(c->buffer, '*', n_keys + 3 + arguments);
 
@@ -117,15 +117,15 @@ static char *begin_call(struct rlk_command *c, const struct rlk_script *script, 
 }
 
 /* The script and the keys. The caller adds the arguments. */
-static char *begin_keys(struct rlk_command *c, const struct rlk_script *script, bool text,
-                        const struct rlk_claim *claim, unsigned arguments)
+static inline char *begin_keys(struct rlk_command *c, const struct rlk_script *script, bool text,
+                               const struct rlk_claim *claim, unsigned arguments)
 {
     return put_keys(begin_call(c, script, text, claim->n_keys, arguments), claim);
 }
 
 /* The same and the token. The caller adds `more` arguments. */
-static char *begin_script(struct rlk_command *c, const struct rlk_script *script, bool text,
-                          const struct rlk_claim *claim, unsigned more)
+static inline char *begin_script(struct rlk_command *c, const struct rlk_script *script, bool text,
+                                 const struct rlk_claim *claim, unsigned more)
 {
     char *at = begin_keys(c, script, text, claim, 1 + more);
 

@@ -42,12 +42,12 @@ struct rlk_command {
     const char *bytes; /* in `buffer`, or allocated by hiredis; NULL: nothing formatted */
     size_t len;
     size_t common; /* of a vote: how much of it is the same for all nodes */
+    char buffer[RLK_COMMAND_SIZE];
     struct {
         const struct rlk_claim *claim; /* NULL: nothing */
         const char *reservation, *event;
         const struct rlk_audit *audit;
     } behind; /* of a vote: what follows the mark, again the same for all */
-    char buffer[RLK_COMMAND_SIZE];
 };
 
 /* [S12] The name of a counter is that of its key with this behind it. A counter lives for eight
