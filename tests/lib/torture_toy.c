@@ -216,6 +216,13 @@ int redlock_list(struct redlock *rl, const struct redlock_list_options *options)
     return REDLOCK_EINVAL;
 }
 
+int redlock_history(struct redlock *rl, const struct redlock_history_options *options)
+{
+    (void)rl;
+    (void)options;
+    return REDLOCK_EINVAL;
+}
+
 int redlock_examine(struct redlock *rl, redlock_examine_cb *cb, void *arg)
 {
     (void)rl;
