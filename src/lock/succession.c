@@ -109,8 +109,10 @@ static void ask_for_next(struct rlk_succession *s, uint64_t nodes, uint64_t now_
             s->asked |= rlk_mask_bit(node);
         }
     }
-    RLK_TRACE(&s->rl->options, s->claim, .lock = -1, .node = -1, .kind = REDLOCK_TRACE_SENT,
-              .question = REDLOCK_QUESTION_LEAVE, .nodes = s->asked & nodes);
+    if (s->asked & nodes) {
+        RLK_TRACE(&s->rl->options, s->claim, .lock = -1, .node = -1, .kind = REDLOCK_TRACE_SENT,
+                  .question = REDLOCK_QUESTION_LEAVE, .nodes = s->asked & nodes);
+    }
 }
 
 /* ---- time ---- */

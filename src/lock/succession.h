@@ -6,8 +6,7 @@
  * resigned asks again, as long as it lives: where the key is still free, the next waiter is woken.
  *
  *            45 to 55 ms                  somebody was woken there
- *     BEGIN -------------> ask the masters ----------------------> ask these again, 45 to 55 ms
- * later
+ *     BEGIN -------------> ask the masters ----------------------> ask these again after as long
  *                             |
  *                             | nobody was: the key is held, or nobody waits
  *                             v
