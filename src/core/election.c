@@ -104,7 +104,7 @@ static void win(struct rlk_election *e, const struct rlk_election_event *ev,
         return;
     }
     e->state = RLK_ELECTION_LEADING;
-    e->released = false;
+    e->released = e->hands_over = false;
     e->valid_until_us = ev->valid_until_us;
     e->leadership_until_us = leadership_until_us(e, ev->valid_until_us);
     out->elected = true;
@@ -159,6 +159,7 @@ static void end_leadership(struct rlk_election *e, uint64_t now_us,
     uint64_t least_us = given_up ? e->config.retry_us : 0;
 
     release_once(e, out);
+    out->hand_over = out->release && e->hands_over;
     rest(e, e->reason ? rlk_time_max(e->config.delay_us, least_us) : 0, now_us, out);
 }
 
@@ -216,6 +217,15 @@ static void resign(struct rlk_election *e, const struct rlk_election_event *ev,
 {
     (void)ev;
     give_up(e, REDLOCK_OK, out);
+}
+
+/* [L2] It is handed over when the application has stopped; if its time to stop is over before, the
+ * lock is anybody's. */
+static void hand_over(struct rlk_election *e, const struct rlk_election_event *ev,
+                      struct rlk_election_actions *out)
+{
+    resign(e, ev, out);
+    e->hands_over = e->state == RLK_ELECTION_DEMOTED || e->state == RLK_ELECTION_STOPPING;
 }
 
 static void shut(struct rlk_election *e, const struct rlk_election_event *ev,
@@ -301,14 +311,22 @@ void rlk_election_step(struct rlk_election *e, const struct rlk_election_event *
                        struct rlk_election_actions *out)
 {
     static void (*const steps[RLK_ELECTION_EVENT_KINDS])(
-        struct rlk_election *, const struct rlk_election_event *, struct rlk_election_actions *) = {
-        [RLK_ELECTION_CAMPAIGN] = campaign,    [RLK_ELECTION_RESIGN] = resign,
-        [RLK_ELECTION_CLOSE] = shut,           [RLK_ELECTION_WON] = win,
-        [RLK_ELECTION_FAILED] = fail_election, [RLK_ELECTION_MOVED] = move,
-        [RLK_ELECTION_LOST] = lose_leadership, [RLK_ELECTION_SICK] = be_sick,
-        [RLK_ELECTION_LED] = watch_leader,     [RLK_ELECTION_OUTRANKED] = rank,
-        [RLK_ELECTION_CALLED] = be_called,     [RLK_ELECTION_REPORTED] = reported,
-        [RLK_ELECTION_STOPPED] = stopped,      [RLK_ELECTION_TIMER] = on_election_timer};
+        struct rlk_election *, const struct rlk_election_event *,
+        struct rlk_election_actions *) = {[RLK_ELECTION_CAMPAIGN] = campaign,
+                                          [RLK_ELECTION_RESIGN] = resign,
+                                          [RLK_ELECTION_HAND_OVER] = hand_over,
+                                          [RLK_ELECTION_CLOSE] = shut,
+                                          [RLK_ELECTION_WON] = win,
+                                          [RLK_ELECTION_FAILED] = fail_election,
+                                          [RLK_ELECTION_MOVED] = move,
+                                          [RLK_ELECTION_LOST] = lose_leadership,
+                                          [RLK_ELECTION_SICK] = be_sick,
+                                          [RLK_ELECTION_LED] = watch_leader,
+                                          [RLK_ELECTION_OUTRANKED] = rank,
+                                          [RLK_ELECTION_CALLED] = be_called,
+                                          [RLK_ELECTION_REPORTED] = reported,
+                                          [RLK_ELECTION_STOPPED] = stopped,
+                                          [RLK_ELECTION_TIMER] = on_election_timer};
 
     *out = (struct rlk_election_actions){0};
     e->called = remembers_call(e, ev->now_us);

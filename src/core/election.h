@@ -14,7 +14,7 @@
  * [L1] Leadership ends before the lock does: renew_deadline after the last renewal. The clock says
  *      so, not an event: each call that asks compares it with leadership_until_us.
  * [L2] Each leadership that was reported as begun is reported as ended, once. The lock is released
- *      only after that: nobody else is elected before.
+ *      only after that: nobody else is elected before. So is a lock that is handed over.
  * [L3] The next leadership does not begin before the application has stopped after the last one.
  * [L4] An application that stops later keeps the lock for what is left of it, but does not renew
  *      it. So one that never stops does not lead forever.
@@ -50,6 +50,7 @@ enum rlk_election_state {
 enum rlk_election_event_kind {
     RLK_ELECTION_CAMPAIGN = 0,
     RLK_ELECTION_RESIGN,
+    RLK_ELECTION_HAND_OVER, /* resign, and leave the lock to somebody */
     RLK_ELECTION_CLOSE,     /* the manager closes: resign, and do not wait for STOPPED */
     RLK_ELECTION_WON,       /* the lock is acquired: valid_until_us, healthy */
     RLK_ELECTION_FAILED,    /* it is not */
@@ -83,6 +84,7 @@ struct rlk_election_actions {
     bool acquire;         /* begin to acquire the lock */
     bool cancel;          /* cancel that */
     bool release;         /* release the lock */
+    bool hand_over;       /* and do so by handing it over */
     bool stop_renewing;   /* let the lock end */
     bool elected;         /* report that leadership has begun */
     bool demoted;         /* report that it has ended, then step REPORTED */
@@ -99,6 +101,7 @@ struct rlk_election {
     bool led_by_lower; /* the last leader that was seen has a lower priority than we have */
     bool stopped;      /* DEMOTED: the application has stopped, or stops in demoted_cb */
     bool released;     /* STOPPING: the lock is over, and released */
+    bool hands_over;   /* LEADING to STOPPING: the lock is for somebody, once we have stopped */
     int reason;        /* why the last leadership ended */
     uint64_t leadership_until_us; /* LEADING: until when; 0 in all other states */
     uint64_t valid_until_us;      /* LEADING to STOPPING: of the lock */

@@ -46,6 +46,7 @@ bool election_model_may(const struct election_model *m, enum rlk_election_event_
     case RLK_ELECTION_STOPPED:
         return m->lead == ELECTION_MODEL_STOPS || m->lead == ELECTION_MODEL_DEMOTED;
     case RLK_ELECTION_RESIGN:
+    case RLK_ELECTION_HAND_OVER:
     case RLK_ELECTION_LED:
     case RLK_ELECTION_OUTRANKED:
     case RLK_ELECTION_CALLED:
@@ -67,6 +68,11 @@ static bool is_worth_it(const struct election_model *m, const struct rlk_electio
     return ev->healthy && rlk_time_sub(ev->valid_until_us, margin_us(m)) > m->now_us;
 }
 
+static bool resigns(const struct rlk_election_event *ev)
+{
+    return ev->kind == RLK_ELECTION_RESIGN || ev->kind == RLK_ELECTION_HAND_OVER;
+}
+
 /* Why the lead is over at the time of this event, or because of it. */
 static int expected_reason(const struct election_model *m, const struct rlk_election_event *ev,
                            uint64_t led_until_us)
@@ -76,7 +82,7 @@ static int expected_reason(const struct election_model *m, const struct rlk_elec
                                                         [RLK_ELECTION_OUTRANKED] =
                                                             REDLOCK_EOUTRANKED};
 
-    if (fixed[ev->kind] || ev->kind == RLK_ELECTION_RESIGN) {
+    if (fixed[ev->kind] || resigns(ev)) {
         return fixed[ev->kind];
     }
     if (ev->kind == RLK_ELECTION_TIMER &&
@@ -106,6 +112,7 @@ static void check_elected(struct election_model *m, const struct rlk_election_ev
 static bool is_over(const struct election_model *m, const struct rlk_election_event *ev)
 {
     static const bool ends_it[RLK_ELECTION_EVENT_KINDS] = {[RLK_ELECTION_RESIGN] = true,
+                                                           [RLK_ELECTION_HAND_OVER] = true,
                                                            [RLK_ELECTION_CLOSE] = true,
                                                            [RLK_ELECTION_SICK] = true,
                                                            [RLK_ELECTION_LOST] = true};
@@ -145,6 +152,10 @@ static void check_moved(const struct election_model *m, const struct rlk_electio
 
 static void check_release(struct election_model *m, const struct rlk_election_actions *out)
 {
+    bool hands_over = out->release && m->hands_over && m->lead == ELECTION_MODEL_NO_LEAD;
+
+    FUZZ_CHECK(out->hand_over == hands_over,
+               "[L2] a lock is handed over when the application has stopped, and never else");
     if (out->release) {
         FUZZ_CHECK(m->lock == ELECTION_MODEL_HELD || m->lock == ELECTION_MODEL_LOST,
                    "what is released was won, and not released before");
@@ -153,6 +164,7 @@ static void check_release(struct election_model *m, const struct rlk_election_ac
         FUZZ_CHECK(m->lead != ELECTION_MODEL_STOPS || m->valid_until_us <= m->now_us,
                    "[L4] who stops later keeps the lock until it must have stopped");
         m->lock = ELECTION_MODEL_NO_LOCK;
+        m->hands_over = false;
         m->released++;
     }
     FUZZ_CHECK(m->lock != ELECTION_MODEL_HELD || m->lead != ELECTION_MODEL_NO_LEAD,
@@ -266,12 +278,19 @@ static void check_pause(const struct election_model *m, const struct before *bef
 
 /* ---- a step ---- */
 
+/* Its lead began, and its lock was not released yet. */
+static bool has_led(const struct election_model *m)
+{
+    return m->lead != ELECTION_MODEL_NO_LEAD && m->lock != ELECTION_MODEL_NO_LOCK;
+}
+
 static void take_in_wish(struct election_model *m, const struct rlk_election_event *ev)
 {
     if (ev->kind == RLK_ELECTION_CAMPAIGN) {
         m->wants = true;
-    } else if (ev->kind == RLK_ELECTION_RESIGN || ev->kind == RLK_ELECTION_CLOSE) {
+    } else if (resigns(ev) || ev->kind == RLK_ELECTION_CLOSE) {
         m->wants = false;
+        m->hands_over = ev->kind == RLK_ELECTION_HAND_OVER ? has_led(m) : m->hands_over;
         m->closed = m->closed || ev->kind == RLK_ELECTION_CLOSE;
     } else if (ev->kind == RLK_ELECTION_OUTRANKED) {
         m->outranked = ev->outranked;

@@ -33,6 +33,7 @@ struct election_model {
     uint64_t called_until_us;      /* how long a call counts for a candidate that does not ask */
     bool led_by_lower;             /* the last leader that was seen has a lower priority */
     bool closed;                   /* the manager closes */
+    bool hands_over;               /* the lock is for somebody, if the application stops in time */
     bool stopped;                  /* the application has stopped inside demoted_cb */
     int reason;                    /* of the last demotion */
     uint64_t valid_until_us; /* of the lock; from the demotion on, what the application was told */

@@ -25,6 +25,7 @@ static const struct {
 } events[] = {
     {'c', "", {.kind = RLK_ELECTION_CAMPAIGN}},
     {'r', "", {.kind = RLK_ELECTION_RESIGN}},
+    {'h', "", {.kind = RLK_ELECTION_HAND_OVER}},
     {'C', "", {.kind = RLK_ELECTION_CLOSE}},
     {'w', "v", {.kind = RLK_ELECTION_WON, .healthy = true}},
     {'W', "v", {.kind = RLK_ELECTION_WON}},

@@ -31,6 +31,7 @@ static const struct {
 static const struct rlk_election_event events[] = {
     {.kind = RLK_ELECTION_CAMPAIGN},
     {.kind = RLK_ELECTION_RESIGN},
+    {.kind = RLK_ELECTION_HAND_OVER},
     {.kind = RLK_ELECTION_CLOSE},
     {.kind = RLK_ELECTION_WON, .valid_until_us = LEASE, .healthy = true},
     {.kind = RLK_ELECTION_WON, .valid_until_us = LEASE},
@@ -120,6 +121,7 @@ static struct seen as_seen(const struct election_model *m)
     s.e.led_by_lower = m->e.led_by_lower;
     s.e.released = m->e.released;
     s.e.stopped = m->e.stopped;
+    s.e.hands_over = m->hands_over;
     s.e.reason = m->lead == ELECTION_MODEL_NO_LEAD ? 0 : m->e.reason;
     s.e.leadership_until_us = from_now(m, m->e.leadership_until_us);
     s.e.valid_until_us = m->lead == ELECTION_MODEL_NO_LEAD ? 0 : from_now(m, m->e.valid_until_us);
@@ -351,6 +353,7 @@ static const struct {
      {.kind = RLK_ELECTION_LOST, .reason = REDLOCK_ESUSPENDED},
      REDLOCK_ESUSPENDED},
     {"a_resignation_after_the_end", LEASE, {.kind = RLK_ELECTION_RESIGN}, REDLOCK_OK},
+    {"a_hand_over", 0, {.kind = RLK_ELECTION_HAND_OVER}, REDLOCK_OK},
     {"a_close_after_the_end", LEASE, {.kind = RLK_ELECTION_CLOSE}, REDLOCK_ECANCELED},
     {"no_health", 0, {.kind = RLK_ELECTION_SICK}, REDLOCK_EUNRENEWED},
     {"a_higher_priority",
