@@ -70,7 +70,8 @@ struct redlock_demotion {
     /* sizeof(struct redlock_demotion) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
     /* Why:
-     *   - 0: redlock_election_resign() or redlock_election_free() was called;
+     *   - 0: redlock_election_resign(), redlock_election_hand_over() or redlock_election_free() was
+     *     called;
      *   - REDLOCK_ECANCELED: redlock_close() was called;
      *   - REDLOCK_ENOQUORUM: no renewal has succeeded for renew_deadline_ms;
      *   - REDLOCK_EUNRENEWED: healthy_cb said no;
@@ -220,8 +221,32 @@ REDLOCK_EXPORT int redlock_election_campaign(struct redlock_election *election);
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_election_resign(struct redlock_election *election);
 
+/* Resign, so that a certain candidate is elected next: nobody else can lead in between.
+ *
+ * This is redlock_election_resign(), but at the end the lock is handed over and not released, as
+ * redlock_hand_over() does it (redlock/lock.h): when demoted_cb has returned and, with stops_later,
+ * after redlock_election_stopped(). The candidate `to` gets a term of its own, as ever. If it does
+ * not take the lock within within_ms, the others are elected in their order.
+ *
+ * After demoted_cb, and before redlock_election_stopped(), this still says who is next. It does not
+ * count when this election does not lead, nor when stop_by_us passes before the application has
+ * stopped: then the lock has ended. A later call names another candidate. redlock_election_free()
+ * and redlock_close() do not change it; out of memory, the lock is released.
+ *
+ * A candidate does not take the lock while another one with a higher priority bids, nor if
+ * healthy_cb says no: then the others wait until within_ms is over.
+ *
+ * to         the id of the candidate: as options.id, and not that of this candidate; copied.
+ * within_ms  as for redlock_hand_over().
+ *
+ * Returns the codes of redlock_election_resign(); REDLOCK_EINVAL also for a wrong `to` or within_ms
+ * (redlock_error_text() says why), and then nothing has changed.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_election_hand_over(struct redlock_election *election, const char *to,
+                                              uint32_t within_ms);
+
 /* With stops_later: everything that only a leader may do has stopped. The library releases the
- * lock. A candidate campaigns again.
+ * lock, or hands it over. A candidate campaigns again.
  *
  * Returns 0; REDLOCK_ESTATE when demoted_cb was not called, or this was called already;
  * REDLOCK_EINVAL for NULL; REDLOCK_EFORK.

@@ -97,15 +97,16 @@ static void acquire_leadership(struct redlock_election *e)
     rlk_lock_give_head_start(e->lock, e->machine.config.retry_us);
 }
 
-/* A close of the manager leaves the release to us: it must come after demoted_cb [L2]. */
-static void release(struct redlock_election *e)
+/* A close of the manager leaves the release to us: it must come after demoted_cb [L2]. Out of
+ * memory, a lock is not handed over. */
+static void release(struct redlock_election *e, const struct rlk_successor *successor)
 {
     struct redlock_lock *lock = e->lock;
 
     e->lock = NULL;
     if (e->rl->closing) {
-        rlk_lock_release_for_close(lock);
-    } else {
+        rlk_lock_release_for_close(lock, successor);
+    } else if (successor == NULL || rlk_lock_release(lock, successor, NULL, NULL) != 0) {
         redlock_release(lock, NULL, NULL);
     }
 }
@@ -150,6 +151,8 @@ static void settle_election(struct redlock_election *e)
 
 static void change_lock(struct redlock_election *e, const struct rlk_election_actions *out)
 {
+    struct rlk_successor successor = {.to = e->successor, .within_ms = e->reserved_ms};
+
     if (out->cancel) {
         redlock_cancel(e->lock);
     }
@@ -157,7 +160,7 @@ static void change_lock(struct redlock_election *e, const struct rlk_election_ac
         rlk_lock_stop_renewing(e->lock);
     }
     if (out->release) {
-        release(e);
+        release(e, out->hand_over ? &successor : NULL);
     }
     if (out->acquire) {
         acquire_leadership(e);

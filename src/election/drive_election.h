@@ -32,6 +32,8 @@ struct redlock_election {
     struct rlk_call report; /* runs demoted_cb, or ends the election */
     bool scheduled;         /* `report` is queued, and counts as pending in the manager */
     bool reporting;         /* demoted_cb is being called */
+    char successor[REDLOCK_MAX_ID + 1]; /* the id of whom the lock is handed over to */
+    uint32_t reserved_ms;               /* for how long it is reserved then */
     bool freeing;
     bool kept; /* kept.h */
     redlock_election_free_cb *free_cb;

@@ -1,6 +1,9 @@
 /* election.c - the calls of redlock/election.h. */
 #include <redlock/election.h>
 
+#include <stdio.h>
+#include <string.h>
+
 #include <redlock/error.h>
 
 #include "base/alloc.h"
@@ -8,6 +11,7 @@
 #include "election/drive_election.h"
 #include "election/kept.h"
 #include "election/observe.h"
+#include "lock/drive_release.h"
 #include "net/clock.h"
 
 /* ---- the beginning ---- */
@@ -94,6 +98,45 @@ REDLOCK_EXPORT int redlock_election_resign(struct redlock_election *election)
 
     if (status == 0) {
         rlk_election_do(election, (struct rlk_election_event){.kind = RLK_ELECTION_RESIGN});
+    }
+    return status;
+}
+
+/* [H1] The reservation is made when the application has stopped. */
+static void set_successor(struct redlock_election *e, const struct rlk_successor *successor)
+{
+    snprintf(e->successor, sizeof(e->successor), "%s", successor->to);
+    e->reserved_ms = successor->within_ms;
+}
+
+static int check_successor(struct redlock_election *e, const char *to, uint32_t within_ms,
+                           struct rlk_successor *ret_successor)
+{
+    int status = rlk_successor_check(e->rl, to, within_ms, ret_successor);
+
+    if (status == 0) {
+        status = rlk_election_check_id(e->rl, "id of the successor", to);
+    }
+    if (status == 0 && strcmp(to, e->terms.id) == 0) {
+        status = rlk_manager_refuse(e->rl, REDLOCK_EINVAL,
+                                    "the id of the successor is that of this candidate; name "
+                                    "another one");
+    }
+    return status;
+}
+
+REDLOCK_EXPORT int redlock_election_hand_over(struct redlock_election *election, const char *to,
+                                              uint32_t within_ms)
+{
+    struct rlk_successor successor;
+    int status = check(election);
+
+    if (status == 0) {
+        status = check_successor(election, to, within_ms, &successor);
+    }
+    if (status == 0) {
+        set_successor(election, &successor);
+        rlk_election_do(election, (struct rlk_election_event){.kind = RLK_ELECTION_HAND_OVER});
     }
     return status;
 }

@@ -61,6 +61,11 @@ static int check_text(struct redlock *rl, const char *what, const char *text, si
     return 0;
 }
 
+int rlk_election_check_id(struct redlock *rl, const char *what, const char *id)
+{
+    return check_text(rl, what, id, REDLOCK_MAX_ID, '!');
+}
+
 /* The key of the bids is the longest that is made of the name. */
 static int check_texts(struct redlock *rl, const struct redlock_election_options *o)
 {
@@ -80,7 +85,7 @@ static int check_texts(struct redlock *rl, const struct redlock_election_options
                                   "the id is empty; name this candidate, or set NULL to observe");
     }
     if (o->id) {
-        status = check_text(rl, "id", o->id, REDLOCK_MAX_ID, '!');
+        status = rlk_election_check_id(rl, "id", o->id);
     }
     if (status == 0 && o->value) {
         status = check_text(rl, "value", o->value, REDLOCK_MAX_VALUE, ' ');

@@ -24,4 +24,7 @@ struct rlk_election_terms {
 int rlk_election_terms_read(struct redlock *rl, const struct redlock_election_options *theirs,
                             struct rlk_election_terms *ret_terms);
 
+/* Check the id of a candidate, which `what` names. 0, or REDLOCK_EINVAL with a sentence. */
+int rlk_election_check_id(struct redlock *rl, const char *what, const char *id);
+
 #endif

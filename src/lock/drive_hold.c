@@ -144,7 +144,7 @@ static void close_hold(struct rlk_operation *op)
     struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
 
     if (!lock->leads) {
-        rlk_lock_release_for_close(lock);
+        rlk_lock_release_for_close(lock, NULL);
     }
 }
 

@@ -175,9 +175,12 @@ static bool reserve(struct redlock_lock *lock, const struct rlk_successor *succe
     return true;
 }
 
-void rlk_lock_release_for_close(struct redlock_lock *lock)
+void rlk_lock_release_for_close(struct redlock_lock *lock, const struct rlk_successor *successor)
 {
     lock->owned_by_user = true;
+    if (successor) {
+        (void)reserve(lock, successor);
+    }
     begin_held(lock);
 }
 

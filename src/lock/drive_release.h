@@ -16,6 +16,11 @@ struct rlk_successor {
     uint32_t within_ms; /* for how long the keys are reserved for it */
 };
 
+/* Check what a caller says, and fill in the time that it leaves to us. `to` is not copied. 0 or
+ * REDLOCK_EINVAL. */
+int rlk_successor_check(struct redlock *rl, const char *to, uint32_t within_ms,
+                        struct rlk_successor *ret_successor);
+
 /* Begin to release a lock; successor: NULL: for anybody. What was checked already: that the
  * manager may be used, and the successor. 0, REDLOCK_ESTATE or REDLOCK_ENOMEM. */
 int rlk_lock_release(struct redlock_lock *lock, const struct rlk_successor *successor,
@@ -26,7 +31,8 @@ int rlk_lock_release_token(struct redlock *rl, const struct rlk_terms *request, 
                            const struct rlk_successor *successor, redlock_release_cb *cb,
                            void *arg);
 
-/* Begin to release a HELD lock because its manager closes. The user still owns the handle. */
-void rlk_lock_release_for_close(struct redlock_lock *lock);
+/* Begin to release a HELD lock because its manager closes. The user still owns the handle. Out of
+ * memory, it is not handed over. */
+void rlk_lock_release_for_close(struct redlock_lock *lock, const struct rlk_successor *successor);
 
 #endif

@@ -42,9 +42,8 @@ static int check_within(struct redlock *rl, uint32_t within_ms)
                               rl->options.max_ttl_ms);
 }
 
-/* Check what the caller says, and fill in the time that it leaves to us. */
-static int make_successor(struct redlock *rl, const char *to, uint32_t within_ms, const char *token,
-                          struct rlk_successor *ret_successor)
+int rlk_successor_check(struct redlock *rl, const char *to, uint32_t within_ms,
+                        struct rlk_successor *ret_successor)
 {
     uint32_t usual_ms = REDLOCK_RESERVED_MS;
     int status = check_name(rl, to);
@@ -52,13 +51,18 @@ static int make_successor(struct redlock *rl, const char *to, uint32_t within_ms
     if (status == 0) {
         status = check_within(rl, within_ms);
     }
-    if (status == 0) {
-        status = check_token(rl, token);
-    }
     usual_ms = usual_ms < rl->options.max_ttl_ms ? usual_ms : rl->options.max_ttl_ms;
     *ret_successor =
         (struct rlk_successor){.to = to, .within_ms = within_ms ? within_ms : usual_ms};
     return status;
+}
+
+static int make_successor(struct redlock *rl, const char *to, uint32_t within_ms, const char *token,
+                          struct rlk_successor *ret_successor)
+{
+    int status = rlk_successor_check(rl, to, within_ms, ret_successor);
+
+    return status ? status : check_token(rl, token);
 }
 
 REDLOCK_EXPORT int redlock_hand_over(struct redlock_lock *lock, const char *to, uint32_t within_ms,

@@ -518,6 +518,7 @@ static int refusals_in_child(void)
     n += redlock_election_new(f.rl, &o, &made) == REDLOCK_EFORK;
     n += redlock_election_campaign(c.e) == REDLOCK_EFORK;
     n += redlock_election_resign(c.e) == REDLOCK_EFORK;
+    n += redlock_election_hand_over(c.e, "two", 0) == REDLOCK_EFORK;
     n += redlock_election_stopped(c.e) == REDLOCK_EFORK;
     n += redlock_election_free(c.e, NULL, NULL) == REDLOCK_EFORK;
     n += redlock_election_leader(c.e, &leader) == REDLOCK_EFORK;
@@ -539,6 +540,6 @@ TEST(a_forked_child_does_not_lead)
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), 9);
+    ck_assert_int_eq(WEXITSTATUS(status), 10);
     ck_assert(is_leader());
 }

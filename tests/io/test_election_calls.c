@@ -187,6 +187,7 @@ TEST_LOOP(closed, 0, (int)N_ROWS(states))
     candidate_close(&c);
     ck_assert_int_eq(redlock_election_campaign(c.e), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_election_resign(c.e), REDLOCK_ESTATE);
+    ck_assert_int_eq(redlock_election_hand_over(c.e, "two", 0), REDLOCK_ESTATE);
     ck_assert_int_eq(redlock_election_is_leader(c.e), 0);
     candidate_wait(&c, &c.closed, 1);
     ck_assert_str_eq(c.order, states[_i].closed);
@@ -418,6 +419,7 @@ TEST(no_call_without_an_election)
 
     ck_assert_int_eq(redlock_election_campaign(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_election_resign(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_election_hand_over(NULL, "two", 0), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_election_stopped(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_election_free(NULL, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_election_leader(NULL, &leader), REDLOCK_EINVAL);

@@ -45,8 +45,7 @@ static const struct worker *draw_successor(struct world *w)
     return k;
 }
 
-/* The text that takes the place of the token on the masters. */
-static void make_reservation(struct world *w, unsigned former, const char *to, uint32_t within_ms)
+void successor_reserve(struct world *w, unsigned former, const char *to, uint32_t within_ms)
 {
     unsigned reservation = (unsigned)w->n_claims;
     struct claim *c;
@@ -109,7 +108,7 @@ int successor_hand_over(struct world *w, struct worker *k, redlock_release_cb *c
     successor_name(successor, to);
     trace(w, "c%u.%u  its user hands t%08x over to %s for %u ms", k->client, k->index, k->claim, to,
           within_ms);
-    make_reservation(w, k->claim, to, within_ms);
+    successor_reserve(w, k->claim, to, within_ms);
     expect(w, k, successor, within_ms);
     return redlock_hand_over(k->lock, to, within_ms, cb, k);
 }

@@ -18,6 +18,9 @@ bool successor_is_wanted(struct world *w);
 /* It does; as redlock_release(). Called inside its process. */
 int successor_hand_over(struct world *w, struct worker *k, redlock_release_cb *cb);
 
+/* The masters may get this text in the place of a token from now on. */
+void successor_reserve(struct world *w, unsigned former, const char *to, uint32_t within_ms);
+
 /* A worker has got its lock. */
 void successor_acquired(struct world *w, const struct worker *k);
 

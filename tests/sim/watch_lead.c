@@ -12,11 +12,13 @@
 #include "lock/drive_release.h"
 #include "sim/check.h"
 #include "sim/process.h"
+#include "sim/successor.h"
 #include "sim/user.h"
 
 __typeof__(redlock_acquire) __real_redlock_acquire, __wrap_redlock_acquire;
 __typeof__(redlock_cancel) __real_redlock_cancel, __wrap_redlock_cancel;
 __typeof__(redlock_release) __real_redlock_release, __wrap_redlock_release;
+__typeof__(rlk_lock_release) __real_rlk_lock_release, __wrap_rlk_lock_release;
 __typeof__(rlk_lock_release_for_close) __real_rlk_lock_release_for_close,
     __wrap_rlk_lock_release_for_close;
 
@@ -134,10 +136,33 @@ int __wrap_redlock_release(struct redlock_lock *lock, redlock_release_cb *cb, vo
                                           : __real_redlock_release(lock, cb, arg);
 }
 
-void __wrap_rlk_lock_release_for_close(struct redlock_lock *lock)
+/* [H1] A lead that is handed over leaves a reservation, which the masters of this world must know.
+ */
+static struct worker *let_go_to(const struct redlock_lock *lock,
+                                const struct rlk_successor *successor)
+{
+    unsigned claim = ((const struct worker *)lock->arg)->claim;
+    struct worker *k = let_go(lock);
+
+    if (successor) {
+        successor_reserve(process_world(), claim, successor->to, successor->within_ms);
+    }
+    return k;
+}
+
+int __wrap_rlk_lock_release(struct redlock_lock *lock, const struct rlk_successor *successor,
+                            redlock_release_cb *cb, void *arg)
+{
+    return is_of_election(owner_of(lock))
+               ? __real_rlk_lock_release(lock, successor, cb, let_go_to(lock, successor))
+               : __real_rlk_lock_release(lock, successor, cb, arg);
+}
+
+void __wrap_rlk_lock_release_for_close(struct redlock_lock *lock,
+                                       const struct rlk_successor *successor)
 {
     if (is_of_election(owner_of(lock))) {
-        let_go(lock);
+        let_go_to(lock, successor);
     }
-    __real_rlk_lock_release_for_close(lock);
+    __real_rlk_lock_release_for_close(lock, successor);
 }
