@@ -256,11 +256,12 @@ static int start_again(struct cli_candidate *c)
 
     c->elected = false;
     c->troubled = c->foreign = c->position = 0;
-    redlock_election_stopped(election);
+    cli_leadership_hand_over(&c->leadership);
     if (code == CLI_GO_ON && redlock_election_campaign(election) != 0) {
         cli_say("cannot campaign for '%s' again", name_of(c));
         code = CLI_INTERNAL;
     }
+    redlock_election_stopped(election); /* last: a hand-over is a resignation */
     return code;
 }
 
@@ -270,6 +271,7 @@ static int lead(struct cli_candidate *c)
     int code = cli_leadership_run(&c->leadership);
 
     if (!c->leadership.lost || c->leadership.signo || c->leadership.plan->once) {
+        cli_leadership_hand_over(&c->leadership);
         return code;
     }
     return start_again(c);

@@ -6,6 +6,7 @@
 #include "cli/args/args.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <redlock/redlock.h>
 
@@ -52,6 +53,8 @@ static const char help[] =
     "  --priority N          0 (default) to 999: take over from leaders with a lower one\n"
     "  --grace TIME          the time between SIGTERM and SIGKILL, and for the descendants of\n"
     "                        CMD when a signal has ended CMD (default: all that is left)\n"
+    "  --transfer ID         the candidate that leads next when this one resigns, because redlock\n"
+    "                        ends or the health check fails\n"
     "  --once                exit when the first leadership ends\n"
     "  --on-elected LINE     a shell command, run before CMD; if it fails, redlock exits\n"
     "  --on-demoted LINE     a shell command, run after CMD if there is time left\n"
@@ -96,6 +99,7 @@ static const struct cli_option options[] = {
     {"delay", CLI_TIME, PLAN_FIELD(delay_ms), .max = MAX_DELAY_MS},
     {"priority", CLI_NUMBER, PLAN_FIELD(priority), .max = MAX_PRIORITY},
     {"grace", CLI_TIME, PLAN_FIELD(grace_ms), .max = REDLOCK_MAX_TTL_MS},
+    {"transfer", CLI_TEXT, PLAN_FIELD(transfer)},
     {"once", CLI_FLAG, PLAN_FIELD(once)},
     {"on-elected", CLI_TEXT, PLAN_FIELD(on_elected)},
     {"on-demoted", CLI_TEXT, PLAN_FIELD(on_demoted)},
@@ -111,12 +115,36 @@ static const struct cli_option options[] = {
 static int check_observer(const struct cli_plan *plan)
 {
     bool campaigns = plan->argv || plan->id || plan->value || plan->once || plan->on_elected ||
-                     plan->on_demoted || plan->healthy;
+                     plan->on_demoted || plan->healthy || plan->transfer;
 
     if (campaigns) {
         return cli_say_usage("elect",
                              "--observe is for those who do not campaign: without CMD, --id, "
-                             "--value, --once, --on-elected, --on-demoted and --healthy");
+                             "--value, --once, --on-elected, --on-demoted, --healthy and "
+                             "--transfer");
+    }
+    return CLI_GO_ON;
+}
+
+/* The library would only say so when leadership ends. */
+static int check_successor(const struct cli_plan *plan)
+{
+    const char *to = plan->transfer;
+    size_t len = to ? strlen(to) : 1, i;
+
+    if (len < 1 || len > REDLOCK_MAX_ID) {
+        return cli_say_usage("elect",
+                             "the id of --transfer has %zu characters; it must have 1 to %d", len,
+                             REDLOCK_MAX_ID);
+    }
+    for (i = 0; to && i < len; i++) {
+        if (to[i] < '!' || to[i] > '~') {
+            return cli_say_usage("elect", "the id of --transfer has a character that no id has: "
+                                          "give the --id of another candidate");
+        }
+    }
+    if (to && plan->id && strcmp(to, plan->id) == 0) {
+        return cli_say_usage("elect", "--transfer names this candidate: give the --id of another");
     }
     return CLI_GO_ON;
 }
@@ -138,7 +166,7 @@ static int check_plan(const struct cli_plan *plan)
                              "--on-elected, --on-demoted, or --observe)",
                              plan->name.name);
     }
-    return CLI_GO_ON;
+    return check_successor(plan);
 }
 
 static int read_elect(struct cli_args *args, int argc, char **argv)

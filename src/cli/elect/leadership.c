@@ -65,6 +65,7 @@ static void say_demoted(const struct cli_leadership *leadership,
 void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_demotion *demotion)
 {
     leadership->demoted = leadership->woken = true;
+    leadership->reason = demotion->reason;
     cli_leadership_lease_end(&leadership->lease, demotion->stop_by_us);
     say_demoted(leadership, demotion);
     if (!leadership->is_last) {
@@ -79,6 +80,7 @@ void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term)
     cli_leadership_lease_init(&leadership->lease, leadership->plan, leadership->election);
     leadership->guard = (struct cli_guard){.lease = &leadership->lease.lease};
     leadership->term = term;
+    leadership->reason = 0;
     leadership->is_last = leadership->demoted = leadership->lost = false;
     cli_say_detail("elected: leader of '%s', term %" PRIu64, leadership->plan->name.name, term);
 }
@@ -215,6 +217,25 @@ int cli_leadership_run(struct cli_leadership *leadership)
         run_on_demoted(leadership);
     }
     return code;
+}
+
+/* Who bids with a higher priority leads next anyway, and a lock that is lost cannot be handed over.
+ */
+static bool has_resigned(const struct cli_leadership *leadership)
+{
+    return leadership->reason == 0 || leadership->reason == REDLOCK_EUNRENEWED;
+}
+
+void cli_leadership_hand_over(const struct cli_leadership *leadership)
+{
+    const struct cli_plan *plan = leadership->plan;
+
+    if (plan->transfer == NULL || !has_resigned(leadership)) {
+        return;
+    }
+    if (redlock_election_hand_over(leadership->election, plan->transfer, 0) == 0) {
+        cli_say_detail("handing leadership of '%s' over to '%s'", plan->name.name, plan->transfer);
+    }
 }
 
 /* Nothing runs any more, as the lease was over by our clock. If a renewal came after that, the

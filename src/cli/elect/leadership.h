@@ -38,6 +38,7 @@ struct cli_leadership {
     bool demoted; /* the library has reported the end of leadership */
     bool lost;    /* leadership ended before what ran under it */
     bool woken;   /* something has happened that ends a wait */
+    int reason;   /* demoted: why */
     int signo;    /* the first signal that asked for an end; 0: none */
 };
 
@@ -53,6 +54,9 @@ void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_
  * unless leadership->lost. Nothing runs any more then, but the lock of leadership may still be
  * held. */
 int cli_leadership_run(struct cli_leadership *leadership);
+
+/* Nothing runs any more: --transfer says who leads next, unless leadership was lost. */
+void cli_leadership_hand_over(const struct cli_leadership *leadership);
 
 /* After a loss of leadership: run the loop until the library has reported the end. Returns
  * CLI_GO_ON, or CLI_INTERNAL when the loop failed. */

@@ -25,6 +25,7 @@ struct cli_plan {
     const char *healthy;       /* the health check, a command line too */
     uint32_t healthy_every_ms; /* how often it is run, and how long it may take; 0: the default */
     char *const *argv;         /* CMD; NULL: none */
+    const char *transfer;      /* the id of whom leadership is handed over to; NULL: anybody */
     bool once;                 /* do not campaign again */
     bool observe;              /* do not campaign at all */
     bool json;
