@@ -9,6 +9,7 @@
 #include "sim/draw.h"
 #include "sim/fault.h"
 #include "sim/process.h"
+#include "sim/successor.h"
 #include "sim/trace.h"
 #include "sim/user.h"
 
@@ -107,9 +108,13 @@ static void begin(struct world *w, struct worker *k)
 
 static void resign(struct world *w, struct worker *k)
 {
-    trace(w, "c%u.%u  its user resigns", k->client, k->index);
     k->candidacy.campaigns = false;
-    user_accepted(w, k, "a resignation", redlock_election_resign(k->candidacy.election));
+    if (successor_is_wanted(w)) {
+        user_accepted(w, k, "a hand-over", successor_resign(w, k));
+    } else {
+        trace(w, "c%u.%u  its user resigns", k->client, k->index);
+        user_accepted(w, k, "a resignation", redlock_election_resign(k->candidacy.election));
+    }
     check_resigned(w, k->client, k->index);
 }
 
@@ -122,8 +127,12 @@ static void end(struct world *w, struct worker *k)
     check_resigned(w, k->client, k->index);
 }
 
+/* Who was demoted may still say who is next. */
 static void stop(struct world *w, struct worker *k)
 {
+    if (!k->candidacy.freeing && successor_is_wanted(w)) {
+        resign(w, k);
+    }
     trace(w, "c%u.%u  its user has stopped", k->client, k->index);
     check_stopped(w, k->client, k->index);
     user_accepted(w, k, "an end of stopping", redlock_election_stopped(k->candidacy.election));

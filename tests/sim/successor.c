@@ -8,6 +8,7 @@
  * A reservation is a claim of its own, of which nothing is wanted any more: it ends by itself. */
 #include "sim/successor.h"
 
+#include <redlock/election.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,6 +112,21 @@ int successor_hand_over(struct world *w, struct worker *k, redlock_release_cb *c
     successor_reserve(w, k->claim, to, within_ms);
     expect(w, k, successor, within_ms);
     return redlock_hand_over(k->lock, to, within_ms, cb, k);
+}
+
+/* A candidate cannot name itself. */
+int successor_resign(struct world *w, struct worker *k)
+{
+    const struct worker *successor = draw_successor(w);
+    uint32_t within_ms = (uint32_t)draw_scale(&w->prng, 10, options_max_ttl_us(&w->o) / 1000);
+    char to[SUCCESSOR_NAME] = "nobody";
+
+    if (successor != k) {
+        successor_name(successor, to);
+    }
+    trace(w, "c%u.%u  its user hands k%u over to %s for %u ms", k->client, k->index,
+          k->candidacy.key, to, within_ms);
+    return redlock_election_hand_over(k->candidacy.election, to, within_ms);
 }
 
 void successor_acquired(struct world *w, const struct worker *k)

@@ -21,6 +21,10 @@ int successor_hand_over(struct world *w, struct worker *k, redlock_release_cb *c
 /* The masters may get this text in the place of a token from now on. */
 void successor_reserve(struct world *w, unsigned former, const char *to, uint32_t within_ms);
 
+/* A candidate resigns, or has lost its lead and stops: it hands over to another one, or to nobody.
+ * As redlock_election_resign(). Called inside its process. */
+int successor_resign(struct world *w, struct worker *k);
+
 /* A worker has got its lock. */
 void successor_acquired(struct world *w, const struct worker *k);
 

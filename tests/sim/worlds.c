@@ -223,15 +223,16 @@ static void draw_calls(struct options *o)
     }
 }
 
-/* Also in crowds, where the named waiter is one of many. */
+/* Also in crowds, where the named waiter is one of many, and of leaders. In quiet elections it is
+ * known who has to lead: a reservation for somebody who is gone changes that. */
 static void draw_hand_overs(struct options *o)
 {
     struct rlk_prng p;
-    uint32_t chance = o->crowd ? 300000 : 80000;
+    uint32_t chance = o->crowd || o->elections ? 300000 : 80000;
 
     rlk_prng_seed(&p, ~o->seed - STREAM_HAND);
-    if (o->broken != ASSUME_ALL || o->steps || o->calm || o->elections || o->hopeless ||
-        o->duplicate < SIM_NODES || !draw_chance(&p, chance)) {
+    if (o->broken != ASSUME_ALL || o->steps || o->calm || o->elections == ELECTIONS_QUIET ||
+        o->hopeless || o->duplicate < SIM_NODES || !draw_chance(&p, chance)) {
         return;
     }
     o->hand_ppm = (uint32_t)draw_scale(&p, 50000, 800000);
