@@ -14,7 +14,7 @@
  *     redlock/hpp/manager.hpp   manager: lock, try_lock, try_lock_for, adopt, query, list,
  *                               break_lock, examine, run
  *     redlock/hpp/request.hpp   what to acquire, and how
- *     redlock/hpp/lock.hpp      held_lock: ask about a lock, extend it, release it
+ *     redlock/hpp/lock.hpp      held_lock: ask about a lock, extend it, release it, hand it over
  *     redlock/hpp/election.hpp  election: one of several candidates leads
  *     redlock/hpp/error.hpp     error codes and the exception
  *     redlock/hpp/time.hpp      the clock of deadlines

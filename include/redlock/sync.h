@@ -188,6 +188,20 @@ REDLOCK_EXPORT int redlock_sync_adopt(struct redlock_sync *s, const struct redlo
  * REDLOCK_EFORK. Since 0.1. */
 REDLOCK_EXPORT int redlock_sync_release(struct redlock_sync_lock *lock);
 
+/* Release a held or lost lock, so that a certain waiter gets it, as redlock_hand_over() does. The
+ * validity is 0 from this call on. As for redlock_sync_release(), this must be the last call on the
+ * handle.
+ *
+ * to, within_ms   as for redlock_hand_over().
+ *
+ * Returns, and the handle is gone: as redlock_sync_release(). REDLOCK_OK: the lock is reserved for
+ * the waiter; it does not say that the waiter has it.
+ *
+ * Returns, and the lock is held as before: REDLOCK_EINVAL (redlock_sync_error_text() says why);
+ * REDLOCK_ESTATE on an I/O thread; REDLOCK_ENOMEM; REDLOCK_EFORK. Since 0.1. */
+REDLOCK_EXPORT int redlock_sync_hand_over(struct redlock_sync_lock *lock, const char *to,
+                                          uint32_t within_ms);
+
 /* Extend a held lock, as redlock_extend() does. If several threads extend a lock at the same time,
  * all but one of them get REDLOCK_ESTATE.
  *
@@ -217,6 +231,15 @@ REDLOCK_EXPORT int redlock_sync_lock_detach(struct redlock_sync_lock *lock);
 REDLOCK_EXPORT int redlock_sync_release_token(struct redlock_sync *s, const char *const *keys,
                                               const size_t *key_lens, size_t n_keys,
                                               const char *token);
+
+/* Hand a lock over by its keys and its token, as redlock_hand_over_token() does.
+ *
+ * Returns a code of redlock_hand_over_token() or of its callback; REDLOCK_ESTATE also on an I/O
+ * thread. Since 0.1. */
+REDLOCK_EXPORT int redlock_sync_hand_over_token(struct redlock_sync *s, const char *const *keys,
+                                                const size_t *key_lens, size_t n_keys,
+                                                const char *token, const char *to,
+                                                uint32_t within_ms);
 
 /* ---- accessors of a lock: from any thread, I/O threads included; they never wait ---- */
 

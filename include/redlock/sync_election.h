@@ -114,6 +114,17 @@ REDLOCK_EXPORT int redlock_sync_election_wait_demoted(struct redlock_sync_electi
  * 0.1. */
 REDLOCK_EXPORT int redlock_sync_election_resign(struct redlock_sync_election *election);
 
+/* Resign, so that a certain candidate is elected next, as redlock_election_hand_over() does. The
+ * rest is as for redlock_sync_election_resign(). Before redlock_sync_election_stopped() this may
+ * still be called after the end of leadership.
+ *
+ * to, within_ms   as for redlock_election_hand_over().
+ *
+ * Returns the codes of redlock_election_hand_over(); after REDLOCK_EINVAL it leads as before,
+ * and redlock_sync_error_text() says why. REDLOCK_ESTATE also on an I/O thread. Since 0.1. */
+REDLOCK_EXPORT int redlock_sync_election_hand_over(struct redlock_sync_election *election,
+                                                   const char *to, uint32_t within_ms);
+
 /* With stops_later: tell the library that everything that only a leader may do has stopped, as
  * redlock_election_stopped() does. Waits only for the I/O thread.
  *

@@ -220,6 +220,8 @@ struct about {
     struct rlk_sync_call call;
     struct redlock_sync_election *e;
     struct redlock_sync_leader leader;
+    const char *to; /* of a hand-over */
+    uint32_t within_ms;
 };
 
 static int call_about(struct redlock_sync_election *e, struct about *a)
@@ -228,21 +230,46 @@ static int call_about(struct redlock_sync_election *e, struct about *a)
     return rlk_sync_call(e ? e->s : NULL, &a->call);
 }
 
-static void begin_resign(struct rlk_sync_call *call)
+static void end_resign(struct rlk_sync_call *call, int status)
 {
     struct redlock_sync_election *e = RLK_CONTAINER(call, struct about, call)->e;
-    int status = redlock_election_resign(e->election);
 
     if (status == 0) {
         end_leadership(e);
         rlk_sync_waits_cancel(e, false);
+        rlk_sync_finish(call, 0);
+    } else {
+        rlk_sync_began(call, status);
     }
-    rlk_sync_finish(call, status);
+}
+
+static void begin_resign(struct rlk_sync_call *call)
+{
+    struct about *a = RLK_CONTAINER(call, struct about, call);
+
+    end_resign(call, redlock_election_resign(a->e->election));
 }
 
 REDLOCK_EXPORT int redlock_sync_election_resign(struct redlock_sync_election *election)
 {
     struct about a = {.call = {.begin = begin_resign, .when_closed = REDLOCK_ESTATE}};
+
+    return call_about(election, &a);
+}
+
+static void begin_hand_over(struct rlk_sync_call *call)
+{
+    struct about *a = RLK_CONTAINER(call, struct about, call);
+
+    end_resign(call, redlock_election_hand_over(a->e->election, a->to, a->within_ms));
+}
+
+REDLOCK_EXPORT int redlock_sync_election_hand_over(struct redlock_sync_election *election,
+                                                   const char *to, uint32_t within_ms)
+{
+    struct about a = {.call = {.begin = begin_hand_over, .when_closed = REDLOCK_ESTATE},
+                      .to = to,
+                      .within_ms = within_ms};
 
     return call_about(election, &a);
 }

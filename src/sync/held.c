@@ -9,6 +9,8 @@ struct held {
     struct rlk_sync_call call;
     struct redlock_sync_lock *lock;
     uint32_t ttl_ms;
+    const char *to; /* of a hand-over */
+    uint32_t within_ms;
 };
 
 static int call_about(struct redlock_sync_lock *lock, struct held *h)
@@ -17,12 +19,18 @@ static int call_about(struct redlock_sync_lock *lock, struct held *h)
     return rlk_sync_call(lock ? lock->s : NULL, &h->call);
 }
 
+static bool leaves_lock(int status)
+{
+    return status == REDLOCK_EINVAL || status == REDLOCK_ESTATE || status == REDLOCK_ENOMEM ||
+           status == REDLOCK_EFORK;
+}
+
 /* The last call about a lock: the handle is gone, unless nothing has happened. */
 static int end_with(struct redlock_sync_lock *lock, struct held *h)
 {
     int status = call_about(lock, h);
 
-    if (status != REDLOCK_EINVAL && status != REDLOCK_ESTATE && status != REDLOCK_EFORK) {
+    if (!leaves_lock(status)) {
         rlk_sync_lock_free(lock);
     }
     return status;
@@ -59,10 +67,42 @@ REDLOCK_EXPORT int redlock_sync_release(struct redlock_sync_lock *lock)
     return end_with(lock, &h);
 }
 
-/* ---- release by token ---- */
+/* ---- hand over ---- */
+
+static void begin_hand_over(struct rlk_sync_call *call)
+{
+    struct held *h = RLK_CONTAINER(call, struct held, call);
+    struct redlock_lock *held = h->lock->lock;
+    int status = REDLOCK_ECANCELED;
+
+    if (held) {
+        rlk_kept_lock(held, false);
+        status = redlock_hand_over(held, h->to, h->within_ms, on_released, call);
+    }
+    if (status == 0) {
+        rlk_sync_lock_drop(h->lock);
+    } else if (held) {
+        rlk_kept_lock(held, true);
+    }
+    rlk_sync_began(call, status);
+}
+
+REDLOCK_EXPORT int redlock_sync_hand_over(struct redlock_sync_lock *lock, const char *to,
+                                          uint32_t within_ms)
+{
+    struct held h = {.call = {.begin = begin_hand_over, .when_closed = REDLOCK_ECANCELED},
+                     .to = to,
+                     .within_ms = within_ms};
+
+    return end_with(lock, &h);
+}
+
+/* ---- release and hand over by token ---- */
 
 struct by_token {
     struct rlk_sync_call call;
+    const char *to; /* of a hand-over */
+    uint32_t within_ms;
     const char *const *keys;
     const size_t *key_lens;
     size_t n_keys;
@@ -82,6 +122,30 @@ REDLOCK_EXPORT int redlock_sync_release_token(struct redlock_sync *s, const char
                                               const char *token)
 {
     struct by_token t = {.call = {.begin = begin_by_token, .when_closed = REDLOCK_ESTATE},
+                         .keys = keys,
+                         .key_lens = key_lens,
+                         .n_keys = n_keys,
+                         .token = token};
+
+    return rlk_sync_call(s, &t.call);
+}
+
+static void begin_hand_over_by_token(struct rlk_sync_call *call)
+{
+    struct by_token *t = RLK_CONTAINER(call, struct by_token, call);
+
+    rlk_sync_began(call, redlock_hand_over_token(call->s->rl, t->keys, t->key_lens, t->n_keys,
+                                                 t->token, t->to, t->within_ms, on_released, call));
+}
+
+REDLOCK_EXPORT int redlock_sync_hand_over_token(struct redlock_sync *s, const char *const *keys,
+                                                const size_t *key_lens, size_t n_keys,
+                                                const char *token, const char *to,
+                                                uint32_t within_ms)
+{
+    struct by_token t = {.call = {.begin = begin_hand_over_by_token, .when_closed = REDLOCK_ESTATE},
+                         .to = to,
+                         .within_ms = within_ms,
                          .keys = keys,
                          .key_lens = key_lens,
                          .n_keys = n_keys,

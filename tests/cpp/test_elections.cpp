@@ -100,6 +100,23 @@ TEST(one_leads_until_it_resigns)
     ck_assert(berta.is_leader() && !anna.is_leader());
 }
 
+TEST(a_leader_hands_over)
+{
+    rig r;
+    election anna(r.m, candidate("anna")), berta(r.m, candidate("berta"));
+    std::uint64_t term = anna.wait_elected();
+    std::error_code ec;
+
+    ck_assert(thrown_by([&] { anna.hand_over("anna"); }) == errc::invalid_argument);
+    anna.hand_over(std::string("b\0", 2), 1s, ec);
+    ck_assert(ec == errc::invalid_argument && anna.is_leader());
+    anna.hand_over("berta", 1min, ec);
+    ck_assert(!ec && !anna.is_leader());
+    ck_assert_uint_gt(berta.wait_elected(), term);
+    berta.hand_over("anna");
+    ck_assert_uint_gt(anna.wait_elected(), term + 1);
+}
+
 TEST(the_end_of_an_object_ends_its_lead)
 {
     rig r;
@@ -213,6 +230,7 @@ TEST(an_empty_election_refuses_every_call)
     ck_assert(thrown_by([&] { e.wait_elected(); }) == errc::invalid_argument);
     ck_assert(thrown_by([&] { e.wait_demoted(1); }) == errc::invalid_argument);
     ck_assert(thrown_by([&] { e.resign(); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { e.hand_over("anna"); }) == errc::invalid_argument);
     ck_assert(thrown_by([&] { e.stopped(); }) == errc::invalid_argument);
     ck_assert(thrown_by([&] { e.who_leads(); }) == errc::invalid_argument);
     ck_assert(thrown_by([&] { e.fd(); }) == errc::invalid_argument);

@@ -115,6 +115,7 @@ TEST(an_empty_lock_may_be_asked_everything)
     ck_assert(empty.lost() == errc::invalid_argument);
     ck_assert(empty.release(ec) == release_result::unknown && ec == errc::invalid_argument);
     ck_assert(thrown_by([&] { empty.release(); }) == errc::invalid_argument);
+    ck_assert(thrown_by([&] { empty.hand_over("heir"); }) == errc::invalid_argument);
     ck_assert(thrown_by([&] { empty.detach(); }) == errc::invalid_argument);
     ck_assert(thrown_by([&] { empty.extend(); }) == errc::invalid_argument);
     ck_assert(thrown_by([&] { empty.heartbeat(); }) == errc::invalid_argument);
@@ -177,6 +178,32 @@ TEST(a_lock_can_be_handed_on_by_its_token)
     ck_assert(!r.m.adopt(once("k"), token, ec) && ec == errc::lost);
     ck_assert(r.m.release_token({}, token, ec) == release_result::unknown &&
               ec == errc::invalid_argument);
+}
+
+TEST(a_lock_is_handed_over_to_a_waiter)
+{
+    rig r;
+    redlockpp::request heir = once("k");
+    held_lock lock = r.m.lock(once("k"));
+    std::string token(lock.token());
+    std::error_code ec;
+
+    heir.owner = "heir";
+    ck_assert(thrown_by([&] { lock.hand_over(""); }) == errc::invalid_argument);
+    ck_assert(lock.hand_over(std::string("h\0", 2), 1s, ec) == release_result::unknown &&
+              ec == errc::invalid_argument);
+    ck_assert(lock.valid_for() > 0ms);
+    ck_assert(lock.hand_over("heir", 1min, ec) == release_result::released && !ec);
+    ck_assert_ptr_null(lock.native_handle());
+    ck_assert(!r.m.try_lock(once("k")));
+    held_lock got = r.m.lock(heir);
+    token = got.token();
+    got.detach();
+    ck_assert(thrown_by([&] { r.m.hand_over_token({"k"}, token, ""); }) == errc::invalid_argument);
+    ck_assert(r.m.hand_over_token({"k"}, token, "heir") == release_result::released);
+    ck_assert(r.m.hand_over_token({"k"}, token, "heir", 1s, ec) != release_result::released);
+    got = r.m.lock(heir);
+    ck_assert(got.hand_over("heir") == release_result::released);
 }
 
 TEST(several_keys_are_one_lock)

@@ -184,6 +184,92 @@ TEST(a_lock_is_forgotten_adopted_and_released_by_its_token)
     rig_end(&r);
 }
 
+/* ---- hand over ---- */
+
+/* Another manager waits for the lock, as in another process. */
+struct heir {
+    struct redlock_sync *s;
+    struct redlock_sync_lock *lock;
+    int status;
+};
+
+static void *inherit(void *arg)
+{
+    struct redlock_request request = rig_request("k");
+    struct heir *heir = arg;
+
+    request.owner = "heir";
+    request.wait_ms = REDLOCK_FOREVER;
+    heir->status = redlock_sync_acquire(heir->s, &request, NULL, &heir->lock);
+    return NULL;
+}
+
+static void must_be_reserved(const char *to)
+{
+    struct redlock_query_result *result;
+
+    ck_assert_int_eq(redlock_sync_query(r.s, "k", 0, &result), REDLOCK_OK);
+    ck_assert_str_eq(result->reserved_for, to);
+    redlock_sync_query_free(result);
+}
+
+TEST(a_lock_is_handed_over)
+{
+    struct redlock_sync_lock *lock;
+    struct heir heir = {.status = -1};
+    pthread_t thread;
+
+    rig_start(&r);
+    ck_assert_int_eq(redlock_sync_new(&r.options, &heir.s), REDLOCK_OK);
+    lock = rig_acquire_everywhere(&r, "k");
+    ck_assert_int_eq(redlock_sync_hand_over(lock, "heir", 0), REDLOCK_OK);
+    must_be_reserved("heir");
+    thread = rig_thread(inherit, &heir);
+    rig_join(thread);
+    ck_assert_int_eq(heir.status, REDLOCK_OK);
+    ck_assert_uint_gt(redlock_sync_lock_validity_ms(heir.lock), 0);
+    ck_assert_int_eq(redlock_sync_release(heir.lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_close(heir.s), REDLOCK_OK);
+    rig_end(&r);
+}
+
+TEST(a_lock_is_handed_over_by_its_token)
+{
+    const char *const keys[] = {"k"};
+    struct redlock_sync_lock *lock;
+    char token[160];
+
+    rig_start(&r);
+    lock = rig_acquire_everywhere(&r, "k");
+    snprintf(token, sizeof(token), "%s", redlock_sync_lock_token(lock));
+    ck_assert_int_eq(redlock_sync_lock_detach(lock), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_hand_over_token(r.s, keys, NULL, 1, token, "", 0),
+                     REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_hand_over_token(r.s, keys, NULL, 1, token, "heir", RIG_TTL_MS),
+                     REDLOCK_OK);
+    must_be_reserved("heir");
+    ck_assert_int_eq(redlock_sync_hand_over_token(r.s, keys, NULL, 1, token, "heir", 0),
+                     REDLOCK_TAKEN);
+    rig_end(&r);
+}
+
+TEST(a_hand_over_that_is_refused_leaves_the_lock)
+{
+    struct redlock_sync_lock *lock;
+
+    rig_start(&r);
+    lock = rig_acquire_everywhere(&r, "k");
+    ck_assert_int_eq(redlock_sync_hand_over(lock, "", 0), REDLOCK_EINVAL);
+    ck_assert_str_eq(redlock_sync_error_text(),
+                     "to is NULL or empty; it must be the owner text of a waiter");
+    ck_assert_uint_gt(redlock_sync_lock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_sync_extend(lock, 0), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_close(r.s), REDLOCK_OK);
+    r.s = NULL;
+    ck_assert_int_eq(redlock_sync_hand_over(lock, "heir", 0), REDLOCK_ECANCELED);
+    rig_end(&r);
+}
+
 /* ---- the rest ---- */
 
 TEST(a_query_is_copied)
@@ -469,6 +555,7 @@ TEST(null_is_refused_everywhere)
     ck_assert_int_eq(redlock_sync_close(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_acquire(NULL, &request, NULL, &lock), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_release(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_hand_over(NULL, "ann", 0), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_extend(NULL, 0), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_lock_heartbeat(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_lock_detach(NULL), REDLOCK_EINVAL);

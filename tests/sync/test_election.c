@@ -224,6 +224,31 @@ TEST(the_next_candidate_leads_when_the_leader_has_stopped)
     end();
 }
 
+/* Bob is elected while the lock is reserved for him. */
+TEST(a_leader_hands_over_to_a_candidate)
+{
+    struct redlock_sync_election *ann, *bob;
+    uint64_t term;
+
+    start();
+    ann = make(r.s, "ann");
+    bob = make(other, "bob");
+    term = elect(ann);
+    ck_assert_int_eq(redlock_sync_election_hand_over(ann, "ann", 0), REDLOCK_EINVAL);
+    ck_assert_ptr_nonnull(strstr(redlock_sync_error_text(), "that of this candidate"));
+    ck_assert_int_eq(redlock_sync_election_is_leader(ann), 1);
+    ck_assert_int_eq(redlock_sync_election_hand_over(ann, "bob", RIG_TTL_MS), REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_election_is_leader(ann), 0);
+    ck_assert_int_eq(redlock_sync_election_wait_demoted(ann, term, REDLOCK_FOREVER, NULL, NULL),
+                     REDLOCK_OK);
+    ck_assert_int_eq(redlock_sync_election_campaign(bob, 0, NULL, NULL), REDLOCK_EDEADLINE);
+    ck_assert_int_eq(redlock_sync_election_stopped(ann), REDLOCK_OK);
+    ck_assert_uint_gt(elect(bob), term);
+    free_one(ann);
+    free_one(bob);
+    end();
+}
+
 /* Somebody campaigns, and not only a thread is about to. */
 static void must_be_waited_for(void)
 {
@@ -492,6 +517,7 @@ TEST(what_is_wrong_is_refused)
     ck_assert_int_eq(redlock_sync_election_campaign(NULL, 0, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_election_wait_demoted(NULL, 1, 0, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_election_resign(NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_sync_election_hand_over(NULL, "bob", 0), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_election_stopped(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_election_free(NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_election_fd(NULL), REDLOCK_EINVAL);
@@ -520,6 +546,7 @@ static int call_everything(struct redlock_sync_election *e)
         redlock_sync_election_campaign(e, REDLOCK_FOREVER, NULL, NULL),
         redlock_sync_election_wait_demoted(e, 1, REDLOCK_FOREVER, NULL, NULL),
         redlock_sync_election_resign(e),
+        redlock_sync_election_hand_over(e, "bob", 0),
         redlock_sync_election_stopped(e),
         redlock_sync_election_fd(e),
         redlock_sync_election_leader(e, &leader),

@@ -80,6 +80,10 @@ static void lock_and_release(struct redlock_sync *s)
         NOTE(redlock_sync_adopt(s, &request, token, canceler, &lock));
         NOTE(redlock_sync_release(lock));
         NOTE(redlock_sync_release_token(s, keys, NULL, 1, token) < 0);
+        NOTE(redlock_sync_hand_over_token(s, keys, NULL, 1, token, "ann", 0) < 0);
+    }
+    if (NOTE(redlock_sync_acquire(s, &request, NULL, &lock)) == 0) {
+        NOTE(redlock_sync_hand_over(lock, "ann", 1));
     }
     NOTE(redlock_sync_cancel(canceler));
     redlock_sync_canceler_free(canceler);
@@ -122,6 +126,7 @@ static void lead(struct redlock_sync *s)
         NOTE(redlock_sync_election_campaign(e, 20000, NULL, &term));
         NOTE(redlock_sync_election_leader(e, &leader));
         NOTE(redlock_sync_election_resign(e));
+        NOTE(redlock_sync_election_hand_over(e, "bob", 1));
         NOTE(redlock_sync_election_wait_demoted(e, term, 20000, NULL, &demotion));
         NOTE(redlock_sync_election_stopped(e));
         NOTE(redlock_sync_election_free(e));

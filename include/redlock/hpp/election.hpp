@@ -241,6 +241,19 @@ public:
         ec = detail::code(redlock_sync_election_resign(election_));
     }
 
+    /* Resign, so that a certain candidate is elected next: redlock_sync_election_hand_over(). 0:
+     * the usual time. */
+    void hand_over(const std::string &to,
+                   std::chrono::milliseconds within = std::chrono::milliseconds::zero())
+    {
+        detail::check(do_hand_over(to, within));
+    }
+    void hand_over(const std::string &to, std::chrono::milliseconds within,
+                   std::error_code &ec) noexcept
+    {
+        ec = detail::code(do_hand_over(to, within));
+    }
+
     /* With stops_later, after wait_demoted() or on_demoted: tell the library that everything that
      * only a leader may do has stopped. */
     void stopped()
@@ -332,6 +345,16 @@ private:
             options_ = std::move(own);
         }
         return status;
+    }
+
+    int do_hand_over(const std::string &to, std::chrono::milliseconds within) noexcept
+    {
+        std::uint32_t within_ms = 0;
+        int status = detail::check_texts({{"to", to}});
+
+        detail::put(within_ms, within);
+        return status != 0 ? status
+                           : redlock_sync_election_hand_over(election_, to.c_str(), within_ms);
     }
 
     void end() noexcept

@@ -89,6 +89,26 @@ public:
         return detail::to_result(status);
     }
 
+    /* Release the lock, so that a certain waiter gets it: redlock_sync_hand_over(). 0: the usual
+     * time. If this fails with errc::invalid_argument the lock is held as before; otherwise the
+     * object is empty, as after release(). */
+    release_result hand_over(const std::string &to,
+                             std::chrono::milliseconds within = std::chrono::milliseconds::zero())
+    {
+        int status = do_hand_over(to, within);
+
+        detail::check(status);
+        return detail::to_result(status);
+    }
+    release_result hand_over(const std::string &to, std::chrono::milliseconds within,
+                             std::error_code &ec) noexcept
+    {
+        int status = do_hand_over(to, within);
+
+        ec = detail::code(status);
+        return detail::to_result(status);
+    }
+
     /* Drop the handle, and leave the lock to its TTL: redlock_sync_lock_detach(). Anyone who has
      * the token can adopt or release it. */
     void detach()
@@ -192,7 +212,8 @@ private:
     /* The handle is gone, unless the call was refused. */
     void note_gone(int status) noexcept
     {
-        if (status != REDLOCK_ESTATE && status != REDLOCK_EFORK) {
+        if (status != REDLOCK_EINVAL && status != REDLOCK_ESTATE && status != REDLOCK_ENOMEM &&
+            status != REDLOCK_EFORK) {
             lock_ = nullptr;
             notice_.reset();
         }
@@ -202,6 +223,19 @@ private:
     {
         int status = redlock_sync_release(lock_);
 
+        note_gone(status);
+        return status;
+    }
+
+    int do_hand_over(const std::string &to, std::chrono::milliseconds within) noexcept
+    {
+        std::uint32_t within_ms = 0;
+        int status = detail::check_texts({{"to", to}});
+
+        detail::put(within_ms, within);
+        if (status == 0) {
+            status = redlock_sync_hand_over(lock_, to.c_str(), within_ms);
+        }
         note_gone(status);
         return status;
     }

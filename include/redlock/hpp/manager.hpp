@@ -334,6 +334,27 @@ public:
         return detail::to_result(status);
     }
 
+    /* Hand a lock over by its keys and its token: redlock_sync_hand_over_token(). */
+    release_result
+    hand_over_token(const std::vector<std::string> &keys, const std::string &token,
+                    const std::string &to,
+                    std::chrono::milliseconds within = std::chrono::milliseconds::zero())
+    {
+        int status = do_hand_over_token(keys, token, to, within);
+
+        detail::check(status);
+        return detail::to_result(status);
+    }
+    release_result hand_over_token(const std::vector<std::string> &keys, const std::string &token,
+                                   const std::string &to, std::chrono::milliseconds within,
+                                   std::error_code &ec) noexcept
+    {
+        int status = detail::status_of([&] { return do_hand_over_token(keys, token, to, within); });
+
+        ec = detail::code(status);
+        return detail::to_result(status);
+    }
+
     /* Ask all masters who holds a key: redlock_sync_query(). If `ec` is errc::no_quorum, the result
      * has what the masters said that did reply. */
     [[nodiscard]] query_result query(const std::string &key)
@@ -656,19 +677,42 @@ private:
         return status == 0 ? std::optional<held_lock>(std::move(got)) : std::nullopt;
     }
 
-    int do_release_token(const std::vector<std::string> &keys, const std::string &token)
-    {
-        int status = detail::check_texts({{"the token", token}});
+    /* Keys as the C functions take them. They point into `keys`, which must outlive them. */
+    struct c_keys {
         std::vector<const char *> pointers;
         std::vector<std::size_t> lens;
 
-        for (const std::string &key : keys) {
-            pointers.push_back(key.data());
-            lens.push_back(key.size());
+        explicit c_keys(const std::vector<std::string> &keys)
+        {
+            for (const std::string &key : keys) {
+                pointers.push_back(key.data());
+                lens.push_back(key.size());
+            }
         }
+    };
+
+    int do_release_token(const std::vector<std::string> &keys, const std::string &token)
+    {
+        int status = detail::check_texts({{"the token", token}});
+        const c_keys c(keys);
+
         return status != 0 ? status
-                           : redlock_sync_release_token(s_, pointers.data(), lens.data(),
-                                                        pointers.size(), token.c_str());
+                           : redlock_sync_release_token(s_, c.pointers.data(), c.lens.data(),
+                                                        keys.size(), token.c_str());
+    }
+
+    int do_hand_over_token(const std::vector<std::string> &keys, const std::string &token,
+                           const std::string &to, std::chrono::milliseconds within)
+    {
+        int status = detail::check_texts({{"the token", token}, {"to", to}});
+        const c_keys c(keys);
+        std::uint32_t within_ms = 0;
+
+        detail::put(within_ms, within);
+        return status != 0
+                   ? status
+                   : redlock_sync_hand_over_token(s_, c.pointers.data(), c.lens.data(), keys.size(),
+                                                  token.c_str(), to.c_str(), within_ms);
     }
 
     redlock_sync *s_ = nullptr;
