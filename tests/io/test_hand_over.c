@@ -181,13 +181,25 @@ TEST_ROWS(a_name, names)
     must_get(&clients[2]);
 }
 
-/* The masters tell it: one round that was refused, and one that was won. */
+static uint32_t tries_of(const struct client *c)
+{
+    uint32_t tries;
+
+    redlock_lock_effort(c->handle, &tries, NULL);
+    return tries;
+}
+
+/* The masters tell it: it asks once more, and wins. On a busy machine it may have polled before,
+ * while the masters did not list it yet. */
 TEST(the_waiter_asks_at_once)
 {
+    uint32_t before;
+
     start_to_wait_as("b");
+    before = tries_of(&clients[1]);
     ck_assert_int_eq(hand_over_and_wait(&clients[0], "b", LONG_MS), REDLOCK_OK);
     must_get(&clients[1]);
-    ck_assert_uint_eq(clients[1].got.tries, 2);
+    ck_assert_uint_eq(clients[1].got.tries, before + 1);
 }
 
 static void on_query(const struct redlock_query_result *result, int status, void *arg)
