@@ -11,8 +11,15 @@
 -- ARGV[5]  the entry for the audit stream (audit.lua), or left out. It is added when a key had the
 --          token.
 --
--- Answers as release.lua, where 2 says that somebody in a wait queue was told. A master that cannot
--- set the reservation (OOM) deletes the key instead, and wakes the first who waits for it.
+-- Answers   2    all keys had the token, and somebody who waits for one was told
+--           1    all keys had the token
+--           0    some keys were not there
+--          -1    some keys have another value
+--          -ERR  the first key with another value is no string (WRONGTYPE), or must not be read
+--          {error, answer}  the answer, and why no entry could be added to the audit stream
+--
+-- Whatever the answer, the keys that had the token are reserved. A master that cannot set the
+-- reservation (OOM) deletes the key instead, and wakes the first who waits for it.
 -- Uses: effects, waiting, audit
 
 local _, leave, announce = waiting(waiting_suffix)

@@ -26,6 +26,9 @@ TAKEN_B = 'SET b other'
 LIST = 'a:redlock-waiting'
 FULL = 'EVAL "for i = 1, 1024 do redis.call(\'ZADD\', KEYS[1], i, i) end" 1 ' + LIST
 
+RESERVED = 'for:7f:x'
+LIFE = 'EVAL "return redis.call(\'PTTL\', KEYS[1]) <= 9000 and 1 or 0" 1 a'
+
 ENTRY = 'EVAL "return table.concat(redis.call(\'XRANGE\', KEYS[1], \'-\', \'+\')[1][2], \' \')" 1 s'
 AUDIT = ' s 9 event x id 7f'
 SPOILT = 'SET s string'
@@ -64,6 +67,36 @@ CASES = {
          {'EXISTS a': '0'}),
         ('{error, answer}', [SET_A, 'SADD b x', SPOILT], 'a b , me ' + AUDIT,
          NOT_ADDED + r'\(error\) WRONGTYPE .*', {'EXISTS a': '0'}),
+    ],
+    'hand_over': [
+        ('2', [SET_A, f'ZADD {LIST} 5 x 6 live'], f'a , me x {RESERVED} 9000', r'\(integer\) 2',
+         {f'ZRANGE {LIST} 0 -1': 'live', 'GET a': RESERVED, LIFE: '1'}),
+        ('1', ['SET a me PX 3000', f'ZADD {LIST} 5 x 6 y'], f'a , me x {RESERVED} 9000',
+         r'\(integer\) 1', {f'ZRANGE {LIST} 0 -1': 'y', 'GET a': RESERVED, 'EVAL "return '
+         'redis.call(\'PTTL\', KEYS[1]) <= 3000 and 1 or 0" 1 a': '1'}),
+        ('1', [SET_A, SET_B], f'a b , me  {RESERVED} 9000', r'\(integer\) 1',
+         {'GET a': RESERVED, 'GET b': RESERVED}),
+        ('0', [SET_A], f'a b , me  {RESERVED} 9000', r'\(integer\) 0',
+         {'GET a': RESERVED, 'EXISTS b': '0'}),
+        ('0', [f'ZADD {LIST} 5 x 6 live'], f'a , me x {RESERVED} 9000', r'\(integer\) 0',
+         {f'EXISTS {LIST} a': '0'}),
+        ('-1', [SET_A, TAKEN_B], f'a b , me  {RESERVED} 9000', r'\(integer\) -1',
+         {'GET a': RESERVED, 'GET b': 'other'}),
+        ('-ERR', [SET_A, 'SADD b x'], f'b a , me  {RESERVED} 9000', r'\(error\) WRONGTYPE .*',
+         {'GET a': RESERVED}),
+        ('2', [SET_A, f'ZADD {LIST} 6 live', 'CONFIG SET maxmemory 1'], f'a , me  {RESERVED} 9000',
+         r'\(integer\) 2', {'CONFIG SET maxmemory 0': 'OK', 'EXISTS a': '0'}),
+        ('2', [SET_A, f'ZADD {LIST} 7 live'], f'a , me  {RESERVED} 9000' + AUDIT, r'\(integer\) 2',
+         {ENTRY: 'event x id 7f key a', 'GET a': RESERVED}),
+        ('-1', [SET_A, TAKEN_B], f'a b , me  {RESERVED} 9000' + AUDIT, r'\(integer\) -1',
+         {ENTRY: 'event x id 7f key a key b', 'GET a': RESERVED}),
+        ('0', [], f'a , me  {RESERVED} 9000' + AUDIT, r'\(integer\) 0', {'EXISTS s a': '0'}),
+        ('-1', ['SET a other'], f'a , me  {RESERVED} 9000' + AUDIT, r'\(integer\) -1',
+         {'EXISTS s': '0'}),
+        ('{error, answer}', [SET_A, SPOILT], f'a , me  {RESERVED} 9000' + AUDIT,
+         NOT_ADDED + r'\(integer\) 1', {'GET a': RESERVED}),
+        ('{error, answer}', [SET_A, 'SADD b x', SPOILT], f'a b , me  {RESERVED} 9000' + AUDIT,
+         NOT_ADDED + r'\(error\) WRONGTYPE .*', {'GET a': RESERVED}),
     ],
     'wait': [
         ("{0, -2, ''}", [f'ZADD {LIST} 5 x 6 us 7 live'], 'a b , us 9 0 9000',
