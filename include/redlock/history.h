@@ -26,13 +26,16 @@ enum redlock_history_kind {
     /* `by` has taken it away from its holder. */
     REDLOCK_HISTORY_BROKEN = 3,
     REDLOCK_HISTORY_RELEASED = 4,
+    /* Its holder has released it so that only `to` could acquire it for a while:
+     * redlock_hand_over(). Whether `to` did is an event of its own. */
+    REDLOCK_HISTORY_HANDED_OVER = 5,
     /* It had ended before its holder released it. */
-    REDLOCK_HISTORY_LOST = 5,
+    REDLOCK_HISTORY_LOST = 6,
     /* A round that was not won has given back what some masters had granted. */
-    REDLOCK_HISTORY_WITHDRAWN = 6,
-    /* No master says so: the lock was acquired again, and nobody had released or broken it. Its
-     * time is that of the next acquisition. */
-    REDLOCK_HISTORY_EXPIRED = 7
+    REDLOCK_HISTORY_WITHDRAWN = 7,
+    /* No master says so: the lock was acquired again, and nobody had ended it. Its time is that of
+     * the next acquisition. */
+    REDLOCK_HISTORY_EXPIRED = 8
 };
 
 /* Everything in it is borrowed: it lives until the callback returns. */
@@ -45,10 +48,11 @@ struct redlock_history_event {
     uint64_t time_ms;
     /* The first 8 hex digits of the token, as in a trace; "" for a token of another library. */
     const char *id;
-    /* The owner text of the lock, and who broke it, with the reason; "" for none. As the masters
-     * have them: any bytes, cut to 255. */
+    /* The owner text of the lock; who broke it, with the reason; and whom it was handed over to.
+     * "" for none. As the masters have them: any bytes, cut to 255. */
     const char *owner;
     const char *by;
+    const char *to;
     /* The fencing token; 0: the lock has none, or nobody wrote it. For an acquisition the largest
      * number of these masters: that of a release is the one that its holder had. */
     uint64_t fencing_token;

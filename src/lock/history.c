@@ -180,7 +180,7 @@ static void take_entry(struct part *p, const struct rlk_reply *field)
                                  .ttl_ms = (uint32_t)number_in(&field[6])};
     copy_text(e->id, sizeof(e->id), &field[2]);
     copy_text(e->owner, sizeof(e->owner), &field[3]);
-    copy_text(e->by, sizeof(e->by), &field[4]);
+    copy_text(e->other, sizeof(e->other), &field[4]);
     p->entries++;
     p->since_ms = e->ms;
 }

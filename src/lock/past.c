@@ -13,9 +13,10 @@
 enum redlock_history_kind rlk_past_kind(const char *event)
 {
     static const char *const names[] = {
-        [REDLOCK_HISTORY_ACQUIRED] = "acquired", [REDLOCK_HISTORY_ADOPTED] = "adopted",
-        [REDLOCK_HISTORY_BROKEN] = "broken",     [REDLOCK_HISTORY_RELEASED] = "released",
-        [REDLOCK_HISTORY_LOST] = "lost",         [REDLOCK_HISTORY_WITHDRAWN] = "withdrawn"};
+        [REDLOCK_HISTORY_ACQUIRED] = "acquired",  [REDLOCK_HISTORY_ADOPTED] = "adopted",
+        [REDLOCK_HISTORY_BROKEN] = "broken",      [REDLOCK_HISTORY_RELEASED] = "released",
+        [REDLOCK_HISTORY_LOST] = "lost",          [REDLOCK_HISTORY_HANDED_OVER] = "handed over",
+        [REDLOCK_HISTORY_WITHDRAWN] = "withdrawn"};
     unsigned i;
 
     for (i = 1; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -90,6 +91,7 @@ static void add_to(struct redlock_history_event *event, const struct rlk_past_en
 static size_t take_event(const struct rlk_past_entry *entries, size_t n,
                          struct redlock_history_event *ret)
 {
+    bool handed_over = entries->kind == REDLOCK_HISTORY_HANDED_OVER;
     uint64_t times[RLK_MAX_NODES];
     unsigned n_times = 0;
     size_t i;
@@ -98,7 +100,8 @@ static size_t take_event(const struct rlk_past_entry *entries, size_t n,
                                           .kind = entries->kind,
                                           .id = entries->id,
                                           .owner = entries->owner,
-                                          .by = entries->by};
+                                          .by = handed_over ? "" : entries->other,
+                                          .to = handed_over ? entries->other : ""};
     for (i = 0; i < n && belongs_to(&entries[i], ret); i++) {
         if (!(ret->masters & rlk_mask_bit(entries[i].node))) {
             times[n_times++] = moment_of(&entries[i]);
@@ -146,7 +149,7 @@ static bool is_beginning(const struct redlock_history_event *e)
 static bool is_end(const struct redlock_history_event *e)
 {
     return e->kind == REDLOCK_HISTORY_BROKEN || e->kind == REDLOCK_HISTORY_RELEASED ||
-           e->kind == REDLOCK_HISTORY_LOST;
+           e->kind == REDLOCK_HISTORY_HANDED_OVER || e->kind == REDLOCK_HISTORY_LOST;
 }
 
 static bool shows_holder(const struct redlock_history_event *e)

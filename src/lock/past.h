@@ -23,7 +23,8 @@ struct rlk_past_entry {
     enum redlock_history_kind kind;
     uint64_t fence;
     uint32_t ttl_ms;
-    char id[RLK_PAST_ID], owner[RLK_PAST_TEXT], by[RLK_PAST_TEXT];
+    char id[RLK_PAST_ID], owner[RLK_PAST_TEXT];
+    char other[RLK_PAST_TEXT]; /* who broke it, or whom it was handed over to */
 };
 
 /* The masters whose entries these are. */

@@ -12,10 +12,11 @@
 --
 -- `next` is ARGV[2] for the next part, or '' when this was the last one; `oldest` is the id of the
 -- last entry that was looked at, or ''; `there` is 0 when there is no stream. For each entry follow
--- its id and its fields event, id, owner, by, fence and ttl: '' where it lacks one. Servers before
--- 6.2 know no range without its ends, so `next` is the id before the last one.
+-- its id and its fields event, id, owner, by, fence and ttl: '' where it lacks one. Instead of `by`
+-- an entry of a hand-over has `to`, which comes in its place. Servers before 6.2 know no range without
+-- its ends, so `next` is the id before the last one.
 
-local places = {event = 1, id = 2, owner = 3, by = 4, fence = 5, ttl = 6}
+local places = {event = 1, id = 2, owner = 3, by = 4, to = 4, fence = 5, ttl = 6}
 
 -- Returns the values of the fields; nil when the entry is about other keys.
 local function values_of(fields)

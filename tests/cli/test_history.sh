@@ -13,7 +13,7 @@ assert ($1), seen" "$work/out"
 }
 
 # events: what the lines say happened, in their order.
-events() { awk '{print $2}' "$work/out" | tr '\n' ' '; }
+events() { cut -c 26-36 "$work/out" | sed 's/ *$//' | tr '\n' ' '; }
 
 # --- no stream ---
 
@@ -72,6 +72,18 @@ check "--limit shows the newest" [ "$(events)" = "broken " ]
 says "there are events before " "and says that there are others"
 run "$REDLOCK" history gone --since 1ms
 check "--since leaves out what is older" [ ! -s "$work/out" ]
+
+"$REDLOCK" acquire given --owner dan --ttl 4m >"$work/token"
+"$REDLOCK" release given --token "$(cat "$work/token")" --to eve --within 100ms 2>/dev/null
+check_given() { until "$REDLOCK" acquire given --owner fay --ttl 4m >"$work/token" 2>&1; do :; done; }
+check "the reservation ends" check_given
+run "$REDLOCK" history given
+check "a hand-over ends a lock" [ "$(events)" = "acquired handed over acquired " ]
+prints ", held by dan, to eve, on " "and says to whom"
+run "$REDLOCK" history given --json
+check "so does the JSON" json "
+    events[0]['ended'] and events[0]['to'] is None and events[1]['event'] == 'handed over' and
+    events[1]['to'] == 'eve' and events[1]['by'] is None"
 
 # --- rounds that were lost, and owners ---
 

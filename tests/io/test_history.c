@@ -31,7 +31,8 @@ static struct seen {
     uint64_t n_events, since_ms;
     size_t read;
     struct redlock_history_event last;
-    char owner[64], by[64], id[16];
+    int first_ended;
+    char owner[64], by[64], to[64], id[16];
     int reads[FARM_MOST], streams[FARM_MOST];
     char errors[FARM_MOST][300];
 } seen;
@@ -50,8 +51,9 @@ static void copy_masters(const struct redlock_history_result *history)
 
 static void copy_events(const struct redlock_history_result *history)
 {
-    static const char *const names[] = {"?",        "acquired", "adopted",   "broken",
-                                        "released", "lost",     "withdrawn", "expired"};
+    static const char *const names[] = {"?",      "acquired",  "adopted",
+                                        "broken", "released",  "handed over",
+                                        "lost",   "withdrawn", "expired"};
     size_t i, used = 0;
 
     for (i = 0; i < history->n_events && used < sizeof(seen.events); i++) {
@@ -61,8 +63,10 @@ static void copy_events(const struct redlock_history_result *history)
         used += (size_t)snprintf(seen.events + used, sizeof(seen.events) - used, "%s%s %x",
                                  i ? ", " : "", names[e->kind], (unsigned)e->masters);
         seen.last = *e;
+        seen.first_ended = history->events[0]->ended;
         snprintf(seen.owner, sizeof(seen.owner), "%s", e->owner);
         snprintf(seen.by, sizeof(seen.by), "%s", e->by);
+        snprintf(seen.to, sizeof(seen.to), "%s", e->to);
         snprintf(seen.id, sizeof(seen.id), "%s", e->id);
     }
 }
@@ -136,6 +140,23 @@ TEST(a_lock_and_its_release_are_read)
     ck_assert_uint_eq(seen.last.fencing_token, fence);
     ck_assert_uint_eq(seen.read, 3);
     ck_assert_uint_eq(seen.since_ms, 0);
+}
+
+TEST(a_hand_over_is_an_end_and_says_to_whom)
+{
+    struct outcome_released released = {0};
+    struct outcome got;
+
+    start(3);
+    got = farm_must_acquire(&f, "k");
+    ck_assert_int_eq(redlock_hand_over(got.lock, "bob", 0, outcome_on_released, &released), 0);
+    loop_must(f.base, &released.calls);
+    loop_settle(f.base);
+    read_history();
+    ck_assert_str_eq(seen.events, "acquired 7, handed over 7");
+    ck_assert_str_eq(seen.to, "bob");
+    ck_assert_str_eq(seen.by, "");
+    ck_assert_int_eq(seen.first_ended, 1);
 }
 
 TEST(other_keys_are_left_out)

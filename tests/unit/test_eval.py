@@ -34,6 +34,7 @@ AUDIT = ' s 9 event x id 7f'
 SPOILT = 'SET s string'
 ADD_A = 'XADD s 5-0 event lost id 7f owner me ttl 60 fence 3 key z key a other x'
 ADD_B = 'XADD s 6-7 event x key b'
+ADD_GIVEN = 'XADD s 5-0 event given to you key a'
 NOT_ADDED = r'1\) \(error\) WRONGTYPE .*\n2\) '
 
 ALL_RIGHTS = {'ACL SETUSER default +@all': 'OK'}
@@ -210,6 +211,8 @@ CASES = {
         ('{next, oldest, there, ...}', [ADD_A, ADD_B], 's , a + - 9 9',
          r'1\) ""\n 2\) "5-0"\n 3\) \(integer\) 1\n 4\) "5-0"\n 5\) "lost"\n 6\) "7f"\n 7\) "me"\n'
          r' 8\) ""\n 9\) "3"\n10\) "60"', {}),
+        ('{next, oldest, there, ...}', [ADD_GIVEN], 's , a + - 9 9',
+         r'(.|\n)* 5\) "given"\n 6\) ""\n 7\) ""\n 8\) "you"\n 9\) ""\n10\) ""', {}),
         ('{next, oldest, there, ...}', [ADD_A, ADD_B], 's , a + - 1 9',
          r'1\) "6-6"\n2\) "6-7"\n3\) \(integer\) 1', {}),
         ('{next, oldest, there, ...}', [ADD_A, ADD_B], 's , a 6-6 - 1 9',

@@ -46,8 +46,9 @@ static void add_on(uint64_t ms, unsigned first, unsigned last, const char *event
 /* "acquired a 7" for each event: what, whose, on which masters; "!" behind a lost round. */
 static void must_be(const char *expected)
 {
-    static const char *const names[] = {"?",        "acquired", "adopted",   "broken",
-                                        "released", "lost",     "withdrawn", "expired"};
+    static const char *const names[] = {"?",      "acquired",  "adopted",
+                                        "broken", "released",  "handed over",
+                                        "lost",   "withdrawn", "expired"};
     char text[512] = "";
     size_t n = rlk_past_events(entries, n_entries, &masters, events), i, used = 0;
 
@@ -208,9 +209,9 @@ TEST(a_lock_that_is_acquired_again_without_a_release_has_expired)
 }
 
 /* _i: what ended it. */
-TEST_LOOP(what_ended_otherwise_has_not_expired, 0, 3)
+TEST_LOOP(what_ended_otherwise_has_not_expired, 0, 4)
 {
-    static const char *const ends[] = {"released", "lost", "broken"};
+    static const char *const ends[] = {"released", "lost", "broken", "handed over"};
     char expected[64];
 
     begin(3);
@@ -219,6 +220,28 @@ TEST_LOOP(what_ended_otherwise_has_not_expired, 0, 3)
     add_on(50, 0, 3, "acquired", "b");
     snprintf(expected, sizeof(expected), "acquired a 7, %s a 7, acquired b 7", ends[_i]);
     must_be(expected);
+    ck_assert_int_eq(events[0].ended, 1);
+}
+
+/* What was pending when the call ended is an ordinary release [H4]. */
+TEST(a_hand_over_that_reached_few_masters_is_followed_by_a_release)
+{
+    begin(3);
+    add_on(10, 0, 3, "acquired", "a");
+    add_on(50, 0, 2, "handed over", "a");
+    add(70, 2, "released", "a");
+    must_be("acquired a 7, handed over a 3, released a 4");
+    ck_assert_int_eq(events[0].ended, 1);
+}
+
+/* _i: which event. */
+TEST_LOOP(a_break_is_by_somebody_and_a_hand_over_to_somebody, 0, 2)
+{
+    begin(1);
+    snprintf(add(10, 0, _i ? "handed over" : "broken", "a")->other, RLK_PAST_TEXT, "ann");
+    must_be(_i ? "handed over a 1" : "broken a 1");
+    ck_assert_str_eq(events[0].by, _i ? "" : "ann");
+    ck_assert_str_eq(events[0].to, _i ? "ann" : "");
 }
 
 /* The holder noticed it only when somebody else had the lock. */

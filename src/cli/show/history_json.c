@@ -35,6 +35,7 @@ static void print_event(const struct redlock *rl, const struct redlock_history_e
     cli_json_text(stdout, "id", e->id[0] ? e->id : NULL);
     cli_json_text(stdout, "owner", e->owner);
     cli_json_text(stdout, "by", e->by[0] ? e->by : NULL);
+    cli_json_text(stdout, "to", e->to[0] ? e->to : NULL);
     cli_json_number(stdout, "fencing_token", e->fencing_token != 0, (int64_t)e->fencing_token);
     cli_json_number(stdout, "ttl_ms", e->ttl_ms != 0, e->ttl_ms);
     print_masters(rl, "masters", e->masters, n);

@@ -16,8 +16,8 @@ const char *cli_history_kind(int kind)
     static const char *const names[] = {
         [REDLOCK_HISTORY_ACQUIRED] = "acquired", [REDLOCK_HISTORY_ADOPTED] = "adopted",
         [REDLOCK_HISTORY_BROKEN] = "broken",     [REDLOCK_HISTORY_RELEASED] = "released",
-        [REDLOCK_HISTORY_LOST] = "lost",         [REDLOCK_HISTORY_WITHDRAWN] = "withdrawn",
-        [REDLOCK_HISTORY_EXPIRED] = "expired"};
+        [REDLOCK_HISTORY_LOST] = "lost",         [REDLOCK_HISTORY_HANDED_OVER] = "handed over",
+        [REDLOCK_HISTORY_EXPIRED] = "expired",   [REDLOCK_HISTORY_WITHDRAWN] = "withdrawn"};
     bool known = kind > 0 && (size_t)kind < sizeof(names) / sizeof(names[0]);
 
     return known ? names[kind] : "unknown";
@@ -70,9 +70,10 @@ static void print_event(const struct redlock *rl, const struct redlock_history_e
     char time[CLI_HISTORY_TIME];
 
     cli_history_time(e->time_ms, time);
-    printf("%s %-9s %s", time, cli_history_kind((int)e->kind), e->id[0] ? e->id : "-");
+    printf("%s %-11s %s", time, cli_history_kind((int)e->kind), e->id[0] ? e->id : "-");
     print_text(", held by ", e->owner);
     print_text(", by ", e->by);
+    print_text(", to ", e->to);
     if (e->fencing_token) {
         printf(", fencing token %" PRIu64, e->fencing_token);
     }
