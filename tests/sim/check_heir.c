@@ -28,7 +28,8 @@ static bool was_well(const struct world *w, const struct heir *h, unsigned node)
 
     return s->state == SERVER_RUNS && s->stamp == h->stamps[node] && s->ended_us < h->began_us &&
            s->forgot_us < h->began_us && s->refuses_us < h->began_us &&
-           p->there_clear_us < h->began_us && p->back_clear_us < h->began_us;
+           s->loading_us < h->began_us && p->there_clear_us < h->began_us &&
+           p->back_clear_us < h->began_us;
 }
 
 static void check_key(struct world *w, const struct heir *h, const struct inherited *x,

@@ -102,7 +102,7 @@ static void start(struct world *w)
     unsigned i;
 
     w->harmed = w->moved = w->o.broken != ASSUME_ALL;
-    w->effort.successor = NONE;
+    w->effort.successor = w->effort.former = NONE;
     for (i = 0; i < w->o.nodes; i++) {
         server_init(w, i);
     }

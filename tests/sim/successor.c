@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/draw.h"
@@ -97,6 +98,8 @@ static void expect(struct world *w, const struct worker *from, const struct work
         w->effort.successor = successor->client * SIM_WORKERS + successor->index;
         w->effort.reserved_us = w->now_us + life_us - life_us / 20;
         w->effort.must_get = waits_in_queue(successor) && life_us > enough_us(w);
+        w->effort.former = from->claim;
+        w->effort.handed_us = w->now_us;
     }
 }
 
@@ -129,10 +132,25 @@ int successor_resign(struct world *w, struct worker *k)
     return redlock_election_hand_over(k->candidacy.election, to, within_ms);
 }
 
+/* [H4] A reservation appears only where the token was. Of the queue masters two may be without it:
+ * they wake everybody who asks, so each client asks at the end of each back-off. The first ones are
+ * short, and the longer ones half of the longest on average. */
+void successor_count_polls(struct world *w)
+{
+    unsigned former = w->effort.former;
+    uint64_t gap_us = w->now_us - w->effort.handed_us;
+
+    w->effort.former = NONE;
+    if (former != NONE && rlk_mask_count(w->claims[former].deleted) + 1 < w->o.nodes) {
+        w->effort.polls += w->o.clients * (4 + 3 * gap_us / w->o.retry_max_us);
+    }
+}
+
 void successor_acquired(struct world *w, const struct worker *k)
 {
     unsigned successor = w->effort.successor;
 
+    successor_count_polls(w);
     w->effort.successor = NONE;
     if (successor == NONE || successor == k->client * SIM_WORKERS + k->index) {
         return;

@@ -25,6 +25,9 @@ void successor_reserve(struct world *w, unsigned former, const char *to, uint32_
  * As redlock_election_resign(). Called inside its process. */
 int successor_resign(struct world *w, struct worker *k);
 
+/* Nobody has got the lock that was handed over last until now: count what that may have cost. */
+void successor_count_polls(struct world *w);
+
 /* A worker has got its lock. */
 void successor_acquired(struct world *w, const struct worker *k);
 

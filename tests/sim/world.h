@@ -452,6 +452,10 @@ struct effort {
     bool must_get;        /* it waited in the queue */
     uint64_t reserved_us; /* true time: nobody else can get it before */
     unsigned hand_overs;  /* each tells everybody who waits */
+    unsigned former;      /* the claim that was handed over last, as `successor`; or NONE */
+    uint64_t handed_us;   /* true time: when */
+    uint64_t polls;       /* rounds that waiters may have begun because a reservation was missing on
+                             two servers or more */
 };
 
 /* A lock that its user has left to its time: `redlock lock --at-least`. Nobody else gets it before
