@@ -388,12 +388,13 @@ static struct value left_value(const struct world *w, unsigned server, unsigned 
  * was not there. */
 static void release(struct world *w, unsigned server, struct message *m)
 {
+    const struct server *s = &w->servers[server];
     struct claim *claim = world_claim(w, m->claim);
     uint64_t left = claim->keys;
     bool gone = false, taken = false, deleted = false, woken;
-    unsigned key;
+    unsigned key, reserved = 0;
 
-    if (w->servers[server].denies && w->servers[server].denied == MESSAGE_RELEASE) {
+    if (s->denies && s->denied == MESSAGE_RELEASE) {
         m->answer = ANSWER_ERROR;
         m->error = "NOPERM User worker has no permissions to run the 'evalsha' command";
         trace(w, "n%u    %s %s t%08x: denied", server, name_of(m), trace_keys(w, m->claim),
@@ -407,6 +408,7 @@ static void release(struct world *w, unsigned server, struct message *m)
         taken |= value != NONE && value != m->claim;
         if (value == m->claim) {
             write_key(w, server, key, left_value(w, server, key, m));
+            reserved |= s->keys[key].claim != NONE ? 1U << key : 0;
             claim->deleted |= (uint64_t)1 << server;
             deleted = true;
         }
@@ -415,7 +417,7 @@ static void release(struct world *w, unsigned server, struct message *m)
         auditor_add(w, server, m);
     }
     m->answer = ANSWER_INTEGER;
-    woken = wakes_release(w, server, m);
+    woken = wakes_release(w, server, m, reserved);
     m->integer = taken ? -1 : gone ? 0 : woken ? 2 : 1;
     trace(w, "n%u    %s %s t%08x: %s", server, name_of(m), trace_keys(w, m->claim), m->claim,
           m->integer > 0    ? m->kind == MESSAGE_HAND_OVER ? "reserved" : "deleted"

@@ -419,7 +419,7 @@ static bool announce(struct world *w, unsigned server, unsigned key, unsigned re
     return told;
 }
 
-bool wakes_release(struct world *w, unsigned server, const struct message *m)
+bool wakes_release(struct world *w, unsigned server, const struct message *m, unsigned reserved)
 {
     uint64_t left = m->wakes ? world_claim(w, m->claim)->keys : 0;
     bool woken = false;
@@ -429,7 +429,7 @@ bool wakes_release(struct world *w, unsigned server, const struct message *m)
         unsigned value = server_look_up(w, server, key);
 
         woken |= leave(w, server, key, m->channel, value == NONE);
-        if (value != NONE && value == m->reservation) {
+        if (reserved >> key & 1) {
             woken |= announce(w, server, key, value);
         }
     }

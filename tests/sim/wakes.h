@@ -23,14 +23,14 @@ void wakes_flushed(struct world *w, unsigned server);
 /* A key that somebody tracks ends about now. */
 void wakes_on_expiry(struct world *w, unsigned server, unsigned key);
 
-/* The scripts: wait, leave, and the part of a release that wakes; returns whether somebody was
- * woken. */
+/* The scripts: wait, leave, and the part of a release or hand-over that wakes or tells; returns
+ * whether somebody was woken or told. reserved: the keys that it has just reserved. */
 void wakes_wait(struct world *w, unsigned server, struct message *m);
 void wakes_leave(struct world *w, unsigned server, struct message *m);
+bool wakes_release(struct world *w, unsigned server, const struct message *m, unsigned reserved);
+
 /* Whether somebody is in the waiting list of a key. */
 bool wakes_is_listed(struct world *w, unsigned server, unsigned key);
-
-bool wakes_release(struct world *w, unsigned server, const struct message *m);
 
 /* The lists are gone with the data. */
 void wakes_forget_lists(struct world *w, unsigned server);
