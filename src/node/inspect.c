@@ -232,7 +232,7 @@ static void schedule_next(struct rlk_node *n, uint64_t now_us)
     if (pause_us > 0) {
         pause_us =
             rlk_inspection_pause_us(&n->quarantine, pause_us, is_relied_on(n, now_us), now_us);
-    } else if ((inspects(n) || !rlk_upkeep_is_allowed(n))) {
+    } else if (inspects(n) || !rlk_upkeep_is_allowed(n)) {
         pause_us = ASK_AGAIN_US;
     }
     n->inspection_pause_us = pause_us;
