@@ -393,7 +393,7 @@ static const char *trouble_of_part(struct rlk_history *h, unsigned node, uint64_
     return trouble[0] ? trouble : rlk_trouble_rows[RLK_TROUBLE_HISTORY_UNFINISHED].sentence;
 }
 
-/* What the masters know, and since when all do that have more entries than are wanted. */
+/* What the masters know, and which have more entries than are wanted. */
 static void sum_up_masters(struct rlk_history *h, struct rlk_past_masters *ret)
 {
     unsigned i;
@@ -404,9 +404,23 @@ static void sum_up_masters(struct rlk_history *h, struct rlk_past_masters *ret)
 
         ret->since_ms[i] = p->since_ms;
         if (p->more || (p->next[0] && p->entries >= h->options.limit)) {
-            ret->from_ms = rlk_time_max(ret->from_ms, p->since_ms);
+            ret->cut |= rlk_mask_bit(i);
         }
     }
+}
+
+/* Since when all those know that were cut, or a little earlier: the first event may be one that all
+ * of them have sent. */
+static uint64_t begin_ms(const struct rlk_past_masters *m,
+                         const struct redlock_history_event *events, size_t n)
+{
+    uint64_t left = m->cut, from_ms = 0;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        from_ms = rlk_time_max(from_ms, m->since_ms[node]);
+    }
+    return n ? rlk_time_min(from_ms, events->time_ms) : from_ms;
 }
 
 /* `shown` and `list` have room for each master. */
@@ -446,8 +460,8 @@ static void report_events(struct rlk_history *h, struct redlock_history_event *e
 
     sum_up_masters(h, &masters);
     show_masters(h, shown, nodes, &history);
-    history.since_ms = masters.from_ms;
     history.n_events = rlk_past_events(h->entries, h->n_entries, &masters, events);
+    history.since_ms = begin_ms(&masters, events, history.n_events);
     for (i = 0; i < history.n_events; i++) {
         list[i] = &events[i];
     }

@@ -199,12 +199,20 @@ static int compare_events(const void *a, const void *b)
     return order ? order : compare(x->kind, y->kind);
 }
 
-static size_t leave_out_before(struct redlock_history_event *events, size_t n, uint64_t from_ms)
+/* Whether a master may have an entry of it that it has not sent. */
+static bool is_cut(const struct rlk_past_masters *m, const struct redlock_history_event *e)
 {
-    size_t i = 0;
+    return (m->cut & ~e->masters & ~knowing(m, ms_of(e))) != 0;
+}
 
-    while (i < n && ms_of(&events[i]) < from_ms) {
-        i++;
+/* The last event that may be incomplete, and all before it. */
+static size_t leave_out_cut(const struct rlk_past_masters *m, struct redlock_history_event *events,
+                            size_t n)
+{
+    size_t i = n;
+
+    while (i > 0 && !is_cut(m, &events[i - 1])) {
+        i--;
     }
     memmove(events, events + i, (n - i) * sizeof(events[0]));
     return n - i;
@@ -265,7 +273,7 @@ size_t rlk_past_events(struct rlk_past_entry *entries, size_t n,
         judge_token(masters, events + i, of_token);
     }
     qsort(events, n_events, sizeof(events[0]), compare_events);
-    n_events = leave_out_before(events, n_events, masters->from_ms);
+    n_events = leave_out_cut(masters, events, n_events);
     n_events = add_expiries(events, n_events, ret);
     for (i = 0; i < n_events; i++) {
         ret[i].time_ms = ms_of(&ret[i]);

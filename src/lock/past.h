@@ -31,7 +31,7 @@ struct rlk_past_entry {
 struct rlk_past_masters {
     unsigned n;
     uint64_t since_ms[63]; /* since when each knows; UINT64_MAX: it knows nothing */
-    uint64_t from_ms;      /* events before this are left out */
+    uint64_t cut;          /* have older entries than those that they have sent */
 };
 
 /* The kind with this name; 0: none has it. */

@@ -298,11 +298,36 @@ TEST(all_locks_of_one_master_may_have_expired)
 TEST(what_not_all_can_have_sent_is_left_out)
 {
     begin(3);
-    masters.from_ms = 50;
+    masters.cut = 6;
+    masters.since_ms[1] = masters.since_ms[2] = 50;
     add_on(10, 0, 1, "acquired", "a");
     add_on(40, 0, 1, "released", "a");
     add_on(60, 0, 3, "acquired", "b");
     must_be("acquired b 7");
+}
+
+/* Each has sent its last entry alone. The time of the event is before one of these. */
+TEST(what_all_have_sent_is_shown)
+{
+    begin(3);
+    masters.cut = 7;
+    masters.since_ms[0] = 10;
+    masters.since_ms[1] = 11;
+    masters.since_ms[2] = 12;
+    add_on(10, 0, 3, "released", "a");
+    must_be("released a 7");
+}
+
+/* Two have sent the newer one of two events, and the third the older one. */
+TEST(what_comes_before_an_event_that_is_cut_is_left_out)
+{
+    begin(3);
+    masters.cut = 7;
+    masters.since_ms[0] = masters.since_ms[1] = 60;
+    masters.since_ms[2] = 10;
+    add(10, 2, "acquired", "a");
+    add_on(60, 0, 2, "released", "a");
+    must_be("released a 3");
 }
 
 TEST(other_words_are_no_kind)
