@@ -264,6 +264,9 @@ size_t rlk_past_events(struct rlk_past_entry *entries, size_t n,
     struct redlock_history_event *events = ret + n;
     size_t i, n_events = 0, of_token;
 
+    if (n == 0) {
+        return 0;
+    }
     qsort(entries, n, sizeof(entries[0]), compare_entries);
     for (i = 0; i < n; n_events++) {
         i += take_event(entries + i, n - i, &events[n_events]);

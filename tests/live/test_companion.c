@@ -1019,7 +1019,7 @@ TEST(ten_thousand_locks_are_released)
     site_start_open(&s, 3);
     p = start(hold_many);
     hear(&p, 'h');
-    ck_assert_str_eq(master_ask(s.masters[0], "DBSIZE"), "10000");
+    site_wait_answer(&s, 0, "10000", "DBSIZE");
     kill_program(&p);
     site_wait_clean(&s);
     wait_for_no_companion(p.pid);
