@@ -26,6 +26,19 @@
 /* No number that the program uses. */
 #define AWAY (RLK_SPAWN_FIRST_FD + RLK_SPAWN_FILES)
 
+/* ThreadSanitizer loses track of the thread that waits when others use its memory. In its builds
+ * they get a copy, and a failed exec is not reported. */
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+#ifdef __SANITIZE_THREAD__
+#define SHARED 0
+#else
+#define SHARED CLONE_VM
+#endif
+
 /* Sanitizers would take the stack for that of the thread that waits. */
 #define ON_A_STACK_OF_ITS_OWN __attribute__((no_sanitize("address", "thread", "undefined")))
 
@@ -69,8 +82,8 @@ bool rlk_spawn_find(const char *name, char *path, size_t size)
 
 /* ---- in the new processes ---- */
 
-/* Not by the functions of libc, which ThreadSanitizer replaces: it would take what they do for that
- * of the thread that waits. All file descriptors are away from the numbers that are wanted. */
+/* Not by the functions of libc, which sanitizers replace. All file descriptors are away from the
+ * numbers that are wanted. */
 ON_A_STACK_OF_ITS_OWN static bool put_file(int fd, int number)
 {
     return syscall(SYS_dup3, fd, number, 0) == number;
@@ -107,7 +120,7 @@ ON_A_STACK_OF_ITS_OWN static int start_program(void *arg)
 {
     struct start *s = arg;
 
-    if (clone(become_program, s->stacks + 2 * STACK, CLONE_VM | CLONE_VFORK, s) < 0) {
+    if (clone(become_program, s->stacks + 2 * STACK, SHARED | CLONE_VFORK, s) < 0) {
         s->error = errno;
     }
     end_process(0);
@@ -174,7 +187,7 @@ static void clone_child(struct start *s)
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    child = clone(start_program, s->stacks + STACK, CLONE_VM | CLONE_VFORK, s);
+    child = clone(start_program, s->stacks + STACK, SHARED | CLONE_VFORK, s);
     if (child < 0) {
         s->error = errno;
     }
