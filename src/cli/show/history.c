@@ -154,8 +154,11 @@ static void on_history(const struct redlock_history_result *result, int status, 
 
 static uint64_t since_ms(const struct history *history)
 {
-    uint64_t now_ms = (uint64_t)time(NULL) * 1000;
+    struct timespec now;
+    uint64_t now_ms;
 
+    clock_gettime(CLOCK_REALTIME, &now);
+    now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
     return history->since_ms && history->since_ms < now_ms ? now_ms - history->since_ms : 0;
 }
 
