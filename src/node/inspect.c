@@ -13,7 +13,6 @@
 #include "node/hello.h"
 #include "node/info.h"
 #include "node/node.h"
-#include "node/options.h"
 #include "node/talk.h"
 #include "node/upkeep.h"
 #include "scripts/scripts.h"
@@ -300,11 +299,14 @@ void rlk_inspect_rely(struct rlk_node *n, uint64_t now_us)
 {
     uint64_t period_us = n->options->inspection_us;
 
-    if (period_us == 0 || n->inspection_pause_us <= period_us) {
+    if (period_us == 0) {
         return;
     }
     if (rlk_inspection_is_old(&n->inspection, period_us, now_us)) {
         rlk_inspect_ask_now(n, now_us);
+    }
+    if (n->inspection_pause_us <= period_us) {
+        return;
     }
     n->inspection_pause_us = period_us;
     rlk_timer_set(&n->loop->timers, &n->inspection_timer,

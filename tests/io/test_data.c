@@ -47,6 +47,32 @@ TEST(a_flushall_is_seen_by_the_first_round_of_a_client_that_was_idle)
     rig_must_be_quarantined(0, "its data were deleted");
 }
 
+/* [S11] The loop has not run for longer than inspection_ms, because a callback took so long: its
+ * timer is due, and the round comes before it. Once no lease is left, and once one is. */
+TEST_LOOP(a_flushall_is_seen_by_the_first_round_after_a_callback_that_took_long, 0, 2)
+{
+    struct outcome got;
+    size_t greetings, before;
+    long inspection;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, 1000);
+    ck_assert_int_eq(farm_release(&rig, farm_must_acquire(&rig, "other").lock), REDLOCK_OK);
+    loop_settle(rig.base);
+    greetings = rig_greetings(0);
+    before = fake_n_commands(rig.nodes[0], 0);
+    rig_pass_ms(_i ? 2500 : 12000);
+    model_flush(rig_model(0));
+    farm_give_away(&rig, 1, 2);
+    got = farm_acquire(&rig, "k");
+    inspection = fake_find(rig.nodes[0], 0, before, "EVAL");
+    ck_assert_int_ge(inspection, 0);
+    ck_assert_int_lt(inspection, fake_find(rig.nodes[0], 0, before, "SET k"));
+    ck_assert_int_ne(got.status, REDLOCK_OK);
+    ck_assert_int_ne(got.votes[0].vote, REDLOCK_VOTE_YES);
+    rig_wait_until_greeted(0, greetings);
+    rig_must_be_quarantined(0, "its data were deleted");
+}
+
 /* There is no inspection in between: the vote itself reads the mark. */
 TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 {
