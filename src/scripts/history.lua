@@ -31,12 +31,19 @@ local function values_of(fields)
     return found and values
 end
 
+-- The decimal number before this one, which is not 0. Lua counts exactly to 2^53 only, and an id may
+-- be larger.
+local function before(number)
+    local head, digit, zeros = string.match(number, '^(%d-)([1-9])(0*)$')
+    return (string.gsub(head .. digit - 1 .. string.rep('9', #zeros), '^0+(%d)', '%1'))
+end
+
 local function id_before(id)
     local ms, seq = string.match(id, '^(%d+)-(%d+)$')
     if seq ~= '0' then
-        return ms .. '-' .. string.format('%.0f', seq - 1)
+        return ms .. '-' .. before(seq)
     end
-    return string.format('%.0f', ms - 1)
+    return before(ms)
 end
 
 local entries = redis.call('XREVRANGE', KEYS[1], ARGV[2], ARGV[3], 'COUNT', ARGV[4])

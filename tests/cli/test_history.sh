@@ -100,6 +100,19 @@ prints '\x1b[2J' "an owner text cannot control the terminal"
 run "$REDLOCK" history esc --all --json
 check "nor break the JSON" json "events[0]['owner'] == '\\x1b[2J' and events[0]['lost_round']"
 
+# An id has 64 bits for its number, and Lua counts exactly to 2^53 only. More entries than a part has.
+for number in 1 2 3; do
+    master "$number" eval "redis.call('XADD', KEYS[1], '5-1', 'event', 'acquired', 'key', 'big:k')
+        for i = 1, 250 do
+            redis.call('XADD', KEYS[1], '5-92233720368547' .. 76900 + i, 'event', 'x', 'key', 'other')
+        end
+        return redis.call('XADD', KEYS[1], '18446744073709551615-0', 'event', 'x', 'key', 'other')" \
+        1 big:redlock:audit >/dev/null
+done
+run "$REDLOCK" history k --key-prefix big: --all
+check "what is before large ids is read" [ "$(events)" = "acquired " ]
+check "on all masters that have it" grep -q "on 3 of 5 masters" "$work/out"
+
 # --- masters that differ ---
 
 master 5 del redlock:audit >/dev/null
