@@ -175,17 +175,25 @@ static bool send_to(const struct rlk_question *q, struct rlk_draft *d, struct rl
     return q->send ? q->send(d, n, now_us) : rlk_talk_share(d, &n->link, &q->talk, now_us);
 }
 
+/* [S11] The next command of these nodes asks for a lease. */
+static void rely_on(struct redlock *rl, uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+{
+    uint64_t until_us = rlk_time_add(now_us, rlk_time_from_ms(ttl_ms)), left = nodes;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        rlk_inspect_lease(&rl->nodes[node], until_us, now_us);
+    }
+}
+
 /* Returns the nodes to which the command could not be sent. */
 static uint64_t send_each(const struct rlk_question *q, struct redlock *rl, struct rlk_draft *d,
                           uint64_t nodes, uint64_t now_us)
 {
     uint64_t unsent = 0;
-    uint64_t until_us =
-        q->left == RLK_LEFTOVER_KEYS ? rlk_time_add(now_us, rlk_time_from_ms(d->ttl_ms)) : 0;
     unsigned node;
 
     RLK_MASK_EACH (node, nodes) {
-        rlk_inspect_lease(&rl->nodes[node], until_us, now_us);
         if (!send_to(q, d, &rl->nodes[node], now_us)) {
             unsent |= rlk_mask_bit(node);
         }
@@ -203,6 +211,9 @@ static uint64_t send_all(const struct rlk_question *q, struct redlock *rl, struc
     struct rlk_draft d;
 
     rlk_draft_init(&d, claim, ttl_ms);
+    if (q->left == RLK_LEFTOVER_KEYS) {
+        rely_on(rl, nodes, ttl_ms, now_us);
+    }
     unsent = send_each(q, rl, &d, nodes & ~before, now_us);
     return unsent | send_each(q, rl, &d, nodes & before, now_us);
 }

@@ -41,7 +41,7 @@ void rlk_inspect_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64
 void rlk_inspect_ask_now(struct rlk_node *n, uint64_t now_us);
 void rlk_inspect_ask(struct rlk_node *n, uint64_t now_us);
 
-/* [S11] The next command asks for a lease that lasts until then (0: for none). _lease: if the last
+/* [S11] The next command asks for a lease that lasts until then. _lease: if the last
  * inspection was longer ago than inspection_ms, the server is inspected before it replies to that
  * command: we have not relied on it, or our loop has not run since. From now on it is inspected
  * every inspection_ms: _rely. */
@@ -49,9 +49,8 @@ void rlk_inspect_rely(struct rlk_node *n, uint64_t now_us);
 
 static inline void rlk_inspect_lease(struct rlk_node *n, uint64_t until_us, uint64_t now_us)
 {
-    if (until_us > 0 &&
-        (now_us >= n->leased_us ||
-         rlk_inspection_is_old(&n->inspection, n->options->inspection_us, now_us))) {
+    if (now_us >= n->leased_us ||
+        rlk_inspection_is_old(&n->inspection, n->options->inspection_us, now_us)) {
         rlk_inspect_rely(n, now_us);
     }
     n->leased_us = until_us > n->leased_us ? until_us : n->leased_us;
