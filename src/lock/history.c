@@ -105,6 +105,9 @@ static void note_error(struct part *p, enum rlk_trouble_kind kind, const char *w
 #define HEAD 3
 #define FIELDS 7
 
+/* How many digits of a token an entry has. */
+#define ID_LEN 8
+
 static bool are_texts(const struct rlk_reply *first, int64_t n)
 {
     int64_t i;
@@ -160,6 +163,14 @@ static bool make_room(struct rlk_history *h)
     return true;
 }
 
+/* Only what can be the beginning of a token: it is printed as it is. */
+static void copy_id(char id[RLK_PAST_ID], const struct rlk_reply *from)
+{
+    bool good = from->len == ID_LEN && strspn(from->str, "0123456789abcdef") == ID_LEN;
+
+    snprintf(id, RLK_PAST_ID, "%s", good ? from->str : "");
+}
+
 /* What is not one of our events, somebody else has written. */
 static void take_entry(struct part *p, const struct rlk_reply *field)
 {
@@ -178,7 +189,7 @@ static void take_entry(struct part *p, const struct rlk_reply *field)
                                  .kind = kind,
                                  .fence = number_in(&field[5]),
                                  .ttl_ms = (uint32_t)number_in(&field[6])};
-    copy_text(e->id, sizeof(e->id), &field[2]);
+    copy_id(e->id, &field[2]);
     copy_text(e->owner, sizeof(e->owner), &field[3]);
     copy_text(e->other, sizeof(e->other), &field[4]);
     p->entries++;

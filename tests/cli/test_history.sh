@@ -99,6 +99,9 @@ run "$REDLOCK" history esc --all
 prints '\x1b[2J' "an owner text cannot control the terminal"
 run "$REDLOCK" history esc --all --json
 check "nor break the JSON" json "events[0]['owner'] == '\\x1b[2J' and events[0]['lost_round']"
+master 1 xadd redlock:audit '*' event acquired id "$(printf '\033[2J')" key id >/dev/null
+run "$REDLOCK" history id --all
+check "nor can an id" [ "$(tr -cd '\033' <"$work/out" | wc -c) $(wc -l <"$work/out")" = "0 1" ]
 
 # An id has 64 bits for its number, and Lua counts exactly to 2^53 only. More entries than a part has.
 for number in 1 2 3; do
