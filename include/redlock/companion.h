@@ -17,8 +17,8 @@
  * Use a companion only if all that a lock protects ends with these processes. It is NOT safe when
  * something goes on without them:
  *   - another program that the process started by exec (system(3), posix_spawn(3), fork and exec);
- *   - a forked child that closes all files it has inherited (closefrom(3), as daemons do): it is
- * not seen any more;
+ *   - a forked child that closes all files it has inherited (closefrom(3), as daemons do): nobody
+ *     sees it any more;
  *   - what another machine or daemon does for the process: a job, a container, a query that the
  *     database still runs;
  *   - something that stays until it is taken back, such as an address that a leader has set up in
@@ -73,7 +73,7 @@ enum redlock_companion_state {
  *
  * state   REDLOCK_COMPANION_READY or _GONE.
  * why     with _GONE: why it could not start, a sentence; "" otherwise. Borrowed: it lives until
- * the callback returns. */
+ *         the callback returns. */
 typedef void redlock_companion_cb(struct redlock *rl, enum redlock_companion_state state,
                                   const char *why, void *arg);
 
@@ -110,8 +110,8 @@ static inline void redlock_companion_options_init(struct redlock_companion_optio
  *
  * The process:
  *   - It runs `redlock companion` as the user and with the environment of this process, in a
- * session of its own. stdin, stdout and stderr are /dev/null. It ignores all signals that can be
- *     ignored, and takes some megabytes of memory, and no CPU while it waits.
+ *     session of its own. stdin, stdout and stderr are /dev/null. It ignores all signals that can
+ *     be ignored, and takes some megabytes of memory, and no CPU while it waits.
  *   - It is no child of this process: there is no SIGCHLD and no zombie. (Only a process that is
  *     init or a subreaper gets it as a child.)
  *   - It gets the masters, the login and the tokens over open files: nothing is in its arguments,
@@ -126,13 +126,16 @@ static inline void redlock_companion_options_init(struct redlock_companion_optio
  *
  * options   NULL: the defaults; copied.
  *
- * Returns 0; REDLOCK_EINVAL (rl is NULL, options that are not initialised, or masters whose
- * settings cannot be passed on: a file named by /proc/self or /dev/fd, other than a password_file
- * named
- * "/proc/self/fd/N"); REDLOCK_ESTATE (it has a companion; or the manager is closing, or has been
- * asked for a lock before its first companion); REDLOCK_EFORK; REDLOCK_ENOMEM; REDLOCK_ESYSTEM (the
- * command was not found, or could not be run). redlock_error_text() says more. After an error there
- * is no companion, and the manager works as before.
+ * Returns 0, or an error, and then there is no companion, and the manager works as before;
+ * redlock_error_text() says more:
+ *   - REDLOCK_EINVAL: rl is NULL, the options are not initialised, or a setting of a master cannot
+ *     be passed on: a file named by /proc/self or /dev/fd, other than a password_file named
+ *     "/proc/self/fd/N";
+ *   - REDLOCK_ESTATE: it has a companion; the manager is closing; or it has been asked for a lock
+ *     before its first companion;
+ *   - REDLOCK_ESYSTEM: the command was not found, or could not be run;
+ *   - REDLOCK_ENOMEM; REDLOCK_EFORK.
+ *
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_companion_open(struct redlock *rl,
                                           const struct redlock_companion_options *options);

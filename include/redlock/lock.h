@@ -416,9 +416,11 @@ REDLOCK_EXPORT int redlock_release_token(struct redlock *rl, const char *const *
  * to         printable ASCII, 1 to 208 bytes; copied.
  * within_ms  for how long the lock is reserved, in milliseconds: up to max_ttl_ms; 0:
  *            REDLOCK_RESERVED_MS, or max_ttl_ms if that is shorter. It is never longer than what
- * was left of the key. It should be longer than the waiter may take to hear of it and to ask. cb,
- * arg    as for redlock_release(). REDLOCK_OK: a majority replied, and our key was there, and is
- *            reserved now. It does not say that the waiter has the lock.
+ *            was left of the key. It should be longer than the waiter may take to hear of it and
+ *            to ask.
+ * cb, arg    as for redlock_release(). REDLOCK_OK: a majority replied, and our key was there. It is
+ *            reserved now, or deleted where a master is out of memory. It does not say that the
+ *            waiter has the lock.
  *
  * Returns 0, or an error, and then the lock is held as before:
  *   - REDLOCK_EINVAL: redlock_error_text() says why;

@@ -21,6 +21,10 @@
 -- Uses: waiting, audit
 
 -- Each release of every lock runs this: so it makes no table, and asks once whether there is a list.
+-- An entry has the time of this master: below Redis 7 a replay of the script would give it another.
+if ARGV[3] and redis.replicate_commands then
+    redis.replicate_commands()
+end
 local channel = ARGV[2] ~= '-' and ARGV[2]
 local deleted, gone, other, woken
 for _, key in ipairs(KEYS) do
