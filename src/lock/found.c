@@ -54,7 +54,7 @@ void rlk_found_take_value(struct rlk_found *f, const struct rlk_reply *reply)
 {
     static const struct rlk_reply not_text = {RLK_REPLY_STRING, 0, "(not a string)", 14};
 
-    rlk_found_clear(f);
+    rlk_found_lose(f); /* what an earlier reply said, too */
     if (reply->type == RLK_REPLY_NIL) {
         f->public.reply = REDLOCK_REPLY_FREE;
     } else if (reply->type == RLK_REPLY_STRING) {

@@ -217,10 +217,11 @@ static bool inspects(const struct rlk_node *n)
     return n->options->inspection_us > 0 || rlk_quarantine_needs_inspection(&n->quarantine);
 }
 
-/* [S11] A lock of ours may be valid there, or we wait until it may vote. */
+/* [S11] A lock of ours may be valid there, or we wait until it may vote. And users want to know its
+ * clock, which the handshake does not ask for under every policy. */
 static bool is_relied_on(const struct rlk_node *n, uint64_t now_us)
 {
-    return now_us < n->leased_us || !rlk_upkeep_is_allowed(n) ||
+    return now_us < n->leased_us || n->inspection.sent_us == 0 || !rlk_upkeep_is_allowed(n) ||
            rlk_quarantine_needs_inspection(&n->quarantine);
 }
 
