@@ -50,6 +50,7 @@ def shown(tap, web, page):
     until(lambda: all(clock.fullmatch(row[4]) for row in rows(page, 'masters')), 'the clock of each master')
     tap.claim('and its clock', [])
 
+
 def accessible(tap, page):
     nodes = page.call('Accessibility.getFullAXTree')['nodes']
     roles = [node['role']['value'] for node in nodes if not node.get('ignored')]
