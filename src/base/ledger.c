@@ -98,7 +98,7 @@ static bool put(struct rlk_ledger *l, struct place *at, const void *from, size_t
     return true;
 }
 
-static size_t len_of_keys(const struct rlk_ledger_entry *e)
+size_t rlk_ledger_keys_len(const struct rlk_ledger_entry *e)
 {
     size_t len = 0;
     unsigned i;
@@ -114,7 +114,8 @@ static bool put_entry(struct rlk_ledger *l, struct place *at, const struct rlk_l
     return put(l, at, &e->token_len, sizeof(e->token_len)) &&
            put(l, at, &e->n_keys, sizeof(e->n_keys)) &&
            put(l, at, e->key_len, e->n_keys * sizeof(e->key_len[0])) &&
-           put(l, at, e->token, (size_t)e->token_len + 1) && put(l, at, e->keys, len_of_keys(e));
+           put(l, at, e->token, (size_t)e->token_len + 1) &&
+           put(l, at, e->keys, rlk_ledger_keys_len(e));
 }
 
 /* This is for the compiler: what a killed process has stored is what its instructions up to
@@ -209,7 +210,7 @@ static bool get_entry(struct place *at, struct rlk_ledger_copy *c)
     e->token = c->bytes;
     e->keys = c->bytes + token;
     return get(at, c->bytes, token) && c->bytes[e->token_len] == '\0' &&
-           get(at, c->bytes + token, len_of_keys(e));
+           get(at, c->bytes + token, rlk_ledger_keys_len(e));
 }
 
 bool rlk_ledger_read(const void *memory, size_t size, uint32_t *number, struct rlk_ledger_copy *ret)

@@ -34,6 +34,9 @@ struct rlk_ledger_entry {
     const uint16_t *key_len;
 };
 
+/* The bytes of all its keys, with a NUL after each. */
+size_t rlk_ledger_keys_len(const struct rlk_ledger_entry *entry);
+
 /* ---- the program ---- */
 
 struct rlk_ledger {

@@ -41,20 +41,9 @@ bool cli_tokens_are_there(int fd)
     return good;
 }
 
-static size_t len_of_all_keys(const struct rlk_ledger_entry *entry)
-{
-    size_t len = 0;
-    unsigned i;
-
-    for (i = 0; i < entry->n_keys; i++) {
-        len += (size_t)entry->key_len[i] + 1;
-    }
-    return len;
-}
-
 static bool copy_entry(const struct rlk_ledger_entry *entry, struct cli_orphan_lock *ret_lock)
 {
-    size_t token = (size_t)entry->token_len + 1, keys = len_of_all_keys(entry);
+    size_t token = (size_t)entry->token_len + 1, keys = rlk_ledger_keys_len(entry);
     struct copy *copy = malloc(sizeof(*copy) + token + keys);
     char *at;
     unsigned i;
