@@ -105,9 +105,6 @@ static void note_error(struct part *p, enum rlk_trouble_kind kind, const char *w
 #define HEAD 3
 #define FIELDS 7
 
-/* How many digits of a token an entry has. */
-#define ID_LEN 8
-
 static bool are_texts(const struct rlk_reply *first, int64_t n)
 {
     int64_t i;
@@ -166,7 +163,7 @@ static bool make_room(struct rlk_history *h)
 /* Only what can be the beginning of a token: it is printed as it is. */
 static void copy_id(char id[RLK_PAST_ID], const struct rlk_reply *from)
 {
-    bool good = from->len == ID_LEN && strspn(from->str, "0123456789abcdef") == ID_LEN;
+    bool good = from->len == RLK_TOKEN_ID && strspn(from->str, "0123456789abcdef") == RLK_TOKEN_ID;
 
     snprintf(id, RLK_PAST_ID, "%s", good ? from->str : "");
 }
@@ -532,24 +529,16 @@ REDLOCK_EXPORT void redlock_history_options_init_sized(struct redlock_history_op
     rlk_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
-static int check_number(struct redlock *rl, const char *name, uint32_t value, uint32_t max)
-{
-    if (value >= 1 && value <= max) {
-        return 0;
-    }
-    return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is %u; it must be 1 to %u", name, value, max);
-}
-
 static int read_history_options(struct redlock *rl, const struct redlock_history_options *theirs,
                                 struct redlock_history_options *ret)
 {
     int status = rlk_request_read(rl, &options_form, theirs, ret);
 
     if (status == 0) {
-        status = check_number(rl, "limit", ret->limit, MAX_LIMIT);
+        status = rlk_request_number(rl, "limit", ret->limit, 1, MAX_LIMIT);
     }
     if (status == 0) {
-        status = check_number(rl, "timeout_ms", ret->timeout_ms, MAX_TIMEOUT_MS);
+        status = rlk_request_number(rl, "timeout_ms", ret->timeout_ms, 1, MAX_TIMEOUT_MS);
     }
     if (status == 0 && (ret->key == NULL || ret->history_cb == NULL)) {
         status =

@@ -438,16 +438,6 @@ REDLOCK_EXPORT void redlock_list_options_init_sized(struct redlock_list_options 
     rlk_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
-static int check_number(struct redlock *rl, const char *name, uint32_t value, uint32_t min,
-                        uint32_t max)
-{
-    if (value >= min && value <= max) {
-        return 0;
-    }
-    return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is %u; it must be %u to %u", name, value, min,
-                              max);
-}
-
 static int check_prefix(struct redlock *rl, struct redlock_list_options *o)
 {
     o->prefix = o->prefix ? o->prefix : "";
@@ -466,13 +456,13 @@ static int read_options(struct redlock *rl, const struct redlock_list_options *t
     int status = rlk_request_read(rl, &options_form, theirs, ret);
 
     if (status == 0) {
-        status = check_number(rl, "rate", ret->rate, MIN_RATE, MAX_RATE);
+        status = rlk_request_number(rl, "rate", ret->rate, MIN_RATE, MAX_RATE);
     }
     if (status == 0) {
-        status = check_number(rl, "timeout_ms", ret->timeout_ms, 1, MAX_TIMEOUT_MS);
+        status = rlk_request_number(rl, "timeout_ms", ret->timeout_ms, 1, MAX_TIMEOUT_MS);
     }
     if (status == 0) {
-        status = check_number(rl, "max_keys", ret->max_keys, 1, MAX_KEYS);
+        status = rlk_request_number(rl, "max_keys", ret->max_keys, 1, MAX_KEYS);
     }
     if (status == 0 && (ret->listed_cb == NULL || ret->list_cb == NULL)) {
         status = rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is NULL",

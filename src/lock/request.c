@@ -305,6 +305,16 @@ int rlk_request_read(struct redlock *rl, const struct rlk_request_form *form, co
     return 0;
 }
 
+int rlk_request_number(struct redlock *rl, const char *name, uint32_t value, uint32_t min,
+                       uint32_t max)
+{
+    if (value >= min && value <= max) {
+        return 0;
+    }
+    return rlk_manager_refuse(rl, REDLOCK_EINVAL, "%s is %u; it must be %u to %u", name, value, min,
+                              max);
+}
+
 int rlk_request_switch(struct redlock *rl, const char *name, int value)
 {
     if (value == 0 || value == 1) {

@@ -37,6 +37,10 @@ int rlk_request_read(struct redlock *rl, const struct rlk_request_form *form, co
 int rlk_request_check(struct redlock *rl, const struct redlock_request *theirs,
                       struct redlock_request *ret_q, struct rlk_terms *ret_terms);
 
+/* Check that a field is in a range. 0 or REDLOCK_EINVAL. */
+int rlk_request_number(struct redlock *rl, const char *name, uint32_t value, uint32_t min,
+                       uint32_t max);
+
 /* Check a field that is 0 or 1. 0 or REDLOCK_EINVAL. */
 int rlk_request_switch(struct redlock *rl, const char *name, int value);
 

@@ -23,6 +23,7 @@ struct rlk_talk;
 
 #define RLK_TOKEN_BYTES 20
 #define RLK_TOKEN_HEX ((size_t)2 * RLK_TOKEN_BYTES)
+#define RLK_TOKEN_ID 8    /* how many digits an audit stream has of it */
 #define RLK_TOKEN_MAX 255 /* with ':' and the owner, and room for longer foreign ones */
 
 /* Where the claims of a manager come from. */

@@ -143,8 +143,6 @@ struct entry {
     const char *by, *to; /* who did it; who is to have the lock */
 };
 
-#define ID_LEN 8
-
 /* How many arguments an entry takes; none without a stream. */
 static unsigned entry_words(const struct rlk_audit *audit, const struct entry *e)
 {
@@ -157,7 +155,7 @@ static unsigned entry_words(const struct rlk_audit *audit, const struct entry *e
  * that we have made, as a trace does, and nothing of another one. */
 static char *put_id(char *at, const char *token)
 {
-    return put_bulk(PUT(at, BULK2("id")), token, rlk_claim_is_fresh(token) ? ID_LEN : 0);
+    return put_bulk(PUT(at, BULK2("id")), token, rlk_claim_is_fresh(token) ? RLK_TOKEN_ID : 0);
 }
 
 RLK_COLD static char *write_entry(char *at, const struct rlk_audit *audit, const struct entry *e)
