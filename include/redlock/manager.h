@@ -227,6 +227,20 @@ struct redlock_options {
      * memory) does everything else, and its vote counts; redlock_get_node_info() says so. Clients
      * with different numbers share the stream; each cuts it to its own number. Since 0.1. */
     uint32_t audit_entries;
+    /* Whether the masters keep on record which masters there are: 1 (default) or 0.
+     *
+     * 1: the first client that reaches all its masters writes a key with the name key_prefix +
+     * "redlock:masters" on each: the marks of their data, their addresses, and max_ttl_ms. A client
+     * whose masters or max_ttl_ms are others gets REDLOCK_ECONFIG for each acquire, and
+     * redlock_get_record() says what is on record. Where a master lost its data, any client writes
+     * the record again; until the others know that, the new data do not vote (max_ttl_ms, the
+     * drift, and 5 s). See docs/algorithm.md S15.
+     *
+     * 0: nothing is written or compared. Then it is up to you that all clients of a lock have the
+     * same masters and the same max_ttl_ms: otherwise two may hold it. Masters whose policy is
+     * REDLOCK_QUARANTINE_OFF, and those that deny us INFO, EVAL or the key, have no record either.
+     * Since 0.1. */
+    int record;
 };
 
 /* Like redlock_options_init(), for languages that cannot use a C header: writes at most `size`

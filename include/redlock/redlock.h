@@ -12,6 +12,7 @@
  *     redlock/query.h     who holds a key
  *     redlock/list.h      which keys are locked
  *     redlock/history.h   who has had a lock
+ *     redlock/record.h    which masters there are, as they have it on record
  *     redlock/election.h  leader election
  *     redlock/companion.h releases the locks of a program that died
  *     redlock/loop.h      for programs with another event loop
@@ -76,6 +77,7 @@
 #include <redlock/loop.h>
 #include <redlock/manager.h>
 #include <redlock/query.h>
+#include <redlock/record.h>
 #include <redlock/stats.h>
 #include <redlock/sync.h>
 #include <redlock/sync_election.h>

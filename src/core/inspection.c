@@ -78,7 +78,7 @@ uint64_t rlk_inspection_pause_us(const struct rlk_quarantine *q, uint64_t period
 
 bool rlk_inspection_is_old(const struct rlk_inspection *i, uint64_t period_us, uint64_t now_us)
 {
-    return now_us >= rlk_time_add(i->sent_us, period_us);
+    return now_us >= rlk_time_add(i->sent_us, rlk_time_min(period_us, RLK_INSPECTION_OLDEST_US));
 }
 
 /* All of these may change at any time. While a master does not vote because of them we ask more

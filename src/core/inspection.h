@@ -106,6 +106,10 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
                                                   const struct rlk_quarantine *q,
                                                   const struct rlk_server *server, uint64_t now_us);
 
+/* [S15] No vote goes by an inspection that is older than this when it is asked for, however long
+ * the pauses are. */
+#define RLK_INSPECTION_OLDEST_US 5000000
+
 /* How long to wait for the next regular inspection. period_us: inspection_ms, not 0; longer while
  * nobody relies on this master: it votes, and no lock of ours may be valid on it. */
 uint64_t rlk_inspection_pause_us(const struct rlk_quarantine *q, uint64_t period_us, bool relied_on,

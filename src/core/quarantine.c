@@ -107,6 +107,13 @@ void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t n
     }
 }
 
+void rlk_quarantine_set_unlisted(struct rlk_quarantine *q, uint64_t until_us)
+{
+    if (q->policy != RLK_QUARANTINE_OFF && q->until_us[RLK_QUARANTINED_UNLISTED] != until_us) {
+        set_end(q, RLK_QUARANTINED_UNLISTED, until_us);
+    }
+}
+
 /* When the log is complete, it has every lock that was granted: there is nothing to wait for. */
 void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_log)
 {
@@ -390,7 +397,8 @@ bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us)
     unsigned reason;
 
     for (reason = RLK_QUARANTINED_NOT + 1; reason < RLK_QUARANTINE_REASONS; reason++) {
-        if (q->until_us[reason] == RLK_NEVER && reason != RLK_QUARANTINED_UNLOGGED) {
+        if (q->until_us[reason] == RLK_NEVER && reason != RLK_QUARANTINED_UNLOGGED &&
+            reason != RLK_QUARANTINED_UNLISTED) {
             return false;
         }
         in_quarantine = in_quarantine || !is_quarantine_over(q->until_us[reason], now_us);

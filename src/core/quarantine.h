@@ -19,6 +19,8 @@
  *                                                                            complete
  *     ANONYMOUS   it does not tell its run, so nobody sees a restart         until a handshake
  *                                                                            tells it
+ *     UNLISTED    it is not on the record of the masters, or only since      until it is, and
+ *                 a short time ago [S15]                                     clients know that
  *
  * Two rules decide what counts as a change:
  *
@@ -55,6 +57,7 @@ enum rlk_quarantine_reason {
     RLK_QUARANTINED_UNREAD,
     RLK_QUARANTINED_UNLOGGED,
     RLK_QUARANTINED_ANONYMOUS,
+    RLK_QUARANTINED_UNLISTED,
     RLK_QUARANTINE_REASONS
 };
 
@@ -149,6 +152,9 @@ bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *q);
 
 /* Whether the server may evict keys was read again. */
 void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t now_us);
+
+/* [S15] Until when the votes do not count because of the record of the masters; 0: they do. */
+void rlk_quarantine_set_unlisted(struct rlk_quarantine *q, uint64_t until_us);
 
 /* Whether the server is durable, and whether its log may not be complete, was read again. */
 void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_log);

@@ -34,6 +34,7 @@ void rlk_close_destroy(struct redlock *rl)
     rlk_contention_end(&rl->contention);
     rlk_observed_end(&rl->observed);
     rlk_batches_end(&rl->renewals);
+    rlk_keeper_end(&rl->record);
     rlk_pool_end(&rl->pool);
     rlk_free(rl->nodes);
     rlk_options_end(&rl->options);
@@ -124,6 +125,7 @@ static void stop_inspections(struct redlock *rl)
     for (i = 0; i < rl->options.n_nodes; i++) {
         rlk_inspect_end(&rl->nodes[i]);
     }
+    rlk_keeper_stop(&rl->record);
 }
 
 static void on_close_check(struct rlk_call *call)

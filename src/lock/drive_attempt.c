@@ -379,11 +379,11 @@ void rlk_lock_cancel_attempt(struct redlock_lock *lock)
     step_attempt(lock, &ev);
 }
 
-/* [S10] With a duplicate in the list there are fewer masters than configured: acquire nothing, so
- * that the user notices. */
-static void refuse_duplicates(struct redlock_lock *lock)
+/* [S10, S15] With a duplicate in the list there are fewer masters than configured, and with another
+ * list than on record there are others: acquire nothing, so that the user notices. */
+static void refuse_misconfigured(struct redlock_lock *lock)
 {
-    if (rlk_manager_has_duplicates(lock->rl) && !is_adoption(lock)) {
+    if (rlk_manager_is_misconfigured(lock->rl) && !is_adoption(lock)) {
         rlk_lock_cancel_attempt(lock);
         lock->acquiring->driver_status = REDLOCK_ECONFIG;
     }
@@ -400,7 +400,7 @@ RLK_RARE static void step_with_node(struct redlock_lock *lock, const struct rlk_
         ev.kind = RLK_EVENT_NODE_DOWN;
     }
     if (ev.kind == RLK_EVENT_NODE_DOWN) {
-        refuse_duplicates(lock);
+        refuse_misconfigured(lock);
     }
     step_attempt(lock, &ev);
 }
@@ -419,6 +419,9 @@ static void on_attempt_event(struct rlk_operation *op, const struct rlk_event *e
 
     if (lock->phase != RLK_LOCK_PENDING) {
         return;
+    }
+    if (ev->kind == RLK_EVENT_QUARANTINED) {
+        refuse_misconfigured(lock);
     }
     if (ev->kind == RLK_EVENT_NODE_UP || ev->kind == RLK_EVENT_NODE_DOWN) {
         step_with_node(lock, ev);
@@ -485,7 +488,7 @@ static void report_attempt(struct rlk_call *call)
     struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report);
     struct rlk_event ev = {.kind = RLK_EVENT_DELIVER, .now_us = rlk_clock_us()};
 
-    refuse_duplicates(lock);
+    refuse_misconfigured(lock);
     step_attempt(lock, &ev);
     rlk_list_remove(&lock->report.link);
     if (lock->acquiring->attempt.state == RLK_ATTEMPT_HELD) {
@@ -506,6 +509,7 @@ void rlk_lock_begin_attempt(struct redlock_lock *lock)
         .dequeued = on_attempt_dequeued};
 
     rlk_lock_enter(lock, RLK_LOCK_PENDING, &driver);
-    refuse_duplicates(lock);
+    rlk_keeper_begin(&lock->rl->record, rlk_clock_us());
+    refuse_misconfigured(lock);
     step_with_nodes(lock, RLK_EVENT_START, rlk_clock_us());
 }

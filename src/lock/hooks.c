@@ -26,12 +26,16 @@ static void on_node_up(struct rlk_node *n, uint64_t now_us)
     struct redlock *rl = n->owner;
 
     rl->muted |= rlk_mask_bit(n->index); /* the handshake may have found something */
+    rlk_keeper_check(&rl->record, now_us);
     rlk_node_send_pending(n, now_us);
     notify_of_node(n, RLK_EVENT_NODE_UP, now_us);
 }
 
 static void on_node_down(struct rlk_node *n, uint64_t now_us)
 {
+    struct redlock *rl = n->owner;
+
+    rlk_keeper_check(&rl->record, now_us);
     notify_of_node(n, RLK_EVENT_NODE_DOWN, now_us);
 }
 
@@ -86,6 +90,14 @@ static void on_node_clock_sampled(struct rlk_node *n, const struct rlk_clock_sam
     }
 }
 
+static void on_node_record_shown(struct rlk_node *n, const struct rlk_reply *record,
+                                 uint64_t server_us, uint64_t now_us)
+{
+    struct redlock *rl = n->owner;
+
+    rlk_keeper_take_shown(&rl->record, n, record, server_us, now_us);
+}
+
 /* [S11] Its votes for locks that were not reported to the user yet no longer count. */
 static void on_node_quarantined(struct rlk_node *n, uint64_t now_us)
 {
@@ -130,5 +142,6 @@ const struct rlk_node_hooks rlk_hooks = {.begin_handshake = rlk_handshake_begin,
                                          .quarantined = on_node_quarantined,
                                          .restarted = on_node_restarted,
                                          .woken = rlk_wait_woken,
+                                         .record_shown = on_node_record_shown,
                                          .clock_sampled = on_node_clock_sampled,
                                          .duplicate = on_node_duplicate};

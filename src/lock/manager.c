@@ -8,7 +8,7 @@
 
 #include "base/mask.h"
 
-bool rlk_manager_has_duplicates(const struct redlock *rl)
+bool rlk_manager_is_misconfigured(const struct redlock *rl)
 {
     unsigned i;
 
@@ -17,7 +17,7 @@ bool rlk_manager_has_duplicates(const struct redlock *rl)
             return true;
         }
     }
-    return false;
+    return rlk_keeper_has_misfit(&rl->record);
 }
 
 void rlk_manager_add(struct redlock *rl, struct rlk_operation *op,

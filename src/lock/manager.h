@@ -14,6 +14,7 @@
 #include "lock/node_report.h"
 #include "lock/observed.h"
 #include "lock/queue.h"
+#include "lock/record_keeper.h"
 #include "lock/stats.h"
 #include "net/entropy.h"
 #include "net/loop.h"
@@ -75,6 +76,7 @@ struct redlock {
     struct rlk_contention contention;
     struct rlk_batches renewals;
     struct rlk_observed observed;
+    struct rlk_record_keeper record;
     uint64_t watches; /* how often a subscriber connection went up or down, or missed something */
     unsigned pending; /* acquires, releases, extensions and queries that were not reported yet */
     unsigned counts[RLK_OPERATIONS];
@@ -98,8 +100,8 @@ struct redlock {
 void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_ready,
                        uint64_t *ret_connecting, uint64_t *ret_open);
 
-/* Whether two of the nodes are one server [S10]. */
-bool rlk_manager_has_duplicates(const struct redlock *rl);
+/* Whether two of the nodes are one server [S10], or they are not the masters on record [S15]. */
+bool rlk_manager_is_misconfigured(const struct redlock *rl);
 
 /* Whether a call may begin, change or end something: 0, REDLOCK_EINVAL (rl is NULL), REDLOCK_EFORK,
  * or REDLOCK_ESTATE inside the manager's trace_cb. */

@@ -79,16 +79,18 @@ static bool ends_in(const struct rlk_key *name, const char *end)
     return name->len > len && memcmp(name->bytes + name->len - len, end, len) == 0;
 }
 
-static bool is_incarnation(const struct rlk_key *name, const struct rlk_key *key_prefix)
+/* Whether it is one of our own keys, after the prefix. */
+static bool is_key(const struct rlk_key *name, const struct rlk_key *key_prefix, const char *own)
 {
-    size_t len = sizeof(RLK_COMMAND_INCARNATION) - 1;
+    size_t len = strlen(own);
 
     return name->len == key_prefix->len + len &&
-           memcmp(name->bytes + key_prefix->len, RLK_COMMAND_INCARNATION, len) == 0;
+           memcmp(name->bytes + key_prefix->len, own, len) == 0;
 }
 
 bool rlk_names_is_own(const struct rlk_key *name, const struct rlk_key *key_prefix)
 {
     return ends_in(name, RLK_COMMAND_COUNTER) || ends_in(name, RLK_COMMAND_WAITING) ||
-           ends_in(name, RLK_COMMAND_BID) || is_incarnation(name, key_prefix);
+           ends_in(name, RLK_COMMAND_BID) || is_key(name, key_prefix, RLK_COMMAND_INCARNATION) ||
+           is_key(name, key_prefix, RLK_COMMAND_RECORD);
 }

@@ -68,7 +68,7 @@ static int make_nodes(struct redlock *rl)
     rlk_queue_init(&rl->queue, &rl->loop, &rl->options, rl->nodes);
     init_contention(rl, seed);
     init_observed(rl, seed);
-    return 0;
+    return rlk_keeper_init(&rl->record, rl);
 }
 
 static void set_tracer(struct redlock *rl, const struct redlock_options *public)

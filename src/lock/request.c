@@ -112,16 +112,17 @@ static bool ends_in(const struct rlk_key *key, const char *end)
     return key->len >= len && memcmp(key->bytes + key->len - len, end, len) == 0;
 }
 
-/* Names that the library uses itself: counters, wait queues, the incarnation key, and the audit
- * stream. */
+/* Names that the library uses itself: counters, wait queues, the incarnation key, the record of the
+ * masters, and the audit stream. */
 static bool is_reserved(const struct rlk_key *key)
 {
     static const struct rlk_key incarnation = {RLK_COMMAND_INCARNATION,
                                                sizeof(RLK_COMMAND_INCARNATION) - 1};
+    static const struct rlk_key record = {RLK_COMMAND_RECORD, sizeof(RLK_COMMAND_RECORD) - 1};
     static const struct rlk_key audit = {RLK_COMMAND_AUDIT, sizeof(RLK_COMMAND_AUDIT) - 1};
 
     return ends_in(key, RLK_COMMAND_COUNTER) || ends_in(key, RLK_COMMAND_WAITING) ||
-           same(key, &incarnation) || same(key, &audit);
+           same(key, &incarnation) || same(key, &record) || same(key, &audit);
 }
 
 static int check_key(struct redlock *rl, const struct rlk_key *key, unsigned number)

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "net/uri.h"
 
@@ -104,16 +105,44 @@ static void say_address(const struct rlk_uri *u, struct rlk_text *out)
     say_number(out, "/", u->db);
 }
 
+static void say_path(const struct rlk_uri *u, struct rlk_text *out)
+{
+    rlk_text_say(out, "unix://");
+    say_escaped(out, u->path, true);
+    if (u->db) {
+        say_number(out, "?db=", u->db);
+    }
+}
+
+/* A link-local address with its zone, too, is found from here only. */
+static bool is_of_this_machine(const struct rlk_uri *u)
+{
+    return u->path || u->zone || strcmp(u->host, "localhost") == 0 ||
+           strncmp(u->host, "127.", 4) == 0 || strcmp(u->host, "::1") == 0;
+}
+
+void rlk_uri_format_place(const struct rlk_uri *u, struct rlk_text *out)
+{
+    char machine[65] = "";
+
+    if (u->path) {
+        say_path(u, out);
+    } else {
+        rlk_text_say(out, "redis://");
+        say_address(u, out);
+    }
+    if (is_of_this_machine(u) && gethostname(machine, sizeof(machine) - 1) == 0) {
+        rlk_text_say(out, " on ");
+        say_escaped(out, machine, true);
+    }
+}
+
 void rlk_uri_format(const struct rlk_uri *u, const char *folder, struct rlk_text *out)
 {
     bool any = false;
 
     if (u->path) {
-        rlk_text_say(out, "unix://");
-        say_escaped(out, u->path, true);
-        if (u->db) {
-            say_number(out, "?db=", u->db);
-        }
+        say_path(u, out);
         return;
     }
     rlk_text_say(out, u->tls ? "rediss://" : "redis://");

@@ -13,4 +13,8 @@ void rlk_uri_format(const struct rlk_uri *u, const char *folder, struct rlk_text
 /* A file's name, absolute. */
 void rlk_uri_format_file(const char *name, const char *folder, struct rlk_text *out);
 
+/* Where a server is, as different machines tell it apart: without user, password and TLS; with the
+ * name of this machine where only this machine finds it there. */
+void rlk_uri_format_place(const struct rlk_uri *u, struct rlk_text *out);
+
 #endif

@@ -60,6 +60,9 @@ struct rlk_command {
 #define RLK_COMMAND_INCARNATION_SIZE (REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_INCARNATION))
 #define RLK_COMMAND_START_SIZE 80
 
+/* The key of the record of the masters, after the manager's prefix (scripts/masters.lua). */
+#define RLK_COMMAND_RECORD "redlock:masters"
+
 /* The name of a wait queue is that of its key with this behind it. */
 #define RLK_COMMAND_WAITING ":redlock-waiting"
 

@@ -44,8 +44,9 @@ static bool format_mark(struct rlk_command *c, struct rlk_node *n,
                         const struct rlk_inspection_question *q)
 {
     char mark[MARK_DIGITS + 1], note[24], key[RLK_COMMAND_INCARNATION_SIZE];
-    const char *const words[] = {"EVAL", rlk_script_incarnation.text, "1",  key, n->info.run_id,
-                                 mark,   q->keeps_data ? "1" : "0",   note, NULL};
+    const char *record = n->options->record_key ? n->options->record_key : "";
+    const char *const words[] = {"EVAL", rlk_script_incarnation.text, "1",  key,    n->info.run_id,
+                                 mark,   q->keeps_data ? "1" : "0",   note, record, NULL};
 
     write_key(n, key);
     write_mark(rlk_prng_next(&n->prng) | 1, mark);
@@ -67,14 +68,14 @@ static uint64_t number(const char *text, int base)
     return strtoull(text, NULL, base);
 }
 
-/* The reply to TIME: seconds and microseconds. To scripts/incarnation.lua: "run mark born" and the
- * time in microseconds. A value that is missing is 0. */
+/* The reply to TIME: seconds and microseconds. To scripts/incarnation.lua: "run mark born", the
+ * time in microseconds, and perhaps the record. A value that is missing is 0. */
 static bool read_answer(const struct rlk_reply *reply, struct rlk_birth *ret)
 {
     const char *mark;
 
     *ret = (struct rlk_birth){0};
-    if (reply->type != RLK_REPLY_ARRAY || reply->integer != 2 ||
+    if (reply->type != RLK_REPLY_ARRAY || (reply->integer != 2 && reply->integer != 3) ||
         reply[1].type != RLK_REPLY_STRING || reply[2].type != RLK_REPLY_STRING) {
         return false;
     }
@@ -167,6 +168,9 @@ static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind k
         keep_error(n, "");
     }
     step_inspection(n, &ev);
+    if (ev.birth.mark != 0 && reply->integer == 3 && n->quarantine.mark == ev.birth.mark) {
+        n->hooks->record_shown(n, &reply[3], ev.birth.server_us, now_us);
+    }
 }
 
 static void take_inspected(const struct rlk_heard *h)

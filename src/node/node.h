@@ -34,6 +34,7 @@ struct rlk_claim;
 struct rlk_clock_sample;
 struct rlk_node;
 struct rlk_options;
+struct rlk_reply;
 struct rlk_uri;
 
 /* What a node calls when something happens to it; n->owner says whose node it is. */
@@ -56,6 +57,10 @@ struct rlk_node_hooks {
      * key is called on the server, borrowed; NULL: every key. Any bytes may come: it is a hint. */
     void (*woken)(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
                   uint64_t now_us);
+    /* The server showed its record of the masters [S15]: a text, nil where it has none, or an error.
+     * server_us: the time by its clock. */
+    void (*record_shown)(struct rlk_node *n, const struct rlk_reply *record, uint64_t server_us,
+                         uint64_t now_us);
     /* The server told its time. */
     void (*clock_sampled)(struct rlk_node *n, const struct rlk_clock_sample *sample);
     /* Another node that is UP and is the same server [S10]; NULL: there is no duplicate. */

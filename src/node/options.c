@@ -36,6 +36,7 @@ static const struct redlock_options defaults = {
     .inspection_ms = 1000,
     .subscribe = 1,
     .tls_verify = 1,
+    .record = 1,
 };
 
 REDLOCK_EXPORT void redlock_options_init_sized(struct redlock_options *options, size_t size)
@@ -93,6 +94,9 @@ static int check_numbers(const struct redlock_options *p)
     }
     if (p->tls_verify != 0 && p->tls_verify != 1) {
         return refuse(p, REDLOCK_EINVAL, "tls_verify is %d; it must be 0 or 1", p->tls_verify);
+    }
+    if (p->record != 0 && p->record != 1) {
+        return refuse(p, REDLOCK_EINVAL, "record is %d; it must be 0 or 1", p->record);
     }
     if (p->drift_ppm > MAX_DRIFT_PPM) {
         return refuse(p, REDLOCK_EINVAL, "drift_ppm is %u; it must be at most %d", p->drift_ppm,
@@ -213,22 +217,30 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
     return status == 0 && u->tls ? load_tls(o, p, i) : status;
 }
 
-/* The stream is needed only where entries are written. */
-static int load_audit(struct rlk_options *o, const struct redlock_options *p)
+/* A name with the prefix in front. */
+static int make_name(const struct rlk_options *o, const char *name, char **ret)
 {
-    size_t size = o->key_prefix_len + sizeof(RLK_COMMAND_AUDIT);
-    char *name;
+    size_t size = o->key_prefix_len + strlen(name) + 1;
 
-    if (p->audit_entries == 0) {
-        return 0;
-    }
-    name = rlk_alloc(size);
-    if (name == NULL) {
+    *ret = rlk_alloc(size);
+    if (*ret == NULL) {
         return REDLOCK_ENOMEM;
     }
-    snprintf(name, size, "%s" RLK_COMMAND_AUDIT, o->key_prefix);
-    o->audit = (struct rlk_audit){name, p->audit_entries};
+    snprintf(*ret, size, "%s%s", o->key_prefix, name);
     return 0;
+}
+
+/* A stream is needed only where entries are written, and a key only where a record is. */
+static int load_names(struct rlk_options *o, const struct redlock_options *p)
+{
+    char *stream = NULL;
+    int status = p->audit_entries > 0 ? make_name(o, RLK_COMMAND_AUDIT, &stream) : 0;
+
+    o->audit = (struct rlk_audit){stream, p->audit_entries};
+    if (status == 0 && p->record) {
+        status = make_name(o, RLK_COMMAND_RECORD, &o->record_key);
+    }
+    return status;
 }
 
 static int load_texts(struct rlk_options *o, const struct redlock_options *p)
@@ -265,7 +277,7 @@ static int load(struct rlk_options *o, const struct redlock_options *p)
     unsigned i;
 
     if (status == 0) {
-        status = load_audit(o, p);
+        status = load_names(o, p);
     }
     if (status == 0) {
         status = load_login(o, p);
@@ -375,5 +387,6 @@ void rlk_options_end(struct rlk_options *o)
     rlk_free(o->client_name);
     rlk_free(o->wake_channel);
     rlk_free((char *)(uintptr_t)o->audit.stream);
+    rlk_free(o->record_key);
     *o = (struct rlk_options){0};
 }

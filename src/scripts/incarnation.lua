@@ -1,4 +1,5 @@
--- incarnation.lua - read or write the incarnation key, and return the time [S11].
+-- incarnation.lua - read or write the incarnation key, and return the time and the record of the
+-- masters [S11, S15].
 --
 -- The value of the key is "run mark born": the server's run that wrote it, a random mark that
 -- stays as long as the data do, and since when the data are there, by this server's clock in
@@ -9,8 +10,10 @@
 -- ARGV[2]  a fresh mark, for a server without one
 -- ARGV[3]  1 when data survive a restart of this server, 0 when not
 -- ARGV[4]  the earliest birth that the key may have, in microseconds: records a clock step
+-- ARGV[5]  the key of the record; '' to do without
 --
--- Answers  {value, now}  the value of the key, and the time of this server in microseconds
+-- Answers  {value, now}          the value of the key, and the time of this server in microseconds
+--          {value, now, record}  the value of the key of the record, nil or an error
 -- Uses: effects
 
 local time = redis.call('TIME')
@@ -35,4 +38,8 @@ if run ~= ARGV[1] then
 elseif wanted ~= value and redis.pcall('SET', KEYS[1], wanted).ok then
     value = wanted
 end
-return {value, string.format('%.0f', now)}
+if ARGV[5] == '' then
+    return {value, string.format('%.0f', now)}
+end
+-- No key of this call: where we must not read the record, all else goes on without it.
+return {value, string.format('%.0f', now), redis.pcall('GET', ARGV[5])}

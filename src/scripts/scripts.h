@@ -39,6 +39,7 @@ extern const struct rlk_script rlk_script_leave;
 
 /* These work on one key. */
 extern const struct rlk_script rlk_script_incarnation;
+extern const struct rlk_script rlk_script_masters;
 extern const struct rlk_script rlk_script_upkeep;
 
 /* This one reads the audit stream. */

@@ -15,6 +15,7 @@ enum cli_exit {
         70,        /* out of memory, the system refused something, or stdout could not be written */
     CLI_HELD = 75, /* somebody else holds the lock; `redlock extend`: or it is gone */
     CLI_LOST = 76, /* the lock ended, or was lost, while the command ran */
+    CLI_CONFIG = 78,      /* the masters are not those on record, or one is listed twice */
     CLI_CANNOT_RUN = 126, /* the command cannot be run */
     CLI_NOT_FOUND = 127,  /* the command was not found */
     CLI_SIGNALED = 128    /* plus the number of the signal that ended the command or the wait */

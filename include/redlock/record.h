@@ -1,0 +1,98 @@
+/* redlock/record.h - the record of the masters: which masters there are, as they have it on record.
+ *
+ * Locks exclude each other only if all clients have the same masters and the same max_ttl_ms. So
+ * the masters keep a record of both, and a client that has others acquires nothing
+ * (REDLOCK_ECONFIG). options.record in redlock/manager.h says how it comes about, and
+ * docs/algorithm.md S15 which mistakes it finds. */
+#ifndef REDLOCK_RECORD_H
+#define REDLOCK_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <redlock/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct redlock;
+
+/* What a manager knows of the record. */
+enum redlock_record_state {
+    /* It does without: options.record is 0. */
+    REDLOCK_RECORD_OFF = 0,
+    /* No master has shown one. The first acquire writes it, if all masters can be reached. */
+    REDLOCK_RECORD_NONE = 1,
+    /* Masters show one that is about our masters, but too few of them are connected to know whether
+     * a majority has agreed on it. */
+    REDLOCK_RECORD_SEEN = 2,
+    /* A majority has agreed on it, and it is about our masters. */
+    REDLOCK_RECORD_AGREED = 3,
+    /* It is about other masters than ours, or another max_ttl_ms: acquires fail with
+     * REDLOCK_ECONFIG. Locks that are already held go on. */
+    REDLOCK_RECORD_OTHER = 4
+};
+
+/* The record, as the manager knows it. */
+struct redlock_record_info {
+    /* sizeof(struct redlock_record_info), set by the caller. */
+    size_t size;
+    enum redlock_record_state state;
+    /* REDLOCK_RECORD_OTHER: a sentence without a full stop that says what differs; else "". Lives
+     * until the next loop iteration. */
+    const char *error;
+    /* How often the masters have changed, from 1 on; 0: there is no record. */
+    uint32_t epoch;
+    /* The longest TTL, in milliseconds; 0: there is no record. */
+    uint32_t max_ttl_ms;
+    /* How many entries redlock_get_record_master() has. */
+    size_t n_entries;
+    /* How many of our masters show this record. Where it is fewer than all, a client that reaches
+     * only the others would not see it. */
+    size_t shown_by;
+};
+
+/* One entry of the record. */
+struct redlock_record_master {
+    /* sizeof(struct redlock_record_master), set by the caller. */
+    size_t size;
+    /* Its address as the client that added it has it, as "redis://host:6379/0" or
+     * "unix:///path on MACHINE". Lives until the next loop iteration. */
+    const char *address;
+    /* Which of our masters it is: an index as in redlock_get_node_info(); -1: none, or unknown. */
+    int node;
+    /* It is a master from this epoch on. */
+    uint32_t from_epoch;
+    /* It is no master any more from this epoch on; 0: it is one. */
+    uint32_t until_epoch;
+    /* 1: it is no master any more because it lost its data; else 0. */
+    int lost;
+};
+
+/* The record that the manager goes by; with REDLOCK_RECORD_OTHER the one that differs.
+ *
+ * rl        the manager.
+ * ret_info  set its size before.
+ *
+ * Returns 0, REDLOCK_EINVAL (NULL, or a size that is not possible) or REDLOCK_EFORK.
+ * From: the loop's thread. Since 0.1. */
+REDLOCK_EXPORT int redlock_get_record(const struct redlock *rl,
+                                      struct redlock_record_info *ret_info);
+
+/* An entry of the same record: the masters, and some that are none any more.
+ *
+ * rl          the manager.
+ * index       0 to n_entries - 1.
+ * ret_master  set its size before.
+ *
+ * Returns 0, REDLOCK_EINVAL (NULL, no such entry, or a size that is not possible) or REDLOCK_EFORK.
+ * From: the loop's thread. Since 0.1. */
+REDLOCK_EXPORT int redlock_get_record_master(const struct redlock *rl, size_t index,
+                                             struct redlock_record_master *ret_master);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

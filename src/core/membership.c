@@ -1,0 +1,502 @@
+/* membership.c - compares the records that the masters show with the masters that we were given. */
+#include "core/membership.h"
+
+#include <string.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/inspection.h"
+
+void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_ttl_ms,
+                         uint32_t drift_ppm)
+{
+    uint64_t gone_us = rlk_validity_gone_us(rlk_time_from_ms(max_ttl_ms), drift_ppm);
+
+    memset(m, 0, sizeof(*m));
+    m->n = nodes;
+    m->max_ttl_ms = max_ttl_ms;
+    m->wait_us = rlk_validity_gone_us(rlk_time_add(gone_us, RLK_INSPECTION_OLDEST_US), drift_ppm);
+}
+
+void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t mark)
+{
+    struct rlk_shown *s = &m->shown[node];
+    int at = m->last && s->mark != mark ? rlk_record_find(m->last, s->mark) : -1;
+
+    if (at >= 0 && rlk_record_is_master(&m->last->master[at])) {
+        s->former_mark = s->mark;
+    }
+    s->mark = mark;
+}
+
+/* ---- which master on record is which of ours ---- */
+
+static bool is_address(const struct rlk_record_master *on_record, const struct rlk_shown *s)
+{
+    return on_record->len == s->len && memcmp(on_record->address, s->address, s->len) == 0;
+}
+
+static bool has_mark(const struct rlk_membership *m, uint64_t mark)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n; i++) {
+        if (m->shown[i].mark == mark) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A server whose mark is not on record may be a master without its data: it is at the address of
+ * one, or we saw the mark of one there; and that mark is nowhere else. */
+static int find_by_place(const struct rlk_membership *m, const struct rlk_record *r,
+                         const struct rlk_shown *s)
+{
+    unsigned i;
+
+    for (i = 0; i < r->n; i++) {
+        const struct rlk_record_master *on_record = &r->master[i];
+
+        if (rlk_record_is_master(on_record) && !has_mark(m, on_record->mark) &&
+            (on_record->mark == s->former_mark || is_address(on_record, s))) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
+{
+    const struct rlk_shown *s = &m->shown[node];
+    int at = rlk_record_find(r, s->mark);
+
+    if (at >= 0 && rlk_record_is_master(&r->master[at])) {
+        return at;
+    }
+    return find_by_place(m, r, s);
+}
+
+/* This master lost its data after the record was written. */
+static bool is_lost(const struct rlk_membership *m, const struct rlk_record *r, unsigned node,
+                    int at)
+{
+    return at >= 0 && m->shown[node].mark != 0 && r->master[at].mark != m->shown[node].mark;
+}
+
+static unsigned count_lost(const struct rlk_membership *m, const struct rlk_record *r)
+{
+    unsigned i, lost = 0;
+
+    for (i = 0; i < m->n; i++) {
+        lost += m->shown[i].readable && is_lost(m, r, i, rlk_membership_find(m, r, i));
+    }
+    return lost;
+}
+
+static bool is_alive(const struct rlk_membership *m, const struct rlk_record *r)
+{
+    return rlk_record_is_alive(r, count_lost(m, r));
+}
+
+/* ---- which record holds ---- */
+
+/* A record on a master that it does not name has come there with the data of another one. */
+static const struct rlk_record *shown_by(const struct rlk_membership *m, unsigned node)
+{
+    const struct rlk_shown *s = &m->shown[node];
+
+    return s->record && rlk_record_find(s->record, s->mark) >= 0 ? s->record : NULL;
+}
+
+static bool is_later(const struct rlk_record *a, const struct rlk_record *b)
+{
+    return b == NULL || rlk_ballot_compare(&a->ballot, &b->ballot) > 0;
+}
+
+/* Those that have the record in this writing. */
+static unsigned gather(const struct rlk_membership *m, const struct rlk_record *r, uint64_t *marks,
+                       uint64_t *since_us)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < m->n; i++) {
+        const struct rlk_record *other = shown_by(m, i);
+
+        if (other && rlk_ballot_compare(&other->ballot, &r->ballot) == 0) {
+            marks[n] = m->shown[i].mark;
+            since_us[n++] = m->shown[i].since_us;
+        }
+    }
+    return n;
+}
+
+static bool is_agreed(const struct rlk_membership *m, const struct rlk_record *r)
+{
+    uint64_t marks[RLK_MAX_NODES], since_us[RLK_MAX_NODES];
+    unsigned n = gather(m, r, marks, since_us);
+
+    return rlk_record_is_agreed(r, marks, n);
+}
+
+static void use(struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us)
+{
+    if (m->in_use == NULL || !rlk_record_is_same(m->in_use, r)) {
+        m->in_use_us = now_us;
+    }
+    m->in_use = m->last = r;
+}
+
+/* What was agreed on holds until something later is, or until so many of its masters have lost
+ * their data that no majority is left. */
+static void find_in_use(struct rlk_membership *m, uint64_t now_us)
+{
+    unsigned i;
+
+    if (m->in_use && !is_alive(m, m->in_use)) {
+        m->in_use = NULL;
+    }
+    for (i = 0; i < m->n; i++) {
+        const struct rlk_record *r = shown_by(m, i);
+
+        if (r && is_later(r, m->in_use) && is_agreed(m, r)) {
+            use(m, r, now_us);
+        }
+    }
+}
+
+static const struct rlk_record *latest_shown(const struct rlk_membership *m)
+{
+    const struct rlk_record *latest = NULL;
+    unsigned i;
+
+    for (i = 0; i < m->n; i++) {
+        const struct rlk_record *r = shown_by(m, i);
+
+        latest = r && is_later(r, latest) ? r : latest;
+    }
+    return latest;
+}
+
+/* ---- is it about our masters? ---- */
+
+static enum rlk_misfit compare_masters(const struct rlk_membership *m, const struct rlk_record *r,
+                                       unsigned *ret_node)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n; i++) {
+        *ret_node = i;
+        if (m->shown[i].mark != 0 && rlk_membership_find(m, r, i) < 0) {
+            return RLK_MISFIT_MASTER;
+        }
+    }
+    return RLK_MISFIT_NOT;
+}
+
+static enum rlk_misfit compare(const struct rlk_membership *m, const struct rlk_record *r,
+                               unsigned *ret_node)
+{
+    if (r->max_ttl_ms != m->max_ttl_ms) {
+        return RLK_MISFIT_MAX_TTL;
+    }
+    return rlk_record_size(r) == m->n ? compare_masters(m, r, ret_node) : RLK_MISFIT_NUMBER;
+}
+
+static enum rlk_misfit find_copy(const struct rlk_membership *m, unsigned *ret_node)
+{
+    unsigned i, j;
+
+    for (i = 0; i < m->n; i++) {
+        for (j = 0; j < i; j++) {
+            if (m->shown[i].readable && m->shown[j].readable &&
+                m->shown[i].mark == m->shown[j].mark) {
+                *ret_node = i;
+                return RLK_MISFIT_COPY;
+            }
+        }
+    }
+    return RLK_MISFIT_NOT;
+}
+
+/* Every record counts that none agreed on has overruled: also one on a single master. */
+static void judge_fit(const struct rlk_membership *m, struct rlk_membership_verdict *out)
+{
+    unsigned i;
+
+    out->record = m->in_use;
+    out->misfit = find_copy(m, &out->node);
+    if (out->misfit == RLK_MISFIT_NOT && m->in_use) {
+        out->misfit = compare(m, m->in_use, &out->node);
+    }
+    for (i = 0; i < m->n && out->misfit == RLK_MISFIT_NOT; i++) {
+        const struct rlk_record *r = shown_by(m, i);
+
+        if (r && is_later(r, m->in_use)) {
+            out->record = r;
+            out->misfit = compare(m, r, &out->node);
+        }
+    }
+}
+
+/* ---- whose votes count ---- */
+
+static bool all_tried(const struct rlk_membership *m)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n && m->shown[i].tried; i++) {
+    }
+    return i == m->n;
+}
+
+static uint64_t settles_us(const struct rlk_membership *m, const struct rlk_record *r)
+{
+    uint64_t marks[RLK_MAX_NODES], since_us[RLK_MAX_NODES];
+    unsigned n = gather(m, r, marks, since_us);
+    uint64_t us = rlk_record_settles_us(r, marks, since_us, n, m->wait_us);
+
+    return r == m->in_use ? rlk_time_min(us, rlk_time_add(m->in_use_us, m->wait_us)) : us;
+}
+
+/* A master that shows a change votes again when the change is agreed on. Before anything is, only
+ * those vote that show the latest record: a majority of them has agreed on it. */
+static bool shows_other(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
+{
+    const struct rlk_record *shown = shown_by(m, node);
+
+    if (r == m->in_use) {
+        return shown && is_later(shown, r) && !rlk_record_is_same(shown, r);
+    }
+    return shown == NULL || rlk_ballot_compare(&shown->ballot, &r->ballot) != 0;
+}
+
+static uint64_t judge_vote(const struct rlk_membership *m, const struct rlk_record *r,
+                           unsigned node)
+{
+    int at = rlk_record_find(r, m->shown[node].mark);
+
+    if (at < 0 || !rlk_record_is_master(&r->master[at]) || shows_other(m, r, node)) {
+        return RLK_NEVER;
+    }
+    return rlk_record_is_newcomer(r, &r->master[at]) ? settles_us(m, r) : 0;
+}
+
+/* Without any record the votes count when every master has had the chance to show one, and when
+ * we are not about to write the first. */
+static void judge_votes(const struct rlk_membership *m, const struct rlk_record *r,
+                        struct rlk_membership_verdict *out)
+{
+    bool writes = m->writes && out->task == RLK_RECORD_FIRST;
+    uint64_t without = all_tried(m) && !writes ? 0 : RLK_NEVER;
+    unsigned i;
+
+    for (i = 0; i < m->n; i++) {
+        if (!m->shown[i].readable) {
+            out->until_us[i] = 0;
+        } else if (out->misfit != RLK_MISFIT_NOT) {
+            out->until_us[i] = RLK_NEVER;
+        } else {
+            out->until_us[i] = r ? judge_vote(m, r, i) : without;
+        }
+    }
+}
+
+/* ---- what to write ---- */
+
+static bool are_all_known(const struct rlk_membership *m)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n && m->shown[i].readable && m->shown[i].mark != 0; i++) {
+    }
+    return i == m->n;
+}
+
+/* Whether a master of ours that is on record lacks it. */
+static bool is_missing(const struct rlk_membership *m, const struct rlk_record *r)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n; i++) {
+        const struct rlk_record *shown = shown_by(m, i);
+
+        if (m->shown[i].readable && rlk_record_find(r, m->shown[i].mark) >= 0 &&
+            (shown == NULL || !rlk_record_is_same(shown, r))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_settled(const struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us)
+{
+    return !rlk_record_has_newcomers(r) || (r == m->in_use && now_us >= settles_us(m, r));
+}
+
+static void judge_task(const struct rlk_membership *m, const struct rlk_record *latest,
+                       uint64_t now_us, struct rlk_membership_verdict *out)
+{
+    out->base = latest && is_later(latest, m->in_use) ? latest : m->in_use;
+    out->base = out->base ? out->base : m->last;
+    if (out->misfit != RLK_MISFIT_NOT) {
+        out->task = RLK_RECORD_NOTHING;
+    } else if (out->base == NULL) {
+        out->task = are_all_known(m) ? RLK_RECORD_FIRST : RLK_RECORD_NOTHING;
+    } else if (out->base != m->in_use && is_alive(m, out->base)) {
+        out->task = RLK_RECORD_AGAIN;
+    } else if (count_lost(m, out->base) > 0) {
+        out->task = RLK_RECORD_REPLACED;
+        out->settled = is_settled(m, out->base, now_us);
+    } else if (is_missing(m, out->base)) {
+        out->task = RLK_RECORD_AGAIN;
+    }
+}
+
+void rlk_membership_judge(struct rlk_membership *m, uint64_t now_us,
+                          struct rlk_membership_verdict *out)
+{
+    const struct rlk_record *latest, *by;
+
+    memset(out, 0, sizeof(*out));
+    find_in_use(m, now_us);
+    latest = latest_shown(m);
+    by = m->in_use;
+    if (by == NULL && latest && is_alive(m, latest)) {
+        by = latest;
+    }
+    judge_fit(m, out);
+    judge_task(m, latest, now_us, out);
+    judge_votes(m, by, out);
+    if (out->misfit == RLK_MISFIT_NOT) {
+        out->record = by;
+    }
+}
+
+/* ---- writing ---- */
+
+/* As many as could have agreed on a record that we have not seen. For the first record: all. */
+bool rlk_membership_may_write(const struct rlk_membership *m,
+                              const struct rlk_membership_verdict *v, uint64_t promised)
+{
+    uint64_t marks[RLK_MAX_NODES];
+    unsigned i, n = 0;
+    struct rlk_record r;
+
+    if (v->task == RLK_RECORD_FIRST) {
+        return promised == rlk_mask_all(m->n);
+    }
+    for (i = 0; i < m->n; i++) {
+        if (promised & rlk_mask_bit(i)) {
+            marks[n++] = m->shown[i].mark;
+        }
+    }
+    rlk_membership_write(m, v, &v->base->ballot, &r);
+    return rlk_record_is_agreed(&r, marks, n);
+}
+
+static void add_ours(const struct rlk_membership *m, unsigned node, struct rlk_record *r)
+{
+    const struct rlk_shown *s = &m->shown[node];
+
+    if (r->n == RLK_RECORD_MASTERS) {
+        return;
+    }
+    r->master[r->n++] = (struct rlk_record_master){
+        .mark = s->mark, .from = r->epoch, .address = s->address, .len = s->len};
+}
+
+static void write_first(const struct rlk_membership *m, struct rlk_record *r)
+{
+    unsigned i;
+
+    r->epoch = 1;
+    r->max_ttl_ms = m->max_ttl_ms;
+    for (i = 0; i < m->n; i++) {
+        add_ours(m, i, r);
+    }
+}
+
+/* What is no master since an earlier epoch is forgotten when there are too many of them: the
+ * oldest first, which are in front. */
+static void forget_former(struct rlk_record *r)
+{
+    unsigned i, former = r->n - rlk_record_size(r), n = 0;
+
+    for (i = 0; i < r->n; i++) {
+        if (!rlk_record_is_master(&r->master[i]) && r->master[i].until < r->epoch &&
+            former > RLK_RECORD_FORMER / 2) {
+            former--;
+        } else {
+            r->master[n++] = r->master[i];
+        }
+    }
+    r->n = n;
+}
+
+/* A change that nobody may rely on yet becomes part of this one: its newcomers are those of the
+ * new epoch, and whom they replaced leaves with the new epoch. */
+static void begin_again(struct rlk_record *r, uint32_t former_epoch)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < r->n; i++) {
+        struct rlk_record_master *on_record = &r->master[i];
+
+        on_record->from = on_record->from == former_epoch ? r->epoch : on_record->from;
+        on_record->until = on_record->until == former_epoch ? r->epoch : on_record->until;
+        if (on_record->from < r->epoch || on_record->until == 0) {
+            r->master[n++] = *on_record;
+        }
+    }
+    r->n = n;
+}
+
+static void write_replaced(const struct rlk_membership *m, bool settled, struct rlk_record *r)
+{
+    uint32_t former_epoch = r->epoch++;
+    unsigned i;
+
+    for (i = 0; i < m->n; i++) {
+        int at = m->shown[i].readable ? rlk_membership_find(m, r, i) : -1;
+
+        if (is_lost(m, r, i, at)) {
+            r->master[at].until = r->epoch;
+            r->master[at].lost = true;
+            add_ours(m, i, r);
+        }
+    }
+    if (!settled) {
+        begin_again(r, former_epoch);
+    }
+}
+
+void rlk_membership_write(const struct rlk_membership *m, const struct rlk_membership_verdict *v,
+                          const struct rlk_ballot *ballot, struct rlk_record *ret_record)
+{
+    if (v->task == RLK_RECORD_FIRST) {
+        *ret_record = (struct rlk_record){.n = 0};
+        write_first(m, ret_record);
+    } else {
+        *ret_record = *v->base;
+    }
+    if (v->task == RLK_RECORD_REPLACED) {
+        forget_former(ret_record);
+        write_replaced(m, v->settled, ret_record);
+    }
+    ret_record->ballot = *ballot;
+}
+
+uint64_t rlk_membership_next_number(const struct rlk_membership *m)
+{
+    uint64_t number = 0;
+    unsigned i;
+
+    for (i = 0; i < m->n; i++) {
+        const struct rlk_shown *s = &m->shown[i];
+
+        number = rlk_time_max(number, s->promised.number);
+        number = s->record ? rlk_time_max(number, s->record->ballot.number) : number;
+    }
+    return number + 1;
+}

@@ -1,0 +1,94 @@
+/* membership.h - what a client makes of the records that its masters show: whether they are of the
+ * masters that it was given, whose votes count because of them, and what has to be written [S15].
+ *
+ * The caller fills in what each master has shown, and asks for a judgement whenever that changes.
+ */
+#ifndef RLK_CORE_MEMBERSHIP_H
+#define RLK_CORE_MEMBERSHIP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/record.h"
+#include "core/validity.h"
+
+/* What one of our masters has shown. */
+struct rlk_shown {
+    const char *address; /* `len` bytes: how a record calls it */
+    size_t len;
+    bool tried;           /* it is connected, or an attempt to connect to it has failed */
+    bool readable;        /* it is connected, and its mark and its record can be read */
+    uint64_t mark;        /* the last one that was read; 0: none yet */
+    uint64_t former_mark; /* one that it had when the record was read last; 0: none */
+    struct rlk_ballot promised;
+    const struct rlk_record *record; /* NULL: it has none */
+    uint64_t since_us;               /* since when it has had this one, by our clock */
+};
+
+struct rlk_membership {
+    unsigned n;
+    uint32_t max_ttl_ms;
+    bool writes;      /* we write the first record, if there is none: until then no vote counts */
+    uint64_t wait_us; /* the longest ttl, the drift, and how old an inspection may be */
+    struct rlk_shown shown[RLK_MAX_NODES];
+    const struct rlk_record *in_use; /* the last one that was agreed on, as far as we know; NULL:
+                                        none, or it can be agreed on no more */
+    const struct rlk_record *last;   /* the same, but stays when it can be agreed on no more */
+    uint64_t in_use_us;              /* since when we know that */
+};
+
+/* Why our masters are not those on record. */
+enum rlk_misfit {
+    RLK_MISFIT_NOT = 0,
+    RLK_MISFIT_MAX_TTL, /* another longest ttl */
+    RLK_MISFIT_NUMBER,  /* more or fewer masters */
+    RLK_MISFIT_MASTER,  /* one that is not on record */
+    RLK_MISFIT_COPY     /* two with one mark: one was made from the other's data */
+};
+
+/* What has to be written. */
+enum rlk_record_task {
+    RLK_RECORD_NOTHING = 0,
+    RLK_RECORD_FIRST,   /* there is no record */
+    RLK_RECORD_AGAIN,   /* it is not on every master, or not agreed on */
+    RLK_RECORD_REPLACED /* masters on record have lost their data */
+};
+
+struct rlk_membership_verdict {
+    enum rlk_misfit misfit;
+    const struct rlk_record *record;  /* that is so: or the one to go by; NULL: none */
+    unsigned node;                    /* MISFIT_MASTER, _COPY: which of ours */
+    uint64_t until_us[RLK_MAX_NODES]; /* until when its votes do not count; 0: they do; RLK_NEVER:
+                                         until something changes */
+    enum rlk_record_task task;
+    const struct rlk_record *base; /* AGAIN, REPLACED: what to write from */
+    bool settled;                  /* its newcomers vote, or it has none */
+};
+
+void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_ttl_ms,
+                         uint32_t drift_ppm);
+
+/* The mark of a master was read. */
+void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t mark);
+
+/* The place of one of ours among the masters of a record; -1: it has none. */
+int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record *r, unsigned node);
+
+/* Judge what was shown. `out` is written completely. */
+void rlk_membership_judge(struct rlk_membership *m, uint64_t now_us,
+                          struct rlk_membership_verdict *out);
+
+/* The masters in `promised` have promised a ballot: whether that is enough to write what the
+ * verdict asks for. */
+bool rlk_membership_may_write(const struct rlk_membership *m,
+                              const struct rlk_membership_verdict *v, uint64_t promised);
+
+/* The record to write, under that ballot. Its addresses are borrowed from the base and from what
+ * was shown. */
+void rlk_membership_write(const struct rlk_membership *m, const struct rlk_membership_verdict *v,
+                          const struct rlk_ballot *ballot, struct rlk_record *ret_record);
+
+/* The ballot number for the next writing: above all that were shown. */
+uint64_t rlk_membership_next_number(const struct rlk_membership *m);
+
+#endif

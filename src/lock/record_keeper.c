@@ -1,0 +1,459 @@
+/* record_keeper.c - drives core/membership.h: what the masters show, and what is written there. */
+#include "lock/record_keeper.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <redlock/error.h>
+
+#include "base/alloc.h"
+#include "base/mask.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "lock/manager.h"
+#include "net/uri_format.h"
+#include "node/inspect.h"
+#include "node/record_text.h"
+#include "node/talk.h"
+#include "scripts/scripts.h"
+
+/* A longer record is not written: a master keeps one text of a reply up to 8 KiB. */
+#define MOST_TEXT 7168
+
+/* The pause before a writing is random, and up to this; twice as long after each that failed. The
+ * first record is written at once, because an acquire waits for it. Later there may be many clients
+ * that see the same, and most of them learn at their next inspection that one has written. */
+#define FIRST_PAUSE_US 20000
+#define PAUSE_US 1000000
+#define MOST_DOUBLED 5
+
+/* ---- records ---- */
+
+/* A record that a master has shown. The same text is kept once. */
+struct kept {
+    struct rlk_list link;
+    struct rlk_record record; /* its addresses are in the text */
+    char text[];
+};
+
+static struct kept *kept_of(struct rlk_list *link)
+{
+    return RLK_CONTAINER(link, struct kept, link);
+}
+
+static const struct rlk_record *add_record(struct rlk_record_keeper *k, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    struct kept *kept = rlk_alloc(sizeof(*kept) + size);
+
+    if (kept == NULL) {
+        return NULL;
+    }
+    memcpy(kept->text, text, size);
+    if (!rlk_record_read(kept->text, &kept->record)) {
+        rlk_free(kept);
+        return NULL;
+    }
+    rlk_list_init(&kept->link);
+    rlk_list_push(&k->records, &kept->link);
+    return &kept->record;
+}
+
+static const struct rlk_record *find_record(struct rlk_record_keeper *k, const char *text)
+{
+    struct rlk_list *link, *next;
+
+    RLK_LIST_EACH (link, next, &k->records) {
+        if (strcmp(kept_of(link)->text, text) == 0) {
+            return &kept_of(link)->record;
+        }
+    }
+    return add_record(k, text);
+}
+
+static bool is_used(const struct rlk_record_keeper *k, const struct rlk_record *r)
+{
+    unsigned i;
+
+    for (i = 0; i < k->membership.n && k->membership.shown[i].record != r; i++) {
+    }
+    return i < k->membership.n || r == k->membership.in_use || r == k->membership.last ||
+           r == k->verdict.record || r == k->verdict.base;
+}
+
+static void forget_unused(struct rlk_record_keeper *k)
+{
+    struct rlk_list *link, *next;
+
+    RLK_LIST_EACH (link, next, &k->records) {
+        if (!is_used(k, &kept_of(link)->record)) {
+            rlk_list_remove(link);
+            rlk_free(kept_of(link));
+        }
+    }
+}
+
+/* ---- judging ---- */
+
+/* An open connection whose mark and record can be read. */
+static bool is_readable(const struct rlk_record_keeper *k, const struct rlk_node *n)
+{
+    return n->link.state == RLK_LINK_UP && n->quarantine.mark != 0 && !n->quarantine.mark_lost &&
+           rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info) &&
+           !(k->denied & rlk_mask_bit(n->index));
+}
+
+static void look_at_nodes(struct rlk_record_keeper *k)
+{
+    unsigned i;
+
+    for (i = 0; i < k->membership.n; i++) {
+        const struct rlk_node *n = &k->rl->nodes[i];
+        struct rlk_shown *s = &k->membership.shown[i];
+
+        s->tried = s->tried || !rlk_node_connecting(n);
+        s->readable = is_readable(k, n);
+        if (s->readable) {
+            rlk_membership_set_mark(&k->membership, i, n->quarantine.mark);
+        }
+    }
+}
+
+static void set_votes(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    unsigned i;
+
+    for (i = 0; i < k->membership.n; i++) {
+        struct rlk_node *n = &k->rl->nodes[i];
+        bool voted = rlk_quarantine_is_over(&n->quarantine, now_us);
+
+        rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i]);
+        if (voted && !rlk_quarantine_is_over(&n->quarantine, now_us)) {
+            n->hooks->quarantined(n, now_us);
+        }
+    }
+}
+
+static bool is_to_write(const struct rlk_record_keeper *k)
+{
+    return k->verdict.task != RLK_RECORD_NOTHING &&
+           (k->verdict.task != RLK_RECORD_FIRST || k->may_begin);
+}
+
+static bool may_write(const struct rlk_record_keeper *k)
+{
+    uint64_t readable = 0;
+    unsigned i;
+
+    for (i = 0; i < k->membership.n; i++) {
+        readable |= k->membership.shown[i].readable ? rlk_mask_bit(i) : 0;
+    }
+    return !k->rl->closing && is_to_write(k) &&
+           rlk_membership_may_write(&k->membership, &k->verdict, readable);
+}
+
+static uint64_t pause_us(struct rlk_record_keeper *k)
+{
+    bool first = k->verdict.task == RLK_RECORD_FIRST;
+    unsigned doubled = k->failures < MOST_DOUBLED ? k->failures : MOST_DOUBLED;
+    uint64_t most_us = (uint64_t)(first ? FIRST_PAUSE_US : PAUSE_US) << doubled;
+
+    return first && k->failures == 0 ? 0 : rlk_prng_upto(&k->rl->prng, most_us);
+}
+
+static void plan(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    if (k->phase == RLK_KEEPER_IDLE && !k->planned && may_write(k)) {
+        rlk_timer_set(&k->rl->loop.timers, &k->timer, rlk_time_add(now_us, pause_us(k)));
+        k->planned = true;
+    }
+}
+
+static void judge(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    look_at_nodes(k);
+    k->membership.writes = k->may_begin && k->failures == 0 && !k->rl->closing;
+    rlk_membership_judge(&k->membership, now_us, &k->verdict);
+    forget_unused(k);
+    set_votes(k, now_us);
+    plan(k, now_us);
+}
+
+void rlk_keeper_check(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    if (k->rl) {
+        judge(k, now_us);
+    }
+}
+
+void rlk_keeper_begin(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    if (k->rl && !k->may_begin) {
+        k->may_begin = true;
+        judge(k, now_us);
+    }
+}
+
+/* ---- what a master shows ---- */
+
+/* The value of its key. True: it differs from the last one. */
+static bool take_value(struct rlk_record_keeper *k, struct rlk_shown *s, const char *value,
+                       uint64_t server_us, uint64_t now_us)
+{
+    const char *text = "";
+    struct rlk_ballot promised = {0, 0};
+    const struct rlk_record *record;
+    uint64_t since_us = 0;
+    bool same;
+
+    if (!rlk_record_read_kept(value, &promised, &since_us, &text)) {
+        text = "";
+    }
+    record = *text ? find_record(k, text) : NULL;
+    same = record == s->record && rlk_ballot_compare(&promised, &s->promised) == 0;
+    if (record != s->record) {
+        s->since_us = rlk_time_sub(now_us, rlk_time_sub(server_us, since_us));
+    }
+    s->record = record;
+    s->promised = promised;
+    return !same;
+}
+
+void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
+                           const struct rlk_reply *record, uint64_t server_us, uint64_t now_us)
+{
+    uint64_t bit = rlk_mask_bit(n->index), denied = k->denied & bit;
+    const char *value = record->type == RLK_REPLY_STRING ? record->str : "";
+
+    if (k->rl == NULL) {
+        return;
+    }
+    k->denied &= ~bit;
+    k->denied |= record->type == RLK_REPLY_ERROR ? bit : 0;
+    if (take_value(k, &k->membership.shown[n->index], value, server_us, now_us) ||
+        (k->denied & bit) != denied || k->membership.shown[n->index].mark != n->quarantine.mark) {
+        judge(k, now_us);
+    }
+}
+
+/* ---- writing ---- */
+
+static void ask(struct rlk_record_keeper *k, uint64_t nodes, const char *text, uint64_t now_us);
+
+static void finish(struct rlk_record_keeper *k, bool succeeded, uint64_t now_us)
+{
+    k->phase = RLK_KEEPER_IDLE;
+    k->planned = false;
+    k->asked = 0;
+    k->failures = succeeded ? 0 : k->failures + 1;
+    rlk_timer_cancel(&k->rl->loop.timers, &k->timer);
+    judge(k, now_us);
+}
+
+/* The text of the record that the verdict asks for; NULL: out of memory, or it is too long. */
+static char *write_text(struct rlk_record_keeper *k)
+{
+    struct rlk_record *r = rlk_alloc(sizeof(*r));
+    struct rlk_text text = {.to = NULL};
+
+    if (r == NULL) {
+        return NULL;
+    }
+    rlk_membership_write(&k->membership, &k->verdict, &k->ballot, r);
+    rlk_record_write(r, &text);
+    text.to = text.len < MOST_TEXT ? rlk_alloc(text.len + 1) : NULL;
+    if (text.to) {
+        text.size = text.len;
+        text.len = 0;
+        rlk_record_write(r, &text);
+        text.to[text.len] = '\0';
+    }
+    rlk_free(r);
+    return text.to;
+}
+
+/* What the promises showed may be another record: the verdict is that of now. */
+static void go_on(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    char *text = NULL;
+
+    if (k->phase == RLK_KEEPER_ACCEPTING) {
+        finish(k, true, now_us);
+        return;
+    }
+    judge(k, now_us);
+    if (may_write(k) && rlk_membership_may_write(&k->membership, &k->verdict, k->promised)) {
+        text = write_text(k);
+    }
+    if (text == NULL) {
+        finish(k, false, now_us);
+        return;
+    }
+    k->phase = RLK_KEEPER_ACCEPTING;
+    ask(k, k->promised, text, now_us);
+    rlk_free(text);
+}
+
+static void answered(struct rlk_record_keeper *k, unsigned node, uint64_t now_us)
+{
+    uint64_t bit = rlk_mask_bit(node);
+
+    if ((k->asked & bit) == 0) {
+        return;
+    }
+    k->asked &= ~bit;
+    if (k->asked == 0) {
+        go_on(k, now_us);
+    }
+}
+
+/* {value, now} */
+static void take_answer(const struct rlk_heard *h)
+{
+    const struct rlk_reply *r = h->reply;
+    struct rlk_record_keeper *k = h->context;
+    struct rlk_shown *s = &k->membership.shown[h->node->index];
+
+    if (r->type == RLK_REPLY_ARRAY && r->integer == 2 && r[1].type == RLK_REPLY_STRING &&
+        r[2].type == RLK_REPLY_STRING) {
+        take_value(k, s, r[1].str, strtoull(r[2].str, NULL, 10), h->now_us);
+        if (rlk_ballot_compare(&s->promised, &k->ballot) == 0) {
+            k->promised |= rlk_mask_bit(h->node->index);
+        }
+    }
+    answered(k, h->node->index, h->now_us);
+}
+
+static void on_broken(const struct rlk_heard *h)
+{
+    answered(h->context, h->node->index, h->now_us);
+}
+
+/* What is written: the record, or "" for a promise. */
+static bool format(struct rlk_command *c, const struct rlk_say *say)
+{
+    const struct rlk_record_keeper *k = say->context;
+    char number[24], id[24];
+    const char *const words[] = {
+        "EVAL", rlk_script_masters.text, "1", k->rl->options.record_key, number, id, k->text, NULL};
+
+    snprintf(number, sizeof(number), "%" PRIu64, k->ballot.number);
+    snprintf(id, sizeof(id), "%016" PRIx64, k->ballot.id);
+    return rlk_command_words(c, words) == 0;
+}
+
+static const struct rlk_talk writing = {RLK_LINES({.format = format, .take = take_answer}),
+                                        .broken = on_broken};
+
+/* A master that cannot be asked has not answered. */
+static void ask(struct rlk_record_keeper *k, uint64_t nodes, const char *text, uint64_t now_us)
+{
+    unsigned node;
+    uint64_t left = nodes;
+
+    k->text = text;
+    k->asked = 0;
+    RLK_MASK_EACH (node, left) {
+        if (rlk_talk_begin(&k->rl->nodes[node].link, &writing, k, now_us)) {
+            k->asked |= rlk_mask_bit(node);
+        }
+    }
+    k->text = NULL;
+    if (k->asked == 0) {
+        finish(k, false, now_us);
+        return;
+    }
+    rlk_timer_set(&k->rl->loop.timers, &k->timer,
+                  rlk_time_add(now_us, k->rl->options.node_timeout_us));
+}
+
+static void begin(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    uint64_t nodes = 0;
+    unsigned i;
+
+    for (i = 0; i < k->membership.n; i++) {
+        nodes |= k->membership.shown[i].readable ? rlk_mask_bit(i) : 0;
+    }
+    k->ballot = (struct rlk_ballot){rlk_membership_next_number(&k->membership),
+                                    rlk_prng_next(&k->rl->prng)};
+    k->phase = RLK_KEEPER_PROMISING;
+    k->promised = 0;
+    ask(k, nodes, "", now_us);
+}
+
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_record_keeper *k = RLK_CONTAINER(t, struct rlk_record_keeper, timer);
+
+    if (k->phase != RLK_KEEPER_IDLE) {
+        k->asked = 0;
+        go_on(k, now_us);
+        return;
+    }
+    k->planned = false;
+    judge(k, now_us);
+    if (may_write(k)) {
+        rlk_timer_cancel(&k->rl->loop.timers, t);
+        begin(k, now_us);
+    }
+}
+
+/* ---- beginning and end ---- */
+
+static int name_masters(struct rlk_record_keeper *k)
+{
+    struct rlk_text text = {.to = NULL};
+    unsigned i;
+    size_t at;
+
+    for (i = 0; i < k->membership.n; i++) {
+        rlk_uri_format_place(k->rl->nodes[i].uri, &text);
+    }
+    k->addresses = rlk_alloc(text.len);
+    if (k->addresses == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    text = (struct rlk_text){.to = k->addresses, .size = text.len};
+    for (i = 0; i < k->membership.n; i++) {
+        at = text.len;
+        rlk_uri_format_place(k->rl->nodes[i].uri, &text);
+        k->membership.shown[i].address = k->addresses + at;
+        k->membership.shown[i].len = text.len - at;
+    }
+    return 0;
+}
+
+int rlk_keeper_init(struct rlk_record_keeper *k, struct redlock *rl)
+{
+    rlk_list_init(&k->records);
+    k->timer.fire = on_timer;
+    if (rl->options.record_key == NULL) {
+        return 0;
+    }
+    k->rl = rl;
+    rlk_membership_init(&k->membership, rl->options.n_nodes, rl->options.max_ttl_ms,
+                        rl->options.drift_ppm);
+    return name_masters(k);
+}
+
+void rlk_keeper_stop(struct rlk_record_keeper *k)
+{
+    if (k->rl) {
+        rlk_timer_cancel(&k->rl->loop.timers, &k->timer);
+    }
+}
+
+void rlk_keeper_end(struct rlk_record_keeper *k)
+{
+    struct rlk_list *link, *next;
+
+    if (k->records.next) {
+        RLK_LIST_EACH (link, next, &k->records) {
+            rlk_free(kept_of(link));
+        }
+    }
+    rlk_free(k->addresses);
+}

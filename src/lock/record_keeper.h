@@ -1,0 +1,79 @@
+/* record_keeper.h - keeps the record of the masters: compares what they show, decides with
+ * core/membership.h whose votes count, and writes the record where that is needed [S15].
+ *
+ *             something is to be written       enough have promised
+ *     IDLE ------- a random pause ----> PROMISING ----------> ACCEPTING
+ *      ^                                    |                     |
+ *      +------------------------------------+---------------------+
+ *          too few; all replies are in, or their time is over
+ *
+ * That is Paxos, with this manager as a proposer: two that write at once overrule each other, and
+ * try again after a longer pause. */
+#ifndef RLK_LOCK_RECORD_KEEPER_H
+#define RLK_LOCK_RECORD_KEEPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "core/membership.h"
+#include "net/timers.h"
+
+struct redlock;
+struct rlk_node;
+struct rlk_reply;
+
+enum rlk_keeper_phase {
+    RLK_KEEPER_IDLE = 0,
+    RLK_KEEPER_PROMISING,
+    RLK_KEEPER_ACCEPTING
+};
+
+struct rlk_record_keeper {
+    struct redlock *rl; /* NULL: the manager does without a record */
+    struct rlk_membership membership;
+    struct rlk_membership_verdict verdict;
+    struct rlk_list records;       /* those that somebody has shown */
+    char error[320], address[320]; /* for redlock_get_record() and _master() */
+    char *addresses;               /* of the masters, one after the other */
+    uint64_t denied;               /* masters that do not show us their record */
+    bool may_begin; /* a lock was asked for: write the first record, if there is none */
+    enum rlk_keeper_phase phase;
+    struct rlk_ballot ballot; /* of this writing */
+    uint64_t asked, promised;
+    const char *text;       /* what is being sent: the record, or "" */
+    bool planned;           /* IDLE: the timer is set */
+    unsigned failures;      /* in a row */
+    struct rlk_timer timer; /* IDLE: when to write; else: when to wait no longer */
+};
+
+/* The nodes are there. 0 or REDLOCK_ENOMEM. */
+int rlk_keeper_init(struct rlk_record_keeper *k, struct redlock *rl);
+
+/* After the nodes have ended. */
+void rlk_keeper_end(struct rlk_record_keeper *k);
+
+/* A master showed its record, and its time. */
+void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
+                           const struct rlk_reply *record, uint64_t server_us, uint64_t now_us);
+
+/* A master was connected, or is not. */
+void rlk_keeper_check(struct rlk_record_keeper *k, uint64_t now_us);
+
+/* A lock is asked for: from now on this manager writes the first record where there is none. Who
+ * only looks at the masters does not, because its max_ttl_ms may be any. */
+void rlk_keeper_begin(struct rlk_record_keeper *k, uint64_t now_us);
+
+/* What differs, as a sentence; "": nothing does. Valid until the next call. */
+const char *rlk_keeper_explain(struct rlk_record_keeper *k);
+
+/* The manager closes: write nothing more. */
+void rlk_keeper_stop(struct rlk_record_keeper *k);
+
+/* [S15] Our masters are not those on record. */
+static inline bool rlk_keeper_has_misfit(const struct rlk_record_keeper *k)
+{
+    return k->verdict.misfit != RLK_MISFIT_NOT;
+}
+
+#endif
