@@ -48,6 +48,15 @@ static bool has_mark(const struct rlk_membership *m, uint64_t mark)
     return false;
 }
 
+/* What was replaced because it lost its data has its data: there are two servers, or an old copy of
+ * the data. It does not vote, and takes nobody's place. */
+static bool is_outdated(const struct rlk_record *r, uint64_t mark)
+{
+    int at = rlk_record_find(r, mark);
+
+    return at >= 0 && r->master[at].lost;
+}
+
 /* A server whose mark is not on record may be a master without its data: it is at the address of
  * one, or we saw the mark of one there; and that mark is nowhere else. */
 static int find_by_place(const struct rlk_membership *m, const struct rlk_record *r,
@@ -74,7 +83,7 @@ int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record 
     if (at >= 0 && rlk_record_is_master(&r->master[at])) {
         return at;
     }
-    return find_by_place(m, r, s);
+    return is_outdated(r, s->mark) ? -1 : find_by_place(m, r, s);
 }
 
 /* This master lost its data after the record was written. */
@@ -187,7 +196,8 @@ static enum rlk_misfit compare_masters(const struct rlk_membership *m, const str
 
     for (i = 0; i < m->n; i++) {
         *ret_node = i;
-        if (m->shown[i].mark != 0 && rlk_membership_find(m, r, i) < 0) {
+        if (m->shown[i].mark != 0 && rlk_membership_find(m, r, i) < 0 &&
+            !is_outdated(r, m->shown[i].mark)) {
             return RLK_MISFIT_MASTER;
         }
     }
@@ -343,12 +353,10 @@ static void judge_task(const struct rlk_membership *m, const struct rlk_record *
         out->task = RLK_RECORD_NOTHING;
     } else if (out->base == NULL) {
         out->task = are_all_known(m) ? RLK_RECORD_FIRST : RLK_RECORD_NOTHING;
-    } else if (out->base != m->in_use && is_alive(m, out->base)) {
-        out->task = RLK_RECORD_AGAIN;
     } else if (count_lost(m, out->base) > 0) {
         out->task = RLK_RECORD_REPLACED;
         out->settled = is_settled(m, out->base, now_us);
-    } else if (is_missing(m, out->base)) {
+    } else if (out->base != m->in_use || is_missing(m, out->base)) {
         out->task = RLK_RECORD_AGAIN;
     }
 }

@@ -74,22 +74,8 @@ static void count_old(const struct rlk_record *r, unsigned *ret_all, unsigned *r
     }
 }
 
-/* What has lost its data cannot agree. When too few are left for a majority, all of them have to:
- * the quarantine of those that lost their data keeps locks apart then [S11]. */
-static unsigned quorum_of_old(const struct rlk_record *r)
-{
-    unsigned all, lost, quorum;
-
-    count_old(r, &all, &lost);
-    quorum = all > 0 ? rlk_validity_quorum(all) : 0;
-    return quorum < all - lost ? quorum : all - lost;
-}
-
-static bool may_agree_as_old(const struct rlk_record *r, const struct rlk_record_master *m)
-{
-    return rlk_record_was_master(r, m) && !m->lost;
-}
-
+/* When most of the old masters lost their data, the quarantine keeps locks apart, as without a
+ * record [S11]. */
 bool rlk_record_is_newcomer(const struct rlk_record *r, const struct rlk_record_master *m)
 {
     unsigned all, lost;
@@ -107,19 +93,43 @@ bool rlk_record_has_newcomers(const struct rlk_record *r)
     return i < r->n;
 }
 
+/* How many of each kind agree. */
+struct votes {
+    unsigned old, joined, new;
+};
+
+static void count_vote(const struct rlk_record *r, uint64_t mark, struct votes *v)
+{
+    int at = rlk_record_find(r, mark);
+    const struct rlk_record_master *m = at >= 0 ? &r->master[at] : NULL;
+
+    if (m) {
+        v->old += rlk_record_was_master(r, m) && !m->lost;
+        v->joined += m->from == r->epoch;
+        v->new += rlk_record_is_master(m);
+    }
+}
+
+/* Of an old master without its data, the new data agree in its place. */
+static bool is_enough(const struct rlk_record *r, const struct votes *v)
+{
+    unsigned all, lost;
+
+    count_old(r, &all, &lost);
+    lost = lost < v->joined ? lost : v->joined;
+    return (all == 0 || v->old + lost >= rlk_validity_quorum(all)) &&
+           v->new >= rlk_validity_quorum(rlk_record_size(r));
+}
+
 bool rlk_record_is_agreed(const struct rlk_record *r, const uint64_t *marks, unsigned n)
 {
-    unsigned i, old = 0, new = 0;
+    struct votes v = {0};
+    unsigned i;
 
     for (i = 0; i < n; i++) {
-        int at = rlk_record_find(r, marks[i]);
-
-        if (at >= 0) {
-            old += may_agree_as_old(r, &r->master[at]);
-            new += rlk_record_is_master(&r->master[at]);
-        }
+        count_vote(r, marks[i], &v);
     }
-    return old >= quorum_of_old(r) && new >= rlk_validity_quorum(rlk_record_size(r));
+    return is_enough(r, &v);
 }
 
 bool rlk_record_is_alive(const struct rlk_record *r, unsigned lost)
@@ -131,42 +141,31 @@ bool rlk_record_is_alive(const struct rlk_record *r, unsigned lost)
 
 /* ---- newcomers ---- */
 
-/* The time when `quorum` of the masters that belong to a set had the record. */
-static uint64_t
-majority_since(const struct rlk_record *r,
-               bool (*belongs)(const struct rlk_record *, const struct rlk_record_master *),
-               const uint64_t *marks, const uint64_t *since_us, unsigned n, unsigned quorum)
+/* Whether those that had it by then had agreed on it. */
+static bool was_agreed(const struct rlk_record *r, const uint64_t *marks, const uint64_t *since_us,
+                       unsigned n, uint64_t then_us)
 {
-    uint64_t earliest = quorum > 0 ? RLK_NEVER : 0;
-    unsigned i, j;
+    struct votes v = {0};
+    unsigned i;
 
     for (i = 0; i < n; i++) {
-        unsigned before = 0;
-
-        for (j = 0; j < n; j++) {
-            int at = rlk_record_find(r, marks[j]);
-
-            before += at >= 0 && belongs(r, &r->master[at]) && since_us[j] <= since_us[i];
-        }
-        if (before >= quorum) {
-            earliest = rlk_time_min(earliest, since_us[i]);
+        if (since_us[i] <= then_us) {
+            count_vote(r, marks[i], &v);
         }
     }
-    return earliest;
-}
-
-static bool is_new(const struct rlk_record *r, const struct rlk_record_master *m)
-{
-    (void)r;
-    return rlk_record_is_master(m);
+    return is_enough(r, &v);
 }
 
 uint64_t rlk_record_settles_us(const struct rlk_record *r, const uint64_t *marks,
                                const uint64_t *since_us, unsigned n, uint64_t wait_us)
 {
-    uint64_t old = majority_since(r, may_agree_as_old, marks, since_us, n, quorum_of_old(r)),
-             new = majority_since(r, is_new, marks, since_us, n,
-                                  rlk_validity_quorum(rlk_record_size(r)));
+    uint64_t agreed_us = RLK_NEVER;
+    unsigned i;
 
-    return rlk_time_add(rlk_time_max(old, new), wait_us);
+    for (i = 0; i < n; i++) {
+        if (was_agreed(r, marks, since_us, n, since_us[i])) {
+            agreed_us = rlk_time_min(agreed_us, since_us[i]);
+        }
+    }
+    return rlk_time_add(agreed_us, wait_us);
 }

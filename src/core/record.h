@@ -30,7 +30,8 @@ struct rlk_ballot {
 struct rlk_record_master {
     uint64_t mark;
     uint32_t from, until; /* a master from this epoch on, and until before that; 0: it still is */
-    bool lost;            /* it is none any more because it lost its data */
+    bool lost;            /* it is none any more because it lost its data; what it has instead
+                             joined with the same record */
     const char *address;  /* `len` bytes, borrowed from the text that was read */
     size_t len;
 };
