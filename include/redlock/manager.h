@@ -318,7 +318,8 @@ enum redlock_node_state {
 struct redlock_node_info {
     /* sizeof(struct redlock_node_info), set by the caller. */
     size_t size;
-    /* The URI without password, as "redis://host:6379/0". Lives as long as the manager. */
+    /* The URI without password, as "redis://host:6379/0"; another one when another server has taken
+     * the place of the master (redlock/record.h). Lives as long as the manager. */
     const char *name;
     enum redlock_node_state state;
     /* For how many milliseconds it has not been REDLOCK_NODE_UP; 0 when it is up. */

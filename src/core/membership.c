@@ -14,6 +14,7 @@ void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_
 
     memset(m, 0, sizeof(*m));
     m->n = nodes;
+    m->joins = m->leaves = -1;
     m->max_ttl_ms = max_ttl_ms;
     m->wait_us = rlk_validity_gone_us(rlk_time_add(gone_us, RLK_INSPECTION_OLDEST_US), drift_ppm);
 }
@@ -29,7 +30,25 @@ void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t m
     s->mark = mark;
 }
 
+void rlk_membership_forget(struct rlk_membership *m, unsigned node)
+{
+    struct rlk_shown *s = &m->shown[node];
+
+    *s = (struct rlk_shown){.address = s->address, .len = s->len};
+}
+
 /* ---- which master on record is which of ours ---- */
+
+/* What is to become a master is not one of ours yet. */
+static bool is_ours(const struct rlk_membership *m, unsigned node)
+{
+    return (int)node != m->joins;
+}
+
+static unsigned count_ours(const struct rlk_membership *m)
+{
+    return m->n - (m->joins >= 0);
+}
 
 static bool is_address(const struct rlk_record_master *on_record, const struct rlk_shown *s)
 {
@@ -98,7 +117,8 @@ static unsigned count_lost(const struct rlk_membership *m, const struct rlk_reco
     unsigned i, lost = 0;
 
     for (i = 0; i < m->n; i++) {
-        lost += m->shown[i].readable && is_lost(m, r, i, rlk_membership_find(m, r, i));
+        lost +=
+            is_ours(m, i) && m->shown[i].readable && is_lost(m, r, i, rlk_membership_find(m, r, i));
     }
     return lost;
 }
@@ -189,6 +209,22 @@ static const struct rlk_record *latest_shown(const struct rlk_membership *m)
 
 /* ---- is it about our masters? ---- */
 
+/* It was a master, until another server took its place. */
+static bool is_former(const struct rlk_record *r, const struct rlk_shown *s)
+{
+    unsigned i;
+
+    for (i = 0; i < r->n; i++) {
+        const struct rlk_record_master *on_record = &r->master[i];
+
+        if (!rlk_record_is_master(on_record) && !on_record->lost &&
+            (s->mark != 0 ? on_record->mark == s->mark : is_address(on_record, s))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum rlk_misfit compare_masters(const struct rlk_membership *m, const struct rlk_record *r,
                                        unsigned *ret_node)
 {
@@ -196,8 +232,10 @@ static enum rlk_misfit compare_masters(const struct rlk_membership *m, const str
 
     for (i = 0; i < m->n; i++) {
         *ret_node = i;
-        if (m->shown[i].mark != 0 && rlk_membership_find(m, r, i) < 0 &&
-            !is_outdated(r, m->shown[i].mark)) {
+        const struct rlk_shown *s = &m->shown[i];
+
+        if (is_ours(m, i) && s->mark != 0 && rlk_membership_find(m, r, i) < 0 &&
+            !is_outdated(r, s->mark) && !is_former(r, s)) {
             return RLK_MISFIT_MASTER;
         }
     }
@@ -210,7 +248,8 @@ static enum rlk_misfit compare(const struct rlk_membership *m, const struct rlk_
     if (r->max_ttl_ms != m->max_ttl_ms) {
         return RLK_MISFIT_MAX_TTL;
     }
-    return rlk_record_size(r) == m->n ? compare_masters(m, r, ret_node) : RLK_MISFIT_NUMBER;
+    return rlk_record_size(r) == count_ours(m) ? compare_masters(m, r, ret_node)
+                                               : RLK_MISFIT_NUMBER;
 }
 
 static enum rlk_misfit find_copy(const struct rlk_membership *m, unsigned *ret_node)
@@ -249,16 +288,43 @@ static void judge_fit(const struct rlk_membership *m, struct rlk_membership_verd
     }
 }
 
-/* ---- whose votes count ---- */
-
 static bool all_tried(const struct rlk_membership *m)
 {
     unsigned i;
 
-    for (i = 0; i < m->n && m->shown[i].tried; i++) {
+    for (i = 0; i < m->n && (m->shown[i].tried || !is_ours(m, i)); i++) {
     }
     return i == m->n;
 }
+
+/* Where the record has another server in the place of one of ours: the first such, and the first
+ * server that we do not have. Also a record that we do not know to be agreed on: those of its
+ * masters that we do not have can show that. */
+static void judge_moves(const struct rlk_membership *m, const struct rlk_record *by,
+                        struct rlk_membership_verdict *out)
+{
+    const struct rlk_record *r = m->in_use || all_tried(m) ? by : NULL;
+    uint64_t taken[(RLK_RECORD_MASTERS + 63) / 64] = {0};
+    unsigned i;
+
+    out->moves = out->moves_to = -1;
+    for (i = 0; r && i < m->n && out->misfit == RLK_MISFIT_NOT && m->joins < 0; i++) {
+        int at = rlk_membership_find(m, r, i);
+
+        if (at >= 0) {
+            taken[at / 64] |= (uint64_t)1 << at % 64;
+        } else if (out->moves < 0 && is_former(r, &m->shown[i])) {
+            out->moves = (int)i;
+        }
+    }
+    for (i = 0; out->moves >= 0 && i < r->n && out->moves_to < 0; i++) {
+        if (rlk_record_is_master(&r->master[i]) && !(taken[i / 64] >> i % 64 & 1)) {
+            out->moves_to = (int)i;
+        }
+    }
+}
+
+/* ---- whose votes count ---- */
 
 static uint64_t settles_us(const struct rlk_membership *m, const struct rlk_record *r)
 {
@@ -292,9 +358,23 @@ static uint64_t judge_vote(const struct rlk_membership *m, const struct rlk_reco
     return rlk_record_is_newcomer(r, &r->master[at]) ? settles_us(m, r) : 0;
 }
 
+/* [M7] A lock that is held is not extended by a master that shows another record, nor by one that
+ * took the place of a master which may still have its data, as long as it does not vote. */
+static bool extends_nothing(const struct rlk_membership *m, const struct rlk_record *r,
+                            unsigned node, uint64_t until_us, uint64_t now_us)
+{
+    int at = rlk_record_find(r, m->shown[node].mark);
+
+    if (!m->shown[node].readable || (until_us <= now_us && until_us != RLK_NEVER)) {
+        return false;
+    }
+    return at >= 0 && (r->master[at].lost || shows_other(m, r, node) ||
+                       (rlk_record_is_newcomer(r, &r->master[at]) && rlk_record_moves(r)));
+}
+
 /* Without any record the votes count when every master has had the chance to show one, and when
  * we are not about to write the first. */
-static void judge_votes(const struct rlk_membership *m, const struct rlk_record *r,
+static void judge_votes(const struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us,
                         struct rlk_membership_verdict *out)
 {
     bool writes = m->writes && out->task == RLK_RECORD_FIRST;
@@ -308,6 +388,10 @@ static void judge_votes(const struct rlk_membership *m, const struct rlk_record 
             out->until_us[i] = RLK_NEVER;
         } else {
             out->until_us[i] = r ? judge_vote(m, r, i) : without;
+        }
+        if (r && out->misfit == RLK_MISFIT_NOT &&
+            extends_nothing(m, r, i, out->until_us[i], now_us)) {
+            out->extends_nothing |= rlk_mask_bit(i);
         }
     }
 }
@@ -331,7 +415,7 @@ static bool is_missing(const struct rlk_membership *m, const struct rlk_record *
     for (i = 0; i < m->n; i++) {
         const struct rlk_record *shown = shown_by(m, i);
 
-        if (m->shown[i].readable && rlk_record_find(r, m->shown[i].mark) >= 0 &&
+        if (is_ours(m, i) && m->shown[i].readable && rlk_record_find(r, m->shown[i].mark) >= 0 &&
             (shown == NULL || !rlk_record_is_same(shown, r))) {
             return true;
         }
@@ -342,6 +426,16 @@ static bool is_missing(const struct rlk_membership *m, const struct rlk_record *
 static bool is_settled(const struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us)
 {
     return !rlk_record_has_newcomers(r) || (r == m->in_use && now_us >= settles_us(m, r));
+}
+
+/* [M7] The change before must be over: no client relies on the masters before it any more. */
+static bool is_move_due(const struct rlk_membership *m, uint64_t now_us)
+{
+    const struct rlk_record *r = m->in_use;
+
+    return m->joins >= 0 && m->shown[m->joins].readable && is_settled(m, r, now_us) &&
+           rlk_record_find(r, m->shown[m->joins].mark) < 0 &&
+           rlk_membership_find(m, r, (unsigned)m->leaves) >= 0;
 }
 
 static void judge_task(const struct rlk_membership *m, const struct rlk_record *latest,
@@ -358,6 +452,8 @@ static void judge_task(const struct rlk_membership *m, const struct rlk_record *
         out->settled = is_settled(m, out->base, now_us);
     } else if (out->base != m->in_use || is_missing(m, out->base)) {
         out->task = RLK_RECORD_AGAIN;
+    } else if (is_move_due(m, now_us)) {
+        out->task = RLK_RECORD_MOVED;
     }
 }
 
@@ -374,11 +470,31 @@ void rlk_membership_judge(struct rlk_membership *m, uint64_t now_us,
         by = latest;
     }
     judge_fit(m, out);
+    judge_moves(m, by, out);
     judge_task(m, latest, now_us, out);
-    judge_votes(m, by, out);
+    judge_votes(m, by, now_us, out);
     if (out->misfit == RLK_MISFIT_NOT) {
         out->record = by;
     }
+}
+
+enum rlk_move_stage rlk_membership_move_stage(const struct rlk_membership *m, uint64_t now_us,
+                                              uint64_t *ret_until_us)
+{
+    const struct rlk_record *r = m->in_use;
+    uint64_t mark = m->joins >= 0 ? m->shown[m->joins].mark : 0;
+    int at = r ? rlk_record_find(r, mark) : -1;
+    bool is_master = at >= 0 && rlk_record_is_master(&r->master[at]);
+
+    *ret_until_us = 0;
+    if (r == NULL || mark == 0) {
+        return RLK_MOVE_UNKNOWN;
+    }
+    if (!is_settled(m, r, now_us)) {
+        *ret_until_us = settles_us(m, r);
+        return is_master ? RLK_MOVE_SETTLES : RLK_MOVE_WAITS;
+    }
+    return is_master ? RLK_MOVE_DONE : RLK_MOVE_WRITES;
 }
 
 /* ---- writing ---- */
@@ -466,7 +582,7 @@ static void write_replaced(const struct rlk_membership *m, bool settled, struct 
     unsigned i;
 
     for (i = 0; i < m->n; i++) {
-        int at = m->shown[i].readable ? rlk_membership_find(m, r, i) : -1;
+        int at = is_ours(m, i) && m->shown[i].readable ? rlk_membership_find(m, r, i) : -1;
 
         if (is_lost(m, r, i, at)) {
             r->master[at].until = r->epoch;
@@ -479,6 +595,17 @@ static void write_replaced(const struct rlk_membership *m, bool settled, struct 
     }
 }
 
+static void write_moved(const struct rlk_membership *m, struct rlk_record *r)
+{
+    int at = rlk_membership_find(m, r, (unsigned)m->leaves);
+
+    r->epoch++;
+    if (at >= 0) {
+        r->master[at].until = r->epoch;
+        add_ours(m, (unsigned)m->joins, r);
+    }
+}
+
 void rlk_membership_write(const struct rlk_membership *m, const struct rlk_membership_verdict *v,
                           const struct rlk_ballot *ballot, struct rlk_record *ret_record)
 {
@@ -488,7 +615,10 @@ void rlk_membership_write(const struct rlk_membership *m, const struct rlk_membe
     } else {
         *ret_record = *v->base;
     }
-    if (v->task == RLK_RECORD_REPLACED) {
+    if (v->task == RLK_RECORD_MOVED) {
+        forget_former(ret_record);
+        write_moved(m, ret_record);
+    } else if (v->task == RLK_RECORD_REPLACED) {
         forget_former(ret_record);
         write_replaced(m, v->settled, ret_record);
     }

@@ -28,7 +28,9 @@ struct rlk_shown {
 struct rlk_membership {
     unsigned n;
     uint32_t max_ttl_ms;
-    bool writes;      /* we write the first record, if there is none: until then no vote counts */
+    int joins,
+        leaves;  /* of ours: the one that is to become a master, and in whose place; -1: none */
+    bool writes; /* we write the first record, if there is none: until then no vote counts */
     uint64_t wait_us; /* the longest ttl, the drift, and how old an inspection may be */
     struct rlk_shown shown[RLK_MAX_NODES];
     const struct rlk_record *in_use; /* the last one that was agreed on, as far as we know; NULL:
@@ -49,9 +51,10 @@ enum rlk_misfit {
 /* What has to be written. */
 enum rlk_record_task {
     RLK_RECORD_NOTHING = 0,
-    RLK_RECORD_FIRST,   /* there is no record */
-    RLK_RECORD_AGAIN,   /* it is not on every master, or not agreed on */
-    RLK_RECORD_REPLACED /* masters on record have lost their data */
+    RLK_RECORD_FIRST,    /* there is no record */
+    RLK_RECORD_AGAIN,    /* it is not on every master, or not agreed on */
+    RLK_RECORD_REPLACED, /* masters on record have lost their data */
+    RLK_RECORD_MOVED     /* one is to take the place of another */
 };
 
 struct rlk_membership_verdict {
@@ -60,8 +63,11 @@ struct rlk_membership_verdict {
     unsigned node;                    /* MISFIT_MASTER, _COPY: which of ours */
     uint64_t until_us[RLK_MAX_NODES]; /* until when its votes do not count; 0: they do; RLK_NEVER:
                                          until something changes */
+    uint64_t extends_nothing;         /* masters that extend no lock that is held, either */
+    int moves, moves_to; /* the record has another server in the place of this one of ours, and
+                            where it has that server; -1: none */
     enum rlk_record_task task;
-    const struct rlk_record *base; /* AGAIN, REPLACED: what to write from */
+    const struct rlk_record *base; /* but for FIRST: what to write from */
     bool settled;                  /* its newcomers vote, or it has none */
 };
 
@@ -71,12 +77,29 @@ void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_
 /* The mark of a master was read. */
 void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t mark);
 
+/* Another server takes the place of one of ours: nothing is known of it. */
+void rlk_membership_forget(struct rlk_membership *m, unsigned node);
+
 /* The place of one of ours among the masters of a record; -1: it has none. */
 int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record *r, unsigned node);
 
 /* Judge what was shown. `out` is written completely. */
 void rlk_membership_judge(struct rlk_membership *m, uint64_t now_us,
                           struct rlk_membership_verdict *out);
+
+/* How far the one that joins has come. */
+enum rlk_move_stage {
+    RLK_MOVE_UNKNOWN =
+        0,            /* it is not known yet which record was agreed on, or the new one's mark */
+    RLK_MOVE_WAITS,   /* a former change is not over */
+    RLK_MOVE_WRITES,  /* it is being put on record */
+    RLK_MOVE_SETTLES, /* it is on record, and does not vote yet */
+    RLK_MOVE_DONE
+};
+
+/* *ret_until_us: WAITS, SETTLES: until when. */
+enum rlk_move_stage rlk_membership_move_stage(const struct rlk_membership *m, uint64_t now_us,
+                                              uint64_t *ret_until_us);
 
 /* The masters in `promised` have promised a ballot: whether that is enough to write what the
  * verdict asks for. */

@@ -107,8 +107,9 @@ void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t n
     }
 }
 
-void rlk_quarantine_set_unlisted(struct rlk_quarantine *q, uint64_t until_us)
+void rlk_quarantine_set_unlisted(struct rlk_quarantine *q, uint64_t until_us, bool extends_nothing)
 {
+    q->extends_nothing = q->policy != RLK_QUARANTINE_OFF && extends_nothing;
     if (q->policy != RLK_QUARANTINE_OFF && q->until_us[RLK_QUARANTINED_UNLISTED] != until_us) {
         set_end(q, RLK_QUARANTINED_UNLISTED, until_us);
     }
@@ -404,6 +405,11 @@ bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us)
         in_quarantine = in_quarantine || !is_quarantine_over(q->until_us[reason], now_us);
     }
     return in_quarantine;
+}
+
+bool rlk_quarantine_extends_nothing(const struct rlk_quarantine *q, uint64_t now_us)
+{
+    return q->extends_nothing && !is_quarantine_over(q->until_us[RLK_QUARANTINED_UNLISTED], now_us);
 }
 
 bool rlk_quarantine_is_clock_suspect(const struct rlk_quarantine *q, uint64_t now_us)

@@ -98,11 +98,12 @@ struct rlk_quarantine {
                          0: nothing to record */
     bool mark_lost;   /* the server had a mark, and none was found since */
     bool replica;     /* it was no master when its role was read last */
-    bool data_replaced; /* it has other data than before, and that was not reported yet */
-    uint64_t promotion; /* the last one that was read */
-    bool durable;       /* as of the last handshake, and whenever it was read since */
-    bool clock_suspect; /* its clock moved, and has not kept time for a second since */
-    uint64_t moved_us;  /* when we saw that */
+    bool data_replaced;   /* it has other data than before, and that was not reported yet */
+    uint64_t promotion;   /* the last one that was read */
+    bool durable;         /* as of the last handshake, and whenever it was read since */
+    bool extends_nothing; /* UNLISTED: and no lease of a lock that is held becomes longer [S15] */
+    bool clock_suspect;   /* its clock moved, and has not kept time for a second since */
+    uint64_t moved_us;    /* when we saw that */
     uint64_t until_us[RLK_QUARANTINE_REASONS]; /* 0: no quarantine for this reason; RLK_NEVER: no
                                                   end as long as nothing changes */
     uint64_t last_us;                          /* the latest of these */
@@ -153,8 +154,9 @@ bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *q);
 /* Whether the server may evict keys was read again. */
 void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t now_us);
 
-/* [S15] Until when the votes do not count because of the record of the masters; 0: they do. */
-void rlk_quarantine_set_unlisted(struct rlk_quarantine *q, uint64_t until_us);
+/* [S15] Until when the votes do not count because of the record of the masters; 0: they do. Whether
+ * a lock that is held has no lease there either. */
+void rlk_quarantine_set_unlisted(struct rlk_quarantine *q, uint64_t until_us, bool voids_leases);
 
 /* Whether the server is durable, and whether its log may not be complete, was read again. */
 void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_log);
@@ -191,6 +193,11 @@ bool rlk_quarantine_is_over(const struct rlk_quarantine *q, uint64_t now_us);
 
 /* Whether the votes do not count now, and will count again although nobody changes the server. */
 bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us);
+
+/* [S15] Whether what it says of a lock that is held does not count, because it shows another record
+ * of the masters, or has only just taken the place of one that may still grant locks. A lease from
+ * before stays. */
+bool rlk_quarantine_extends_nothing(const struct rlk_quarantine *q, uint64_t now_us);
 
 /* [S7] Whether a lease on this server does not count either: its clock moved, and has not kept time
  * for a second since. No other reason affects a lock that is held: a server that still has our key

@@ -84,6 +84,20 @@ bool rlk_record_is_newcomer(const struct rlk_record *r, const struct rlk_record_
     return m->from == r->epoch && all > 0 && all - lost >= rlk_validity_quorum(all);
 }
 
+bool rlk_record_moves(const struct rlk_record *r)
+{
+    unsigned i;
+
+    for (i = 0; i < r->n; i++) {
+        const struct rlk_record_master *m = &r->master[i];
+
+        if (m->until == r->epoch && !m->lost) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool rlk_record_has_newcomers(const struct rlk_record *r)
 {
     unsigned i;

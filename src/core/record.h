@@ -65,6 +65,10 @@ bool rlk_record_is_newcomer(const struct rlk_record *r, const struct rlk_record_
 /* How many masters there are. */
 unsigned rlk_record_size(const struct rlk_record *r);
 
+/* The newcomers took the places of masters that still have their data, or may have: a lock that is
+ * held does not count them either. */
+bool rlk_record_moves(const struct rlk_record *r);
+
 /* Whether some of its masters are newcomers. */
 bool rlk_record_has_newcomers(const struct rlk_record *r);
 

@@ -86,13 +86,17 @@ static const struct rlk_question *question_of(const struct rlk_exchange *x)
 
 /* ---- events ---- */
 
-/* [S11] Whether the vote or the answer counts. */
+/* [S11, S15] Whether the vote or the answer counts. */
 static inline void judge(const struct rlk_question *q, const struct rlk_node *n,
                          struct rlk_event *ev)
 {
     ev->clock_suspect = rlk_quarantine_is_clock_suspect(&n->quarantine, ev->now_us);
     if (ev->vote == RLK_VOTE_YES && q->is_quarantined && q->is_quarantined(n, ev->now_us)) {
         ev->vote = RLK_VOTE_QUARANTINED;
+    }
+    if (ev->kind == RLK_EVENT_KEPT &&
+        rlk_quarantine_extends_nothing(&n->quarantine, ev->now_us)) {
+        ev->answer = RLK_ANSWER_UNKNOWN;
     }
 }
 

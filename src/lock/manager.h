@@ -95,6 +95,17 @@ struct redlock {
     struct rlk_timer close_timer;
 };
 
+/* For a manager that changes the masters, and acquires nothing: of its list, which one is to become
+ * a master, and in whose place. */
+struct rlk_manager_move {
+    unsigned joins, leaves;
+    void (*judged)(struct rlk_record_keeper *k, uint64_t now_us);
+};
+
+/* As redlock_new(). move: NULL, or copied. */
+int rlk_manager_open(struct event_base *base, const struct redlock_options *options,
+                     const struct rlk_manager_move *move, struct redlock **ret_rl);
+
 /* Sets of nodes; each may be NULL. ready: can be asked now. coming: are being connected. open: UP,
  * unresponsive or not. */
 void rlk_manager_nodes(const struct redlock *rl, uint64_t now_us, uint64_t *ret_ready,

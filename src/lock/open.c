@@ -103,6 +103,12 @@ static void explain_open(const struct redlock_options *o, int status)
 REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_options *options,
                                struct redlock **ret_rl)
 {
+    return rlk_manager_open(base, options, NULL, ret_rl);
+}
+
+int rlk_manager_open(struct event_base *base, const struct redlock_options *options,
+                     const struct rlk_manager_move *move, struct redlock **ret_rl)
+{
     struct redlock_options public;
     struct redlock *rl;
     int status;
@@ -130,6 +136,9 @@ REDLOCK_EXPORT int redlock_new(struct event_base *base, const struct redlock_opt
         }
         explain_open(&public, status);
         return status;
+    }
+    if (move) {
+        rlk_keeper_move(&rl->record, move->joins, move->leaves, move->judged);
     }
     rlk_node_report_begin(&rl->node_report, rl, &rl->loop, &public);
     for (i = 0; i < rl->options.n_nodes; i++) {

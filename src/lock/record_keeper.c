@@ -13,6 +13,8 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "lock/manager.h"
+#include "net/clock.h"
+#include "net/uri.h"
 #include "net/uri_format.h"
 #include "node/inspect.h"
 #include "node/record_text.h"
@@ -129,7 +131,8 @@ static void set_votes(struct rlk_record_keeper *k, uint64_t now_us)
         struct rlk_node *n = &k->rl->nodes[i];
         bool voted = rlk_quarantine_is_over(&n->quarantine, now_us);
 
-        rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i]);
+        rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i],
+                                    (k->verdict.extends_nothing & rlk_mask_bit(i)) != 0);
         if (voted && !rlk_quarantine_is_over(&n->quarantine, now_us)) {
             n->hooks->quarantined(n, now_us);
         }
@@ -171,6 +174,21 @@ static void plan(struct rlk_record_keeper *k, uint64_t now_us)
     }
 }
 
+/* Not now: a conversation of that master may be on the stack. */
+static void plan_move(struct rlk_record_keeper *k)
+{
+    const struct rlk_membership_verdict *v = &k->verdict;
+
+    if (k->moved_by != v->record) {
+        k->moved_by = v->record;
+        k->stuck = 0;
+    }
+    if (v->moves >= 0 && v->moves_to >= 0 && !(k->stuck & rlk_mask_bit((unsigned)v->moves)) &&
+        !k->rl->closing) {
+        rlk_turn_flush(&k->rl->loop.turn, &k->move);
+    }
+}
+
 static void judge(struct rlk_record_keeper *k, uint64_t now_us)
 {
     look_at_nodes(k);
@@ -179,6 +197,10 @@ static void judge(struct rlk_record_keeper *k, uint64_t now_us)
     forget_unused(k);
     set_votes(k, now_us);
     plan(k, now_us);
+    plan_move(k);
+    if (k->judged) {
+        k->judged(k, now_us);
+    }
 }
 
 void rlk_keeper_check(struct rlk_record_keeper *k, uint64_t now_us)
@@ -401,6 +423,46 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     }
 }
 
+/* ---- another server in the place of one ---- */
+
+static int name_masters(struct rlk_record_keeper *k);
+
+static void connect_to_other(struct rlk_record_keeper *k, struct rlk_node *n, const char *place,
+                             uint64_t now_us)
+{
+    char why[160] = "";
+
+    rlk_node_leave(n, now_us);
+    rlk_clocks_reset(&k->rl->clocks, n->index);
+    rlk_membership_forget(&k->membership, n->index);
+    if (rlk_options_move(&k->rl->options, n->index, place, why, sizeof(why)) || name_masters(k)) {
+        k->stuck |= rlk_mask_bit(n->index);
+        rlk_node_note_kind(n, RLK_TROUBLE_MOVED, place);
+    }
+    rlk_node_start(n, now_us);
+}
+
+static void on_move(struct rlk_call *call)
+{
+    struct rlk_record_keeper *k = RLK_CONTAINER(call, struct rlk_record_keeper, move);
+    const struct rlk_record_master *to;
+    uint64_t now_us = rlk_clock_us();
+    char *place;
+
+    judge(k, now_us);
+    rlk_list_remove(&k->move.link);
+    if (k->verdict.moves < 0 || k->verdict.moves_to < 0 || k->rl->closing) {
+        return;
+    }
+    to = &k->verdict.record->master[k->verdict.moves_to];
+    place = rlk_uri_copy(to->address, to->len);
+    if (place) {
+        connect_to_other(k, &k->rl->nodes[k->verdict.moves], place, now_us);
+        judge(k, now_us);
+    }
+    rlk_free(place);
+}
+
 /* ---- beginning and end ---- */
 
 static int name_masters(struct rlk_record_keeper *k)
@@ -408,15 +470,18 @@ static int name_masters(struct rlk_record_keeper *k)
     struct rlk_text text = {.to = NULL};
     unsigned i;
     size_t at;
+    char *addresses;
 
     for (i = 0; i < k->membership.n; i++) {
         rlk_uri_format_place(k->rl->nodes[i].uri, &text);
     }
-    k->addresses = rlk_alloc(text.len);
-    if (k->addresses == NULL) {
+    addresses = rlk_alloc(text.len);
+    if (addresses == NULL) {
         return REDLOCK_ENOMEM;
     }
-    text = (struct rlk_text){.to = k->addresses, .size = text.len};
+    rlk_free(k->addresses);
+    k->addresses = addresses;
+    text = (struct rlk_text){.to = addresses, .size = text.len};
     for (i = 0; i < k->membership.n; i++) {
         at = text.len;
         rlk_uri_format_place(k->rl->nodes[i].uri, &text);
@@ -430,6 +495,7 @@ int rlk_keeper_init(struct rlk_record_keeper *k, struct redlock *rl)
 {
     rlk_list_init(&k->records);
     k->timer.fire = on_timer;
+    rlk_call_init(&k->move, on_move);
     if (rl->options.record_key == NULL) {
         return 0;
     }
@@ -437,6 +503,14 @@ int rlk_keeper_init(struct rlk_record_keeper *k, struct redlock *rl)
     rlk_membership_init(&k->membership, rl->options.n_nodes, rl->options.max_ttl_ms,
                         rl->options.drift_ppm);
     return name_masters(k);
+}
+
+void rlk_keeper_move(struct rlk_record_keeper *k, unsigned joins, unsigned leaves,
+                     void (*judged)(struct rlk_record_keeper *k, uint64_t now_us))
+{
+    k->membership.joins = (int)joins;
+    k->membership.leaves = (int)leaves;
+    k->judged = judged;
 }
 
 void rlk_keeper_stop(struct rlk_record_keeper *k)

@@ -7,8 +7,10 @@
  *      +------------------------------------+---------------------+
  *          too few; all replies are in, or their time is over
  *
- * That is Paxos, with this manager as a proposer: two that write at once overrule each other, and
- * try again after a longer pause. */
+ * Where the record has another server in the place of one of our masters, we connect to that one.
+ *
+ * The writing is Paxos, with this manager as a proposer: two that write at once overrule each
+ * other, and try again after a longer pause. */
 #ifndef RLK_LOCK_RECORD_KEEPER_H
 #define RLK_LOCK_RECORD_KEEPER_H
 
@@ -18,6 +20,7 @@
 #include "base/list.h"
 #include "core/membership.h"
 #include "net/timers.h"
+#include "net/turn.h"
 
 struct redlock;
 struct rlk_node;
@@ -33,10 +36,16 @@ struct rlk_record_keeper {
     struct redlock *rl; /* NULL: the manager does without a record */
     struct rlk_membership membership;
     struct rlk_membership_verdict verdict;
-    struct rlk_list records;       /* those that somebody has shown */
-    char error[320], address[320]; /* for redlock_get_record() and _master() */
-    char *addresses;               /* of the masters, one after the other */
-    uint64_t denied;               /* masters that do not show us their record */
+    struct rlk_list records;           /* those that somebody has shown */
+    char error[320], address[320];     /* for redlock_get_record() and _master() */
+    char *addresses;                   /* of the masters, one after the other */
+    uint64_t denied;                   /* masters that do not show us their record */
+    struct rlk_call move;              /* another server takes the place of a master */
+    const struct rlk_record *moved_by; /* the record that says so, and for which masters of ours
+                                          that failed */
+    uint64_t stuck;
+    void (*judged)(struct rlk_record_keeper *k, uint64_t now_us); /* NULL: nobody wants to know */
+    void *judged_arg;
     bool may_begin; /* a lock was asked for: write the first record, if there is none */
     enum rlk_keeper_phase phase;
     struct rlk_ballot ballot; /* of this writing */
@@ -59,6 +68,11 @@ void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
 
 /* A master was connected, or is not. */
 void rlk_keeper_check(struct rlk_record_keeper *k, uint64_t now_us);
+
+/* [M7] One of ours is to become a master, in the place of another. judged: called after each
+ * judgement. */
+void rlk_keeper_move(struct rlk_record_keeper *k, unsigned joins, unsigned leaves,
+                     void (*judged)(struct rlk_record_keeper *k, uint64_t now_us));
 
 /* A lock is asked for: from now on this manager writes the first record where there is none. Who
  * only looks at the masters does not, because its max_ttl_ms may be any. */

@@ -7,6 +7,9 @@
 
 #include "net/uri.h"
 
+/* The longest name of a machine, and NUL. */
+#define MACHINE_SIZE 65
+
 /* Every other byte is escaped: it may end a part. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                             "0123456789-_.~/";
@@ -121,18 +124,47 @@ static bool is_of_this_machine(const struct rlk_uri *u)
            strncmp(u->host, "127.", 4) == 0 || strcmp(u->host, "::1") == 0;
 }
 
+static bool name_machine(char machine[MACHINE_SIZE])
+{
+    memset(machine, 0, MACHINE_SIZE);
+    return gethostname(machine, MACHINE_SIZE - 1) == 0;
+}
+
+/* The machine follows this. */
+#define ON " on "
+
+bool rlk_uri_read_place(const char *place, char *uri)
+{
+    const char *on = strstr(place, ON);
+    char machine[MACHINE_SIZE], ours[3 * MACHINE_SIZE];
+    struct rlk_text escaped = {.to = ours, .size = sizeof(ours)};
+    size_t len = on ? (size_t)(on - place) : strlen(place);
+
+    memcpy(uri, place, len);
+    uri[len] = '\0';
+    if (on == NULL) {
+        return true;
+    }
+    if (!name_machine(machine)) {
+        return false;
+    }
+    say_escaped(&escaped, machine, true);
+    return strlen(on + strlen(ON)) == escaped.len &&
+           memcmp(on + strlen(ON), ours, escaped.len) == 0;
+}
+
 void rlk_uri_format_place(const struct rlk_uri *u, struct rlk_text *out)
 {
-    char machine[65] = "";
+    char machine[MACHINE_SIZE];
 
     if (u->path) {
         say_path(u, out);
     } else {
-        rlk_text_say(out, "redis://");
+        rlk_text_say(out, u->tls ? "rediss://" : "redis://");
         say_address(u, out);
     }
-    if (is_of_this_machine(u) && gethostname(machine, sizeof(machine) - 1) == 0) {
-        rlk_text_say(out, " on ");
+    if (is_of_this_machine(u) && name_machine(machine)) {
+        rlk_text_say(out, ON);
         say_escaped(out, machine, true);
     }
 }

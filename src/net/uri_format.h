@@ -2,6 +2,8 @@
 #ifndef RLK_NET_URI_FORMAT_H
 #define RLK_NET_URI_FORMAT_H
 
+#include <stdbool.h>
+
 #include "base/text.h"
 
 struct rlk_uri;
@@ -13,8 +15,11 @@ void rlk_uri_format(const struct rlk_uri *u, const char *folder, struct rlk_text
 /* A file's name, absolute. */
 void rlk_uri_format_file(const char *name, const char *folder, struct rlk_text *out);
 
-/* Where a server is, as different machines tell it apart: without user, password and TLS; with the
- * name of this machine where only this machine finds it there. */
+/* Where a server is, as different machines tell it apart: without user, password and parameters of
+ * TLS; with the name of this machine where only this machine finds it there. */
 void rlk_uri_format_place(const struct rlk_uri *u, struct rlk_text *out);
+
+/* The URI of a place; it has room for as many bytes. False: only another machine finds it there. */
+bool rlk_uri_read_place(const char *place, char *uri);
 
 #endif

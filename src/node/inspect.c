@@ -303,11 +303,10 @@ void rlk_inspect_ask(struct rlk_node *n, uint64_t now_us)
 void rlk_inspect_rely(struct rlk_node *n, uint64_t now_us)
 {
     uint64_t period_us = n->options->inspection_us;
+    bool inspects = period_us > 0 || n->options->record_key; /* [S15] without regular ones, too */
 
-    if (period_us == 0) {
-        return;
-    }
-    if (rlk_inspection_is_old(&n->inspection, period_us, now_us)) {
+    if (inspects &&
+        rlk_inspection_is_old(&n->inspection, period_us ? period_us : RLK_NEVER, now_us)) {
         rlk_inspect_ask_now(n, now_us);
     }
     if (n->inspection_pause_us <= period_us) {

@@ -333,6 +333,31 @@ void rlk_node_start(struct rlk_node *n, uint64_t now_us)
     rlk_link_open(&n->link, now_us);
 }
 
+static void forget_server(struct rlk_node *n)
+{
+    rlk_pending_list_end(&n->pending);
+    n->pending = (struct rlk_pending_list){0};
+    n->former = (struct rlk_former){0};
+    n->inspection = (struct rlk_inspection){0};
+    n->inspection_error[0] = n->server[0] = n->several[0] = '\0';
+    n->native = RLK_NATIVE_NONE;
+    n->way = RLK_RELEASE_ANYHOW;
+    n->leased_us = n->rtt_us = 0;
+    n->connect_failed = n->duplicate = n->login_refused = false;
+    rlk_server_init(&n->info);
+    rlk_quarantine_init(&n->quarantine, rlk_options_quarantine_policy(n->options, n->index),
+                        rlk_time_from_ms(n->options->max_ttl_ms), n->options->drift_ppm);
+}
+
+void rlk_node_leave(struct rlk_node *n, uint64_t now_us)
+{
+    rlk_node_note_kind(n, RLK_TROUBLE_LEFT, NULL);
+    go_down(n, now_us);
+    rlk_link_close(&n->link);
+    n->link.failures = 0;
+    forget_server(n);
+}
+
 void rlk_node_end(struct rlk_node *n)
 {
     if (n->link.state == RLK_LINK_UP) {

@@ -57,8 +57,8 @@ struct rlk_node_hooks {
      * key is called on the server, borrowed; NULL: every key. Any bytes may come: it is a hint. */
     void (*woken)(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
                   uint64_t now_us);
-    /* The server showed its record of the masters [S15]: a text, nil where it has none, or an error.
-     * server_us: the time by its clock. */
+    /* The server showed its record of the masters [S15]: a text, nil where it has none, or an
+     * error. server_us: the time by its clock. */
     void (*record_shown)(struct rlk_node *n, const struct rlk_reply *record, uint64_t server_us,
                          uint64_t now_us);
     /* The server told its time. */
@@ -140,6 +140,11 @@ void rlk_node_init_link(struct rlk_node *n, struct rlk_link *l, const struct rlk
 
 /* Begin to connect. */
 void rlk_node_start(struct rlk_node *n, uint64_t now_us);
+
+/* Another server takes the place of this one: close the connection as if it had broken, and forget
+ * all that was found out about the server. _start() connects again. Pending releases are dropped:
+ * their keys expire. From the loop, not from inside a conversation. */
+void rlk_node_leave(struct rlk_node *n, uint64_t now_us);
 
 /* Close, and free all memory. Before that `broken` is called for every command in flight. */
 void rlk_node_end(struct rlk_node *n);

@@ -14,7 +14,9 @@
 #include "base/sized.h"
 #include "base/time.h"
 #include "base/wipe.h"
+#include "net/secret.h"
 #include "net/tls.h"
+#include "net/uri_format.h"
 #include "node/login.h"
 
 #define MAX_TIMEOUT_MS 60000
@@ -354,6 +356,88 @@ int rlk_options_name_channel(struct rlk_options *o, uint64_t number)
     return 0;
 }
 
+/* ---- another server in the place of one ---- */
+
+static int copy_text(char **ret, const char *text)
+{
+    *ret = text ? rlk_uri_copy(text, strlen(text)) : NULL;
+    return text && *ret == NULL ? REDLOCK_ENOMEM : 0;
+}
+
+static int take_over(struct rlk_uri *u, const struct rlk_uri *former)
+{
+    int status = copy_text(&u->user, former->user);
+
+    u->quarantine = former->quarantine;
+    u->verify = former->verify;
+    if (status == 0 && former->password) {
+        u->password = rlk_secret_copy(former->password, strlen(former->password));
+        status = u->password ? 0 : REDLOCK_ENOMEM;
+    }
+    if (status || !u->tls) {
+        return status;
+    }
+    return copy_text(&u->cacert, former->cacert) || copy_text(&u->cert, former->cert) ||
+                   copy_text(&u->key, former->key) || copy_text(&u->sni, former->sni)
+               ? REDLOCK_ENOMEM
+               : 0;
+}
+
+static int read_place(struct rlk_uri *u, const char *place, const struct rlk_uri *former, char *why,
+                      size_t why_size)
+{
+    char *uri = rlk_alloc(strlen(place) + 1);
+    const char *reason = "only that machine finds it there";
+    int status = REDLOCK_ENOMEM;
+
+    if (uri) {
+        status = rlk_uri_read_place(place, uri) ? rlk_uri_parse(uri, u, &reason) : REDLOCK_EURI;
+    }
+    rlk_free(uri);
+    snprintf(why, why_size, "%s", status == REDLOCK_ENOMEM ? "out of memory" : reason);
+    if (status == 0) {
+        status = take_over(u, former);
+        if (status) {
+            rlk_uri_end(u);
+        }
+    }
+    return status;
+}
+
+static void keep_name(struct rlk_options *o, struct rlk_former_name *kept, struct rlk_uri *u)
+{
+    *kept = (struct rlk_former_name){o->former_names, u->name};
+    o->former_names = kept;
+    u->name = NULL;
+}
+
+int rlk_options_move(struct rlk_options *o, unsigned node, const char *place, char *why,
+                     size_t why_size)
+{
+    struct rlk_uri u;
+    struct rlk_tls *tls = NULL;
+    struct rlk_former_name *kept = rlk_alloc(sizeof(*kept));
+    int status = kept ? read_place(&u, place, &o->uris[node], why, why_size) : REDLOCK_ENOMEM;
+
+    if (status == 0 && u.tls) {
+        u.verify = u.verify < 0 ? 1 : u.verify;
+        status = rlk_tls_new(&u, find_roots(o, o->n_nodes), &tls, why, why_size);
+        if (status) {
+            rlk_uri_end(&u);
+        }
+    }
+    if (status) {
+        rlk_free(kept);
+        return status;
+    }
+    keep_name(o, kept, &o->uris[node]);
+    rlk_tls_free(o->tls[node]);
+    rlk_uri_end(&o->uris[node]);
+    o->tls[node] = tls;
+    o->uris[node] = u;
+    return 0;
+}
+
 enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_options *o, unsigned node)
 {
     int own = o->uris[node].quarantine;
@@ -379,6 +463,13 @@ void rlk_options_end(struct rlk_options *o)
     }
     rlk_free(o->tls);
     rlk_free(o->uris);
+    while (o->former_names) {
+        struct rlk_former_name *kept = o->former_names;
+
+        o->former_names = kept->next;
+        rlk_free(kept->name);
+        rlk_free(kept);
+    }
     if (o->login) {
         rlk_login_end(o->login);
         rlk_free(o->login);

@@ -14,9 +14,16 @@ struct rlk_login;
 struct rlk_tls;
 struct rlk_tracer;
 
+/* The name of a node that another server took the place of: users may still have it. */
+struct rlk_former_name {
+    struct rlk_former_name *next;
+    char *name;
+};
+
 struct rlk_options {
     unsigned n_nodes;
     struct rlk_uri *uris;
+    struct rlk_former_name *former_names;
     struct rlk_tls **tls;    /* of each master; NULL: it has no TLS */
     struct rlk_login *login; /* for the nodes whose URI has no password */
     char *key_prefix;        /* never NULL */
@@ -50,6 +57,12 @@ int rlk_options_name_channel(struct rlk_options *o, uint64_t number);
 /* The policy for one node: that of its URI, else that of the options. */
 enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_options *o,
                                                          unsigned node);
+
+/* Another server takes the place of this node: the one at `place` (net/uri_format.h), with the
+ * user, password, TLS settings and policy of the one before. On failure nothing has changed:
+ * REDLOCK_ENOMEM or _EURI, and why. */
+int rlk_options_move(struct rlk_options *o, unsigned node, const char *place, char *why,
+                     size_t why_size);
 
 /* The audit stream, for commands; NULL: no entries are written. */
 static inline const struct rlk_audit *rlk_options_audit(const struct rlk_options *o)

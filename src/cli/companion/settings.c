@@ -139,6 +139,7 @@ static const char *begin_settings(struct cli_companion_settings *s)
     redlock_options_init(&s->session.options);
     s->session.options.quarantine = REDLOCK_QUARANTINE_OFF;
     s->session.options.inspection_ms = 0;
+    s->session.options.record = 0;
     s->session.options.subscribe = 0;
     return nodes->config.uris && nodes->config.lines ? NULL : no_memory;
 }

@@ -1,0 +1,275 @@
+/* change.c - replaces a master: a manager of its own that puts the new one on record [S15]. */
+#include <redlock/error.h>
+#include <redlock/record.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sized.h"
+#include "base/time.h"
+#include "lock/manager.h"
+#include "net/clock.h"
+
+#define MAX_TIMEOUT_MS 86400000
+#define LOOK_AGAIN_US 1000000
+
+struct redlock_change {
+    struct redlock *rl;
+    struct redlock_change_options options;
+    struct rlk_timer timer;
+    struct rlk_call report;
+    uint64_t until_us; /* when the time to write is over; moves on while we wait for a change */
+    struct redlock_change_progress said;
+    char error[400], said_error[400];
+    int status;
+    bool over;
+};
+
+/* ---- how far it is ---- */
+
+static enum redlock_change_stage stage_of(const struct redlock_change *c, uint64_t now_us,
+                                          uint64_t *ret_wait_ms)
+{
+    static const enum redlock_change_stage stages[] = {[RLK_MOVE_UNKNOWN] = REDLOCK_CHANGE_READS,
+                                                       [RLK_MOVE_WAITS] = REDLOCK_CHANGE_WAITS,
+                                                       [RLK_MOVE_WRITES] = REDLOCK_CHANGE_WRITES,
+                                                       [RLK_MOVE_SETTLES] = REDLOCK_CHANGE_SETTLES,
+                                                       [RLK_MOVE_DONE] = REDLOCK_CHANGE_DONE};
+    uint64_t until_us;
+    enum rlk_move_stage stage =
+        rlk_membership_move_stage(&c->rl->record.membership, now_us, &until_us);
+
+    *ret_wait_ms = (rlk_time_sub(until_us, now_us) + 999) / 1000;
+    return stages[stage];
+}
+
+/* Of the masters that cannot be asked, and of the new one: what is wrong with the first. */
+static void explain_nodes(struct redlock_change *c, uint64_t now_us)
+{
+    const struct redlock *rl = c->rl;
+    unsigned i = rl->options.n_nodes;
+
+    while (i-- > 0) {
+        struct rlk_node *n = &rl->nodes[i];
+        const char *text = rlk_node_explain(n, now_us);
+
+        if (n->link.state != RLK_LINK_UP && i != c->options.leaves) {
+            snprintf(c->error, sizeof(c->error), "%.120s %.260s", n->uri->name,
+                     *text ? text : "is being connected");
+            return;
+        }
+    }
+}
+
+static bool has_no_record(const struct redlock *rl)
+{
+    return rl->record.verdict.task == RLK_RECORD_FIRST;
+}
+
+static void judge_error(struct redlock_change *c, enum redlock_change_stage stage, uint64_t now_us)
+{
+    struct redlock *rl = c->rl;
+
+    c->error[0] = '\0';
+    c->status = 0;
+    if (rlk_keeper_has_misfit(&rl->record)) {
+        c->status = REDLOCK_ECONFIG;
+        snprintf(c->error, sizeof(c->error), "%s", rlk_keeper_explain(&rl->record));
+    } else if (rlk_manager_is_misconfigured(rl)) {
+        c->status = REDLOCK_ECONFIG;
+        snprintf(c->error, sizeof(c->error), "%s", redlock_strerror(REDLOCK_ECONFIG));
+    } else if (has_no_record(rl)) {
+        c->status = REDLOCK_ENOQUORUM;
+        snprintf(c->error, sizeof(c->error),
+                 "there is no record of the masters yet: give the new list to all clients");
+    } else if (stage == REDLOCK_CHANGE_READS || stage == REDLOCK_CHANGE_WRITES) {
+        explain_nodes(c, now_us);
+    }
+}
+
+/* ---- telling the user ---- */
+
+static void on_closed(void *arg)
+{
+    rlk_free(arg);
+}
+
+/* The manager ends later; its closing uses the handle no more. */
+static void end(struct redlock_change *c)
+{
+    struct redlock *rl = c->rl;
+
+    rlk_timer_cancel(&rl->loop.timers, &c->timer);
+    rlk_list_remove(&c->report.link);
+    rl->record.judged = NULL;
+    rl->record.judged_arg = NULL;
+    redlock_close(rl, on_closed, c);
+}
+
+static void report_end(struct redlock_change *c)
+{
+    redlock_change_cb *cb = c->options.change_cb;
+    void *arg = c->options.arg;
+    char error[sizeof(c->error)];
+    int status = c->status;
+
+    memcpy(error, c->error, sizeof(error));
+    c->over = true;
+    end(c);
+    if (cb) {
+        cb(status, error, arg);
+    }
+}
+
+static bool is_news(const struct redlock_change *c, const struct redlock_change_progress *p)
+{
+    return p->stage != c->said.stage || p->wait_ms / 1000 != c->said.wait_ms / 1000 ||
+           strcmp(p->error, c->said_error) != 0 || c->said.size == 0;
+}
+
+static void report_progress(struct redlock_change *c, const struct redlock_change_progress *p)
+{
+    if (is_news(c, p)) {
+        c->said = *p;
+        snprintf(c->said_error, sizeof(c->said_error), "%s", p->error);
+        if (c->options.progress_cb) {
+            c->options.progress_cb(c, p, c->options.arg);
+        }
+    }
+}
+
+static void on_report(struct rlk_call *call)
+{
+    struct redlock_change *c = RLK_CONTAINER(call, struct redlock_change, report);
+    uint64_t now_us = rlk_clock_us();
+    struct redlock_change_progress p = {.size = sizeof(p), .error = c->error};
+
+    rlk_list_remove(&call->link);
+    p.stage = stage_of(c, now_us, &p.wait_ms);
+    judge_error(c, p.stage, now_us);
+    if (p.stage == REDLOCK_CHANGE_WAITS) {
+        c->until_us = rlk_time_add(now_us, rlk_time_from_ms(c->options.timeout_ms));
+    }
+    if (c->status == 0 && p.stage < REDLOCK_CHANGE_SETTLES && now_us >= c->until_us) {
+        c->status = REDLOCK_ENOQUORUM;
+    }
+    if (c->status || p.stage == REDLOCK_CHANGE_DONE) {
+        report_end(c);
+        return;
+    }
+    rlk_timer_set(&c->rl->loop.timers, &c->timer, rlk_time_add(now_us, LOOK_AGAIN_US));
+    report_progress(c, &p);
+}
+
+static void look(struct redlock_change *c)
+{
+    if (!c->over) {
+        rlk_turn_report(&c->rl->loop.turn, &c->report);
+    }
+}
+
+static void on_judged(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    (void)now_us;
+    if (k->judged_arg) {
+        look(k->judged_arg);
+    }
+}
+
+/* What has settled is not shown by any master: it is only a matter of time. */
+static void on_timer(struct rlk_timer *t, uint64_t now_us)
+{
+    struct redlock_change *c = RLK_CONTAINER(t, struct redlock_change, timer);
+
+    rlk_keeper_check(&c->rl->record, now_us);
+    look(c);
+}
+
+/* ---- beginning ---- */
+
+static const struct redlock_change_options defaults = {.size = sizeof(defaults),
+                                                       .timeout_ms = 60000};
+
+REDLOCK_EXPORT void redlock_change_options_init_sized(struct redlock_change_options *options,
+                                                      size_t size)
+{
+    rlk_sized_init(options, size, &defaults, sizeof(defaults));
+}
+
+/* The list of a manager that also has the one that joins. */
+static int open_manager(struct event_base *base, const struct redlock_options *masters,
+                        struct redlock_change *c)
+{
+    struct rlk_manager_move move = {(unsigned)masters->n_nodes, (unsigned)c->options.leaves,
+                                    on_judged};
+    struct redlock_options with;
+    const char **nodes = rlk_alloc((masters->n_nodes + 1) * sizeof(*nodes));
+    int status;
+
+    if (nodes == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    memcpy(nodes, masters->nodes, masters->n_nodes * sizeof(*nodes));
+    nodes[masters->n_nodes] = c->options.joins;
+    redlock_options_init(&with);
+    memcpy(&with, masters, masters->size < sizeof(with) ? masters->size : sizeof(with));
+    with.nodes = nodes;
+    with.n_nodes = masters->n_nodes + 1;
+    status = rlk_manager_open(base, &with, &move, &c->rl);
+    rlk_free(nodes);
+    return status;
+}
+
+static int check(const struct redlock_options *masters, const struct redlock_change_options *o)
+{
+    bool fits = masters->n_nodes > o->leaves && masters->nodes && o->joins && o->timeout_ms >= 1 &&
+                o->timeout_ms <= MAX_TIMEOUT_MS && masters->record;
+
+    return fits ? 0 : REDLOCK_EINVAL;
+}
+
+REDLOCK_EXPORT int redlock_change_masters(struct event_base *base,
+                                          const struct redlock_options *masters,
+                                          const struct redlock_change_options *options,
+                                          struct redlock_change **ret_change)
+{
+    const size_t least = RLK_SIZED_UP_TO(struct redlock_change_options, arg);
+    struct redlock_change *c;
+    int status;
+
+    if (base == NULL || masters == NULL || options == NULL || ret_change == NULL) {
+        return REDLOCK_EINVAL;
+    }
+    c = rlk_alloc(sizeof(*c));
+    if (c == NULL) {
+        return REDLOCK_ENOMEM;
+    }
+    c->options = defaults;
+    status = rlk_sized_read(options, least, &c->options, sizeof(c->options)) == RLK_SIZED_READ
+                 ? check(masters, &c->options)
+                 : REDLOCK_EINVAL;
+    if (status == 0) {
+        status = open_manager(base, masters, c);
+    }
+    if (status) {
+        rlk_free(c);
+        return status;
+    }
+    c->options.joins = NULL;
+    rlk_timer_init(&c->timer, on_timer);
+    rlk_call_init(&c->report, on_report);
+    c->until_us = rlk_time_add(rlk_clock_us(), rlk_time_from_ms(c->options.timeout_ms));
+    c->rl->record.judged_arg = c;
+    look(c);
+    *ret_change = c;
+    return 0;
+}
+
+REDLOCK_EXPORT void redlock_change_cancel(struct redlock_change *change)
+{
+    if (change && !change->over) {
+        change->over = true;
+        end(change);
+    }
+}
