@@ -46,16 +46,19 @@ unsigned rlk_record_size(const struct rlk_record *r)
     return size;
 }
 
+/* What was taken off the record and put on it again later is there twice. */
 int rlk_record_find(const struct rlk_record *r, uint64_t mark)
 {
+    int found = -1;
     unsigned i;
 
     for (i = 0; i < r->n; i++) {
-        if (mark != 0 && r->master[i].mark == mark) {
-            return (int)i;
+        if (mark != 0 && r->master[i].mark == mark &&
+            (found < 0 || rlk_record_is_master(&r->master[i]))) {
+            found = (int)i;
         }
     }
-    return -1;
+    return found;
 }
 
 /* ---- majorities ---- */
@@ -135,13 +138,25 @@ static bool is_enough(const struct rlk_record *r, const struct votes *v)
            v->new >= rlk_validity_quorum(rlk_record_size(r));
 }
 
+/* A server that moved may still be shown at its old place, too. */
+static bool is_repeated(const uint64_t *marks, unsigned i)
+{
+    unsigned j;
+
+    for (j = 0; j < i && marks[j] != marks[i]; j++) {
+    }
+    return j < i;
+}
+
 bool rlk_record_is_agreed(const struct rlk_record *r, const uint64_t *marks, unsigned n)
 {
     struct votes v = {0};
     unsigned i;
 
     for (i = 0; i < n; i++) {
-        count_vote(r, marks[i], &v);
+        if (!is_repeated(marks, i)) {
+            count_vote(r, marks[i], &v);
+        }
     }
     return is_enough(r, &v);
 }
@@ -163,7 +178,7 @@ static bool was_agreed(const struct rlk_record *r, const uint64_t *marks, const 
     unsigned i;
 
     for (i = 0; i < n; i++) {
-        if (since_us[i] <= then_us) {
+        if (since_us[i] <= then_us && !is_repeated(marks, i)) {
             count_vote(r, marks[i], &v);
         }
     }

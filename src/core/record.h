@@ -72,7 +72,7 @@ bool rlk_record_moves(const struct rlk_record *r);
 /* Whether some of its masters are newcomers. */
 bool rlk_record_has_newcomers(const struct rlk_record *r);
 
-/* Where the master with this mark is in the record, or -1. */
+/* Where the data with this mark are in the record, or -1: as a master rather than a former one. */
 int rlk_record_find(const struct rlk_record *r, uint64_t mark);
 
 /* Whether the masters with these marks are enough to agree on this record. */
