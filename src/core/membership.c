@@ -77,21 +77,25 @@ static bool is_outdated(const struct rlk_record *r, uint64_t mark)
 }
 
 /* A server whose mark is not on record may be a master without its data: it is at the address of
- * one, or we saw the mark of one there; and that mark is nowhere else. */
+ * one, or we saw the mark of one there; and that mark is nowhere else. The address goes first: the
+ * mark may have been that of a copy. */
 static int find_by_place(const struct rlk_membership *m, const struct rlk_record *r,
                          const struct rlk_shown *s)
 {
+    int by_mark = -1;
     unsigned i;
 
     for (i = 0; i < r->n; i++) {
         const struct rlk_record_master *on_record = &r->master[i];
 
-        if (rlk_record_is_master(on_record) && !has_mark(m, on_record->mark) &&
-            (on_record->mark == s->former_mark || is_address(on_record, s))) {
-            return (int)i;
+        if (rlk_record_is_master(on_record) && !has_mark(m, on_record->mark)) {
+            if (is_address(on_record, s)) {
+                return (int)i;
+            }
+            by_mark = on_record->mark == s->former_mark ? (int)i : by_mark;
         }
     }
-    return -1;
+    return by_mark;
 }
 
 int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
