@@ -272,23 +272,30 @@ static enum rlk_misfit find_copy(const struct rlk_membership *m, unsigned *ret_n
     return RLK_MISFIT_NOT;
 }
 
-/* Every record counts that none agreed on has overruled: also one on a single master. */
-static void judge_fit(const struct rlk_membership *m, struct rlk_membership_verdict *out)
+static void judge_record(const struct rlk_membership *m, const struct rlk_record *r,
+                         struct rlk_membership_verdict *out)
+{
+    if (out->misfit == RLK_MISFIT_NOT && r) {
+        out->record = r;
+        out->misfit = compare(m, r, &out->node);
+    }
+}
+
+/* The record in use, and a later one, although it may be on a single master. An earlier one may be from
+ * before a change: masters that show it do not vote before it is known which is in use. While there is
+ * none to go by, those would vote, so all are compared. */
+static void judge_fit(const struct rlk_membership *m, const struct rlk_record *latest,
+                      const struct rlk_record *by, struct rlk_membership_verdict *out)
 {
     unsigned i;
 
-    out->record = m->in_use;
     out->misfit = find_copy(m, &out->node);
-    if (out->misfit == RLK_MISFIT_NOT && m->in_use) {
-        out->misfit = compare(m, m->in_use, &out->node);
+    judge_record(m, m->in_use, out);
+    if (latest && is_later(latest, m->in_use)) {
+        judge_record(m, latest, out);
     }
-    for (i = 0; i < m->n && out->misfit == RLK_MISFIT_NOT; i++) {
-        const struct rlk_record *r = shown_by(m, i);
-
-        if (r && is_later(r, m->in_use)) {
-            out->record = r;
-            out->misfit = compare(m, r, &out->node);
-        }
+    for (i = 0; i < m->n && by == NULL; i++) {
+        judge_record(m, shown_by(m, i), out);
     }
 }
 
@@ -473,7 +480,7 @@ void rlk_membership_judge(struct rlk_membership *m, uint64_t now_us,
     if (by == NULL && latest && is_alive(m, latest)) {
         by = latest;
     }
-    judge_fit(m, out);
+    judge_fit(m, latest, by, out);
     judge_moves(m, by, out);
     judge_task(m, latest, now_us, out);
     judge_votes(m, by, now_us, out);

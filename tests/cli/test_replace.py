@@ -1,0 +1,163 @@
+"""Masters are replaced while locks are held, contended for, and a leader is elected.
+
+    test_replace.py [--masters N] [--replace K] [--contenders N] [--holders N] [--ttl T] [--max-ttl T]
+
+$REDLOCK is the command under test; the output is TAP. Every process has the first list from the beginning
+to the end. Without options the world is small, for the suite. As a comment the test says how long nobody
+acquired the lock that is contended for.
+"""
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', 'lint'), os.path.join(HERE, '..', 'lib')]
+from servers import Master  # noqa: E402
+from tap import Tap  # noqa: E402
+from until import until  # noqa: E402
+
+REDLOCK = os.environ['REDLOCK']
+
+# Nobody else is there meanwhile: `there` is a directory, which only one can make. Under the contended
+# lock a number is counted up, and the time is written down.
+COUNT = '''mkdir there || { echo two holders >> wrong; exit 1; }
+n=$(cat count); echo $((n + 1)) > new; mv new count; date +%s.%N >> times; rmdir there'''
+LEAD = '''mkdir leads || { echo two leaders >> wrong; exit 1; }
+echo led >> leaders; trap 'rmdir leads; exit 0' TERM; while :; do sleep 0.05; done'''
+HOLD = 'echo $REDLOCK_KEY >> held; exec sleep 3600'
+
+
+class World:
+    def __init__(self, folder, options):
+        self.folder, self.options = folder, options
+        self.masters = [Master(os.path.join(folder, f'm{i}')) for i in range(options.masters)]
+        self.uris = [master.uri for master in self.masters]  # as every client has them
+        self.spares = []
+        self.lasting, self.ends, self.done = [], [], False
+        self.environment = {**os.environ, 'REDLOCK_NODES': ' '.join(self.uris),
+                            'REDLOCK_QUARANTINE': 'lenient', 'REDLOCK_MAX_TTL': options.max_ttl}
+        for name, text in (('count', '0\n'), ('times', ''), ('held', ''), ('wrong', ''),
+                           ('leaders', '')):
+            with open(os.path.join(folder, name), 'w') as file:
+                file.write(text)
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name)) as file:
+            return file.read().split('\n')[:-1]
+
+    def start(self, *words, **more):
+        return subprocess.Popen([REDLOCK, *words], cwd=self.folder, env=self.environment,
+                                stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                start_new_session=True, **more)
+
+    def lock(self, key, script, *words):
+        return self.start('lock', key, '-q', '--ttl', self.options.ttl, *words, '--', 'sh', '-c', script)
+
+    def contend(self):
+        """One contender after the other, each a process of its own."""
+        while not self.done:
+            process = self.lock('contended', COUNT, '--wait', '60s')
+            said = process.communicate()[1]
+            self.ends.append((process.returncode, said))
+
+    def hold(self):
+        for i in range(self.options.holders):
+            self.lasting.append((f'lock {i}', self.lock(f'held-{i}', HOLD)))
+        until(lambda: len(self.read('held')) == self.options.holders, 'the locks are held')
+
+    def campaign(self):
+        for i in range(3):
+            self.lasting.append((f'candidate {i}', self.start(
+                'elect', 'boss', '--id', f'c{i}', '--ttl', self.options.ttl, '--', 'sh', '-c', LEAD)))
+        until(lambda: self.read('leaders'), 'somebody leads')
+
+    def replace(self, i):
+        """Another server takes the place of master i. The command is killed twice, and run again."""
+        spare = Master(os.path.join(self.folder, f's{i}'))
+        self.spares.append(spare)
+        words = ('masters', 'replace', self.uris[i], spare.uri)
+        for _ in range(2):
+            process = self.start(*words)
+            time.sleep(random.uniform(0, 0.1))
+            process.kill()
+            process.communicate()
+        process = self.start(*words)
+        said = process.communicate()[1]
+        self.masters[i].end()
+        return process.returncode, said
+
+    def end(self):
+        for _, process in self.lasting:
+            process.send_signal(signal.SIGTERM)
+        for _, process in self.lasting:
+            process.communicate()
+        for master in self.masters + self.spares:
+            master.end()
+
+
+def longest_gap(times):
+    times = [float(time) for time in times]
+    return max((b - a for a, b in zip(times, times[1:])), default=0)
+
+
+def complain_of_lasting(world):
+    gone = [(name, process) for name, process in world.lasting if process.poll() is not None]
+    world.lasting = [(name, process) for name, process in world.lasting if process.poll() is None]
+    return [f'{name} ended with {process.returncode}: {process.communicate()[1]}'
+            for name, process in gone]
+
+
+def run(tap, world):
+    contenders = [threading.Thread(target=world.contend) for _ in range(world.options.contenders)]
+    world.ends.append((world.lock('contended', COUNT, '--wait', '60s').wait(), ''))
+    world.hold()
+    world.campaign()
+    for thread in contenders:
+        thread.start()
+    for i in range(world.options.replace):
+        code, said = world.replace(i)
+        tap.claim(f'master {i} is replaced', [] if code == 0 else [f'{code}: {said}'])
+    counted = int(world.read('count')[0])
+    until(lambda: int(world.read('count')[0]) > counted, 'the lock is acquired with the new masters')
+    world.done = True
+    for thread in contenders:
+        thread.join()
+    tap.claim('every lock is held, and every candidate is there', complain_of_lasting(world))
+    tap.claim('each contender got the lock',
+              [f'{code}: {said}' for code, said in world.ends if code != 0])
+    tap.claim('never two holders, and never two leaders', world.read('wrong'))
+    tap.claim('no update is lost', [] if int(world.read('count')[0]) == len(world.ends)
+              else [f'{world.read("count")[0]} counted, {len(world.ends)} acquired'])
+    print(f'# {len(world.ends)} times acquired, {len(world.read("leaders"))} times elected; at most '
+          f'{longest_gap(world.read("times")):.2f} s from one acquire to the next')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--masters', type=int, default=3)
+    parser.add_argument('--replace', type=int, default=2)
+    parser.add_argument('--contenders', type=int, default=3)
+    parser.add_argument('--holders', type=int, default=3)
+    parser.add_argument('--ttl', default='2s')
+    parser.add_argument('--max-ttl', default='2s')
+    tap = Tap()
+    folder = tempfile.mkdtemp(prefix='redlock-replace-')
+    world = World(folder, parser.parse_args())
+    try:
+        run(tap, world)
+    finally:
+        world.done = True
+        world.end()
+        shutil.rmtree(folder)
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
