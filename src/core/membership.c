@@ -281,9 +281,9 @@ static void judge_record(const struct rlk_membership *m, const struct rlk_record
     }
 }
 
-/* The record in use, and a later one, although it may be on a single master. An earlier one may be from
- * before a change: masters that show it do not vote before it is known which is in use. While there is
- * none to go by, those would vote, so all are compared. */
+/* The record in use, and a later one, although it may be on a single master. An earlier one may be
+ * from before a change: masters that show it do not vote before it is known which is in use. While
+ * there is none to go by, those would vote, so all are compared. */
 static void judge_fit(const struct rlk_membership *m, const struct rlk_record *latest,
                       const struct rlk_record *by, struct rlk_membership_verdict *out)
 {

@@ -194,9 +194,9 @@ bool rlk_quarantine_is_over(const struct rlk_quarantine *q, uint64_t now_us);
 /* Whether the votes do not count now, and will count again although nobody changes the server. */
 bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us);
 
-/* [S15] Whether what it says of a lock that is held does not count, because it shows another record
- * of the masters, or has only just taken the place of one that may still grant locks. A lease from
- * before stays. */
+/* [S15] Whether it does not extend the lease of a lock that is held, because it shows another
+ * record of the masters, or has only just taken the place of one that may still grant locks. A
+ * lease from before stays, and where the key is gone it is restored, for later. */
 bool rlk_quarantine_extends_nothing(const struct rlk_quarantine *q, uint64_t now_us);
 
 /* [S7] Whether a lease on this server does not count either: its clock moved, and has not kept time

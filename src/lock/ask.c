@@ -94,7 +94,7 @@ static inline void judge(const struct rlk_question *q, const struct rlk_node *n,
     if (ev->vote == RLK_VOTE_YES && q->is_quarantined && q->is_quarantined(n, ev->now_us)) {
         ev->vote = RLK_VOTE_QUARANTINED;
     }
-    if (ev->kind == RLK_EVENT_KEPT &&
+    if (ev->kind == RLK_EVENT_KEPT && ev->answer == RLK_ANSWER_OURS &&
         rlk_quarantine_extends_nothing(&n->quarantine, ev->now_us)) {
         ev->answer = RLK_ANSWER_UNKNOWN;
     }

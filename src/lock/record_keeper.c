@@ -195,12 +195,6 @@ static void judge(struct rlk_record_keeper *k, uint64_t now_us)
     k->membership.writes = k->may_begin && k->failures == 0 && !k->rl->closing;
     rlk_membership_judge(&k->membership, now_us, &k->verdict);
     forget_unused(k);
-    if (k->verdict.misfit && getenv("DBG")) {
-        unsigned i;
-        fprintf(stderr, "MISFIT %d node %u %s: rec %u in_use %u\n", k->verdict.misfit, k->verdict.node, rlk_keeper_explain(k), k->verdict.record->epoch, k->membership.in_use ? k->membership.in_use->epoch : 0);
-        for (i = 0; i < k->membership.n; i++) fprintf(stderr, "  %u %s mark %lx rec %u readable %d addr %.*s\n", i, k->rl->nodes[i].uri->name, (long)k->membership.shown[i].mark, k->membership.shown[i].record ? k->membership.shown[i].record->epoch : 0, k->membership.shown[i].readable, (int)k->membership.shown[i].len, k->membership.shown[i].address);
-        for (i = 0; i < k->verdict.record->n; i++) fprintf(stderr, "  R %lx %u %u %.*s\n", (long)k->verdict.record->master[i].mark, k->verdict.record->master[i].from, k->verdict.record->master[i].until, (int)k->verdict.record->master[i].len, k->verdict.record->master[i].address);
-    }
     set_votes(k, now_us);
     plan(k, now_us);
     plan_move(k);
