@@ -9,6 +9,7 @@
 #include "node/inspect.h"
 #include "scripts/scripts.h"
 #include "sim/check.h"
+#include "sim/masters.h"
 
 #define WORDS 32
 
@@ -96,7 +97,7 @@ static const struct {
                {MESSAGE_ADOPT, &rlk_script_adopt},        {MESSAGE_CONFIRM, &rlk_script_confirm},
                {MESSAGE_MARK, &rlk_script_incarnation},   {MESSAGE_WAIT, &rlk_script_wait},
                {MESSAGE_LEAVE, &rlk_script_leave},        {MESSAGE_SWAP, &rlk_script_swap},
-               {MESSAGE_HAND_OVER, &rlk_script_hand_over}};
+               {MESSAGE_HAND_OVER, &rlk_script_hand_over}, {MESSAGE_MASTERS, &rlk_script_masters}};
 
 /* By its text, or by its SHA-1. */
 static bool find_script(const struct word *w, bool text, struct message *m)
@@ -213,7 +214,7 @@ static void read_expected(const struct word *w, struct mark *mark)
 
 /* ---- commands ---- */
 
-/* EVAL script 1 key run mark keeps note */
+/* EVAL script 1 key run mark keeps note record */
 static bool read_mark(const struct word *arg, struct message *m)
 {
     if (!is(&arg[0], RLK_COMMAND_INCARNATION) || arg[1].len != 40 || arg[2].len != 16) {
@@ -222,7 +223,20 @@ static bool read_mark(const struct word *arg, struct message *m)
     m->mark = (struct mark){.run = read_run(arg[1].text), .mark = hex(arg[2].text, 16)};
     m->keeps = is(&arg[3], "1");
     m->note_us = number(&arg[4]);
-    return true;
+    m->reads_masters = is(&arg[5], RLK_COMMAND_RECORD);
+    return m->reads_masters || arg[5].len == 0;
+}
+
+/* EVAL script 1 key number id record */
+static bool read_masters(struct world *w, const struct word *arg, struct message *m)
+{
+    if (!is(&arg[0], RLK_COMMAND_RECORD) || arg[2].len != 16) {
+        return false;
+    }
+    m->masters = (struct on_record){.number = number(&arg[1]),
+                                    .id = hex(arg[2].text, 16),
+                                    .record = masters_keep(w, arg[3].text, arg[3].len)};
+    return m->masters.number > 0;
 }
 
 /* [H2] take: ttl fence reservation; vote: ttl hint key start reservation. The fence may be empty.
@@ -374,7 +388,7 @@ static bool read_waiting(const struct word *arg, unsigned n, struct message *m)
 }
 
 /* EVAL text n key... argument..., or EVALSHA with its hash */
-static bool read_script(const struct world *w, const struct words *words, struct message *m)
+static bool read_script(struct world *w, const struct words *words, struct message *m)
 {
     const struct word *word = words->word;
     unsigned n = words->n > 3 ? (unsigned)number(&word[2]) : 0;
@@ -383,7 +397,10 @@ static bool read_script(const struct world *w, const struct words *words, struct
         return false;
     }
     if (m->kind == MESSAGE_MARK) {
-        return words->n == 8 && n == 1 && read_mark(&word[3], m);
+        return words->n == 9 && n == 1 && read_mark(&word[3], m);
+    }
+    if (m->kind == MESSAGE_MASTERS) {
+        return words->n == 7 && n == 1 && read_masters(w, &word[3], m);
     }
     if (m->kind == MESSAGE_WAIT || m->kind == MESSAGE_LEAVE) {
         m->keys = read_keys(&word[3], n);
@@ -558,7 +575,7 @@ static bool is_upkeep(const struct words *words)
            (words->n == 4 && is(&word[0], "EVAL") && is(&word[1], rlk_script_upkeep.text));
 }
 
-static bool read_words(const struct world *w, const struct words *words, struct message *m)
+static bool read_words(struct world *w, const struct words *words, struct message *m)
 {
     const struct word *word = words->word;
 

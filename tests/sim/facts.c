@@ -2,6 +2,7 @@
 #include "sim/facts.h"
 
 #include "base/time.h"
+#include "sim/masters.h"
 #include "sim/trace.h"
 
 static uint64_t wall_us(const struct world *w, unsigned server)
@@ -64,6 +65,7 @@ void facts_mark(struct world *w, unsigned server, struct message *m)
     there->mark = there->mark ? there->mark : m->mark.mark;
     there->run = m->mark.run;
     m->mark = *there;
+    masters_read(w, server, m);
 }
 
 bool facts_same(const struct world *w, unsigned server, const struct message *m)

@@ -47,6 +47,8 @@ static void clear(struct world *w)
     w->cap_messages = old.cap_messages;
     w->claims = old.claims;
     w->cap_claims = old.cap_claims;
+    w->records.text = old.records.text;
+    w->records.cap = old.records.cap;
     w->running = SIM_CLIENTS;
     schedule_reset(&w->schedule);
 }
@@ -57,6 +59,7 @@ void history_free(struct world *w)
     memory_free(w->wires);
     memory_free(w->messages);
     memory_free(w->claims);
+    memory_free(w->records.text);
     *w = (struct world){0};
 }
 

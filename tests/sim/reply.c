@@ -6,6 +6,7 @@
 #include "base/mask.h"
 #include "election/terms.h"
 #include "node/command.h"
+#include "sim/masters.h"
 
 static struct rlk_reply text_of(enum rlk_reply_type type, const char *str)
 {
@@ -174,8 +175,38 @@ static void write_config(const struct message *m, struct reply *out)
     out->items[4] = string("no");
 }
 
-/* {"run mark born", now} */
-static void write_mark(const struct message *m, struct reply *out)
+/* "number id since", a line end, and the record; nil. */
+static struct rlk_reply write_value_of_masters(const struct world *w, const struct on_record *there,
+                                               struct reply *out)
+{
+    struct text t = {out->masters};
+
+    if (there->number == 0) {
+        return (struct rlk_reply){RLK_REPLY_NIL, 0, "", 0};
+    }
+    put_number(&t, there->number);
+    put(&t, " ");
+    put_hex(&t, there->id, 16);
+    put(&t, " ");
+    put_number(&t, there->since_us);
+    put(&t, "\n");
+    put(&t, masters_text(w, there->record));
+    return string(out->masters);
+}
+
+/* {value, now} */
+static void write_masters(const struct world *w, const struct message *m, struct reply *out)
+{
+    struct text now = {out->text};
+
+    put_number(&now, m->server_us);
+    out->items[0] = array(2);
+    out->items[1] = write_value_of_masters(w, &m->masters, out);
+    out->items[2] = string(out->text);
+}
+
+/* {"run mark born", now}, and perhaps the key of the record */
+static void write_mark(const struct world *w, const struct message *m, struct reply *out)
 {
     struct text t = {out->text}, now = {out->text + 200};
 
@@ -185,9 +216,12 @@ static void write_mark(const struct message *m, struct reply *out)
     put(&t, " ");
     put_number(&t, m->mark.born_us);
     put_number(&now, m->server_us);
-    out->items[0] = array(2);
+    out->items[0] = array(m->reads_masters ? 3 : 2);
     out->items[1] = string(out->text);
     out->items[2] = string(out->text + 200);
+    if (m->reads_masters) {
+        out->items[3] = write_value_of_masters(w, &m->masters, out);
+    }
 }
 
 static void write_time(const struct message *m, struct reply *out)
@@ -211,7 +245,9 @@ static void write_facts(const struct world *w, unsigned wire, const struct messa
     } else if (m->kind == MESSAGE_CONFIG) {
         write_config(m, out);
     } else if (m->kind == MESSAGE_MARK) {
-        write_mark(m, out);
+        write_mark(w, m, out);
+    } else if (m->kind == MESSAGE_MASTERS) {
+        write_masters(w, m, out);
     } else {
         write_time(m, out);
     }

@@ -8,6 +8,7 @@
 struct reply {
     struct rlk_reply items[16];
     char text[512];
+    char masters[4096]; /* the key of their record */
 };
 
 void reply_write(const struct world *w, unsigned wire, const struct message *m, struct reply *out);

@@ -10,6 +10,7 @@
 #include "sim/check.h"
 #include "sim/draw.h"
 #include "sim/facts.h"
+#include "sim/masters.h"
 #include "sim/trace.h"
 #include "sim/wakes.h"
 #include "sim/wire.h"
@@ -509,6 +510,8 @@ static const char *name_of(const struct message *m)
         return "leave";
     case MESSAGE_SWAP:
         return "swap";
+    case MESSAGE_MASTERS:
+        return "record";
     case MESSAGE_LOAD:
     case MESSAGE_INFO:
     case MESSAGE_CONFIG:
@@ -587,6 +590,7 @@ static void carry_out(struct world *w, unsigned server, struct message *m)
     case MESSAGE_CONFIG:
     case MESSAGE_LOAD:
     case MESSAGE_MARK:
+    case MESSAGE_MASTERS:
     case MESSAGE_TIME:
     case MESSAGE_KILL:
     case MESSAGE_SUBSCRIBE:
@@ -797,6 +801,8 @@ static void answer_facts(struct world *w, unsigned wire, struct message *m)
         facts_time(w, server, m);
     } else if (m->kind == MESSAGE_MARK && !refuses(w, server, m)) {
         facts_mark(w, server, m);
+    } else if (m->kind == MESSAGE_MASTERS && !refuses(w, server, m)) {
+        masters_write(w, server, m);
     } else if (m->kind == MESSAGE_NAME) {
         m->answer = ANSWER_OK;
     } else if (m->kind == MESSAGE_ID) {
@@ -853,6 +859,7 @@ void server_empty(struct world *w, unsigned server)
         wakes_changed(w, server, world_counter(key));
     }
     s->mark = (struct mark){0};
+    masters_forget(w, server);
     w->harmed = true;
     auditor_forgot(w, server);
     check_record_lost(w, server);
@@ -880,6 +887,7 @@ void server_demote(struct world *w, unsigned server, unsigned master)
     s->flushed_us = w->now_us;
     s->disguised = s->mark.mark != 0 && s->mark.mark == of->mark.mark;
     s->mark = of->mark;
+    masters_copy(w, server, master);
     auditor_forgot(w, server);
     check_record_lost(w, server);
     for (key = 0; key < SIM_STORED; key++) {
@@ -913,6 +921,7 @@ static void take_place(struct world *w, unsigned server)
         s->keys[key] = s->before[key];
         s->counters[key] = s->counters_before[key];
     }
+    masters_lack_last(w, server);
     s->run += SIM_NODES;
     s->master = server == w->o.replica ? s->master : NONE;
     s->forgot_us = w->now_us;

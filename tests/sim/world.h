@@ -7,6 +7,7 @@
  *     command.c    parses the bytes that it sends; reply.c writes the replies that it reads
  *     wakes.c      what a master sends by itself, and its waiting lists
  *     auditor.c    the masters' audit streams
+ *     masters.c    the record of the masters, as each of them keeps it
  *     wire.c       connections and the messages in flight
  *     server.c     a model of a master; facts.c what a master reports about itself
  *     user.c       the users of the locks, who make the public calls; candidate.c: of elections
@@ -106,6 +107,7 @@ enum message_kind {
     MESSAGE_PROBE,  /* DELEX or DELIFEQ without arguments */
     MESSAGE_UPKEEP, /* EVALSHA and EVAL, tried in the greeting */
     MESSAGE_MARK,   /* the script that reads the incarnation key */
+    MESSAGE_MASTERS, /* the one that promises, and accepts a record of the masters */
     MESSAGE_TIME,
     MESSAGE_KILL,
     MESSAGE_SUBSCRIBE,
@@ -151,6 +153,13 @@ struct mark {
     unsigned run;
     uint64_t mark; /* 0: there is no key */
     uint64_t born_us;
+};
+
+/* The key of the record of the masters [S15]. */
+struct on_record {
+    uint64_t number, id; /* the ballot; number 0: there is no key */
+    uint64_t since_us;   /* the server's clock */
+    size_t record;       /* masters_text(); 0: none is accepted */
 };
 
 /* What a server reports about itself. */
@@ -200,7 +209,7 @@ struct message {
         ANSWER_POSITION,   /* WAIT: place `integer`, left_ms, holder */
         ANSWER_SUBSCRIBED, /* SUBSCRIBE */
         ANSWER_PAIR,       /* VOTE: the counter, and whether the mark is `mark` */
-        ANSWER_FACTS       /* HELLO, INFO, CONFIG, MARK, TIME: a text or a list of its own */
+        ANSWER_FACTS       /* HELLO, INFO, CONFIG, MARK, MASTERS, TIME: a text or a list of its own */
     } answer;
     const char *error;
     int64_t integer;
@@ -210,9 +219,12 @@ struct message {
     uint64_t fence;      /* VOTE, ADOPT: the hint; CONFIRM, TAKE, KEEP: the fence */
     struct mark mark;    /* VOTE, MARK: the mark expected or to be written; then the mark found */
     uint64_t note_us;    /* MARK: a clock step to put on record, by the server's clock; 0: none */
+    bool reads_masters;  /* MARK: also the key of the record of the masters */
+    struct on_record masters; /* MASTERS: the ballot and the record to accept; then, as of MARK,
+                                 what is there */
     struct facts facts;  /* of the server that carried it out */
     bool replica;        /* it was carried out by a replica */
-    uint64_t server_us;  /* MARK, TIME: the server's wall clock */
+    uint64_t server_us;  /* MARK, MASTERS, TIME: the server's wall clock */
     uint64_t done_us;    /* true time: carried out; for the checkers */
     uint64_t flushed_us; /* and when the server's data had last been thrown away by then */
     uint64_t forgot_us;
@@ -288,6 +300,7 @@ struct server {
     struct value keys[SIM_STORED];
     struct value before[SIM_STORED]; /* without the last write: what a replica has */
     uint64_t counters[SIM_STORED], counters_before[SIM_STORED];
+    struct on_record masters, masters_before;
     struct list lists[SIM_STORED];
 };
 
@@ -522,6 +535,10 @@ struct world {
     size_t n_messages, cap_messages;
     struct claim *claims;
     size_t n_claims, cap_claims;
+    struct {
+        char *text; /* of all records of the masters: masters.c */
+        size_t n, cap, last;
+    } records;
     bool healed;
     uint64_t healed_us;
     uint64_t quiet_us;    /* from then on no message is in flight and no client is paused */

@@ -1,0 +1,118 @@
+/* masters.c - the key of the record on each master, and the texts of the records. */
+#include "sim/masters.h"
+
+#include <string.h>
+
+#include "sim/facts.h"
+#include "sim/memory.h"
+#include "sim/trace.h"
+
+/* ---- texts ---- */
+
+/* One after the other, each with its NUL. What is written to several masters is the same text. */
+size_t masters_keep(struct world *w, const char *text, size_t len)
+{
+    const char *last = w->records.text + w->records.last;
+    size_t i;
+
+    if (len == 0) {
+        return 0;
+    }
+    if (w->records.last > 0 && strlen(last) == len && memcmp(last, text, len) == 0) {
+        return w->records.last;
+    }
+    w->records.n += w->records.n == 0; /* 0 is no record */
+    w->records.last = w->records.n;
+    for (i = 0; i <= len; i++) {
+        w->records.text = memory_room(w->records.text, &w->records.cap, w->records.n, 1);
+        w->records.text[w->records.n++] = i < len ? text[i] : '\0';
+    }
+    return w->records.last;
+}
+
+const char *masters_text(const struct world *w, size_t record)
+{
+    return record ? w->records.text + record : "";
+}
+
+/* What a record says, behind its version and its ballot. */
+static const char *content(const struct world *w, size_t record)
+{
+    const char *at = masters_text(w, record);
+    unsigned i;
+
+    for (i = 0; i < 3 && at; i++) {
+        at = strchr(at, ' ');
+        at = at ? at + 1 : NULL;
+    }
+    return at ? at : "";
+}
+
+/* ---- the key ---- */
+
+static bool is_later(const struct on_record *a, const struct on_record *b)
+{
+    return a->number != b->number ? a->number > b->number : a->id > b->id;
+}
+
+/* Every write reaches the replicas. */
+static void write(struct world *w, unsigned server, const struct on_record *value)
+{
+    struct server *s = &w->servers[server];
+    unsigned other;
+
+    s->masters_before = s->masters;
+    s->masters = *value;
+    for (other = 0; other < w->o.nodes; other++) {
+        if (w->servers[other].master == server && w->servers[other].state != SERVER_DOWN) {
+            w->servers[other].masters = *value;
+        }
+    }
+}
+
+void masters_read(const struct world *w, unsigned server, struct message *m)
+{
+    m->masters = w->servers[server].masters;
+}
+
+void masters_write(struct world *w, unsigned server, struct message *m)
+{
+    const struct on_record *there = &w->servers[server].masters;
+    struct on_record value = m->masters;
+    bool accepts = value.record != 0;
+
+    facts_time(w, server, m);
+    if (is_later(there, &value)) {
+        trace(w, "n%u    has promised a later ballot than %llu", server,
+              (unsigned long long)value.number);
+        m->masters = *there;
+        return;
+    }
+    value.record = accepts ? value.record : there->record;
+    value.since_us = there->number ? there->since_us : m->server_us;
+    if (accepts && (there->record == 0 ||
+                    strcmp(content(w, there->record), content(w, value.record)) != 0)) {
+        value.since_us = m->server_us;
+    }
+    trace(w, "n%u    %s ballot %llu", server, accepts ? "accepts a record with" : "promises",
+          (unsigned long long)value.number);
+    write(w, server, &value);
+    m->masters = value;
+}
+
+/* ---- the data of a master ---- */
+
+void masters_forget(struct world *w, unsigned server)
+{
+    w->servers[server].masters = w->servers[server].masters_before = (struct on_record){0};
+}
+
+void masters_lack_last(struct world *w, unsigned server)
+{
+    w->servers[server].masters = w->servers[server].masters_before;
+}
+
+void masters_copy(struct world *w, unsigned server, unsigned from)
+{
+    w->servers[server].masters = w->servers[server].masters_before = w->servers[from].masters;
+}
