@@ -15,6 +15,7 @@
  *     check_leader.c     what is told about who leads is true, and right in the end
  *     check_heir.c       of a process that died: its work, its keys, who waits for them
  *     check_split.c      only the leader of a split vote keeps its votes, and not for ever
+ *     check_masters.c    who has other masters than those on record holds nothing
  *
  * The first violation ends a history. */
 #ifndef RLK_TESTS_SIM_CHECK_H
@@ -220,6 +221,9 @@ void check_heir_waiters(struct world *w, unsigned key);
 void check_heir_left(struct world *w, const struct heir *h);
 uint64_t check_heir_soon_us(const struct world *w);
 uint64_t check_heir_arrival_us(const struct world *w);
+
+/* [S15] A node has shown this client the mark of another server. */
+bool check_saw_copy(const struct world *w, unsigned client);
 
 /* An event has come. */
 void check_work(struct world *w);

@@ -149,6 +149,12 @@ static void check_release_is_true(struct world *w, unsigned client, unsigned wor
     }
 }
 
+/* [S10, S15] */
+static bool is_misconfigured(const struct world *w, unsigned client)
+{
+    return w->o.duplicate < SIM_NODES || check_saw_copy(w, client);
+}
+
 /* A failure names a reason that is true. */
 static void check_failure_is_true(struct world *w, unsigned client, unsigned worker, int status)
 {
@@ -156,7 +162,7 @@ static void check_failure_is_true(struct world *w, unsigned client, unsigned wor
     const struct rlk_attempt *a = &k->lock->acquiring->attempt;
 
     if ((status == REDLOCK_ECANCELED && !k->cancelled) ||
-        (status == REDLOCK_ECONFIG && w->o.duplicate == SIM_NODES) ||
+        (status == REDLOCK_ECONFIG && !is_misconfigured(w, client)) ||
         (status == REDLOCK_EHELD && k->refusals == 0) ||
         (status == REDLOCK_EDEADLINE && world_client_us(w, client) < a->give_up_us) ||
         (a->tries > 1 && a->tries - 1 > a->config.max_retries)) {

@@ -545,7 +545,7 @@ static void heal_server(struct world *w, unsigned server)
 
     s->refuses_us = 0;
     server_promote(w, server);
-    if (server == w->o.dead) {
+    if (server == w->o.dead && !w->servers[server].copied) { /* or nobody hears that it is none */
         if (draw_chance(&w->prng, 500000)) {
             server_end(w, server, RLK_NEVER, false);
         } else {
@@ -553,6 +553,7 @@ static void heal_server(struct world *w, unsigned server)
         }
         return;
     }
+    server_unmark_copy(w, server);
     if (s->state == SERVER_STOPPED) {
         server_on_continue(w, server, s->stamp);
     } else if (s->state == SERVER_DOWN && !s->forgets) {

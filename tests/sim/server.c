@@ -828,6 +828,7 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     m->forgot_us = w->servers[server].forgot_us;
     m->steps_us = w->servers[server].steps_us;
     m->disguised = w->servers[server].disguised;
+    m->copied = w->servers[server].copied;
     m->replica = w->servers[server].master != NONE;
     facts_of(w, server, &m->facts);
     if (m->kind >= MESSAGE_SUBSCRIBE && m->kind < MESSAGE_SET) {
@@ -845,6 +846,12 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     }
 }
 
+static void forget_mark(struct server *s)
+{
+    s->mark = (struct mark){0};
+    s->copied = false;
+}
+
 /* It goes on running, without its keys. */
 void server_empty(struct world *w, unsigned server)
 {
@@ -858,7 +865,7 @@ void server_empty(struct world *w, unsigned server)
         s->counters[key] = s->counters_before[key] = 0;
         wakes_changed(w, server, world_counter(key));
     }
-    s->mark = (struct mark){0};
+    forget_mark(s);
     masters_forget(w, server);
     w->harmed = true;
     auditor_forgot(w, server);
@@ -887,6 +894,7 @@ void server_demote(struct world *w, unsigned server, unsigned master)
     s->flushed_us = w->now_us;
     s->disguised = s->mark.mark != 0 && s->mark.mark == of->mark.mark;
     s->mark = of->mark;
+    s->copied = s->mark.mark != 0;
     masters_copy(w, server, master);
     auditor_forgot(w, server);
     check_record_lost(w, server);
@@ -908,6 +916,14 @@ void server_promote(struct world *w, unsigned server)
         s->master = NONE;
         s->promotion++;
         s->flushed_us = w->now_us;
+    }
+}
+
+void server_unmark_copy(struct world *w, unsigned server)
+{
+    if (w->servers[server].copied) {
+        trace(w, "n%u    somebody deletes its incarnation key", server);
+        forget_mark(&w->servers[server]);
     }
 }
 
@@ -951,7 +967,7 @@ void server_swapped(struct world *w, unsigned server, enum swap_data data)
     if (data == SWAP_EMPTY) {
         server_empty(w, server);
     } else if (data == SWAP_UNMARKED) {
-        s->mark = (struct mark){0};
+        forget_mark(s);
     }
 }
 

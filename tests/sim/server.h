@@ -55,6 +55,9 @@ void server_swapped(struct world *w, unsigned server, enum swap_data data);
 void server_demote(struct world *w, unsigned server, unsigned master);
 void server_promote(struct world *w, unsigned server);
 
+/* Its data are a copy of another master's, as their mark says, and an operator has deleted that. */
+void server_unmark_copy(struct world *w, unsigned server);
+
 void server_on_continue(struct world *w, unsigned server, unsigned stamp);
 void server_on_restart(struct world *w, unsigned server, unsigned stamp);
 

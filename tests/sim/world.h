@@ -230,6 +230,7 @@ struct message {
     uint64_t forgot_us;
     int64_t steps_us;
     bool disguised; /* it claimed that the data are the same, though they were replaced */
+    bool copied;    /* it has the mark of another server */
 };
 
 /* One connection: its messages in order, and how far server and client have got. */
@@ -289,6 +290,7 @@ struct server {
     uint64_t back_us;    /* true time: set back, last */
     uint64_t witnesses;  /* clients that see that step and put it on record */
     bool disguised;      /* the data that it copied have the mark that its own had */
+    bool copied;         /* they still have the mark of another server */
     uint64_t ended_us, forgot_us, flushed_us; /* true time */
     unsigned scripts;         /* those that it knows, as bits of enum message_kind */
     enum rlk_native native;   /* the command that it releases with, besides the script */
@@ -317,6 +319,7 @@ struct peer {
     uint64_t met_us, greeted_us, first_inspected_us, inspected_us;
     uint64_t role_us; /* its role was read last */
     bool unread;      /* its data could not be read at the last inspection */
+    bool copied;      /* it has shown the mark of another server */
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was compared last; with an error of at most */
     int64_t timed_steps_us; /* how far its clock had been set by then */
