@@ -51,7 +51,7 @@ static void check_vote_counts(struct world *w, unsigned client, unsigned node,
     const struct peer *p = &w->clients[client].peers[node];
     uint64_t least_us = options_max_ttl_us(&w->o) / 100 * 97; /* by our clock */
 
-    bool tells_nothing = w->o.no_info & rlk_mask_bit(world_server(w, node));
+    bool tells_nothing = w->o.no_info & rlk_mask_bit(world_server(w, client, node));
 
     if (tells_nothing && w->o.policy == RLK_QUARANTINE_STRICT) {
         check_violated(w, "exclusion", "c%u counts the vote of n%u, which may have restarted",

@@ -17,7 +17,7 @@ static uint64_t largest_counter(const struct world *w, unsigned claim)
     unsigned server, key;
 
     RLK_MASK_EACH (key, keys) {
-        for (server = 0; server < w->o.nodes; server++) {
+        for (server = 0; server < w->o.servers; server++) {
             largest = rlk_time_max(largest, w->servers[server].counters[key]);
         }
     }
@@ -29,7 +29,7 @@ static bool kept_since(const struct world *w, uint64_t since_us)
 {
     unsigned server;
 
-    for (server = 0; server < w->o.nodes; server++) {
+    for (server = 0; server < w->o.servers; server++) {
         const struct server *s = &w->servers[server];
 
         if (rlk_time_max(s->forgot_us, s->flushed_us) >= since_us) {
@@ -44,7 +44,7 @@ static bool is_cut(const struct world *w, uint64_t hint)
 {
     unsigned server;
 
-    for (server = 0; server < w->o.nodes; server++) {
+    for (server = 0; server < w->o.servers; server++) {
         if (server_hint(w, server, hint) != hint) {
             return true;
         }

@@ -23,7 +23,7 @@ uint64_t check_heir_arrival_us(const struct world *w)
  * carried out the second one. */
 static bool was_well(const struct world *w, const struct heir *h, unsigned node)
 {
-    const struct server *s = &w->servers[world_server(w, node)];
+    const struct server *s = &w->servers[world_server(w, h->client, node)];
     const struct peer *p = &w->clients[w->o.clients + (unsigned)(h - w->heirs)].peers[node];
 
     return s->state == SERVER_RUNS && s->stamp == h->stamps[node] && s->ended_us < h->began_us &&
@@ -53,7 +53,7 @@ void check_heir_left(struct world *w, const struct heir *h)
     for (node = 0; node < nodes && !(w->o.kinds >> FAULT_REPLICA & 1); node++) {
         for (i = 0; i < h->n && was_well(w, h, node); i++) {
             for (key = 0; key < SIM_KEYS && !h->of[i].kept; key++) {
-                check_key(w, h, &h->of[i], world_server(w, node), key);
+                check_key(w, h, &h->of[i], world_server(w, h->client, node), key);
             }
         }
     }
@@ -90,7 +90,7 @@ static bool is_free(struct world *w, unsigned key)
 {
     unsigned server, n = 0;
 
-    for (server = 0; server < w->o.nodes; server++) {
+    for (server = 0; server < w->o.servers; server++) {
         unsigned claim = server_value(w, server, key);
 
         n += claim == NONE || !w->claims[claim].orphan;

@@ -76,13 +76,13 @@ static uint64_t left_us(const struct world *w, unsigned claim, unsigned key)
     uint64_t left_us[SIM_NODES] = {0}, most_us = 0;
     unsigned i, j;
 
-    for (i = 0; i < w->o.nodes; i++) {
+    for (i = 0; i < w->o.servers; i++) {
         left_us[i] = server_value(w, i, key) == claim ? server_left_us(w, i, key) : 0;
     }
-    for (i = 0; i < w->o.nodes; i++) {
+    for (i = 0; i < w->o.servers; i++) {
         unsigned n = 0;
 
-        for (j = 0; j < w->o.nodes; j++) {
+        for (j = 0; j < w->o.servers; j++) {
             n += left_us[j] >= left_us[i];
         }
         if (n > w->clients[c->client].nodes / 2) {
@@ -111,7 +111,7 @@ void check_keys_left(struct world *w, unsigned client)
 {
     unsigned server, key;
 
-    for (server = 0; server < w->o.nodes; server++) {
+    for (server = 0; server < w->o.servers; server++) {
         for (key = 0; key < SIM_STORED; key++) {
             unsigned claim = server_value(w, server, key);
 

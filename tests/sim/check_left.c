@@ -97,7 +97,7 @@ static bool server_will_release(const struct world *w, unsigned claim, unsigned 
     unsigned client = w->claims[claim].client, node;
 
     for (node = 0; node < w->clients[client].nodes; node++) {
-        if (world_server(w, node) == server && will_be_released(w, claim, client, node)) {
+        if (world_server(w, client, node) == server && will_be_released(w, claim, client, node)) {
             return true;
         }
     }
@@ -143,7 +143,7 @@ void check_copied(struct world *w, unsigned claim)
 void check_expired(struct world *w, unsigned claim, unsigned node)
 {
     const struct claim *c = world_claim(w, claim);
-    unsigned server = world_server(w, node), key;
+    unsigned server = world_server(w, c->client, node), key;
     uint64_t left = c->keys;
 
     if (w->set_back_us > 0) {
@@ -193,7 +193,7 @@ void check_refused(struct world *w, unsigned client, unsigned node, unsigned cla
 /* [S10] One of its addresses is refused, so what is pending there is dropped after the ttl. */
 static bool is_duplicate(const struct world *w, unsigned server)
 {
-    return w->o.duplicate < SIM_NODES && server == world_server(w, w->o.duplicate);
+    return w->o.duplicate < SIM_NODES && server == world_server(w, 0, w->o.duplicate);
 }
 
 static void check_key(struct world *w, unsigned server, unsigned key)
@@ -218,7 +218,7 @@ static void check_pending_releases(struct world *w, unsigned client)
     for (node = 0; node < w->clients[client].nodes; node++) {
         size_t pending = world_node(w, client, node)->pending.ring.count;
 
-        if (node != w->o.replica && node != w->o.dead && !is_duplicate(w, world_server(w, node)) &&
+        if (node != w->o.replica && node != w->o.dead && !is_duplicate(w, world_server(w, client, node)) &&
             pending > 0) {
             check_violated(w, "left", "c%u still has releases pending for n%u: %zu", client, node,
                            pending);
@@ -230,7 +230,7 @@ void check_left_at_end(struct world *w)
 {
     unsigned i, key;
 
-    for (i = 0; i < w->o.nodes; i++) {
+    for (i = 0; i < w->o.servers; i++) {
         for (key = 0; key < SIM_STORED; key++) {
             check_key(w, i, key);
         }

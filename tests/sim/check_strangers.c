@@ -39,8 +39,8 @@ static bool is_witness(const struct world *w, const struct client *c, unsigned s
                      p->greeted_us + 2 * w->o.health_us <= w->now_us &&
                      p->timed_us + 2 * w->o.health_us >= w->now_us;
 
-        sees |= timed && world_server(w, node) == server;
-        others += timed && world_server(w, node) != server;
+        sees |= timed && world_server(w, c->index, node) == server;
+        others += timed && world_server(w, c->index, node) != server;
     }
     return c->alive && sees && others > 0;
 }
@@ -51,7 +51,7 @@ void check_clock_set(struct world *w, unsigned server, uint64_t by_us)
     bool alone = by_us >= LEAST_US && !is_recent(w, s->back_us);
     unsigned i;
 
-    for (i = 0; i < w->o.nodes; i++) {
+    for (i = 0; i < w->o.servers; i++) {
         if (i != server && is_recent(w, w->servers[i].stepped_us)) {
             w->servers[i].witnesses = 0;
             alone = false;
@@ -85,7 +85,7 @@ void check_witness_lost(struct world *w, unsigned client)
 {
     unsigned server;
 
-    for (server = 0; server < w->o.nodes; server++) {
+    for (server = 0; server < w->o.servers; server++) {
         if (is_recent(w, w->servers[server].stepped_us)) {
             w->servers[server].witnesses &= ~rlk_mask_bit(client);
         }
@@ -95,7 +95,7 @@ void check_witness_lost(struct world *w, unsigned client)
 void check_newcomer_vote(struct world *w, unsigned client, unsigned node)
 {
     const struct peer *p = &w->clients[client].peers[node];
-    const struct server *s = &w->servers[world_server(w, node)];
+    const struct server *s = &w->servers[world_server(w, client, node)];
     uint64_t recorded_us = s->stepped_us + recorded_within_us(w);
     uint64_t until_us = s->stepped_us + options_max_ttl_us(&w->o) / 100 * 97;
 

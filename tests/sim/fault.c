@@ -30,7 +30,7 @@ static unsigned draw_client(struct world *w)
 
 static unsigned draw_server(struct world *w)
 {
-    return (unsigned)draw_upto(&w->prng, w->o.nodes - 1);
+    return (unsigned)draw_upto(&w->prng, w->o.servers - 1);
 }
 
 /* ---- clients ---- */
@@ -143,7 +143,7 @@ static void stop(struct world *w, unsigned server)
     server_stop(w, server, draw_until_us(w));
     for (client = 0; client < w->o.clients; client++) {
         for (node = 0; node < w->clients[client].nodes; node++) {
-            if (world_server(w, node) == server && w->clients[client].alive &&
+            if (world_server(w, client, node) == server && w->clients[client].alive &&
                 w->clients[client].peers[node].wire != NONE && draw_chance(&w->prng, 250000)) {
                 wire_break(w, w->clients[client].peers[node].wire);
             }
@@ -220,7 +220,7 @@ static bool has_replica(const struct world *w, unsigned server)
 {
     unsigned other;
 
-    for (other = 0; other < w->o.nodes; other++) {
+    for (other = 0; other < w->o.servers; other++) {
         if (w->servers[other].master == server) {
             return true;
         }
@@ -372,7 +372,7 @@ static void take_as_stranger(struct world *w)
 
     trace(w, "----  a foreign client asks for k0 with t%08x, for %.1f ms", claim,
           trace_ms(w->now_us, until_us));
-    for (server = 0; server < w->o.nodes; server++) {
+    for (server = 0; server < w->o.servers; server++) {
         if (w->servers[server].state == SERVER_RUNS) {
             server_set(w, server, 0, claim, (uint32_t)((until_us - w->now_us) / 1000 + 1));
         }
@@ -393,7 +393,7 @@ void fault_call(struct world *w, unsigned key)
     c->token_len =
         (size_t)snprintf(c->token, sizeof(c->token), "%08x%032x:call c%u.0", claim, 0, client);
     trace(w, "----  somebody calls upon c%u.0 to lead k%u, with t%08x", client, key, claim);
-    for (server = 0; server < w->o.nodes; server++) {
+    for (server = 0; server < w->o.servers; server++) {
         if (w->servers[server].state == SERVER_RUNS) {
             server_set(w, server, SIM_KEYS + key, claim,
                        (uint32_t)((until_us - w->now_us) / 1000 + 1));
@@ -569,7 +569,7 @@ void fault_heal(struct world *w)
     w->healed = true;
     w->healed_us = w->now_us;
     w->linger_us = w->now_us + 2 * w->o.longest_us + 2 * w->o.timeout_us + 2000000;
-    for (i = 0; i < w->o.nodes; i++) {
+    for (i = 0; i < w->o.servers; i++) {
         heal_server(w, i);
     }
     for (i = 0; i < w->o.clients; i++) {

@@ -12,6 +12,7 @@
 
 #include <redlock/error.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mask.h"
 #include "base/time.h"
@@ -258,6 +259,8 @@ static void settle(struct world *w, const struct heir *h)
     c->skew_us = dead->skew_us;
     c->busy_us = rlk_time_max(w->now_us, dead->clock.true_us);
     c->nodes = dead->nodes;
+    memcpy(c->list, dead->list, sizeof(c->list));
+    memcpy(c->names, dead->names, sizeof(c->names));
     for (i = 0; i < c->nodes; i++) {
         c->peers[i] = (struct peer){.there_clear_us = dead->peers[i].there_clear_us,
                                     .back_clear_us = dead->peers[i].back_clear_us};
@@ -278,7 +281,7 @@ static void note_servers(struct world *w, struct heir *h)
     unsigned node;
 
     for (node = 0; node < client_of(w, h)->nodes; node++) {
-        const struct server *s = &w->servers[world_server(w, node)];
+        const struct server *s = &w->servers[world_server(w, h->client, node)];
 
         h->stamps[node] = s->state == SERVER_RUNS ? s->stamp : NONE;
     }

@@ -77,13 +77,26 @@ static void init_worker(struct world *w, unsigned client, unsigned worker)
     check_candidate_gone(w, client, worker);
 }
 
+/* Which masters it has, in which order, and where it finds them. */
+static void list_nodes(struct world *w, struct client *c)
+{
+    unsigned i;
+
+    c->nodes = c->index == 0 && w->o.split ? w->o.split : w->o.nodes;
+    for (i = 0; i < SIM_NODES; i++) {
+        c->list[i] = i;
+        c->names[i] = i == w->o.duplicate ? (i + 1) % w->o.nodes : i;
+    }
+}
+
 static void start_client(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
     int32_t ppm = draw_ppm(&w->prng, w->o.rate_ppm);
     unsigned i;
 
-    c->nodes = client == 0 && w->o.split ? w->o.split : w->o.nodes;
+    c->index = client;
+    list_nodes(w, c);
     clock_init(&c->clock, ppm, 5000000 + draw_upto(&w->prng, 1000000), 1000000000);
     if (w->o.skew_us == RLK_NEVER) {
         c->skew_us = (int64_t)draw_scale(&w->prng, 1, 8 * options_max_ttl_us(&w->o));
@@ -106,7 +119,7 @@ static void start(struct world *w)
 
     w->harmed = w->moved = w->o.broken != ASSUME_ALL;
     w->effort.successor = w->effort.former = NONE;
-    for (i = 0; i < w->o.nodes; i++) {
+    for (i = 0; i < w->o.servers; i++) {
         server_init(w, i);
     }
     for (i = 0; i < w->o.clients; i++) {
@@ -259,7 +272,7 @@ static bool postpone_end(struct world *w)
     bool down = false;
     unsigned i;
 
-    for (i = 0; i < w->o.nodes; i++) {
+    for (i = 0; i < w->o.servers; i++) {
         down |= w->servers[i].state != SERVER_RUNS && i != w->o.dead;
     }
     if (w->done < w->o.clients * w->o.workers) {

@@ -63,7 +63,7 @@ static void write(struct world *w, unsigned server, const struct on_record *valu
 
     s->masters_before = s->masters;
     s->masters = *value;
-    for (other = 0; other < w->o.nodes; other++) {
+    for (other = 0; other < w->o.servers; other++) {
         if (w->servers[other].master == server && w->servers[other].state != SERVER_DOWN) {
             w->servers[other].masters = *value;
         }

@@ -61,8 +61,10 @@ void rlk_dial_init(struct rlk_dial *d, struct rlk_loop *loop, rlk_dial_done *don
 static void dial(struct rlk_dial *d, bool watch)
 {
     struct world *w = process_world();
-    struct peer *p = &w->clients[w->running].peers[d->won];
-    unsigned wire = wire_open(w, w->running, d->won);
+    struct client *c = &w->clients[w->running];
+    struct peer *p = &c->peers[d->won];
+    unsigned server = watch ? w->wires[p->wire].server : c->names[c->list[d->won]];
+    unsigned wire = wire_open(w, w->running, d->won, server);
 
     w->wires[wire].watch = watch;
     d->attempts[0].fd = (int)wire;
@@ -75,10 +77,14 @@ static void dial(struct rlk_dial *d, bool watch)
     }
 }
 
-/* The last part of an address is the number of the node (process.c). */
+/* The last part of an address is its number (process.c). */
 void rlk_dial_start(struct rlk_dial *d, const struct rlk_uri *uri)
 {
-    d->won = (unsigned)atoi(strrchr(uri->host, '.') + 1);
+    const struct world *w = process_world();
+    unsigned address = (unsigned)atoi(strrchr(uri->host, '.') + 1);
+
+    for (d->won = 0; w->clients[w->running].list[d->won] != address; d->won++) {
+    }
     dial(d, false);
 }
 

@@ -606,6 +606,7 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
     draw_native(o);
     worlds_draw(o);
     round_times(o);
+    o->servers = o->nodes;
 }
 
 static void print_policy(const struct options *o, FILE *f)

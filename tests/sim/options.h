@@ -105,6 +105,7 @@ struct options {
     uint64_t seed;
     enum assumption broken;
     unsigned nodes, clients, workers, keys;
+    unsigned servers;      /* the nodes, and others that only some clients know */
     uint32_t ttl_ms[2];    /* a request takes one of the two */
     uint32_t drift_ppm;    /* the drift that the clients allow for */
     uint32_t rate_ppm;     /* how far a clock may really be off */

@@ -83,11 +83,16 @@ static void forget_nodes(struct client *c)
 
 static int make(struct world *w, struct client *c)
 {
-    static const char *const uris[SIM_NODES] = {
+    static const char *const addresses[SIM_NODES] = {
         "redis://10.0.0.0", "redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3",
         "redis://10.0.0.4", "redis://10.0.0.5", "redis://10.0.0.6"};
+    const char *uris[SIM_NODES];
     struct redlock_options o;
+    unsigned node;
 
+    for (node = 0; node < c->nodes; node++) {
+        uris[node] = addresses[c->list[node]];
+    }
     redlock_options_init(&o);
     o.nodes = uris;
     o.n_nodes = c->nodes;

@@ -113,7 +113,7 @@ static void write_key(struct world *w, unsigned server, unsigned key, struct val
     s->before[key] = s->keys[key];
     s->keys[key] = v;
     wakes_changed(w, server, key);
-    for (other = 0; other < w->o.nodes; other++) {
+    for (other = 0; other < w->o.servers; other++) {
         if (w->servers[other].master == server && w->servers[other].state != SERVER_DOWN) {
             copy_to(w, other, key, v);
         }

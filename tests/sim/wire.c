@@ -32,9 +32,9 @@ static uint64_t client_free_us(const struct world *w, unsigned client)
     return rlk_time_max(w->now_us, w->clients[client].busy_us);
 }
 
-unsigned wire_open(struct world *w, unsigned client, unsigned node)
+unsigned wire_open(struct world *w, unsigned client, unsigned node, unsigned server)
 {
-    unsigned server = world_server(w, node), wire = (unsigned)w->n_wires;
+    unsigned wire = (unsigned)w->n_wires;
     bool up = w->servers[server].state != SERVER_DOWN;
     struct peer *p = &w->clients[client].peers[node];
     uint64_t there_us = arrives_us(w, p, client_free_us(w, client), true);

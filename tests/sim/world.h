@@ -454,6 +454,8 @@ struct client {
     uint64_t lost_us;        /* how long it has been paused in all */
     uint64_t got_us;         /* true time: in a healthy crowd, when it got the lock last */
     unsigned nodes;
+    unsigned list[SIM_NODES];  /* the number of the address of each */
+    unsigned names[SIM_NODES]; /* the server that this client finds at each address */
     struct peer peers[SIM_NODES];
     struct worker workers[SIM_WORKERS];
 };
@@ -607,10 +609,13 @@ static inline struct worker *world_worker(struct world *w, unsigned client, unsi
     return &w->clients[client].workers[worker];
 }
 
-/* The server behind a node. */
-static inline unsigned world_server(const struct world *w, unsigned node)
+/* The server behind a node of a client: that of the present connection, or the last one. */
+static inline unsigned world_server(const struct world *w, unsigned client, unsigned node)
 {
-    return node == w->o.duplicate ? (node + 1) % w->o.nodes : node;
+    const struct client *c = &w->clients[client];
+    unsigned wire = c->peers[node].wire;
+
+    return wire == NONE ? c->names[c->list[node]] : w->wires[wire].server;
 }
 
 /* A key and a reservation for it, as one number. */
