@@ -9,6 +9,7 @@
 #include "sim/process.h"
 #include "sim/fault.h"
 #include "sim/heir.h"
+#include "sim/masters.h"
 #include "sim/memory.h"
 #include "sim/net.h"
 #include "sim/process.h"
@@ -78,11 +79,12 @@ static void init_worker(struct world *w, unsigned client, unsigned worker)
 }
 
 /* Which masters it has, in which order, and where it finds them. */
-static void list_nodes(struct world *w, struct client *c)
+static void list_nodes(struct world *w, unsigned client)
 {
+    struct client *c = &w->clients[client];
     unsigned i;
 
-    c->nodes = c->index == 0 && w->o.split ? w->o.split : w->o.nodes;
+    c->nodes = client == 0 && w->o.split ? w->o.split : w->o.nodes;
     for (i = 0; i < SIM_NODES; i++) {
         c->list[i] = i;
         c->names[i] = i == w->o.duplicate ? (i + 1) % w->o.nodes : i;
@@ -95,8 +97,6 @@ static void start_client(struct world *w, unsigned client)
     int32_t ppm = draw_ppm(&w->prng, w->o.rate_ppm);
     unsigned i;
 
-    c->index = client;
-    list_nodes(w, c);
     clock_init(&c->clock, ppm, 5000000 + draw_upto(&w->prng, 1000000), 1000000000);
     if (w->o.skew_us == RLK_NEVER) {
         c->skew_us = (int64_t)draw_scale(&w->prng, 1, 8 * options_max_ttl_us(&w->o));
@@ -121,6 +121,12 @@ static void start(struct world *w)
     w->effort.successor = w->effort.former = NONE;
     for (i = 0; i < w->o.servers; i++) {
         server_init(w, i);
+    }
+    for (i = 0; i < w->o.clients; i++) {
+        list_nodes(w, i);
+    }
+    if (w->o.recorded) {
+        masters_old(w, WORLD_LONG_AGO_US);
     }
     for (i = 0; i < w->o.clients; i++) {
         start_client(w, i);

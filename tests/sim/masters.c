@@ -1,8 +1,11 @@
 /* masters.c - the key of the record on each master, and the texts of the records. */
 #include "sim/masters.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "sim/clock.h"
 #include "sim/facts.h"
 #include "sim/memory.h"
 #include "sim/trace.h"
@@ -98,6 +101,54 @@ void masters_write(struct world *w, unsigned server, struct message *m)
           (unsigned long long)value.number);
     write(w, server, &value);
     m->masters = value;
+}
+
+/* ---- a record from before the history ---- */
+
+#define OLD_ID UINT64_C(0x5eed)
+
+/* As src/node/record_text.h has it. */
+static size_t write_old(const struct world *w, char *text, size_t size)
+{
+    const struct client *c = &w->clients[0];
+    size_t len = (size_t)snprintf(text, size, "1 1 %016" PRIx64 " 1 %u\n", OLD_ID,
+                                  (unsigned)(options_max_ttl_us(&w->o) / 1000));
+    unsigned node;
+
+    for (node = 0; node < c->nodes; node++) {
+        unsigned address = c->list[node];
+
+        len += (size_t)snprintf(text + len, size - len, "%016" PRIx64 " 1 - redis://10.0.0.%u:6379/0\n",
+                                w->servers[c->names[address]].mark.mark, address);
+    }
+    return len;
+}
+
+void masters_old(struct world *w, uint64_t ago_us)
+{
+    const struct client *c = &w->clients[0];
+    char text[SIM_NODES * 64 + 64];
+    size_t record = masters_keep(w, text, write_old(w, text, sizeof(text)));
+    unsigned node;
+
+    for (node = 0; node < c->nodes; node++) {
+        struct server *s = &w->servers[c->names[c->list[node]]];
+
+        s->masters = (struct on_record){.number = 1,
+                                        .id = OLD_ID,
+                                        .since_us = clock_wall(&s->clock, w->now_us) - ago_us,
+                                        .record = record};
+        s->masters_before = s->masters;
+    }
+}
+
+bool masters_are_on_record(const struct world *w)
+{
+    unsigned server;
+
+    for (server = 0; server < w->o.servers && w->servers[server].masters.record == 0; server++) {
+    }
+    return server < w->o.servers;
 }
 
 /* ---- the data of a master ---- */

@@ -9,6 +9,12 @@
 size_t masters_keep(struct world *w, const char *text, size_t len);
 const char *masters_text(const struct world *w, size_t record);
 
+/* The masters of the first client have been on record for long. */
+void masters_old(struct world *w, uint64_t ago_us);
+
+/* Some server has a record. */
+bool masters_are_on_record(const struct world *w);
+
 /* Carry out the script: promise, and accept. */
 void masters_write(struct world *w, unsigned server, struct message *m);
 

@@ -151,6 +151,7 @@ struct options {
     uint32_t sick_ppm;   /* how often a candidate is not fit to lead */
     bool bids; /* candidates have priorities; the second worker of a client stands for their bids */
     uint64_t start_us;  /* the users begin then */
+    bool recorded;      /* the masters are on record already */
     unsigned listed;    /* how many clients a waiting list has room for */
     unsigned replica;   /* this server is a replica of the next; SIM_NODES: none is */
     unsigned duplicate; /* this node is the same server as the next; SIM_NODES: none is */

@@ -25,9 +25,6 @@ static const struct value no_value = {NONE, 0, 0};
      1U << MESSAGE_KEEP | 1U << MESSAGE_VOTE | 1U << MESSAGE_ADOPT | 1U << MESSAGE_CONFIRM |       \
      1U << MESSAGE_RELEASE | 1U << MESSAGE_HAND_OVER | KEEP_ALL)
 
-/* Long before a history begins. */
-#define TEN_DAYS_US UINT64_C(864000000000)
-
 /* Which command it knows, and which way to release its user may not use: one at most, and for
  * several keys there is only the script. */
 static void draw_native(struct world *w, struct server *s)
@@ -61,9 +58,9 @@ void server_init(struct world *w, unsigned server)
     }
     clock_init(&s->clock, ppm, boot_us, (int64_t)WORLD_EPOCH_US);
     facts_started(w, server,
-                  w->o.young ? draw_upto(&w->prng, options_max_ttl_us(&w->o)) : TEN_DAYS_US);
+                  w->o.young ? draw_upto(&w->prng, options_max_ttl_us(&w->o)) : WORLD_LONG_AGO_US);
     if (!w->o.young) {
-        facts_old_mark(w, server, TEN_DAYS_US);
+        facts_old_mark(w, server, WORLD_LONG_AGO_US);
     }
     for (key = 0; key < SIM_STORED; key++) {
         s->keys[key] = s->before[key] = no_value;
@@ -963,7 +960,7 @@ void server_swapped(struct world *w, unsigned server, enum swap_data data)
     s->promotion = 0;
     s->flushed = false;
     s->scripts = 0;
-    facts_started(w, server, TEN_DAYS_US);
+    facts_started(w, server, WORLD_LONG_AGO_US);
     if (data == SWAP_EMPTY) {
         server_empty(w, server);
     } else if (data == SWAP_UNMARKED) {

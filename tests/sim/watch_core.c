@@ -6,6 +6,7 @@
 #include "node/inspect.h"
 #include "sim/breaker.h"
 #include "sim/check.h"
+#include "sim/masters.h"
 #include "sim/memory.h"
 #include "sim/process.h"
 #include "sim/user.h"
@@ -92,7 +93,7 @@ static void note_token(struct world *w, struct worker *k, const struct rlk_claim
     if (k->claim != NONE) {
         check_let_go(w, k->claim);
     }
-    w->effort.rounds++;
+    w->effort.rounds += masters_are_on_record(w); /* before that it asks nobody */
     k->claim = (unsigned)w->n_claims;
     w->claims = memory_room(w->claims, &w->cap_claims, w->n_claims, sizeof(*w->claims));
     c = &w->claims[w->n_claims++];

@@ -647,4 +647,7 @@ static inline bool world_node_up(const struct world *w, unsigned client, unsigne
 
 #define WORLD_EPOCH_US UINT64_C(1795000000000000)
 
+/* Ten days: how long before a history some things were. */
+#define WORLD_LONG_AGO_US UINT64_C(864000000000)
+
 #endif

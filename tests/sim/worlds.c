@@ -20,6 +20,7 @@
 #define STREAM_HEIRS 8051
 #define STREAM_HAND 8003
 #define STREAM_AUDIT 23482
+#define STREAM_RECORD 24001
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -252,6 +253,16 @@ static void draw_audit(struct options *o)
     o->no_audit = draw_chance(&p, 400000) ? rlk_prng_next(&p) & rlk_prng_next(&p) : 0;
 }
 
+/* Also in crowds and elections. */
+static void draw_record(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_RECORD);
+    o->recorded = !o->young && !o->no_info && o->replica == SIM_NODES && o->duplicate == SIM_NODES &&
+                  draw_chance(&p, 400000);
+}
+
 void worlds_draw(struct options *o)
 {
     draw_rights(o);
@@ -262,6 +273,7 @@ void worlds_draw(struct options *o)
     draw_calls(o);
     draw_hand_overs(o);
     draw_audit(o);
+    draw_record(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
@@ -318,4 +330,7 @@ void worlds_print(const struct options *o, FILE *f)
         fprintf(f, "the masters keep audit streams\n");
     }
     print_nodes(o, o->no_audit, "XADD", f);
+    if (o->recorded) {
+        fprintf(f, "the masters have been on record for long\n");
+    }
 }
