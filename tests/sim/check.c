@@ -98,6 +98,7 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
         if (!c->adopted || c->fenced) { /* a node that has our key has not forgotten it [S7] */
             check_vote_counts(w, c->client, node, m);
             check_newcomer_vote(w, c->client, node);
+            check_masters_vote(w, c->client, node);
         }
         c->granted |= rlk_mask_bit(node);
         c->exposed |= is_exposed(w, c->client, node, m) ? rlk_mask_bit(node) : 0;

@@ -1,7 +1,155 @@
-/* check_masters.c - [S15] the record of the masters: who has others than those on record holds
- * nothing. */
-#include "sim/check.h"
+/* check_masters.c - [S15] the record of the masters, read a second time and not by the library.
+ *
+ * Who has other masters than those on record, and has been shown that, holds nothing. A vote counts
+ * only from a master on record; and data that came onto it in place of others vote when no lock is
+ * left that was acquired without knowing them. */
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/mask.h"
+#include "base/time.h"
+#include "sim/check.h"
+#include "sim/masters.h"
+#include "sim/trace.h"
+
+#define MOST_LISTED 48
+
+/* What a record says of one master. */
+struct listed {
+    uint64_t mark;
+    unsigned from, until; /* epochs; until 0: it still is one */
+    bool lost;
+    unsigned address;
+};
+
+struct list_read {
+    unsigned epoch, max_ttl_ms, n;
+    struct listed of[MOST_LISTED];
+};
+
+/* ---- reading ---- */
+
+/* "MARK FROM UNTIL redis://10.0.0.N:6379/0" */
+static const char *read_master(const char *at, struct listed *m)
+{
+    char *end;
+
+    m->mark = strtoull(at, &end, 16);
+    m->from = (unsigned)strtoul(end, &end, 10);
+    m->until = end[1] == '-' ? 0 : (unsigned)strtoul(end, &end, 10);
+    m->lost = *end == '!';
+    at = strchr(end, '\n');
+    m->address = (unsigned)strtoul(strstr(end, "10.0.0.") + 7, NULL, 10);
+    return at + 1;
+}
+
+/* "1 NUMBER ID EPOCH MAX_TTL", and a line for each master. */
+static void read_list(const struct world *w, size_t record, struct list_read *ret)
+{
+    const char *at = masters_text(w, record);
+    char *end;
+
+    *ret = (struct list_read){0};
+    if (record == 0) {
+        return;
+    }
+    strtoul(at, &end, 10);
+    strtoull(end, &end, 10);
+    strtoull(end, &end, 16);
+    ret->epoch = (unsigned)strtoul(end, &end, 10);
+    ret->max_ttl_ms = (unsigned)strtoul(end, &end, 10);
+    for (at = end + 1; *at && ret->n < MOST_LISTED; ret->n++) {
+        at = read_master(at, &ret->of[ret->n]);
+    }
+}
+
+static const struct listed *find(const struct list_read *l, uint64_t mark)
+{
+    unsigned i;
+
+    for (i = 0; i < l->n && l->of[i].mark != mark; i++) {
+    }
+    return i < l->n && mark != 0 ? &l->of[i] : NULL;
+}
+
+static bool is_master(const struct list_read *l, uint64_t mark)
+{
+    const struct listed *m = find(l, mark);
+
+    return m && m->until == 0;
+}
+
+static unsigned count_masters(const struct list_read *l)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < l->n; i++) {
+        n += l->of[i].until == 0;
+    }
+    return n;
+}
+
+/* It says what this client was given. */
+static bool is_of(const struct world *w, const struct list_read *l, unsigned client)
+{
+    const struct client *c = &w->clients[client];
+    uint64_t listed = 0, given = 0;
+    unsigned i;
+
+    for (i = 0; i < l->n; i++) {
+        listed |= l->of[i].until == 0 ? rlk_mask_bit(l->of[i].address) : 0;
+    }
+    for (i = 0; i < c->nodes; i++) {
+        given |= rlk_mask_bit(c->list[i]);
+    }
+    return listed == given && count_masters(l) == c->nodes &&
+           l->max_ttl_ms == world_max_ttl_ms(w, client);
+}
+
+/* ---- what a client is shown ---- */
+
+static bool is_later(const struct on_record *a, const struct on_record *b)
+{
+    const struct on_record none = {0};
+
+    a = a->record ? a : &none;
+    b = b->record ? b : &none;
+    return a->accepted != b->accepted ? a->accepted > b->accepted : a->accepted_id > b->accepted_id;
+}
+
+static unsigned shown_by(const struct client *c, size_t record)
+{
+    unsigned node, n = 0;
+
+    for (node = 0; node < c->nodes; node++) {
+        n += c->peers[node].masters.record == record;
+    }
+    return n;
+}
+
+void check_masters_shown(struct world *w, unsigned client, unsigned node, const struct message *m)
+{
+    struct client *c = &w->clients[client];
+    struct peer *p = &c->peers[node];
+    struct list_read l;
+
+    if (m->kind == MESSAGE_MARK && !m->reads_masters) {
+        return;
+    }
+    p->mark = m->kind == MESSAGE_MARK ? m->mark.mark : p->mark;
+    p->masters = m->masters;
+    if (m->masters.record == 0) {
+        return;
+    }
+    read_list(w, m->masters.record, &l);
+    if (!is_of(w, &l, client)) {
+        c->saw_other = true;
+    } else if (shown_by(c, m->masters.record) > c->nodes / 2 && is_later(&m->masters, &c->agreed)) {
+        c->agreed = m->masters;
+    }
+}
+
+/* A node has the mark of another server. */
 bool check_saw_copy(const struct world *w, unsigned client)
 {
     const struct client *c = &w->clients[client];
@@ -10,4 +158,157 @@ bool check_saw_copy(const struct world *w, unsigned client)
     for (node = 0; node < c->nodes && !c->peers[node].copied; node++) {
     }
     return node < c->nodes;
+}
+
+/* ---- who holds nothing ---- */
+
+static bool has_record(const struct world *w, unsigned client)
+{
+    return w->o.policy != RLK_QUARANTINE_OFF && (w->o.no_record & rlk_mask_bit(client)) == 0;
+}
+
+/* [M3] An agreed one overrules those from before; a record that does not name the server that has
+ * it came there with other data; and where the data changed, the next greeting shows it again. */
+static bool is_misfit(const struct world *w, unsigned client, unsigned node)
+{
+    const struct client *c = &w->clients[client];
+    const struct peer *p = &c->peers[node];
+    struct list_read l;
+
+    if (p->masters.record == 0 || !is_later(&p->masters, &c->agreed) ||
+        world_node(w, client, node)->quarantine.mark != p->mark) {
+        return false;
+    }
+    read_list(w, p->masters.record, &l);
+    return find(&l, p->mark) && !is_of(w, &l, client);
+}
+
+void check_masters_fit(struct world *w, unsigned client, unsigned worker)
+{
+    const struct claim *c = world_claim(w, world_worker(w, client, worker)->claim);
+    unsigned node;
+
+    for (node = 0; node < w->clients[client].nodes && has_record(w, client) && !c->adopted; node++) {
+        if (is_misfit(w, client, node)) {
+            check_violated(w, "exclusion",
+                           "c%u.%u is handed a lock, but n%u has shown it a record of other masters",
+                           client, worker, world_server(w, client, node));
+        }
+    }
+}
+
+/* ---- whose votes count ---- */
+
+/* A majority of its masters still has the data that it names. */
+static bool is_alive(const struct world *w, const struct list_read *l)
+{
+    unsigned server, n = 0;
+
+    for (server = 0; server < w->o.servers; server++) {
+        n += is_master(l, w->servers[server].mark.mark);
+    }
+    return n > count_masters(l) / 2;
+}
+
+/* [M2] */
+static void check_on_record(struct world *w, unsigned client, unsigned node)
+{
+    const struct client *c = &w->clients[client];
+    const struct peer *p = &c->peers[node];
+    struct list_read l;
+
+    read_list(w, c->agreed.record, &l);
+    if (c->agreed.record && !is_master(&l, p->mark) && is_alive(w, &l)) {
+        check_violated(w, "exclusion", "c%u counts the vote of n%u, which is not on record", client,
+                       world_server(w, client, node));
+    }
+}
+
+/* Most of the masters of the epoch before still have their data. Otherwise it may be as without a
+ * record: the quarantine keeps locks apart. */
+static bool most_stayed(const struct world *w, const struct list_read *l)
+{
+    unsigned i, server, all = 0, stayed = 0;
+
+    for (i = 0; i < l->n; i++) {
+        const struct listed *m = &l->of[i];
+
+        if (m->from < l->epoch && (m->until == 0 || m->until == l->epoch)) {
+            all++;
+            for (server = 0; server < w->o.servers; server++) {
+                stayed += w->servers[server].mark.mark == m->mark;
+            }
+        }
+    }
+    return all > 0 && stayed > all / 2;
+}
+
+/* By the slowest clock. */
+static uint64_t wait_us(const struct list_read *l)
+{
+    return ((uint64_t)l->max_ttl_ms * 1000 + 5000000) / 100 * 98;
+}
+
+/* Until it is shown such a record, its locks are among those that the newcomer waits for. */
+static bool was_shown(const struct world *w, const struct client *c, uint64_t mark)
+{
+    struct list_read l;
+    unsigned node;
+
+    for (node = 0; node < c->nodes; node++) {
+        read_list(w, c->peers[node].masters.record, &l);
+        if (is_master(&l, mark)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_waited_for_all(struct world *w, unsigned client, unsigned node)
+{
+    unsigned server = world_server(w, client, node);
+    const struct peer *p = &w->clients[client].peers[node];
+    const struct server *s = &w->servers[server];
+    struct list_read l;
+
+    if (s->mark.mark != p->mark || s->newcomer.mark != p->mark ||
+        !was_shown(w, &w->clients[client], p->mark)) {
+        return;
+    }
+    read_list(w, s->newcomer.record, &l);
+    if (is_alive(w, &l) && most_stayed(w, &l) && w->now_us < s->newcomer.since_us + wait_us(&l)) {
+        check_violated(w, "exclusion",
+                       "c%u counts the vote of n%u, which is on record for %.3f ms only", client,
+                       server, trace_ms(s->newcomer.since_us, w->now_us));
+    }
+}
+
+void check_masters_vote(struct world *w, unsigned client, unsigned node)
+{
+    if (has_record(w, client)) {
+        check_on_record(w, client, node);
+        check_waited_for_all(w, client, node);
+    }
+}
+
+/* ---- what the servers accept ---- */
+
+/* A record of a newcomer; the first that names it so counts. */
+void check_masters_accepted(struct world *w, size_t record)
+{
+    struct list_read l;
+    unsigned server;
+
+    read_list(w, record, &l);
+    for (server = 0; server < w->o.servers; server++) {
+        struct server *s = &w->servers[server];
+        const struct listed *m = find(&l, s->mark.mark);
+
+        if (m && m->until == 0 && m->from == l.epoch && l.epoch > 1 &&
+            s->newcomer.mark != m->mark) {
+            s->newcomer.mark = m->mark;
+            s->newcomer.record = record;
+            s->newcomer.since_us = w->now_us;
+        }
+    }
 }

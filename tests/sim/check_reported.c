@@ -152,7 +152,8 @@ static void check_release_is_true(struct world *w, unsigned client, unsigned wor
 /* [S10, S15] */
 static bool is_misconfigured(const struct world *w, unsigned client)
 {
-    return w->o.duplicate < SIM_NODES || check_saw_copy(w, client);
+    return w->o.duplicate < SIM_NODES || check_saw_copy(w, client) ||
+           w->clients[client].saw_other;
 }
 
 /* A failure names a reason that is true. */
@@ -184,6 +185,7 @@ void check_reported(struct world *w, unsigned client, unsigned worker, int statu
         check_win_is_true(w, client, worker);
         check_voters(w, client, worker);
         check_no_duplicates(w, client, worker);
+        check_masters_fit(w, client, worker);
         check_fence_reported(w, client, worker);
         check_exclusion(w, client, worker);
         auditor_reported(w, client, worker);

@@ -236,6 +236,8 @@ static bool read_masters(struct world *w, const struct word *arg, struct message
     m->masters = (struct on_record){.number = number(&arg[1]),
                                     .id = hex(arg[2].text, 16),
                                     .record = masters_keep(w, arg[3].text, arg[3].len)};
+    m->masters.accepted = m->masters.number;
+    m->masters.accepted_id = m->masters.id;
     return m->masters.number > 0;
 }
 

@@ -78,16 +78,37 @@ static void init_worker(struct world *w, unsigned client, unsigned worker)
     check_candidate_gone(w, client, worker);
 }
 
+static void list_others(const struct world *w, struct client *c)
+{
+    unsigned i;
+
+    if (w->o.other_list == OTHER_FEWER) {
+        c->nodes = w->o.common;
+    } else if (w->o.other_list == OTHER_MORE) {
+        c->nodes = w->o.servers;
+    }
+    for (i = 0; i < c->nodes; i++) {
+        if (w->o.other_list == OTHER_ORDER) {
+            c->list[i] = c->nodes - 1 - i;
+        } else if (w->o.other_list == OTHER_REPLACED && i >= w->o.common) {
+            c->list[i] = w->o.nodes + i - w->o.common;
+        }
+    }
+}
+
 /* Which masters it has, in which order, and where it finds them. */
 static void list_nodes(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
     unsigned i;
 
-    c->nodes = client == 0 && w->o.split ? w->o.split : w->o.nodes;
+    c->nodes = w->o.nodes;
     for (i = 0; i < SIM_NODES; i++) {
         c->list[i] = i;
         c->names[i] = i == w->o.duplicate ? (i + 1) % w->o.nodes : i;
+    }
+    if (w->o.others >> client & 1) {
+        list_others(w, c);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/check.h"
 #include "sim/clock.h"
 #include "sim/facts.h"
 #include "sim/memory.h"
@@ -91,7 +92,11 @@ void masters_write(struct world *w, unsigned server, struct message *m)
         m->masters = *there;
         return;
     }
-    value.record = accepts ? value.record : there->record;
+    if (!accepts) {
+        value.record = there->record;
+        value.accepted = there->accepted;
+        value.accepted_id = there->accepted_id;
+    }
     value.since_us = there->number ? there->since_us : m->server_us;
     if (accepts && (there->record == 0 ||
                     strcmp(content(w, there->record), content(w, value.record)) != 0)) {
@@ -101,6 +106,9 @@ void masters_write(struct world *w, unsigned server, struct message *m)
           (unsigned long long)value.number);
     write(w, server, &value);
     m->masters = value;
+    if (accepts) {
+        check_masters_accepted(w, value.record);
+    }
 }
 
 /* ---- a record from before the history ---- */
@@ -136,6 +144,8 @@ void masters_old(struct world *w, uint64_t ago_us)
 
         s->masters = (struct on_record){.number = 1,
                                         .id = OLD_ID,
+                                        .accepted = 1,
+                                        .accepted_id = OLD_ID,
                                         .since_us = clock_wall(&s->clock, w->now_us) - ago_us,
                                         .record = record};
         s->masters_before = s->masters;

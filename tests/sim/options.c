@@ -48,6 +48,11 @@ bool options_candidate(const struct options *o, unsigned client, unsigned worker
     return worker < 2 && i < 64 && (o->candidates >> i & 1);
 }
 
+bool options_same_masters(const struct options *o, unsigned client, unsigned other)
+{
+    return o->other_list <= OTHER_ORDER || (o->others >> client & 1) == (o->others >> other & 1);
+}
+
 uint64_t options_max_ttl_us(const struct options *o)
 {
     return rlk_time_from_ms(o->ttl_ms[0] > o->ttl_ms[1] ? o->ttl_ms[0] : o->ttl_ms[1]);
@@ -559,8 +564,6 @@ static void break_one(struct options *o, struct rlk_prng *p)
         o->rate_ppm = 100000;
     } else if (o->broken == ASSUME_TRUTH) {
         o->liar = (unsigned)draw_upto(p, o->nodes - 1);
-    } else if (o->broken == ASSUME_SAME_NODES) {
-        o->split = o->nodes / 2;
     } else if (o->broken == ASSUME_WALL_CLOCKS) {
         o->no_wall = false;
         o->ordered = true;
@@ -606,7 +609,6 @@ void options_draw(struct options *o, struct rlk_prng *p, uint64_t seed, enum ass
     draw_native(o);
     worlds_draw(o);
     round_times(o);
-    o->servers = o->nodes;
 }
 
 static void print_policy(const struct options *o, FILE *f)
@@ -672,9 +674,6 @@ void options_print(const struct options *o, FILE *f)
                 elections[o->elections]);
     }
     worlds_print(o, f);
-    if (o->split) {
-        fprintf(f, "c0 knows only the first %u nodes\n", o->split);
-    }
     if (o->broken != ASSUME_ALL) {
         fprintf(f, "OUTSIDE THE FAULT MODEL: the assumption \"%s\" is broken on purpose\n",
                 assumptions[o->broken]);

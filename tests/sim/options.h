@@ -101,6 +101,16 @@ enum heirs {
     HEIRS_COMPANIONS   /* of processes that did the work themselves */
 };
 
+/* How the list of some clients differs from that of the first one. */
+enum other_list {
+    OTHER_NONE = 0,
+    OTHER_ORDER,    /* not at all: only the order */
+    OTHER_FEWER,    /* some are missing */
+    OTHER_MORE,     /* it has some more */
+    OTHER_REPLACED, /* it has others instead of some */
+    OTHER_MAX_TTL   /* the same masters, and a longer max_ttl */
+};
+
 struct options {
     uint64_t seed;
     enum assumption broken;
@@ -157,7 +167,10 @@ struct options {
     unsigned duplicate; /* this node is the same server as the next; SIM_NODES: none is */
     unsigned liar;      /* this server grants everything; SIM_NODES: none does */
     unsigned dead;      /* this server stays down permanently; SIM_NODES: none does */
-    unsigned split;     /* the first client knows only so many nodes; 0: it knows all */
+    enum other_list other_list;
+    uint64_t others;    /* clients with that list, as bits */
+    unsigned common;    /* how many of the nodes they have, too */
+    uint64_t no_record; /* clients with options.record = 0, as bits */
     bool forgetful;     /* servers lose data: only the promises of S7 are checked */
     bool calm;          /* one after the other, and no two clients want one lock: none is lost */
     uint64_t no_info, no_client; /* servers where our user may not use these commands */
@@ -192,6 +205,9 @@ const char *options_fault_name(enum fault kind);
 
 /* Whether a worker is a candidate. */
 bool options_candidate(const struct options *o, unsigned client, unsigned worker);
+
+/* Whether two clients have the same masters and the same max_ttl. */
+bool options_same_masters(const struct options *o, unsigned client, unsigned other);
 
 /* The longest ttl that the clients use. */
 uint64_t options_max_ttl_us(const struct options *o);

@@ -98,7 +98,8 @@ static int make(struct world *w, struct client *c)
     o.n_nodes = c->nodes;
     o.node_timeout_ms = (uint32_t)(w->o.timeout_us / 1000);
     o.connect_timeout_ms = (uint32_t)(w->o.connect_us / 1000);
-    o.max_ttl_ms = (uint32_t)(options_max_ttl_us(&w->o) / 1000);
+    o.max_ttl_ms = world_max_ttl_ms(w, c->index);
+    o.record = (w->o.no_record & rlk_mask_bit(c->index)) == 0;
     o.drift_ppm = w->o.drift_ppm;
     o.quarantine = policy_of(&w->o);
     o.inspection_ms = (uint32_t)(w->o.health_us / 1000);
@@ -125,7 +126,8 @@ void process_start(struct world *w, unsigned client)
 
     c->index = client;
     c->alive = true;
-    c->noticed_suspension = c->closing = false;
+    c->noticed_suspension = c->closing = c->saw_other = false;
+    c->agreed = (struct on_record){0};
     c->life++;
     forget_nodes(c);
     process_enter(w, client);

@@ -474,7 +474,8 @@ static void user_acquired(struct world *w, unsigned client, unsigned worker, int
         use(w, client, worker);
         return;
     }
-    if (status == REDLOCK_ECONFIG && k->last && w->o.duplicate < SIM_NODES) {
+    if (status == REDLOCK_ECONFIG && k->last &&
+        (w->o.duplicate < SIM_NODES || w->clients[client].saw_other)) {
         user_done(w, client, worker); /* it will never get one */
     } else if (status == REDLOCK_ECONFIG) {
         later(w, client, worker, draw_think_us(w) + 50000); /* that takes a human */

@@ -157,7 +157,8 @@ struct mark {
 
 /* The key of the record of the masters [S15]. */
 struct on_record {
-    uint64_t number, id; /* the ballot; number 0: there is no key */
+    uint64_t number, id; /* the ballot that is promised; number 0: there is no key */
+    uint64_t accepted, accepted_id; /* that of the record */
     uint64_t since_us;   /* the server's clock */
     size_t record;       /* masters_text(); 0: none is accepted */
 };
@@ -303,6 +304,10 @@ struct server {
     struct value before[SIM_STORED]; /* without the last write: what a replica has */
     uint64_t counters[SIM_STORED], counters_before[SIM_STORED];
     struct on_record masters, masters_before;
+    struct {
+        uint64_t mark, since_us; /* true time */
+        size_t record;
+    } newcomer; /* data that are on record in the place of others [M5]: since when */
     struct list lists[SIM_STORED];
 };
 
@@ -320,6 +325,8 @@ struct peer {
     uint64_t role_us; /* its role was read last */
     bool unread;      /* its data could not be read at the last inspection */
     bool copied;      /* it has shown the mark of another server */
+    uint64_t mark;    /* that it showed last */
+    struct on_record masters; /* the same */
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was compared last; with an error of at most */
     int64_t timed_steps_us; /* how far its clock had been set by then */
@@ -449,6 +456,8 @@ struct client {
         close_lost_us; /* since when, by its clock; and how long it had been paused by then */
     struct clock clock;
     bool noticed_suspension; /* it has noticed a suspension of its own */
+    bool saw_other;          /* a master has shown it a record of other masters */
+    struct on_record agreed; /* the last record of its own masters that it saw on a majority */
     int64_t skew_us;         /* of its wall clock, against true time */
     uint64_t busy_us;        /* it does nothing until then */
     uint64_t lost_us;        /* how long it has been paused in all */
@@ -616,6 +625,14 @@ static inline unsigned world_server(const struct world *w, unsigned client, unsi
     unsigned wire = c->peers[node].wire;
 
     return wire == NONE ? c->names[c->list[node]] : w->wires[wire].server;
+}
+
+/* max_ttl_ms of a client. */
+static inline uint32_t world_max_ttl_ms(const struct world *w, unsigned client)
+{
+    bool other = w->o.other_list == OTHER_MAX_TTL && (w->o.others >> client & 1);
+
+    return (uint32_t)(options_max_ttl_us(&w->o) / 1000) * (other ? 2 : 1);
 }
 
 /* A key and a reservation for it, as one number. */

@@ -21,6 +21,7 @@
 #define STREAM_HAND 8003
 #define STREAM_AUDIT 23482
 #define STREAM_RECORD 24001
+#define STREAM_LISTS 24002
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -253,6 +254,48 @@ static void draw_audit(struct options *o)
     o->no_audit = draw_chance(&p, 400000) ? rlk_prng_next(&p) & rlk_prng_next(&p) : 0;
 }
 
+/* The first client has the nodes of the history. */
+static void draw_other_list(struct options *o, struct rlk_prng *p)
+{
+    unsigned spares = 0;
+
+    o->common = o->nodes;
+    if (o->other_list == OTHER_FEWER) {
+        o->common = (unsigned)draw_between(p, 1, o->nodes - 1);
+    } else if (o->other_list == OTHER_MORE) {
+        spares = (unsigned)draw_between(p, 1, SIM_NODES - o->nodes);
+    } else if (o->other_list == OTHER_REPLACED) {
+        spares = (unsigned)draw_between(p, 1, rlk_time_min(o->nodes - 1, SIM_NODES - o->nodes));
+        o->common = o->nodes - spares;
+    }
+    o->servers = o->nodes + spares;
+}
+
+/* Some clients have other masters, of which the first one has some, or another max_ttl. With that
+ * assumption broken, one side does without the record. */
+static void draw_lists(struct options *o)
+{
+    bool broken = o->broken == ASSUME_SAME_NODES;
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_LISTS);
+    if (!broken && (is_about_something_else(o) || o->forgetful || o->hopeless || o->heirs ||
+                    o->leave_ppm || o->break_ppm || o->audit || o->no_info || o->nodes < 2 ||
+                    o->nodes > 5 || o->policy == RLK_QUARANTINE_OFF ||
+                    o->duplicate < SIM_NODES || o->replica < SIM_NODES || !draw_chance(&p, 100000))) {
+        return;
+    }
+    o->other_list = broken ? (enum other_list)draw_between(&p, OTHER_FEWER, OTHER_REPLACED)
+                           : (enum other_list)draw_between(&p, OTHER_ORDER, OTHER_MAX_TTL);
+    o->others = (rlk_prng_next(&p) & rlk_mask_all(o->clients) & ~UINT64_C(1)) | 2;
+    o->dead = SIM_NODES;
+    o->ordered = o->ordered && o->other_list == OTHER_ORDER;
+    draw_other_list(o, &p);
+    if (broken) {
+        o->no_record = draw_chance(&p, 500000) ? o->others : ~o->others;
+    }
+}
+
 /* Also in crowds and elections. */
 static void draw_record(struct options *o)
 {
@@ -274,6 +317,8 @@ void worlds_draw(struct options *o)
     draw_hand_overs(o);
     draw_audit(o);
     draw_record(o);
+    o->servers = o->nodes;
+    draw_lists(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
@@ -293,6 +338,17 @@ static void print_nodes(const struct options *o, uint64_t nodes, const char *wha
             }
         }
         fprintf(f, "\n");
+    }
+}
+
+static void print_clients(const struct options *o, uint64_t clients, const char *what, FILE *f)
+{
+    unsigned client;
+
+    for (client = 0; client < o->clients; client++) {
+        if (clients >> client & 1) {
+            fprintf(f, "c%u has %s\n", client, what);
+        }
     }
 }
 
@@ -330,6 +386,14 @@ void worlds_print(const struct options *o, FILE *f)
         fprintf(f, "the masters keep audit streams\n");
     }
     print_nodes(o, o->no_audit, "XADD", f);
+    if (o->other_list) {
+        static const char *const names[] = {"", "the same masters in another order",
+                                            "fewer masters", "more masters", "other masters",
+                                            "a longer max_ttl"};
+
+        print_clients(o, o->others, names[o->other_list], f);
+        print_clients(o, o->no_record, "no record", f);
+    }
     if (o->recorded) {
         fprintf(f, "the masters have been on record for long\n");
     }
