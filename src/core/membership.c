@@ -109,11 +109,14 @@ int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record 
     return is_outdated(r, s->mark) ? -1 : find_by_place(m, r, s);
 }
 
-/* This master lost its data after the record was written. */
+/* This master lost its data after the record was written. What we read before we saw the record may
+ * be the mark of data that it had before those on record. */
 static bool is_lost(const struct rlk_membership *m, const struct rlk_record *r, unsigned node,
                     int at)
 {
-    return at >= 0 && m->shown[node].mark != 0 && r->master[at].mark != m->shown[node].mark;
+    const struct rlk_shown *s = &m->shown[node];
+
+    return at >= 0 && s->mark != 0 && r->master[at].mark != s->mark && s->read_us >= r->seen_us;
 }
 
 static unsigned count_lost(const struct rlk_membership *m, const struct rlk_record *r)

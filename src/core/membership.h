@@ -19,6 +19,7 @@ struct rlk_shown {
     bool tried;           /* it is connected, or an attempt to connect to it has failed */
     bool readable;        /* it is connected, and its mark and its record can be read */
     uint64_t mark;        /* the last one that was read; 0: none yet */
+    uint64_t read_us;     /* not before this was it asked for, by our clock */
     uint64_t former_mark; /* one that it had when the record was read last; 0: none */
     struct rlk_ballot promised;
     const struct rlk_record *record; /* NULL: it has none */

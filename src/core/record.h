@@ -40,6 +40,7 @@ struct rlk_record {
     struct rlk_ballot ballot; /* number 0: there is no record */
     uint32_t epoch;           /* from 1 on */
     uint32_t max_ttl_ms;
+    uint64_t seen_us; /* when we were shown what it says first, by our clock */
     unsigned n;
     struct rlk_record_master master[RLK_RECORD_MASTERS];
 };

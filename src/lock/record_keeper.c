@@ -45,7 +45,23 @@ static struct kept *kept_of(struct rlk_list *link)
     return RLK_CONTAINER(link, struct kept, link);
 }
 
-static const struct rlk_record *add_record(struct rlk_record_keeper *k, const char *text)
+/* Another writing may have said the same before. */
+static uint64_t first_seen_us(struct rlk_record_keeper *k, const struct rlk_record *r,
+                              uint64_t now_us)
+{
+    struct rlk_list *link, *next;
+
+    RLK_LIST_EACH (link, next, &k->records) {
+        if (rlk_record_is_same(&kept_of(link)->record, r)) {
+            return kept_of(link)->record.seen_us;
+        }
+    }
+    k->seen_us = now_us;
+    return now_us;
+}
+
+static const struct rlk_record *add_record(struct rlk_record_keeper *k, const char *text,
+                                           uint64_t now_us)
 {
     size_t size = strlen(text) + 1;
     struct kept *kept = rlk_alloc(sizeof(*kept) + size);
@@ -58,12 +74,14 @@ static const struct rlk_record *add_record(struct rlk_record_keeper *k, const ch
         rlk_free(kept);
         return NULL;
     }
+    kept->record.seen_us = first_seen_us(k, &kept->record, now_us);
     rlk_list_init(&kept->link);
     rlk_list_push(&k->records, &kept->link);
     return &kept->record;
 }
 
-static const struct rlk_record *find_record(struct rlk_record_keeper *k, const char *text)
+static const struct rlk_record *find_record(struct rlk_record_keeper *k, const char *text,
+                                            uint64_t now_us)
 {
     struct rlk_list *link, *next;
 
@@ -72,7 +90,7 @@ static const struct rlk_record *find_record(struct rlk_record_keeper *k, const c
             return &kept_of(link)->record;
         }
     }
-    return add_record(k, text);
+    return add_record(k, text, now_us);
 }
 
 static bool is_used(const struct rlk_record_keeper *k, const struct rlk_record *r)
@@ -233,7 +251,7 @@ static bool take_value(struct rlk_record_keeper *k, struct rlk_shown *s, const c
     if (!rlk_record_read_kept(value, &promised, &since_us, &text)) {
         text = "";
     }
-    record = *text ? find_record(k, text) : NULL;
+    record = *text ? find_record(k, text, now_us) : NULL;
     same = record == s->record && rlk_ballot_compare(&promised, &s->promised) == 0;
     if (record != s->record) {
         s->since_us = rlk_time_sub(now_us, rlk_time_sub(server_us, since_us));
@@ -243,19 +261,28 @@ static bool take_value(struct rlk_record_keeper *k, struct rlk_shown *s, const c
     return !same;
 }
 
+/* Not before this was the mark asked for. That of a handshake: after the connection before. */
+static uint64_t asked_us(const struct rlk_node *n)
+{
+    return n->link.state == RLK_LINK_UP ? n->inspection.sent_us : n->since_us;
+}
+
 void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
                            const struct rlk_reply *record, uint64_t server_us, uint64_t now_us)
 {
     uint64_t bit = rlk_mask_bit(n->index), denied = k->denied & bit;
     const char *value = record->type == RLK_REPLY_STRING ? record->str : "";
+    struct rlk_shown *s = &k->membership.shown[n->index];
+    bool is_older = s->read_us < k->seen_us;
 
     if (k->rl == NULL) {
         return;
     }
     k->denied &= ~bit;
     k->denied |= record->type == RLK_REPLY_ERROR ? bit : 0;
-    if (take_value(k, &k->membership.shown[n->index], value, server_us, now_us) ||
-        (k->denied & bit) != denied || k->membership.shown[n->index].mark != n->quarantine.mark) {
+    s->read_us = asked_us(n);
+    if (take_value(k, s, value, server_us, now_us) || (k->denied & bit) != denied ||
+        s->mark != n->quarantine.mark || is_older) {
         judge(k, now_us);
     }
 }

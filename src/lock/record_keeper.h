@@ -37,6 +37,7 @@ struct rlk_record_keeper {
     struct rlk_membership membership;
     struct rlk_membership_verdict verdict;
     struct rlk_list records;           /* those that somebody has shown */
+    uint64_t seen_us;                  /* when the last one was new to us */
     char error[320], address[320];     /* for redlock_get_record() and _master() */
     char *addresses;                   /* of the masters, one after the other */
     uint64_t denied;                   /* masters that do not show us their record */
