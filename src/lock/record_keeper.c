@@ -100,7 +100,7 @@ static bool is_used(const struct rlk_record_keeper *k, const struct rlk_record *
     for (i = 0; i < k->membership.n && k->membership.shown[i].record != r; i++) {
     }
     return i < k->membership.n || r == k->membership.in_use || r == k->membership.last ||
-           r == k->verdict.record || r == k->verdict.base;
+           r == k->verdict.record || r == k->verdict.base || r == k->moved_by;
 }
 
 static void forget_unused(struct rlk_record_keeper *k)
@@ -141,8 +141,11 @@ static void look_at_nodes(struct rlk_record_keeper *k)
     }
 }
 
-static void set_votes(struct rlk_record_keeper *k, uint64_t now_us)
+/* Requests are also told when it is found that the masters are others, so that they end: their votes
+ * may not have counted before. */
+static void set_votes(struct rlk_record_keeper *k, bool had_misfit, uint64_t now_us)
 {
+    bool tells = !had_misfit && rlk_keeper_has_misfit(k);
     unsigned i;
 
     for (i = 0; i < k->membership.n; i++) {
@@ -151,7 +154,7 @@ static void set_votes(struct rlk_record_keeper *k, uint64_t now_us)
 
         rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i],
                                     (k->verdict.extends_nothing & rlk_mask_bit(i)) != 0);
-        if (voted && !rlk_quarantine_is_over(&n->quarantine, now_us)) {
+        if ((voted || tells) && !rlk_quarantine_is_over(&n->quarantine, now_us)) {
             n->hooks->quarantined(n, now_us);
         }
     }
@@ -209,11 +212,13 @@ static void plan_move(struct rlk_record_keeper *k)
 
 static void judge(struct rlk_record_keeper *k, uint64_t now_us)
 {
+    bool had_misfit = rlk_keeper_has_misfit(k);
+
     look_at_nodes(k);
     k->membership.writes = k->may_begin && k->failures == 0 && !k->rl->closing;
     rlk_membership_judge(&k->membership, now_us, &k->verdict);
     forget_unused(k);
-    set_votes(k, now_us);
+    set_votes(k, had_misfit, now_us);
     plan(k, now_us);
     plan_move(k);
     if (k->judged) {
