@@ -380,9 +380,16 @@ static void take_answer(const struct rlk_heard *h)
     answered(k, h->node->index, h->now_us);
 }
 
+/* We go on later: requests that lose a vote by that would release their keys before they hear that
+ * their own command over this connection may still be carried out [S5]. */
 static void on_broken(const struct rlk_heard *h)
 {
-    answered(h->context, h->node->index, h->now_us);
+    struct rlk_record_keeper *k = h->context;
+
+    k->asked &= ~rlk_mask_bit(h->node->index);
+    if (k->asked == 0 && k->phase != RLK_KEEPER_IDLE && !k->rl->closing) {
+        rlk_timer_set(&k->rl->loop.timers, &k->timer, h->now_us);
+    }
 }
 
 /* What is written: the record, or "" for a promise. */
