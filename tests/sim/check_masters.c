@@ -257,7 +257,7 @@ static bool was_shown(const struct world *w, const struct client *c, uint64_t ma
 
     for (node = 0; node < c->nodes; node++) {
         read_list(w, c->peers[node].masters.record, &l);
-        if (is_master(&l, mark)) {
+        if (is_master(&l, mark) && find(&l, mark)->from > 1) {
             return true;
         }
     }
