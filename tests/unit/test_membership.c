@@ -1,0 +1,854 @@
+/* test_membership.c - what a client makes of the records that its masters show [S15]. Most tests
+ * are schedules in which two clients would hold one lock, or nobody could get one, without a rule.
+ *
+ * The masters of a client are letters, as in records.h: the address of each, and the mark of the
+ * data that it shows there. */
+#include <string.h>
+
+#include "base/mask.h"
+#include "base/time.h"
+#include "core/inspection.h"
+#include "core/membership.h"
+#include "lib/test.h"
+#include "unit/records.h"
+
+SUITE("membership");
+
+#define S UINT64_C(1000000)
+#define NOW (1000 * S)
+#define DRIFT_PPM 10000
+#define NODES 5
+
+/* The longest ttl, the oldest inspection, and the drift of both. */
+#define WAIT_US (10 * S + 100000 + 2000 + 5 * S + 151020 + 2000)
+
+static struct rlk_membership m;
+static struct rlk_membership_verdict v;
+static uint64_t now_us;
+static struct rlk_record kept[16]; /* what is shown must stay */
+static unsigned n_kept;
+
+/* ---- the client and its masters ---- */
+
+/* A client with masters at these addresses, none of which it has tried to connect to yet. */
+static void begin(const char *addresses)
+{
+    unsigned i, n = (unsigned)strlen(addresses);
+
+    rlk_membership_init(&m, n, RECORDS_MAX_TTL_MS, DRIFT_PPM);
+    for (i = 0; i < n; i++) {
+        m.shown[i].address = records_address(addresses[i]);
+        m.shown[i].len = 1;
+    }
+    now_us = NOW;
+    n_kept = 0;
+}
+
+static const struct rlk_record *keep(uint64_t ballot, uint32_t epoch, const char *entries)
+{
+    ck_assert_uint_lt(n_kept, N_ROWS(kept));
+    kept[n_kept] = records_make(ballot, epoch, entries);
+    return &kept[n_kept++];
+}
+
+/* A master is connected, and shows that mark and that record, NULL for none. */
+static void show(unsigned node, char mark, const struct rlk_record *r)
+{
+    struct rlk_shown *s = &m.shown[node];
+
+    s->tried = s->readable = true;
+    rlk_membership_set_mark(&m, node, (uint64_t)mark);
+    s->since_us = s->record == r ? s->since_us : now_us;
+    s->record = r;
+    if (r && rlk_ballot_compare(&r->ballot, &s->promised) > 0) {
+        s->promised = r->ballot;
+    }
+}
+
+/* The same for as many masters as there are marks. A blank: none. */
+static void show_all(const char *marks, const struct rlk_record *r)
+{
+    unsigned i;
+
+    for (i = 0; marks[i]; i++) {
+        if (marks[i] != ' ') {
+            show(i, marks[i], r);
+        }
+    }
+}
+
+static void lose_connection(unsigned node)
+{
+    m.shown[node].tried = true;
+    m.shown[node].readable = false;
+}
+
+static void judge(void)
+{
+    rlk_membership_judge(&m, now_us, &v);
+}
+
+/* ---- what the verdict must be ---- */
+
+/* For each master: + votes, - does not, w waits for a time. */
+static void votes_must_be(const char *votes)
+{
+    char is[NODES + 1] = "";
+    unsigned i;
+
+    judge();
+    for (i = 0; i < m.n; i++) {
+        is[i] = v.until_us[i] == 0 ? '+' : v.until_us[i] == RLK_NEVER ? '-' : 'w';
+    }
+    ck_assert_str_eq(is, votes);
+}
+
+static void must_fit(void)
+{
+    judge();
+    ck_assert_int_eq(v.misfit, RLK_MISFIT_NOT);
+}
+
+/* Then nobody votes, and nothing is written. */
+static void must_misfit(enum rlk_misfit misfit)
+{
+    unsigned i;
+
+    judge();
+    ck_assert_int_eq(v.misfit, misfit);
+    ck_assert_int_eq(v.task, RLK_RECORD_NOTHING);
+    for (i = 0; i < m.n; i++) {
+        ck_assert_uint_eq(v.until_us[i], m.shown[i].readable ? RLK_NEVER : 0);
+    }
+}
+
+static void task_must_be(enum rlk_record_task task)
+{
+    judge();
+    ck_assert_int_eq(v.task, task);
+}
+
+/* The masters in `promised`, letters of their places a, b, c ..., are enough to write, or not. */
+static bool may_write(const char *promised)
+{
+    uint64_t mask = 0;
+
+    for (; *promised; promised++) {
+        mask |= rlk_mask_bit((unsigned)(*promised - 'a'));
+    }
+    judge();
+    return rlk_membership_may_write(&m, &v, mask);
+}
+
+/* Write what the verdict asks for, under that ballot. */
+static const struct rlk_record *write_record(uint64_t number)
+{
+    const struct rlk_ballot ballot = {number, 1};
+
+    judge();
+    ck_assert_int_ne(v.task, RLK_RECORD_NOTHING);
+    ck_assert_uint_lt(n_kept, N_ROWS(kept));
+    rlk_membership_write(&m, &v, &ballot, &kept[n_kept]);
+    ck_assert_uint_eq(kept[n_kept].ballot.number, number);
+    return &kept[n_kept++];
+}
+
+static void writes(uint64_t number, uint32_t epoch, const char *entries)
+{
+    const struct rlk_record *r = write_record(number);
+
+    ck_assert_str_eq(records_print(r), entries);
+    ck_assert_uint_eq(r->epoch, epoch);
+    ck_assert_uint_eq(r->max_ttl_ms, RECORDS_MAX_TTL_MS);
+}
+
+/* Three masters that have been on record for long; and five. */
+static const struct rlk_record *begin_with_three(void)
+{
+    const struct rlk_record *r;
+
+    begin("abc");
+    r = keep(1, 1, "a1 b1 c1");
+    show_all("abc", r);
+    judge();
+    return r;
+}
+
+static const struct rlk_record *begin_with_five(void)
+{
+    const struct rlk_record *r;
+
+    begin("abcde");
+    r = keep(1, 1, "a1 b1 c1 d1 e1");
+    show_all("abcde", r);
+    judge();
+    return r;
+}
+
+/* ---- M2: whose votes count ---- */
+
+/* B has masters 3, 4, 5, and 4 and 5 never had a record. A holds 1 and 2. */
+TEST(a_master_that_is_not_on_record_does_not_vote)
+{
+    begin("cde");
+    show_all("cde", NULL);
+    show(0, 'c', keep(1, 1, "a1 b1 c1"));
+    must_misfit(RLK_MISFIT_MASTER);
+    ck_assert_ptr_eq(v.record, &kept[0]);
+    ck_assert_uint_eq(v.node, 1);
+}
+
+/* The same, and master 3 is the last to be connected: B must not have won before. */
+TEST(without_a_record_nobody_votes_before_every_master_was_tried)
+{
+    begin("dec");
+    votes_must_be("+++"); /* nobody is connected: the votes are no use yet */
+    show_all("de", NULL);
+    votes_must_be("--+");
+    ck_assert_ptr_null(v.record);
+    show(2, 'c', keep(1, 1, "a1 b1 c1"));
+    must_misfit(RLK_MISFIT_MASTER);
+}
+
+/* A master that cannot be reached must not keep all others from voting. */
+TEST(without_a_record_they_vote_when_each_was_tried)
+{
+    begin("abc");
+    show_all("ab", NULL);
+    lose_connection(2);
+    votes_must_be("+++");
+    task_must_be(RLK_RECORD_NOTHING);
+}
+
+/* While the first record is written another client may write one of other masters. */
+TEST(nobody_votes_while_the_first_record_is_written)
+{
+    begin("abc");
+    show_all("abc", NULL);
+    votes_must_be("+++");
+    m.writes = true;
+    votes_must_be("---");
+    task_must_be(RLK_RECORD_FIRST);
+    lose_connection(2); /* then it cannot be written */
+    votes_must_be("+++");
+}
+
+/* It may have promised its vote to who goes by the later one; when that is agreed on, so do we. */
+TEST(a_master_that_shows_a_later_record_does_not_vote)
+{
+    const struct rlk_record *later;
+
+    begin_with_five();
+    votes_must_be("+++++");
+    later = keep(2, 2, "a1:2! b1 c1 d1 e1 A2@a");
+    show(1, 'b', later);
+    votes_must_be("+-+++");
+    show(2, 'c', later);
+    votes_must_be("+--++");
+    show(0, 'A', later);
+    votes_must_be("w++++");
+    ck_assert_ptr_eq(v.record, later);
+}
+
+/* Any client may write the same once more, at any time. */
+TEST(a_master_that_shows_the_same_under_a_later_ballot_votes)
+{
+    begin_with_three();
+    show(1, 'b', keep(2, 1, "a1 b1 c1"));
+    votes_must_be("+++");
+}
+
+/* It was away, and nobody has told it yet. */
+TEST(a_master_that_shows_an_earlier_record_votes)
+{
+    const struct rlk_record *first = begin_with_three(), *later = keep(2, 2, "a1 b1 c1:2! C2@c");
+
+    show(0, 'a', later);
+    show(2, 'C', later);
+    votes_must_be("++w");
+    show(1, 'b', first);
+    votes_must_be("++w");
+    show(1, 'b', NULL);
+    votes_must_be("++w");
+}
+
+/* Before it knows of an agreed record a client goes by the latest: a majority that shows it has
+ * agreed on it. */
+TEST(before_a_record_is_known_to_be_agreed_only_those_vote_that_show_the_latest)
+{
+    const struct rlk_record *first, *later;
+
+    begin("abcde");
+    first = keep(1, 1, "a1 b1 c1 d1 e1");
+    later = keep(2, 1, "a1 b1 c1 d1 e1");
+    show(0, 'a', first);
+    show(1, 'b', later);
+    show(2, 'c', NULL);
+    votes_must_be("-+-++");
+    ck_assert_ptr_eq(v.record, later);
+    ck_assert_ptr_null(m.in_use);
+    show(0, 'a', later);
+    votes_must_be("++-++");
+    show(3, 'd', later); /* agreed */
+    votes_must_be("+++++");
+    ck_assert_ptr_eq(m.in_use, later);
+}
+
+TEST(an_agreed_record_stays_in_use_when_masters_are_gone)
+{
+    const struct rlk_record *r = begin_with_five();
+    unsigned i;
+
+    for (i = 1; i < 5; i++) {
+        lose_connection(i);
+    }
+    must_fit();
+    ck_assert_ptr_eq(v.record, r);
+    ck_assert_ptr_eq(m.in_use, r);
+}
+
+/* Of five masters c to e are away. A stale client could write b as if it were there. */
+TEST(the_mark_of_a_master_decides_and_not_its_address)
+{
+    begin_with_three();
+    show(1, 'B', NULL);
+    votes_must_be("+-+");
+    must_fit();
+}
+
+/* A master whose mark or record we may not read has no part in it. */
+TEST(an_unreadable_master_votes_as_without_a_record)
+{
+    begin_with_three();
+    lose_connection(1);
+    votes_must_be("+++");
+    begin("xyz");
+    show_all("xy", NULL);
+    show(0, 'x', keep(1, 1, "a1 b1 c1"));
+    lose_connection(2);
+    show(1, 'y', NULL);
+    votes_must_be("+++");
+}
+
+/* ---- M3: another list ---- */
+
+TEST(another_max_ttl_does_not_fit)
+{
+    begin_with_three();
+    must_fit();
+    m.max_ttl_ms--;
+    must_misfit(RLK_MISFIT_MAX_TTL);
+    m.max_ttl_ms += 2;
+    must_misfit(RLK_MISFIT_MAX_TTL);
+}
+
+/* Masters 1, 2, 3; in one crontab master 3 was forgotten. */
+TEST(another_number_of_masters_does_not_fit)
+{
+    const struct rlk_record *r;
+
+    begin("ab");
+    r = keep(1, 1, "a1 b1 c1");
+    show_all("ab", r);
+    must_misfit(RLK_MISFIT_NUMBER);
+
+    begin("abcd");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    must_misfit(RLK_MISFIT_NUMBER);
+}
+
+/* Former masters are none. */
+TEST(only_masters_are_counted)
+{
+    begin("abc");
+    show_all("abC", keep(4, 3, "a1 b1 x1:2! y1:3 c1:3! C3@c"));
+    must_fit();
+    ck_assert_uint_eq(rlk_record_size(v.record), 3);
+}
+
+/* In the crontab stands master 4 in place of 2. It need not be known which of them is up. */
+TEST(a_server_that_is_not_on_record_does_not_fit)
+{
+    begin("ad");
+    show(0, 'a', keep(1, 1, "a1 b1"));
+    lose_connection(1);
+    must_fit();
+    show(1, 'd', NULL);
+    must_misfit(RLK_MISFIT_MASTER);
+    ck_assert_uint_eq(v.node, 1);
+    lose_connection(1); /* it is remembered */
+    must_misfit(RLK_MISFIT_MASTER);
+}
+
+/* It was a master once: removed, and not because it lost its data. */
+TEST(a_former_master_does_not_fit)
+{
+    begin("abc");
+    show_all("abc", keep(2, 2, "a1 b1 c1:2 d2"));
+    must_misfit(RLK_MISFIT_MASTER);
+    ck_assert_uint_eq(v.node, 2);
+}
+
+/* 1, 2, 3 are on record, and B has 3, 4, 5, of which 4 and 5 agreed on a record. */
+TEST(a_later_record_of_one_master_must_fit_too)
+{
+    const struct rlk_record *own, *other;
+
+    begin("cde");
+    own = keep(1, 1, "c1 d1 e1");
+    other = keep(2, 1, "a1 b1 c1");
+    show_all("cde", own);
+    must_fit();
+    show(0, 'c', other);
+    must_misfit(RLK_MISFIT_MASTER);
+    ck_assert_ptr_eq(v.record, other);
+}
+
+/* A minority kept it from before: those who wrote it had too few masters. */
+TEST(a_record_that_was_overruled_need_not_fit)
+{
+    const struct rlk_record *stray, *r;
+
+    begin("abc");
+    stray = keep(1, 1, "c1 d1 e1");
+    r = keep(2, 1, "a1 b1 c1");
+    show_all("ab", r);
+    show(2, 'c', stray);
+    must_fit();
+    votes_must_be("+++");
+    task_must_be(RLK_RECORD_AGAIN);
+    ck_assert_ptr_eq(v.base, r);
+}
+
+/* A copy of the data of another master brought it there. */
+TEST(a_record_on_a_master_that_it_does_not_name_counts_as_none)
+{
+    begin("abc");
+    show_all("bc", NULL);
+    show_all("abc", NULL);
+    show(0, 'a', keep(5, 1, "x1 y1 z1"));
+    must_fit();
+    ck_assert_ptr_null(v.record);
+    task_must_be(RLK_RECORD_FIRST);
+}
+
+/* The data of a are at b, too. */
+TEST(two_servers_with_one_mark_do_not_fit)
+{
+    const struct rlk_record *r = begin_with_three();
+
+    show(1, 'a', r);
+    must_misfit(RLK_MISFIT_COPY);
+    ck_assert_uint_eq(v.node, 1);
+    lose_connection(0); /* it may have moved */
+    judge();
+    ck_assert_int_ne(v.misfit, RLK_MISFIT_COPY);
+}
+
+TEST(copies_do_not_fit_without_a_record)
+{
+    begin("abc");
+    show_all("xyy", NULL);
+    must_misfit(RLK_MISFIT_COPY);
+    ck_assert_uint_eq(v.node, 2);
+}
+
+/* The address on record is another one: a name was changed, or the network is another. */
+TEST(a_master_is_the_same_at_another_address)
+{
+    begin("xyz");
+    show_all("cab", keep(1, 1, "a1 b1 c1"));
+    must_fit();
+    votes_must_be("+++");
+    ck_assert_int_eq(rlk_membership_find(&m, v.record, 0), 2);
+    ck_assert_int_eq(rlk_membership_find(&m, v.record, 1), 0);
+    task_must_be(RLK_RECORD_NOTHING);
+}
+
+/* ---- M4: who writes ---- */
+
+TEST(the_first_record_needs_every_master_and_its_mark)
+{
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        begin("abc");
+        show_all("abc", NULL);
+        task_must_be(RLK_RECORD_FIRST);
+        lose_connection(i);
+        task_must_be(RLK_RECORD_NOTHING);
+        show(i, 0, NULL);
+        task_must_be(RLK_RECORD_NOTHING);
+    }
+}
+
+/* Two clients with different lists may have a minority in common. */
+TEST(the_first_record_needs_the_promise_of_all)
+{
+    begin("abc");
+    show_all("abc", NULL);
+    ck_assert(may_write("abc"));
+    ck_assert(!may_write("ab"));
+    ck_assert(!may_write("bc"));
+    ck_assert(!may_write(""));
+    writes(7, 1, "a1 b1 c1");
+}
+
+/* It has an address that only its own machine finds, or a mark at another one's address. */
+TEST(the_first_record_has_the_marks_and_our_addresses)
+{
+    begin("xyz");
+    show_all("abc", NULL);
+    writes(7, 1, "a1@x b1@y c1@z");
+}
+
+/* One of three has the record already: the writer crashed. */
+TEST(a_record_that_is_seen_is_written_again_and_not_a_first_one)
+{
+    const struct rlk_record *r;
+
+    begin("abc");
+    r = keep(3, 1, "a1 b1 c1");
+    show_all("abc", NULL);
+    show(1, 'b', r);
+    task_must_be(RLK_RECORD_AGAIN);
+    ck_assert_ptr_eq(v.base, r);
+    ck_assert(may_write("ab"));
+    ck_assert(!may_write("b"));
+    writes(8, 1, "a1 b1 c1");
+}
+
+TEST(a_record_is_written_where_it_is_missing)
+{
+    const struct rlk_record *r = begin_with_three();
+
+    task_must_be(RLK_RECORD_NOTHING);
+    show(2, 'c', NULL);
+    task_must_be(RLK_RECORD_AGAIN);
+    ck_assert_ptr_eq(v.base, r);
+    lose_connection(2); /* nobody can be told now */
+    task_must_be(RLK_RECORD_NOTHING);
+}
+
+/* Each master has it, but no majority under one ballot: another client could overrule it. */
+TEST(a_record_without_a_common_ballot_is_written_again)
+{
+    begin("abc");
+    show(0, 'a', keep(1, 1, "a1 b1 c1"));
+    show(1, 'b', keep(2, 1, "a1 b1 c1"));
+    show(2, 'c', keep(3, 1, "a1 b1 c1"));
+    task_must_be(RLK_RECORD_AGAIN);
+    ck_assert_ptr_null(m.in_use);
+    writes(9, 1, "a1 b1 c1");
+}
+
+/* A change that a minority has is completed, or overruled by who has not seen it. */
+TEST(a_change_that_a_minority_shows_is_written_again)
+{
+    const struct rlk_record *later;
+
+    begin_with_five();
+    later = keep(2, 2, "a1 b1 c1 d1 e1:2! E2@e");
+    show(0, 'a', later);
+    show(4, 'E', NULL);
+    task_must_be(RLK_RECORD_AGAIN);
+    ck_assert_ptr_eq(v.base, later);
+    ck_assert(!may_write("ab"));
+    ck_assert(may_write("abe"));
+    writes(9, 2, "a1 b1 c1 d1 e1:2! E2@e");
+}
+
+TEST(a_ballot_is_above_all_that_were_shown)
+{
+    begin("abc");
+    show_all("abc", NULL);
+    ck_assert_uint_eq(rlk_membership_next_number(&m), 1);
+    m.shown[2].promised.number = 41;
+    ck_assert_uint_eq(rlk_membership_next_number(&m), 42);
+    show(0, 'a', keep(77, 1, "a1 b1 c1"));
+    m.shown[0].promised.number = 5;
+    ck_assert_uint_eq(rlk_membership_next_number(&m), 78);
+}
+
+/* ---- M5: a master that lost its data ---- */
+
+/* Under the name of master 3, B finds another server than A, empty. A has inspected 1 and 2 just
+ * before, and holds 1 and 3. B must not hold 2 and its own 3. */
+TEST(new_data_do_not_vote_before_every_client_knows_them)
+{
+    const struct rlk_record *later;
+
+    begin_with_three();
+    show(2, 'C', NULL);
+    votes_must_be("++-");
+    task_must_be(RLK_RECORD_REPLACED);
+    writes(2, 2, "a1 b1 c1:2! C2@c");
+    later = &kept[n_kept - 1];
+    now_us += S;
+    show_all("abC", later);
+    votes_must_be("++w");
+    ck_assert_uint_eq(v.until_us[2], NOW + S + WAIT_US);
+    task_must_be(RLK_RECORD_NOTHING);
+    now_us += WAIT_US;
+    votes_must_be("++w"); /* the time has come */
+    ck_assert_uint_le(v.until_us[2], now_us);
+}
+
+/* The wait begins when the second of three had it, for a client that comes later by the clocks of
+ * the masters. */
+TEST(a_client_that_comes_later_waits_from_when_it_was_agreed_on)
+{
+    const struct rlk_record *later;
+
+    begin("abc");
+    later = keep(2, 2, "a1 b1 c1:2! C2@c");
+    show_all("abC", later);
+    m.shown[0].since_us = NOW - 9 * S;
+    m.shown[1].since_us = NOW - 7 * S;
+    m.shown[2].since_us = NOW - 8 * S;
+    votes_must_be("++w");
+    ck_assert_uint_eq(v.until_us[2], NOW - 8 * S + WAIT_US);
+}
+
+/* The clock of a master may be wrong, or set: ours counts, too. */
+TEST(a_client_that_saw_it_waits_no_longer_than_from_then)
+{
+    const struct rlk_record *later;
+
+    begin_with_three();
+    later = keep(2, 2, "a1 b1 c1:2! C2@c");
+    show_all("abC", later);
+    judge();
+    m.shown[0].since_us = m.shown[1].since_us = m.shown[2].since_us = NOW + 500 * S;
+    now_us += S;
+    votes_must_be("++w");
+    ck_assert_uint_eq(v.until_us[2], NOW + WAIT_US);
+}
+
+/* Writing the same again does not begin the wait again. */
+TEST(the_same_under_another_ballot_goes_on_waiting)
+{
+    begin_with_three();
+    show_all("abC", keep(2, 2, "a1 b1 c1:2! C2@c"));
+    judge();
+    now_us += 3 * S;
+    show_all("abC", keep(3, 2, "a1 b1 c1:2! C2@c"));
+    votes_must_be("++w");
+    ck_assert_uint_eq(v.until_us[2], NOW + WAIT_US);
+}
+
+/* Too few have it yet. */
+TEST(new_data_do_not_vote_while_nobody_has_agreed)
+{
+    const struct rlk_record *later;
+
+    begin("abc");
+    later = keep(2, 2, "a1 b1 c1:2! C2@c");
+    show(2, 'C', later);
+    votes_must_be("++-");
+    ck_assert_ptr_null(m.in_use);
+}
+
+/* A name was changed before anybody had a record: then it is a server at an address on record. */
+TEST(a_master_without_its_data_is_known_by_its_address)
+{
+    begin("abc");
+    show_all("abX", keep(1, 1, "a1 b1 c1"));
+    show(2, 'X', NULL);
+    must_fit();
+    task_must_be(RLK_RECORD_REPLACED);
+    writes(2, 2, "a1 b1 c1:2! X2@c");
+}
+
+/* Under another address we saw its mark before. */
+TEST(a_master_without_its_data_is_known_where_we_saw_them)
+{
+    begin("xyz");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    judge();
+    show(1, 'B', NULL);
+    must_fit();
+    votes_must_be("+-+");
+    task_must_be(RLK_RECORD_REPLACED);
+    writes(2, 2, "a1 b1:2! c1 B2@y");
+}
+
+/* It loses them once more before anybody wrote that. */
+TEST(a_master_is_known_when_it_loses_its_data_twice)
+{
+    begin("xyz");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    judge();
+    show(1, 'B', NULL);
+    judge();
+    show(1, 'D', NULL);
+    must_fit();
+    writes(2, 2, "a1 b1:2! c1 D2@y");
+}
+
+/* An empty server at another address: B's list has a wrong one. */
+TEST(an_empty_server_at_an_unknown_address_is_no_master)
+{
+    begin("abx");
+    show_all("ab", keep(1, 1, "a1 b1 c1"));
+    show(2, 'X', NULL);
+    must_misfit(RLK_MISFIT_MASTER);
+    ck_assert_uint_eq(v.node, 2);
+}
+
+/* Its data have moved: the server at the old address is another one. */
+TEST(nothing_takes_the_place_of_data_that_are_elsewhere)
+{
+    begin("abc");
+    show_all("cb", keep(1, 1, "a1 b1 c1"));
+    show(2, 'X', NULL);
+    must_misfit(RLK_MISFIT_MASTER);
+}
+
+/* Two servers answer under one name, one of them empty; or an old copy of the data was loaded. */
+TEST(data_that_were_replaced_do_not_come_back)
+{
+    const struct rlk_record *later;
+
+    begin_with_three();
+    later = keep(2, 2, "a1 b1 c1:2! C2@c");
+    show_all("ab", later);
+    show(2, 'c', NULL);
+    must_fit();
+    votes_must_be("++-");
+    ck_assert(!may_write("c"));
+    task_must_be(RLK_RECORD_AGAIN); /* who reaches that server alone must see it, too */
+    show(2, 'c', later);
+    votes_must_be("++-");
+    task_must_be(RLK_RECORD_NOTHING);
+}
+
+/* Of three, one is down and another is empty: the third and the new data agree. */
+TEST(a_change_can_be_agreed_on_while_a_master_is_down)
+{
+    begin_with_three();
+    lose_connection(0);
+    show(2, 'C', NULL);
+    task_must_be(RLK_RECORD_REPLACED);
+    ck_assert(may_write("bc"));
+    ck_assert(!may_write("b"));
+    ck_assert(!may_write("c"));
+}
+
+/* One change replaces both, from the last record that all its masters voted under. */
+TEST(a_second_loss_before_the_first_votes_begins_the_epoch_again)
+{
+    const struct rlk_record *r;
+
+    begin_with_five();
+    show(4, 'E', NULL);
+    r = write_record(2);
+    show_all("abcdE", r);
+    votes_must_be("++++w");
+    show(3, 'D', NULL);
+    votes_must_be("+++-w");
+    task_must_be(RLK_RECORD_REPLACED);
+    ck_assert(!v.settled);
+    writes(3, 3, "a1 b1 c1 d1:3! e1:3! E3@e D3@d");
+}
+
+/* The same master again: its data of the time between are no data of a master. */
+TEST(new_data_that_are_lost_before_they_vote_are_forgotten)
+{
+    begin_with_three();
+    show(2, 'C', NULL);
+    show_all("abC", write_record(2));
+    judge();
+    show(2, 'X', NULL);
+    writes(3, 3, "a1 b1 c1:3! X3@c");
+}
+
+/* After the wait the new data are those of a master: it may have granted locks. */
+TEST(a_second_loss_after_the_first_votes_is_a_change_of_its_own)
+{
+    begin_with_three();
+    show(2, 'C', NULL);
+    show_all("abC", write_record(2));
+    judge();
+    now_us += WAIT_US;
+    show(1, 'B', NULL);
+    task_must_be(RLK_RECORD_REPLACED);
+    ck_assert(v.settled);
+    writes(3, 3, "a1 b1:3! c1:2! C2@c B3@b");
+    ck_assert(may_write("ab"));
+    ck_assert(may_write("bc"));
+    ck_assert(!may_write("a"));
+}
+
+/* So nobody can be relied on: as without a record. */
+TEST(when_a_majority_lost_its_data_all_vote_as_without_a_record)
+{
+    begin_with_three();
+    show(0, 'A', NULL);
+    votes_must_be("-++");
+    show(1, 'B', NULL);
+    must_fit();
+    ck_assert_ptr_null(m.in_use);
+    votes_must_be("+++");
+    task_must_be(RLK_RECORD_REPLACED);
+    writes(2, 2, "a1:2! b1:2! c1 A2@a B2@b");
+    ck_assert(may_write("ab"));
+    ck_assert(may_write("bc"));
+    ck_assert(!may_write("b"));
+}
+
+TEST(nobody_waits_after_a_majority_lost_its_data)
+{
+    begin_with_three();
+    show_all("ABc", NULL);
+    judge();
+    show_all("ABc", write_record(2));
+    votes_must_be("+++");
+    task_must_be(RLK_RECORD_NOTHING);
+    ck_assert(!rlk_record_has_newcomers(v.record));
+}
+
+TEST(all_may_lose_their_data)
+{
+    begin_with_three();
+    show_all("ABC", NULL);
+    votes_must_be("+++");
+    writes(2, 2, "a1:2! b1:2! c1:2! A2@a B2@b C2@c");
+    show_all("ABC", &kept[n_kept - 1]);
+    votes_must_be("+++");
+    ck_assert_ptr_nonnull(m.in_use);
+}
+
+/* It may be there again with its data: a lost connection is no loss of data. */
+TEST(who_cannot_be_read_has_not_lost_its_data)
+{
+    begin_with_three();
+    show(2, 'C', NULL);
+    lose_connection(2);
+    task_must_be(RLK_RECORD_NOTHING);
+    lose_connection(1);
+    must_fit();
+    ck_assert_ptr_nonnull(m.in_use);
+}
+
+/* Each loss leaves a former master; most of them are forgotten in time, the oldest first. */
+TEST(former_masters_are_forgotten)
+{
+    static const char marks[] = "CDEFGHIJKLMNOPQRSTUVWXYZ";
+    unsigned i;
+
+    begin_with_three();
+    for (i = 0; marks[i]; i++) {
+        show(2, marks[i], NULL);
+        n_kept = 4;
+        kept[8 + i % 2] = *write_record(2 + i);
+        show_all("ab", &kept[8 + i % 2]);
+        show(2, marks[i], &kept[8 + i % 2]);
+        judge();
+        ck_assert_uint_le(v.record->n, 3 + RLK_RECORD_FORMER);
+        ck_assert_uint_eq(rlk_record_size(v.record), 3);
+        now_us += WAIT_US;
+    }
+    ck_assert_str_eq(records_print(v.record),
+                     "a1 b1 U20:21!@c V21:22!@c W22:23!@c X23:24!@c Y24:25!@c Z25@c");
+}
