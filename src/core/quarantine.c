@@ -370,19 +370,25 @@ static bool is_quarantine_over(uint64_t until_us, uint64_t now_us)
     return until_us <= now_us && until_us != RLK_NEVER;
 }
 
+/* Data that were lost are also unlisted, until somewhat later: that they were lost says more. */
 enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q, uint64_t now_us,
                                                  uint64_t *ret_until_us)
 {
     unsigned longest = RLK_QUARANTINED_NOT, reason;
+    uint64_t unlisted_us = q->until_us[RLK_QUARANTINED_UNLISTED];
 
-    for (reason = RLK_QUARANTINED_NOT + 1; reason < RLK_QUARANTINE_REASONS; reason++) {
+    for (reason = RLK_QUARANTINED_NOT + 1; reason < RLK_QUARANTINED_UNLISTED; reason++) {
         if (q->until_us[reason] > q->until_us[longest] &&
             !is_quarantine_over(q->until_us[reason], now_us)) {
             longest = reason;
         }
     }
+    if (longest == RLK_QUARANTINED_NOT && !is_quarantine_over(unlisted_us, now_us)) {
+        longest = RLK_QUARANTINED_UNLISTED;
+    }
     if (ret_until_us != NULL) {
-        *ret_until_us = q->until_us[longest];
+        *ret_until_us =
+            rlk_time_max(q->until_us[longest], longest == RLK_QUARANTINED_NOT ? 0 : unlisted_us);
     }
     return (enum rlk_quarantine_reason)longest;
 }

@@ -182,9 +182,9 @@ void rlk_quarantine_clock_excused(struct rlk_quarantine *q);
  * another client made since our previous inspection, that record is enough. */
 uint64_t rlk_quarantine_step_to_record(const struct rlk_quarantine *q, uint64_t now_us);
 
-/* Why the votes do not count now: the reason that lasts longest; RLK_QUARANTINED_NOT when they
- * count. *ret_until_us (may be NULL): when that is over; RLK_NEVER: not as long as nothing changes;
- * 0 when the votes count. */
+/* Why the votes do not count now: the reason that lasts longest, but UNLISTED only where there is no
+ * other; RLK_QUARANTINED_NOT when they count. *ret_until_us (may be NULL): when they count again;
+ * RLK_NEVER: not as long as nothing changes; 0 when they count now. */
 enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q, uint64_t now_us,
                                                  uint64_t *ret_until_us);
 

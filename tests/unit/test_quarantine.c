@@ -712,6 +712,42 @@ TEST_ROWS(rule, rules)
     play(&rules[_i], true);
 }
 
+/* [S15] Data that were lost are not on record either. */
+TEST(a_cause_is_named_rather_than_the_record)
+{
+    struct rlk_facts restarted = {.run = "run-b", .birth.mark = 77, .age_us = OLD};
+    struct rlk_quarantine s = one_known(STRICT);
+    uint64_t until_us;
+
+    rlk_quarantine_set_unlisted(&s, RLK_NEVER);
+    ck_assert_int_eq(rlk_quarantine_reason(&s, NOW, &until_us), RLK_QUARANTINED_UNLISTED);
+    ck_assert_uint_eq(until_us, RLK_NEVER);
+    ck_assert(rlk_quarantine_ends(&s, NOW) && !rlk_quarantine_is_over(&s, NOW));
+    rlk_quarantine_take_handshake(&s, &restarted, NOW);
+    ck_assert_int_eq(rlk_quarantine_reason(&s, NOW, &until_us), RESTARTED);
+    ck_assert_uint_eq(until_us, RLK_NEVER);
+
+    rlk_quarantine_set_unlisted(&s, NOW + 2 * QUARANTINE_US);
+    ck_assert_int_eq(rlk_quarantine_reason(&s, NOW, &until_us), RESTARTED);
+    ck_assert_uint_eq(until_us, NOW + 2 * QUARANTINE_US);
+    ck_assert_int_eq(rlk_quarantine_reason(&s, NOW + QUARANTINE_US, &until_us),
+                     RLK_QUARANTINED_UNLISTED);
+    ck_assert_uint_eq(until_us, NOW + 2 * QUARANTINE_US);
+    ck_assert_int_eq(rlk_quarantine_reason(&s, NOW + 2 * QUARANTINE_US, &until_us),
+                     RLK_QUARANTINED_NOT);
+    ck_assert_uint_eq(until_us, 0);
+    ck_assert(rlk_quarantine_is_over(&s, NOW + 2 * QUARANTINE_US));
+}
+
+/* Other policies than off have a record; without quarantine nothing counts less. */
+TEST(the_record_keeps_no_vote_back_without_quarantine)
+{
+    struct rlk_quarantine s = one_known(OFF);
+
+    rlk_quarantine_set_unlisted(&s, RLK_NEVER);
+    ck_assert(rlk_quarantine_is_over(&s, NOW));
+}
+
 TEST(the_quarantine_is_the_longest_ttl_with_the_drift_against_us)
 {
     struct rlk_quarantine s;
