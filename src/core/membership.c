@@ -402,6 +402,7 @@ static void judge_votes(const struct rlk_membership *m, const struct rlk_record 
             out->until_us[i] = RLK_NEVER;
         } else {
             out->until_us[i] = r ? judge_vote(m, r, i) : without;
+            out->pending |= r == NULL && without != 0 ? rlk_mask_bit(i) : 0;
         }
         if (r && out->misfit == RLK_MISFIT_NOT &&
             extends_nothing(m, r, i, out->until_us[i], now_us)) {

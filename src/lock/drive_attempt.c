@@ -311,6 +311,20 @@ static uint64_t fit_nodes(const struct redlock_lock *lock, uint64_t now_us)
     return fit_of_muted(lock, now_us);
 }
 
+static uint64_t pending_nodes(const struct redlock_lock *lock)
+{
+    return is_adoption(lock) ? 0 : rlk_keeper_pending(&lock->rl->record);
+}
+
+/* [S15] A vote that came too early would not count. */
+static void wait_for_record(const struct redlock_lock *lock, struct rlk_event *ev)
+{
+    uint64_t pending = ev->ready & pending_nodes(lock);
+
+    ev->ready &= ~pending;
+    ev->connecting |= pending;
+}
+
 /* START, CONTEND, TIMER and DEQUEUED may begin a round, so the event needs the nodes that can be
  * asked. */
 static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_event_kind kind,
@@ -320,6 +334,7 @@ static struct rlk_event with_nodes(const struct redlock_lock *lock, enum rlk_eve
 
     rlk_queue_survey(&lock->rl->queue, rank(lock), &ev);
     ev.ready &= fit_nodes(lock, now_us);
+    wait_for_record(lock, &ev);
     ev.behind = lock->contender.state == RLK_CONTENDER_BEHIND;
     ev.rests = lock->contender.state == RLK_CONTENDER_RESTS;
     ev.yield = rlk_contention_is_contended(&lock->rl->contention, &lock->contender, ev.now_us);
@@ -420,8 +435,11 @@ static void on_attempt_event(struct rlk_operation *op, const struct rlk_event *e
     if (lock->phase != RLK_LOCK_PENDING) {
         return;
     }
-    if (ev->kind == RLK_EVENT_QUARANTINED) {
+    if (ev->kind == RLK_EVENT_QUARANTINED || ev->kind == RLK_EVENT_NODE_UP) {
         refuse_misconfigured(lock);
+    }
+    if (ev->kind == RLK_EVENT_NODE_UP && pending_nodes(lock) & rlk_mask_bit(ev->node)) {
+        return;
     }
     if (ev->kind == RLK_EVENT_NODE_UP || ev->kind == RLK_EVENT_NODE_DOWN) {
         step_with_node(lock, ev);

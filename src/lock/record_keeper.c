@@ -160,6 +160,28 @@ static void set_votes(struct rlk_record_keeper *k, bool had_misfit, uint64_t now
     }
 }
 
+static void on_release(struct rlk_call *call)
+{
+    struct rlk_record_keeper *k = RLK_CONTAINER(call, struct rlk_record_keeper, release);
+    struct rlk_event ev = {.kind = RLK_EVENT_NODE_UP, .now_us = rlk_clock_us()};
+    uint64_t released = k->released;
+
+    k->released = 0;
+    RLK_MASK_EACH (ev.node, released) {
+        if (k->rl->nodes[ev.node].link.state == RLK_LINK_UP) {
+            rlk_manager_notify(k->rl, &ev);
+        }
+    }
+}
+
+static void release_nodes(struct rlk_record_keeper *k, uint64_t nodes)
+{
+    k->released |= nodes;
+    if (nodes) {
+        rlk_turn_report(&k->rl->loop.turn, &k->release);
+    }
+}
+
 static bool is_to_write(const struct rlk_record_keeper *k)
 {
     return k->verdict.task != RLK_RECORD_NOTHING &&
@@ -213,12 +235,14 @@ static void plan_move(struct rlk_record_keeper *k)
 static void judge(struct rlk_record_keeper *k, uint64_t now_us)
 {
     bool had_misfit = rlk_keeper_has_misfit(k);
+    uint64_t pending = k->verdict.pending;
 
     look_at_nodes(k);
     k->membership.writes = k->may_begin && k->failures == 0 && !k->rl->closing;
     rlk_membership_judge(&k->membership, now_us, &k->verdict);
     forget_unused(k);
     set_votes(k, had_misfit, now_us);
+    release_nodes(k, pending & ~k->verdict.pending);
     plan(k, now_us);
     plan_move(k);
     if (k->judged) {
@@ -535,6 +559,7 @@ int rlk_keeper_init(struct rlk_record_keeper *k, struct redlock *rl)
     rlk_list_init(&k->records);
     k->timer.fire = on_timer;
     rlk_call_init(&k->move, on_move);
+    rlk_call_init(&k->release, on_release);
     if (rl->options.record_key == NULL) {
         return 0;
     }
@@ -556,6 +581,7 @@ void rlk_keeper_stop(struct rlk_record_keeper *k)
 {
     if (k->rl) {
         rlk_timer_cancel(&k->rl->loop.timers, &k->timer);
+        rlk_list_remove(&k->release.link);
     }
 }
 

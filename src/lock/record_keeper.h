@@ -41,6 +41,8 @@ struct rlk_record_keeper {
     char error[320], address[320];     /* for redlock_get_record() and _master() */
     char *addresses;                   /* of the masters, one after the other */
     uint64_t denied;                   /* masters that do not show us their record */
+    uint64_t released;                 /* those that were pending, and may be asked now */
+    struct rlk_call release;           /* tells the operations */
     struct rlk_call move;              /* another server takes the place of a master */
     const struct rlk_record *moved_by; /* the record that says so, and for which masters of ours
                                           that failed */
@@ -78,6 +80,13 @@ void rlk_keeper_move(struct rlk_record_keeper *k, unsigned joins, unsigned leave
 /* A lock is asked for: from now on this manager writes the first record where there is none. Who
  * only looks at the masters does not, because its max_ttl_ms may be any. */
 void rlk_keeper_begin(struct rlk_record_keeper *k, uint64_t now_us);
+
+/* [S15] Those whose votes cannot count yet, but may soon: who waits for connections waits for them,
+ * too. Then RLK_EVENT_NODE_UP comes once more. */
+static inline uint64_t rlk_keeper_pending(const struct rlk_record_keeper *k)
+{
+    return k->verdict.pending;
+}
 
 /* What differs, as a sentence; "": nothing does. Valid until the next call. */
 const char *rlk_keeper_explain(struct rlk_record_keeper *k);

@@ -294,6 +294,24 @@ TEST(before_a_record_is_known_to_be_agreed_only_those_vote_that_show_the_latest)
     ck_assert_ptr_eq(m.in_use, later);
 }
 
+/* Before the change it was agreed on, and a majority shows it still; a stale copy of the data, or
+ * masters that nobody could tell. */
+TEST(an_earlier_record_is_never_in_use_again)
+{
+    const struct rlk_record *first = begin_with_five(),
+                            *later = keep(2, 2, "a1 b1 c1 d1 e1:2! E2@e");
+
+    show_all("abcdE", later);
+    judge();
+    ck_assert_ptr_eq(m.in_use, later);
+    show_all("abc", first);
+    show(3, 'd', NULL);
+    judge();
+    ck_assert_ptr_eq(m.in_use, later);
+    ck_assert_ptr_eq(v.base, later);
+    task_must_be(RLK_RECORD_AGAIN);
+}
+
 TEST(an_agreed_record_stays_in_use_when_masters_are_gone)
 {
     const struct rlk_record *r = begin_with_five();
@@ -328,6 +346,37 @@ TEST(an_unreadable_master_votes_as_without_a_record)
     lose_connection(2);
     show(1, 'y', NULL);
     votes_must_be("+++");
+}
+
+/* An acquire that asked at once would only get votes that do not count. */
+TEST(nobody_is_asked_while_votes_may_count_soon)
+{
+    begin("abc");
+    show_all("ab", NULL);
+    judge();
+    ck_assert_uint_eq(v.pending, 03);
+    show(2, 'c', NULL);
+    judge();
+    ck_assert_uint_eq(v.pending, 0);
+    m.writes = true;
+    judge();
+    ck_assert_uint_eq(v.pending, 07);
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    judge();
+    ck_assert_uint_eq(v.pending, 0);
+}
+
+/* These have to wait for longer, and the others may be enough. */
+TEST(those_that_are_not_on_record_are_asked)
+{
+    begin_with_three();
+    show(2, 'C', NULL);
+    judge();
+    ck_assert_uint_eq(v.until_us[2], RLK_NEVER);
+    ck_assert_uint_eq(v.pending, 0);
+    m.max_ttl_ms++;
+    judge();
+    ck_assert_uint_eq(v.pending, 0);
 }
 
 /* ---- M3: another list ---- */
