@@ -5,10 +5,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/suspend.h"
 
 struct farm rig;
+
+/* What clients have written: the marks of all masters, and where these are. */
+static void write_record(void)
+{
+    char record[1024], machine[65] = "";
+    size_t i, len;
+
+    ck_assert_int_eq(gethostname(machine, sizeof(machine) - 1), 0);
+    len = (size_t)snprintf(record, sizeof(record),
+                           "1 0000000000000001 %" PRIu64 "\n1 1 0000000000000001 1 300000\n",
+                           model_now_us(rig_model(0)));
+    for (i = 0; i < rig.n; i++) {
+        len += (size_t)snprintf(record + len, sizeof(record) - len, "%.16s 1 - %s on %s\n",
+                                model_get(rig_model(i), "redlock:incarnation") + 41, rig.uris[i],
+                                machine);
+    }
+    for (i = 0; i < rig.n; i++) {
+        model_set(rig_model(i), "redlock:masters", record, 0);
+    }
+}
 
 void rig_set_up(enum redlock_quarantine policy, uint32_t inspection_ms)
 {
@@ -18,6 +39,9 @@ void rig_set_up(enum redlock_quarantine policy, uint32_t inspection_ms)
     for (i = 0; i < rig.n && policy != REDLOCK_QUARANTINE_OFF; i++) {
         model_make_old(rig_model(i));
     }
+    if (policy != REDLOCK_QUARANTINE_OFF) {
+        write_record();
+    }
     rig.options.quarantine = policy;
     rig.options.inspection_ms = inspection_ms;
 }
@@ -25,6 +49,23 @@ void rig_set_up(enum redlock_quarantine policy, uint32_t inspection_ms)
 void rig_start(enum redlock_quarantine policy, uint32_t inspection_ms)
 {
     rig_set_up(policy, inspection_ms);
+    farm_open(&rig);
+}
+
+void rig_leave_out_record(void)
+{
+    size_t i;
+
+    rig.options.record = 0;
+    for (i = 0; i < rig.n; i++) {
+        model_del(rig_model(i), "redlock:masters");
+    }
+}
+
+void rig_start_without_record(enum redlock_quarantine policy, uint32_t inspection_ms)
+{
+    rig_set_up(policy, inspection_ms);
+    rig_leave_out_record();
     farm_open(&rig);
 }
 
@@ -55,7 +96,7 @@ void rig_set_mark(size_t node, const char *run, uint64_t born_us)
 {
     char value[128];
 
-    snprintf(value, sizeof(value), "%s 00000000deadbeef %" PRIu64, run, born_us);
+    snprintf(value, sizeof(value), "%s 00000000deadbee%zx %" PRIu64, run, node, born_us);
     model_set(rig_model(node), "redlock:incarnation", value, 0);
 }
 

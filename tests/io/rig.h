@@ -28,6 +28,11 @@ extern struct farm rig;
 void rig_set_up(enum redlock_quarantine policy, uint32_t inspection_ms);
 void rig_start(enum redlock_quarantine policy, uint32_t inspection_ms);
 
+/* After rig_set_up(): without the record of the masters, which the servers have otherwise. New data
+ * wait for it, too, and somewhat longer than for the quarantine. */
+void rig_leave_out_record(void);
+void rig_start_without_record(enum redlock_quarantine policy, uint32_t inspection_ms);
+
 struct model *rig_model(size_t node);
 
 void rig_set_clock_forward(size_t node, uint64_t by_ms);

@@ -13,7 +13,7 @@ TEST_LOOP(a_flushall_is_seen_by_the_inspection, 0, 2)
 {
     size_t greetings;
 
-    rig_start((enum redlock_quarantine)_i, RIG_HEALTH_MS);
+    rig_start_without_record((enum redlock_quarantine)_i, RIG_HEALTH_MS);
     greetings = rig_greetings(0);
     model_flush(rig_model(0));
     rig_must_count(0);
@@ -78,7 +78,7 @@ TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 {
     size_t greetings;
 
-    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_start_without_record(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     greetings = rig_greetings(0);
     model_flush(rig_model(0));
     rig_must_count(0);
@@ -97,7 +97,7 @@ TEST_LOOP(votes_wait_for_a_mark_after_one_that_was_missing, 0, 2)
 {
     size_t greetings;
 
-    rig_start(REDLOCK_QUARANTINE_STRICT, _i ? RIG_HEALTH_MS : 0);
+    rig_start_without_record(REDLOCK_QUARANTINE_STRICT, _i ? RIG_HEALTH_MS : 0);
     rig_vote_must_count("fenced", 1);
     greetings = rig_greetings(0);
     model_flush(rig_model(0));
@@ -146,6 +146,7 @@ TEST_LOOP(the_mark_of_another_run_is_that_of_new_data, 0, 3)
     static const char other[] = "0123456789012345678901234567890123456789 00000000deadbeef 1";
 
     rig_set_up(_i == 1 ? REDLOCK_QUARANTINE_LENIENT : REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_leave_out_record();
     model_set(rig_model(0), "redlock:incarnation", other, 0);
     rig_model(0)->promoted = _i < 2;
     farm_open(&rig);
@@ -393,7 +394,7 @@ TEST(a_vote_that_finds_no_mark_asks_for_a_new_one)
     size_t greetings;
     unsigned i;
 
-    rig_start(REDLOCK_QUARANTINE_STRICT, 0);
+    rig_start_without_record(REDLOCK_QUARANTINE_STRICT, 0);
     rig_vote_must_count("fenced", 1);
     for (i = 0; i < 2; i++) {
         greetings = rig_greetings(0);
@@ -417,6 +418,7 @@ TEST(a_vote_that_finds_no_mark_asks_for_a_new_one)
 TEST(a_key_from_the_future_is_rewritten)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_leave_out_record();
     rig_set_mark(0, rig_model(0)->run_id, model_now_us(rig_model(0)) + HOUR_US);
     rig_model(0)->flushes = 1;
     farm_open(&rig);

@@ -278,6 +278,7 @@ TEST(before_it_leads_it_is_not_told_that_it_does)
     suspend_freeze();
     farm_start(&f, MASTERS, FAKE_UNIX);
     f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
+    f.options.record = 0;
     f.options.subscribe = 1;
     for (i = 1; i < MASTERS; i++) {
         model_make_old(fake_model(f.nodes[i]));

@@ -199,6 +199,7 @@ TEST(the_incarnation_key_is_written_where_whole_scripts_are_replicated)
 TEST(the_incarnation_key_has_the_prefix)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_leave_out_record();
     model_del(rig_model(0), "redlock:incarnation");
     rig.options.key_prefix = "app:";
     farm_open(&rig);
@@ -288,6 +289,7 @@ TEST_LOOP(a_master_that_is_out_of_memory_is_greeted_and_does_not_vote, 0, 2)
     size_t greetings;
 
     rig_set_up((enum redlock_quarantine)_i, RIG_HEALTH_MS);
+    rig_leave_out_record();
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-OOM command not allowed\r\n");
     farm_open(&rig);
     ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), 1);

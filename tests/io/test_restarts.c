@@ -14,7 +14,7 @@ TEST_LOOP(a_master_that_restarted_does_not_vote_for_max_ttl, 0, 2)
 {
     struct outcome got;
 
-    rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
+    rig_start_without_record((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
     rig_vote_must_count("before", 0);
     rig_restart(0);
     rig_must_be_quarantined(0, "it restarted");
@@ -48,6 +48,7 @@ TEST(a_master_that_restarted_votes_at_once_without_quarantine)
 TEST(a_quarantine_is_as_long_as_max_ttl_with_its_drift)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_leave_out_record();
     rig.options.max_ttl_ms = 200000;
     farm_open(&rig);
     rig_restart(0);
@@ -85,7 +86,7 @@ TEST(two_of_three_that_restarted_are_no_majority_until_max_ttl)
 /* The second restart begins the quarantine again. */
 TEST(a_second_restart_begins_the_quarantine_again)
 {
-    rig_start(REDLOCK_QUARANTINE_LENIENT, RIG_NO_HEALTH_MS);
+    rig_start_without_record(REDLOCK_QUARANTINE_LENIENT, RIG_NO_HEALTH_MS);
     rig_restart(0);
     rig_pass_ms(200000);
     ck_assert_uint_le(rig_quarantine_ms(0), RIG_QUARANTINE_MS - 200000);
@@ -129,6 +130,7 @@ static const struct {
 TEST_LOOP(a_master_never_seen_before_counts_by_its_mark, 0, N_NEWCOMERS)
 {
     rig_set_up(newcomers[_i].policy, RIG_NO_HEALTH_MS);
+    rig_leave_out_record();
     model_del(rig_model(0), "redlock:incarnation");
     if (newcomers[_i].has_mark) {
         rig_set_mark(0, rig_model(0)->run_id,
@@ -150,6 +152,7 @@ TEST_LOOP(a_master_never_seen_before_counts_by_its_mark, 0, N_NEWCOMERS)
 TEST_LOOP(a_server_that_already_ran_does_not_vote_in_a_masters_place, 0, 2)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_leave_out_record();
     model_restart(rig_model(0));
     rig_model(0)->uptime_s = 1000000;
     if (_i) {
@@ -310,6 +313,7 @@ static const struct {
 TEST_LOOP(a_new_durable_master_counts_by_the_age_of_its_data, 0, N_DURABLES)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
+    rig_leave_out_record();
     make_durable(0);
     model_del(rig_model(0), "redlock:incarnation");
     if (durables[_i].has_mark) {

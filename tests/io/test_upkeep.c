@@ -49,6 +49,7 @@ static void set_up(size_t refusing, size_t at)
 {
     farm_start(&f, MASTERS, FAKE_UNIX);
     f.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
+    f.options.record = 0;
     for (; refusing > 0; refusing--) {
         refuse(MASTERS - refusing, at);
     }

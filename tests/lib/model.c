@@ -513,7 +513,7 @@ void model_make_old(struct model *m)
 {
     char value[128];
 
-    snprintf(value, sizeof(value), "%s 000000000000feed %" PRIu64, m->run_id,
+    snprintf(value, sizeof(value), "%s 0000feed%s %" PRIu64, m->run_id, m->run_id + 32,
              model_now_us(m) - UINT64_C(86400000000));
     model_set(m, "redlock:incarnation", value, 0);
 }
