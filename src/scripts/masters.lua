@@ -2,15 +2,15 @@
 --
 -- The value of the key is "number id since", a line end, and the record, if there is one: the ballot
 -- that this server has promised, and since when it has had the record, by its own clock in
--- microseconds. The record begins with "1 number id ": the ballot under which it was accepted.
+-- microseconds. The record begins with "1 number id ": the ballot under which it was accepted. When
+-- the key has promised a later ballot than ours, nothing is done.
 --
 -- KEYS[1]  the key of the record
 -- ARGV[1]  the number of the ballot
 -- ARGV[2]  its id: 16 hex digits
 -- ARGV[3]  the record to accept, which has that ballot; '' to promise only
 --
--- Answers  {value, now}  the value of the key from now on, and the time of this server in
---                        microseconds; a later ballot in it than ours: nothing was done
+-- Answers  {value, now}  the value of the key from now on, and this server's time in microseconds
 -- Uses: effects
 
 local time = redis.call('TIME')

@@ -893,7 +893,7 @@ TEST(the_server_knows_each_script_by_our_sha)
         &rlk_script_release,   &rlk_script_set_all,     &rlk_script_keep,     &rlk_script_vote,
         &rlk_script_confirm,   &rlk_script_incarnation, &rlk_script_upkeep,   &rlk_script_wait,
         &rlk_script_leave,     &rlk_script_swap,        &rlk_script_keep_all, &rlk_script_adopt,
-        &rlk_script_hand_over, &rlk_script_history};
+        &rlk_script_hand_over, &rlk_script_history,     &rlk_script_masters};
     unsigned i, bits = 0;
 
     for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
