@@ -8,6 +8,11 @@
 
 #define VERSION 1
 
+#define HEX_DIGITS 16
+
+/* Up to this the numbers of Lua are exact. */
+#define MOST_EXACT (UINT64_C(1) << 53)
+
 /* Longer than any line without its address. */
 #define LINE_SIZE 96
 
@@ -18,44 +23,59 @@ struct reader {
     const char *at;
 };
 
-/* A number, and the character behind it. */
-static uint64_t take(struct reader *r, int base, char end, uint64_t most)
+/* A number of `least` to `longest` digits, and the character behind it. */
+static uint64_t take_digits(struct reader *r, int base, size_t least, size_t longest, char end)
 {
     static const char decimal[] = "0123456789", hex[] = "0123456789abcdef";
     size_t len = r->at ? strspn(r->at, base == 16 ? hex : decimal) : 0;
-    uint64_t n;
+    const char *digits = r->at;
 
-    if (len == 0 || len > 19 || r->at[len] != end) {
+    if (len < least || len > longest || r->at[len] != end) {
         r->at = NULL;
         return 0;
     }
-    n = strtoull(r->at, NULL, base);
-    r->at = n <= most ? r->at + len + 1 : NULL;
+    r->at += len + 1;
+    return strtoull(digits, NULL, base);
+}
+
+static uint64_t take_hex(struct reader *r, char end)
+{
+    return take_digits(r, 16, HEX_DIGITS, HEX_DIGITS, end);
+}
+
+static uint64_t take_number(struct reader *r, char end, uint64_t most)
+{
+    uint64_t n = take_digits(r, 10, 1, 19, end);
+
+    r->at = n <= most ? r->at : NULL;
     return n;
 }
 
-static void take_until(struct reader *r, struct rlk_record_master *m)
+static void take_until(struct reader *r, uint32_t epoch, struct rlk_record_master *m)
 {
     if (r->at && strncmp(r->at, "- ", 2) == 0) {
         r->at += 2;
         return;
     }
     m->lost = r->at && r->at[strspn(r->at, "0123456789")] == '!';
-    m->until = (uint32_t)take(r, 10, m->lost ? '!' : ' ', UINT32_MAX);
+    m->until = (uint32_t)take_number(r, m->lost ? '!' : ' ', epoch);
     if (m->lost && r->at) {
         r->at = *r->at == ' ' ? r->at + 1 : NULL;
     }
+    if (m->until <= m->from) {
+        r->at = NULL;
+    }
 }
 
-static void take_master(struct reader *r, struct rlk_record_master *m)
+/* It is shown to people, and we write no other one. */
+static void take_address(struct reader *r, struct rlk_record_master *m)
 {
-    const char *end;
+    const char *end = r->at;
 
-    *m = (struct rlk_record_master){.mark = take(r, 16, ' ', UINT64_MAX)};
-    m->from = (uint32_t)take(r, 10, ' ', UINT32_MAX);
-    take_until(r, m);
-    end = r->at ? strchr(r->at, '\n') : NULL;
-    if (end == NULL || end == r->at || m->mark == 0 || m->from == 0) {
+    while (end && *end >= ' ' && *end <= '~') {
+        end++;
+    }
+    if (end == r->at || *end != '\n') {
         r->at = NULL;
         return;
     }
@@ -64,22 +84,40 @@ static void take_master(struct reader *r, struct rlk_record_master *m)
     r->at = end + 1;
 }
 
+static void take_master(struct reader *r, uint32_t epoch, struct rlk_record_master *m)
+{
+    *m = (struct rlk_record_master){.mark = take_hex(r, ' ')};
+    m->from = (uint32_t)take_number(r, ' ', epoch);
+    take_until(r, epoch, m);
+    take_address(r, m);
+    if (m->mark == 0 || m->from == 0) {
+        r->at = NULL;
+    }
+}
+
+static struct rlk_ballot take_ballot(struct reader *r)
+{
+    struct rlk_ballot ballot = {.number = take_number(r, ' ', MOST_EXACT)};
+
+    ballot.id = take_hex(r, ' ');
+    return ballot;
+}
+
 bool rlk_record_read(const char *text, struct rlk_record *ret_record)
 {
     struct reader r = {text};
 
     *ret_record = (struct rlk_record){.n = 0};
-    if (take(&r, 10, ' ', VERSION) != VERSION) {
+    if (take_number(&r, ' ', VERSION) != VERSION) {
         return false;
     }
-    ret_record->ballot.number = take(&r, 10, ' ', UINT64_MAX);
-    ret_record->ballot.id = take(&r, 16, ' ', UINT64_MAX);
-    ret_record->epoch = (uint32_t)take(&r, 10, ' ', UINT32_MAX);
-    ret_record->max_ttl_ms = (uint32_t)take(&r, 10, '\n', UINT32_MAX);
+    ret_record->ballot = take_ballot(&r);
+    ret_record->epoch = (uint32_t)take_number(&r, ' ', UINT32_MAX);
+    ret_record->max_ttl_ms = (uint32_t)take_number(&r, '\n', UINT32_MAX);
     while (r.at && *r.at && ret_record->n < RLK_RECORD_MASTERS) {
-        take_master(&r, &ret_record->master[ret_record->n++]);
+        take_master(&r, ret_record->epoch, &ret_record->master[ret_record->n++]);
     }
-    return r.at && *r.at == '\0' && ret_record->epoch > 0 && rlk_record_size(ret_record) > 0;
+    return r.at && *r.at == '\0' && rlk_record_size(ret_record) > 0;
 }
 
 bool rlk_record_read_kept(const char *text, struct rlk_ballot *ret_promised, uint64_t *ret_since_us,
@@ -87,9 +125,8 @@ bool rlk_record_read_kept(const char *text, struct rlk_ballot *ret_promised, uin
 {
     struct reader r = {text};
 
-    ret_promised->number = take(&r, 10, ' ', UINT64_MAX);
-    ret_promised->id = take(&r, 16, ' ', UINT64_MAX);
-    *ret_since_us = take(&r, 10, '\n', UINT64_MAX);
+    *ret_promised = take_ballot(&r);
+    *ret_since_us = take_number(&r, '\n', UINT64_MAX);
     *ret_record = r.at;
     return r.at != NULL;
 }
