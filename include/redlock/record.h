@@ -53,6 +53,9 @@ struct redlock_record_info {
     /* How many of our masters show this record. Where it is fewer than all, a client that reaches
      * only the others would not see it. */
     size_t shown_by;
+    /* How many of our masters can show one now: they are connected, deny us neither INFO, EVAL nor
+     * the key, and their policy is not REDLOCK_QUARANTINE_OFF. */
+    size_t readable;
 };
 
 /* One entry of the record. */

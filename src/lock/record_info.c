@@ -41,6 +41,17 @@ static size_t shown_by(const struct redlock *rl, const struct rlk_record *r)
     return n;
 }
 
+static size_t count_readable(const struct redlock *rl)
+{
+    size_t n = 0;
+    unsigned i;
+
+    for (i = 0; rl->record.rl && i < rl->options.n_nodes; i++) {
+        n += rl->record.membership.shown[i].readable;
+    }
+    return n;
+}
+
 const char *rlk_keeper_explain(struct rlk_record_keeper *k)
 {
     const struct rlk_record *r = k->verdict.record;
@@ -71,7 +82,7 @@ const char *rlk_keeper_explain(struct rlk_record_keeper *k)
 REDLOCK_EXPORT int redlock_get_record(const struct redlock *rl,
                                       struct redlock_record_info *ret_info)
 {
-    const size_t least = RLK_SIZED_UP_TO(struct redlock_record_info, shown_by);
+    const size_t least = RLK_SIZED_UP_TO(struct redlock_record_info, readable);
     struct redlock_record_info info;
     const struct rlk_record *r;
 
@@ -88,7 +99,8 @@ REDLOCK_EXPORT int redlock_get_record(const struct redlock *rl,
         .epoch = r ? r->epoch : 0,
         .max_ttl_ms = r ? r->max_ttl_ms : 0,
         .n_entries = r ? r->n : 0,
-        .shown_by = r ? shown_by(rl, r) : 0};
+        .shown_by = r ? shown_by(rl, r) : 0,
+        .readable = count_readable(rl)};
     rlk_sized_write(ret_info, &info, sizeof(info));
     return 0;
 }
