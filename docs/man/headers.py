@@ -17,8 +17,8 @@ import declarations
 import roff
 from declarations import Item, function_of, read
 
-HEADERS = ['redlock', 'manager', 'lock', 'query', 'list', 'history', 'election', 'companion', 'loop', 'examine', 'sync', 'sync_election',
-           'stats', 'trace', 'error']
+HEADERS = ['redlock', 'manager', 'lock', 'query', 'list', 'history', 'election', 'companion', 'loop', 'examine', 'record',
+           'sync', 'sync_election', 'stats', 'trace', 'error']
 def page_name(header):
     return 'libredlock' if header == 'redlock' else f'redlock_{header}'
 

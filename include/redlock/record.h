@@ -16,9 +16,7 @@
 extern "C" {
 #endif
 
-struct event_base;
 struct redlock;
-struct redlock_options;
 
 /* What a manager knows of the record. */
 enum redlock_record_state {
@@ -96,104 +94,59 @@ REDLOCK_EXPORT int redlock_get_record(const struct redlock *rl,
 REDLOCK_EXPORT int redlock_get_record_master(const struct redlock *rl, size_t index,
                                              struct redlock_record_master *ret_master);
 
-/* What a change of the masters is doing. */
-enum redlock_change_stage {
-    /* It connects to the masters and to the new one, and reads the record. */
-    REDLOCK_CHANGE_READS = 0,
-    /* It waits for the change before it: until no client relies on the masters of then. */
-    REDLOCK_CHANGE_WAITS = 1,
-    /* It writes the record: a majority of the masters has to agree, and a majority of the new ones.
-     */
-    REDLOCK_CHANGE_WRITES = 2,
-    /* The record is written, and clients follow. The new one votes when wait_ms is over, also if
-     * this process ends. */
-    REDLOCK_CHANGE_SETTLES = 3,
-    /* The new one votes. */
-    REDLOCK_CHANGE_DONE = 4
-};
-
-/* How far a change has come. */
-struct redlock_change_progress {
-    /* sizeof(struct redlock_change_progress) of the library. */
+/* What became of the record on one master. */
+struct redlock_forget_node {
+    /* sizeof(struct redlock_forget_node) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
-    enum redlock_change_stage stage;
-    /* WAITS, SETTLES: for how many milliseconds still, as far as is known. */
-    uint64_t wait_ms;
-    /* Why it does not go on, as a sentence without a full stop; "" for nothing. Lives until the
-     * callback returns. */
+    /* 1: it has no record any more. 0: it may still have one. */
+    int gone;
+    /* 1: it had one until now. */
+    int had;
+    /* Why it may still have one; "" when it has none. */
     const char *error;
 };
 
-struct redlock_change;
-
-/* Called when the stage or the error has changed, and each second while it waits. Inside it you may
- * call redlock_change_cancel(). progress: borrowed. */
-typedef void redlock_change_progress_cb(struct redlock_change *change,
-                                        const struct redlock_change_progress *progress, void *arg);
-
-/* The end; called once, and never after redlock_change_cancel(). The handle is gone.
- *
- * status  0: the new one is a master and votes; REDLOCK_ECONFIG: the list is not that on record;
- *         REDLOCK_ENOQUORUM: there is no record, or timeout_ms is over before a majority has
- * agreed. error says more. Whatever the status, the change may have happened; call again to find
- *         out: what is done is not done twice. */
-typedef void redlock_change_cb(int status, const char *error, void *arg);
-
-/* A server takes the place of a master. Call redlock_change_options_init() first. */
-struct redlock_change_options {
-    /* sizeof(struct redlock_change_options), set by redlock_change_options_init(). */
+/* What became of the record. Everything in it is borrowed: it lives until the callback returns. */
+struct redlock_forget_result {
+    /* sizeof(struct redlock_forget_result) of the library; see rule 10 in redlock/redlock.h. */
     size_t size;
-    /* The index of the master that is replaced, in the nodes of the masters' options. It may be
-     * down, unless there are only one or two masters. */
-    size_t leaves;
-    /* The URI of the server that takes its place, as in options.nodes. It must be empty, or have no
-     * data of another master. */
-    const char *joins;
-    /* How long to try until the record is written: 1 to 86400000, default 60000. The waits for
-     * former changes do not count. */
-    uint32_t timeout_ms;
-    /* May be NULL. */
-    redlock_change_progress_cb *progress_cb;
-    redlock_change_cb *change_cb;
-    void *arg;
+    /* One for each master, in the order of options.nodes. */
+    const struct redlock_forget_node *const *nodes;
+    size_t n_nodes;
+    /* How many masters have none any more. */
+    size_t gone;
 };
 
-/* Like redlock_change_options_init(), for languages that cannot use a C header: writes at most
- * `size` bytes. From any thread. Since 0.1. */
-REDLOCK_EXPORT void redlock_change_options_init_sized(struct redlock_change_options *options,
-                                                      size_t size);
-
-/* Fill *options with the defaults. From any thread. Since 0.1. */
-static inline void redlock_change_options_init(struct redlock_change_options *options)
-{
-    redlock_change_options_init_sized(options, sizeof(*options));
-}
-
-/* Replace a master while clients run.
+/* The end of redlock_forget_record(); called once.
  *
- * The record of the masters gets the new one in the place of the former. Running clients, and such
- * as are started with the former list as long as one of its other masters answers, read the record
- * and connect to the new one with the user, password and TLS settings that they have for the
- * former. Locks that are held stay held. The new one votes when every lock has ended that a client
- * may hold without knowing of the change: after max_ttl_ms, the drift, and 5 s. Only then may the
- * next master be replaced: a change waits for the one before it. See docs/algorithm.md S15, M7.
+ * REDLOCK_OK: no master has the record any more.
  *
- * base     the loop; borrowed until the end.
- * masters  the options of a manager of these masters; copied. Its own manager is not needed.
- * options  what to change; copied.
- * ret      the handle, written on success only.
+ * REDLOCK_ENOQUORUM: some may still have it, and `result` says which. Here all masters are needed.
  *
- * Returns 0; REDLOCK_EINVAL (NULL, a number out of range, `joins` is in the list already, or
- * masters->record is 0); or as redlock_new(), whose masters->error_text says more.
- * From: the loop's thread. Since 0.1. */
-REDLOCK_EXPORT int redlock_change_masters(struct event_base *base,
-                                          const struct redlock_options *masters,
-                                          const struct redlock_change_options *options,
-                                          struct redlock_change **ret_change);
+ * REDLOCK_ECANCELED: the manager was closed. `result` is NULL, and some may still have it. */
+typedef void redlock_forget_cb(const struct redlock_forget_result *result, int status, void *arg);
 
-/* End it without a callback. What was written stays, and others go on with it. From: the loop's
- * thread, callbacks included. Since 0.1. */
-REDLOCK_EXPORT void redlock_change_cancel(struct redlock_change *change);
+/* Delete the record on every master that can be reached: because it is about other masters, or
+ * another max_ttl_ms, than the clients are to have from now on.
+ *
+ * Nothing compares the masters of clients from then on until a client writes a record again, and
+ * two clients that have different ones may hold one lock. So first stop all clients of these
+ * masters, also those with other lists; and start them when this has succeeded. A client that goes
+ * on writes its record again. This manager writes none any more; close it.
+ *
+ * This waits for masters that are being connected, node_timeout_ms at most, and not for those that
+ * are down. The record there stays, and with it what they say to clients. options.record may be 0.
+ *
+ * cb, arg   called once, at the end; cb must not be NULL.
+ *
+ * Returns 0, or an error, and then nothing was sent:
+ *   - REDLOCK_EINVAL for NULL;
+ *   - REDLOCK_ESTATE: the manager is closing;
+ *   - REDLOCK_ELIMIT: 65536 queries and examinations are pending;
+ *   - REDLOCK_ENOMEM; REDLOCK_EFORK.
+ *
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT int redlock_forget_record(struct redlock *rl, redlock_forget_cb *cb, void *arg);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
  *     redlock/list.h      which keys are locked
  *     redlock/history.h   who has had a lock
  *     redlock/record.h    which masters there are, as they have it on record
+ *     redlock/change.h    replaces a master while clients run
  *     redlock/election.h  leader election
  *     redlock/companion.h releases the locks of a program that died
  *     redlock/loop.h      for programs with another event loop
@@ -67,6 +68,7 @@
 #ifndef REDLOCK_H
 #define REDLOCK_H
 
+#include <redlock/change.h>
 #include <redlock/companion.h>
 #include <redlock/election.h>
 #include <redlock/error.h>

@@ -1,6 +1,7 @@
 /* change.c - replaces a master: a manager of its own that puts the new one on record [S15]. */
+#include <redlock/change.h>
 #include <redlock/error.h>
-#include <redlock/record.h>
+#include <redlock/manager.h>
 
 #include <stdio.h>
 #include <string.h>

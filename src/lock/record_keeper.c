@@ -184,7 +184,7 @@ static void release_nodes(struct rlk_record_keeper *k, uint64_t nodes)
 
 static bool is_to_write(const struct rlk_record_keeper *k)
 {
-    return k->verdict.task != RLK_RECORD_NOTHING &&
+    return !k->retired && k->verdict.task != RLK_RECORD_NOTHING &&
            (k->verdict.task != RLK_RECORD_FIRST || k->may_begin);
 }
 
@@ -238,7 +238,7 @@ static void judge(struct rlk_record_keeper *k, uint64_t now_us)
     uint64_t pending = k->verdict.pending;
 
     look_at_nodes(k);
-    k->membership.writes = k->may_begin && k->failures == 0 && !k->rl->closing;
+    k->membership.writes = k->may_begin && k->failures == 0 && !k->rl->closing && !k->retired;
     rlk_membership_judge(&k->membership, now_us, &k->verdict);
     forget_unused(k);
     set_votes(k, had_misfit, now_us);
@@ -263,6 +263,11 @@ void rlk_keeper_begin(struct rlk_record_keeper *k, uint64_t now_us)
         k->may_begin = true;
         judge(k, now_us);
     }
+}
+
+void rlk_keeper_retire(struct rlk_record_keeper *k)
+{
+    k->retired = true;
 }
 
 /* ---- what a master shows ---- */

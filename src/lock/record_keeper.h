@@ -50,6 +50,10 @@ struct rlk_record_keeper {
     void (*judged)(struct rlk_record_keeper *k, uint64_t now_us); /* NULL: nobody wants to know */
     void *judged_arg;
     bool may_begin; /* a lock was asked for: write the first record, if there is none */
+    bool retired;   /* write nothing any more */
+    bool undecided; /* votes do not count yet, but will when every master was tried and we have
+                       written the first record: rounds wait for that */
+    struct rlk_call decided; /* that is over: ask the masters */
     enum rlk_keeper_phase phase;
     struct rlk_ballot ballot; /* of this writing */
     uint64_t asked, promised;
@@ -87,6 +91,8 @@ static inline uint64_t rlk_keeper_pending(const struct rlk_record_keeper *k)
 {
     return k->verdict.pending;
 }
+/* The record is about to be deleted: write it nowhere again. What is known of it stays. */
+void rlk_keeper_retire(struct rlk_record_keeper *k);
 
 /* What differs, as a sentence; "": nothing does. Valid until the next call. */
 const char *rlk_keeper_explain(struct rlk_record_keeper *k);
