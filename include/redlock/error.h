@@ -84,8 +84,10 @@ enum redlock_status {
     REDLOCK_ENOMEM = -302,
     /* The operating system refused random bytes, a timer or a file descriptor. */
     REDLOCK_ESYSTEM = -303,
-    /* Two of the masters are one server at two addresses. That server has one vote only.
-     * redlock_get_node_info() names both addresses. No lock is acquired until the list is fixed;
+    /* The list of masters is wrong, or max_ttl_ms. Either two of the masters are one server at two
+     * addresses, which has one vote only: redlock_get_node_info() names both. Or our masters or our
+     * max_ttl_ms are not those on record: redlock_get_record() says what differs. Then other
+     * clients have others, and two might hold one lock. No lock is acquired until that is fixed;
      * locks that are already held go on. */
     REDLOCK_ECONFIG = -304
 };

@@ -64,7 +64,8 @@ static const char help[] =
     "\n"
     "exit status: that of CMD, or 64 wrong usage, 69 no majority of the masters can be reached,\n"
     "70 internal error, 75 somebody else holds the lock, 76 the lock was lost while CMD ran,\n"
-    "126 CMD cannot be run, 127 CMD was not found, 128+N signal N. See also: man redlock\n";
+    "78 other masters are on record, 126 CMD cannot be run, 127 CMD was not found, 128+N signal\n"
+    "N. See also: man redlock\n";
 
 static int print_version(void)
 {

@@ -143,14 +143,16 @@ static bool is_troubled(const struct cli_candidate *c, const struct redlock_lock
     return failed || !has_majority(c);
 }
 
-static void explain_candidate(const struct cli_candidate *c, const struct redlock_lock *lock)
+/* Nobody is elected until somebody has changed the list of masters: that ends the wait. */
+static void explain_candidate(struct cli_candidate *c, const struct redlock_lock *lock)
 {
-    struct redlock *rl = c->leadership.session->rl;
+    const struct cli_session *session = c->leadership.session;
 
     if (redlock_election_failure(c->leadership.election) == REDLOCK_ECONFIG) {
-        cli_explain_failure(rl, NULL, name_of(c), REDLOCK_ECONFIG);
+        c->refused = cli_explain_failure(session, NULL, name_of(c), REDLOCK_ECONFIG);
+        c->woken = true;
     } else {
-        cli_explain_waiting(rl, lock, name_of(c));
+        cli_explain_waiting(session->rl, lock, name_of(c));
     }
 }
 
@@ -231,8 +233,11 @@ static int wait_until(struct cli_candidate *c, bool *woken)
 
 static int wait_for_leadership(struct cli_candidate *c)
 {
+    int code;
+
     c->woken = c->elected;
-    return wait_until(c, &c->woken);
+    code = wait_until(c, &c->woken);
+    return code == CLI_GO_ON && !c->elected ? c->refused : code;
 }
 
 /* Who wins the lock and is not fit to lead takes it from others, and gives it up. */

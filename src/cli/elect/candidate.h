@@ -29,7 +29,8 @@ struct cli_candidate {
     uint32_t position;  /* the queue position that redlock has said */
     char leader[256];   /* who leads, for messages; "": not known */
     bool elected;
-    bool woken; /* something has happened that ends a wait */
+    int refused; /* what to exit with, because the list of masters is wrong; 0: it is not */
+    bool woken;  /* something has happened that ends a wait */
 };
 
 /* Campaign. Returns the code to exit with. The caller closes the session, which resigns,

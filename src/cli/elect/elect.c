@@ -77,9 +77,9 @@ static const char help_end[] =
     "  redlock elect cron --observe\n"
     "\n"
     "exit status: that of CMD (128+N if signal N ended it), or 76 --once, and leadership\n"
-    "ended while CMD ran, 64 wrong usage, 70 internal error, 126 CMD cannot be run, 127 CMD was "
-    "not\n"
-    "found, 128+N signal N when not leading\n";
+    "ended while CMD ran, 78 the masters or --max-ttl are not those on record (redlock masters),\n"
+    "64 wrong usage, 70 internal error, 126 CMD cannot be run, 127 CMD was not found, 128+N\n"
+    "signal N when not leading\n";
 
 struct elect {
     struct cli_plan plan;

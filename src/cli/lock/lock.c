@@ -71,9 +71,9 @@ static const char help_end[] =
     "  redlock lock from:alice to:bob -- ./transfer.sh\n"
     "\n"
     "exit status: that of CMD (128+N if signal N ended it), or 76 the lock ended while CMD\n"
-    "ran, 75 somebody else holds the lock, 69 no majority of the masters can be reached, 64\n"
-    "wrong usage, 70 internal error, 126 CMD cannot be run, 127 CMD was not found, 128+N\n"
-    "signal N while waiting\n";
+    "ran, 75 somebody else holds the lock, 69 no majority of the masters can be reached, 78\n"
+    "the masters or --max-ttl are not those on record (redlock masters), 64 wrong usage, 70\n"
+    "internal error, 126 CMD cannot be run, 127 CMD was not found, 128+N signal N while waiting\n";
 
 struct lock_args {
     struct cli_take take; /* first, for its options */

@@ -8,7 +8,8 @@ enum cli_exit {
     CLI_GO_ON = -1, /* not an exit code: go on */
 
     CLI_OK = 0,
-    CLI_WARNED = 1,       /* `redlock doctor`: a majority is usable, and something must be fixed */
+    CLI_WARNED = 1,       /* `redlock doctor`: a majority is usable, and something must be fixed;
+                             `redlock masters`: not every master has the record */
     CLI_USAGE = 64,       /* the command line or the configuration is wrong */
     CLI_UNREACHABLE = 69, /* no majority of the masters can be reached */
     CLI_INTERNAL =

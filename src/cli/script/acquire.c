@@ -45,7 +45,8 @@ static const char help_end[] =
     "  redlock release backup --token \"$token\"\n"
     "\n"
     "exit status: 0 acquired, 75 somebody else holds the lock, 69 no majority of the masters\n"
-    "can be reached, 64 wrong usage, 70 internal error, 128+N ended by signal N\n";
+    "can be reached, 78 the masters or --max-ttl are not those on record (redlock masters), 64\n"
+    "wrong usage, 70 internal error, 128+N ended by signal N\n";
 
 /* Print the token, and only then leave the lock to the caller. If that fails, redlock_close()
  * releases the lock. */

@@ -10,6 +10,8 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/session/record.h"
+#include "cli/session/session.h"
 #include "cli/take/found.h"
 #include "cli/take/holder.h"
 
@@ -131,24 +133,31 @@ static int explain_reason(struct redlock *rl, const struct redlock_lock *lock, c
     }
 }
 
-/* The errors of the masters that are not up say what is wrong with the list. */
-static int explain_config(const struct redlock *rl, const char *key, int status)
+/* The errors of the masters that are not up say which server is there twice. */
+static int explain_config(const struct cli_session *session, const char *key)
 {
+    const struct redlock *rl = session->rl;
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t i;
 
-    cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
+    if (cli_record_differs(rl)) {
+        cli_say("cannot acquire '%s': %s", key, cli_record_error(rl));
+        return cli_record_explain(session);
+    }
+    cli_say("cannot acquire '%s': %s", key, redlock_strerror(REDLOCK_ECONFIG));
     for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
         if (info.state != REDLOCK_NODE_UP) {
             cli_node_say(rl, NULL, i);
         }
     }
-    return CLI_USAGE;
+    return CLI_CONFIG;
 }
 
-int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, const char *key,
-                        int status)
+int cli_explain_failure(const struct cli_session *session, const struct redlock_lock *lock,
+                        const char *key, int status)
 {
+    struct redlock *rl = session->rl;
+
     switch (status) {
     case REDLOCK_EDEADLINE:
         return explain_reason(rl, lock, key, redlock_lock_reason(lock), true);
@@ -157,7 +166,7 @@ int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, con
     case REDLOCK_ENOQUORUM:
         return explain_reason(rl, lock, key, status, false);
     case REDLOCK_ECONFIG:
-        return explain_config(rl, key, status);
+        return explain_config(session, key);
     default:
         cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
         return CLI_INTERNAL;

@@ -5,13 +5,14 @@
 #include <stdbool.h>
 
 struct cli_found;
+struct cli_session;
 struct redlock;
 struct redlock_lock;
 
 /* Say why an acquire failed. Call this from its callback, with the callback's `lock` and `status`;
  * for REDLOCK_ECONFIG `lock` may be NULL. Returns the code to exit with. */
-int cli_explain_failure(struct redlock *rl, const struct redlock_lock *lock, const char *key,
-                        int status);
+int cli_explain_failure(const struct cli_session *session, const struct redlock_lock *lock,
+                        const char *key, int status);
 
 /* A lock was refused: say who holds it, who may hold it, or that nobody can. waited: we did. */
 void cli_explain_found(const struct redlock *rl, const struct cli_found *found, const char *key,

@@ -165,7 +165,7 @@ static void fail_attempt(struct attempt *attempt, const struct redlock_lock *loc
         return;
     }
     if (!refused || !take->quiet) {
-        code = cli_explain_failure(attempt->session->rl, lock, take->keys.name, status);
+        code = cli_explain_failure(attempt->session, lock, take->keys.name, status);
     }
     attempt->code = refused ? take->conflict_code : code;
 }

@@ -1,0 +1,228 @@
+/* record.c - texts about the record of the masters, from what the manager knows of it. */
+#include "cli/session/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/say/duration.h"
+#include "cli/say/exit.h"
+#include "cli/say/json.h"
+#include "cli/say/say.h"
+#include "cli/session/node_state.h"
+#include "cli/session/session.h"
+
+const char *cli_record_state(enum redlock_record_state state)
+{
+    switch (state) {
+    case REDLOCK_RECORD_OFF:
+        return "off";
+    case REDLOCK_RECORD_NONE:
+        return "none";
+    case REDLOCK_RECORD_SEEN:
+        return "seen";
+    case REDLOCK_RECORD_AGREED:
+        return "agreed";
+    case REDLOCK_RECORD_OTHER:
+        return "other";
+    }
+    return "unknown";
+}
+
+struct redlock_record_info cli_record_of(const struct redlock *rl)
+{
+    struct redlock_record_info info = {.size = sizeof(info), .error = ""};
+
+    redlock_get_record(rl, &info);
+    return info;
+}
+
+bool cli_record_differs(const struct redlock *rl)
+{
+    return cli_record_of(rl).state == REDLOCK_RECORD_OTHER;
+}
+
+const char *cli_record_error(const struct redlock *rl)
+{
+    return cli_record_of(rl).error;
+}
+
+static const char *say_known(const struct redlock *rl, const struct redlock_record_info *info,
+                             const char *what, char *text)
+{
+    snprintf(text, CLI_RECORD_LINE, "%s: epoch %" PRIu32 ", max-ttl %s, on %zu of %zu masters",
+             what, info->epoch, cli_duration(info->max_ttl_ms), info->shown_by,
+             redlock_node_count(rl));
+    return text;
+}
+
+const char *cli_record_sentence(const struct redlock *rl, char *text)
+{
+    struct redlock_record_info info = cli_record_of(rl);
+
+    switch (info.state) {
+    case REDLOCK_RECORD_OFF:
+        return "it is turned off here (--no-record, REDLOCK_RECORD or the file of masters)";
+    case REDLOCK_RECORD_NONE:
+        return info.readable ? "there is none yet; the first client that acquires a lock writes "
+                               "it, when it reaches all masters"
+               : cli_nodes_up(rl)
+                   ? "no master can show one: their policy is off, or they deny us INFO, EVAL or "
+                     "the key redlock:masters"
+                   : "no master can be reached";
+    case REDLOCK_RECORD_SEEN:
+        return say_known(rl, &info, "not known to be agreed on", text);
+    case REDLOCK_RECORD_AGREED:
+        return say_known(rl, &info, "agreed on", text);
+    case REDLOCK_RECORD_OTHER:
+        snprintf(text, CLI_RECORD_LINE, "it differs: %s", info.error);
+        return text;
+    }
+    return "unknown";
+}
+
+void cli_record_json(FILE *out, const struct redlock *rl)
+{
+    struct redlock_record_info info = cli_record_of(rl);
+    char text[CLI_RECORD_LINE];
+
+    fprintf(out, "{\"state\": \"%s\"", cli_record_state(info.state));
+    cli_json_text(out, "text", cli_record_sentence(rl, text));
+    cli_json_text(out, "error", info.error[0] ? info.error : NULL);
+    cli_json_number(out, "epoch", info.epoch > 0, info.epoch);
+    cli_json_number(out, "max_ttl_ms", info.epoch > 0, info.max_ttl_ms);
+    cli_json_number(out, "shown_by", true, (int64_t)info.shown_by);
+    cli_json_number(out, "readable", true, (int64_t)info.readable);
+    fprintf(out, "}");
+}
+
+/* ---- the entries ---- */
+
+/* The epoch 1 has no newcomers: everybody was there from the start. */
+bool cli_record_is_new(const struct redlock_record_info *info,
+                       const struct redlock_record_master *master)
+{
+    return master->until_epoch == 0 && master->from_epoch == info->epoch && info->epoch > 1;
+}
+
+/* For how long its votes do not count yet; "": they do. */
+static const char *wait_of(const struct redlock_node_info *node, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (node->quarantine_ms == UINT64_MAX) {
+        snprintf(text, size, ", does not vote yet");
+    } else if (node->quarantine_ms > 0) {
+        snprintf(text, size, ", does not vote for another %s", cli_duration(node->quarantine_ms));
+    }
+    return text;
+}
+
+/* On record an address may have " on MACHINE" behind it. */
+static bool is_name(const char *address, const char *name)
+{
+    size_t len = strlen(name);
+
+    return strncmp(address, name, len) == 0 && (!address[len] || address[len] == ' ');
+}
+
+static const char *say_master(const struct redlock *rl, const struct redlock_record_info *info,
+                              const struct redlock_record_master *m, char *text)
+{
+    struct redlock_node_info node = {.size = sizeof(node), .name = ""};
+    bool ours = m->node >= 0 && redlock_get_node_info(rl, (size_t)m->node, &node) == 0;
+    bool renamed = ours && !is_name(m->address, node.name);
+    char wait[80] = "";
+
+    if (ours && cli_record_is_new(info, m)) {
+        wait_of(&node, wait, sizeof(wait));
+    }
+    snprintf(text, CLI_RECORD_LINE, "%s  since epoch %" PRIu32 "%s%s%s", m->address, m->from_epoch,
+             wait, renamed ? ", here " : "", renamed ? node.name : "");
+    return text;
+}
+
+const char *cli_record_entry(const struct redlock *rl, size_t index, char *text)
+{
+    struct redlock_record_info info = cli_record_of(rl);
+    struct redlock_record_master m = {.size = sizeof(m)};
+
+    if (redlock_get_record_master(rl, index, &m) != 0) {
+        return NULL;
+    }
+    if (m.until_epoch == 0) {
+        return say_master(rl, &info, &m, text);
+    }
+    snprintf(text, CLI_RECORD_LINE, "%s  no master since epoch %" PRIu32 "%s", m.address,
+             m.until_epoch, m.lost ? ", because it lost its data" : "");
+    return text;
+}
+
+/* ---- our masters ---- */
+
+static bool is_on_record(const struct redlock *rl, size_t node)
+{
+    struct redlock_record_master m = {.size = sizeof(m)};
+    size_t i;
+
+    for (i = 0; redlock_get_record_master(rl, i, &m) == 0; i++) {
+        if (m.until_epoch == 0 && m.node == (int)node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *cli_record_ours(const struct redlock *rl, size_t index, char *text)
+{
+    struct redlock_node_info node = {.size = sizeof(node)};
+
+    if (redlock_get_node_info(rl, index, &node) != 0) {
+        return NULL;
+    }
+    snprintf(text, CLI_RECORD_LINE, "%s%s", node.name,
+             is_on_record(rl, index)         ? ""
+             : node.state == REDLOCK_NODE_UP ? "  not on record"
+                                             : "  not connected, so it may be on record or not");
+    return text;
+}
+
+const char *cli_record_source(const struct cli_session *session, char *text)
+{
+    snprintf(text, CLI_RECORD_LINE, "by %s, max-ttl %s", session->settings.nodes.from,
+             cli_duration(session->max_ttl_ms));
+    return text;
+}
+
+/* ---- what differs ---- */
+
+void cli_record_advise(void)
+{
+    cli_say_more("Clients with different masters, or another max-ttl, could hold one lock at the "
+                 "same time, so nothing is acquired here.");
+    cli_say_more("If the record is right, correct the list of masters or the max-ttl here.");
+    cli_say_more("If the record is wrong, stop all clients of these masters, run redlock masters "
+                 "forget, and start them again.");
+}
+
+int cli_record_explain(const struct cli_session *session)
+{
+    const struct redlock *rl = session->rl;
+    struct redlock_record_info info = cli_record_of(rl);
+    char text[CLI_RECORD_LINE];
+    const char *line;
+    size_t i;
+
+    cli_say_more("On record (epoch %" PRIu32 ", max-ttl %s):", info.epoch,
+                 cli_duration(info.max_ttl_ms));
+    for (i = 0; (line = cli_record_entry(rl, i, text)); i++) {
+        cli_say_more("  %s", line);
+    }
+    cli_say_more("Given here (%s):", cli_record_source(session, text));
+    for (i = 0; (line = cli_record_ours(rl, i, text)); i++) {
+        cli_say_more("  %s", line);
+    }
+    cli_record_advise();
+    return CLI_CONFIG;
+}

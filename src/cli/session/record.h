@@ -1,0 +1,57 @@
+/* record.h - what the masters have on record about themselves, and what differs here. */
+#ifndef CLI_SESSION_RECORD_H
+#define CLI_SESSION_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <redlock/record.h>
+
+struct cli_session;
+struct redlock;
+
+/* Enough for a line about a master. */
+#define CLI_RECORD_LINE 1024
+
+/* "none", "agreed" and so on. */
+const char *cli_record_state(enum redlock_record_state state);
+
+/* What is known of the record. */
+struct redlock_record_info cli_record_of(const struct redlock *rl);
+
+/* Our masters or --max-ttl are not those on record. */
+bool cli_record_differs(const struct redlock *rl);
+
+/* What differs: a sentence without a full stop; "": nothing. */
+const char *cli_record_error(const struct redlock *rl);
+
+/* A sentence about the state of the record without a full stop, which begins with a lower-case
+ * letter. Returns `text`, of CLI_RECORD_LINE bytes. */
+const char *cli_record_sentence(const struct redlock *rl, char *text);
+
+/* The master is one since the last change, in which a master that lost its data was replaced. */
+bool cli_record_is_new(const struct redlock_record_info *info,
+                       const struct redlock_record_master *master);
+
+/* A line about an entry of the record. Returns `text`, of CLI_RECORD_LINE bytes; NULL: there is no
+ * such entry. */
+const char *cli_record_entry(const struct redlock *rl, size_t index, char *text);
+
+/* A line about one of our masters: its name, and whether it is on record. NULL: there is no such
+ * master. */
+const char *cli_record_ours(const struct redlock *rl, size_t index, char *text);
+
+/* Write the state of the record as a JSON object, without the masters. */
+void cli_record_json(FILE *out, const struct redlock *rl);
+
+/* Where the masters are named here, and --max-ttl: "by --nodes, --max-ttl 10 s". */
+const char *cli_record_source(const struct cli_session *session, char *text);
+
+/* Our masters are not those on record: print both lists, and what to do. Returns CLI_CONFIG. */
+int cli_record_explain(const struct cli_session *session);
+
+/* What to do, without the lists. */
+void cli_record_advise(void);
+
+#endif
