@@ -20,7 +20,7 @@
 static const struct cli_subcommand *const subcommands[] = {
     &cli_lock,  &cli_acquire,  &cli_extend,    &cli_release, &cli_status,   &cli_list,
     &cli_nodes, &cli_doctor,   &cli_sandbox,   &cli_elect,   &cli_exporter, &cli_web,
-    &cli_break, &cli_transfer, &cli_companion, &cli_history,
+    &cli_break, &cli_transfer, &cli_companion, &cli_history, &cli_masters,
 };
 
 static const char help[] =
@@ -41,6 +41,7 @@ static const char help[] =
     "  redlock list [PREFIX]                show all locks, and who holds them\n"
     "  redlock history KEY                  show who has had a lock, from the audit streams\n"
     "  redlock nodes                        show the state of each master\n"
+    "  redlock masters                      show which masters are on record, or forget them\n"
     "  redlock doctor                       find what is wrong with the masters, and the fix\n"
     "  redlock exporter [KEY...]            serve metrics for Prometheus\n"
     "  redlock web [KEY...]                 serve a web dashboard: masters, locks and leaders\n"

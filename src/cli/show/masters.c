@@ -1,0 +1,234 @@
+/* masters.c - redlock masters: shows which masters are on record, or deletes the record.
+ *
+ * To show it, nothing is sent: the manager reads the record when it connects, and it writes a
+ * record again where it is missing, as every client does.
+ */
+#include "cli/show/masters.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <redlock/redlock.h>
+
+#include "cli/args/args.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/session/node_state.h"
+#include "cli/session/record.h"
+#include "cli/session/session.h"
+#include "cli/session/settle.h"
+
+static const char help[] =
+    "usage: redlock masters [--json] [OPTION...]\n"
+    "       redlock masters forget [--yes] [OPTION...]\n"
+    "\n"
+    "Show what the masters have on record about themselves: which masters there are, the longest\n"
+    "--ttl, and since which epoch (the epoch counts the changes); which of them do not vote yet;\n"
+    "on how many masters the record is; and what differs from the masters that are listed here.\n"
+    "A client whose masters or --max-ttl are not those on record acquires nothing.\n"
+    "\n"
+    "forget deletes the record on each master that can be reached, because the clients are to\n"
+    "have other masters or another --max-ttl. Stop all clients of these masters first: one that\n"
+    "goes on writes its record again. The first client that is started after it writes a new one.\n"
+    "\n"
+    "  --json              print a JSON object\n"
+    "  --yes               forget: do not ask\n";
+
+static const char help_end[] =
+    "\n"
+    "examples:\n"
+    "  redlock masters\n"
+    "  redlock masters --json | jq -r '.masters[].address'\n"
+    "  redlock masters forget\n"
+    "\n"
+    "exit status: 0 agreed on and on all masters, or forgotten by all of them, 1 there is no\n"
+    "record, or it is not on all masters, 78 our masters or --max-ttl are not those on record,\n"
+    "69 no master can be reached, or some may still have it, 64 wrong usage, 70 internal error\n";
+
+struct masters {
+    bool json, yes;
+    bool forgets;
+    struct cli_session *session;
+    bool done;
+    int code;
+};
+
+static const struct cli_option options[] = {
+    {"json", CLI_FLAG, .field = offsetof(struct masters, json)},
+    {"yes", CLI_FLAG, .field = offsetof(struct masters, yes)},
+    {.name = NULL}};
+
+/* ---- showing it ---- */
+
+static int judge_record(const struct redlock *rl)
+{
+    struct redlock_record_info info = cli_record_of(rl);
+
+    if (info.state == REDLOCK_RECORD_OTHER) {
+        return CLI_CONFIG;
+    }
+    if (info.state != REDLOCK_RECORD_OFF && cli_nodes_up(rl) == 0) {
+        return CLI_UNREACHABLE;
+    }
+    return info.state == REDLOCK_RECORD_AGREED && info.shown_by == redlock_node_count(rl)
+               ? CLI_OK
+               : CLI_WARNED;
+}
+
+static void say_masters(const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i;
+
+    cli_say("no master can be reached:");
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        cli_node_say(rl, NULL, i);
+    }
+}
+
+static int show_record(const struct masters *m)
+{
+    int code = judge_record(m->session->rl);
+
+    if (m->json) {
+        cli_masters_json_print(m->session);
+    } else {
+        cli_masters_text_print(m->session);
+    }
+    if (cli_say_flush() != CLI_OK) {
+        return CLI_INTERNAL;
+    }
+    if (code == CLI_CONFIG) {
+        cli_say("%s", cli_record_error(m->session->rl));
+        cli_record_advise();
+    } else if (code == CLI_UNREACHABLE) {
+        say_masters(m->session->rl);
+    }
+    return code;
+}
+
+/* ---- forgetting it ---- */
+
+static int explain_remaining(const struct masters *m, const struct redlock_forget_result *r)
+{
+    size_t i;
+
+    cli_say("%zu of %zu masters may still have the record:", r->n_nodes - r->gone, r->n_nodes);
+    for (i = 0; i < r->n_nodes; i++) {
+        if (!r->nodes[i]->gone) {
+            cli_say_more("%s  %s", cli_node_name(m->session->rl, i), r->nodes[i]->error);
+        }
+    }
+    cli_say_more("Clients that reach one of these get exit status 78, unless they have the masters "
+                 "on record there. Run this again when they can be reached.");
+    return CLI_UNREACHABLE;
+}
+
+static int explain_forgotten(const struct redlock_forget_result *r)
+{
+    size_t had = 0, i;
+
+    for (i = 0; i < r->n_nodes; i++) {
+        had += r->nodes[i]->had != 0;
+    }
+    cli_say("no master has a record now; %zu of %zu had one. The next client that acquires a lock "
+            "and reaches all masters writes a new one",
+            had, r->n_nodes);
+    return CLI_OK;
+}
+
+static void on_forgotten(const struct redlock_forget_result *result, int status, void *arg)
+{
+    struct masters *m = arg;
+
+    m->done = true;
+    switch (status) {
+    case REDLOCK_OK:
+        m->code = explain_forgotten(result);
+        return;
+    case REDLOCK_ENOQUORUM:
+        m->code = explain_remaining(m, result);
+        return;
+    default:
+        cli_say("cannot forget the record: %s", redlock_strerror(status));
+        m->code = CLI_INTERNAL;
+        return;
+    }
+}
+
+static bool reads_yes(void)
+{
+    char line[16];
+
+    return fgets(line, sizeof(line), stdin) && strcmp(line, "yes\n") == 0;
+}
+
+static int ask_user(void)
+{
+    cli_say("this deletes the record of the masters on each of them");
+    cli_say_more("Until a client has written a new one, nobody notices that two clients have "
+                 "different masters, and both may hold one lock.");
+    cli_say_more("Stop all clients of these masters first, also those with other lists: one that "
+                 "goes on writes its record again.");
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+        return cli_say_usage("masters", "to forget the record without being asked, use --yes");
+    }
+    cli_say_more("Type yes to forget the record:");
+    if (!reads_yes()) {
+        cli_say("nothing was changed");
+        return CLI_WARNED;
+    }
+    return CLI_GO_ON;
+}
+
+static int forget_record(struct masters *m)
+{
+    int code = m->yes ? CLI_GO_ON : ask_user();
+
+    return code == CLI_GO_ON
+               ? cli_session_await(m->session,
+                                   redlock_forget_record(m->session->rl, on_forgotten, m),
+                                   "the record", &m->done, &m->code)
+               : code;
+}
+
+/* ---- the command ---- */
+
+static int run_masters(void *arg, struct cli_session *session, struct cli_signals *signals)
+{
+    struct masters *m = arg;
+    struct cli_settling settling;
+    int code = cli_settle(session, &settling);
+
+    (void)signals;
+    m->session = session;
+    if (code != CLI_GO_ON) {
+        return code;
+    }
+    return m->forgets ? forget_record(m) : show_record(m);
+}
+
+static int read_masters(struct cli_args *args, int argc, char **argv)
+{
+    struct masters *m = args->arg;
+
+    if (optind < argc && strcmp(argv[optind], "forget") == 0) {
+        m->forgets = true;
+        optind++;
+    }
+    if (m->yes && !m->forgets) {
+        return cli_say_usage("masters", "--yes is for redlock masters forget");
+    }
+    if (m->json && m->forgets) {
+        return cli_say_usage("masters", "forget prints nothing, so --json is not for it");
+    }
+    return cli_args_end("masters", argc, argv);
+}
+
+const struct cli_subcommand cli_masters = {.name = "masters",
+                                           .help = {help, help_end},
+                                           .options = {options},
+                                           .usual = {.size = sizeof(struct masters)},
+                                           .calls = {.run = run_masters, .read = read_masters}};

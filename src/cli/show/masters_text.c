@@ -1,0 +1,50 @@
+/* masters_text.c - prints the record for people: its state, its entries, and what differs here. */
+#include "cli/show/masters.h"
+
+#include <inttypes.h>
+
+#include "cli/say/duration.h"
+#include "cli/say/say.h"
+#include "cli/session/record.h"
+#include "cli/session/session.h"
+
+static void print_entries(const struct redlock *rl)
+{
+    char text[CLI_RECORD_LINE];
+    const char *line;
+    size_t i;
+
+    for (i = 0; (line = cli_record_entry(rl, i, text)); i++) {
+        cli_say_out("%s\n", line);
+    }
+}
+
+static void print_ours(const struct cli_session *session)
+{
+    char text[CLI_RECORD_LINE];
+    const char *line;
+    size_t i;
+
+    cli_say_out("\n");
+    cli_say_out("Given here (%s):\n", cli_record_source(session, text));
+    for (i = 0; (line = cli_record_ours(session->rl, i, text)); i++) {
+        cli_say_out("%s\n", line);
+    }
+}
+
+void cli_masters_text_print(const struct cli_session *session)
+{
+    struct redlock_record_info info = cli_record_of(session->rl);
+    char text[CLI_RECORD_LINE];
+
+    cli_say_out("record of the masters: %s\n", cli_record_sentence(session->rl, text));
+    if (info.state == REDLOCK_RECORD_OTHER && info.epoch > 0) {
+        cli_say_out("\n");
+        cli_say_out("On record (epoch %" PRIu32 ", max-ttl %s):\n", info.epoch,
+                    cli_duration(info.max_ttl_ms));
+    }
+    print_entries(session->rl);
+    if (info.state == REDLOCK_RECORD_OTHER) {
+        print_ours(session);
+    }
+}
