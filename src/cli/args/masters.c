@@ -50,6 +50,11 @@ const struct cli_setting_row cli_settings[] = {
                    .value = "[=N]",
                    .help = "write to the audit stream, and keep its last N entries (default 0:\n"
                            "write none; N: 10000; $)"},
+    [CLI_RECORD] = {"no-record", "REDLOCK_RECORD", CLI_SETTING_SWITCH, .in_file = true,
+                    .in_file_as = "record", .has_no_value = true, FIELD(record), .usual = "no",
+                    .value = "",
+                    .help = "neither write nor compare the record of the masters ($=0; see\n"
+                            "redlock masters)"},
     [CLI_CACERT] = {"cacert", "REDLOCK_TLS_CACERT", CLI_SETTING_FILE, .in_file = true,
                     .of_these = true, FIELD(tls_cacert), .value = " FILE",
                     .help = "the CAs that sign the certificates of rediss:// masters (default:\n"

@@ -52,7 +52,7 @@ static int take_value(const char *path, unsigned number, enum cli_setting settin
                       struct cli_config *config)
 {
     if (config->values[setting]) {
-        cli_say("%s:%u: %s is given twice: see line %u", path, number, cli_settings[setting].name,
+        cli_say("%s:%u: %s is given twice: see line %u", path, number, cli_setting_in_file(setting),
                 config->value_lines[setting]);
         return CLI_USAGE;
     }
@@ -70,9 +70,11 @@ static int refuse_name(const char *path, unsigned number, const char *name)
     while (!cli_settings[--last].in_file) {
     }
     for (i = 0; i <= last; i++) {
-        if (cli_settings[i].in_file) {
+        const char *in_file = cli_setting_in_file((enum cli_setting)i);
+
+        if (in_file) {
             strcat(known, !known[0] ? "" : i < last ? ", " : " or ");
-            strcat(known, cli_settings[i].name);
+            strcat(known, in_file);
         }
     }
     cli_say("%s:%u: unknown setting '%s': write %s, or the URIs of masters", path, number, name,
@@ -86,7 +88,9 @@ static int take_named(const char *path, unsigned number, const char *name, char 
     int i;
 
     for (i = 0; i < CLI_SETTINGS; i++) {
-        if (cli_settings[i].in_file && strcmp(name, cli_settings[i].name) == 0) {
+        const char *in_file = cli_setting_in_file((enum cli_setting)i);
+
+        if (in_file && strcmp(name, in_file) == 0) {
             return take_value(path, number, (enum cli_setting)i, value, config);
         }
     }

@@ -136,6 +136,8 @@ static int set_value(const struct cli_setting_row *row, const struct redlock_opt
         return cli_environment_put(row->variable, text);
     case CLI_SETTING_WORD:
         return cli_environment_put(row->variable, row->words[*(const int *)field]);
+    case CLI_SETTING_SWITCH:
+        return cli_environment_put(row->variable, *(const int *)field ? "1" : "0");
     case CLI_SETTING_OWN:
         break;
     }

@@ -40,7 +40,7 @@ static struct value look_up(enum cli_setting setting, const struct cli_args *arg
         snprintf(value.from, sizeof(value.from), "%s", row->variable);
     } else if ((value.text = nodes->config.values[setting])) {
         snprintf(value.from, sizeof(value.from), "%s:%u: %s", nodes->path,
-                 nodes->config.value_lines[setting], row->name);
+                 nodes->config.value_lines[setting], cli_setting_in_file(setting));
     }
     return value;
 }
@@ -59,6 +59,18 @@ static int take_word(const char *command, const struct cli_setting_row *row,
     }
     return cli_say_usage(command, "%s '%s' is unknown: it must be %s", value->from, value->text,
                          row->expected);
+}
+
+static int take_switch(const char *command, const struct value *value, int *ret_on)
+{
+    bool on = strcmp(value->text, "yes") == 0 || strcmp(value->text, "1") == 0;
+
+    if (!on && strcmp(value->text, "no") != 0 && strcmp(value->text, "0") != 0) {
+        return cli_say_usage(command, "%s '%s' is unknown: it must be yes or 1, no or 0",
+                             value->from, value->text);
+    }
+    *ret_on = on;
+    return CLI_GO_ON;
 }
 
 static int take_text(const char *command, const struct cli_setting_row *row,
@@ -94,6 +106,8 @@ static int find_value(const struct cli_args *args, enum cli_setting setting,
                                field);
     case CLI_SETTING_WORD:
         return take_word(command, row, &value, field);
+    case CLI_SETTING_SWITCH:
+        return take_switch(command, &value, field);
     case CLI_SETTING_NAME:
     case CLI_SETTING_FILE:
         *(const char **)field = value.text[0] ? value.text : NULL;
