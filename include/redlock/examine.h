@@ -86,16 +86,19 @@ enum redlock_finding_kind {
     REDLOCK_FOUND_UNVERIFIED = 23, /* its certificate is not verified */
     REDLOCK_FOUND_SUBSCRIBER = 24, /* the second connection, over which it wakes us, fails */
     REDLOCK_FOUND_SEVERAL = 25,    /* its name has several addresses, perhaps of several servers */
+    REDLOCK_FOUND_UNRECORDED = 26, /* it denies us its record of the masters */
     /* About all masters. */
-    REDLOCK_FOUND_NO_MAJORITY = 50, /* too few masters are usable */
-    REDLOCK_FOUND_NOT_YET = 51,     /* enough are usable, but too few of them vote yet */
-    REDLOCK_FOUND_NO_SPARE = 52,    /* no other master may fail */
-    REDLOCK_FOUND_FEW = 53,         /* one or two masters: none of them may ever fail */
-    REDLOCK_FOUND_EVEN = 54,        /* the number of masters is even */
-    REDLOCK_FOUND_CLOCKS = 55,      /* the masters' clocks differ */
-    REDLOCK_FOUND_OWN_CLOCK = 56,   /* the clock of this machine differs from theirs */
-    REDLOCK_FOUND_POLICIES = 57,    /* the masters do not all have the same quarantine policy */
-    REDLOCK_FOUND_SAME_SERVERS = 58 /* a server is listed twice: no lock can be acquired */
+    REDLOCK_FOUND_NO_MAJORITY = 50,  /* too few masters are usable */
+    REDLOCK_FOUND_NOT_YET = 51,      /* enough are usable, but too few of them vote yet */
+    REDLOCK_FOUND_NO_SPARE = 52,     /* no other master may fail */
+    REDLOCK_FOUND_FEW = 53,          /* one or two masters: none of them may ever fail */
+    REDLOCK_FOUND_EVEN = 54,         /* the number of masters is even */
+    REDLOCK_FOUND_CLOCKS = 55,       /* the masters' clocks differ */
+    REDLOCK_FOUND_OWN_CLOCK = 56,    /* the clock of this machine differs from theirs */
+    REDLOCK_FOUND_POLICIES = 57,     /* the masters do not all have the same quarantine policy */
+    REDLOCK_FOUND_SAME_SERVERS = 58, /* a server is listed twice: no lock can be acquired */
+    REDLOCK_FOUND_RECORD = 59 /* our masters are not those on record: no lock can be acquired; or
+                               * the record is not on all masters */
 };
 
 /* What was found, and what to do about it. */
@@ -203,6 +206,9 @@ struct redlock_examined {
     const char *addresses;
     /* As in struct redlock_node_info. Since 0.1. */
     int quarantine_ends;
+    /* 1: it denies us its record of the masters, the key key_prefix + "redlock:masters". Since 0.1.
+     */
+    int record_denied;
 };
 
 /* The result of an examination. Everything in it is borrowed: it lives until the callback
@@ -237,7 +243,7 @@ struct redlock_report {
  *
  * REDLOCK_ENOQUORUM: no majority is usable.
  *
- * REDLOCK_ECONFIG: a server is listed twice.
+ * REDLOCK_ECONFIG: a server is listed twice, or our masters or max_ttl_ms are not those on record.
  *
  * REDLOCK_ECANCELED: the manager was closed. `report` is NULL; with the other three there is a
  * report. */

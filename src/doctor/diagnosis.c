@@ -108,13 +108,15 @@ static bool is_explained(const struct redlock_examined *x)
             judge_commands(x->denied | x->missing) == REDLOCK_UNUSABLE);
 }
 
-static void judge_quarantine(const struct redlock_examined *x, struct rlk_notes *notes)
+static void judge_quarantine(const struct redlock_examined *x,
+                             const struct rlk_diagnosis_context *context, struct rlk_notes *notes)
 {
     if (x->quarantine_ms == 0 || is_explained(x)) {
         return;
     }
     rlk_note_as(notes, REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE,
-                x->quarantine_ms == UINT64_MAX && !x->quarantine_ends
+                context->record_differs ? "See the finding about the record of the masters."
+                : x->quarantine_ms == UINT64_MAX && !x->quarantine_ends
                     ? "Fix the cause that this finding names."
                     : "Wait; or use quarantine=lenient, if no lock from before can still be held.",
                 "%s", x->error[0] ? x->error : "does not vote yet");
@@ -274,6 +276,20 @@ static void judge_keys(const struct redlock_examined *x,
         context->key_prefix, prefix ? "" : ", so nobody can see whether it lost its data");
 }
 
+/* Who may use none of our keys cannot read this one either. */
+static void judge_record_key(const struct redlock_examined *x,
+                             const struct rlk_diagnosis_context *context, struct rlk_notes *notes)
+{
+    if (x->record_denied && !x->keys_denied && !x->database_denied) {
+        rlk_note_as(notes, REDLOCK_FOUND_UNRECORDED, REDLOCK_WARNING,
+                    rlk_notes_text(notes, "ACL SETUSER %.60s ~%.100sredlock:masters", x->user,
+                                   context->key_prefix),
+                    "denies the user %.60s the key %.100sredlock:masters, so it shows nobody which "
+                    "masters are on record",
+                    x->user, context->key_prefix);
+    }
+}
+
 /* A denied database refuses every command, so nothing is known about keys. */
 static void judge_database(const struct redlock_examined *x, struct rlk_notes *notes)
 {
@@ -318,8 +334,9 @@ void rlk_diagnose_node(const struct redlock_examined *x, const struct rlk_troubl
     judge_trouble(trouble, RLK_TROUBLE_MARK_SPOILT, notes);
     judge_rights(x, notes);
     judge_keys(x, context, notes);
+    judge_record_key(x, context, notes);
     judge_database(x, notes);
-    judge_quarantine(x, notes);
+    judge_quarantine(x, context, notes);
     judge_memory(x, notes);
     judge_disk(x, notes);
     judge_replicas(x, notes);

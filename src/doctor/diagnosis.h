@@ -5,7 +5,10 @@
 #ifndef RLK_DOCTOR_DIAGNOSIS_H
 #define RLK_DOCTOR_DIAGNOSIS_H
 
+#include <stdbool.h>
+
 #include <redlock/examine.h>
+#include <redlock/record.h>
 
 #include "doctor/notes.h"
 #include "node/trouble.h"
@@ -14,6 +17,14 @@
 struct rlk_diagnosis_context {
     const char *key_prefix;
     uint64_t node_timeout_us;
+    bool record_differs; /* our masters are not those on record: a finding about all says so */
+};
+
+/* The record of the masters, and what differs from it [S15]. */
+struct rlk_diagnosis_record {
+    struct redlock_record_info info;
+    uint32_t max_ttl_ms;          /* ours */
+    const char *on_record, *here; /* the masters: lists of names */
 };
 
 /* Diagnose one master. `trouble` is what the sentence in x->error is made from. Overwrites *notes.
@@ -24,6 +35,7 @@ void rlk_diagnose_node(const struct redlock_examined *x, const struct rlk_troubl
 
 /* Diagnose all masters together. Each of them must have its verdict, and the report its findings.
  * Also sets quorum, voting and usable of the report. */
-void rlk_diagnose_set(struct redlock_report *report, struct rlk_notes *notes);
+void rlk_diagnose_set(struct redlock_report *report, const struct rlk_diagnosis_record *record,
+                      struct rlk_notes *notes);
 
 #endif

@@ -150,6 +150,25 @@ static void judge_policies(const struct redlock_report *r, struct rlk_notes *not
     }
 }
 
+/* A master that cannot show it has a finding of its own. */
+static void judge_record(const struct rlk_diagnosis_record *r, struct rlk_notes *notes)
+{
+    const struct redlock_record_info *info = &r->info;
+
+    if (info->state == REDLOCK_RECORD_OTHER) {
+        rlk_note(notes, REDLOCK_FOUND_RECORD,
+                 "No lock can be acquired: %s. On record (max_ttl %u ms): %s. Given here (max_ttl "
+                 "%u ms): %s",
+                 info->error, info->max_ttl_ms, r->on_record, r->max_ttl_ms, r->here);
+    } else if (info->epoch > 0 && info->shown_by < info->readable) {
+        rlk_note_as(notes, REDLOCK_FOUND_RECORD, REDLOCK_WARNING,
+                    "Start a client: it writes the record where it is missing.",
+                    "The record of the masters is on %zu of the %zu that can show it: a client "
+                    "that reaches only the others does not see it",
+                    info->shown_by, info->readable);
+    }
+}
+
 static bool has_duplicates(const struct redlock_report *r)
 {
     size_t i;
@@ -162,16 +181,18 @@ static bool has_duplicates(const struct redlock_report *r)
     return false;
 }
 
-void rlk_diagnose_set(struct redlock_report *report, struct rlk_notes *notes)
+void rlk_diagnose_set(struct redlock_report *report, const struct rlk_diagnosis_record *record,
+                      struct rlk_notes *notes)
 {
     rlk_notes_begin(notes, -1);
     count_votes(report);
     if (has_duplicates(report)) {
         rlk_note(notes, REDLOCK_FOUND_SAME_SERVERS,
                  "No lock can be acquired as long as a server is listed twice");
-    } else {
+    } else if (record->info.state != REDLOCK_RECORD_OTHER) {
         judge_majority(report, notes);
     }
+    judge_record(record, notes);
     judge_number(report, notes);
     judge_clocks(report, notes);
     judge_own_clock(report, notes);

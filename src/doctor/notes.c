@@ -61,6 +61,7 @@ static const struct rlk_finding_row rows[] = {
                                   "Fix the cause that this finding names; until then waiters poll "
                                   "this master."},
     [REDLOCK_FOUND_SEVERAL] = {.code = "several-addresses", .severity = REDLOCK_WARNING},
+    [REDLOCK_FOUND_UNRECORDED] = {.code = "unrecorded", .severity = REDLOCK_WARNING},
     [REDLOCK_FOUND_NO_MAJORITY] = {"no-majority", REDLOCK_UNUSABLE, FIX_UNUSABLE},
     [REDLOCK_FOUND_NOT_YET] = {"not-yet", REDLOCK_NO_VOTE,
                                "Wait, or see the findings about each master."},
@@ -75,6 +76,10 @@ static const struct rlk_finding_row rows[] = {
                                 "policies."},
     [REDLOCK_FOUND_SAME_SERVERS] = {"same-servers", REDLOCK_UNUSABLE,
                                     "List each master once, under one address."},
+    [REDLOCK_FOUND_RECORD] = {"record", REDLOCK_UNUSABLE,
+                              "Correct the list of masters or max_ttl here. If the record is "
+                              "wrong, stop all clients of these masters, run redlock masters "
+                              "forget, and start them again."},
 };
 
 const struct rlk_finding_row *rlk_finding_row(enum redlock_finding_kind kind)

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include <redlock/error.h>
+#include <redlock/record.h>
 
 #include "base/alloc.h"
+#include "base/mask.h"
 #include "base/time.h"
 #include "doctor/diagnosis.h"
 #include "doctor/rights.h"
@@ -108,7 +110,8 @@ static void describe_node(struct rlk_report *r, struct redlock *rl, unsigned nod
                                    .quarantine_ms = info.quarantine_ms,
                                    .tls = info.tls,
                                    .addresses = rl->nodes[node].several,
-                                   .quarantine_ends = info.quarantine_ends};
+                                   .quarantine_ends = info.quarantine_ends,
+                                   .record_denied = (rl->record.denied & rlk_mask_bit(node)) != 0};
     x->policy = (enum redlock_quarantine)rlk_options_quarantine_policy(&rl->options, node);
     rlk_checkup_write(&part->checkup, x);
     write_acl(part, rl, node, x);
@@ -170,6 +173,37 @@ static void compare_own_clock(struct rlk_report *r)
     r->public.clock_error_us = n ? error_us : UINT64_MAX;
 }
 
+/* ---- the record ---- */
+
+/* As much as there is room for. */
+static void append_name(char *list, size_t size, const char *name)
+{
+    size_t used = strlen(list);
+
+    snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+static void describe_record(struct rlk_report *r, const struct redlock *rl)
+{
+    struct redlock_record_master m = {.size = sizeof(m)};
+    size_t i;
+
+    r->on_record[0] = r->here[0] = '\0';
+    r->record = (struct rlk_diagnosis_record){.info.size = sizeof(r->record.info),
+                                              .max_ttl_ms = rl->options.max_ttl_ms,
+                                              .on_record = r->on_record,
+                                              .here = r->here};
+    redlock_get_record(rl, &r->record.info);
+    for (i = 0; redlock_get_record_master(rl, i, &m) == 0; i++) {
+        if (m.until_epoch == 0) {
+            append_name(r->on_record, sizeof(r->on_record), m.address);
+        }
+    }
+    for (i = 0; i < r->public.n_nodes; i++) {
+        append_name(r->here, sizeof(r->here), r->nodes[i].name);
+    }
+}
+
 /* ---- the verdicts ---- */
 
 static void collect_notes(struct rlk_report *r, const struct rlk_notes *notes)
@@ -187,7 +221,9 @@ static void collect_notes(struct rlk_report *r, const struct rlk_notes *notes)
 static void judge_all(struct rlk_report *r, const struct redlock *rl)
 {
     const struct rlk_diagnosis_context context = {.key_prefix = rl->options.key_prefix,
-                                                  .node_timeout_us = rl->options.node_timeout_us};
+                                                  .node_timeout_us = rl->options.node_timeout_us,
+                                                  .record_differs =
+                                                      r->record.info.state == REDLOCK_RECORD_OTHER};
     unsigned i;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
@@ -197,7 +233,7 @@ static void judge_all(struct rlk_report *r, const struct redlock *rl)
         r->nodes[i].verdict = notes->worst;
         collect_notes(r, notes);
     }
-    rlk_diagnose_set(&r->public, &r->notes);
+    rlk_diagnose_set(&r->public, &r->record, &r->notes);
     collect_notes(r, &r->notes);
 }
 
@@ -209,6 +245,9 @@ static int status_of(const struct rlk_report *r)
         if (r->notes.finding[i].kind == REDLOCK_FOUND_SAME_SERVERS) {
             return REDLOCK_ECONFIG;
         }
+    }
+    if (r->record.info.state == REDLOCK_RECORD_OTHER) {
+        return REDLOCK_ECONFIG;
     }
     return r->public.usable >= r->public.quorum ? 0 : REDLOCK_ENOQUORUM;
 }
@@ -222,6 +261,7 @@ int rlk_report_make(struct rlk_report *r, struct redlock *rl)
     }
     compare_clocks(r, rl);
     compare_own_clock(r);
+    describe_record(r, rl);
     judge_all(r, rl);
     return status_of(r);
 }

@@ -7,6 +7,7 @@
 #include <redlock/examine.h>
 
 #include "core/clocks.h"
+#include "doctor/diagnosis.h"
 #include "doctor/notes.h"
 #include "doctor/checkup.h"
 #include "node/trouble.h"
@@ -28,6 +29,8 @@ struct rlk_report {
     const struct redlock_examined **node_list;
     const struct redlock_finding **findings; /* owned by the notes */
     struct rlk_report_node *parts;           /* the caller fills the checkups */
+    struct rlk_diagnosis_record record;
+    char on_record[1024], here[1024]; /* lists of names for it */
     struct rlk_notes notes;
     struct rlk_clocks clocks;
 };

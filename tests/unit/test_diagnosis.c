@@ -20,6 +20,7 @@ static struct redlock_examined nodes[MOST];
 static const struct redlock_examined *node_list[MOST];
 static const struct redlock_finding *findings[MOST];
 static struct redlock_report report;
+static struct rlk_diagnosis_record record;
 
 /* A master without a fault, apart from the fields that are given. */
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -459,11 +460,12 @@ static void set_up(size_t n)
     }
     report =
         (struct redlock_report){.nodes = node_list, .n_nodes = n, .clock_error_us = UINT64_MAX};
+    record = (struct rlk_diagnosis_record){.on_record = "", .here = ""};
 }
 
 static void judge_set(void)
 {
-    rlk_diagnose_set(&report, &notes);
+    rlk_diagnose_set(&report, &record, &notes);
 }
 
 /* Each master of up to five votes, waits, or is unusable for one of two reasons. */
@@ -593,6 +595,80 @@ TEST(different_policies_and_duplicates_are_findings_about_all)
     ck_assert_int_eq(notes.finding[0].node, -1);
 }
 
+TEST(other_masters_on_record_are_a_finding_with_both_lists)
+{
+    set_up(3);
+    record = (struct rlk_diagnosis_record){.info = {.state = REDLOCK_RECORD_OTHER,
+                                                    .error = "it differs",
+                                                    .epoch = 1,
+                                                    .max_ttl_ms = 1000},
+                                           .max_ttl_ms = 2000,
+                                           .on_record = "A, B",
+                                           .here = "A, C"};
+    nodes[0].verdict = nodes[1].verdict = nodes[2].verdict = REDLOCK_NO_VOTE;
+    nodes[0].quarantine_ms = nodes[1].quarantine_ms = nodes[2].quarantine_ms = UINT64_MAX;
+    judge_set();
+    must_find(REDLOCK_FOUND_RECORD, REDLOCK_UNUSABLE,
+              "No lock can be acquired: it differs. On record (max_ttl 1000 ms): A, B. Given here "
+              "(max_ttl 2000 ms): A, C");
+    ck_assert_ptr_null(find(REDLOCK_FOUND_NO_MAJORITY));
+    ck_assert_int_eq(notes.finding[0].node, -1);
+}
+
+/* One that cannot be read is another finding. */
+TEST(a_record_that_some_masters_lack_is_a_warning)
+{
+    size_t shown_by;
+
+    for (shown_by = 1; shown_by <= 3; shown_by++) {
+        set_up(3);
+        record.info = (struct redlock_record_info){.state = REDLOCK_RECORD_AGREED,
+                                                   .error = "",
+                                                   .epoch = 1,
+                                                   .shown_by = shown_by,
+                                                   .readable = 2};
+        judge_set();
+        ck_assert_int_eq(find(REDLOCK_FOUND_RECORD) != NULL, shown_by < 2);
+    }
+    record.info.shown_by = 1;
+    judge_set();
+    must_find(REDLOCK_FOUND_RECORD, REDLOCK_WARNING, "on 1 of the 2 that can show it");
+    record.info =
+        (struct redlock_record_info){.state = REDLOCK_RECORD_NONE, .error = "", .readable = 2};
+    judge_set();
+    ck_assert_uint_eq(notes.n, 0);
+}
+
+/* Of a client with another list, no master votes, and the cause is said once. */
+TEST(a_master_does_not_vote_for_a_client_with_another_list)
+{
+    struct rlk_diagnosis_context context = norms;
+    struct redlock_examined x = well();
+    const struct rlk_trouble t = {.kind = RLK_TROUBLE_NONE};
+
+    context.record_differs = true;
+    x.quarantine_ms = UINT64_MAX;
+    x.quarantine_ends = 1;
+    x.error = "does not vote: so";
+    rlk_diagnose_node(&x, &t, 3, &context, &notes);
+    must_have_found_only(REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE, "does not vote: so");
+    ck_assert_str_eq(notes.finding[0].fix, "See the finding about the record of the masters.");
+}
+
+TEST(a_record_that_is_denied_is_a_warning)
+{
+    struct redlock_examined x = well();
+
+    x.record_denied = 1;
+    must_find_only(&x, REDLOCK_FOUND_UNRECORDED, REDLOCK_WARNING,
+                   "denies the user app the key redlock:masters");
+    ck_assert_str_eq(notes.finding[0].fix, "ACL SETUSER app ~redlock:masters");
+    x.keys_denied = 1;
+    judge(&x);
+    ck_assert_ptr_null(find(REDLOCK_FOUND_UNRECORDED));
+    ck_assert_ptr_nonnull(find(REDLOCK_FOUND_KEYS));
+}
+
 /* The words of the kinds never change, and no two kinds have the same word. */
 TEST(every_kind_has_a_word_of_its_own)
 {
@@ -606,7 +682,7 @@ TEST(every_kind_has_a_word_of_its_own)
             ck_assert_str_ne(word, rlk_finding_row((enum redlock_finding_kind)b)->code);
         }
     }
-    ck_assert_int_eq(n, 34);
+    ck_assert_int_eq(n, 36);
     ck_assert_str_eq(rlk_finding_row((enum redlock_finding_kind) - 1)->code, "");
     ck_assert_str_eq(rlk_finding_row(REDLOCK_FOUND_EVICTION)->code, "eviction");
 }

@@ -17,9 +17,9 @@ static const char help[] =
     "usage: redlock doctor [--json] [OPTION...]\n"
     "\n"
     "Examine whether the masters are fit for locks, and say how to fix what is wrong. This\n"
-    "checks which masters can be reached and vote, how many more may fail, clocks, persistence,\n"
-    "memory, permissions (ACL), replicas and speed. It tries permissions with a key that does\n"
-    "not exist, and changes nothing on any master.\n"
+    "checks which masters can be reached and vote, how many more may fail, whether they are those\n"
+    "on record, clocks, persistence, memory, permissions (ACL), replicas and speed. It tries\n"
+    "permissions with a key that does not exist, and changes no lock on any master.\n"
     "\n"
     "  --json              print a JSON object\n";
 
@@ -30,10 +30,12 @@ static const char help_end[] =
     "  redlock doctor --json | jq -r '.findings[] | .node, .text, .fix'\n"
     "\n"
     "exit status: 0 all is well, 1 something must be fixed, 69 no majority of the masters is\n"
-    "usable, 64 wrong usage, or a server is listed twice, 70 internal error\n";
+    "usable, 78 a server is listed twice, or our masters or --max-ttl are not those on record, 64\n"
+    "wrong usage, 70 internal error\n";
 
 /* An examination. */
 struct visit {
+    const struct redlock *rl;
     const char *readable; /* files with passwords that every user can read; NULL: none */
     bool json;
     bool done;
@@ -47,9 +49,9 @@ static const struct cli_option options[] = {
 static void print(const struct visit *visit, const struct redlock_report *report)
 {
     if (visit->json) {
-        cli_doctor_json_print(report);
+        cli_doctor_json_print(visit->rl, report);
     } else {
-        cli_doctor_text_print(report, visit->status);
+        cli_doctor_text_print(visit->rl, report, visit->status);
     }
 }
 
@@ -110,7 +112,7 @@ static int finish_visit(const struct visit *visit)
     case REDLOCK_ENOQUORUM:
         return CLI_UNREACHABLE;
     case REDLOCK_ECONFIG:
-        return CLI_USAGE;
+        return CLI_CONFIG;
     default:
         cli_say("cannot examine the masters: %s", redlock_strerror(visit->status));
         return CLI_INTERNAL;
@@ -123,6 +125,7 @@ static int run_doctor(void *arg, struct cli_session *session, struct cli_signals
     int code = CLI_GO_ON;
 
     (void)signals;
+    visit->rl = session->rl;
     visit->readable = session->readable;
     visit->status = redlock_examine(session->rl, on_examined, visit);
     if (visit->status == 0) {

@@ -7,10 +7,11 @@
 /* "fine", "warning", "no vote" or "unusable". */
 const char *cli_doctor_verdict(enum redlock_severity severity);
 
-/* Print the report for people; `status` is the callback's. */
-void cli_doctor_text_print(const struct redlock_report *report, int status);
+/* Print the report for people; `status` is the callback's. rl: knows the record of the masters. */
+void cli_doctor_text_print(const struct redlock *rl, const struct redlock_report *report,
+                           int status);
 
 /* Print all of it as a JSON object. */
-void cli_doctor_json_print(const struct redlock_report *report);
+void cli_doctor_json_print(const struct redlock *rl, const struct redlock_report *report);
 
 #endif

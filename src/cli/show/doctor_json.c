@@ -8,6 +8,7 @@
 
 #include "cli/say/json.h"
 #include "cli/session/node_state.h"
+#include "cli/session/record.h"
 
 /* "": not known. */
 static void print_text(const char *name, const char *text)
@@ -108,6 +109,7 @@ static void print_server(const struct redlock_examined *x)
     print_names("denied", x->denied);
     print_names("missing", x->missing);
     cli_json_flag(stdout, "keys_denied", x->keys_denied);
+    cli_json_flag(stdout, "record_denied", x->record_denied);
     cli_json_number(stdout, "database", true, x->database);
     cli_json_flag(stdout, "database_denied", x->database_denied);
     print_text("refusal", x->refusal);
@@ -142,13 +144,15 @@ static void print_finding(const struct redlock_report *report, const struct redl
     printf("}");
 }
 
-void cli_doctor_json_print(const struct redlock_report *report)
+void cli_doctor_json_print(const struct redlock *rl, const struct redlock_report *report)
 {
     size_t i;
 
     printf("{\"verdict\": \"%s\", \"quorum\": %zu, \"voting\": %zu, \"usable\": %zu",
            cli_doctor_verdict(report->verdict), report->quorum, report->voting, report->usable);
     print_clock(report->clock_us, report->clock_error_us);
+    printf(", \"record\": ");
+    cli_record_json(stdout, rl);
     printf(", \"nodes\": [\n");
     for (i = 0; i < report->n_nodes; i++) {
         print_master(report->nodes[i]);

@@ -10,6 +10,7 @@
 
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/session/record.h"
 
 const char *cli_doctor_verdict(enum redlock_severity severity)
 {
@@ -202,13 +203,22 @@ static void print_sum(const struct redlock_report *report, int status)
     printf(".\n");
 }
 
-void cli_doctor_text_print(const struct redlock_report *report, int status)
+static void print_record(const struct redlock *rl)
+{
+    char text[CLI_RECORD_LINE];
+
+    cli_say_out("record of the masters: %s\n", cli_record_sentence(rl, text));
+}
+
+void cli_doctor_text_print(const struct redlock *rl, const struct redlock_report *report,
+                           int status)
 {
     size_t width = longest_name(report), i;
 
     for (i = 0; i < report->n_nodes; i++) {
         print_master(report->nodes[i], width);
     }
+    print_record(rl);
     for (i = 0; i < report->n_findings; i++) {
         if (!was_said(report, i)) {
             print_finding(report, i);
