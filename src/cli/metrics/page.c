@@ -17,6 +17,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/session/record.h"
 #include "cli/session/session.h"
 
 static const struct cli_label none = {NULL, NULL};
@@ -218,6 +219,31 @@ static void write_masters(struct evbuffer *out, const struct redlock *rl)
     }
 }
 
+/* ---- the record of the masters ---- */
+
+/* A sample for each state: 1 for the one that it is in. */
+static void write_record(struct evbuffer *out, const struct redlock *rl)
+{
+    static const char name[] = "redlock_record_state";
+    struct redlock_record_info info = cli_record_of(rl);
+    int state;
+
+    cli_metrics_family(out, name, "gauge",
+                       "1 for the state of the record of the masters; other: our masters or the "
+                       "longest ttl are not those on record.");
+    for (state = REDLOCK_RECORD_OFF; state <= REDLOCK_RECORD_OTHER; state++) {
+        cli_metrics_number(
+            out, name,
+            (struct cli_label){"state", cli_record_state((enum redlock_record_state)state)}, none,
+            (int)info.state == state);
+    }
+    cli_metrics_one(out, "redlock_record_epoch", "gauge",
+                    "How often the masters on record have changed, from 1 on; 0: no record.",
+                    info.epoch);
+    cli_metrics_one(out, "redlock_record_masters", "gauge",
+                    "How many of the configured masters have this record.", info.shown_by);
+}
+
 /* ---- the page ---- */
 
 static int write_page(struct evbuffer *out, void *arg)
@@ -226,6 +252,7 @@ static int write_page(struct evbuffer *out, void *arg)
 
     write_manager(out, metrics->session->rl);
     write_masters(out, metrics->session->rl);
+    write_record(out, metrics->session->rl);
     if (metrics->more) {
         metrics->more(out, metrics->arg);
     }

@@ -19,6 +19,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/json.h"
 #include "cli/say/say.h"
+#include "cli/session/record.h"
 #include "cli/session/session.h"
 #include "cli/system/clock.h"
 #include "cli/system/signals.h"
@@ -89,6 +90,8 @@ static void write_state(FILE *out, const struct web *web)
     cli_json_number(out, "quorum", true, (int64_t)(n / 2 + 1));
     fprintf(out, ",\n\"masters\": ");
     cli_masters_json(out, web->session->rl);
+    fprintf(out, ",\n\"record\": ");
+    cli_record_json(out, web->session->rl);
     fprintf(out, ",\n\"keys\": [");
     for (i = 0; i < web->n_keys; i++) {
         fprintf(out, i ? ",\n" : "\n");

@@ -156,6 +156,12 @@ function showEvents(events) {
   while (list.children.length > 50) { list.lastChild.remove(); }
 }
 
+function showRecord(record, masters) {
+  const incomplete = record.epoch !== null && record.shown_by < masters;
+  setText(byId('record'), record.state === 'off' ? '' :
+    (record.state === 'other' || incomplete ? '\u26a0 ' : '') + 'Record of the masters: ' + record.text + '.');
+}
+
 function show(state) {
   const voting = state.masters.filter((master) => master.state === 'up' && master.quarantine_ms === 0).length;
   const votes = voting + ' of ' + state.masters.length + ' masters vote';
@@ -167,6 +173,7 @@ function show(state) {
     row[0] = (i + 1) + '. ' + row[0];
     return row;
   }), 'None.');
+  showRecord(state.record, state.masters.length);
   fill('locks', state.keys.map((entry) => lockRow(entry, state.masters)),
     'No keys were given: redlock web KEY...');
   fill('elections', state.keys.filter((entry) => entry.election).map(electionRow),
