@@ -343,7 +343,8 @@ REDLOCK_EXPORT int redlock_sync_companion_open(struct redlock_sync *s,
 
 /* Call a function on the I/O thread, and wait until it returns. The function may use the manager
  * and call everything that redlock/redlock.h lists, as the thread of the loop: for example
- * redlock_get_node_info(). Only redlock_close() returns REDLOCK_ESTATE there.
+ * redlock_get_node_info() or redlock_get_record(), whose texts it must copy. Only redlock_close()
+ * returns REDLOCK_ESTATE there.
  *
  * Returns 0. Otherwise the function was not called: REDLOCK_EINVAL for NULL; REDLOCK_ESTATE when
  * `s` is closing, or on an I/O thread; REDLOCK_EFORK. Since 0.1. */

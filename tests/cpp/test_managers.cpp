@@ -150,6 +150,55 @@ TEST(what_was_done_is_counted)
     ck_assert(ec == errc::invalid_argument);
 }
 
+/* The first client writes it; the rig's own manager has a policy that does without. */
+TEST(the_record_names_each_master)
+{
+    rig r;
+    std::error_code ec = errc::lost;
+    redlockpp::options o = r.options();
+    redlockpp::masters_record record;
+
+    o.quarantine = REDLOCK_QUARANTINE_LENIENT;
+    {
+        manager m(o);
+
+        ck_assert(m.try_lock("k").has_value());
+        wait_until([&] { return m.record().shown_by == 3; });
+        record = m.record(ec);
+        ck_assert(!ec && record.state == REDLOCK_RECORD_AGREED && record.error.empty());
+    }
+    ck_assert(record.epoch == 1 && record.entries.size() == 3 && record.readable == 3);
+    ck_assert(record.entries[2].node == 2 && record.entries[2].from_epoch == 1);
+    ck_assert(record.max_ttl == 5min);
+    (void)manager().record(ec);
+    ck_assert(ec == errc::invalid_argument);
+}
+
+TEST(a_manager_with_another_max_ttl_acquires_nothing)
+{
+    rig r;
+    redlockpp::options o = r.options();
+
+    o.quarantine = REDLOCK_QUARANTINE_LENIENT;
+    {
+        manager m(o);
+
+        ck_assert(m.try_lock("k").has_value());
+    }
+    o.max_ttl = 1min;
+    {
+        manager m(o);
+
+        ck_assert(thrown_by([&] { (void)m.try_lock("k"); }) == errc::config);
+        ck_assert(m.record().state == REDLOCK_RECORD_OTHER && !m.record().error.empty());
+    }
+    o.record = false;
+    manager m(o);
+
+    ck_assert(m.try_lock("k").has_value());
+    ck_assert(m.record().state == REDLOCK_RECORD_OFF);
+}
+
 TEST(an_examination_reports_on_each_master)
 {
     rig r;

@@ -49,6 +49,7 @@ struct options {
      * `nodes`: redlock_node_cb in redlock/manager.h. It must not throw. */
     std::function<void(std::size_t, const struct redlock_node_info &)> on_node{};
     std::uint32_t audit_entries = 0;
+    bool record = true;
 };
 
 /* The options of a companion: struct redlock_companion_options in redlock/companion.h. */
@@ -137,6 +138,7 @@ public:
         c_.tls_sni = text_or_null(o.tls_sni);
         c_.tls_verify = o.tls_verify;
         c_.audit_entries = o.audit_entries;
+        c_.record = o.record;
     }
     c_options(const c_options &) = delete;
     c_options &operator=(const c_options &) = delete;
@@ -183,6 +185,54 @@ struct broken_lock {
     /* The token that they have now. */
     std::string token;
 };
+
+/* The record of the masters: struct redlock_record_info, and its entries. */
+struct masters_record {
+    /* struct redlock_record_master. */
+    struct entry {
+        std::string address;
+        int node = -1;
+        std::uint32_t from_epoch = 0;
+        std::uint32_t until_epoch = 0;
+        bool lost = false;
+    };
+
+    redlock_record_state state = REDLOCK_RECORD_OFF;
+    std::string error;
+    std::uint32_t epoch = 0;
+    std::chrono::milliseconds max_ttl{};
+    std::size_t shown_by = 0;
+    std::size_t readable = 0;
+    std::vector<entry> entries;
+};
+
+namespace detail
+{
+
+inline masters_record read_record(const struct redlock *rl)
+{
+    struct redlock_record_info info = {};
+    struct redlock_record_master m = {};
+    masters_record record;
+
+    info.size = sizeof(info);
+    m.size = sizeof(m);
+    if (redlock_get_record(rl, &info) != 0) {
+        return record;
+    }
+    record.state = info.state;
+    record.error = info.error;
+    record.epoch = info.epoch;
+    record.max_ttl = std::chrono::milliseconds(info.max_ttl_ms);
+    record.shown_by = info.shown_by;
+    record.readable = info.readable;
+    for (std::size_t i = 0; redlock_get_record_master(rl, i, &m) == 0; i++) {
+        record.entries.push_back({m.address, m.node, m.from_epoch, m.until_epoch, m.lost != 0});
+    }
+    return record;
+}
+
+} // namespace detail
 
 /* A manager and its I/O thread: struct redlock_sync. Make one and keep it. Any thread may call any
  * function, but no other thread may use the manager while it is moved from, assigned to or
@@ -411,6 +461,22 @@ public:
         return got;
     }
 
+    /* What the masters have on record about themselves: redlock_get_record(), on the I/O thread. */
+    [[nodiscard]] masters_record record()
+    {
+        masters_record got;
+
+        detail::check(do_record(got));
+        return got;
+    }
+    [[nodiscard]] masters_record record(std::error_code &ec) noexcept
+    {
+        masters_record got;
+
+        ec = detail::code(detail::status_of([&] { return do_record(got); }));
+        return got;
+    }
+
     /* Examine whether the masters are fit for locks: redlock_sync_examine(). `function` gets the
      * report, on the I/O thread; this call passes on an exception that it throws. This call can
      * fail even after a report, with errc::no_quorum or errc::config: no majority is usable. */
@@ -518,6 +584,18 @@ private:
     static void on_run(struct redlock *rl, void *arg) noexcept
     {
         static_cast<visit<struct redlock *> *>(arg)->call(rl);
+    }
+
+    int do_record(masters_record &ret)
+    {
+        const std::function<void(struct redlock *)> read = [&ret](struct redlock *rl) {
+            ret = detail::read_record(rl);
+        };
+        visit<struct redlock *> what{read, nullptr};
+        int status = redlock_sync_run(s_, on_run, &what);
+
+        what.pass_on();
+        return status;
     }
 
     static void on_report(const redlock_report *report, int, void *arg) noexcept
