@@ -20,7 +20,7 @@ failures=0
 status=0
 
 unset REDLOCK_CONFIG REDLOCK_USERNAME REDLOCK_PASSWORD REDLOCK_PASSWORD_FILE REDLOCK_PASSWORD_COMMAND \
-    REDLOCK_KEY_PREFIX REDLOCK_MAX_TTL REDLOCK_KEY REDLOCK_KEYS REDLOCK_TOKEN REDLOCK_FENCING_TOKEN \
+    REDLOCK_KEY_PREFIX REDLOCK_MAX_TTL REDLOCK_RECORD REDLOCK_KEY REDLOCK_KEYS REDLOCK_TOKEN REDLOCK_FENCING_TOKEN \
     REDLOCK_TLS_CACERT REDLOCK_TLS_CERT REDLOCK_TLS_KEY REDLOCK_TLS_SNI REDLOCK_TLS_VERIFY \
     REDLOCK_TERM REDLOCK_ID REDLOCK_VALUE REDLOCK_TRACE NOTIFY_SOCKET
 # shellcheck disable=SC2034
@@ -61,7 +61,7 @@ be_patient() {
     cat >"$work/redlock" <<SCRIPT
 #!/bin/sh
 case \${1-} in
-lock | elect | acquire | extend | release | break | transfer | status | list | nodes)
+lock | elect | acquire | extend | release | break | transfer | status | list | nodes | masters)
     command=\$1
     shift
     exec '$REDLOCK' "\$command" --node-timeout 20s "\$@"
