@@ -148,6 +148,10 @@ static const char *parse_unix(const char *rest, struct rlk_uri *u)
     size_t len = query ? (size_t)(query - rest) : strlen(rest);
     const char *why;
 
+    if (rest[0] != '/' && memchr(rest, '@', len)) {
+        return "a unix:// URI has no place for a user or a password: give them as the options "
+               "username and password, and write unix:///path/to.sock";
+    }
     if (len < 2 || rest[0] != '/') {
         return "the path of the socket must be absolute: unix:///path/to.sock";
     }

@@ -280,6 +280,7 @@ static const char *const bad[] = {
     "redis://a%25eth0",
     "a:6379",
     "unix://relative",
+    "unix://u:secret@/a",
     "unix:///",
     "unix://",
     "unix:///a?db=",
@@ -290,6 +291,23 @@ static const char *const bad[] = {
     "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567"
     "890123456789012345678901234567890",
 };
+
+TEST(a_unix_uri_with_a_user_says_where_the_user_belongs)
+{
+    static const char *const texts[] = {"unix://u@/a", "unix://u:secret@/a?db=1",
+                                        "unix://:secret@/"};
+    struct rlk_uri u;
+    const char *why;
+    size_t i;
+
+    for (i = 0; i < N_ROWS(texts); i++) {
+        why = "";
+        ck_assert_int_eq(rlk_uri_parse(texts[i], &u, &why), REDLOCK_EURI);
+        ck_assert_ptr_nonnull(strstr(why, "the options username and password"));
+    }
+    ck_assert_int_eq(rlk_uri_parse("unix://relative?x=@", &u, &why), REDLOCK_EURI);
+    ck_assert_ptr_nonnull(strstr(why, "must be absolute"));
+}
 
 TEST_LOOP(an_invalid_uri_is_rejected_without_showing_the_password, 0, N_ROWS(bad))
 {
