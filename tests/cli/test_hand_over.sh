@@ -79,6 +79,10 @@ run "$REDLOCK" acquire t --ttl 60s
 token=$(cat "$work/out")
 run "$REDLOCK" release t --token "$token" --to ''
 status_is 64 "a name is not empty"
+says "--to is empty" "the message names the option"
+run "$REDLOCK" release t --token "$token" --to "$(printf 'a\tb')"
+status_is 64 "a name has no control characters"
+says "--to must be printable" "the message names the option then, too"
 run "$REDLOCK" release t --token "$token" --within 1s
 status_is 64 "--within alone means nothing"
 says "--within needs --to" "which is said"
@@ -86,6 +90,7 @@ run "$REDLOCK" release t --token somebody --to nobody
 status_is 64 "a lock of another library cannot be handed over"
 run "$REDLOCK" release t --token "$token" --to nobody --within 2h
 status_is 64 "not for longer than a lock may live"
+says "--within 2 h is longer than --max-ttl 5 min" "both options are named"
 check "the lock is still held" everywhere t "$token"
 run "$REDLOCK" release t --token 0000000000000000000000000000000000000000 --to nobody
 status_is 75 "somebody else's lock is not handed over"

@@ -96,6 +96,20 @@ int cli_args_key_refused(const char *command)
                          REDLOCK_MAX_KEY);
 }
 
+int cli_args_owner(const char *command, const char *option, const char *owner)
+{
+    if (strlen(owner) > REDLOCK_MAX_OWNER) {
+        return cli_say_usage(command, "%s is too long: at most %d bytes are allowed", option,
+                             REDLOCK_MAX_OWNER);
+    }
+    for (; *owner; owner++) {
+        if (*owner < 0x20 || *owner > 0x7e) {
+            return cli_say_usage(command, "%s must be printable ASCII text", option);
+        }
+    }
+    return CLI_GO_ON;
+}
+
 int cli_args_end(const char *command, int argc, char **argv)
 {
     if (optind < argc) {

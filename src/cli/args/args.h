@@ -105,6 +105,9 @@ int cli_args_key_refused(const char *command);
  * there must be one. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_keys(const char *command, int argc, char **argv, bool needed);
 
+/* Check an owner text that was given with this option. Returns CLI_GO_ON or CLI_USAGE. */
+int cli_args_owner(const char *command, const char *option, const char *owner);
+
 /* Check that no operand follows. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_end(const char *command, int argc, char **argv);
 

@@ -129,9 +129,9 @@ static int run_release(void *arg, struct cli_session *session, struct cli_signal
     int code = CLI_GO_ON;
 
     (void)signals;
-    if (release->within_ms && !release->to) {
-        cli_say("release: --within needs --to; see redlock release --help");
-        return CLI_USAGE;
+    if (release->within_ms > session->max_ttl_ms) {
+        return cli_session_refuse(session, REDLOCK_ETTL, "release", key, "--within",
+                                  release->within_ms);
     }
     if (owner && strncmp(owner, REDLOCK_BROKEN_BY, strlen(REDLOCK_BROKEN_BY)) == 0) {
         return refuse_broken(key, owner);
@@ -146,9 +146,28 @@ static int run_release(void *arg, struct cli_session *session, struct cli_signal
     return code == CLI_GO_ON ? explain_release(session->rl, release) : code;
 }
 
+static int check_successor(const struct release *release)
+{
+    if (release->to == NULL) {
+        return release->within_ms ? cli_say_usage("release", "--within needs --to") : CLI_GO_ON;
+    }
+    if (!release->to[0]) {
+        return cli_say_usage("release", "--to is empty: give the owner text of the waiter (its "
+                                        "--owner), or leave out --to to release the lock for all");
+    }
+    return cli_args_owner("release", "--to", release->to);
+}
+
+static int read_release(struct cli_args *args, int argc, char **argv)
+{
+    int code = cli_token_read(args, argc, argv);
+
+    return code == CLI_GO_ON ? check_successor(args->arg) : code;
+}
+
 const struct cli_subcommand cli_release = {.name = "release",
                                            .help = {help, help_end},
                                            .options = {options, cli_token_options},
                                            .usual = {.size = sizeof(struct release)},
                                            .traits = CLI_NEVER_WAITS,
-                                           .calls = {run_release, cli_token_read, cli_token_free}};
+                                           .calls = {run_release, read_release, cli_token_free}};

@@ -75,16 +75,7 @@ static int take_owner(void *arg, const char *owner)
     struct cli_take *take = arg;
 
     take->owner = owner;
-    if (strlen(owner) > REDLOCK_MAX_OWNER) {
-        return cli_say_usage(take->command, "--owner is too long: at most %d bytes are allowed",
-                             REDLOCK_MAX_OWNER);
-    }
-    for (; *owner; owner++) {
-        if (*owner < 0x20 || *owner > 0x7e) {
-            return cli_say_usage(take->command, "--owner must be printable ASCII text");
-        }
-    }
-    return CLI_GO_ON;
+    return cli_args_owner(take->command, "--owner", owner);
 }
 
 #define TAKE_FIELD(name) .field = offsetof(struct cli_take, name)
