@@ -51,9 +51,6 @@ struct rlk_record_keeper {
     void *judged_arg;
     bool may_begin; /* a lock was asked for: write the first record, if there is none */
     bool retired;   /* write nothing any more */
-    bool undecided; /* votes do not count yet, but will when every master was tried and we have
-                       written the first record: rounds wait for that */
-    struct rlk_call decided; /* that is over: ask the masters */
     enum rlk_keeper_phase phase;
     struct rlk_ballot ballot; /* of this writing */
     uint64_t asked, promised;

@@ -60,9 +60,9 @@ const char *cli_node_state(int state)
     return state == REDLOCK_NODE_UNRESPONSIVE ? "unresponsive" : "down";
 }
 
-int cli_nodes_explain(const struct redlock *rl, const struct redlock_lock *lock)
+int cli_nodes_explain(struct cli_session *session, const struct redlock_lock *lock)
 {
-    (void)rl;
+    (void)session;
     (void)lock;
     return 0;
 }

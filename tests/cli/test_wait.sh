@@ -215,6 +215,31 @@ else
     skip "the end of a rewrite is waited for" "this server's rewrites cannot be made to take long"
 fi
 
+# --- what was said before ---
+
+# says_once TEXT CLAIM
+says_once() {
+    check "$2" [ "$(grep -cF -e "$1" "$work/err")" -eq 1 ]
+}
+nowhere="unix://$work/a.sock,unix://$work/b.sock,unix://$work/c.sock"
+run "$REDLOCK" lock k --nodes "$nowhere" --wait 6s -- true
+status_is 69 "masters that never answer are waited for as long as --wait says"
+says "still no majority of the masters can be reached: 0 of 3 are up, 2 are needed" \
+    "the end of the wait has its reason"
+says_once "a.sock  " "a master that stays as it is is described once"
+says_once "Check that they run" "advice is given once"
+ln -s "$REDLOCK_SANDBOX/1.sock" "$work/c.sock"
+"$REDLOCK" lock k --nodes "$nowhere" --wait 8s -- true 2>"$work/err" &
+waiter=$!
+check "a wait says which masters are missing" until_late grep -qF "Waiting for 'k'" "$work/err"
+rm "$work/c.sock"
+until_true master 1 client kill type normal
+await "$waiter"
+says_once "a.sock  down" "at the end of the wait the others are not described again"
+says "c.sock  down" "a master that has changed is"
+run "$REDLOCK" status one two three --nodes "$nowhere"
+says_once "b.sock  " "redlock status does not repeat for each key what is wrong with the masters"
+
 # --- what waiting may change ---
 
 each_master acl setuser u on '>pw' +@all '~*'

@@ -146,13 +146,13 @@ static bool is_troubled(const struct cli_candidate *c, const struct redlock_lock
 /* Nobody is elected until somebody has changed the list of masters: that ends the wait. */
 static void explain_candidate(struct cli_candidate *c, const struct redlock_lock *lock)
 {
-    const struct cli_session *session = c->leadership.session;
+    struct cli_session *session = c->leadership.session;
 
     if (redlock_election_failure(c->leadership.election) == REDLOCK_ECONFIG) {
         c->refused = cli_explain_failure(session, NULL, name_of(c), REDLOCK_ECONFIG);
         c->woken = true;
     } else {
-        cli_explain_waiting(session->rl, lock, name_of(c));
+        cli_explain_waiting(session, lock, name_of(c));
     }
 }
 
@@ -161,6 +161,7 @@ static void note_trouble(struct cli_candidate *c, const struct redlock_lock *loc
     if (!troubled && c->troubled >= EXPLAIN_SECONDS) {
         cli_say("a majority of the masters answers again: waiting for leadership of '%s'",
                 name_of(c));
+        cli_nodes_say_anew(c->leadership.session);
     }
     c->troubled = troubled ? c->troubled + 1 : 0;
     if (c->troubled == EXPLAIN_SECONDS) {
@@ -261,6 +262,7 @@ static int start_again(struct cli_candidate *c)
 
     c->elected = false;
     c->troubled = c->foreign = c->position = 0;
+    cli_nodes_say_anew(c->leadership.session);
     cli_leadership_hand_over(&c->leadership);
     if (code == CLI_GO_ON && redlock_election_campaign(election) != 0) {
         cli_say("cannot campaign for '%s' again", name_of(c));

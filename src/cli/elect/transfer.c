@@ -102,7 +102,7 @@ static void on_leader_seen(const struct redlock_query_result *result, int status
     struct transfer *t = arg;
 
     if (status != 0) {
-        end(t, cli_nodes_explain(t->session->rl, NULL));
+        end(t, cli_nodes_explain(t->session, NULL));
         return;
     }
     snprintf(t->leader, sizeof(t->leader), "%s", result->held ? result->leader : "");
@@ -156,7 +156,7 @@ static void on_call_acquired(struct redlock_lock *lock, int status, void *arg)
     } else if (status == REDLOCK_ETOOSLOW) {
         end(t, cli_explain_slow("granted", t->key));
     } else {
-        end(t, cli_nodes_explain(t->session->rl, lock));
+        end(t, cli_nodes_explain(t->session, lock));
     }
 }
 

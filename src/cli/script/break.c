@@ -179,7 +179,7 @@ static void on_holder(const struct redlock_query_result *result, int status, voi
     struct breaking *b = arg;
 
     if (status != 0) {
-        cli_nodes_advise(b->session->rl, NULL);
+        cli_nodes_advise(b->session, NULL);
         end(b, explain_doubt(b));
     } else if (!result->held) {
         end(b, explain_free(b, result));
@@ -225,7 +225,7 @@ static int explain_uncertain(const struct breaking *b, size_t replaced)
 {
     size_t n = redlock_node_count(b->session->rl);
 
-    cli_nodes_advise(b->session->rl, NULL);
+    cli_nodes_advise(b->session, NULL);
     cli_say_more("%s has lost '%s' on %zu of %zu masters, and %zu are needed: it may hold the lock "
                  "all the same.",
                  b->holder, b->key, replaced, n, n / 2 + 1);
@@ -280,7 +280,7 @@ static void on_released(struct redlock_lock *lock, int status, void *arg)
         end(b, explain_released(b));
         return;
     case REDLOCK_ENOQUORUM:
-        end(b, cli_nodes_explain(b->session->rl, NULL));
+        end(b, cli_nodes_explain(b->session, NULL));
         return;
     default:
         end(b, explain_unchanged(b, status, "release"));

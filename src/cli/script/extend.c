@@ -117,8 +117,7 @@ static void on_adopted(struct redlock_lock *lock, int status, void *arg)
         extension->code = cli_explain_slow("extended", extension->token.keys.name);
         return;
     case REDLOCK_ENOQUORUM:
-        extension->code =
-            cli_trouble_extend(extension->session->rl, lock, extension->token.keys.name);
+        extension->code = cli_trouble_extend(extension->session, lock, extension->token.keys.name);
         return;
     default:
         cli_say("cannot extend '%s': %s", extension->token.keys.name, redlock_strerror(status));

@@ -73,7 +73,7 @@ static void say_released(const struct release *release)
     }
 }
 
-static int explain_release(struct redlock *rl, const struct release *release)
+static int explain_release(struct cli_session *session, const struct release *release)
 {
     const char *key = release->token.keys.name;
 
@@ -92,7 +92,7 @@ static int explain_release(struct redlock *rl, const struct release *release)
         cli_say_more("See redlock status '%s'.", key);
         return CLI_HELD;
     case REDLOCK_ENOQUORUM:
-        cli_nodes_explain(rl, NULL);
+        cli_nodes_explain(session, NULL);
         cli_say_more("Masters that did not release '%s' keep it until its ttl ends.", key);
         return CLI_UNREACHABLE;
     default:
@@ -143,7 +143,7 @@ static int run_release(void *arg, struct cli_session *session, struct cli_signal
     if (release->status == 0) {
         code = cli_loop_run(&session->loop, &release->done);
     }
-    return code == CLI_GO_ON ? explain_release(session->rl, release) : code;
+    return code == CLI_GO_ON ? explain_release(session, release) : code;
 }
 
 static int check_successor(const struct release *release)

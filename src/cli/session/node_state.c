@@ -4,7 +4,9 @@
 #include <redlock/redlock.h>
 
 #include "cli/say/exit.h"
+#include "cli/say/fingerprint.h"
 #include "cli/say/say.h"
+#include "cli/session/session.h"
 
 const char *cli_node_state(int state)
 {
@@ -38,17 +40,34 @@ static const char *error_of(const struct redlock_node_info *info, const struct r
     return is_about_lock ? detail.error : info->error;
 }
 
-void cli_node_say(const struct redlock *rl, const struct redlock_lock *lock, size_t index)
+/* Whether a line is not the last one about a master. One that cannot be reached is connecting and
+ * down by turns: that is no news. So a fingerprint is odd, or even for a master that is up. */
+static bool is_new_line(struct cli_session *session, size_t index,
+                        const struct redlock_node_info *info, const char *error)
+{
+    bool up = info->state == REDLOCK_NODE_UP;
+    const char *said = error[0] ? error : cli_node_state((int)info->state);
+    uint64_t fingerprint = (cli_fingerprint(said) | 1) - up;
+    uint64_t *last = &session->said.masters[index];
+    bool is_new = *last != fingerprint;
+
+    *last = fingerprint;
+    return is_new;
+}
+
+void cli_node_say(struct cli_session *session, const struct redlock_lock *lock, size_t index)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     const char *error;
 
-    if (redlock_get_node_info(rl, index, &info) != 0) {
+    if (redlock_get_node_info(session->rl, index, &info) != 0) {
         return;
     }
     error = error_of(&info, lock, index);
-    cli_say_more("%s  %s%s%s", info.name, cli_node_state((int)info.state), error[0] ? ": " : "",
-                 error);
+    if (is_new_line(session, index, &info, error)) {
+        cli_say_more("%s  %s%s%s", info.name, cli_node_state((int)info.state), error[0] ? ": " : "",
+                     error);
+    }
 }
 
 /* The number of masters that are up. *ret_voting: how many of them vote; *ret_unfit: how many do
@@ -84,13 +103,13 @@ enum obstacle {
     OBSTACLE_REPLIES         /* enough may vote, but too few did what was asked */
 };
 
-static enum obstacle say_masters(const struct redlock *rl, const struct redlock_lock *lock)
+static enum obstacle say_masters(struct cli_session *session, const struct redlock_lock *lock)
 {
     static const char *const texts[] = {"can be reached", "may vote yet", "may vote",
                                         "carried out the command"};
-    size_t n = redlock_node_count(rl);
+    size_t n = redlock_node_count(session->rl);
     size_t voting, unfit;
-    size_t up = count_up(rl, &voting, &unfit), i;
+    size_t up = count_up(session->rl, &voting, &unfit), i;
     enum obstacle obstacle = up <= n / 2          ? OBSTACLE_CONNECTION
                              : n - unfit <= n / 2 ? OBSTACLE_CONFIG
                              : voting <= n / 2    ? OBSTACLE_QUARANTINE
@@ -98,18 +117,17 @@ static enum obstacle say_masters(const struct redlock *rl, const struct redlock_
 
     bool held_back = up > n / 2 && voting <= n / 2;
 
-    cli_say("no majority of the masters %s: %zu of %zu %s, %zu are needed", texts[obstacle],
-            held_back ? voting : up, n, held_back ? "may" : "are up", n / 2 + 1);
+    cli_say("%sno majority of the masters %s: %zu of %zu %s, %zu are needed",
+            session->said.any ? "still " : "", texts[obstacle], held_back ? voting : up, n,
+            held_back ? "may" : "are up", n / 2 + 1);
     for (i = 0; i < n; i++) {
-        cli_node_say(rl, lock, i);
+        cli_node_say(session, lock, i);
     }
     return obstacle;
 }
 
-bool cli_nodes_advise(const struct redlock *rl, const struct redlock_lock *lock)
+static void say_what_to_do(enum obstacle obstacle)
 {
-    enum obstacle obstacle = say_masters(rl, lock);
-
     switch (obstacle) {
     case OBSTACLE_CONNECTION:
         cli_say_more(
@@ -135,11 +153,28 @@ bool cli_nodes_advise(const struct redlock *rl, const struct redlock_lock *lock)
             "--node-timeout (see redlock doctor).");
         break;
     }
+}
+
+bool cli_nodes_advise(struct cli_session *session, const struct redlock_lock *lock)
+{
+    struct cli_said *said = &session->said;
+    enum obstacle obstacle = say_masters(session, lock);
+
+    if (!said->any || said->obstacle != (int)obstacle) {
+        say_what_to_do(obstacle);
+    }
+    said->any = true;
+    said->obstacle = (int)obstacle;
     return obstacle != OBSTACLE_CONNECTION;
 }
 
-int cli_nodes_explain(const struct redlock *rl, const struct redlock_lock *lock)
+int cli_nodes_explain(struct cli_session *session, const struct redlock_lock *lock)
 {
-    cli_nodes_advise(rl, lock);
+    cli_nodes_advise(session, lock);
     return CLI_UNREACHABLE;
+}
+
+void cli_nodes_say_anew(struct cli_session *session)
+{
+    session->said = (struct cli_said){.any = false};
 }

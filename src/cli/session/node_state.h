@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct cli_session;
 struct redlock;
 struct redlock_lock;
 
@@ -18,14 +19,19 @@ const char *cli_node_name(const struct redlock *rl, size_t index);
 size_t cli_nodes_up(const struct redlock *rl);
 
 /* Print one line about a master: its name, its state, and its error; or, if it has none now, what
- * failed there in the last try of `lock` (NULL: none). */
-void cli_node_say(const struct redlock *rl, const struct redlock_lock *lock, size_t index);
+ * failed there in the last try of `lock` (NULL: none). Nothing, if that was the last line about it.
+ */
+void cli_node_say(struct cli_session *session, const struct redlock_lock *lock, size_t index);
 
 /* Say that no majority of the masters did what was asked, what is wrong with each as in
- * cli_node_say(), and what to do. Returns whether a majority can be reached. */
-bool cli_nodes_advise(const struct redlock *rl, const struct redlock_lock *lock);
+ * cli_node_say(), and, if that was not said before, what to do. Returns whether a majority can be
+ * reached. */
+bool cli_nodes_advise(struct cli_session *session, const struct redlock_lock *lock);
 
 /* The same, for a command that exits then. Returns CLI_UNREACHABLE. */
-int cli_nodes_explain(const struct redlock *rl, const struct redlock_lock *lock);
+int cli_nodes_explain(struct cli_session *session, const struct redlock_lock *lock);
+
+/* The trouble is over, or its lines are gone from the screen: the next time say everything. */
+void cli_nodes_say_anew(struct cli_session *session);
 
 #endif

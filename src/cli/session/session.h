@@ -18,12 +18,21 @@
 
 struct redlock;
 
+/* What was said about the masters, so that it is not said twice (session/node_state.h). Zeros:
+ * nothing. */
+struct cli_said {
+    bool any;
+    int obstacle;                        /* why there was no majority */
+    uint64_t masters[REDLOCK_MAX_NODES]; /* the fingerprint of the line about each; 0: none */
+};
+
 struct cli_session {
     const char *command; /* its name, for messages */
     struct cli_settings settings;
     struct cli_loop loop;
     struct redlock *rl;
     struct cli_password_watch password;
+    struct cli_said said;
     bool closed;
     uint32_t max_ttl_ms;      /* the longest ttl that the manager takes */
     uint32_t node_timeout_ms; /* how long a master may take to answer */

@@ -55,7 +55,7 @@ static const struct cli_option options[] = {
 
 /* A query. */
 struct query {
-    struct redlock *rl;
+    struct cli_session *session;
     const char *key;
     bool json;
     bool done;
@@ -72,9 +72,9 @@ static void on_status(const struct redlock_query_result *result, int status, voi
         return;
     }
     if (query->json) {
-        cli_status_json_print(stdout, query->rl, query->key, result);
+        cli_status_json_print(stdout, query->session->rl, query->key, result);
     } else {
-        cli_status_text_print(query->rl, query->key, result, status);
+        cli_status_text_print(query->session->rl, query->key, result, status);
     }
 }
 
@@ -84,7 +84,7 @@ static int finish_query(const struct query *query)
         return CLI_OK;
     }
     if (query->status == REDLOCK_ENOQUORUM) {
-        return cli_nodes_explain(query->rl, NULL);
+        return cli_nodes_explain(query->session, NULL);
     }
     cli_say("cannot query '%s': %s", query->key, redlock_strerror(query->status));
     return CLI_INTERNAL;
@@ -93,7 +93,7 @@ static int finish_query(const struct query *query)
 /* Query a key and print the result. */
 static int ask_status(struct cli_session *session, const char *key, bool json)
 {
-    struct query query = {.rl = session->rl, .key = key, .json = json};
+    struct query query = {.session = session, .key = key, .json = json};
     int status = redlock_query(session->rl, key, 0, on_status, &query);
     int code;
 

@@ -11,6 +11,7 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/node_state.h"
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
 
@@ -62,10 +63,11 @@ static void print_heading(const struct watching *w)
 
 /* Home, and clear to the end. A line may be wrapped, and the window may have another size by now.
  */
-static void begin_frame(const struct watching *w)
+static void begin_frame(const struct watching *w, struct cli_session *session)
 {
     if (w->is_terminal) {
         printf("\033[H\033[J");
+        cli_nodes_say_anew(session);
     }
     if (w->watch->heading) {
         print_heading(w);
@@ -90,7 +92,7 @@ static int run_frames(struct watching *w, struct cli_session *session)
     for (;;) {
         int code;
 
-        begin_frame(w);
+        begin_frame(w, session);
         code = w->watch->show(session, w->watch->arg);
         if (code != CLI_OK && code != CLI_UNREACHABLE) {
             return code;

@@ -88,7 +88,7 @@ static void advise(const char *key, bool waited)
                      : "To wait for the lock, use --wait 30s instead of --no-wait.");
 }
 
-static int explain_held(struct redlock *rl, const struct redlock_lock *lock, const char *key,
+static int explain_held(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
                         bool waited)
 {
     say_holder(rl, lock, key);
@@ -120,21 +120,21 @@ int cli_explain_slow(const char *done, const char *key)
     return CLI_HELD;
 }
 
-static int explain_reason(struct redlock *rl, const struct redlock_lock *lock, const char *key,
-                          int reason, bool waited)
+static int explain_reason(struct cli_session *session, const struct redlock_lock *lock,
+                          const char *key, int reason, bool waited)
 {
     switch (reason) {
     case REDLOCK_ENOQUORUM:
-        return cli_nodes_explain(rl, lock);
+        return cli_nodes_explain(session, lock);
     case REDLOCK_ETOOSLOW:
         return cli_explain_slow("granted", key);
     default:
-        return explain_held(rl, lock, key, waited);
+        return explain_held(session->rl, lock, key, waited);
     }
 }
 
 /* The errors of the masters that are not up say which server is there twice. */
-static int explain_config(const struct cli_session *session, const char *key)
+static int explain_config(struct cli_session *session, const char *key)
 {
     const struct redlock *rl = session->rl;
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -147,24 +147,24 @@ static int explain_config(const struct cli_session *session, const char *key)
     cli_say("cannot acquire '%s': %s", key, redlock_strerror(REDLOCK_ECONFIG));
     for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
         if (info.state != REDLOCK_NODE_UP) {
-            cli_node_say(rl, NULL, i);
+            cli_node_say(session, NULL, i);
         }
     }
     return CLI_CONFIG;
 }
 
-int cli_explain_failure(const struct cli_session *session, const struct redlock_lock *lock,
+int cli_explain_failure(struct cli_session *session, const struct redlock_lock *lock,
                         const char *key, int status)
 {
     struct redlock *rl = session->rl;
 
     switch (status) {
     case REDLOCK_EDEADLINE:
-        return explain_reason(rl, lock, key, redlock_lock_reason(lock), true);
+        return explain_reason(session, lock, key, redlock_lock_reason(lock), true);
     case REDLOCK_EHELD:
     case REDLOCK_ETOOSLOW:
     case REDLOCK_ENOQUORUM:
-        return explain_reason(rl, lock, key, status, false);
+        return explain_reason(session, lock, key, status, false);
     case REDLOCK_ECONFIG:
         return explain_config(session, key);
     default:
@@ -173,24 +173,26 @@ int cli_explain_failure(const struct cli_session *session, const struct redlock_
     }
 }
 
-void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, const char *key)
+void cli_explain_reason(struct cli_session *session, const struct redlock_lock *lock,
+                        const char *key)
 {
     switch (redlock_lock_reason(lock)) {
     case REDLOCK_ENOQUORUM:
-        cli_nodes_explain(rl, lock);
+        cli_nodes_explain(session, lock);
         return;
     case REDLOCK_EHELD:
-        say_holder(rl, lock, key);
+        say_holder(session->rl, lock, key);
         return;
     default:
         return;
     }
 }
 
-void cli_explain_waiting(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
+void cli_explain_waiting(struct cli_session *session, const struct redlock_lock *lock,
+                         const char *key)
 {
     cli_say_more("Waiting for '%s' until enough masters %s.", key,
-                 cli_nodes_advise(rl, lock) ? "grant it" : "can be reached");
+                 cli_nodes_advise(session, lock) ? "grant it" : "can be reached");
 }
 
 void cli_explain_foreign(const struct redlock *rl, const struct redlock_lock *lock, const char *key)

@@ -11,7 +11,7 @@ struct redlock_lock;
 
 /* Say why an acquire failed. Call this from its callback, with the callback's `lock` and `status`;
  * for REDLOCK_ECONFIG `lock` may be NULL. Returns the code to exit with. */
-int cli_explain_failure(const struct cli_session *session, const struct redlock_lock *lock,
+int cli_explain_failure(struct cli_session *session, const struct redlock_lock *lock,
                         const char *key, int status);
 
 /* A lock was refused: say who holds it, who may hold it, or that nobody can. waited: we did. */
@@ -19,10 +19,11 @@ void cli_explain_found(const struct redlock *rl, const struct cli_found *found, 
                        bool waited);
 
 /* Say why an acquire that was cancelled had not succeeded. Call this from its callback. */
-void cli_explain_reason(struct redlock *rl, const struct redlock_lock *lock, const char *key);
+void cli_explain_reason(struct cli_session *session, const struct redlock_lock *lock,
+                        const char *key);
 
 /* Say that a pending acquire waits for masters. `lock` may be NULL. */
-void cli_explain_waiting(const struct redlock *rl, const struct redlock_lock *lock,
+void cli_explain_waiting(struct cli_session *session, const struct redlock_lock *lock,
                          const char *key);
 
 /* Say that a pending acquire waits for a key of another program (cli_holder_is_foreign()). */

@@ -10,8 +10,10 @@
 
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
+#include "cli/say/fingerprint.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/session/session.h"
 #include "cli/take/holder.h"
 
 /* A line to append to; text that does not fit is left out. */
@@ -85,29 +87,6 @@ static void describe(struct group *g, const struct redlock_node_info *info,
     }
 }
 
-/* The length of a number with " ms" behind it; 0: this is not such a number. */
-static size_t milliseconds(const char *text)
-{
-    size_t digits = strspn(text, "0123456789");
-
-    return digits && strncmp(text + digits, " ms", 3) == 0 ? digits : 0;
-}
-
-/* The texts of two masters that do not reply may differ only in the number of ms. */
-static bool is_same_reason(const char *a, const char *b)
-{
-    while (*a && *b) {
-        size_t of_a = milliseconds(a), of_b = milliseconds(b);
-
-        if ((of_a == 0 || of_b == 0) && *a != *b) {
-            return false;
-        }
-        a += of_a && of_b ? of_a : 1;
-        b += of_a && of_b ? of_b : 1;
-    }
-    return *a == *b;
-}
-
 static void join(struct group *g, const struct group *more)
 {
     size_t used = strlen(g->names);
@@ -124,7 +103,7 @@ static void add_group(struct groups *groups, const struct group *more)
     for (i = 0; i < groups->n; i++) {
         struct group *g = &groups->of[i];
 
-        if (is_same_reason(g->reason, more->reason) &&
+        if (cli_fingerprint(g->reason) == cli_fingerprint(more->reason) &&
             (g->had_ms == UINT64_MAX) == (more->had_ms == UINT64_MAX)) {
             join(g, more);
             return;
@@ -230,8 +209,10 @@ void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock,
             lacking && doubted.used ? ", " : "", doubted.text);
 }
 
-int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, const char *key)
+int cli_trouble_extend(struct cli_session *session, const struct redlock_lock *lock,
+                       const char *key)
 {
+    const struct redlock *rl = session->rl;
     size_t n = redlock_node_count(rl);
     struct redlock_node_detail detail = {.size = sizeof(detail)};
     struct line line = {"", 0};
@@ -244,7 +225,7 @@ int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, cons
         }
     }
     if (denied == 0) {
-        return cli_nodes_explain(rl, lock);
+        return cli_nodes_explain(session, lock);
     }
     list(rl, lock, is_wrong, &line);
     cli_say("cannot extend '%s': %zu of %zu masters confirm it, %zu are needed: %s", key, confirmed,

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+struct cli_session;
 struct redlock;
 struct redlock_lock;
 
@@ -17,6 +18,7 @@ void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock,
 
 /* Say why no majority of the masters has extended a lock. Call this from the callback, with its
  * `lock`. Returns CLI_UNREACHABLE. */
-int cli_trouble_extend(struct redlock *rl, const struct redlock_lock *lock, const char *key);
+int cli_trouble_extend(struct cli_session *session, const struct redlock_lock *lock,
+                       const char *key);
 
 #endif

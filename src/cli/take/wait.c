@@ -155,15 +155,15 @@ static size_t count_lost(const struct redlock_report *report, const struct redlo
 }
 
 /* `lost` masters cannot be used as they are. */
-static void say_hopeless(const struct redlock *rl, const char *key, size_t lost)
+static void say_hopeless(struct cli_session *session, const char *key, size_t lost)
 {
-    size_t n = redlock_node_count(rl), i;
+    size_t n = redlock_node_count(session->rl), i;
 
     cli_say("waiting for '%s' cannot succeed: %zu of %zu masters cannot be used as they are, and "
             "%zu are needed",
             key, lost, n, n / 2 + 1);
     for (i = 0; i < n; i++) {
-        cli_node_say(rl, NULL, i);
+        cli_node_say(session, NULL, i);
     }
     cli_say_more("Fix this (redlock doctor says how), or use --wait TIME to wait until somebody "
                  "has fixed it.");
@@ -180,7 +180,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
         lost = count_lost(report, wait->lock);
         if (report->n_nodes - lost < report->quorum && redlock_cancel(wait->lock) == 0) {
             wait->gave_up = true;
-            say_hopeless(wait->session->rl, wait->options.keys->name, lost);
+            say_hopeless(wait->session, wait->options.keys->name, lost);
         }
     }
     free_if_over(wait);
@@ -224,12 +224,13 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
         wait->examined = false;
     }
     if (redlock_lock_reason(wait->lock) != REDLOCK_ENOQUORUM) {
+        cli_nodes_say_anew(wait->session);
         note_foreign(wait);
         if (wait->options.tell && (!wait->named || is_position_news(wait))) {
             ask_for_holder(wait);
         }
     } else if (wait->seconds == EXPLAIN_SECONDS) {
-        cli_explain_waiting(wait->session->rl, wait->lock, wait->options.keys->name);
+        cli_explain_waiting(wait->session, wait->lock, wait->options.keys->name);
     }
 }
 
@@ -255,11 +256,7 @@ struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock
 
 void cli_wait_explain(const struct cli_wait *wait)
 {
-    const struct redlock_lock *lock = wait->lock;
-
-    if (redlock_lock_reason(lock) != REDLOCK_ENOQUORUM || wait->seconds < EXPLAIN_SECONDS) {
-        cli_explain_reason(wait->session->rl, lock, wait->options.keys->name);
-    }
+    cli_explain_reason(wait->session, wait->lock, wait->options.keys->name);
 }
 
 bool cli_wait_end(struct cli_wait *wait)
