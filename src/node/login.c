@@ -95,6 +95,14 @@ RLK_RARE bool rlk_login_is_missing(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "NOAUTH");
 }
 
+/* A file in memory (memfd_create()) has no name that would tell anybody what to write where. */
+static bool is_in_named_file(const struct rlk_login *l, const struct rlk_uri *u)
+{
+    static const char memory[] = "/proc/self/fd/";
+
+    return is_in_file(l, u) && strncmp(l->file, memory, strlen(memory)) != 0;
+}
+
 struct rlk_trouble rlk_login_trouble(const struct rlk_login *l, const struct rlk_uri *u,
                                      const char *error)
 {
@@ -105,7 +113,7 @@ struct rlk_trouble rlk_login_trouble(const struct rlk_login *l, const struct rlk
     } else if (is_in_file(l, u) && l->unread[0]) {
         t.kind = RLK_TROUBLE_LOGIN_UNREAD;
         t.words = l->unread;
-    } else if (is_in_file(l, u)) {
+    } else if (is_in_named_file(l, u)) {
         t.kind = RLK_TROUBLE_LOGIN_FILE;
     }
     return t;

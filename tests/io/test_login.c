@@ -2,6 +2,7 @@
  * it can be changed on the masters while locks are held. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -161,6 +162,26 @@ TEST(a_refused_password_is_read_anew)
     farm_wait(&f, 1, REDLOCK_NODE_UP);
     ck_assert_int_eq(is_refused(1), 0);
     ck_assert_str_eq(farm_error(&f, 1), "");
+}
+
+/* That of a program that gets its password from somewhere else. */
+TEST(a_file_in_memory_is_read_anew_and_not_named)
+{
+    char path[40];
+    int fd;
+
+    start(1);
+    fd = memfd_create("password", MFD_CLOEXEC);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    ck_assert_int_eq((int)pwrite(fd, "first\n", 6, 0), 6);
+    f.options.password_file = path;
+    farm_open(&f);
+    set_passwords("second");
+    fake_hang_up(f.nodes[0]);
+    farm_wait_error(&f, 0, "WRONGPASS; give those that it accepts");
+    ck_assert_int_eq((int)pwrite(fd, "second\n", 7, 0), 7);
+    farm_wait(&f, 0, REDLOCK_NODE_UP);
+    close(fd);
 }
 
 /* The former password is tried until the file is back. */
