@@ -92,11 +92,11 @@ class Way:
         self.name, self.options, self.stdin = name, list(options), stdin
         self.variables = variables or {}
 
-    def start(self, *words, cmd=()):
+    def start(self, *words, cmd=(), stderr=subprocess.PIPE):
         end = ['--', *cmd] if cmd else []
         return subprocess.Popen([REDLOCK, *words, *PATIENT, *self.options, *end], text=True,
                                 env=environment(**self.variables), stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE,
+                                stderr=stderr,
                                 stdin=subprocess.PIPE if self.stdin else subprocess.DEVNULL)
 
     def run(self, *words, cmd=()):
@@ -105,19 +105,28 @@ class Way:
         return process.returncode, out, err
 
 
+def write(path, lines):
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(''.join(line + '\n' for line in lines))
+
+
 def all_ways(masters, folder):
     plain = ','.join(masters.uris())
     login = masters.uris(f':{masters.password}@')
     path, config = os.path.join(folder, 'password'), os.path.join(folder, 'nodes')
-    for name, text in [(path, masters.password + '\n'), (config, '\n'.join(login) + '\n')]:
-        with open(name, 'w', encoding='utf-8') as file:
-            file.write(text)
+    lines = masters.uris() + ['username = default']
+    write(path, [masters.password])
+    write(config, login)
+    write(config + '-file', lines + [f'password-file = {path}'])
+    write(config + '-command', lines + [f'password-command = cat {path}'])
     nodes = ['--nodes', plain]
     return [
         Way('a URI of --nodes', ['--nodes', ','.join(login)]),
         Way('a URI of --nodes=', ['--nodes=' + ','.join(login)]),
         Way('a URI of REDLOCK_NODES', [], {'REDLOCK_NODES': ' '.join(login)}),
         Way('a URI of a file', [], {'REDLOCK_CONFIG': config}),
+        Way('password-file in a file', [], {'REDLOCK_CONFIG': config + '-file'}),
+        Way('password-command in a file', [], {'REDLOCK_CONFIG': config + '-command'}),
         Way('--password-file', [*nodes, '--password-file', path]),
         Way('--password-file with a pipe', [*nodes, '--password-file', '/dev/stdin'],
             stdin=masters.password + '\n'),
@@ -252,20 +261,61 @@ def nothing_is_printed_of_a_refused_password(tap, masters, folder):
                   wrong + [text for text in (out, err) if secret in text])
 
 
-def a_lock_survives_a_new_password(tap, masters, folder, name):
-    """It is renewed every 2 s, and CMD runs for longer than the ttl of 6 s: redlock may not run for seconds."""
-    way = next(way for way in all_ways(masters, folder) if way.name == name)
-    process, _ = hold(way, ['sh', '-c', 'echo held; sleep 7'], key='rotated', ttl='6s')
+class Said:
+    """What a process writes to its stderr, a file, from now on."""
+
+    def __init__(self, path):
+        self.path, self.before = path, os.path.getsize(path)
+
+    def text(self):
+        with open(self.path, encoding='utf-8') as file:
+            file.seek(self.before)
+            return file.read()
+
+    def count(self, words):
+        return self.text().count(words)
+
+
+def renews_over_new_connections(said):
+    """After the last connection that makes a majority the lock is renewed."""
+    return any('is renewed' in rest for rest in said.text().split(' connected: ')[2:])
+
+
+def change(masters, path, early, said):
+    """Everywhere. early: write the file first; otherwise when a majority has refused the former one."""
     password = secrets.token_hex(8)
-    with open(os.path.join(folder, 'password'), 'w', encoding='utf-8') as file:
-        file.write(password + '\n')
+    if early:
+        write(path, [password])
     masters.change_password(password)
     masters.end_connections()
-    _, err = process.communicate(timeout=BOUND)
-    wrong = [] if process.returncode == 0 else [f'exit {process.returncode}: {err}']
-    tap.claim(f'{name}: a lock survives a new password of all masters', wrong)
-    tap.claim(f'{name}: the new password was used',
-              [] if err.count(' connected: ') >= 5 else [err])
+    if not early:
+        until(lambda: said.count('rejected our user or password') >= 2)
+        write(path, [password])
+
+
+def nothing_is_lost_by_a_new_password(tap, masters, folder, name, command, early):
+    """CMD ends when the lock was renewed with the new password, and redlock with its exit status."""
+    way = next(way for way in all_ways(masters, folder) if way.name == name)
+    log, fifo = os.path.join(folder, 'log'), os.path.join(folder, 'fifo')
+    os.mkfifo(fifo)
+    with open(log, 'w', encoding='utf-8') as stderr:
+        process = way.start(command, 'rotated', '--ttl', '12s', '-v', '--trace', stderr=stderr,
+                            cmd=['sh', '-c', f'echo held; read line <{fifo}; exit 7'])
+    line = process.stdout.readline()
+    said = Said(log)
+    change(masters, os.path.join(folder, 'password'), early, said)
+    try:
+        until(lambda: renews_over_new_connections(said) or process.poll() is not None)
+    except TimeoutError:
+        process.kill()
+    if process.poll() is None:
+        write(fifo, [''])
+    process.communicate(timeout=BOUND)
+    os.remove(fifo)
+    when = 'written before' if early else 'written when the masters refuse the former one'
+    tap.claim(f'{name}: redlock {command} loses nothing by a new password, {when}',
+              [] if (line, process.returncode) == ('held\n', 7)
+              else [f'exit {process.returncode}: {line}{said.text()}'])
 
 
 def a_command_that_fails(tap, masters):
@@ -294,8 +344,12 @@ def main():
             for way in ways:
                 nothing_is_printed(tap, way, secret)
             nothing_is_printed_of_a_refused_password(tap, masters, folder)
-            for name in ['--password-file', '--password-command']:
-                a_lock_survives_a_new_password(tap, masters, folder, name)
+            for name, command, early in [
+                    ('--password-file', 'lock', True), ('--password-command', 'lock', True),
+                    ('password-file in a file', 'elect', True),
+                    ('password-file in a file', 'lock', False),
+                    ('password-command in a file', 'elect', False)]:
+                nothing_is_lost_by_a_new_password(tap, masters, folder, name, command, early)
             a_command_that_fails(tap, masters)
         finally:
             masters.end()

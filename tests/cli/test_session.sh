@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
+plain_redlock=$(sed -n "s/^exec '\(.*\)' .*/\1/p" "$REDLOCK")
 nodes=$REDLOCK_NODES
 some() { # some NUMBER...: the URIs of some masters
     for number in "$@"; do printf 'unix://%s/%s.sock ' "$REDLOCK_SANDBOX" "$number"; done
@@ -152,6 +153,12 @@ with_config "$REDLOCK" lock k --wait 30s --audit -- env
 prints "REDLOCK_AUDIT=10000" "--audit alone means 10000 entries"
 run env REDLOCK_AUDIT=5 "$REDLOCK" lock k --wait 30s -- env
 prints "REDLOCK_AUDIT=5" "a variable may set it"
+config 'node-timeout = 7s' 'quarantine = off'
+run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/nodes" "$plain_redlock" lock k --wait 30s -- env
+prints "REDLOCK_NODE_TIMEOUT=7000ms" "a file may set the node timeout, and CMD inherits it"
+run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/nodes" REDLOCK_NODE_TIMEOUT=8s \
+    "$plain_redlock" lock k --wait 30s -- env
+prints "REDLOCK_NODE_TIMEOUT=8000ms" "a variable overrides it"
 config '' 'max-tll = 20s'
 with_config "$REDLOCK" nodes
 says "$work/nodes:5: unknown setting 'max-tll'" "the line of an unknown setting is named"
@@ -169,6 +176,71 @@ config "$(some 2)"
 with_config "$REDLOCK" nodes
 says "$work/nodes:4: master 2 and master 4 are the same" \
     "the line of a master that is listed twice is named"
+
+# --- the login in a file ---
+
+for number in 1 2 3; do
+    master "$number" acl setuser ann on '>hunter2' '~*' '&*' +@all >/dev/null
+    master "$number" acl setuser default off >/dev/null
+done
+as_ann() { # as_ann NUMBER COMMAND...
+    socket=$REDLOCK_SANDBOX/$1.sock
+    shift
+    "$rediscli" -s "$socket" --user ann --no-auth-warning -a hunter2 "$@"
+}
+echo hunter2 >"$work/secret"
+echo wrong7 >"$work/wrong"
+config 'username = ann' "password-file = $work/secret" 'quarantine = off'
+with_config "$REDLOCK" nodes
+status_is 0 "a file may name the user and the password file"
+with_config "$REDLOCK" lock k --wait 30s -- sh -c 'env; "$0" extend k --token "$REDLOCK_TOKEN"' "$REDLOCK"
+status_is 0 "a redlock inside CMD logs in as this file says"
+prints "REDLOCK_PASSWORD_FILE=$work/secret" "CMD inherits the name of the password file"
+prints "REDLOCK_USERNAME=ann" "CMD inherits the user"
+check "CMD does not inherit the password" missing hunter2 "$work/out"
+with_config "$REDLOCK" nodes --password-file "$work/wrong"
+status_is 69 "--password-file overrides the file"
+with_config env REDLOCK_PASSWORD_COMMAND='echo wrong7' "$REDLOCK" nodes
+status_is 69 "a variable with a command overrides it"
+with_config env REDLOCK_PASSWORD=wrong7 "$REDLOCK" nodes
+status_is 69 "a variable with the password overrides it"
+with_config env REDLOCK_USERNAME=bob "$REDLOCK" nodes
+status_is 69 "a variable with the user overrides the file"
+run env REDLOCK_NODES="$(some 1 2 3)" REDLOCK_CONFIG="$work/nodes" "$REDLOCK" nodes
+status_is 69 "the login of a file is only for the masters that it names"
+config 'username = ann' "password-command = cat $work/secret   # the store" 'quarantine = off'
+with_config "$REDLOCK" lock k --wait 30s -- env
+status_is 0 "a file may name a command that prints the password"
+prints "REDLOCK_PASSWORD_COMMAND=cat $work/secret" "CMD inherits it"
+chmod g+w "$work/nodes"
+with_config "$REDLOCK" nodes
+status_is 64 "a command in a file that others can change is not run"
+says "$work/nodes:5: password-command is not run, because others can change this file" \
+    "redlock says what is wrong with the file"
+with_config "$REDLOCK" nodes --password-command "cat $work/secret"
+status_is 0 "an option overrides it"
+chmod g-w "$work/nodes"
+config 'username = ann' "password-command = exit 7"
+with_config "$REDLOCK" nodes
+status_is 64 "a command that fails gives 64"
+says "the password command gave no password: it ended with status 7" "redlock says how it ended"
+config 'username = ann' "password-file = $work/secret" 'password-command = cat x'
+with_config "$REDLOCK" nodes
+status_is 64 "a file and a command in one file are refused"
+says "$work/nodes:5: password-file and $work/nodes:6: password-command are both given" \
+    "both lines are named"
+config 'username = ann' 'password-file ='
+with_config "$REDLOCK" nodes
+says "$work/nodes:5: password-file is empty" "the line of an empty setting is named"
+config 'username = ann'
+with_config "$REDLOCK" nodes
+says "$work/nodes:4: username needs a password" "the line of a user without a password is named"
+config 'password = hunter2'
+with_config "$REDLOCK" nodes
+status_is 64 "a password in a file of masters is refused"
+says "$work/nodes:4: a password cannot be given here" "redlock says where it belongs"
+says_not hunter2 "and does not show it"
+for number in 1 2 3; do as_ann "$number" acl setuser default on >/dev/null; done
 
 # --- what the command inherits ---
 

@@ -25,7 +25,7 @@ static const char masters_begin[] =
 static const char masters_end[] =
     "\n"
     "The file is $REDLOCK_CONFIG, ~/.config/redlock/nodes or /etc/redlock/nodes: one URI per\n"
-    "line, and lines such as max-ttl = 2m.\n"
+    "line, and a line such as max-ttl = 2m for each of these options but --nodes and --trace.\n"
     "\n"
     "example:\n"
     "  redlock nodes --nodes redis://a.example,redis://b.example,redis://c.example\n";

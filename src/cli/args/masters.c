@@ -16,22 +16,23 @@ const struct cli_setting_row cli_settings[] = {
                    .help = "the masters: redis://[user[:password]@]host[:port][/db],\n"
                            "rediss://... (TLS) or unix:///path ($). Use an odd\n"
                            "number: of three one may fail, of five two"},
-    [CLI_USERNAME] = {"username", "REDLOCK_USERNAME", .of_these = true, .value = " NAME",
-                      .help = "the user of masters whose URI names none ($)"},
-    [CLI_PASSWORD_FILE] = {"password-file", "REDLOCK_PASSWORD_FILE", .of_these = true,
-                           .value = " F", .help = "a file whose first line is the password ($)"},
-    [CLI_PASSWORD_COMMAND] = {"password-command", "REDLOCK_PASSWORD_COMMAND", .of_these = true,
-                              .value = " C",
+    [CLI_USERNAME] = {"username", "REDLOCK_USERNAME", .in_file = true, .of_these = true,
+                      .value = " NAME", .help = "the user of masters whose URI names none ($)"},
+    [CLI_PASSWORD_FILE] = {"password-file", "REDLOCK_PASSWORD_FILE", .in_file = true,
+                           .of_these = true, .value = " F",
+                           .help = "a file whose first line is the password ($)"},
+    [CLI_PASSWORD_COMMAND] = {"password-command", "REDLOCK_PASSWORD_COMMAND", .in_file = true,
+                              .of_these = true, .value = " C",
                               .help = "a command that prints it ($); or set\n"
                                       "$REDLOCK_PASSWORD"},
     [CLI_KEY_PREFIX] = {"key-prefix", "REDLOCK_KEY_PREFIX", CLI_SETTING_TEXT, .in_file = true,
                         FIELD(key_prefix), .max = REDLOCK_MAX_KEY - 1, .value = " TEXT",
                         .help = "a text in front of every KEY ($)"},
-    [CLI_NODE_TIMEOUT] = {"node-timeout", NULL, CLI_SETTING_TIME, FIELD(node_timeout_ms), .min = 1,
-                          .max = 60000, .value = " TIME",
+    [CLI_NODE_TIMEOUT] = {"node-timeout", "REDLOCK_NODE_TIMEOUT", CLI_SETTING_TIME, .in_file = true,
+                          FIELD(node_timeout_ms), .min = 1, .max = 60000, .value = " TIME",
                           .help =
                               "leave out a master that has not replied for this time, until it\n"
-                              "replies (default 500ms)"},
+                              "replies (default 500ms, $)"},
     [CLI_MAX_TTL] = {"max-ttl", "REDLOCK_MAX_TTL", CLI_SETTING_TIME, .in_file = true,
                      FIELD(max_ttl_ms), .min = REDLOCK_MIN_TTL_MS, .max = REDLOCK_MAX_TTL_MS,
                      .value = " TIME", .help = "the longest --ttl allowed (default 5m, $)"},

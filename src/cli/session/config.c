@@ -67,6 +67,12 @@ static int refuse_name(const char *path, unsigned number, const char *name)
     char known[256] = "";
     int i, last = CLI_SETTINGS;
 
+    if (strcmp(name, "password") == 0) {
+        cli_say("%s:%u: a password cannot be given here: write it into a file of its own, and "
+                "name that with password-file = FILE",
+                path, number);
+        return CLI_USAGE;
+    }
     while (!cli_settings[--last].in_file) {
     }
     for (i = 0; i <= last; i++) {

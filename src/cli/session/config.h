@@ -1,14 +1,17 @@
 /* config.h - a list of masters, and the settings that a file with such a list may have.
  *
  * A list is URIs with commas or white space between them. A file has lines with URIs, and lines
- * with the settings that all clients of these masters must share:
+ * with settings: how to log in to these masters, and what all their clients must share:
  *
  *     # comment
  *     redis://a.example redis://b.example
  *     redis://c.example            # comment
+ *     username = ann
+ *     password-file = /etc/redlock/password (or password-command = CMD)
  *     key-prefix = app:
  *     max-ttl = 2m
  *     quarantine = lenient
+ *     node-timeout = 1s
  *     cacert = /etc/redlock/ca.pem          (and cert, key, sni, tls-verify)
  */
 #ifndef CLI_SESSION_CONFIG_H

@@ -99,10 +99,7 @@ static int set_login(const struct cli_settings *settings)
     free(path);
     cli_secret_unset("REDLOCK_PASSWORD");
     result |= cli_environment_put("REDLOCK_PASSWORD_COMMAND", settings->password.command);
-    if (result == 0 && settings->options.username) {
-        result = setenv("REDLOCK_USERNAME", settings->options.username, 1);
-    }
-    return result;
+    return result | cli_environment_put("REDLOCK_USERNAME", settings->options.username);
 }
 
 static int put_file(const char *variable, const char *path)

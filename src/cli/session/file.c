@@ -143,6 +143,14 @@ bool cli_file_is_regular(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+bool cli_file_is_safe(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && (info.st_uid == 0 || info.st_uid == geteuid()) &&
+           (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 const char *cli_file_why(int error)
 {
     switch (error) {

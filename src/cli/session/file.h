@@ -19,6 +19,9 @@ int cli_file_line(const char *path, char **ret_line);
 /* Whether it is a file, and neither a pipe nor a folder. */
 bool cli_file_is_regular(const char *path);
 
+/* Whether nobody but this user and root can change a file. */
+bool cli_file_is_safe(const char *path);
+
 /* Why a file could not be read, by errno. */
 const char *cli_file_why(int error);
 

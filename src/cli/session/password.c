@@ -19,6 +19,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/file.h"
+#include "cli/session/lookup.h"
 #include "cli/system/loop.h"
 #include "cli/system/secret.h"
 
@@ -110,58 +111,93 @@ static int use_variable(struct cli_password *password)
     return CLI_GO_ON;
 }
 
-/* The option's value, else the variable's; NULL: neither is given. */
-static const char *given(enum cli_setting setting, const struct cli_args *args)
+/* Two options, or two lines of a file, are a mistake. Of two variables the file takes precedence:
+ * they may have been set at different places. */
+static int refuse_both(const char *command, const struct cli_value *file,
+                       const struct cli_value *other)
 {
-    const char *option = args->settings[setting];
-    const char *value = option ? option : getenv(cli_settings[setting].variable);
-
-    return option || (value && value[0]) ? value : NULL;
+    return cli_say_usage(command, "%s and %s are both given: give one of them", file->from,
+                         other->from);
 }
 
-/* An option takes precedence over a variable, and a file over a command. */
-static void find_sources(const struct cli_args *args, struct cli_password *password)
+static int refuse_empty(const char *command, const struct cli_value *value)
 {
-    bool is_option = args->settings[CLI_PASSWORD_FILE] || args->settings[CLI_PASSWORD_COMMAND];
+    return value->text && !value->text[0] ? cli_say_usage(command, "%s is empty", value->from)
+                                          : CLI_GO_ON;
+}
 
-    password->file = is_option ? args->settings[CLI_PASSWORD_FILE] : given(CLI_PASSWORD_FILE, args);
-    if (is_option || password->file == NULL) {
-        password->command =
-            is_option ? args->settings[CLI_PASSWORD_COMMAND] : given(CLI_PASSWORD_COMMAND, args);
+/* A command in a file runs as the user who reads the file. */
+static int check_command(const char *command, const struct cli_node_list *nodes,
+                         const struct cli_value *value)
+{
+    if (value->source == CLI_FROM_FILE && !cli_file_is_safe(nodes->path)) {
+        return cli_say_usage(command,
+                             "%s is not run, because others can change this file; make it yours or "
+                             "root's (chown), and writable by its owner only (chmod go-w)",
+                             value->from);
     }
+    return refuse_empty(command, value);
 }
 
-static int find_username(const struct cli_args *args, struct redlock_options *options)
+/* The source with the higher precedence; REDLOCK_PASSWORD is a variable, too. */
+static int find_sources(const struct cli_args *args, const struct cli_node_list *nodes,
+                        struct cli_password *password)
 {
-    const char *name = given(CLI_USERNAME, args);
+    const char *command = args->command->name, *text = getenv("REDLOCK_PASSWORD");
+    struct cli_value file = cli_lookup(CLI_PASSWORD_FILE, args, nodes);
+    struct cli_value printed = cli_lookup(CLI_PASSWORD_COMMAND, args, nodes);
+    enum cli_source first = file.source < printed.source ? file.source : printed.source;
 
-    options->username = name && name[0] ? name : NULL;
+    if (file.text && file.source == printed.source && first != CLI_FROM_VARIABLE) {
+        return refuse_both(command, &file, &printed);
+    }
+    if (text && text[0] && first > CLI_FROM_VARIABLE) {
+        return CLI_GO_ON;
+    }
+    if (file.source == first) {
+        password->file = file.text;
+        return refuse_empty(command, &file);
+    }
+    password->command = printed.text;
+    return check_command(command, nodes, &printed);
+}
+
+static int use_sources(struct cli_password *password, struct redlock_options *options)
+{
+    int code = password->file      ? use_file(password, options)
+               : password->command ? use_command(password, options)
+                                   : use_variable(password);
+
+    options->password = password->text;
+    return code;
+}
+
+static int find_username(const struct cli_args *args, const struct cli_node_list *nodes,
+                         struct redlock_options *options)
+{
+    struct cli_value name = cli_lookup(CLI_USERNAME, args, nodes);
+
+    options->username = name.text && name.text[0] ? name.text : NULL;
     if (options->username && options->password == NULL && options->password_file == NULL) {
         return cli_say_usage(args->command->name,
-                             "--username (or REDLOCK_USERNAME) needs a password; use "
-                             "--password-file, --password-command or REDLOCK_PASSWORD");
+                             "%s needs a password; use --password-file, --password-command or "
+                             "REDLOCK_PASSWORD",
+                             name.from);
     }
     return CLI_GO_ON;
 }
 
-int cli_password_find(const struct cli_args *args, struct cli_password *ret_password,
-                      struct redlock_options *options)
+int cli_password_find(const struct cli_args *args, const struct cli_node_list *nodes,
+                      struct cli_password *ret_password, struct redlock_options *options)
 {
-    struct cli_password password = {.fd = -1};
     int code;
 
-    *ret_password = password;
-    if (args->settings[CLI_PASSWORD_FILE] && args->settings[CLI_PASSWORD_COMMAND]) {
-        return cli_say_usage(args->command->name,
-                             "--password-file and --password-command are both given: "
-                             "give one of them");
+    *ret_password = (struct cli_password){.fd = -1};
+    code = find_sources(args, nodes, ret_password);
+    if (code == CLI_GO_ON) {
+        code = use_sources(ret_password, options);
     }
-    find_sources(args, ret_password);
-    code = ret_password->file      ? use_file(ret_password, options)
-           : ret_password->command ? use_command(ret_password, options)
-                                   : use_variable(ret_password);
-    options->password = ret_password->text;
-    return code == CLI_GO_ON ? find_username(args, options) : code;
+    return code == CLI_GO_ON ? find_username(args, nodes, options) : code;
 }
 
 int cli_password_move(struct cli_password *password, int fd, struct redlock_options *options)

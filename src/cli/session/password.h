@@ -8,6 +8,7 @@
 #define CLI_SESSION_PASSWORD_H
 
 #include "cli/args/args.h"
+#include "cli/session/node_list.h"
 
 struct event;
 struct event_base;
@@ -22,10 +23,11 @@ struct cli_password {
     char *fd_path;       /* its name */
 };
 
-/* Find the login, and set it in *options. Returns CLI_GO_ON, and the caller calls
- * cli_password_free(); or says what is wrong and returns the code to exit with. */
-int cli_password_find(const struct cli_args *args, struct cli_password *ret_password,
-                      struct redlock_options *options);
+/* Find the login: in the options, else the variables, else the file that names the masters. Set it
+ * in *options. Returns CLI_GO_ON, and the caller calls cli_password_free(); or says what is wrong
+ * and returns the code to exit with. */
+int cli_password_find(const struct cli_args *args, const struct cli_node_list *nodes,
+                      struct cli_password *ret_password, struct redlock_options *options);
 
 /* In a forked process, in which the file in memory has the number `fd`: give the library its new
  * name. Returns CLI_OK or CLI_INTERNAL. */

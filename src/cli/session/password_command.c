@@ -143,7 +143,7 @@ int cli_password_command_run(const char *command, char **ret_password)
         close(fd);
     }
     if (why) {
-        cli_say("the command of --password-command gave no password: %s", why);
+        cli_say("the password command gave no password: %s", why);
         cli_secret_free(text);
         return -1;
     }

@@ -11,43 +11,13 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/lookup.h"
 
 /* ---- the values ---- */
 
-/* A value, and the option, variable or line that it comes from; text NULL: it is not set. */
-struct value {
-    const char *text;
-    char from[512];
-};
-
-/* The value of a variable; NULL when it is not set. Empty means not set, except for a text. */
-static const char *variable_value(const struct cli_setting_row *row)
-{
-    const char *text = row->variable ? getenv(row->variable) : NULL;
-
-    return text && (text[0] || row->kind == CLI_SETTING_TEXT) ? text : NULL;
-}
-
-static struct value look_up(enum cli_setting setting, const struct cli_args *args,
-                            const struct cli_node_list *nodes)
-{
-    const struct cli_setting_row *row = &cli_settings[setting];
-    struct value value = {args->settings[setting], ""};
-
-    if (value.text) {
-        snprintf(value.from, sizeof(value.from), "--%s", row->name);
-    } else if ((value.text = variable_value(row))) {
-        snprintf(value.from, sizeof(value.from), "%s", row->variable);
-    } else if ((value.text = nodes->config.values[setting])) {
-        snprintf(value.from, sizeof(value.from), "%s:%u: %s", nodes->path,
-                 nodes->config.value_lines[setting], cli_setting_in_file(setting));
-    }
-    return value;
-}
-
 /* Store the number of a word. */
 static int take_word(const char *command, const struct cli_setting_row *row,
-                     const struct value *value, int *ret_number)
+                     const struct cli_value *value, int *ret_number)
 {
     int i;
 
@@ -61,7 +31,7 @@ static int take_word(const char *command, const struct cli_setting_row *row,
                          row->expected);
 }
 
-static int take_switch(const char *command, const struct value *value, int *ret_on)
+static int take_switch(const char *command, const struct cli_value *value, int *ret_on)
 {
     bool on = strcmp(value->text, "yes") == 0 || strcmp(value->text, "1") == 0;
 
@@ -74,7 +44,7 @@ static int take_switch(const char *command, const struct value *value, int *ret_
 }
 
 static int take_text(const char *command, const struct cli_setting_row *row,
-                     const struct value *value, const char **ret_text)
+                     const struct cli_value *value, const char **ret_text)
 {
     *ret_text = value->text;
     if (strlen(value->text) > row->max) {
@@ -91,7 +61,7 @@ static int find_value(const struct cli_args *args, enum cli_setting setting,
     const char *command = args->command->name;
     const struct cli_setting_row *row = &cli_settings[setting];
     void *field = (char *)&settings->options + row->field;
-    struct value value = look_up(setting, args, &settings->nodes);
+    struct cli_value value = cli_lookup(setting, args, &settings->nodes);
 
     if (value.text == NULL) {
         return CLI_GO_ON;
@@ -164,7 +134,7 @@ static int find_trace(const struct cli_args *args, struct redlock_options *optio
 static int fill(const struct cli_args *args, struct cli_settings *settings)
 {
     struct redlock_options *options = &settings->options;
-    int code = cli_password_find(args, &settings->password, options);
+    int code = cli_password_find(args, &settings->nodes, &settings->password, options);
 
     options->nodes = settings->nodes.config.uris;
     options->n_nodes = settings->nodes.config.n;
