@@ -94,10 +94,11 @@ def an_exporter(tap):
               [] if 'version=0.0.4' in it.page()[0]['Content-Type'] else [str(it.page()[0])])
     other_requests(tap, it)
     promtool(tap, it)
-    held_by_another(tap, it)
+    seen = held_by_another(tap, it)
     it.process.send_signal(signal.SIGTERM)
     status, _ = it.end()
     tap.claim('a signal ends it', [] if status == 128 + signal.SIGTERM else [str(status)])
+    return seen
 
 
 def status_of(url, method='GET'):
@@ -134,10 +135,10 @@ def promtool(tap, it):
     tap.claim('promtool finds nothing wrong', [run.stdout.decode()] if run.stdout or run.returncode else [])
 
 
-def examples(tap, page):
+def examples(tap, samples):
     """Alerts and dashboard ask for metrics that there are, with labels that these have."""
     labels = {}
-    for name, key in page.samples:
+    for name, key in samples:
         labels.setdefault(name, set()).update(label for label, _ in key)
     for name in ['alerts.yml', 'grafana.json']:
         with open(os.path.join(EXAMPLES, name), encoding='utf-8') as file:
@@ -187,24 +188,29 @@ def held_by_another(tap, it):
         ('redlock_acquire_wait_seconds_count', {}, 1)]))
     tap.claim('and for how long', [] if 0 < page.value('redlock_held_validity_seconds', name='k') <= 10
               else [str(page.value('redlock_held_validity_seconds', name='k'))])
-    held = page
+    seen = dict(page.samples)
     page = it.until('redlock_lock_held', 1, key='k')
-    held.samples.update(page.samples)
-    examples(tap, held)
+    seen.update(page.samples)
+    tap.claim('an exporter tells nothing of what it never does',
+              [name for name in sorted(page.names()) if re.search('acquire|renew|release|restore|round|lost', name)
+               and not name.startswith('redlock_master_')])
     tap.claim('an exporter sees the key that is held', has(page, [('redlock_lock_held', {'key': 'k'}, 1)]))
     lock.process.stdin.close()
     lock.process.stdin = None
     _, out = lock.end()
     tap.claim('CMD inherits no socket', [out] if 'socket:' in out or 'pipe:' not in out else [])
+    return seen
 
 
 def a_leader(tap):
     it = Served('elect', 'e', '-v', '--metrics', '127.0.0.1:0', *PATIENT, '--', 'sh', '-c', 'read -r end')
     page = it.until('redlock_held', 1, name='e')
-    tap.claim('elect --metrics tells that it leads', has(page, [('redlock_held', {'name': 'e'}, 1)]))
+    tap.claim('elect --metrics tells that it leads, and how often it was lost',
+              has(page, [('redlock_held', {'name': 'e'}, 1), ('redlock_locks_lost_total', {}, 0)]))
     it.process.stdin.close()
     it.process.stdin = None
     it.end()
+    return page.samples
 
 
 def refused(tap):
@@ -253,9 +259,10 @@ def main():
         os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', os.path.abspath(__file__)])
     tap = Tap()
     reader_fires(tap)
-    an_exporter(tap)
+    seen = an_exporter(tap)
     without_a_ttl(tap)
-    a_leader(tap)
+    seen.update(a_leader(tap))
+    examples(tap, seen)
     refused(tap)
     return tap.finish()
 

@@ -200,6 +200,7 @@ static void write_leadership(struct evbuffer *out, const void *arg)
 
     cli_metrics_held(out, c->leadership.plan->name.name,
                      until_us > now_us ? (until_us - now_us) / 1000 : 0);
+    cli_metrics_lost(out, c->leadership.session->rl);
 }
 
 /* The end of the session resigns, and so calls back into the candidate. */
@@ -209,6 +210,7 @@ static int run_elect(void *arg, struct cli_session *session, struct cli_signals 
     struct cli_plan *plan = &elect->plan;
     struct cli_candidate *candidate = &elect->candidate;
     struct cli_metrics metrics = {.address = plan->metrics,
+                                  .observes = plan->observe,
                                   .more = plan->observe ? NULL : write_leadership,
                                   .arg = candidate};
     int code = cli_metrics_open(&metrics, session, "--metrics");

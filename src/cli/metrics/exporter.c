@@ -223,11 +223,12 @@ static void free_exporter(void *arg)
     free(e->keys);
 }
 
-static const struct exporter usual = {.metrics = {.address = DEFAULT_ADDRESS}};
+static const struct exporter usual = {.metrics = {.address = DEFAULT_ADDRESS, .observes = true}};
 
-const struct cli_subcommand cli_exporter = {.name = "exporter",
-                                            .help = {help, help_end},
-                                            .options = {options},
-                                            .usual = {&usual, sizeof(usual)},
-                                            .traits = CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
-                                            .calls = {run_exporter, read_exporter, free_exporter}};
+const struct cli_subcommand cli_exporter = {
+    .name = "exporter",
+    .help = {help, help_end},
+    .options = {options},
+    .usual = {&usual, sizeof(usual)},
+    .traits = CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
+    .calls = {run_exporter, read_exporter, free_exporter}};

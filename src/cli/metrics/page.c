@@ -58,35 +58,51 @@ static void write_histogram(struct evbuffer *out, const char *name, const char *
     cli_metrics_histogram(out, name, none, h);
 }
 
-static void write_manager(struct evbuffer *out, const struct redlock *rl)
+/* Of one that acquires locks. */
+static void write_locks(struct evbuffer *out, const struct redlock_stats *s)
+{
+    cli_metrics_one(out, "redlock_rounds_total", "counter", "Tries to get a majority.", s->rounds);
+    write_outcomes(out, s);
+    write_pair(out, "redlock_renewals_total",
+               "Renewals and extensions: whether a majority has confirmed them.", s->renewed,
+               s->unrenewed);
+    cli_metrics_one(out, "redlock_restores_total", "counter",
+                    "Masters that did not have the key of a held lock and were given it again.",
+                    s->restored);
+    write_pair(out, "redlock_releases_total", "Releases: whether a majority has confirmed them.",
+               s->released, s->unreleased);
+    write_histogram(out, "redlock_acquire_wait_seconds",
+                    "From an acquire to its lock, waiting for other holders included.", &s->wait);
+    write_histogram(out, "redlock_renewal_margin_seconds",
+                    "What was left of the validity when a renewal was confirmed.", &s->margin);
+}
+
+static void write_manager(struct evbuffer *out, const struct cli_metrics *metrics)
 {
     struct redlock_stats s = {.size = sizeof(s)};
 
-    if (redlock_get_stats(rl, &s) != 0) {
+    if (redlock_get_stats(metrics->session->rl, &s) != 0) {
         return;
     }
     cli_metrics_family(out, "redlock_build_info", "gauge", "The version of the library.");
     cli_metrics_number(out, "redlock_build_info", (struct cli_label){"version", redlock_version()},
                        none, 1);
-    cli_metrics_one(out, "redlock_rounds_total", "counter", "Tries to get a majority.", s.rounds);
-    write_outcomes(out, &s);
-    write_pair(out, "redlock_renewals_total",
-               "Renewals and extensions: whether a majority has confirmed them.", s.renewed,
-               s.unrenewed);
-    cli_metrics_one(out, "redlock_restores_total", "counter",
-                    "Masters that did not have the key of a held lock and were given it again.",
-                    s.restored);
-    cli_metrics_one(out, "redlock_locks_lost_total", "counter",
-                    "Locks that were lost while they were held.", s.lost);
-    write_pair(out, "redlock_releases_total", "Releases: whether a majority has confirmed them.",
-               s.released, s.unreleased);
     cli_metrics_one(out, "redlock_limited_total", "counter",
                     "Calls and commands that were refused for limits of the library.", s.limited);
     cli_metrics_one(out, "redlock_calls", "gauge", "Calls that have not ended yet.", s.calls_now);
-    write_histogram(out, "redlock_acquire_wait_seconds",
-                    "From an acquire to its lock, waiting for other holders included.", &s.wait);
-    write_histogram(out, "redlock_renewal_margin_seconds",
-                    "What was left of the validity when a renewal was confirmed.", &s.margin);
+    if (!metrics->observes) {
+        write_locks(out, &s);
+    }
+}
+
+void cli_metrics_lost(struct evbuffer *out, const struct redlock *rl)
+{
+    struct redlock_stats s = {.size = sizeof(s)};
+
+    if (redlock_get_stats(rl, &s) == 0) {
+        cli_metrics_one(out, "redlock_locks_lost_total", "counter",
+                        "Locks that were lost while they were held.", s.lost);
+    }
 }
 
 /* ---- the masters ---- */
@@ -250,7 +266,7 @@ static int write_page(struct evbuffer *out, void *arg)
 {
     const struct cli_metrics *metrics = arg;
 
-    write_manager(out, metrics->session->rl);
+    write_manager(out, metrics);
     write_masters(out, metrics->session->rl);
     write_record(out, metrics->session->rl);
     if (metrics->more) {
