@@ -95,6 +95,9 @@ static int run_in_session(const struct cli_args *args, struct cli_signals *signa
         cli_signals_stop(signals);
     }
     cli_session_close(&session);
+    if (command->calls.ended) {
+        command->calls.ended(args->arg, code);
+    }
     return code;
 }
 

@@ -63,6 +63,10 @@ struct cli_subcommand {
          * there are none. */
         int (*read)(struct cli_args *args, int argc, char **argv);
 
+        /* run() has returned `code`, and the session is closed: nothing is held any more. NULL:
+         * there is nothing to do then. */
+        void (*ended)(void *arg, int code);
+
         /* Free what `arg` points to, also when read() has failed; NULL: nothing. */
         void (*free)(void *arg);
     } calls;

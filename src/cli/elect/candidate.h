@@ -20,7 +20,7 @@
 
 struct cli_candidate {
     struct cli_leadership
-        leadership; /* this one or the last; its first three fields are the caller's */
+        leadership; /* this one or the last; its first four fields are the caller's */
     struct cli_service service;
     struct cli_health health;
     struct event *tick; /* each second of a wait */

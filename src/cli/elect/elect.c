@@ -13,6 +13,7 @@
 #include "cli/elect/candidate.h"
 #include "cli/elect/plan.h"
 #include "cli/metrics/page.h"
+#include "cli/metrics/record.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -62,7 +63,7 @@ static const char help[] =
     "                        fails, redlock does not campaign, and resigns\n"
     "  --healthy-every TIME  how often, and how long it may take (default: 5s)\n"
     "  --observe             do not campaign: print who leads, a line for each change\n"
-    "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP;
+    "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP CLI_RECORD_HELP;
 
 static const char help_end[] =
     "\n"
@@ -84,6 +85,7 @@ static const char help_end[] =
 struct elect {
     struct cli_plan plan;
     struct cli_candidate candidate;
+    struct cli_record record;
     char self[CLI_IDENTITY_TEXT];
 };
 
@@ -108,6 +110,7 @@ static const struct cli_option options[] = {
     {"observe", CLI_FLAG, PLAN_FIELD(observe)},
     {"json", CLI_FLAG, PLAN_FIELD(json)},
     {"metrics", CLI_TEXT, PLAN_FIELD(metrics)},
+    {"metrics-file", CLI_TEXT, PLAN_FIELD(metrics_file)},
     {.name = NULL}};
 
 /* ---- the command line ---- */
@@ -115,13 +118,13 @@ static const struct cli_option options[] = {
 static int check_observer(const struct cli_plan *plan)
 {
     bool campaigns = plan->argv || plan->id || plan->value || plan->once || plan->on_elected ||
-                     plan->on_demoted || plan->healthy || plan->transfer;
+                     plan->on_demoted || plan->healthy || plan->transfer || plan->metrics_file;
 
     if (campaigns) {
         return cli_say_usage("elect",
                              "--observe is for those who do not campaign: without CMD, --id, "
-                             "--value, --once, --on-elected, --on-demoted, --healthy and "
-                             "--transfer");
+                             "--value, --once, --on-elected, --on-demoted, --healthy, "
+                             "--transfer and --metrics-file");
     }
     return CLI_GO_ON;
 }
@@ -186,7 +189,7 @@ static int read_elect(struct cli_args *args, int argc, char **argv)
         plan->argv = optind < argc ? argv + optind : NULL;
         code = check_plan(plan);
     }
-    return code;
+    return code == CLI_GO_ON ? cli_record_check("elect", plan->metrics_file) : code;
 }
 
 /* ---- the whole ---- */
@@ -221,6 +224,9 @@ static int run_elect(void *arg, struct cli_session *session, struct cli_signals 
     candidate->leadership.plan = plan;
     candidate->leadership.session = session;
     candidate->leadership.signals = signals;
+    candidate->leadership.record = &elect->record;
+    elect->record.file = plan->metrics_file;
+    cli_record_begin(&elect->record, plan->name.name);
     if (code == CLI_OK && plan->observe) {
         code = cli_observe_run(plan, session, signals);
     } else if (code == CLI_OK) {
@@ -232,6 +238,21 @@ static int run_elect(void *arg, struct cli_session *session, struct cli_signals 
     return code;
 }
 
+static void write_elect_record(void *arg, int code)
+{
+    struct elect *elect = arg;
+    const struct cli_leadership *leadership = &elect->candidate.leadership;
+    struct cli_record *record = &elect->record;
+
+    record->lost = leadership->lost && code == CLI_LOST;
+    record->loss = cli_leadership_loss(leadership);
+    record->signo = leadership->signo          ? leadership->signo
+                    : elect->candidate.elected ? 0
+                    : code > CLI_SIGNALED      ? code - CLI_SIGNALED
+                                               : 0;
+    cli_record_write(record, code);
+}
+
 static void free_elect(void *arg)
 {
     struct elect *elect = arg;
@@ -241,9 +262,10 @@ static void free_elect(void *arg)
 
 static const struct elect usual = {.plan = {.grace_ms = UINT32_MAX}};
 
-const struct cli_subcommand cli_elect = {.name = "elect",
-                                         .help = {help, help_end},
-                                         .options = {options},
-                                         .usual = {&usual, sizeof(usual)},
-                                         .traits = CLI_HAS_CMD | CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
-                                         .calls = {run_elect, read_elect, free_elect}};
+const struct cli_subcommand cli_elect = {
+    .name = "elect",
+    .help = {help, help_end},
+    .options = {options},
+    .usual = {&usual, sizeof(usual)},
+    .traits = CLI_HAS_CMD | CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
+    .calls = {run_elect, read_elect, write_elect_record, free_elect}};

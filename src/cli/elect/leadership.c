@@ -62,10 +62,32 @@ static void say_demoted(const struct cli_leadership *leadership,
             why(demotion->reason));
 }
 
+enum cli_loss cli_leadership_loss(const struct cli_leadership *leadership)
+{
+    if (!leadership->lost) {
+        return CLI_LOSS_NONE;
+    }
+    switch (leadership->reason) {
+    case REDLOCK_ENOQUORUM:
+        return CLI_LOSS_NO_MAJORITY;
+    case REDLOCK_ELOST:
+        return CLI_LOSS_KEYS_GONE;
+    case REDLOCK_ESUSPENDED:
+        return CLI_LOSS_SUSPENDED;
+    case REDLOCK_EOUTRANKED:
+        return CLI_LOSS_OUTRANKED;
+    case REDLOCK_EUNRENEWED:
+        return CLI_LOSS_UNHEALTHY;
+    default:
+        return CLI_LOSS_LATE;
+    }
+}
+
 void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_demotion *demotion)
 {
     leadership->demoted = leadership->woken = true;
     leadership->reason = demotion->reason;
+    cli_record_released(leadership->record);
     cli_leadership_lease_end(&leadership->lease, demotion->stop_by_us);
     say_demoted(leadership, demotion);
     if (!leadership->is_last) {
@@ -81,6 +103,8 @@ void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term)
     leadership->guard = (struct cli_guard){.lease = &leadership->lease.lease};
     leadership->term = term;
     leadership->reason = 0;
+    leadership->record->began = true;
+    cli_record_acquired(leadership->record);
     leadership->is_last = leadership->demoted = leadership->lost = false;
     cli_say_detail("elected: leader of '%s', term %" PRIu64, leadership->plan->name.name, term);
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "cli/elect/lease.h"
+#include "cli/metrics/record.h"
 #include "cli/run/guard.h"
 #include "cli/run/orphan.h"
 
@@ -29,6 +30,7 @@ struct cli_leadership {
     const struct cli_plan *plan;
     struct cli_session *session;
     struct cli_signals *signals;
+    struct cli_record *record; /* of the last leadership */
     struct redlock_election *election;
     struct cli_leadership_lease lease;
     struct cli_orphan orphan; /* its lock, should redlock die; not with hooks */
@@ -42,7 +44,7 @@ struct cli_leadership {
     int signo;    /* the first signal that asked for an end; 0: none */
 };
 
-/* Begin, when the library has reported leadership. The first four fields are the caller's, and
+/* Begin, when the library has reported leadership. The first five fields are the caller's, and
  * stay.
  */
 void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term);
@@ -57,6 +59,9 @@ int cli_leadership_run(struct cli_leadership *leadership);
 
 /* Nothing runs any more: --transfer says who leads next, unless leadership was lost. */
 void cli_leadership_hand_over(const struct cli_leadership *leadership);
+
+/* Why the last leadership was lost, for its record; CLI_LOSS_NONE: it was not. */
+enum cli_loss cli_leadership_loss(const struct cli_leadership *leadership);
 
 /* After a loss of leadership: run the loop until the library has reported the end. Returns
  * CLI_GO_ON, or CLI_INTERNAL when the loop failed. */

@@ -29,7 +29,8 @@ struct cli_plan {
     bool once;                 /* do not campaign again */
     bool observe;              /* do not campaign at all */
     bool json;
-    const char *metrics; /* where to serve metrics; NULL: nowhere */
+    const char *metrics_file; /* NULL: none is written */
+    const char *metrics;      /* where to serve metrics; NULL: nowhere */
 };
 
 /* With --observe: print who leads, a line for each change, until a signal asks for the end. Returns

@@ -66,6 +66,7 @@ static void release(struct cli_hold *hold, bool lost)
     hold->status = redlock_release(hold->lock, on_extension_over, hold);
     hold->done = hold->status != 0;
     if (settle(hold) == 0) {
+        hold->gone = !lost && (hold->status == REDLOCK_GONE || hold->status == REDLOCK_TAKEN);
         say_released(hold->key, hold->status, lost);
     }
 }

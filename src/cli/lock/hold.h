@@ -36,6 +36,7 @@ struct cli_hold {
         until_us; /* until when the lock is kept (cli/system/clock.h); 0: until it is released */
     bool done;    /* the last call has its result, or the wait has ended */
     int status;   /* the result of the last call */
+    bool gone;    /* the lock was gone before it was released */
 };
 
 /* Begin, when the lock was acquired. The first four fields of `hold` are set, and it must not move

@@ -29,20 +29,35 @@ static void say_renewed(void *arg)
     lease->trouble = 0;
 }
 
+static bool is_limited(const struct cli_lock_lease *lease, const struct cli_deadline *deadline)
+{
+    return lease->lease.terms.max_hold_ms &&
+           (lease->trouble == REDLOCK_EUNRENEWED || deadline->latest_us == deadline->end_us);
+}
+
+static enum cli_loss find_loss(const struct cli_lock_lease *lease,
+                               const struct cli_deadline *deadline)
+{
+    if (!lease->lease.terms.renew || is_limited(lease, deadline)) {
+        return CLI_LOSS_LIMIT;
+    }
+    return lease->trouble == REDLOCK_ENOQUORUM ? CLI_LOSS_NO_MAJORITY : CLI_LOSS_LATE;
+}
+
 /* After the line that says that the lock ends. */
 static void say_why(const struct cli_lock_lease *lease, const struct cli_deadline *deadline)
 {
     const struct cli_terms *terms = &lease->lease.terms;
+    enum cli_loss loss = find_loss(lease, deadline);
 
     if (!terms->renew) {
         cli_say_more("The lock is not renewed (--no-renew): use a larger --ttl than %s to give the "
                      "command more time.",
                      cli_duration(terms->ttl_ms));
-    } else if (terms->max_hold_ms &&
-               (lease->trouble == REDLOCK_EUNRENEWED || deadline->latest_us == deadline->end_us)) {
+    } else if (loss == CLI_LOSS_LIMIT) {
         cli_say_more("The lock is not held for longer than --max-hold allows (%s).",
                      cli_duration(terms->max_hold_ms));
-    } else if (lease->trouble == REDLOCK_ENOQUORUM) {
+    } else if (loss == CLI_LOSS_NO_MAJORITY) {
         cli_say_more("No majority of the masters has confirmed a renewal (see redlock nodes).");
     } else {
         cli_say_more("No renewal was confirmed in time: the masters were slow, or redlock did not "
@@ -54,10 +69,21 @@ static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t 
 {
     struct cli_lock_lease *lease = arg;
 
+    lease->loss = find_loss(lease, deadline);
     cli_say("the lock '%s' ends in %s, and its command still runs: sent it SIGTERM",
             lease->lease.terms.key,
             cli_duration(cli_deadline_before(deadline->end_us, now_us) / 1000));
     say_why(lease, deadline);
+}
+
+static enum cli_loss find_sudden_loss(const struct cli_lock_lease *lease,
+                                      const struct cli_deadline *deadline, bool overslept)
+{
+    if (overslept || lease->lost == REDLOCK_ESUSPENDED) {
+        return CLI_LOSS_SUSPENDED;
+    }
+    return redlock_lock_validity_ms(lease->lock) == 0 ? CLI_LOSS_KEYS_GONE
+                                                      : find_loss(lease, deadline);
 }
 
 static void say_killed(void *arg, const struct cli_deadline *deadline, bool overslept, bool asked)
@@ -65,16 +91,17 @@ static void say_killed(void *arg, const struct cli_deadline *deadline, bool over
     struct cli_lock_lease *lease = arg;
     const char *key = lease->lease.terms.key;
 
+    lease->loss = find_sudden_loss(lease, deadline, overslept);
     if (overslept) {
         cli_say("the lock '%s' ended while redlock did not run (was it stopped or suspended?): "
                 "killed its command (SIGKILL); somebody else may have the lock",
                 key);
-    } else if (lease->lost == REDLOCK_ESUSPENDED) {
+    } else if (lease->loss == CLI_LOSS_SUSPENDED) {
         cli_say(
             "the lock '%s' ended while this machine was suspended, as the clocks of the masters "
             "show: killed its command (SIGKILL); somebody else may have the lock",
             key);
-    } else if (redlock_lock_validity_ms(lease->lock) == 0) {
+    } else if (lease->loss == CLI_LOSS_KEYS_GONE) {
         cli_trouble_lost(lease->rl, lease->lock, key);
         cli_say_more("Killed the command (SIGKILL); somebody else may have the lock.");
     } else {

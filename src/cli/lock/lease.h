@@ -2,6 +2,7 @@
 #ifndef CLI_LOCK_LEASE_H
 #define CLI_LOCK_LEASE_H
 
+#include "cli/metrics/record.h"
 #include "cli/run/lease.h"
 
 struct cli_guard;
@@ -16,6 +17,7 @@ struct cli_lock_lease {
     const struct redlock_lock *lock;
     int trouble; /* the reason of the trouble that was reported, until a renewal ends the trouble */
     int lost;    /* the reason of the loss that was reported; 0: there was none */
+    enum cli_loss loss; /* why the lock ended before the command, if it did */
 };
 
 /* Fill in lease->lease when the lock was acquired. The other pointers are the caller's. */

@@ -231,4 +231,4 @@ const struct cli_subcommand cli_exporter = {
     .options = {options},
     .usual = {&usual, sizeof(usual)},
     .traits = CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
-    .calls = {run_exporter, read_exporter, free_exporter}};
+    .calls = {run_exporter, read_exporter, .free = free_exporter}};

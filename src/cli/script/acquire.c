@@ -93,7 +93,7 @@ static int run_acquire(void *arg, struct cli_session *session, struct cli_signal
         return code;
     }
     take->ttl_ms = cli_session_ttl(session, take->ttl_ms);
-    code = cli_take_run(take, session, &signals, &lock);
+    code = cli_take_run(take, session, &signals, &lock, NULL);
     if (code == CLI_GO_ON) {
         code = set_everywhere(take, session, &signals, lock);
         code = code == CLI_GO_ON ? hand_out(take, lock) : code;
@@ -111,9 +111,10 @@ static int read_acquire(struct cli_args *args, int argc, char **argv)
 
 static const struct cli_take usual = CLI_TAKE_USUAL("acquire");
 
-const struct cli_subcommand cli_acquire = {.name = "acquire",
-                                           .help = {help, help_end},
-                                           .options = {NULL, cli_take_options},
-                                           .usual = {&usual, sizeof(usual)},
-                                           .traits = CLI_NEVER_WAITS,
-                                           .calls = {run_acquire, read_acquire, cli_take_free}};
+const struct cli_subcommand cli_acquire = {
+    .name = "acquire",
+    .help = {help, help_end},
+    .options = {NULL, cli_take_options},
+    .usual = {&usual, sizeof(usual)},
+    .traits = CLI_NEVER_WAITS,
+    .calls = {run_acquire, read_acquire, .free = cli_take_free}};

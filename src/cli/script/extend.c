@@ -154,9 +154,10 @@ static int run_extend(void *arg, struct cli_session *session, struct cli_signals
     return code;
 }
 
-const struct cli_subcommand cli_extend = {.name = "extend",
-                                          .help = {help, help_end},
-                                          .options = {options, cli_token_options},
-                                          .usual = {.size = sizeof(struct extension)},
-                                          .traits = CLI_NEVER_WAITS,
-                                          .calls = {run_extend, cli_token_read, cli_token_free}};
+const struct cli_subcommand cli_extend = {
+    .name = "extend",
+    .help = {help, help_end},
+    .options = {options, cli_token_options},
+    .usual = {.size = sizeof(struct extension)},
+    .traits = CLI_NEVER_WAITS,
+    .calls = {run_extend, cli_token_read, .free = cli_token_free}};

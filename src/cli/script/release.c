@@ -165,9 +165,10 @@ static int read_release(struct cli_args *args, int argc, char **argv)
     return code == CLI_GO_ON ? check_successor(args->arg) : code;
 }
 
-const struct cli_subcommand cli_release = {.name = "release",
-                                           .help = {help, help_end},
-                                           .options = {options, cli_token_options},
-                                           .usual = {.size = sizeof(struct release)},
-                                           .traits = CLI_NEVER_WAITS,
-                                           .calls = {run_release, read_release, cli_token_free}};
+const struct cli_subcommand cli_release = {
+    .name = "release",
+    .help = {help, help_end},
+    .options = {options, cli_token_options},
+    .usual = {.size = sizeof(struct release)},
+    .traits = CLI_NEVER_WAITS,
+    .calls = {run_release, read_release, .free = cli_token_free}};

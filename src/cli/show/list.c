@@ -258,4 +258,4 @@ const struct cli_subcommand cli_list = {.name = "list",
                                         .help = {help, help_end},
                                         .options = {options},
                                         .usual = {&usual, sizeof(usual)},
-                                        .calls = {run_list, read_list, free_list}};
+                                        .calls = {run_list, read_list, .free = free_list}};

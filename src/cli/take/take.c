@@ -32,7 +32,8 @@ struct attempt {
     struct cli_wait *wait;
     struct cli_found found; /* who holds the lock, if the votes do not prove it */
     int signo;
-    bool ended; /* the callback of the acquire was called */
+    bool refused; /* somebody else holds the lock, or may hold it */
+    bool ended;   /* the callback of the acquire was called */
     bool done;
     int code;
 };
@@ -132,6 +133,7 @@ static void on_found(void *arg)
         cli_explain_found(attempt->session->rl, &attempt->found, take->keys.name,
                           take->wait_ms > 0);
     }
+    attempt->refused = conflict;
     attempt->code = attempt->signo ? CLI_SIGNALED + attempt->signo
                     : conflict     ? take->conflict_code
                                    : CLI_UNREACHABLE;
@@ -158,6 +160,7 @@ static void fail_attempt(struct attempt *attempt, const struct redlock_lock *loc
     if (!refused || !take->quiet) {
         code = cli_explain_failure(attempt->session, lock, take->keys.name, status);
     }
+    attempt->refused = refused;
     attempt->code = refused ? take->conflict_code : code;
 }
 
@@ -250,7 +253,7 @@ static void begin_wait(struct attempt *attempt)
 }
 
 int cli_take_run(const struct cli_take *take, struct cli_session *session,
-                 struct cli_signals *signals, struct redlock_lock **ret_lock)
+                 struct cli_signals *signals, struct redlock_lock **ret_lock, bool *ret_refused)
 {
     struct attempt attempt = {.take = take, .session = session};
     int code;
@@ -267,6 +270,9 @@ int cli_take_run(const struct cli_take *take, struct cli_session *session,
     signals->arg = &attempt;
     code = cli_loop_run(&session->loop, &attempt.done);
     signals->on = NULL;
+    if (ret_refused) {
+        *ret_refused = attempt.refused;
+    }
     if (code == CLI_GO_ON && attempt.code == CLI_GO_ON) {
         *ret_lock = attempt.lock;
     }

@@ -58,8 +58,11 @@ uint32_t cli_take_lease_ms(const struct cli_take *take, const struct cli_session
 /* Acquire the lock. Gives up after INT, TERM, HUP or QUIT.
  *
  * Returns CLI_GO_ON, and *ret_lock is held; or says what is wrong and returns the code to exit
- * with. Then no lock is held, and cli_session_close() sends the pending releases. */
+ * with. Then no lock is held, and cli_session_close() sends the pending releases; *ret_refused
+ * tells whether somebody else holds the lock, or may hold it (ret_refused NULL: the caller need not
+ * know).
+ */
 int cli_take_run(const struct cli_take *take, struct cli_session *session,
-                 struct cli_signals *signals, struct redlock_lock **ret_lock);
+                 struct cli_signals *signals, struct redlock_lock **ret_lock, bool *ret_refused);
 
 #endif

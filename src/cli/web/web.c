@@ -388,4 +388,4 @@ const struct cli_subcommand cli_web = {.name = "web",
                                        .options = {options},
                                        .usual = {&usual, sizeof(usual)},
                                        .traits = CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
-                                       .calls = {run_web, read_web, free_web}};
+                                       .calls = {run_web, read_web, .free = free_web}};

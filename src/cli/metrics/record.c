@@ -1,0 +1,232 @@
+/* record.c - makes the text, and puts it in place of the former file by a rename. */
+#include "cli/metrics/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+
+#include "cli/metrics/text.h"
+#include "cli/say/exit.h"
+#include "cli/say/say.h"
+#include "cli/system/clock.h"
+
+int cli_record_check(const char *command, const char *file)
+{
+    return file && !file[0] ? cli_say_usage(command, "--metrics-file is empty: name a file")
+                            : CLI_GO_ON;
+}
+
+void cli_record_begin(struct cli_record *record, const char *name)
+{
+    record->name = name;
+    record->begin_s = (int64_t)time(NULL);
+    record->since_us = cli_clock_us();
+}
+
+/* After the end of a leadership another one may begin. */
+void cli_record_acquired(struct cli_record *record)
+{
+    record->since_us = record->released_us ? record->released_us : record->since_us;
+    record->acquired_us = cli_clock_us();
+    record->released_us = 0;
+}
+
+void cli_record_released(struct cli_record *record)
+{
+    record->released_us = cli_clock_us();
+}
+
+/* ---- the text ---- */
+
+static const char *outcome_of(const struct cli_record *record, int code)
+{
+    if (record->lost) {
+        return "lost";
+    }
+    if (code > CLI_SIGNALED && record->signo) {
+        return "interrupted";
+    }
+    if (record->began) {
+        return code == CLI_OK ? "ok" : "failed";
+    }
+    return record->refused ? "held" : code == CLI_UNREACHABLE ? "unreachable" : "error";
+}
+
+static const char *const outcomes[] = {"ok",          "failed",      "lost", "held",
+                                       "unreachable", "interrupted", "error"};
+
+static const char *const losses[] = {[CLI_LOSS_NO_MAJORITY] = "no_majority",
+                                     [CLI_LOSS_KEYS_GONE] = "keys_gone",
+                                     [CLI_LOSS_SUSPENDED] = "suspended",
+                                     [CLI_LOSS_LATE] = "late",
+                                     [CLI_LOSS_LIMIT] = "limit",
+                                     [CLI_LOSS_OUTRANKED] = "outranked",
+                                     [CLI_LOSS_UNHEALTHY] = "unhealthy"};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void write_outcome(struct evbuffer *out, struct cli_label name, const char *outcome)
+{
+    size_t i;
+
+    cli_metrics_family(out, "redlock_run_outcome", "gauge", "1 for how the last run ended.");
+    for (i = 0; i < COUNT(outcomes); i++) {
+        cli_metrics_number(out, "redlock_run_outcome", name,
+                           (struct cli_label){"outcome", outcomes[i]},
+                           strcmp(outcome, outcomes[i]) == 0);
+    }
+}
+
+static void write_loss(struct evbuffer *out, struct cli_label name, enum cli_loss loss)
+{
+    size_t i;
+
+    cli_metrics_family(out, "redlock_run_lost", "gauge",
+                       "1 for the reason why the last run lost its lock while it held it.");
+    for (i = CLI_LOSS_NONE + 1; i < COUNT(losses); i++) {
+        cli_metrics_number(out, "redlock_run_lost", name, (struct cli_label){"reason", losses[i]},
+                           i == loss);
+    }
+}
+
+static void write_number(struct evbuffer *out, struct cli_label name, const char *metric,
+                         const char *help, uint64_t value)
+{
+    cli_metrics_family(out, metric, "gauge", help);
+    cli_metrics_number(out, metric, name, (struct cli_label){NULL, NULL}, value);
+}
+
+static void write_seconds(struct evbuffer *out, struct cli_label name, const char *metric,
+                          const char *help, uint64_t us)
+{
+    cli_metrics_family(out, metric, "gauge", help);
+    cli_metrics_seconds(out, metric, name, us);
+}
+
+static void write_times(struct evbuffer *out, const struct cli_record *record,
+                        struct cli_label name)
+{
+    uint64_t now_us = cli_clock_us();
+    uint64_t until_us = record->released_us ? record->released_us : now_us;
+    bool held = record->acquired_us != 0;
+
+    write_seconds(out, name, "redlock_run_wait_seconds",
+                  "How long the last run waited, until it held the lock or gave up.",
+                  (held ? record->acquired_us : now_us) - record->since_us);
+    write_seconds(out, name, "redlock_run_held_seconds", "How long the last run held the lock.",
+                  held ? until_us - record->acquired_us : 0);
+}
+
+static void write_record(struct evbuffer *out, const struct cli_record *record, int code)
+{
+    const struct cli_label name = {"name", record->name};
+    const char *outcome = outcome_of(record, code);
+    uint64_t now_s = (uint64_t)time(NULL);
+    bool lost = record->lost && record->loss == CLI_LOSS_NONE;
+
+    write_outcome(out, name, outcome);
+    write_loss(out, name, lost ? CLI_LOSS_LATE : record->loss);
+    write_number(out, name, "redlock_run_exit_status", "The exit status of the last run.",
+                 (uint64_t)code);
+    write_number(out, name, "redlock_run_start_time_seconds", "When the last run began.",
+                 (uint64_t)record->begin_s);
+    write_number(out, name, "redlock_run_end_time_seconds", "When the last run ended.", now_s);
+    if (strcmp(outcome, "ok") == 0) {
+        write_number(out, name, "redlock_run_success_time_seconds",
+                     "When the last run ended, whose command has succeeded under the lock.", now_s);
+    }
+    write_times(out, record, name);
+}
+
+/* ---- the file ---- */
+
+static int write_all(int fd, struct evbuffer *out)
+{
+    while (evbuffer_get_length(out) > 0) {
+        if (evbuffer_write(out, fd) < 0 && errno != EINTR) {
+            return -1;
+        }
+    }
+    return fsync(fd);
+}
+
+/* Returns 0; -1 with errno set, and there is no such file. */
+static int write_new(const char *path, struct evbuffer *out)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int result, error;
+
+    if (fd < 0) {
+        return -1;
+    }
+    result = write_all(fd, out);
+    error = errno;
+    if (close(fd) != 0 && result == 0) {
+        result = -1;
+        error = errno;
+    }
+    if (result != 0) {
+        unlink(path);
+    }
+    errno = error;
+    return result;
+}
+
+/* A device or a pipe must not be replaced by a file. */
+static bool is_replaceable(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) != 0 || S_ISREG(info.st_mode);
+}
+
+/* A file beside it, which no collector reads: its name does not end in .prom. One that a process of
+ * the same number has left is in the way. Returns 0; -1 with errno set. */
+static int replace_file(const char *path, struct evbuffer *out)
+{
+    char *beside;
+    int result;
+
+    if (asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    unlink(beside);
+    result = write_new(beside, out);
+    if (result == 0 && rename(beside, path) != 0) {
+        int error = errno;
+
+        unlink(beside);
+        errno = error;
+        result = -1;
+    }
+    free(beside);
+    return result;
+}
+
+void cli_record_write(const struct cli_record *record, int code)
+{
+    struct evbuffer *out = record->file ? evbuffer_new() : NULL;
+
+    if (record->file == NULL) {
+        return;
+    }
+    if (out == NULL) {
+        cli_say_no_memory();
+        return;
+    }
+    write_record(out, record, code);
+    if (!is_replaceable(record->file)) {
+        cli_say("cannot write the metrics to %s: it is not a regular file", record->file);
+    } else if (replace_file(record->file, out) != 0) {
+        cli_say("cannot write the metrics to %s: %s", record->file, strerror(errno));
+    }
+    evbuffer_free(out);
+}

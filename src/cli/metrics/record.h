@@ -1,0 +1,60 @@
+/* record.h - --metrics-file FILE: what one run of a command did, for the textfile collector of
+ * Prometheus' node exporter.
+ *
+ *   begun --> acquired --> released --> written
+ *     |                                    ^
+ *     +--- not acquired, and why ----------+
+ *
+ * Nobody can ask a command that has ended, so it leaves a file. That is written at the very end,
+ * when no lock is held any more: a disk that hangs delays nobody.
+ */
+#ifndef CLI_METRICS_RECORD_H
+#define CLI_METRICS_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CLI_RECORD_HELP                                                                            \
+    "  --metrics-file FILE   when all is over, write what happened to FILE, which node_exporter\n" \
+    "                      reads (collector textfile); give each job a file of its own\n"
+
+/* Why a lock or leadership ended before its command did. */
+enum cli_loss {
+    CLI_LOSS_NONE,
+    CLI_LOSS_NO_MAJORITY, /* no majority has confirmed a renewal */
+    CLI_LOSS_KEYS_GONE,   /* a majority does not have the key, or not for certain */
+    CLI_LOSS_SUSPENDED,   /* redlock or its machine did not run */
+    CLI_LOSS_LATE,        /* no renewal was confirmed in time, for another reason */
+    CLI_LOSS_LIMIT,       /* --max-hold, or the ttl with --no-renew, has passed */
+    CLI_LOSS_OUTRANKED,   /* a candidate with a higher priority leads next */
+    CLI_LOSS_UNHEALTHY    /* the health check failed */
+};
+
+struct cli_record {
+    const char *file; /* NULL: there is no record */
+    const char *name; /* of the lock or the election */
+    /* The caller sets these before the end. */
+    bool began;         /* there was a lock, and CMD was started */
+    bool refused;       /* somebody else holds the lock, or may hold it */
+    bool lost;          /* the lock ended before CMD did */
+    int signo;          /* the signal that asked for the end; 0: none */
+    enum cli_loss loss; /* also when the loss was noticed after the end of CMD */
+    /* Kept here. */
+    int64_t begin_s;                             /* since 1970 */
+    uint64_t since_us, acquired_us, released_us; /* cli/system/clock.h; 0: not yet */
+};
+
+/* Check the name of the file. Returns CLI_GO_ON; or says that it is empty and returns CLI_USAGE. */
+int cli_record_check(const char *command, const char *file);
+
+/* Begin to wait for the lock. */
+void cli_record_begin(struct cli_record *record, const char *name);
+
+void cli_record_acquired(struct cli_record *record);
+void cli_record_released(struct cli_record *record);
+
+/* Write the file in place of the one that was there; readers see one or the other, and never a
+ * part. If that fails, say why: then the former file stays. `code`: the exit status. */
+void cli_record_write(const struct cli_record *record, int code);
+
+#endif
