@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -213,6 +214,16 @@ def a_leader(tap):
     return page.samples
 
 
+def of_a_file():
+    """The samples of --metrics-file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'k.prom')
+        subprocess.run([REDLOCK, 'lock', 'k', *PATIENT, '--metrics-file', path, '--', 'true'], check=True,
+                       timeout=PATIENCE_S)
+        with open(path, encoding='utf-8') as file:
+            return Page(file.read()).samples
+
+
 def refused(tap):
     it = Served('exporter', '-v', '--listen', '127.0.0.1:0', *PATIENT)
     port = it.url.split(':')[2].split('/')[0]
@@ -262,6 +273,7 @@ def main():
     seen = an_exporter(tap)
     without_a_ttl(tap)
     seen.update(a_leader(tap))
+    seen.update(of_a_file())
     examples(tap, seen)
     refused(tap)
     return tap.finish()

@@ -1,9 +1,10 @@
 """--metrics-file of lock and elect: what the textfile collector of node_exporter reads when the command
-has ended.
+has ended, and that the alerts of docs/examples fire on it.
 
 Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP.
 """
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from prometheus import Page  # noqa: E402
 from servers import Client  # noqa: E402
 from tap import Tap  # noqa: E402
 
+ALERTS = os.path.join(HERE, '..', '..', 'docs', 'examples', 'alerts.yml')
 REDLOCK = os.environ['REDLOCK']
 PATIENT = ['--node-timeout', '20s']
 PATIENCE_S = 60
@@ -215,12 +217,64 @@ def bad_files(tap, folder):
               else [done.stderr])
 
 
+# ---- the alerts ----
+
+def series_of(page, labels, shift):
+    """The samples of a page as promtool wants them: for three days, the times counted from `shift`."""
+    for (name, key), value in page.samples.items():
+        at = value - shift if name.endswith('_time_seconds') else value
+        every = ','.join(f'{label}="{text}"' for label, text in [*key, *labels.items()])
+        yield f"      - series: '{name}{{{every}}}'\n        values: '{at}x4320'"
+
+
+def fires(tool, alert, series, at):
+    """promtool is told that the alert does not fire."""
+    with tempfile.NamedTemporaryFile('w', suffix='.yml', encoding='utf-8') as file:
+        file.write('\n'.join([f'rule_files: [{os.path.realpath(ALERTS)}]', 'evaluation_interval: 1m', 'tests:',
+                              '  - interval: 1m', '    input_series:', *series, '    alert_rule_test:',
+                              f'      - eval_time: {at}', f'        alertname: {alert}',
+                              '        exp_alerts: []', '']))
+        file.flush()
+        done = subprocess.run([tool, 'test', 'rules', file.name], check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0 and not re.search(rf'alertname: ?{alert},', done.stdout):
+        raise RuntimeError(done.stdout)
+    return done.returncode != 0
+
+
+def alerts(tap, folder):
+    tool = shutil.which('promtool')
+    if tool is None:
+        tap.claim('the alerts fire # SKIP there is no promtool', [])
+        return
+    good, lost = os.path.join(folder, 'good.prom'), os.path.join(folder, 'bad.prom')
+    page = run(good, 'lock', 'nightly')[2]
+    bad = run(lost, 'lock', 'nightly', '--max-hold', '500ms', cmd=['sleep', '60'])[2]
+    node = {'instance': 'a', 'job': 'node'}
+    after, after_loss = [
+        list(series_of(one, node, one.value('redlock_run_end_time_seconds', name='nightly'))) for one in (page, bad)]
+    up, down = [[f"      - series: 'up{{instance=\"a\",job=\"redlock\"}}'\n        values: '{value}x4320'"]
+                for value in (1, 0)]
+    for what, alert, series, at, wanted in [
+            ('after a loss', 'RedlockLockLost', after_loss, '5m', True),
+            ('not for good', 'RedlockLockLost', after_loss, '90m', False),
+            ('not without a loss', 'RedlockLockLost', after, '5m', False),
+            ('not after a night', 'RedlockNightlyDidNotRun', after, '25h', False),
+            ('when a night was left out', 'RedlockNightlyDidNotRun', after, '27h', True),
+            ('when the job has only failed', 'RedlockNightlyDidNotRun', after_loss, '1h', True),
+            ('when the exporter does not answer', 'RedlockExporterDown', down, '5m', True),
+            ('when nobody asks it', 'RedlockExporterDown', after, '5m', True),
+            ('not when it answers', 'RedlockExporterDown', up, '5m', False)]:
+        tap.claim(f'{alert} fires: {what}' if wanted else f'{alert} does not fire: {what}',
+                  [] if fires(tool, alert, series, at) == wanted else ['it does not' if wanted else 'it does'])
+
+
 def main():
     if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
         os.environ['CLI_TEST_SANDBOX'] = 'yes'
         os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', os.path.abspath(__file__)])
     tap = Tap()
-    for part in [a_run_that_succeeds, other_outcomes, lost_keys, other_losses, bad_files]:
+    for part in [a_run_that_succeeds, other_outcomes, lost_keys, other_losses, bad_files, alerts]:
         with tempfile.TemporaryDirectory() as folder:
             part(tap, folder)
     return tap.finish()
