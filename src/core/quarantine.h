@@ -156,7 +156,7 @@ void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t n
 
 /* [S15] Until when the votes do not count because of the record of the masters; 0: they do. Whether
  * a lock that is held has no lease there either. */
-void rlk_quarantine_set_unlisted(struct rlk_quarantine *q, uint64_t until_us, bool voids_leases);
+void rlk_quarantine_set_unlisted(struct rlk_quarantine *q, uint64_t until_us, bool extends_nothing);
 
 /* Whether the server is durable, and whether its log may not be complete, was read again. */
 void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_log);
@@ -182,9 +182,9 @@ void rlk_quarantine_clock_excused(struct rlk_quarantine *q);
  * another client made since our previous inspection, that record is enough. */
 uint64_t rlk_quarantine_step_to_record(const struct rlk_quarantine *q, uint64_t now_us);
 
-/* Why the votes do not count now: the reason that lasts longest, but UNLISTED only where there is no
- * other; RLK_QUARANTINED_NOT when they count. *ret_until_us (may be NULL): when they count again;
- * RLK_NEVER: not as long as nothing changes; 0 when they count now. */
+/* Why the votes do not count now: the reason that lasts longest, but UNLISTED only where there is
+ * no other; RLK_QUARANTINED_NOT when they count. *ret_until_us (may be NULL): when they count
+ * again; RLK_NEVER: not as long as nothing changes; 0 when they count now. */
 enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q, uint64_t now_us,
                                                  uint64_t *ret_until_us);
 

@@ -141,8 +141,8 @@ static void look_at_nodes(struct rlk_record_keeper *k)
     }
 }
 
-/* Requests are also told when it is found that the masters are others, so that they end: their votes
- * may not have counted before. */
+/* Requests are also told when it is found that the masters are others, so that they end: their
+ * votes may not have counted before. */
 static void set_votes(struct rlk_record_keeper *k, bool had_misfit, uint64_t now_us)
 {
     bool tells = !had_misfit && rlk_keeper_has_misfit(k);

@@ -719,7 +719,7 @@ TEST(a_cause_is_named_rather_than_the_record)
     struct rlk_quarantine s = one_known(STRICT);
     uint64_t until_us;
 
-    rlk_quarantine_set_unlisted(&s, RLK_NEVER);
+    rlk_quarantine_set_unlisted(&s, RLK_NEVER, false);
     ck_assert_int_eq(rlk_quarantine_reason(&s, NOW, &until_us), RLK_QUARANTINED_UNLISTED);
     ck_assert_uint_eq(until_us, RLK_NEVER);
     ck_assert(rlk_quarantine_ends(&s, NOW) && !rlk_quarantine_is_over(&s, NOW));
@@ -727,7 +727,7 @@ TEST(a_cause_is_named_rather_than_the_record)
     ck_assert_int_eq(rlk_quarantine_reason(&s, NOW, &until_us), RESTARTED);
     ck_assert_uint_eq(until_us, RLK_NEVER);
 
-    rlk_quarantine_set_unlisted(&s, NOW + 2 * QUARANTINE_US);
+    rlk_quarantine_set_unlisted(&s, NOW + 2 * QUARANTINE_US, false);
     ck_assert_int_eq(rlk_quarantine_reason(&s, NOW, &until_us), RESTARTED);
     ck_assert_uint_eq(until_us, NOW + 2 * QUARANTINE_US);
     ck_assert_int_eq(rlk_quarantine_reason(&s, NOW + QUARANTINE_US, &until_us),
@@ -744,7 +744,7 @@ TEST(the_record_keeps_no_vote_back_without_quarantine)
 {
     struct rlk_quarantine s = one_known(OFF);
 
-    rlk_quarantine_set_unlisted(&s, RLK_NEVER);
+    rlk_quarantine_set_unlisted(&s, RLK_NEVER, false);
     ck_assert(rlk_quarantine_is_over(&s, NOW));
 }
 

@@ -19,9 +19,11 @@
 #include "cli/session/record.h"
 #include "cli/session/session.h"
 #include "cli/session/settle.h"
+#include "cli/show/replace.h"
 
 static const char help[] =
     "usage: redlock masters [--json] [OPTION...]\n"
+    "       redlock masters replace OLD NEW [OPTION...]\n"
     "       redlock masters forget [--yes] [OPTION...]\n"
     "\n"
     "Show what the masters have on record about themselves: which masters there are, the longest\n"
@@ -29,11 +31,19 @@ static const char help[] =
     "on how many masters the record is; and what differs from the masters that are listed here.\n"
     "A client whose masters or --max-ttl are not those on record acquires nothing.\n"
     "\n"
+    "replace puts the server with the URI NEW on record in the place of OLD, a master of the list\n"
+    "(its URI, or its number there), while clients run: they connect to it by themselves, and\n"
+    "their locks stay. NEW must have no data of another master. OLD may be down. NEW votes when\n"
+    "--max-ttl and some seconds are over; until then redlock waits, and so does the next change.\n"
+    "When it is killed, run it again: it goes on where it was.\n"
+    "\n"
     "forget deletes the record on each master that can be reached, because the clients are to\n"
     "have other masters or another --max-ttl. Stop all clients of these masters first: one that\n"
     "goes on writes its record again. The first client that is started after it writes a new one.\n"
     "\n"
     "  --json              print a JSON object\n"
+    "  --no-wait           replace: do not wait until NEW votes\n"
+    "  --timeout TIME      replace: how long to try to put NEW on record (default 1m)\n"
     "  --yes               forget: do not ask\n";
 
 static const char help_end[] =
@@ -41,15 +51,19 @@ static const char help_end[] =
     "examples:\n"
     "  redlock masters\n"
     "  redlock masters --json | jq -r '.masters[].address'\n"
+    "  redlock masters replace redis://c.example redis://d.example\n"
     "  redlock masters forget\n"
     "\n"
-    "exit status: 0 agreed on and on all masters, or forgotten by all of them, 1 there is no\n"
-    "record, or it is not on all masters, 78 our masters or --max-ttl are not those on record,\n"
-    "69 no master can be reached, or some may still have it, 64 wrong usage, 70 internal error\n";
+    "exit status: 0 agreed on and on all masters, replaced, or forgotten by all of them, 1 there "
+    "is\n"
+    "no record, or it is not on all masters, 78 our masters or --max-ttl are not those on record,\n"
+    "69 no master can be reached, too few agreed in time, or some may still have the record,\n"
+    "64 wrong usage, 70 internal error\n";
 
 struct masters {
     bool json, yes;
-    bool forgets;
+    bool forgets, replaces;
+    struct cli_replacement replacement;
     struct cli_session *session;
     bool done;
     int code;
@@ -58,6 +72,9 @@ struct masters {
 static const struct cli_option options[] = {
     {"json", CLI_FLAG, .field = offsetof(struct masters, json)},
     {"yes", CLI_FLAG, .field = offsetof(struct masters, yes)},
+    {"no-wait", CLI_FLAG, .field = offsetof(struct masters, replacement.no_wait)},
+    {"timeout", CLI_TIME, .min = 1, .max = 86400000,
+     .field = offsetof(struct masters, replacement.timeout_ms)},
     {.name = NULL}};
 
 /* ---- showing it ---- */
@@ -77,14 +94,14 @@ static int judge_record(const struct redlock *rl)
                : CLI_WARNED;
 }
 
-static void say_masters(const struct redlock *rl)
+static void say_masters(struct cli_session *session)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t i;
 
     cli_say("no master can be reached:");
-    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
-        cli_node_say(rl, NULL, i);
+    for (i = 0; redlock_get_node_info(session->rl, i, &info) == 0; i++) {
+        cli_node_say(session, NULL, i);
     }
 }
 
@@ -104,7 +121,7 @@ static int show_record(const struct masters *m)
         cli_say("%s", cli_record_error(m->session->rl));
         cli_record_advise();
     } else if (code == CLI_UNREACHABLE) {
-        say_masters(m->session->rl);
+        say_masters(m->session);
     }
     return code;
 }
@@ -207,6 +224,9 @@ static int run_masters(void *arg, struct cli_session *session, struct cli_signal
     if (code != CLI_GO_ON) {
         return code;
     }
+    if (m->replaces) {
+        return cli_replace_master(session, &m->replacement);
+    }
     return m->forgets ? forget_record(m) : show_record(m);
 }
 
@@ -218,11 +238,21 @@ static int read_masters(struct cli_args *args, int argc, char **argv)
         m->forgets = true;
         optind++;
     }
+    if (optind + 2 < argc && strcmp(argv[optind], "replace") == 0) {
+        m->replaces = true;
+        m->replacement.leaves = argv[optind + 1];
+        m->replacement.joins = argv[optind + 2];
+        optind += 3;
+    }
+    if ((m->replacement.no_wait || m->replacement.timeout_ms) && !m->replaces) {
+        return cli_say_usage("masters", "--no-wait and --timeout are for redlock masters replace");
+    }
     if (m->yes && !m->forgets) {
         return cli_say_usage("masters", "--yes is for redlock masters forget");
     }
-    if (m->json && m->forgets) {
-        return cli_say_usage("masters", "forget prints nothing, so --json is not for it");
+    if (m->json && (m->forgets || m->replaces)) {
+        return cli_say_usage("masters", "%s prints nothing, so --json is not for it",
+                             m->forgets ? "forget" : "replace");
     }
     return cli_args_end("masters", argc, argv);
 }

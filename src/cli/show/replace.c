@@ -23,7 +23,7 @@ struct replacing {
     const struct cli_replacement *wanted;
     struct redlock_change *change;
     enum redlock_change_stage stage;
-    bool begun;       /* `stage` is set */
+    bool begun; /* `stage` is set */
     bool on_record;
     uint64_t said_ms; /* the wait that was said last */
     char error[400];  /* that was said last */
@@ -91,7 +91,7 @@ static void say_wait(struct replacing *r, const struct redlock_change_progress *
 static void say_error(struct replacing *r, const struct redlock_change_progress *p)
 {
     if (p->error[0] != '\0' && strcmp(p->error, r->error) != 0) {
-        cli_say("waiting: %s", p->error);
+        cli_say("waiting for a master: %s", p->error);
     }
     snprintf(r->error, sizeof(r->error), "%s", p->error);
 }
@@ -146,9 +146,10 @@ static void on_changed(int status, const char *error, void *arg)
 static void advise(const struct replacing *r)
 {
     if (r->code == CLI_OK) {
-        cli_say_more("Write it in the place of %s into the list of every client. Until then a client "
-                     "that is started finds it through the other masters.",
-                     r->wanted->leaves);
+        cli_say_more(
+            "Write it in the place of %s into the list of every client. Until then a client "
+            "that is started finds it through the other masters.",
+            r->wanted->leaves);
     }
 }
 
@@ -168,7 +169,9 @@ int cli_replace_master(struct cli_session *session, const struct cli_replacement
         return code;
     }
     change.joins = replacement->joins;
-    change.timeout_ms = replacement->timeout_ms;
+    if (replacement->timeout_ms > 0) {
+        change.timeout_ms = replacement->timeout_ms;
+    }
     change.progress_cb = on_progress;
     change.change_cb = on_changed;
     change.arg = &r;

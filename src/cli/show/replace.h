@@ -8,10 +8,10 @@
 struct cli_session;
 
 struct cli_replacement {
-    const char *leaves; /* a master of the list: its URI, or its number there, from 1 on */
-    const char *joins;  /* the URI of the other server */
-    bool no_wait;       /* end when it is on record */
-    uint32_t timeout_ms;
+    const char *leaves;  /* a master of the list: its URI, or its number there, from 1 on */
+    const char *joins;   /* the URI of the other server */
+    bool no_wait;        /* end when it is on record */
+    uint32_t timeout_ms; /* until it is on record; 0: the default */
 };
 
 /* Waits until the other server votes, and says what it waits for. Returns the code to exit with. It

@@ -156,8 +156,6 @@ static int explain_config(struct cli_session *session, const char *key)
 int cli_explain_failure(struct cli_session *session, const struct redlock_lock *lock,
                         const char *key, int status)
 {
-    struct redlock *rl = session->rl;
-
     switch (status) {
     case REDLOCK_EDEADLINE:
         return explain_reason(session, lock, key, redlock_lock_reason(lock), true);
