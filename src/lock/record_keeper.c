@@ -362,11 +362,11 @@ static void go_on(struct rlk_record_keeper *k, uint64_t now_us)
 {
     char *text = NULL;
 
+    judge(k, now_us);
     if (k->phase == RLK_KEEPER_ACCEPTING) {
-        finish(k, true, now_us);
+        finish(k, k->verdict.task == RLK_RECORD_NOTHING, now_us);
         return;
     }
-    judge(k, now_us);
     if (may_write(k) && rlk_membership_may_write(&k->membership, &k->verdict, k->promised)) {
         text = write_text(k);
     }
