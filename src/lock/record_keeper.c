@@ -398,15 +398,20 @@ static void take_answer(const struct rlk_heard *h)
     const struct rlk_reply *r = h->reply;
     struct rlk_record_keeper *k = h->context;
     struct rlk_shown *s = &k->membership.shown[h->node->index];
+    bool changed = false;
 
     if (r->type == RLK_REPLY_ARRAY && r->integer == 2 && r[1].type == RLK_REPLY_STRING &&
         r[2].type == RLK_REPLY_STRING) {
-        take_value(k, s, r[1].str, strtoull(r[2].str, NULL, 10), h->now_us);
+        changed = take_value(k, s, r[1].str, strtoull(r[2].str, NULL, 10), h->now_us);
         if (rlk_ballot_compare(&s->promised, &k->ballot) == 0) {
             k->promised |= rlk_mask_bit(h->node->index);
         }
     }
-    answered(k, h->node->index, h->now_us);
+    if (k->asked & rlk_mask_bit(h->node->index)) {
+        answered(k, h->node->index, h->now_us);
+    } else if (changed) { /* too late for what was asked */
+        judge(k, h->now_us);
+    }
 }
 
 /* We go on later: requests that lose a vote by that would release their keys before they hear that
