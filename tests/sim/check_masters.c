@@ -117,12 +117,13 @@ static bool is_later(const struct on_record *a, const struct on_record *b)
     return a->accepted != b->accepted ? a->accepted > b->accepted : a->accepted_id > b->accepted_id;
 }
 
-static unsigned shown_by(const struct client *c, size_t record)
+/* By those that it names. */
+static unsigned shown_by(const struct client *c, size_t record, const struct list_read *l)
 {
     unsigned node, n = 0;
 
     for (node = 0; node < c->nodes; node++) {
-        n += c->peers[node].masters.record == record;
+        n += c->peers[node].masters.record == record && is_master(l, c->peers[node].mark);
     }
     return n;
 }
@@ -144,7 +145,8 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
     read_list(w, m->masters.record, &l);
     if (!is_of(w, &l, client)) {
         c->saw_other = true;
-    } else if (shown_by(c, m->masters.record) > c->nodes / 2 && is_later(&m->masters, &c->agreed)) {
+    } else if (shown_by(c, m->masters.record, &l) > c->nodes / 2 &&
+               is_later(&m->masters, &c->agreed)) {
         c->agreed = m->masters;
     }
 }
@@ -224,23 +226,31 @@ static void check_on_record(struct world *w, unsigned client, unsigned node)
     }
 }
 
-/* Most of the masters of the epoch before still have their data. Otherwise it may be as without a
- * record: the quarantine keeps locks apart. */
+static bool is_there(const struct world *w, uint64_t mark)
+{
+    unsigned server;
+
+    for (server = 0; server < w->o.servers && w->servers[server].mark.mark != mark; server++) {
+    }
+    return server < w->o.servers;
+}
+
+/* Most of the masters of the epoch before have their data, as the record says, and as it is.
+ * Otherwise it may be as without a record: the quarantine keeps locks apart. */
 static bool most_stayed(const struct world *w, const struct list_read *l)
 {
-    unsigned i, server, all = 0, stayed = 0;
+    unsigned i, all = 0, listed = 0, there = 0;
 
     for (i = 0; i < l->n; i++) {
         const struct listed *m = &l->of[i];
 
         if (m->from < l->epoch && (m->until == 0 || m->until == l->epoch)) {
             all++;
-            for (server = 0; server < w->o.servers; server++) {
-                stayed += w->servers[server].mark.mark == m->mark;
-            }
+            listed += !m->lost;
+            there += is_there(w, m->mark);
         }
     }
-    return all > 0 && stayed > all / 2;
+    return all > 0 && listed > all / 2 && there > all / 2;
 }
 
 /* By the slowest clock. */
@@ -269,14 +279,16 @@ static void check_waited_for_all(struct world *w, unsigned client, unsigned node
     unsigned server = world_server(w, client, node);
     const struct peer *p = &w->clients[client].peers[node];
     const struct server *s = &w->servers[server];
-    struct list_read l;
+    struct list_read l, now;
 
-    if (s->mark.mark != p->mark || s->newcomer.mark != p->mark ||
+    /* Clients that were started later go by the clocks of the masters. */
+    if (w->moved || s->mark.mark != p->mark || s->newcomer.mark != p->mark ||
         !was_shown(w, &w->clients[client], p->mark)) {
         return;
     }
     read_list(w, s->newcomer.record, &l);
-    if (is_alive(w, &l) && most_stayed(w, &l) && w->now_us < s->newcomer.since_us + wait_us(&l)) {
+    read_list(w, s->masters.record, &now);
+    if (is_alive(w, &l) && most_stayed(w, &l) && most_stayed(w, &now) && w->now_us < s->newcomer.since_us + wait_us(&l)) {
         check_violated(w, "exclusion",
                        "c%u counts the vote of n%u, which is on record for %.3f ms only", client,
                        server, trace_ms(s->newcomer.since_us, w->now_us));

@@ -353,8 +353,20 @@ static void finish(struct world *w, struct heir *h)
     process_leave(w);
 }
 
+/* One message may be late for the whole pause (draw_tail): it is not known what its master does. */
+static void leave_out_unreached(struct world *w, struct heir *h)
+{
+    const struct client *c = client_of(w, h);
+    unsigned node;
+
+    for (node = 0; node < c->nodes && 128 * w->o.jitter_us >= HEIR_PAUSE_US; node++) {
+        h->stamps[node] = world_node_up(w, c->index, node) ? h->stamps[node] : NONE;
+    }
+}
+
 static void go_on(struct world *w, struct heir *h)
 {
+    leave_out_unreached(w, h);
     if (h->times < TIMES) {
         release_all(w, h);
     } else {
