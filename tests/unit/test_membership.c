@@ -429,15 +429,6 @@ TEST(a_server_that_is_not_on_record_does_not_fit)
     must_misfit(RLK_MISFIT_MASTER);
 }
 
-/* It was a master once: removed, and not because it lost its data. */
-TEST(a_former_master_does_not_fit)
-{
-    begin("abc");
-    show_all("abc", keep(2, 2, "a1 b1 c1:2 d2"));
-    must_misfit(RLK_MISFIT_MASTER);
-    ck_assert_uint_eq(v.node, 2);
-}
-
 /* 1, 2, 3 are on record, and B has 3, 4, 5, of which 4 and 5 agreed on a record. */
 TEST(a_later_record_of_one_master_must_fit_too)
 {
@@ -900,4 +891,224 @@ TEST(former_masters_are_forgotten)
     }
     ck_assert_str_eq(records_print(v.record),
                      "a1 b1 U20:21!@c V21:22!@c W22:23!@c X23:24!@c Y24:25!@c Z25@c");
+}
+
+/* ---- another server in the place of a master [M7] ---- */
+
+static void must_move(int node, char to)
+{
+    judge();
+    ck_assert_int_eq(v.misfit, RLK_MISFIT_NOT);
+    ck_assert_int_eq(v.moves, node);
+    if (node >= 0) {
+        ck_assert_int_ge(v.moves_to, 0);
+        ck_assert_uint_eq(v.record->master[v.moves_to].mark, to);
+    }
+}
+
+/* Which masters extend no lock that is held. */
+static void nothing_is_extended_by(const char *places)
+{
+    uint64_t mask = 0;
+
+    for (; *places; places++) {
+        mask |= rlk_mask_bit((unsigned)(*places - 'a'));
+    }
+    judge();
+    ck_assert_uint_eq(v.extends_nothing, mask);
+}
+
+/* The client of a change: the last of its masters is to take the place of another. */
+static void begin_change(const char *addresses, int leaves)
+{
+    begin(addresses);
+    m.joins = (int)m.n - 1;
+    m.leaves = leaves;
+}
+
+static void stage_must_be(enum rlk_move_stage stage, uint64_t until)
+{
+    uint64_t until_us;
+
+    judge();
+    ck_assert_int_eq(rlk_membership_move_stage(&m, now_us, &until_us), stage);
+    ck_assert_uint_eq(until_us, until);
+}
+
+/* It connects to the one in whose place another server is, and asks it as soon as that votes. */
+TEST(a_client_follows_the_record)
+{
+    const struct rlk_record *after;
+
+    begin("abc");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    must_move(-1, 0);
+    after = keep(2, 2, "a1 b1 c1:2 d2");
+    show_all("ab", after);
+    must_move(2, 'd');
+    votes_must_be("++-");
+    rlk_membership_forget(&m, 2);
+    m.shown[2].address = records_address('d');
+    show(2, 'd', after);
+    must_move(-1, 0);
+    votes_must_be("++w");
+    ck_assert_uint_eq(v.until_us[2], now_us + WAIT_US);
+    now_us += WAIT_US;
+    ck_assert_uint_le(v.until_us[2], now_us);
+}
+
+/* Also after two changes, by the one master that is left, which alone cannot show that it is agreed
+ * on. */
+TEST(a_former_list_leads_to_the_present_one)
+{
+    const struct rlk_record *last;
+
+    begin("abc");
+    last = keep(3, 3, "a1 b1:3 c1:2 d2 e3");
+    show(0, 'a', last);
+    must_move(-1, 0); /* the others may show something else */
+    show(1, 'b', keep(2, 2, "a1 b1 c1:2 d2"));
+    lose_connection(2);
+    must_move(1, 'd');
+    votes_must_be("+-+");
+    rlk_membership_forget(&m, 1);
+    m.shown[1].address = records_address('d');
+    show(1, 'd', last);
+    must_move(2, 'e');
+}
+
+/* By its address, where it was never connected. */
+TEST(a_former_master_that_is_down_is_known_by_its_address)
+{
+    begin("abc");
+    show_all("ab", keep(2, 2, "a1 b1 c1:2 d2"));
+    lose_connection(2);
+    must_move(2, 'd');
+}
+
+/* A lost mark is no former master: nobody took its place. */
+TEST(nobody_follows_data_that_were_lost)
+{
+    begin("abc");
+    show_all("ab", keep(2, 2, "a1 b1 c1:2! d2@c"));
+    show(2, 'c', keep(1, 1, "a1 b1 c1"));
+    must_move(-1, 0);
+    votes_must_be("++-");
+    nothing_is_extended_by("c");
+}
+
+/* A holds a, b, c. It follows to d, and b fails: d must not make up for it, because B, which knows
+ * of no change, takes b and c. */
+TEST(a_newcomer_extends_nothing_while_it_does_not_vote)
+{
+    const struct rlk_record *after;
+
+    begin("abd");
+    after = keep(2, 2, "a1 b1 c1:2 d2");
+    show_all("abd", after);
+    nothing_is_extended_by("c");
+    now_us += WAIT_US;
+    nothing_is_extended_by("");
+}
+
+/* What took the place of data that are surely gone does: as without a record. */
+TEST(new_data_at_the_place_of_lost_ones_extend_locks)
+{
+    begin("abc");
+    show_all("abC", keep(2, 2, "a1 b1 c1:2! C2@c"));
+    votes_must_be("++w");
+    nothing_is_extended_by("");
+}
+
+/* A sees the change on a, and cannot reach b. It must not go on with a and c: when d votes, B takes
+ * b and d. */
+TEST(a_master_that_shows_another_record_extends_nothing)
+{
+    begin("abc");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    nothing_is_extended_by("");
+    lose_connection(1);
+    show(0, 'a', keep(2, 2, "a1 b1 c1:2 d2"));
+    votes_must_be("-++");
+    nothing_is_extended_by("a");
+}
+
+/* a, b, c; c is replaced by d, then a by e. Who holds a and c, and has seen nothing, must have lost
+ * that before b, d, e are used: so the second change waits. */
+TEST(a_change_waits_for_the_one_before_it)
+{
+    const struct rlk_record *first;
+
+    begin_change("abde", 0);
+    first = keep(2, 2, "a1 b1 c1:2 d2");
+    show_all("abd", first);
+    show(3, 'e', NULL);
+    task_must_be(RLK_RECORD_NOTHING);
+    stage_must_be(RLK_MOVE_WAITS, now_us + WAIT_US);
+    now_us += WAIT_US;
+    stage_must_be(RLK_MOVE_WRITES, 0);
+    task_must_be(RLK_RECORD_MOVED);
+    writes(9, 3, "a1:3 b1 c1:2 d2 e3");
+}
+
+/* A majority of the old masters and one of the new ones: here c may be down, but not b as well. */
+TEST(a_change_needs_a_majority_of_the_old_and_of_the_new)
+{
+    begin_change("abcd", 2);
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    show(3, 'd', NULL);
+    task_must_be(RLK_RECORD_MOVED);
+    ck_assert(may_write("ab"));
+    ck_assert(may_write("abd"));
+    ck_assert(may_write("acd"));
+    ck_assert(!may_write("ac")); /* c is no master after it */
+    ck_assert(!may_write("ad")); /* d was none before it */
+    ck_assert(!may_write("cd"));
+}
+
+/* What is done is not done twice. */
+TEST(a_change_that_is_on_record_only_waits)
+{
+    const struct rlk_record *after;
+
+    begin_change("abcd", 2);
+    after = keep(2, 2, "a1 b1 c1:2 d2");
+    show_all("ab", after);
+    show(2, 'c', keep(1, 1, "a1 b1 c1"));
+    show(3, 'd', after);
+    task_must_be(RLK_RECORD_AGAIN); /* so that c shows it, too */
+    stage_must_be(RLK_MOVE_SETTLES, now_us + WAIT_US);
+    now_us += WAIT_US;
+    stage_must_be(RLK_MOVE_DONE, 0);
+}
+
+/* It died when only a had it. Others go on with it before anything else. */
+TEST(a_change_that_is_half_done_is_written_again)
+{
+    begin_change("abce", 1);
+    show(0, 'a', keep(2, 2, "a1 b1 c1:2 d2"));
+    show(1, 'b', keep(1, 1, "a1 b1 c1"));
+    show(2, 'c', keep(1, 1, "a1 b1 c1"));
+    show(3, 'e', NULL);
+    task_must_be(RLK_RECORD_AGAIN);
+    ck_assert_uint_eq(v.base->epoch, 2);
+}
+
+/* Data that are lost meanwhile come first, and make the change begin anew. */
+TEST(a_loss_during_a_change_becomes_part_of_it)
+{
+    begin("abd");
+    show_all("ab", keep(2, 2, "a1 b1 c1:2 d2"));
+    show(2, 'D', NULL);
+    task_must_be(RLK_RECORD_REPLACED);
+    writes(9, 3, "a1 b1 c1:3 D3@d");
+}
+
+/* Of a server that already is a master nothing else can take the place. */
+TEST(what_is_a_master_cannot_join)
+{
+    begin_change("abcb", 2);
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    show(3, 'b', NULL);
+    must_misfit(RLK_MISFIT_COPY);
 }
