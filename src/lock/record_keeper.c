@@ -168,7 +168,7 @@ static void on_release(struct rlk_call *call)
 
     k->released = 0;
     RLK_MASK_EACH (ev.node, released) {
-        if (k->rl->nodes[ev.node].link.state == RLK_LINK_UP) {
+        if (rlk_node_ready(&k->rl->nodes[ev.node], ev.now_us)) {
             rlk_manager_notify(k->rl, &ev);
         }
     }
