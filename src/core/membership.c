@@ -311,6 +311,12 @@ static bool all_tried(const struct rlk_membership *m)
     return i == m->n;
 }
 
+/* Who changes the masters has the former one and the new one, and follows earlier changes only. */
+static bool may_move(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
+{
+    return is_ours(m, node) && (int)node != m->leaves && is_former(r, &m->shown[node]);
+}
+
 /* Where the record has another server in the place of one of ours: the first such, and the first
  * server that we do not have. Also a record that we do not know to be agreed on: those of its
  * masters that we do not have can show that. */
@@ -322,12 +328,12 @@ static void judge_moves(const struct rlk_membership *m, const struct rlk_record 
     unsigned i;
 
     out->moves = out->moves_to = -1;
-    for (i = 0; r && i < m->n && out->misfit == RLK_MISFIT_NOT && m->joins < 0; i++) {
+    for (i = 0; r && i < m->n && out->misfit == RLK_MISFIT_NOT; i++) {
         int at = rlk_membership_find(m, r, i);
 
         if (at >= 0) {
             taken[at / 64] |= (uint64_t)1 << at % 64;
-        } else if (out->moves < 0 && is_former(r, &m->shown[i])) {
+        } else if (out->moves < 0 && may_move(m, r, i)) {
             out->moves = (int)i;
         }
     }

@@ -53,11 +53,10 @@ static void explain_nodes(struct redlock_change *c, uint64_t now_us)
 
     while (i-- > 0) {
         struct rlk_node *n = &rl->nodes[i];
-        const char *text = rlk_node_explain(n, now_us);
 
-        if (n->link.state != RLK_LINK_UP && i != c->options.leaves) {
+        if (n->link.state != RLK_LINK_UP && n->connect_failed && i != c->options.leaves) {
             snprintf(c->error, sizeof(c->error), "%.120s %.260s", n->uri->name,
-                     *text ? text : "is being connected");
+                     rlk_node_explain(n, now_us));
             return;
         }
     }
