@@ -105,7 +105,7 @@ void check_forgotten(struct world *w, unsigned client, unsigned worker);
  * its release; its pending release is dropped, because its ttl has passed. */
 void check_let_go(struct world *w, unsigned claim);
 void check_died(struct world *w, unsigned client);
-void check_may_outlive(struct world *w, unsigned claim);
+void check_may_outlive(struct world *w, unsigned claim, unsigned client, unsigned node);
 void check_set_back(struct world *w, unsigned server); /* the server's clock */
 void check_resurrected(struct world *w, unsigned server);
 void check_copied(struct world *w, unsigned claim); /* to a replica that no client has asked */

@@ -75,9 +75,13 @@ void check_died(struct world *w, unsigned client)
     check_keys_left(w, client);
 }
 
-void check_may_outlive(struct world *w, unsigned claim)
+/* The next connection does not end this one. */
+void check_may_outlive(struct world *w, unsigned claim, unsigned client, unsigned node)
 {
-    if (!w->o.kills || w->o.no_client || w->o.no_info) {
+    const struct client *c = &w->clients[client];
+
+    if (!w->o.kills || w->o.no_client || w->o.no_info ||
+        c->names[c->list[node]] != world_server(w, client, node)) {
         world_claim(w, claim)->orphan = true;
     }
 }
@@ -196,12 +200,25 @@ static bool is_duplicate(const struct world *w, unsigned server)
     return w->o.duplicate < SIM_NODES && server == world_server(w, 0, w->o.duplicate);
 }
 
+/* No name leads there any more. */
+static bool is_abandoned(const struct world *w, unsigned server)
+{
+    unsigned address;
+
+    for (address = 0; address < w->o.nodes; address++) {
+        if ((w->found[address] ? w->found[address] : address) == server) {
+            return false;
+        }
+    }
+    return (w->o.kinds >> FAULT_RENAME & 1) != 0;
+}
+
 static void check_key(struct world *w, unsigned server, unsigned key)
 {
     unsigned claim = server_value(w, server, key);
     const struct claim *c;
 
-    if (claim == NONE || server == w->o.replica || server == w->o.dead || is_duplicate(w, server)) {
+    if (claim == NONE || is_abandoned(w, server) || server == w->o.replica || server == w->o.dead || is_duplicate(w, server)) {
         return;
     }
     c = world_claim(w, claim);

@@ -402,6 +402,65 @@ void fault_call(struct world *w, unsigned key)
     }
 }
 
+/* ---- names ---- */
+
+bool fault_is_spare(const struct world *w, unsigned server)
+{
+    return w->o.kinds >> FAULT_RENAME & 1 && server >= w->o.nodes;
+}
+
+/* The next one that nobody finds under any name; NONE: all are in use. */
+static unsigned next_spare(const struct world *w)
+{
+    return w->renamed < w->o.servers - w->o.nodes ? w->o.nodes + w->renamed : NONE;
+}
+
+static void find_under(struct world *w, unsigned client, unsigned address, unsigned server)
+{
+    struct client *c = &w->clients[client];
+    unsigned node;
+
+    c->names[address] = server;
+    for (node = 0; node < c->nodes; node++) {
+        if (c->list[node] == address && c->alive && c->peers[node].wire != NONE &&
+            (w->healed || draw_chance(&w->prng, 500000))) {
+            wire_break(w, c->peers[node].wire);
+        }
+    }
+}
+
+/* Connections that are there stay, until they break. */
+static void rename_one(struct world *w)
+{
+    unsigned address = (unsigned)draw_upto(&w->prng, w->o.nodes - 1), spare = next_spare(w), client;
+    uint64_t some = draw_some(&w->prng, w->o.clients);
+
+    if (spare == NONE) {
+        return;
+    }
+    w->renamed++;
+    w->harmed = true;
+    w->found[address] = spare;
+    RLK_MASK_EACH (client, some) {
+        trace(w, "c%u    finds n%u at the address of n%u from now on", client, spare, address);
+        find_under(w, client, address, spare);
+    }
+}
+
+/* In the end everybody finds the same. */
+static void agree_on_names(struct world *w, unsigned client)
+{
+    unsigned address;
+
+    for (address = 0; address < w->o.nodes; address++) {
+        if (w->found[address] && w->clients[client].names[address] != w->found[address]) {
+            trace(w, "c%u    finds n%u at the address of n%u from now on", client,
+                  w->found[address], address);
+            find_under(w, client, address, w->found[address]);
+        }
+    }
+}
+
 /* ---- the next one ---- */
 
 static enum fault draw_kind(struct world *w)
@@ -486,6 +545,9 @@ static void strike(struct world *w, enum fault kind)
     case FAULT_FOREIGN:
         take_as_stranger(w);
         break;
+    case FAULT_RENAME:
+        rename_one(w);
+        break;
     case FAULT_BREAK:
         break_some(w);
         break;
@@ -536,6 +598,7 @@ static void heal_client(struct world *w, unsigned client)
         p->back_clear_us = rlk_time_min(p->back_clear_us, w->now_us);
         p->slow_until_us = 0;
     }
+    agree_on_names(w, client);
     fault_on_revived(w, client);
 }
 

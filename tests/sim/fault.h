@@ -22,4 +22,7 @@ void fault_on_revived(struct world *w, unsigned client);
 /* All faults end now; a server that lost its data stays away as long as it must. */
 void fault_heal(struct world *w);
 
+/* A server that nobody knows at first, and that has no data. */
+bool fault_is_spare(const struct world *w, unsigned server);
+
 #endif

@@ -54,6 +54,7 @@ enum fault {
     FAULT_REPLICA, /* a server becomes a writable replica of another, and a master again */
     FAULT_FOREIGN, /* a client with another library holds the keys that are free */
     FAULT_SWAP,    /* another server takes its place, which has run for long */
+    FAULT_RENAME,  /* a name leads some clients to another server, which is empty */
     FAULT_ALL_KINDS
 };
 

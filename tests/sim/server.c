@@ -10,6 +10,7 @@
 #include "sim/check.h"
 #include "sim/draw.h"
 #include "sim/facts.h"
+#include "sim/fault.h"
 #include "sim/masters.h"
 #include "sim/trace.h"
 #include "sim/wakes.h"
@@ -59,7 +60,7 @@ void server_init(struct world *w, unsigned server)
     clock_init(&s->clock, ppm, boot_us, (int64_t)WORLD_EPOCH_US);
     facts_started(w, server,
                   w->o.young ? draw_upto(&w->prng, options_max_ttl_us(&w->o)) : WORLD_LONG_AGO_US);
-    if (!w->o.young) {
+    if (!w->o.young && !fault_is_spare(w, server)) {
         facts_old_mark(w, server, WORLD_LONG_AGO_US);
     }
     for (key = 0; key < SIM_STORED; key++) {

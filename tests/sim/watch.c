@@ -195,7 +195,7 @@ static void is_unanswered(struct world *w, unsigned client, unsigned node, const
         check_unanswered(w, client, node, m);
     }
     if (m->kind == MESSAGE_SET || m->kind == MESSAGE_VOTE || m->kind == MESSAGE_TAKE) {
-        check_may_outlive(w, m->claim);
+        check_may_outlive(w, m->claim, client, node);
     }
 }
 

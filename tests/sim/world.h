@@ -563,6 +563,8 @@ struct world {
     unsigned done;
     unsigned acquired, renewed, lost, leads, faults; /* for the figures at the end */
     struct effort effort;
+    unsigned renamed;          /* how many names lead to other servers now */
+    unsigned found[SIM_NODES]; /* which server each name leads to in the end; 0: the first one */
     uint64_t
         vacant_us[SIM_KEYS]; /* true time: in a quiet election, since when nobody has the key */
     uint64_t seen_us[SIM_STORED]; /* true time: a master has said last that somebody has the key */

@@ -22,6 +22,7 @@
 #define STREAM_AUDIT 23482
 #define STREAM_RECORD 24001
 #define STREAM_LISTS 24002
+#define STREAM_NAMES 24003
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -271,6 +272,13 @@ static void draw_other_list(struct options *o, struct rlk_prng *p)
     o->servers = o->nodes + spares;
 }
 
+static bool has_no_spares(const struct options *o)
+{
+    return is_about_something_else(o) || o->forgetful || o->hopeless || o->heirs || o->leave_ppm ||
+           o->break_ppm || o->audit || o->no_info || o->nodes > 5 || o->duplicate < SIM_NODES ||
+           o->replica < SIM_NODES;
+}
+
 /* Some clients have other masters, of which the first one has some, or another max_ttl. With that
  * assumption broken, one side does without the record. */
 static void draw_lists(struct options *o)
@@ -279,10 +287,8 @@ static void draw_lists(struct options *o)
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - STREAM_LISTS);
-    if (!broken && (is_about_something_else(o) || o->forgetful || o->hopeless || o->heirs ||
-                    o->leave_ppm || o->break_ppm || o->audit || o->no_info || o->nodes < 2 ||
-                    o->nodes > 5 || o->policy == RLK_QUARANTINE_OFF ||
-                    o->duplicate < SIM_NODES || o->replica < SIM_NODES || !draw_chance(&p, 100000))) {
+    if (!broken && (has_no_spares(o) || o->nodes < 2 || o->policy == RLK_QUARANTINE_OFF ||
+                    !draw_chance(&p, 100000))) {
         return;
     }
     o->other_list = broken ? (enum other_list)draw_between(&p, OTHER_FEWER, OTHER_REPLACED)
@@ -294,6 +300,29 @@ static void draw_lists(struct options *o)
     if (broken) {
         o->no_record = draw_chance(&p, 500000) ? o->others : ~o->others;
     }
+}
+
+/* Names lead some clients to servers that are empty, while others still have the former ones. Most
+ * of the masters keep their names, and their data. */
+static void draw_names(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_NAMES);
+    if (has_no_spares(o) || o->other_list || o->nodes < 3 || o->policy != RLK_QUARANTINE_STRICT ||
+        !draw_chance(&p, 100000)) {
+        return;
+    }
+    o->kinds &= ~((uint64_t)1 << FAULT_WALL | (uint64_t)1 << FAULT_REPLICA |
+                  (uint64_t)1 << FAULT_AWAY | (uint64_t)1 << FAULT_FORGET |
+                  (uint64_t)1 << FAULT_FAILOVER | (uint64_t)1 << FAULT_FLUSH |
+                  (uint64_t)1 << FAULT_SWAP);
+    o->kinds |= (uint64_t)1 << FAULT_RENAME;
+    o->servers = o->nodes + (unsigned)draw_between(&p, 1, (o->nodes - 1) / 2);
+    o->exposed = false;
+    o->dead = SIM_NODES;
+    o->no_wall = false;
+    o->skew_us = options_max_ttl_us(o) / 20;
 }
 
 /* Also in crowds and elections. */
@@ -319,6 +348,7 @@ void worlds_draw(struct options *o)
     draw_record(o);
     o->servers = o->nodes;
     draw_lists(o);
+    draw_names(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
