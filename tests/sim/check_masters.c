@@ -235,19 +235,20 @@ static bool is_there(const struct world *w, uint64_t mark)
     return server < w->o.servers;
 }
 
-/* Most of the masters of the epoch before have their data, as the record says, and as it is.
- * Otherwise it may be as without a record: the quarantine keeps locks apart. */
-static bool most_stayed(const struct world *w, const struct list_read *l)
+/* When these data came onto the record, most masters had theirs still, as the record says, and as it
+ * is. Otherwise it may be as without a record: the quarantine keeps locks apart. */
+static bool most_stayed(const struct world *w, const struct list_read *l, uint64_t mark)
 {
+    const struct listed *newcomer = find(l, mark);
     unsigned i, all = 0, listed = 0, there = 0;
 
-    for (i = 0; i < l->n; i++) {
+    for (i = 0; i < l->n && newcomer; i++) {
         const struct listed *m = &l->of[i];
 
-        if (m->from < l->epoch && (m->until == 0 || m->until == l->epoch)) {
+        if (m->from < newcomer->from && (m->until == 0 || m->until >= newcomer->from)) {
             all++;
-            listed += !m->lost;
-            there += is_there(w, m->mark);
+            listed += !(m->lost && m->until == newcomer->from);
+            there += m->until > newcomer->from || is_there(w, m->mark);
         }
     }
     return all > 0 && listed > all / 2 && there > all / 2;
@@ -288,7 +289,8 @@ static void check_waited_for_all(struct world *w, unsigned client, unsigned node
     }
     read_list(w, s->newcomer.record, &l);
     read_list(w, s->masters.record, &now);
-    if (is_alive(w, &l) && most_stayed(w, &l) && most_stayed(w, &now) && w->now_us < s->newcomer.since_us + wait_us(&l)) {
+    if (is_alive(w, &l) && most_stayed(w, &l, p->mark) && most_stayed(w, &now, p->mark) &&
+        w->now_us < s->newcomer.since_us + wait_us(&l)) {
         check_violated(w, "exclusion",
                        "c%u counts the vote of n%u, which is on record for %.3f ms only", client,
                        server, trace_ms(s->newcomer.since_us, w->now_us));
