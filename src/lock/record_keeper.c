@@ -209,11 +209,27 @@ static uint64_t pause_us(struct rlk_record_keeper *k)
     return first && k->failures == 0 ? 0 : rlk_prng_upto(&k->rl->prng, most_us);
 }
 
+/* Perhaps somebody else has written what we are about to write: then our votes need not wait. */
+static void look_again(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    unsigned i;
+
+    for (i = 0; i < k->membership.n; i++) {
+        if (k->membership.shown[i].readable) {
+            rlk_inspect_ask(&k->rl->nodes[i], now_us);
+        }
+    }
+}
+
 static void plan(struct rlk_record_keeper *k, uint64_t now_us)
 {
-    if (k->phase == RLK_KEEPER_IDLE && !k->planned && may_write(k)) {
-        rlk_timer_set(&k->rl->loop.timers, &k->timer, rlk_time_add(now_us, pause_us(k)));
-        k->planned = true;
+    if (k->phase != RLK_KEEPER_IDLE || k->planned || !may_write(k)) {
+        return;
+    }
+    rlk_timer_set(&k->rl->loop.timers, &k->timer, rlk_time_add(now_us, pause_us(k)));
+    k->planned = true;
+    if (k->verdict.task != RLK_RECORD_FIRST) {
+        look_again(k, now_us);
     }
 }
 
