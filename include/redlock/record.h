@@ -38,6 +38,7 @@ enum redlock_record_state {
 struct redlock_record_info {
     /* sizeof(struct redlock_record_info), set by the caller. */
     size_t size;
+    /* What the manager knows of it. */
     enum redlock_record_state state;
     /* REDLOCK_RECORD_OTHER: a sentence without a full stop that says what differs; else "". Lives
      * until the next loop iteration. */

@@ -185,7 +185,7 @@ prints "CONFIG GET databases" "doctor says how to find the databases"
 
 ln -s 1.sock "$REDLOCK_SANDBOX/alias.sock"
 doctor 1 2 alias -- --quarantine lenient
-status_is 64 "a server that is listed twice gives 64"
+status_is 78 "a server that is listed twice gives 78"
 prints_line "alias.sock" "/1.sock" "doctor prints both names of a server that is listed twice"
 prints "List each master once" "doctor says what to do about a server that is listed twice"
 rm "$REDLOCK_SANDBOX/alias.sock"

@@ -85,6 +85,8 @@ def an_exporter(tap):
     masters = [dict(key)['master'] for name, key in page.samples if name == 'redlock_master_votes']
     tap.claim('the state of each master and of each key is there', has(page, [
         ('redlock_masters', {}, 5), ('redlock_quorum', {}, 3),
+        ('redlock_record_state', {'state': 'none'}, 1), ('redlock_record_state', {'state': 'other'}, 0),
+        ('redlock_record_epoch', {}, 0), ('redlock_record_masters', {}, 0),
         ('redlock_lock_held', {'key': 'k'}, 0), ('redlock_lock_held', odd, 0),
         *[('redlock_master_votes', {'master': master}, 1) for master in masters],
         *[('redlock_master_state', {'master': master, 'state': 'up'}, 1) for master in masters]]))

@@ -130,6 +130,8 @@ def states(tap, web):
     tap.claim('a key and an owner may have any characters', equal('owner', entry['status']['owner'], NASTY))
     state = web.state()
     tap.claim('all masters are listed', equal('masters', [m['state'] for m in state['masters']], ['up'] * 3))
+    tap.claim('the state of their record is there',
+              equal('record', (state['record']['state'], state['record']['shown_by']), ('none', 0)))
     until(lambda: all(isinstance(m['clock_us'], int) and m['clock_error_us'] > 0
                       for m in web.state()['masters']), 'the clock of each master')
     tap.claim('the clock of each master is known', [])

@@ -18,8 +18,8 @@ static const char masters_begin[] =
     "\n"
     "The options about the masters, for all commands except sandbox. An option takes precedence\n"
     "over its variable, and that over the file of masters. All clients must use the same\n"
-    "masters, key prefix and --max-ttl, and should use the same quarantine policy. (redlock\n"
-    "masters --help explains the command of that name.)\n"
+    "masters, key prefix and --max-ttl, and should use the same quarantine policy. The command\n"
+    "`redlock masters` shows which masters are on record.\n"
     "\n";
 
 static const char masters_end[] =

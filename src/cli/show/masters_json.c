@@ -11,7 +11,7 @@
 #include "cli/session/session.h"
 
 /* null when it is none of ours, or nobody knows which. */
-static void print_node(const struct redlock *rl, int node)
+static void print_ours(const struct redlock *rl, int node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     bool known = node >= 0 && redlock_get_node_info(rl, (size_t)node, &info) == 0;
@@ -26,7 +26,7 @@ static void print_entry(const struct redlock *rl, const struct redlock_record_in
 {
     printf("  {\"address\": ");
     cli_json_string(stdout, m->address);
-    print_node(rl, m->node);
+    print_ours(rl, m->node);
     cli_json_number(stdout, "from_epoch", true, m->from_epoch);
     cli_json_number(stdout, "until_epoch", m->until_epoch > 0, m->until_epoch);
     printf(", \"lost_data\": %s, \"newcomer\": %s}", m->lost ? "true" : "false",
