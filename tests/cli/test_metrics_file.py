@@ -134,8 +134,8 @@ def other_outcomes(tap, folder):
     tap.claim('a lock that somebody else holds is in the file, whatever the exit status',
               [err] if status else differs(page, 0, 'held'))
     waiter = start(path, 'lock', 'k', '-v', cmd=['true'])
-    for line in waiter.stderr:
-        if 'waiting for' in line:
+    for message in waiter.stderr:
+        if 'waiting for' in message:
             break
     waiter.send_signal(signal.SIGTERM)
     waiter.communicate(timeout=PATIENCE_S)
@@ -257,7 +257,7 @@ def alerts(tap, folder):
                 for value in (1, 0)]
     for what, alert, series, at, wanted in [
             ('after a loss', 'RedlockLockLost', after_loss, '5m', True),
-            ('not for good', 'RedlockLockLost', after_loss, '90m', False),
+            ('not permanently', 'RedlockLockLost', after_loss, '90m', False),
             ('not without a loss', 'RedlockLockLost', after, '5m', False),
             ('not after a night', 'RedlockNightlyDidNotRun', after, '25h', False),
             ('when a night was left out', 'RedlockNightlyDidNotRun', after, '27h', True),
