@@ -62,8 +62,6 @@ run "$REDLOCK" release r --token "$reservation"
 status_is 64 "nor release it"
 run "$REDLOCK" release r --token "$token"
 status_is 75 "the former token is worth nothing"
-run "$REDLOCK" lock r --no-wait --owner nobody -- true
-status_is 75 "who does not wait does not take it"
 run "$REDLOCK" lock r --owner nobody -- true
 status_is 0 "who comes later, has the name and waits, takes it"
 
