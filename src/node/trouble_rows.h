@@ -83,11 +83,13 @@ TROUBLE(RLK_TROUBLE_WAS_REPLICA,
         "was a replica for a while, so its data were replaced; we connect to it again")
 TROUBLE(RLK_TROUBLE_DATA_REPLACED, "its data were deleted or replaced; we connect to it again")
 TROUBLE(RLK_TROUBLE_NAMED, "tells us its run_id now; we connect to it again")
-TROUBLE(RLK_TROUBLE_LEFT, "is no master any more, says the record of the masters; we connect to the "
-                          "server that took its place")
+TROUBLE(RLK_TROUBLE_LEFT,
+        "is no master any more, says the record of the masters; we connect to the "
+        "server that took its place")
 /* words: its place */
-TROUBLE(RLK_TROUBLE_MOVED, "is no master any more; the server that took its place ($) cannot be used from "
-                           "here")
+TROUBLE(RLK_TROUBLE_MOVED,
+        "is no master any more; the server that took its place ($) cannot be used from "
+        "here")
 TROUBLE(RLK_TROUBLE_DUPLICATE, "is the same server as @ (run_id $...)", .advice = LIST_ONCE,
         .found = REDLOCK_FOUND_DUPLICATE)
 /* Seen by our token in its key. */

@@ -12,7 +12,8 @@ void check_role_asked(struct world *w, unsigned client, unsigned node)
     const struct wire *x = &w->wires[w->clients[client].peers[node].wire];
     const struct message *m = x->last == NONE ? NULL : &w->messages[x->last];
 
-    if (world_node_up(w, client, node) && !(w->o.no_info & rlk_mask_bit(world_server(w, client, node))) &&
+    if (world_node_up(w, client, node) &&
+        !(w->o.no_info & rlk_mask_bit(world_server(w, client, node))) &&
         (m == NULL || m->kind != MESSAGE_INFO || m->section != SECTION_REPLICATION)) {
         check_violated(w, "work", "c%u inspects n%u, and does not ask for its role", client, node);
     }

@@ -19,8 +19,8 @@ static bool is_exposed(const struct world *w, const struct worker *k)
     return w->claims[k->claim].exposed != 0;
 }
 
-/* [M6] Two clients with other masters find that out from a master that answers both: that is checked
- * when a lock is handed out. */
+/* [M6] Two clients with other masters find that out from a master that answers both: that is
+ * checked when a lock is handed out. */
 static bool is_noticeable(const struct world *w, unsigned client, unsigned other)
 {
     return w->o.no_record != 0 || options_same_masters(&w->o, client, other);
@@ -33,8 +33,7 @@ static void check_collision(struct world *w, unsigned client, unsigned worker, u
     const struct worker *l = world_worker(w, other, other_worker);
 
     if (k != l && (k->keys & l->keys) && is_noticeable(w, client, other) &&
-        process_holds(w, other, other_worker) &&
-        !is_exposed(w, k) && !is_exposed(w, l)) {
+        process_holds(w, other, other_worker) && !is_exposed(w, k) && !is_exposed(w, l)) {
         check_violated(
             w, "exclusion",
             "%s is held by c%u.%u (t%08x, %.3f ms left) and by c%u.%u (t%08x, %.3f ms left)",

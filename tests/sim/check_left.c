@@ -218,7 +218,8 @@ static void check_key(struct world *w, unsigned server, unsigned key)
     unsigned claim = server_value(w, server, key);
     const struct claim *c;
 
-    if (claim == NONE || is_abandoned(w, server) || server == w->o.replica || server == w->o.dead || is_duplicate(w, server)) {
+    if (claim == NONE || is_abandoned(w, server) || server == w->o.replica || server == w->o.dead ||
+        is_duplicate(w, server)) {
         return;
     }
     c = world_claim(w, claim);
@@ -235,8 +236,8 @@ static void check_pending_releases(struct world *w, unsigned client)
     for (node = 0; node < w->clients[client].nodes; node++) {
         size_t pending = world_node(w, client, node)->pending.ring.count;
 
-        if (node != w->o.replica && node != w->o.dead && !is_duplicate(w, world_server(w, client, node)) &&
-            pending > 0) {
+        if (node != w->o.replica && node != w->o.dead &&
+            !is_duplicate(w, world_server(w, client, node)) && pending > 0) {
             check_violated(w, "left", "c%u still has releases pending for n%u: %zu", client, node,
                            pending);
         }

@@ -36,7 +36,8 @@ static void check_duplicates(struct world *w, unsigned client)
 static void check_watch(struct world *w, unsigned client, unsigned node)
 {
     const struct rlk_node *n = world_node(w, client, node);
-    uint64_t bit = (uint64_t)1 << world_server(w, client, node), now_us = world_client_us(w, client);
+    uint64_t bit = (uint64_t)1 << world_server(w, client, node),
+             now_us = world_client_us(w, client);
     uint64_t quiet_us = rlk_time_sub(w->now_us, w->healed_us) / 2;
     bool may = !(w->o.polls & rlk_mask_bit(client));
     bool wanted = w->o.watches && may && n->link.state == RLK_LINK_UP &&

@@ -190,11 +190,13 @@ void check_masters_fit(struct world *w, unsigned client, unsigned worker)
     const struct claim *c = world_claim(w, world_worker(w, client, worker)->claim);
     unsigned node;
 
-    for (node = 0; node < w->clients[client].nodes && has_record(w, client) && !c->adopted; node++) {
+    for (node = 0; node < w->clients[client].nodes && has_record(w, client) && !c->adopted;
+         node++) {
         if (is_misfit(w, client, node)) {
-            check_violated(w, "exclusion",
-                           "c%u.%u is handed a lock, but n%u has shown it a record of other masters",
-                           client, worker, world_server(w, client, node));
+            check_violated(
+                w, "exclusion",
+                "c%u.%u is handed a lock, but n%u has shown it a record of other masters", client,
+                worker, world_server(w, client, node));
         }
     }
 }
@@ -235,8 +237,8 @@ static bool is_there(const struct world *w, uint64_t mark)
     return server < w->o.servers;
 }
 
-/* When these data came onto the record, most masters had theirs still, as the record says, and as it
- * is. Otherwise it may be as without a record: the quarantine keeps locks apart. */
+/* When these data came onto the record, most masters had theirs still, as the record says, and as
+ * it is. Otherwise it may be as without a record: the quarantine keeps locks apart. */
 static bool most_stayed(const struct world *w, const struct list_read *l, uint64_t mark)
 {
     const struct listed *newcomer = find(l, mark);

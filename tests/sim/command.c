@@ -92,11 +92,11 @@ static bool split(const char *bytes, size_t len, struct words *out)
 static const struct {
     enum message_kind kind;
     const struct rlk_script *script;
-} scripts[] = {{MESSAGE_RELEASE, &rlk_script_release},    {MESSAGE_TAKE, &rlk_script_set_all},
-               {MESSAGE_KEEP, &rlk_script_keep},          {MESSAGE_VOTE, &rlk_script_vote},
-               {MESSAGE_ADOPT, &rlk_script_adopt},        {MESSAGE_CONFIRM, &rlk_script_confirm},
-               {MESSAGE_MARK, &rlk_script_incarnation},   {MESSAGE_WAIT, &rlk_script_wait},
-               {MESSAGE_LEAVE, &rlk_script_leave},        {MESSAGE_SWAP, &rlk_script_swap},
+} scripts[] = {{MESSAGE_RELEASE, &rlk_script_release},     {MESSAGE_TAKE, &rlk_script_set_all},
+               {MESSAGE_KEEP, &rlk_script_keep},           {MESSAGE_VOTE, &rlk_script_vote},
+               {MESSAGE_ADOPT, &rlk_script_adopt},         {MESSAGE_CONFIRM, &rlk_script_confirm},
+               {MESSAGE_MARK, &rlk_script_incarnation},    {MESSAGE_WAIT, &rlk_script_wait},
+               {MESSAGE_LEAVE, &rlk_script_leave},         {MESSAGE_SWAP, &rlk_script_swap},
                {MESSAGE_HAND_OVER, &rlk_script_hand_over}, {MESSAGE_MASTERS, &rlk_script_masters}};
 
 /* By its text, or by its SHA-1. */

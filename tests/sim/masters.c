@@ -98,8 +98,8 @@ void masters_write(struct world *w, unsigned server, struct message *m)
         value.accepted_id = there->accepted_id;
     }
     value.since_us = there->number ? there->since_us : m->server_us;
-    if (accepts && (there->record == 0 ||
-                    strcmp(content(w, there->record), content(w, value.record)) != 0)) {
+    if (accepts &&
+        (there->record == 0 || strcmp(content(w, there->record), content(w, value.record)) != 0)) {
         value.since_us = m->server_us;
     }
     trace(w, "n%u    %s ballot %llu", server, accepts ? "accepts a record with" : "promises",
@@ -126,7 +126,8 @@ static size_t write_old(const struct world *w, char *text, size_t size)
     for (node = 0; node < c->nodes; node++) {
         unsigned address = c->list[node];
 
-        len += (size_t)snprintf(text + len, size - len, "%016" PRIx64 " 1 - redis://10.0.0.%u:6379/0\n",
+        len += (size_t)snprintf(text + len, size - len,
+                                "%016" PRIx64 " 1 - redis://10.0.0.%u:6379/0\n",
                                 w->servers[c->names[address]].mark.mark, address);
     }
     return len;

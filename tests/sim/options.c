@@ -13,10 +13,10 @@ static const char *const assumptions[ASSUME_KINDS] = {
 };
 
 static const char *const faults[FAULT_ALL_KINDS] = {
-    "pause",    "suspend", "crash",   "wall",  "stop",      "restart", "away",    "back",
-    "rate",     "refuse",  "scripts", "break", "partition", "one-way", "slow",    "forget",
-    "failover", "flush",   "forward", "evict", "freeze",    "replica", "foreign", "swap",
-    "rename",
+    "pause",   "suspend", "crash",    "wall",    "stop",    "restart",   "away",
+    "back",    "rate",    "refuse",   "scripts", "break",   "partition", "one-way",
+    "slow",    "forget",  "failover", "flush",   "forward", "evict",     "freeze",
+    "replica", "foreign", "swap",     "rename",
 };
 
 static const char *const elections[] = {"", "and nothing fails but clients", "with any faults"};

@@ -9,7 +9,8 @@
 
 #include "sim/world.h"
 
-/* Begin to connect a node to a server; EVENT_OPENED or EVENT_BROKEN follows, or nothing for long. */
+/* Begin to connect a node to a server; EVENT_OPENED or EVENT_BROKEN follows, or nothing for long.
+ */
 unsigned wire_open(struct world *w, unsigned client, unsigned node, unsigned server);
 
 /* Append a request; send those that were appended: they leave when the client is no longer busy. */

@@ -102,11 +102,11 @@ enum message_kind {
     MESSAGE_NAME, /* CLIENT SETNAME */
     MESSAGE_ID,   /* CLIENT ID */
     MESSAGE_INFO,
-    MESSAGE_CONFIG, /* CONFIG GET *appendfsync* */
-    MESSAGE_LOAD,   /* SCRIPT LOAD of the release */
-    MESSAGE_PROBE,  /* DELEX or DELIFEQ without arguments */
-    MESSAGE_UPKEEP, /* EVALSHA and EVAL, tried in the greeting */
-    MESSAGE_MARK,   /* the script that reads the incarnation key */
+    MESSAGE_CONFIG,  /* CONFIG GET *appendfsync* */
+    MESSAGE_LOAD,    /* SCRIPT LOAD of the release */
+    MESSAGE_PROBE,   /* DELEX or DELIFEQ without arguments */
+    MESSAGE_UPKEEP,  /* EVALSHA and EVAL, tried in the greeting */
+    MESSAGE_MARK,    /* the script that reads the incarnation key */
     MESSAGE_MASTERS, /* the one that promises, and accepts a record of the masters */
     MESSAGE_TIME,
     MESSAGE_KILL,
@@ -157,10 +157,10 @@ struct mark {
 
 /* The key of the record of the masters [S15]. */
 struct on_record {
-    uint64_t number, id; /* the ballot that is promised; number 0: there is no key */
+    uint64_t number, id;            /* the ballot that is promised; number 0: there is no key */
     uint64_t accepted, accepted_id; /* that of the record */
-    uint64_t since_us;   /* the server's clock */
-    size_t record;       /* masters_text(); 0: none is accepted */
+    uint64_t since_us;              /* the server's clock */
+    size_t record;                  /* masters_text(); 0: none is accepted */
 };
 
 /* What a server reports about itself. */
@@ -210,24 +210,24 @@ struct message {
         ANSWER_POSITION,   /* WAIT: place `integer`, left_ms, holder */
         ANSWER_SUBSCRIBED, /* SUBSCRIBE */
         ANSWER_PAIR,       /* VOTE: the counter, and whether the mark is `mark` */
-        ANSWER_FACTS       /* HELLO, INFO, CONFIG, MARK, MASTERS, TIME: a text or a list of its own */
+        ANSWER_FACTS /* HELLO, INFO, CONFIG, MARK, MASTERS, TIME: a text or a list of its own */
     } answer;
     const char *error;
     int64_t integer;
     int64_t left_ms;
     unsigned holder; /* a claim or NONE; SWAP: that which has to have the key */
     bool same;
-    uint64_t fence;      /* VOTE, ADOPT: the hint; CONFIRM, TAKE, KEEP: the fence */
-    struct mark mark;    /* VOTE, MARK: the mark expected or to be written; then the mark found */
-    uint64_t note_us;    /* MARK: a clock step to put on record, by the server's clock; 0: none */
-    bool reads_masters;  /* MARK: also the key of the record of the masters */
+    uint64_t fence;     /* VOTE, ADOPT: the hint; CONFIRM, TAKE, KEEP: the fence */
+    struct mark mark;   /* VOTE, MARK: the mark expected or to be written; then the mark found */
+    uint64_t note_us;   /* MARK: a clock step to put on record, by the server's clock; 0: none */
+    bool reads_masters; /* MARK: also the key of the record of the masters */
     struct on_record masters; /* MASTERS: the ballot and the record to accept; then, as of MARK,
                                  what is there */
-    struct facts facts;  /* of the server that carried it out */
-    bool replica;        /* it was carried out by a replica */
-    uint64_t server_us;  /* MARK, MASTERS, TIME: the server's wall clock */
-    uint64_t done_us;    /* true time: carried out; for the checkers */
-    uint64_t flushed_us; /* and when the server's data had last been thrown away by then */
+    struct facts facts;       /* of the server that carried it out */
+    bool replica;             /* it was carried out by a replica */
+    uint64_t server_us;       /* MARK, MASTERS, TIME: the server's wall clock */
+    uint64_t done_us;         /* true time: carried out; for the checkers */
+    uint64_t flushed_us;      /* and when the server's data had last been thrown away by then */
     uint64_t forgot_us;
     int64_t steps_us;
     bool disguised; /* it claimed that the data are the same, though they were replaced */
@@ -322,10 +322,10 @@ struct peer {
     uint64_t slow_us, slow_until_us;
     /* for the checkers, in true time: first and last greeted; first and last inspected */
     uint64_t met_us, greeted_us, first_inspected_us, inspected_us;
-    uint64_t role_us; /* its role was read last */
-    bool unread;      /* its data could not be read at the last inspection */
-    bool copied;      /* it has shown the mark of another server */
-    uint64_t mark;    /* that it showed last */
+    uint64_t role_us;         /* its role was read last */
+    bool unread;              /* its data could not be read at the last inspection */
+    bool copied;              /* it has shown the mark of another server */
+    uint64_t mark;            /* that it showed last */
     struct on_record masters; /* the same */
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was compared last; with an error of at most */

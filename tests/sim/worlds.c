@@ -313,10 +313,10 @@ static void draw_names(struct options *o)
         !draw_chance(&p, 100000)) {
         return;
     }
-    o->kinds &= ~((uint64_t)1 << FAULT_WALL | (uint64_t)1 << FAULT_REPLICA |
-                  (uint64_t)1 << FAULT_AWAY | (uint64_t)1 << FAULT_FORGET |
-                  (uint64_t)1 << FAULT_FAILOVER | (uint64_t)1 << FAULT_FLUSH |
-                  (uint64_t)1 << FAULT_SWAP);
+    o->kinds &=
+        ~((uint64_t)1 << FAULT_WALL | (uint64_t)1 << FAULT_REPLICA | (uint64_t)1 << FAULT_AWAY |
+          (uint64_t)1 << FAULT_FORGET | (uint64_t)1 << FAULT_FAILOVER | (uint64_t)1 << FAULT_FLUSH |
+          (uint64_t)1 << FAULT_SWAP);
     o->kinds |= (uint64_t)1 << FAULT_RENAME;
     o->servers = o->nodes + (unsigned)draw_between(&p, 1, (o->nodes - 1) / 2);
     o->exposed = false;
@@ -331,8 +331,8 @@ static void draw_record(struct options *o)
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - STREAM_RECORD);
-    o->recorded = !o->young && !o->no_info && o->replica == SIM_NODES && o->duplicate == SIM_NODES &&
-                  draw_chance(&p, 400000);
+    o->recorded = !o->young && !o->no_info && o->replica == SIM_NODES &&
+                  o->duplicate == SIM_NODES && draw_chance(&p, 400000);
 }
 
 void worlds_draw(struct options *o)
@@ -417,8 +417,11 @@ void worlds_print(const struct options *o, FILE *f)
     }
     print_nodes(o, o->no_audit, "XADD", f);
     if (o->other_list) {
-        static const char *const names[] = {"", "the same masters in another order",
-                                            "fewer masters", "more masters", "other masters",
+        static const char *const names[] = {"",
+                                            "the same masters in another order",
+                                            "fewer masters",
+                                            "more masters",
+                                            "other masters",
                                             "a longer max_ttl"};
 
         print_clients(o, o->others, names[o->other_list], f);
