@@ -425,7 +425,7 @@ static bool are_all_known(const struct rlk_membership *m)
 
     for (i = 0; i < m->n && m->shown[i].readable && m->shown[i].mark != 0; i++) {
     }
-    return i == m->n;
+    return i == m->n && all_tried(m);
 }
 
 /* Whether a master of ours that is on record lacks it. */

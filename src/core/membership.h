@@ -16,7 +16,8 @@
 struct rlk_shown {
     const char *address; /* `len` bytes: how a record calls it */
     size_t len;
-    bool tried;           /* it is connected, or an attempt to connect to it has failed */
+    bool tried;           /* it is connected and we know its record, or an attempt to connect to it
+                             has failed */
     bool readable;        /* it is connected, and its mark and its record can be read */
     uint64_t mark;        /* the last one that was read; 0: none yet */
     uint64_t read_us;     /* not before this was it asked for, by our clock */

@@ -60,37 +60,41 @@ static uint64_t first_seen_us(struct rlk_record_keeper *k, const struct rlk_reco
     return now_us;
 }
 
-static const struct rlk_record *add_record(struct rlk_record_keeper *k, const char *text,
-                                           uint64_t now_us)
+/* *ret_record is NULL where the text is none. False: out of memory. */
+static bool add_record(struct rlk_record_keeper *k, const char *text, uint64_t now_us,
+                       const struct rlk_record **ret_record)
 {
     size_t size = strlen(text) + 1;
     struct kept *kept = rlk_alloc(sizeof(*kept) + size);
 
     if (kept == NULL) {
-        return NULL;
+        return false;
     }
     memcpy(kept->text, text, size);
     if (!rlk_record_read(kept->text, &kept->record)) {
         rlk_free(kept);
-        return NULL;
+        *ret_record = NULL;
+        return true;
     }
     kept->record.seen_us = first_seen_us(k, &kept->record, now_us);
     rlk_list_init(&kept->link);
     rlk_list_push(&k->records, &kept->link);
-    return &kept->record;
+    *ret_record = &kept->record;
+    return true;
 }
 
-static const struct rlk_record *find_record(struct rlk_record_keeper *k, const char *text,
-                                            uint64_t now_us)
+static bool find_record(struct rlk_record_keeper *k, const char *text, uint64_t now_us,
+                        const struct rlk_record **ret_record)
 {
     struct rlk_list *link, *next;
 
     RLK_LIST_EACH (link, next, &k->records) {
         if (strcmp(kept_of(link)->text, text) == 0) {
-            return &kept_of(link)->record;
+            *ret_record = &kept_of(link)->record;
+            return true;
         }
     }
-    return add_record(k, text, now_us);
+    return add_record(k, text, now_us, ret_record);
 }
 
 static bool is_used(const struct rlk_record_keeper *k, const struct rlk_record *r)
@@ -125,6 +129,12 @@ static bool is_readable(const struct rlk_record_keeper *k, const struct rlk_node
            !(k->denied & rlk_mask_bit(n->index));
 }
 
+/* There was no memory for the record that it shows. */
+static bool hides_record(const struct rlk_record_keeper *k, const struct rlk_node *n)
+{
+    return n->link.state == RLK_LINK_UP && (k->unkept & rlk_mask_bit(n->index));
+}
+
 static void look_at_nodes(struct rlk_record_keeper *k)
 {
     unsigned i;
@@ -133,7 +143,7 @@ static void look_at_nodes(struct rlk_record_keeper *k)
         const struct rlk_node *n = &k->rl->nodes[i];
         struct rlk_shown *s = &k->membership.shown[i];
 
-        s->tried = s->tried || !rlk_node_connecting(n);
+        s->tried = (s->tried || !rlk_node_connecting(n)) && !hides_record(k, n);
         s->readable = is_readable(k, n);
         if (s->readable) {
             rlk_membership_set_mark(&k->membership, i, n->quarantine.mark);
@@ -288,21 +298,35 @@ void rlk_keeper_retire(struct rlk_record_keeper *k)
 
 /* ---- what a master shows ---- */
 
+/* It shows a record, but which one? As long as we do not know, it has not been tried. */
+static void note_unkept(struct rlk_record_keeper *k, unsigned node)
+{
+    k->unkept |= rlk_mask_bit(node);
+    k->membership.shown[node].tried = false;
+    rlk_node_note_kind(&k->rl->nodes[node], RLK_TROUBLE_NO_MEMORY_TO_INSPECT, NULL);
+}
+
 /* The value of its key. True: it differs from the last one. */
-static bool take_value(struct rlk_record_keeper *k, struct rlk_shown *s, const char *value,
+static bool take_value(struct rlk_record_keeper *k, unsigned node, const char *value,
                        uint64_t server_us, uint64_t now_us)
 {
+    struct rlk_shown *s = &k->membership.shown[node];
     const char *text = "";
     struct rlk_ballot promised = {0, 0};
-    const struct rlk_record *record;
+    const struct rlk_record *record = NULL;
     uint64_t since_us = 0;
     bool same;
 
     if (!rlk_record_read_kept(value, &promised, &since_us, &text)) {
         text = "";
     }
-    record = *text ? find_record(k, text, now_us) : NULL;
-    same = record == s->record && rlk_ballot_compare(&promised, &s->promised) == 0;
+    if (*text && !find_record(k, text, now_us, &record)) {
+        note_unkept(k, node);
+        return true;
+    }
+    same = record == s->record && rlk_ballot_compare(&promised, &s->promised) == 0 &&
+           !(k->unkept & rlk_mask_bit(node));
+    k->unkept &= ~rlk_mask_bit(node);
     if (record != s->record) {
         s->since_us = rlk_time_sub(now_us, rlk_time_sub(server_us, since_us));
     }
@@ -331,7 +355,7 @@ void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
     k->denied &= ~bit;
     k->denied |= record->type == RLK_REPLY_ERROR ? bit : 0;
     s->read_us = asked_us(n);
-    if (take_value(k, s, value, server_us, now_us) || (k->denied & bit) != denied ||
+    if (take_value(k, n->index, value, server_us, now_us) || (k->denied & bit) != denied ||
         s->mark != n->quarantine.mark || is_older) {
         judge(k, now_us);
     }
@@ -351,26 +375,46 @@ static void finish(struct rlk_record_keeper *k, bool succeeded, uint64_t now_us)
     judge(k, now_us);
 }
 
+/* In memory of its own; NULL: out of memory. */
+static char *copy_text(const struct rlk_record *r, size_t len)
+{
+    struct rlk_text text = {.to = rlk_alloc(len + 1), .size = len};
+
+    if (text.to) {
+        rlk_record_write(r, &text);
+        text.to[text.len] = '\0';
+    }
+    return text.to;
+}
+
+/* The masters will not get the record. */
+static void note_unwritten(struct rlk_record_keeper *k)
+{
+    unsigned node;
+    uint64_t promised = k->promised;
+
+    RLK_MASK_EACH (node, promised) {
+        rlk_node_note_kind(&k->rl->nodes[node], RLK_TROUBLE_NO_MEMORY, NULL);
+    }
+}
+
 /* The text of the record that the verdict asks for; NULL: out of memory, or it is too long. */
 static char *write_text(struct rlk_record_keeper *k)
 {
     struct rlk_record *r = rlk_alloc(sizeof(*r));
-    struct rlk_text text = {.to = NULL};
+    struct rlk_text length = {.to = NULL};
+    char *text = NULL;
 
-    if (r == NULL) {
-        return NULL;
+    if (r) {
+        rlk_membership_write(&k->membership, &k->verdict, &k->ballot, r);
+        rlk_record_write(r, &length);
+        text = length.len < MOST_TEXT ? copy_text(r, length.len) : NULL;
     }
-    rlk_membership_write(&k->membership, &k->verdict, &k->ballot, r);
-    rlk_record_write(r, &text);
-    text.to = text.len < MOST_TEXT ? rlk_alloc(text.len + 1) : NULL;
-    if (text.to) {
-        text.size = text.len;
-        text.len = 0;
-        rlk_record_write(r, &text);
-        text.to[text.len] = '\0';
+    if (text == NULL && length.len < MOST_TEXT) {
+        note_unwritten(k);
     }
     rlk_free(r);
-    return text.to;
+    return text;
 }
 
 /* What the promises showed may be another record: the verdict is that of now. */
@@ -408,23 +452,29 @@ static void answered(struct rlk_record_keeper *k, unsigned node, uint64_t now_us
     }
 }
 
+static bool has_promised(const struct rlk_record_keeper *k, unsigned node)
+{
+    return !(k->unkept & rlk_mask_bit(node)) &&
+           rlk_ballot_compare(&k->membership.shown[node].promised, &k->ballot) == 0;
+}
+
 /* {value, now} */
 static void take_answer(const struct rlk_heard *h)
 {
     const struct rlk_reply *r = h->reply;
     struct rlk_record_keeper *k = h->context;
-    struct rlk_shown *s = &k->membership.shown[h->node->index];
+    unsigned node = h->node->index;
     bool changed = false;
 
     if (r->type == RLK_REPLY_ARRAY && r->integer == 2 && r[1].type == RLK_REPLY_STRING &&
         r[2].type == RLK_REPLY_STRING) {
-        changed = take_value(k, s, r[1].str, strtoull(r[2].str, NULL, 10), h->now_us);
-        if (rlk_ballot_compare(&s->promised, &k->ballot) == 0) {
-            k->promised |= rlk_mask_bit(h->node->index);
+        changed = take_value(k, node, r[1].str, strtoull(r[2].str, NULL, 10), h->now_us);
+        if (has_promised(k, node)) {
+            k->promised |= rlk_mask_bit(node);
         }
     }
-    if (k->asked & rlk_mask_bit(h->node->index)) {
-        answered(k, h->node->index, h->now_us);
+    if (k->asked & rlk_mask_bit(node)) {
+        answered(k, node, h->now_us);
     } else if (changed) { /* too late for what was asked */
         judge(k, h->now_us);
     }

@@ -41,6 +41,7 @@ struct rlk_record_keeper {
     char error[320], address[320];     /* for redlock_get_record() and _master() */
     char *addresses;                   /* of the masters, one after the other */
     uint64_t denied;                   /* masters that do not show us their record */
+    uint64_t unkept;                   /* those whose record could not be kept: out of memory */
     uint64_t released;                 /* those that were pending, and may be asked now */
     struct rlk_call release;           /* tells the operations */
     struct rlk_call move;              /* another server takes the place of a master */

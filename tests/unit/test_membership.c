@@ -522,6 +522,17 @@ TEST(the_first_record_needs_every_master_and_its_mark)
     }
 }
 
+/* It is connected, and there was no memory for the record that it has. */
+TEST(no_first_record_is_written_while_one_may_be_there)
+{
+    begin("abc");
+    show_all("abc", NULL);
+    m.shown[1].tried = false;
+    votes_must_be("---");
+    task_must_be(RLK_RECORD_NOTHING);
+    ck_assert_uint_eq(v.pending, 07);
+}
+
 /* Two clients with different lists may have a minority in common. */
 TEST(the_first_record_needs_the_promise_of_all)
 {
