@@ -302,6 +302,28 @@ static void draw_lists(struct options *o)
     }
 }
 
+/* Two clients, each of which cannot reach some masters for as long as new data wait. */
+static void draw_divided_names(struct options *o, struct rlk_prng *p)
+{
+    o->nodes = draw_chance(p, 700000) ? 3 : 5;
+    o->clients = 2;
+    o->workers = o->keys = 1;
+    o->kinds = (uint64_t)1 << FAULT_RENAME | (uint64_t)1 << FAULT_PARTITION;
+    o->kinds |= draw_chance(p, 500000) ? (uint64_t)1 << FAULT_CRASH : 0;
+    o->stall_ppm = 0;
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(p, 200, 2000);
+    o->delay_us = draw_between(p, 50, 2000);
+    o->jitter_us = o->delay_us / 4;
+    o->timeout_us = 200000;
+    o->connect_us = 200000;
+    o->retry_max_us = 100000;
+    o->hold_us = o->think_us = options_max_ttl_us(o) / 2;
+    o->health_us = draw_between(p, 100000, 1000000);
+    o->until_us = 30000000;
+    o->longest_us = 20000000;
+    o->gap_us = draw_between(p, 2000000, 6000000);
+}
+
 /* Names lead some clients to servers that are empty, while others still have the former ones. Most
  * of the masters keep their names, and their data. */
 static void draw_names(struct options *o)
@@ -318,6 +340,9 @@ static void draw_names(struct options *o)
           (uint64_t)1 << FAULT_FORGET | (uint64_t)1 << FAULT_FAILOVER | (uint64_t)1 << FAULT_FLUSH |
           (uint64_t)1 << FAULT_SWAP);
     o->kinds |= (uint64_t)1 << FAULT_RENAME;
+    if (draw_chance(&p, 400000)) {
+        draw_divided_names(o, &p);
+    }
     o->servers = o->nodes + (unsigned)draw_between(&p, 1, (o->nodes - 1) / 2);
     o->exposed = false;
     o->dead = SIM_NODES;
