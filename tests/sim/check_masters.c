@@ -190,26 +190,33 @@ void check_masters_fit(struct world *w, unsigned client, unsigned worker)
     const struct claim *c = world_claim(w, world_worker(w, client, worker)->claim);
     unsigned node;
 
-    for (node = 0; node < w->clients[client].nodes && has_record(w, client) && !c->adopted;
-         node++) {
+    for (node = 0; node < w->clients[client].nodes && has_record(w, client) && !c->adopted; node++) {
         if (is_misfit(w, client, node)) {
-            check_violated(
-                w, "exclusion",
-                "c%u.%u is handed a lock, but n%u has shown it a record of other masters", client,
-                worker, world_server(w, client, node));
+            check_violated(w, "exclusion",
+                           "c%u.%u is handed a lock, but n%u has shown it a record of other masters",
+                           client, worker, world_server(w, client, node));
         }
     }
 }
 
 /* ---- whose votes count ---- */
 
+static bool is_there(const struct world *w, uint64_t mark)
+{
+    unsigned server;
+
+    for (server = 0; server < w->o.servers && w->servers[server].mark.mark != mark; server++) {
+    }
+    return server < w->o.servers;
+}
+
 /* A majority of its masters still has the data that it names. */
 static bool is_alive(const struct world *w, const struct list_read *l)
 {
-    unsigned server, n = 0;
+    unsigned i, n = 0;
 
-    for (server = 0; server < w->o.servers; server++) {
-        n += is_master(l, w->servers[server].mark.mark);
+    for (i = 0; i < l->n; i++) {
+        n += l->of[i].until == 0 && is_there(w, l->of[i].mark);
     }
     return n > count_masters(l) / 2;
 }
@@ -228,17 +235,8 @@ static void check_on_record(struct world *w, unsigned client, unsigned node)
     }
 }
 
-static bool is_there(const struct world *w, uint64_t mark)
-{
-    unsigned server;
-
-    for (server = 0; server < w->o.servers && w->servers[server].mark.mark != mark; server++) {
-    }
-    return server < w->o.servers;
-}
-
-/* When these data came onto the record, most masters had theirs still, as the record says, and as
- * it is. Otherwise it may be as without a record: the quarantine keeps locks apart. */
+/* When these data came onto the record, most masters had theirs still, as the record says, and as it
+ * is. Otherwise it may be as without a record: the quarantine keeps locks apart. */
 static bool most_stayed(const struct world *w, const struct list_read *l, uint64_t mark)
 {
     const struct listed *newcomer = find(l, mark);
