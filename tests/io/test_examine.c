@@ -634,6 +634,46 @@ TEST(a_master_that_is_loading_its_data_does_not_vote_yet)
     must_find(-1, REDLOCK_FOUND_NOT_YET, "acquired yet: 1 of 3 masters vote, 2 are needed");
 }
 
+static bool has_record(void *arg)
+{
+    struct redlock_record_info info = {.size = sizeof(info)};
+
+    (void)arg;
+    return redlock_get_record(f.rl, &info) == 0 && info.shown_by == f.n;
+}
+
+/* Masters that have a record, and a manager on them. */
+static void start_recorded(void)
+{
+    farm_start(&f, 3, FAKE_UNIX);
+    f.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
+    farm_open(&f);
+    farm_must_acquire(&f, "k");
+    loop_must_true(f.base, has_record, NULL);
+}
+
+TEST(a_record_on_all_masters_is_no_finding)
+{
+    start_recorded();
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_OK);
+    ck_assert_int_lt(find(-1, REDLOCK_FOUND_RECORD), 0);
+}
+
+TEST(another_max_ttl_on_record_is_found)
+{
+    start_recorded();
+    farm_close(&f);
+    f.options.max_ttl_ms = 60000;
+    farm_open(&f);
+    examine();
+    ck_assert_int_eq(seen.status, REDLOCK_ECONFIG);
+    must_find(-1, REDLOCK_FOUND_RECORD,
+              "max_ttl is 300000 ms on record, and 60000 ms here. On record (max_ttl 300000 ms): "
+              "unix:///");
+    ck_assert_int_eq(seen.nodes[2].verdict, REDLOCK_NO_VOTE);
+}
+
 TEST(a_server_that_is_listed_twice_is_found)
 {
     const char *uris[3];
