@@ -30,7 +30,7 @@ void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t m
     s->mark = mark;
 }
 
-void rlk_membership_forget(struct rlk_membership *m, unsigned node)
+void rlk_membership_clear(struct rlk_membership *m, unsigned node)
 {
     struct rlk_shown *s = &m->shown[node];
 
@@ -40,7 +40,7 @@ void rlk_membership_forget(struct rlk_membership *m, unsigned node)
 /* ---- which master on record is which of ours ---- */
 
 /* What is to become a master is not one of ours yet. */
-static bool is_ours(const struct rlk_membership *m, unsigned node)
+static bool is_listed(const struct rlk_membership *m, unsigned node)
 {
     return (int)node != m->joins;
 }
@@ -124,8 +124,8 @@ static unsigned count_lost(const struct rlk_membership *m, const struct rlk_reco
     unsigned i, lost = 0;
 
     for (i = 0; i < m->n; i++) {
-        lost +=
-            is_ours(m, i) && m->shown[i].readable && is_lost(m, r, i, rlk_membership_find(m, r, i));
+        lost += is_listed(m, i) && m->shown[i].readable &&
+                is_lost(m, r, i, rlk_membership_find(m, r, i));
     }
     return lost;
 }
@@ -241,7 +241,7 @@ static enum rlk_misfit compare_masters(const struct rlk_membership *m, const str
         *ret_node = i;
         const struct rlk_shown *s = &m->shown[i];
 
-        if (is_ours(m, i) && s->mark != 0 && rlk_membership_find(m, r, i) < 0 &&
+        if (is_listed(m, i) && s->mark != 0 && rlk_membership_find(m, r, i) < 0 &&
             !is_outdated(r, s->mark) && !is_former(r, s)) {
             return RLK_MISFIT_MASTER;
         }
@@ -249,8 +249,8 @@ static enum rlk_misfit compare_masters(const struct rlk_membership *m, const str
     return RLK_MISFIT_NOT;
 }
 
-static enum rlk_misfit compare(const struct rlk_membership *m, const struct rlk_record *r,
-                               unsigned *ret_node)
+static enum rlk_misfit compare_record(const struct rlk_membership *m, const struct rlk_record *r,
+                                      unsigned *ret_node)
 {
     if (r->max_ttl_ms != m->max_ttl_ms) {
         return RLK_MISFIT_MAX_TTL;
@@ -280,13 +280,13 @@ static void judge_record(const struct rlk_membership *m, const struct rlk_record
 {
     if (out->misfit == RLK_MISFIT_NOT && r) {
         out->record = r;
-        out->misfit = compare(m, r, &out->node);
+        out->misfit = compare_record(m, r, &out->node);
     }
 }
 
 /* The record in use, and a later one, although it may be on a single master. An earlier one may be
  * from before a change: masters that show it do not vote before it is known which is in use. While
- * there is none to go by, those would vote, so all are compared. */
+ * there is no record to go by, those would vote, so all are compared. */
 static void judge_fit(const struct rlk_membership *m, const struct rlk_record *latest,
                       const struct rlk_record *by, struct rlk_membership_verdict *out)
 {
@@ -306,7 +306,7 @@ static bool all_tried(const struct rlk_membership *m)
 {
     unsigned i;
 
-    for (i = 0; i < m->n && (m->shown[i].tried || !is_ours(m, i)); i++) {
+    for (i = 0; i < m->n && (m->shown[i].tried || !is_listed(m, i)); i++) {
     }
     return i == m->n;
 }
@@ -314,7 +314,7 @@ static bool all_tried(const struct rlk_membership *m)
 /* Who changes the masters has the former one and the new one, and follows earlier changes only. */
 static bool may_move(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
 {
-    return is_ours(m, node) && (int)node != m->leaves && is_former(r, &m->shown[node]);
+    return is_listed(m, node) && (int)node != m->leaves && is_former(r, &m->shown[node]);
 }
 
 /* Where the record has another server in the place of one of ours: the first such, and the first
@@ -436,7 +436,7 @@ static bool is_missing(const struct rlk_membership *m, const struct rlk_record *
     for (i = 0; i < m->n; i++) {
         const struct rlk_record *shown = shown_by(m, i);
 
-        if (is_ours(m, i) && m->shown[i].readable && rlk_record_find(r, m->shown[i].mark) >= 0 &&
+        if (is_listed(m, i) && m->shown[i].readable && rlk_record_find(r, m->shown[i].mark) >= 0 &&
             (shown == NULL || !rlk_record_is_same(shown, r))) {
             return true;
         }
@@ -564,7 +564,7 @@ static void write_first(const struct rlk_membership *m, struct rlk_record *r)
 
 /* What is no master since an earlier epoch is forgotten when there are too many of them: the
  * oldest first, which are in front. */
-static void forget_former(struct rlk_record *r)
+static void drop_former(struct rlk_record *r)
 {
     unsigned i, former = r->n - rlk_record_size(r), n = 0;
 
@@ -603,7 +603,7 @@ static void write_replaced(const struct rlk_membership *m, bool settled, struct 
     unsigned i;
 
     for (i = 0; i < m->n; i++) {
-        int at = is_ours(m, i) && m->shown[i].readable ? rlk_membership_find(m, r, i) : -1;
+        int at = is_listed(m, i) && m->shown[i].readable ? rlk_membership_find(m, r, i) : -1;
 
         if (is_lost(m, r, i, at)) {
             r->master[at].until = r->epoch;
@@ -637,10 +637,10 @@ void rlk_membership_write(const struct rlk_membership *m, const struct rlk_membe
         *ret_record = *v->base;
     }
     if (v->task == RLK_RECORD_MOVED) {
-        forget_former(ret_record);
+        drop_former(ret_record);
         write_moved(m, ret_record);
     } else if (v->task == RLK_RECORD_REPLACED) {
-        forget_former(ret_record);
+        drop_former(ret_record);
         write_replaced(m, v->settled, ret_record);
     }
     ret_record->ballot = *ballot;

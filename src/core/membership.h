@@ -32,7 +32,7 @@ struct rlk_membership {
     uint32_t max_ttl_ms;
     int joins,
         leaves;  /* of ours: the one that is to become a master, and in whose place; -1: none */
-    bool writes; /* we write the first record, if there is none: until then no vote counts */
+    bool writes; /* we write the first record, if no master has one: until then no vote counts */
     uint64_t wait_us; /* the longest ttl, the drift, and how old an inspection may be */
     struct rlk_shown shown[RLK_MAX_NODES];
     const struct rlk_record *in_use; /* the last one that was agreed on, as far as we know; NULL:
@@ -82,7 +82,7 @@ void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_
 void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t mark);
 
 /* Another server takes the place of one of ours: nothing is known of it. */
-void rlk_membership_forget(struct rlk_membership *m, unsigned node);
+void rlk_membership_clear(struct rlk_membership *m, unsigned node);
 
 /* The place of one of ours among the masters of a record; -1: it has none. */
 int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record *r, unsigned node);

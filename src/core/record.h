@@ -17,7 +17,7 @@
 
 #include "core/validity.h"
 
-/* A record also names the last masters that are none any more: some, and all that a change may
+/* A record also names the last former masters: some, and all that a change may
  * replace at once. */
 #define RLK_RECORD_FORMER 8
 #define RLK_RECORD_MASTERS (2 * RLK_MAX_NODES + RLK_RECORD_FORMER)
@@ -30,7 +30,7 @@ struct rlk_ballot {
 struct rlk_record_master {
     uint64_t mark;
     uint32_t from, until; /* a master from this epoch on, and until before that; 0: it still is */
-    bool lost;            /* it is none any more because it lost its data; what it has instead
+    bool lost;            /* it is a former one because it lost its data; what it has instead
                              joined with the same record */
     const char *address;  /* `len` bytes, borrowed from the text that was read */
     size_t len;

@@ -90,7 +90,7 @@ static void judge_error(struct redlock_change *c, enum redlock_change_stage stag
 
 /* ---- telling the user ---- */
 
-static void on_closed(void *arg)
+static void on_change_closed(void *arg)
 {
     rlk_free(arg);
 }
@@ -104,7 +104,7 @@ static void end(struct redlock_change *c)
     rlk_list_remove(&c->report.link);
     rl->record.judged = NULL;
     rl->record.judged_arg = NULL;
-    redlock_close(rl, on_closed, c);
+    redlock_close(rl, on_change_closed, c);
 }
 
 static void report_end(struct redlock_change *c)
@@ -122,7 +122,7 @@ static void report_end(struct redlock_change *c)
     }
 }
 
-static bool is_news(const struct redlock_change *c, const struct redlock_change_progress *p)
+static bool is_progress(const struct redlock_change *c, const struct redlock_change_progress *p)
 {
     return p->stage != c->said.stage || p->wait_ms / 1000 != c->said.wait_ms / 1000 ||
            strcmp(p->error, c->said_error) != 0 || c->said.size == 0;
@@ -130,7 +130,7 @@ static bool is_news(const struct redlock_change *c, const struct redlock_change_
 
 static void report_progress(struct redlock_change *c, const struct redlock_change_progress *p)
 {
-    if (is_news(c, p)) {
+    if (is_progress(c, p)) {
         c->said = *p;
         snprintf(c->said_error, sizeof(c->said_error), "%s", p->error);
         if (c->options.progress_cb) {
@@ -162,7 +162,7 @@ static void on_report(struct rlk_call *call)
     report_progress(c, &p);
 }
 
-static void look(struct redlock_change *c)
+static void look_soon(struct redlock_change *c)
 {
     if (!c->over) {
         rlk_turn_report(&c->rl->loop.turn, &c->report);
@@ -173,7 +173,7 @@ static void on_judged(struct rlk_record_keeper *k, uint64_t now_us)
 {
     (void)now_us;
     if (k->judged_arg) {
-        look(k->judged_arg);
+        look_soon(k->judged_arg);
     }
 }
 
@@ -183,7 +183,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     struct redlock_change *c = RLK_CONTAINER(t, struct redlock_change, timer);
 
     rlk_keeper_check(&c->rl->record, now_us);
-    look(c);
+    look_soon(c);
 }
 
 /* ---- beginning ---- */
@@ -221,7 +221,8 @@ static int open_manager(struct event_base *base, const struct redlock_options *m
     return status;
 }
 
-static int check(const struct redlock_options *masters, const struct redlock_change_options *o)
+static int check_change(const struct redlock_options *masters,
+                        const struct redlock_change_options *o)
 {
     bool fits = masters->n_nodes > o->leaves && masters->nodes && o->joins && o->timeout_ms >= 1 &&
                 o->timeout_ms <= MAX_TIMEOUT_MS && masters->record;
@@ -247,7 +248,7 @@ REDLOCK_EXPORT int redlock_change_masters(struct event_base *base,
     }
     c->options = defaults;
     status = rlk_sized_read(options, least, &c->options, sizeof(c->options)) == RLK_SIZED_READ
-                 ? check(masters, &c->options)
+                 ? check_change(masters, &c->options)
                  : REDLOCK_EINVAL;
     if (status == 0) {
         status = open_manager(base, masters, c);
@@ -261,7 +262,7 @@ REDLOCK_EXPORT int redlock_change_masters(struct event_base *base,
     rlk_call_init(&c->report, on_report);
     c->until_us = rlk_time_add(rlk_clock_us(), rlk_time_from_ms(c->options.timeout_ms));
     c->rl->record.judged_arg = c;
-    look(c);
+    look_soon(c);
     *ret_change = c;
     return 0;
 }

@@ -179,6 +179,7 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
         return REDLOCK_ESTATE;
     }
     rl->closing = true;
+    rlk_keeper_retire(&rl->record);
     rlk_node_report_end(&rl->node_report);
     rl->close_cb = cb;
     rl->close_arg = arg;

@@ -98,6 +98,19 @@ static void on_node_record_shown(struct rlk_node *n, const struct rlk_reply *rec
     rlk_keeper_take_shown(&rl->record, n, record, server_us, now_us);
 }
 
+static void on_keeper_node_up(struct rlk_record_keeper *k, const struct rlk_event *ev)
+{
+    rlk_manager_notify(RLK_CONTAINER(k, struct redlock, record), ev);
+}
+
+static void on_keeper_moved(struct rlk_record_keeper *k, unsigned node)
+{
+    rlk_clocks_reset(&RLK_CONTAINER(k, struct redlock, record)->clocks, node);
+}
+
+const struct rlk_keeper_hooks rlk_keeper_hooks = {.node_up = on_keeper_node_up,
+                                                  .moved = on_keeper_moved};
+
 /* [S11] Its votes for locks that were not reported to the user yet no longer count. */
 static void on_node_quarantined(struct rlk_node *n, uint64_t now_us)
 {

@@ -68,7 +68,11 @@ static int make_nodes(struct redlock *rl)
     rlk_queue_init(&rl->queue, &rl->loop, &rl->options, rl->nodes);
     init_contention(rl, seed);
     init_observed(rl, seed);
-    return rlk_keeper_init(&rl->record, rl);
+    return rlk_keeper_init(&rl->record, &(struct rlk_keeper_of){.loop = &rl->loop,
+                                                                .options = &rl->options,
+                                                                .nodes = rl->nodes,
+                                                                .prng = &rl->prng,
+                                                                .hooks = &rlk_keeper_hooks});
 }
 
 static void set_tracer(struct redlock *rl, const struct redlock_options *public)

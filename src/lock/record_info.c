@@ -9,14 +9,14 @@
 
 static const struct rlk_record *record_of(const struct redlock *rl)
 {
-    return rl->record.rl ? rl->record.verdict.record : NULL;
+    return rl->record.nodes ? rl->record.verdict.record : NULL;
 }
 
 static enum redlock_record_state state_of(const struct redlock *rl)
 {
     const struct rlk_record_keeper *k = &rl->record;
 
-    if (k->rl == NULL) {
+    if (k->nodes == NULL) {
         return REDLOCK_RECORD_OFF;
     }
     if (rlk_keeper_has_misfit(k)) {
@@ -46,7 +46,7 @@ static size_t count_readable(const struct redlock *rl)
     size_t n = 0;
     unsigned i;
 
-    for (i = 0; rl->record.rl && i < rl->options.n_nodes; i++) {
+    for (i = 0; rl->record.nodes && i < rl->options.n_nodes; i++) {
         n += rl->record.membership.shown[i].readable;
     }
     return n;
@@ -55,7 +55,7 @@ static size_t count_readable(const struct redlock *rl)
 const char *rlk_keeper_explain(struct rlk_record_keeper *k)
 {
     const struct rlk_record *r = k->verdict.record;
-    const struct rlk_uri *uri = k->rl ? k->rl->nodes[k->verdict.node].uri : NULL;
+    const struct rlk_uri *uri = k->nodes ? k->nodes[k->verdict.node].uri : NULL;
 
     switch (k->verdict.misfit) {
     case RLK_MISFIT_NOT:

@@ -12,11 +12,14 @@
 #include "base/mask.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "lock/manager.h"
+#include "core/event.h"
 #include "net/clock.h"
+#include "net/loop.h"
 #include "net/uri.h"
 #include "net/uri_format.h"
 #include "node/inspect.h"
+#include "node/node.h"
+#include "node/options.h"
 #include "node/record_text.h"
 #include "node/talk.h"
 #include "scripts/scripts.h"
@@ -60,7 +63,7 @@ static uint64_t first_seen_us(struct rlk_record_keeper *k, const struct rlk_reco
     return now_us;
 }
 
-/* *ret_record is NULL where the text is none. False: out of memory. */
+/* *ret_record is NULL where the text is no record. False: out of memory. */
 static bool add_record(struct rlk_record_keeper *k, const char *text, uint64_t now_us,
                        const struct rlk_record **ret_record)
 {
@@ -107,7 +110,7 @@ static bool is_used(const struct rlk_record_keeper *k, const struct rlk_record *
            r == k->verdict.record || r == k->verdict.base || r == k->moved_by;
 }
 
-static void forget_unused(struct rlk_record_keeper *k)
+static void drop_unused(struct rlk_record_keeper *k)
 {
     struct rlk_list *link, *next;
 
@@ -140,7 +143,7 @@ static void look_at_nodes(struct rlk_record_keeper *k)
     unsigned i;
 
     for (i = 0; i < k->membership.n; i++) {
-        const struct rlk_node *n = &k->rl->nodes[i];
+        const struct rlk_node *n = &k->nodes[i];
         struct rlk_shown *s = &k->membership.shown[i];
 
         s->tried = (s->tried || !rlk_node_connecting(n)) && !hides_record(k, n);
@@ -159,7 +162,7 @@ static void set_votes(struct rlk_record_keeper *k, bool had_misfit, uint64_t now
     unsigned i;
 
     for (i = 0; i < k->membership.n; i++) {
-        struct rlk_node *n = &k->rl->nodes[i];
+        struct rlk_node *n = &k->nodes[i];
         bool voted = rlk_quarantine_is_over(&n->quarantine, now_us);
 
         rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i],
@@ -178,8 +181,8 @@ static void on_release(struct rlk_call *call)
 
     k->released = 0;
     RLK_MASK_EACH (ev.node, released) {
-        if (rlk_node_ready(&k->rl->nodes[ev.node], ev.now_us)) {
-            rlk_manager_notify(k->rl, &ev);
+        if (rlk_node_ready(&k->nodes[ev.node], ev.now_us)) {
+            k->hooks->node_up(k, &ev);
         }
     }
 }
@@ -188,7 +191,7 @@ static void release_nodes(struct rlk_record_keeper *k, uint64_t nodes)
 {
     k->released |= nodes;
     if (nodes) {
-        rlk_turn_report(&k->rl->loop.turn, &k->release);
+        rlk_turn_report(&k->loop->turn, &k->release);
     }
 }
 
@@ -206,8 +209,7 @@ static bool may_write(const struct rlk_record_keeper *k)
     for (i = 0; i < k->membership.n; i++) {
         readable |= k->membership.shown[i].readable ? rlk_mask_bit(i) : 0;
     }
-    return !k->rl->closing && is_to_write(k) &&
-           rlk_membership_may_write(&k->membership, &k->verdict, readable);
+    return is_to_write(k) && rlk_membership_may_write(&k->membership, &k->verdict, readable);
 }
 
 static uint64_t pause_us(struct rlk_record_keeper *k)
@@ -216,7 +218,7 @@ static uint64_t pause_us(struct rlk_record_keeper *k)
     unsigned doubled = k->failures < MOST_DOUBLED ? k->failures : MOST_DOUBLED;
     uint64_t most_us = (uint64_t)(first ? FIRST_PAUSE_US : PAUSE_US) << doubled;
 
-    return first && k->failures == 0 ? 0 : rlk_prng_upto(&k->rl->prng, most_us);
+    return first && k->failures == 0 ? 0 : rlk_prng_upto(k->prng, most_us);
 }
 
 /* Perhaps somebody else has written what we are about to write: then our votes need not wait. */
@@ -226,7 +228,7 @@ static void look_again(struct rlk_record_keeper *k, uint64_t now_us)
 
     for (i = 0; i < k->membership.n; i++) {
         if (k->membership.shown[i].readable) {
-            rlk_inspect_ask(&k->rl->nodes[i], now_us);
+            rlk_inspect_ask(&k->nodes[i], now_us);
         }
     }
 }
@@ -236,7 +238,7 @@ static void plan(struct rlk_record_keeper *k, uint64_t now_us)
     if (k->phase != RLK_KEEPER_IDLE || k->planned || !may_write(k)) {
         return;
     }
-    rlk_timer_set(&k->rl->loop.timers, &k->timer, rlk_time_add(now_us, pause_us(k)));
+    rlk_timer_set(&k->loop->timers, &k->timer, rlk_time_add(now_us, pause_us(k)));
     k->planned = true;
     if (k->verdict.task != RLK_RECORD_FIRST) {
         look_again(k, now_us);
@@ -250,11 +252,11 @@ static void plan_move(struct rlk_record_keeper *k)
 
     if (k->moved_by != v->record) {
         k->moved_by = v->record;
-        k->stuck = 0;
+        k->failed_moves = 0;
     }
-    if (v->moves >= 0 && v->moves_to >= 0 && !(k->stuck & rlk_mask_bit((unsigned)v->moves)) &&
-        !k->rl->closing) {
-        rlk_turn_flush(&k->rl->loop.turn, &k->move);
+    if (v->moves >= 0 && v->moves_to >= 0 &&
+        !(k->failed_moves & rlk_mask_bit((unsigned)v->moves)) && !k->retired) {
+        rlk_turn_flush(&k->loop->turn, &k->move);
     }
 }
 
@@ -264,9 +266,9 @@ static void judge(struct rlk_record_keeper *k, uint64_t now_us)
     uint64_t pending = k->verdict.pending;
 
     look_at_nodes(k);
-    k->membership.writes = k->may_begin && k->failures == 0 && !k->rl->closing && !k->retired;
+    k->membership.writes = k->may_begin && k->failures == 0 && !k->retired;
     rlk_membership_judge(&k->membership, now_us, &k->verdict);
-    forget_unused(k);
+    drop_unused(k);
     set_votes(k, had_misfit, now_us);
     release_nodes(k, pending & ~k->verdict.pending);
     plan(k, now_us);
@@ -278,14 +280,14 @@ static void judge(struct rlk_record_keeper *k, uint64_t now_us)
 
 void rlk_keeper_check(struct rlk_record_keeper *k, uint64_t now_us)
 {
-    if (k->rl) {
+    if (k->nodes) {
         judge(k, now_us);
     }
 }
 
 void rlk_keeper_begin(struct rlk_record_keeper *k, uint64_t now_us)
 {
-    if (k->rl && !k->may_begin) {
+    if (k->nodes && !k->may_begin) {
         k->may_begin = true;
         judge(k, now_us);
     }
@@ -303,7 +305,7 @@ static void note_unkept(struct rlk_record_keeper *k, unsigned node)
 {
     k->unkept |= rlk_mask_bit(node);
     k->membership.shown[node].tried = false;
-    rlk_node_note_kind(&k->rl->nodes[node], RLK_TROUBLE_NO_MEMORY_TO_INSPECT, NULL);
+    rlk_node_note_kind(&k->nodes[node], RLK_TROUBLE_NO_MEMORY_TO_INSPECT, NULL);
 }
 
 /* The value of its key. True: it differs from the last one. */
@@ -349,7 +351,7 @@ void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
     struct rlk_shown *s = &k->membership.shown[n->index];
     bool is_older = s->read_us < k->seen_us;
 
-    if (k->rl == NULL) {
+    if (k->nodes == NULL) {
         return;
     }
     k->denied &= ~bit;
@@ -371,7 +373,7 @@ static void finish(struct rlk_record_keeper *k, bool succeeded, uint64_t now_us)
     k->planned = false;
     k->asked = 0;
     k->failures = succeeded ? 0 : k->failures + 1;
-    rlk_timer_cancel(&k->rl->loop.timers, &k->timer);
+    rlk_timer_cancel(&k->loop->timers, &k->timer);
     judge(k, now_us);
 }
 
@@ -394,7 +396,7 @@ static void note_unwritten(struct rlk_record_keeper *k)
     uint64_t promised = k->promised;
 
     RLK_MASK_EACH (node, promised) {
-        rlk_node_note_kind(&k->rl->nodes[node], RLK_TROUBLE_NO_MEMORY, NULL);
+        rlk_node_note_kind(&k->nodes[node], RLK_TROUBLE_NO_MEMORY, NULL);
     }
 }
 
@@ -487,8 +489,8 @@ static void on_broken(const struct rlk_heard *h)
     struct rlk_record_keeper *k = h->context;
 
     k->asked &= ~rlk_mask_bit(h->node->index);
-    if (k->asked == 0 && k->phase != RLK_KEEPER_IDLE && !k->rl->closing) {
-        rlk_timer_set(&k->rl->loop.timers, &k->timer, h->now_us);
+    if (k->asked == 0 && k->phase != RLK_KEEPER_IDLE && !k->retired) {
+        rlk_timer_set(&k->loop->timers, &k->timer, h->now_us);
     }
 }
 
@@ -498,7 +500,7 @@ static bool format(struct rlk_command *c, const struct rlk_say *say)
     const struct rlk_record_keeper *k = say->context;
     char number[24], id[24];
     const char *const words[] = {
-        "EVAL", rlk_script_masters.text, "1", k->rl->options.record_key, number, id, k->text, NULL};
+        "EVAL", rlk_script_masters.text, "1", k->options->record_key, number, id, k->text, NULL};
 
     snprintf(number, sizeof(number), "%" PRIu64, k->ballot.number);
     snprintf(id, sizeof(id), "%016" PRIx64, k->ballot.id);
@@ -517,7 +519,7 @@ static void ask(struct rlk_record_keeper *k, uint64_t nodes, const char *text, u
     k->text = text;
     k->asked = 0;
     RLK_MASK_EACH (node, left) {
-        if (rlk_talk_begin(&k->rl->nodes[node].link, &writing, k, now_us)) {
+        if (rlk_talk_begin(&k->nodes[node].link, &writing, k, now_us)) {
             k->asked |= rlk_mask_bit(node);
         }
     }
@@ -526,8 +528,7 @@ static void ask(struct rlk_record_keeper *k, uint64_t nodes, const char *text, u
         finish(k, false, now_us);
         return;
     }
-    rlk_timer_set(&k->rl->loop.timers, &k->timer,
-                  rlk_time_add(now_us, k->rl->options.node_timeout_us));
+    rlk_timer_set(&k->loop->timers, &k->timer, rlk_time_add(now_us, k->options->node_timeout_us));
 }
 
 static void begin(struct rlk_record_keeper *k, uint64_t now_us)
@@ -538,8 +539,8 @@ static void begin(struct rlk_record_keeper *k, uint64_t now_us)
     for (i = 0; i < k->membership.n; i++) {
         nodes |= k->membership.shown[i].readable ? rlk_mask_bit(i) : 0;
     }
-    k->ballot = (struct rlk_ballot){rlk_membership_next_number(&k->membership),
-                                    rlk_prng_next(&k->rl->prng)};
+    k->ballot =
+        (struct rlk_ballot){rlk_membership_next_number(&k->membership), rlk_prng_next(k->prng)};
     k->phase = RLK_KEEPER_PROMISING;
     k->promised = 0;
     ask(k, nodes, "", now_us);
@@ -557,7 +558,7 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
     k->planned = false;
     judge(k, now_us);
     if (may_write(k)) {
-        rlk_timer_cancel(&k->rl->loop.timers, t);
+        rlk_timer_cancel(&k->loop->timers, t);
         begin(k, now_us);
     }
 }
@@ -572,10 +573,10 @@ static void connect_to_other(struct rlk_record_keeper *k, struct rlk_node *n, co
     char why[160] = "";
 
     rlk_node_leave(n, now_us);
-    rlk_clocks_reset(&k->rl->clocks, n->index);
-    rlk_membership_forget(&k->membership, n->index);
-    if (rlk_options_move(&k->rl->options, n->index, place, why, sizeof(why)) || name_masters(k)) {
-        k->stuck |= rlk_mask_bit(n->index);
+    k->hooks->moved(k, n->index);
+    rlk_membership_clear(&k->membership, n->index);
+    if (rlk_options_move(k->options, n->index, place, why, sizeof(why)) || name_masters(k)) {
+        k->failed_moves |= rlk_mask_bit(n->index);
         rlk_node_note_kind(n, RLK_TROUBLE_MOVED, place);
     }
     rlk_node_start(n, now_us);
@@ -590,13 +591,13 @@ static void on_move(struct rlk_call *call)
 
     judge(k, now_us);
     rlk_list_remove(&k->move.link);
-    if (k->verdict.moves < 0 || k->verdict.moves_to < 0 || k->rl->closing) {
+    if (k->verdict.moves < 0 || k->verdict.moves_to < 0 || k->retired) {
         return;
     }
     to = &k->verdict.record->master[k->verdict.moves_to];
     place = rlk_uri_copy(to->address, to->len);
     if (place) {
-        connect_to_other(k, &k->rl->nodes[k->verdict.moves], place, now_us);
+        connect_to_other(k, &k->nodes[k->verdict.moves], place, now_us);
         judge(k, now_us);
     }
     rlk_free(place);
@@ -612,7 +613,7 @@ static int name_masters(struct rlk_record_keeper *k)
     char *addresses;
 
     for (i = 0; i < k->membership.n; i++) {
-        rlk_uri_format_place(k->rl->nodes[i].uri, &text);
+        rlk_uri_format_place(k->nodes[i].uri, &text);
     }
     addresses = rlk_alloc(text.len);
     if (addresses == NULL) {
@@ -623,25 +624,29 @@ static int name_masters(struct rlk_record_keeper *k)
     text = (struct rlk_text){.to = addresses, .size = text.len};
     for (i = 0; i < k->membership.n; i++) {
         at = text.len;
-        rlk_uri_format_place(k->rl->nodes[i].uri, &text);
+        rlk_uri_format_place(k->nodes[i].uri, &text);
         k->membership.shown[i].address = k->addresses + at;
         k->membership.shown[i].len = text.len - at;
     }
     return 0;
 }
 
-int rlk_keeper_init(struct rlk_record_keeper *k, struct redlock *rl)
+int rlk_keeper_init(struct rlk_record_keeper *k, const struct rlk_keeper_of *of)
 {
     rlk_list_init(&k->records);
     k->timer.fire = on_timer;
-    rlk_call_init(&k->move, on_move);
     rlk_call_init(&k->release, on_release);
-    if (rl->options.record_key == NULL) {
+    rlk_call_init(&k->move, on_move);
+    if (of->options->record_key == NULL) {
         return 0;
     }
-    k->rl = rl;
-    rlk_membership_init(&k->membership, rl->options.n_nodes, rl->options.max_ttl_ms,
-                        rl->options.drift_ppm);
+    k->loop = of->loop;
+    k->options = of->options;
+    k->nodes = of->nodes;
+    k->prng = of->prng;
+    k->hooks = of->hooks;
+    rlk_membership_init(&k->membership, k->options->n_nodes, k->options->max_ttl_ms,
+                        k->options->drift_ppm);
     return name_masters(k);
 }
 
@@ -655,8 +660,8 @@ void rlk_keeper_move(struct rlk_record_keeper *k, unsigned joins, unsigned leave
 
 void rlk_keeper_stop(struct rlk_record_keeper *k)
 {
-    if (k->rl) {
-        rlk_timer_cancel(&k->rl->loop.timers, &k->timer);
+    if (k->nodes) {
+        rlk_timer_cancel(&k->loop->timers, &k->timer);
         rlk_list_remove(&k->release.link);
     }
 }

@@ -22,8 +22,11 @@
 #include "net/timers.h"
 #include "net/turn.h"
 
-struct redlock;
+struct rlk_event;
+struct rlk_loop;
 struct rlk_node;
+struct rlk_options;
+struct rlk_prng;
 struct rlk_reply;
 
 enum rlk_keeper_phase {
@@ -32,8 +35,22 @@ enum rlk_keeper_phase {
     RLK_KEEPER_ACCEPTING
 };
 
+struct rlk_record_keeper;
+
+/* What it tells its manager. */
+struct rlk_keeper_hooks {
+    /* The votes of a master can count now: RLK_EVENT_NODE_UP once more. */
+    void (*node_up)(struct rlk_record_keeper *k, const struct rlk_event *ev);
+    /* Another server takes the place of a master, whose connection has ended. */
+    void (*moved)(struct rlk_record_keeper *k, unsigned node);
+};
+
 struct rlk_record_keeper {
-    struct redlock *rl; /* NULL: the manager does without a record */
+    struct rlk_node *nodes; /* NULL: the manager does without a record */
+    struct rlk_loop *loop;
+    struct rlk_options *options;
+    struct rlk_prng *prng;
+    const struct rlk_keeper_hooks *hooks;
     struct rlk_membership membership;
     struct rlk_membership_verdict verdict;
     struct rlk_list records;           /* those that somebody has shown */
@@ -47,10 +64,10 @@ struct rlk_record_keeper {
     struct rlk_call move;              /* another server takes the place of a master */
     const struct rlk_record *moved_by; /* the record that says so, and for which masters of ours
                                           that failed */
-    uint64_t stuck;
+    uint64_t failed_moves;
     void (*judged)(struct rlk_record_keeper *k, uint64_t now_us); /* NULL: nobody wants to know */
     void *judged_arg;
-    bool may_begin; /* a lock was asked for: write the first record, if there is none */
+    bool may_begin; /* a lock was asked for: write the first record, if no master has one */
     bool retired;   /* write nothing any more */
     enum rlk_keeper_phase phase;
     struct rlk_ballot ballot; /* of this writing */
@@ -61,8 +78,17 @@ struct rlk_record_keeper {
     struct rlk_timer timer; /* IDLE: when to write; else: when to wait no longer */
 };
 
-/* The nodes are there. 0 or REDLOCK_ENOMEM. */
-int rlk_keeper_init(struct rlk_record_keeper *k, struct redlock *rl);
+/* What a keeper works on. */
+struct rlk_keeper_of {
+    struct rlk_loop *loop;
+    struct rlk_options *options;
+    struct rlk_node *nodes;
+    struct rlk_prng *prng;
+    const struct rlk_keeper_hooks *hooks;
+};
+
+/* 0 or REDLOCK_ENOMEM. */
+int rlk_keeper_init(struct rlk_record_keeper *k, const struct rlk_keeper_of *of);
 
 /* After the nodes have ended. */
 void rlk_keeper_end(struct rlk_record_keeper *k);
@@ -79,8 +105,8 @@ void rlk_keeper_check(struct rlk_record_keeper *k, uint64_t now_us);
 void rlk_keeper_move(struct rlk_record_keeper *k, unsigned joins, unsigned leaves,
                      void (*judged)(struct rlk_record_keeper *k, uint64_t now_us));
 
-/* A lock is asked for: from now on this manager writes the first record where there is none. Who
- * only looks at the masters does not, because its max_ttl_ms may be any. */
+/* A lock is asked for: from now on this manager writes the first record where no master has one.
+ * Who only looks at the masters does not, because its max_ttl_ms may be any. */
 void rlk_keeper_begin(struct rlk_record_keeper *k, uint64_t now_us);
 
 /* [S15] Those whose votes cannot count yet, but may soon: who waits for connections waits for them,

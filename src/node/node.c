@@ -333,7 +333,7 @@ void rlk_node_start(struct rlk_node *n, uint64_t now_us)
     rlk_link_open(&n->link, now_us);
 }
 
-static void forget_server(struct rlk_node *n)
+static void clear_server(struct rlk_node *n)
 {
     rlk_pending_list_end(&n->pending);
     n->pending = (struct rlk_pending_list){0};
@@ -355,7 +355,7 @@ void rlk_node_leave(struct rlk_node *n, uint64_t now_us)
     go_down(n, now_us);
     rlk_link_close(&n->link);
     n->link.failures = 0;
-    forget_server(n);
+    clear_server(n);
 }
 
 void rlk_node_end(struct rlk_node *n)

@@ -141,7 +141,7 @@ void rlk_node_init_link(struct rlk_node *n, struct rlk_link *l, const struct rlk
 /* Begin to connect. */
 void rlk_node_start(struct rlk_node *n, uint64_t now_us);
 
-/* Another server takes the place of this one: close the connection as if it had broken, and forget
+/* Another server takes the place of this one: close the connection as if it had broken, and drop
  * all that was found out about the server. _start() connects again. Pending releases are dropped:
  * their keys expire. From the loop, not from inside a conversation. */
 void rlk_node_leave(struct rlk_node *n, uint64_t now_us);

@@ -35,7 +35,7 @@ struct rlk_options {
     bool subscribe;         /* waiters are woken over a second connection (node/subscriber.h) */
     char *wake_channel;     /* where the masters wake this manager: no other manager has this name;
                                NULL: unnamed */
-    char *record_key;       /* of the record of the masters [S15]; NULL: there is none */
+    char *record_key;       /* of the record of the masters [S15]; NULL: without one */
     struct rlk_audit audit; /* stream NULL: no entries are written */
     enum redlock_quarantine quarantine;
     struct rlk_tracer *tracer; /* NULL: no trace_cb (node/trace.h) */

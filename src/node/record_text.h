@@ -3,7 +3,7 @@
  *     1 NUMBER ID EPOCH MAX_TTL                    the version of the form, the ballot, ...
  *     MARK FROM UNTIL ADDRESS                      a line for each master
  *
- * ID and MARK are 16 hex digits. UNTIL is - while it is a master; N when it is none from epoch N
+ * ID and MARK are 16 hex digits. UNTIL is - while it is a master; N when it is one up to epoch N
  * on; N! when that is because it lost its data. Each line ends with a line feed. */
 #ifndef RLK_NODE_RECORD_TEXT_H
 #define RLK_NODE_RECORD_TEXT_H

@@ -958,7 +958,7 @@ TEST(a_client_follows_the_record)
     show_all("ab", after);
     must_move(2, 'd');
     votes_must_be("++-");
-    rlk_membership_forget(&m, 2);
+    rlk_membership_clear(&m, 2);
     m.shown[2].address = records_address('d');
     show(2, 'd', after);
     must_move(-1, 0);
@@ -982,7 +982,7 @@ TEST(a_former_list_leads_to_the_present_one)
     lose_connection(2);
     must_move(1, 'd');
     votes_must_be("+-+");
-    rlk_membership_forget(&m, 1);
+    rlk_membership_clear(&m, 1);
     m.shown[1].address = records_address('d');
     show(1, 'd', last);
     must_move(2, 'e');

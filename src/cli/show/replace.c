@@ -64,7 +64,7 @@ static int find_master(const struct cli_session *session, const char *text, size
             return CLI_GO_ON;
         }
     }
-    return cli_say_usage("masters", "'%s' is none of the %zu masters in the list", text, n);
+    return cli_say_usage("masters", "'%s' is not one of the %zu masters in the list", text, n);
 }
 
 /* ---- what is going on ---- */
