@@ -1,6 +1,7 @@
 /* explain.c - "1 of 3 masters granted the lock; redis://a:6379/0: held by ...; ...". */
 #include "sync/explain.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
@@ -48,6 +49,18 @@ static size_t count_yes(const struct redlock *rl, const struct redlock_lock *loc
     return yes;
 }
 
+/* [S15] Then the votes say nothing. */
+static bool explain_record(struct rlk_sync_failure *f, const struct redlock *rl)
+{
+    struct redlock_record_info info = {.size = sizeof(info)};
+    bool differs = redlock_get_record(rl, &info) == 0 && info.state == REDLOCK_RECORD_OTHER;
+
+    if (differs) {
+        rlk_sync_failure_add(f, "%s", info.error);
+    }
+    return differs;
+}
+
 void rlk_sync_explain(struct rlk_sync_failure *f, const struct redlock *rl,
                       const struct redlock_lock *lock)
 {
@@ -58,8 +71,8 @@ void rlk_sync_explain(struct rlk_sync_failure *f, const struct redlock *rl,
 
     redlock_lock_effort(lock, &tries, NULL);
     f->reason = redlock_lock_reason(lock);
-    if (tries == 0) {
-        return; /* no master was asked */
+    if (explain_record(f, rl) || tries == 0) {
+        return; /* no master was asked, or what it said does not matter */
     }
     rlk_sync_failure_add(f, "%zu of %zu masters granted the lock", count_yes(rl, lock), n);
     if (f->reason == REDLOCK_EHELD && !redlock_lock_may_be_held(lock)) {

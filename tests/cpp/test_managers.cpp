@@ -178,6 +178,7 @@ TEST(a_manager_with_another_max_ttl_acquires_nothing)
 {
     rig r;
     redlockpp::options o = r.options();
+    std::string text;
 
     o.quarantine = REDLOCK_QUARANTINE_LENIENT;
     {
@@ -190,7 +191,10 @@ TEST(a_manager_with_another_max_ttl_acquires_nothing)
         manager m(o);
 
         ck_assert(thrown_by([&] { (void)m.try_lock("k"); }) == errc::config);
-        ck_assert(m.record().state == REDLOCK_RECORD_OTHER && !m.record().error.empty());
+        text = redlockpp::error_text();
+        ck_assert_str_eq(text.c_str(), "max_ttl is 300000 ms on record, and 60000 ms here");
+        ck_assert(m.record().error == "max_ttl is 300000 ms on record, and 60000 ms here");
+        ck_assert(m.record().state == REDLOCK_RECORD_OTHER);
     }
     o.record = false;
     manager m(o);
