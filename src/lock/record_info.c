@@ -65,8 +65,9 @@ const char *rlk_keeper_explain(struct rlk_record_keeper *k)
                  r->max_ttl_ms, k->membership.max_ttl_ms);
         break;
     case RLK_MISFIT_NUMBER:
-        snprintf(k->error, sizeof(k->error), "%u masters are on record, and %u are listed here",
-                 rlk_record_size(r), k->membership.n);
+        snprintf(k->error, sizeof(k->error), "%u %s on record, and %u %s listed here",
+                 rlk_record_size(r), rlk_record_size(r) == 1 ? "master is" : "masters are",
+                 k->membership.n, k->membership.n == 1 ? "is" : "are");
         break;
     case RLK_MISFIT_MASTER:
         snprintf(k->error, sizeof(k->error), "the server at %s is not on record", uri->name);
