@@ -146,7 +146,7 @@ static void look_at_nodes(struct rlk_record_keeper *k)
         const struct rlk_node *n = &k->nodes[i];
         struct rlk_shown *s = &k->membership.shown[i];
 
-        s->tried = (s->tried || !rlk_node_connecting(n)) && !hides_record(k, n);
+        s->tried = (s->tried || k->impatient || !rlk_node_connecting(n)) && !hides_record(k, n);
         s->readable = is_readable(k, n);
         if (s->readable) {
             rlk_membership_set_mark(&k->membership, i, n->quarantine.mark);
@@ -240,7 +240,7 @@ static void plan(struct rlk_record_keeper *k, uint64_t now_us)
     }
     rlk_timer_set(&k->loop->timers, &k->timer, rlk_time_add(now_us, pause_us(k)));
     k->planned = true;
-    if (k->verdict.task != RLK_RECORD_FIRST) {
+    if (k->verdict.task != RLK_RECORD_FIRST && k->failures > 0) {
         look_again(k, now_us);
     }
 }
@@ -605,6 +605,15 @@ static void on_move(struct rlk_call *call)
 
 /* ---- beginning and end ---- */
 
+/* A master that hangs must not keep everybody waiting, as long as there is no record. */
+static void on_patience(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_record_keeper *k = RLK_CONTAINER(t, struct rlk_record_keeper, patience);
+
+    k->impatient = true;
+    judge(k, now_us);
+}
+
 static int name_masters(struct rlk_record_keeper *k)
 {
     struct rlk_text text = {.to = NULL};
@@ -635,6 +644,7 @@ int rlk_keeper_init(struct rlk_record_keeper *k, const struct rlk_keeper_of *of)
 {
     rlk_list_init(&k->records);
     k->timer.fire = on_timer;
+    k->patience.fire = on_patience;
     rlk_call_init(&k->release, on_release);
     rlk_call_init(&k->move, on_move);
     if (of->options->record_key == NULL) {
@@ -645,6 +655,8 @@ int rlk_keeper_init(struct rlk_record_keeper *k, const struct rlk_keeper_of *of)
     k->nodes = of->nodes;
     k->prng = of->prng;
     k->hooks = of->hooks;
+    rlk_timer_set(&k->loop->timers, &k->patience,
+                  rlk_time_add(rlk_clock_us(), k->options->node_timeout_us / 4));
     rlk_membership_init(&k->membership, k->options->n_nodes, k->options->max_ttl_ms,
                         k->options->drift_ppm);
     return name_masters(k);
@@ -662,6 +674,7 @@ void rlk_keeper_stop(struct rlk_record_keeper *k)
 {
     if (k->nodes) {
         rlk_timer_cancel(&k->loop->timers, &k->timer);
+        rlk_timer_cancel(&k->loop->timers, &k->patience);
         rlk_list_remove(&k->release.link);
     }
 }

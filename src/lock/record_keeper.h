@@ -67,6 +67,8 @@ struct rlk_record_keeper {
     uint64_t failed_moves;
     void (*judged)(struct rlk_record_keeper *k, uint64_t now_us); /* NULL: nobody wants to know */
     void *judged_arg;
+    struct rlk_timer patience; /* until then a master that is being connected may show a record */
+    bool impatient;            /* that is over */
     bool may_begin; /* a lock was asked for: write the first record, if no master has one */
     bool retired;   /* write nothing any more */
     enum rlk_keeper_phase phase;
