@@ -392,6 +392,17 @@ static bool extends_nothing(const struct rlk_membership *m, const struct rlk_rec
                        (rlk_record_is_newcomer(r, &r->master[at]) && rlk_record_moves(r)));
 }
 
+/* Its votes count as soon as a record is agreed on, or there will be none. */
+static bool is_pending(const struct rlk_membership *m, const struct rlk_record *r, unsigned node,
+                       uint64_t until_us)
+{
+    int at = r ? rlk_record_find(r, m->shown[node].mark) : -1;
+
+    return until_us == RLK_NEVER &&
+           (r == NULL || (r != m->in_use && at >= 0 && rlk_record_is_master(&r->master[at]) &&
+                          !rlk_record_is_newcomer(r, &r->master[at])));
+}
+
 /* Without any record the votes count when every master has had the chance to show one, and when
  * we are not about to write the first. */
 static void judge_votes(const struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us,
@@ -408,7 +419,7 @@ static void judge_votes(const struct rlk_membership *m, const struct rlk_record 
             out->until_us[i] = RLK_NEVER;
         } else {
             out->until_us[i] = r ? judge_vote(m, r, i) : without;
-            out->pending |= r == NULL && without != 0 ? rlk_mask_bit(i) : 0;
+            out->pending |= is_pending(m, r, i, out->until_us[i]) ? rlk_mask_bit(i) : 0;
         }
         if (r && out->misfit == RLK_MISFIT_NOT &&
             extends_nothing(m, r, i, out->until_us[i], now_us)) {

@@ -366,6 +366,27 @@ TEST(nobody_is_asked_while_votes_may_count_soon)
     ck_assert_uint_eq(v.pending, 0);
 }
 
+/* Whoever sees it writes it on the others. */
+TEST(nobody_is_asked_before_the_record_is_on_it)
+{
+    const struct rlk_record *r;
+
+    begin("abcde");
+    r = keep(2, 2, "a1 b1 c1 d1 e1:2! E2@e");
+    show_all("abcdE", NULL);
+    show(0, 'a', r);
+    judge();
+    votes_must_be("+----");
+    ck_assert_uint_eq(v.pending, 016); /* but for the newcomer, which has to wait for longer */
+    show_all("ab", r);
+    judge();
+    ck_assert_uint_eq(v.pending, 014);
+    show_all("abc", r);
+    judge();
+    ck_assert_ptr_eq(m.in_use, r);
+    ck_assert_uint_eq(v.pending, 0);
+}
+
 /* These have to wait for longer, and the others may be enough. */
 TEST(those_that_are_not_on_record_are_asked)
 {
