@@ -163,6 +163,16 @@ TEST(an_inspection_is_old_after_a_period)
     ck_assert(rlk_inspection_is_old(&inspection, S, NOW + S));
 }
 
+/* [S15] However long the period is. */
+TEST(an_inspection_is_old_after_five_seconds)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    rlk_inspection_ask(&inspection, &quarantine, &server, NOW);
+    ck_assert(!rlk_inspection_is_old(&inspection, 60 * S, NOW + 5 * S - 1));
+    ck_assert(rlk_inspection_is_old(&inspection, 60 * S, NOW + 5 * S));
+    ck_assert(rlk_inspection_is_old(&inspection, RLK_NEVER, NOW + 5 * S));
+}
+
 /* [S11] By _i: how many periods are between two inspections. */
 TEST_LOOP(rare_inspections_ask_for_the_state_as_often, 1, 8)
 {

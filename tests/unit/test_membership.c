@@ -243,6 +243,7 @@ TEST(a_master_that_shows_a_later_record_does_not_vote)
     later = keep(2, 2, "a1:2! b1 c1 d1 e1 A2@a");
     show(1, 'b', later);
     votes_must_be("+-+++");
+    ck_assert_uint_eq(v.pending, 0); /* the others are asked, and are enough */
     show(2, 'c', later);
     votes_must_be("+--++");
     show(0, 'A', later);
