@@ -307,6 +307,7 @@ TEST(an_earlier_record_is_never_in_use_again)
     ck_assert_ptr_eq(m.in_use, later);
     show_all("abc", first);
     show(3, 'd', NULL);
+    show(4, 'E', NULL);
     judge();
     ck_assert_ptr_eq(m.in_use, later);
     ck_assert_ptr_eq(v.base, later);

@@ -240,6 +240,7 @@ TEST(newcomers_do_not_agree_in_the_place_of_masters_that_left)
     struct rlk_record r = records_make(9, 2, "a1 b1:2 c1:2! B2 C2@c");
 
     ck_assert(!is_agreed_by(&r, "BC"));
+    ck_assert(!is_agreed_by(&r, "BCc")); /* nor does an old copy of what was lost */
     ck_assert(is_agreed_by(&r, "aC"));
     ck_assert(!is_agreed_by(&r, "bC"));
 }
