@@ -307,13 +307,46 @@ void check_masters_vote(struct world *w, unsigned client, unsigned node)
 
 /* ---- what the servers accept ---- */
 
-/* A record of a newcomer; the first that names it so counts. */
-void check_masters_accepted(struct world *w, size_t record)
+static bool has_promised(const struct server *s, const struct on_record *ballot)
 {
+    return s->masters.number > ballot->accepted ||
+           (s->masters.number == ballot->accepted && s->masters.id >= ballot->accepted_id);
+}
+
+/* [M1, M4] Before it is accepted anywhere its ballot was promised by a majority, and that of the
+ * first record by all. Who has lost its data since, or has older ones, has lost the promise. */
+static void check_promised(struct world *w, const struct list_read *l, const struct on_record *there)
+{
+    unsigned i, server, promised = 0, present = 0, all = count_masters(l);
+
+    for (i = 0; i < l->n; i++) {
+        for (server = 0; server < w->o.servers && l->of[i].until == 0; server++) {
+            const struct server *s = &w->servers[server];
+
+            present += s->mark.mark == l->of[i].mark;
+            promised += s->mark.mark == l->of[i].mark &&
+                        (s->forgot_us > 0 || has_promised(s, there));
+        }
+    }
+    if (present == all && promised < (w->was_recorded ? all / 2 + 1 : all)) {
+        check_violated(w, "exclusion",
+                       "a record of epoch %u is accepted, and only %u of %u masters have promised",
+                       l->epoch, promised, all);
+    }
+}
+
+/* A record of a newcomer; the first that names it so counts. */
+void check_masters_accepted(struct world *w, const struct on_record *there)
+{
+    size_t record = there->record;
     struct list_read l;
     unsigned server;
 
     read_list(w, record, &l);
+    if (w->o.other_list <= OTHER_ORDER) {
+        check_promised(w, &l, there);
+    }
+    w->was_recorded = true;
     for (server = 0; server < w->o.servers; server++) {
         struct server *s = &w->servers[server];
         const struct listed *m = find(&l, s->mark.mark);

@@ -107,7 +107,7 @@ void masters_write(struct world *w, unsigned server, struct message *m)
     write(w, server, &value);
     m->masters = value;
     if (accepts) {
-        check_masters_accepted(w, value.record);
+        check_masters_accepted(w, &value);
     }
 }
 
@@ -151,6 +151,7 @@ void masters_old(struct world *w, uint64_t ago_us)
                                         .record = record};
         s->masters_before = s->masters;
     }
+    w->was_recorded = true;
 }
 
 bool masters_are_on_record(const struct world *w)

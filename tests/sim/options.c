@@ -9,7 +9,7 @@
 
 static const char *const assumptions[ASSUME_KINDS] = {
     NULL,         "quarantine", "steps",      "rates",       "memory",
-    "boot-clock", "truth",      "same-nodes", "wall-clocks",
+    "boot-clock", "truth",      "same-nodes", "names",       "wall-clocks",
 };
 
 static const char *const faults[FAULT_ALL_KINDS] = {
@@ -552,6 +552,7 @@ static void break_one(struct options *o, struct rlk_prng *p)
         [ASSUME_STEPS] = (uint64_t)1 << FAULT_FORWARD,
         [ASSUME_MEMORY] = (uint64_t)1 << FAULT_EVICT,
         [ASSUME_BOOT_CLOCK] = (uint64_t)1 << FAULT_FREEZE,
+        [ASSUME_NAMES] = (uint64_t)1 << FAULT_RENAME | (uint64_t)1 << FAULT_PARTITION,
         [ASSUME_WALL_CLOCKS] = (uint64_t)1 << FAULT_FORGET | (uint64_t)1 << FAULT_WALL,
     };
 

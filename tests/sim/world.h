@@ -563,6 +563,7 @@ struct world {
     unsigned done;
     unsigned acquired, renewed, lost, leads, faults; /* for the figures at the end */
     struct effort effort;
+    bool was_recorded;         /* some server had a record of the masters */
     unsigned renamed;          /* how many names lead to other servers now */
     unsigned found[SIM_NODES]; /* which server each name leads to in the end; 0: the first one */
     uint64_t

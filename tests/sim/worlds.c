@@ -272,13 +272,6 @@ static void draw_other_list(struct options *o, struct rlk_prng *p)
     o->servers = o->nodes + spares;
 }
 
-static bool has_no_spares(const struct options *o)
-{
-    return is_about_something_else(o) || o->forgetful || o->hopeless || o->heirs || o->leave_ppm ||
-           o->break_ppm || o->audit || o->no_info || o->nodes > 5 || o->duplicate < SIM_NODES ||
-           o->replica < SIM_NODES;
-}
-
 /* Some clients have other masters, of which the first one has some, or another max_ttl. With that
  * assumption broken, one side does without the record. */
 static void draw_lists(struct options *o)
@@ -287,8 +280,10 @@ static void draw_lists(struct options *o)
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - STREAM_LISTS);
-    if (!broken && (has_no_spares(o) || o->nodes < 2 || o->policy == RLK_QUARANTINE_OFF ||
-                    !draw_chance(&p, 100000))) {
+    if (!broken && (is_about_something_else(o) || o->forgetful || o->hopeless || o->heirs ||
+                    o->leave_ppm || o->break_ppm || o->audit || o->no_info || o->nodes < 2 ||
+                    o->nodes > 5 || o->policy == RLK_QUARANTINE_OFF || o->duplicate < SIM_NODES ||
+                    o->replica < SIM_NODES || !draw_chance(&p, 100000))) {
         return;
     }
     o->other_list = broken ? (enum other_list)draw_between(&p, OTHER_FEWER, OTHER_REPLACED)
@@ -302,52 +297,32 @@ static void draw_lists(struct options *o)
     }
 }
 
-/* Two clients, each of which cannot reach some masters for as long as new data wait. */
-static void draw_divided_names(struct options *o, struct rlk_prng *p)
-{
-    o->nodes = draw_chance(p, 700000) ? 3 : 5;
-    o->clients = 2;
-    o->workers = o->keys = 1;
-    o->kinds = (uint64_t)1 << FAULT_RENAME | (uint64_t)1 << FAULT_PARTITION;
-    o->kinds |= draw_chance(p, 500000) ? (uint64_t)1 << FAULT_CRASH : 0;
-    o->stall_ppm = 0;
-    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(p, 200, 2000);
-    o->delay_us = draw_between(p, 50, 2000);
-    o->jitter_us = o->delay_us / 4;
-    o->timeout_us = 200000;
-    o->connect_us = 200000;
-    o->retry_max_us = 100000;
-    o->hold_us = o->think_us = options_max_ttl_us(o) / 2;
-    o->health_us = draw_between(p, 100000, 1000000);
-    o->until_us = 30000000;
-    o->longest_us = 20000000;
-    o->gap_us = draw_between(p, 2000000, 6000000);
-}
-
-/* Names lead some clients to servers that are empty, while others still have the former ones. Most
- * of the masters keep their names, and their data. */
+/* With that assumption broken, names lead some clients to servers that are empty, while others still
+ * have the former ones. Most of the masters keep their names, and all have their data. Clients
+ * cannot reach some masters for as long as new data wait. */
 static void draw_names(struct options *o)
 {
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - STREAM_NAMES);
-    if (has_no_spares(o) || o->other_list || o->nodes < 3 || o->policy != RLK_QUARANTINE_STRICT ||
-        !draw_chance(&p, 100000)) {
+    if (o->broken != ASSUME_NAMES) {
         return;
     }
-    o->kinds &=
-        ~((uint64_t)1 << FAULT_WALL | (uint64_t)1 << FAULT_REPLICA | (uint64_t)1 << FAULT_AWAY |
-          (uint64_t)1 << FAULT_FORGET | (uint64_t)1 << FAULT_FAILOVER | (uint64_t)1 << FAULT_FLUSH |
-          (uint64_t)1 << FAULT_SWAP);
-    o->kinds |= (uint64_t)1 << FAULT_RENAME;
-    if (draw_chance(&p, 400000)) {
-        draw_divided_names(o, &p);
-    }
+    o->clients = 2;
+    o->workers = o->keys = 1;
+    o->kinds |= draw_chance(&p, 500000) ? (uint64_t)1 << FAULT_CRASH : 0;
+    o->stall_ppm = 0;
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(&p, 200, 2000);
+    o->delay_us = draw_between(&p, 50, 2000);
+    o->jitter_us = o->delay_us / 4;
+    o->timeout_us = o->connect_us = 200000;
+    o->retry_max_us = 100000;
+    o->hold_us = o->think_us = options_max_ttl_us(o) / 2;
+    o->health_us = draw_between(&p, 100000, 1000000);
+    o->until_us = 30000000;
+    o->longest_us = 20000000;
+    o->gap_us = draw_between(&p, 2000000, 6000000);
     o->servers = o->nodes + (unsigned)draw_between(&p, 1, (o->nodes - 1) / 2);
-    o->exposed = false;
-    o->dead = SIM_NODES;
-    o->no_wall = false;
-    o->skew_us = options_max_ttl_us(o) / 20;
 }
 
 /* Also in crowds and elections. */
