@@ -316,6 +316,7 @@ bool rlk_quarantine_take_handshake(struct rlk_quarantine *q, const struct rlk_fa
 bool rlk_quarantine_needs_inspection(const struct rlk_quarantine *q)
 {
     return q->mark_lost || q->until_us[RLK_QUARANTINED_UNREAD] == RLK_NEVER ||
+           q->until_us[RLK_QUARANTINED_UNLISTED] == RLK_NEVER ||
            q->until_us[RLK_QUARANTINED_UNLOGGED] == RLK_NEVER || rlk_quarantine_is_anonymous(q);
 }
 

@@ -164,9 +164,12 @@ static void set_votes(struct rlk_record_keeper *k, bool had_misfit, uint64_t now
     for (i = 0; i < k->membership.n; i++) {
         struct rlk_node *n = &k->nodes[i];
         bool voted = rlk_quarantine_is_over(&n->quarantine, now_us);
+        bool waited = rlk_quarantine_needs_inspection(&n->quarantine);
 
-        rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i],
-                                    (k->verdict.extends_nothing & rlk_mask_bit(i)) != 0);
+        rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i]);
+        if (k->verdict.until_us[i] == RLK_NEVER && !waited) {
+            rlk_inspect_wait(n, now_us);
+        }
         if ((voted || tells) && !rlk_quarantine_is_over(&n->quarantine, now_us)) {
             n->hooks->quarantined(n, now_us);
         }

@@ -317,6 +317,13 @@ void rlk_inspect_rely(struct rlk_node *n, uint64_t now_us)
                   rlk_time_add(n->inspection.sent_us, period_us));
 }
 
+void rlk_inspect_wait(struct rlk_node *n, uint64_t now_us)
+{
+    if (n->options->inspection_us == 0) {
+        schedule_next(n, now_us);
+    }
+}
+
 void rlk_inspect_record_step(struct rlk_node *n, uint64_t now_us)
 {
     if (rlk_inspection_record_step(&n->inspection, &n->quarantine, &n->info)) {

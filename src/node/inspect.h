@@ -56,6 +56,9 @@ static inline void rlk_inspect_lease(struct rlk_node *n, uint64_t until_us, uint
     n->leased_us = until_us > n->leased_us ? until_us : n->leased_us;
 }
 
+/* Its votes wait for what an inspection will show, also without regular ones (inspection_ms 0). */
+void rlk_inspect_wait(struct rlk_node *n, uint64_t now_us);
+
 /* It is certain that the server's clock was set: write that into the incarnation key, with this
  * inspection and each one after it, until it is written [S11]. */
 void rlk_inspect_record_step(struct rlk_node *n, uint64_t now_us);
