@@ -325,14 +325,16 @@ static void draw_names(struct options *o)
     o->servers = o->nodes + (unsigned)draw_between(&p, 1, (o->nodes - 1) / 2);
 }
 
-/* Also in crowds and elections. */
+/* Also in crowds and elections: always where it is known how soon somebody has the lock. Before the
+ * first record is known to all, that takes longer. */
 static void draw_record(struct options *o)
 {
+    bool quiet = o->crowd == CROWD_HEALTHY || o->elections == ELECTIONS_QUIET || o->heirs_healthy;
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - STREAM_RECORD);
-    o->recorded = !o->young && !o->no_info && o->replica == SIM_NODES &&
-                  o->duplicate == SIM_NODES && draw_chance(&p, 400000);
+    o->recorded = !o->young && !o->no_info && o->replica == SIM_NODES && o->duplicate == SIM_NODES &&
+                  (quiet || draw_chance(&p, 400000));
 }
 
 void worlds_draw(struct options *o)
