@@ -79,6 +79,12 @@ static bool is_checked(const struct world *w)
     return w->o.crowd == CROWD_HEALTHY && w->o.keys == 1 && !w->o.polls && !w->healed;
 }
 
+/* Two of the queue masters have the token, and will have the reservation [H4]. */
+static bool is_on_most(const struct world *w, unsigned claim)
+{
+    return rlk_mask_count(w->claims[claim].set_on) + 1 >= w->o.nodes;
+}
+
 /* A manager has one request in the queue: only that one hears of a reservation at once. */
 static bool waits_in_queue(const struct worker *k)
 {
@@ -97,7 +103,8 @@ static void expect(struct world *w, const struct worker *from, const struct work
         w->effort.freed_us = w->now_us + rlk_time_from_ms(within_ms);
         w->effort.successor = successor->client * SIM_WORKERS + successor->index;
         w->effort.reserved_us = w->now_us + life_us - life_us / 20;
-        w->effort.must_get = waits_in_queue(successor) && life_us > enough_us(w);
+        w->effort.must_get = waits_in_queue(successor) && is_on_most(w, from->claim) &&
+                             life_us > enough_us(w);
         w->effort.former = from->claim;
         w->effort.handed_us = w->now_us;
     }
