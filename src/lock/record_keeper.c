@@ -473,9 +473,13 @@ static void take_answer(const struct rlk_heard *h)
 
     if (r->type == RLK_REPLY_ARRAY && r->integer == 2 && r[1].type == RLK_REPLY_STRING &&
         r[2].type == RLK_REPLY_STRING) {
-        changed = take_value(k, node, r[1].str, strtoull(r[2].str, NULL, 10), h->now_us);
-        if (has_promised(k, node)) {
-            k->promised |= rlk_mask_bit(node);
+        bool changed = take_value(k, s, r[1].str, strtoull(r[2].str, NULL, 10), h->now_us);
+
+        if (rlk_ballot_compare(&s->promised, &k->ballot) == 0) {
+            k->promised |= rlk_mask_bit(h->node->index);
+        }
+        if (changed) {
+            judge(k, h->now_us);
         }
     }
     if (k->asked & rlk_mask_bit(node)) {
