@@ -374,12 +374,17 @@ static void go_on(struct world *w, struct heir *h)
     }
 }
 
+void heir_kill_soon(struct world *w, unsigned client)
+{
+    schedule_push(&w->schedule, w->now_us + draw_upto(&w->prng, w->o.delay_us), EVENT_HEIR, client,
+                  HEIR_KILL, 0);
+}
+
 void heir_note_acquired(struct world *w, const struct worker *k)
 {
     check_heir_taken(w, k);
     if (w->o.sudden_ppm && draw_chance(&w->prng, w->o.sudden_ppm)) {
-        schedule_push(&w->schedule, w->now_us + draw_upto(&w->prng, w->o.delay_us), EVENT_HEIR,
-                      k->client, HEIR_KILL, 0);
+        heir_kill_soon(w, k->client);
     }
 }
 

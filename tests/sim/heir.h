@@ -31,4 +31,7 @@ void heir_note_acquired(struct world *w, const struct worker *k);
 void heir_heal(struct world *w);
 void heir_end_all(struct world *w);
 
+/* A client dies within the time of a message. */
+void heir_kill_soon(struct world *w, unsigned client);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "sim/draw.h"
+#include "sim/heir.h"
 #include "sim/memory.h"
 #include "sim/server.h"
 #include "sim/trace.h"
@@ -84,6 +85,20 @@ void wire_put(struct world *w, unsigned wire, const struct message *m)
     x->unanswered = x->unanswered == NONE ? at : x->unanswered;
 }
 
+/* The connection breaks right after this, or its client dies soon: what was to be written to all
+ * masters reaches some. */
+static bool is_cut_short(struct world *w, struct wire *x, const struct message *m)
+{
+    if (m->kind == MESSAGE_MASTERS && w->o.kinds >> FAULT_CRASH & 1 && !w->healed &&
+        draw_chance(&w->prng, 20000)) {
+        heir_kill_soon(w, x->client);
+    }
+    return (m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP ||
+            m->kind == MESSAGE_VOTE || m->kind == MESSAGE_ADOPT || m->kind == MESSAGE_CONFIRM ||
+            m->kind == MESSAGE_MASTERS) &&
+           peer_of(w, x)->breaks && !w->healed;
+}
+
 static void send_one(struct world *w, unsigned wire, const struct message *m)
 {
     struct wire *x = &w->wires[wire];
@@ -94,9 +109,7 @@ static void send_one(struct world *w, unsigned wire, const struct message *m)
         note_not_quiet(w, m, x->there_us);
         schedule_push(&w->schedule, x->there_us, EVENT_REQUEST, wire, 0, 0);
     }
-    if ((m->kind == MESSAGE_SET || m->kind == MESSAGE_TAKE || m->kind == MESSAGE_KEEP ||
-         m->kind == MESSAGE_VOTE || m->kind == MESSAGE_ADOPT || m->kind == MESSAGE_CONFIRM) &&
-        peer_of(w, x)->breaks && !w->healed) {
+    if (is_cut_short(w, x, m)) {
         peer_of(w, x)->breaks = draw_chance(&w->prng, 500000);
         wire_break(w, wire);
     }
