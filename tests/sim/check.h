@@ -223,12 +223,11 @@ uint64_t check_heir_soon_us(const struct world *w);
 uint64_t check_heir_arrival_us(const struct world *w);
 
 /* [S15] A node shows its record of the masters; a server has accepted one. A lock is handed out; a
- * vote counts. A node has shown this client the mark of another server. */
+ * vote counts. */
 void check_masters_shown(struct world *w, unsigned client, unsigned node, const struct message *m);
 void check_masters_accepted(struct world *w, const struct on_record *there);
 void check_masters_fit(struct world *w, unsigned client, unsigned worker);
 void check_masters_vote(struct world *w, unsigned client, unsigned node);
-bool check_saw_copy(const struct world *w, unsigned client);
 
 /* An event has come. */
 void check_work(struct world *w);

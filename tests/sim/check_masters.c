@@ -151,17 +151,6 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
     }
 }
 
-/* A node has the mark of another server. */
-bool check_saw_copy(const struct world *w, unsigned client)
-{
-    const struct client *c = &w->clients[client];
-    unsigned node;
-
-    for (node = 0; node < c->nodes && !c->peers[node].copied; node++) {
-    }
-    return node < c->nodes;
-}
-
 /* ---- who holds nothing ---- */
 
 static bool has_record(const struct world *w, unsigned client)
@@ -221,6 +210,21 @@ static bool is_alive(const struct world *w, const struct list_read *l)
     return n > count_masters(l) / 2;
 }
 
+/* It may have been agreed on since. */
+static bool is_on_later(const struct world *w, const struct client *c, uint64_t mark)
+{
+    struct list_read l;
+    unsigned node;
+
+    for (node = 0; node < c->nodes; node++) {
+        read_list(w, c->peers[node].masters.record, &l);
+        if (is_later(&c->peers[node].masters, &c->agreed) && is_master(&l, mark)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* [M2] */
 static void check_on_record(struct world *w, unsigned client, unsigned node)
 {
@@ -229,7 +233,8 @@ static void check_on_record(struct world *w, unsigned client, unsigned node)
     struct list_read l;
 
     read_list(w, c->agreed.record, &l);
-    if (c->agreed.record && !is_master(&l, p->mark) && is_alive(w, &l)) {
+    if (c->agreed.record && !is_master(&l, p->mark) && !is_on_later(w, c, p->mark) &&
+        is_alive(w, &l)) {
         check_violated(w, "exclusion", "c%u counts the vote of n%u, which is not on record", client,
                        world_server(w, client, node));
     }

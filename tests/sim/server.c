@@ -826,7 +826,6 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
     m->forgot_us = w->servers[server].forgot_us;
     m->steps_us = w->servers[server].steps_us;
     m->disguised = w->servers[server].disguised;
-    m->copied = w->servers[server].copied;
     m->replica = w->servers[server].master != NONE;
     facts_of(w, server, &m->facts);
     if (m->kind >= MESSAGE_SUBSCRIBE && m->kind < MESSAGE_SET) {
@@ -893,6 +892,7 @@ void server_demote(struct world *w, unsigned server, unsigned master)
     s->disguised = s->mark.mark != 0 && s->mark.mark == of->mark.mark;
     s->mark = of->mark;
     s->copied = s->mark.mark != 0;
+    w->was_copied |= s->copied;
     masters_copy(w, server, master);
     auditor_forgot(w, server);
     check_record_lost(w, server);

@@ -121,9 +121,6 @@ void watch_request(struct world *w, unsigned client, unsigned node, struct messa
 
 static void note_inspection(struct peer *p, const struct message *m, bool up)
 {
-    if (m->kind == MESSAGE_MARK && m->answer != ANSWER_ERROR) {
-        p->copied |= m->copied;
-    }
     if (m->kind == MESSAGE_INFO && m->section == SECTION_REPLICATION && m->answer != ANSWER_ERROR) {
         p->role_us = m->done_us;
     } else if (m->kind == MESSAGE_MARK && up && m->answer != ANSWER_ERROR) {

@@ -231,7 +231,6 @@ struct message {
     uint64_t forgot_us;
     int64_t steps_us;
     bool disguised; /* it claimed that the data are the same, though they were replaced */
-    bool copied;    /* it has the mark of another server */
 };
 
 /* One connection: its messages in order, and how far server and client have got. */
@@ -322,10 +321,9 @@ struct peer {
     uint64_t slow_us, slow_until_us;
     /* for the checkers, in true time: first and last greeted; first and last inspected */
     uint64_t met_us, greeted_us, first_inspected_us, inspected_us;
-    uint64_t role_us;         /* its role was read last */
-    bool unread;              /* its data could not be read at the last inspection */
-    bool copied;              /* it has shown the mark of another server */
-    uint64_t mark;            /* that it showed last */
+    uint64_t role_us; /* its role was read last */
+    bool unread;      /* its data could not be read at the last inspection */
+    uint64_t mark;    /* that it showed last */
     struct on_record masters; /* the same */
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was compared last; with an error of at most */
@@ -563,6 +561,7 @@ struct world {
     unsigned done;
     unsigned acquired, renewed, lost, leads, faults; /* for the figures at the end */
     struct effort effort;
+    bool was_copied;           /* some server had the mark of another one, perhaps on record */
     bool was_recorded;         /* some server had a record of the masters */
     unsigned renamed;          /* how many names lead to other servers now */
     unsigned found[SIM_NODES]; /* which server each name leads to in the end; 0: the first one */
