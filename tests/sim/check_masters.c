@@ -179,11 +179,13 @@ void check_masters_fit(struct world *w, unsigned client, unsigned worker)
     const struct claim *c = world_claim(w, world_worker(w, client, worker)->claim);
     unsigned node;
 
-    for (node = 0; node < w->clients[client].nodes && has_record(w, client) && !c->adopted; node++) {
+    for (node = 0; node < w->clients[client].nodes && has_record(w, client) && !c->adopted;
+         node++) {
         if (is_misfit(w, client, node)) {
-            check_violated(w, "exclusion",
-                           "c%u.%u is handed a lock, but n%u has shown it a record of other masters",
-                           client, worker, world_server(w, client, node));
+            check_violated(
+                w, "exclusion",
+                "c%u.%u is handed a lock, but n%u has shown it a record of other masters", client,
+                worker, world_server(w, client, node));
         }
     }
 }
@@ -240,8 +242,8 @@ static void check_on_record(struct world *w, unsigned client, unsigned node)
     }
 }
 
-/* When these data came onto the record, most masters had theirs still, as the record says, and as it
- * is. Otherwise it may be as without a record: the quarantine keeps locks apart. */
+/* When these data came onto the record, most masters had theirs still, as the record says, and as
+ * it is. Otherwise it may be as without a record: the quarantine keeps locks apart. */
 static bool most_stayed(const struct world *w, const struct list_read *l, uint64_t mark)
 {
     const struct listed *newcomer = find(l, mark);
@@ -320,7 +322,8 @@ static bool has_promised(const struct server *s, const struct on_record *ballot)
 
 /* [M1, M4] Before it is accepted anywhere its ballot was promised by a majority, and that of the
  * first record by all. Who has lost its data since, or has older ones, has lost the promise. */
-static void check_promised(struct world *w, const struct list_read *l, const struct on_record *there)
+static void check_promised(struct world *w, const struct list_read *l,
+                           const struct on_record *there)
 {
     unsigned i, server, promised = 0, present = 0, all = count_masters(l);
 
@@ -329,8 +332,8 @@ static void check_promised(struct world *w, const struct list_read *l, const str
             const struct server *s = &w->servers[server];
 
             present += s->mark.mark == l->of[i].mark;
-            promised += s->mark.mark == l->of[i].mark &&
-                        (s->forgot_us > 0 || has_promised(s, there));
+            promised +=
+                s->mark.mark == l->of[i].mark && (s->forgot_us > 0 || has_promised(s, there));
         }
     }
     if (present == all && promised < (w->was_recorded ? all / 2 + 1 : all)) {

@@ -103,8 +103,8 @@ static void expect(struct world *w, const struct worker *from, const struct work
         w->effort.freed_us = w->now_us + rlk_time_from_ms(within_ms);
         w->effort.successor = successor->client * SIM_WORKERS + successor->index;
         w->effort.reserved_us = w->now_us + life_us - life_us / 20;
-        w->effort.must_get = waits_in_queue(successor) && is_on_most(w, from->claim) &&
-                             life_us > enough_us(w);
+        w->effort.must_get =
+            waits_in_queue(successor) && is_on_most(w, from->claim) && life_us > enough_us(w);
         w->effort.former = from->claim;
         w->effort.handed_us = w->now_us;
     }

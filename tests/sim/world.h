@@ -321,9 +321,9 @@ struct peer {
     uint64_t slow_us, slow_until_us;
     /* for the checkers, in true time: first and last greeted; first and last inspected */
     uint64_t met_us, greeted_us, first_inspected_us, inspected_us;
-    uint64_t role_us; /* its role was read last */
-    bool unread;      /* its data could not be read at the last inspection */
-    uint64_t mark;    /* that it showed last */
+    uint64_t role_us;         /* its role was read last */
+    bool unread;              /* its data could not be read at the last inspection */
+    uint64_t mark;            /* that it showed last */
     struct on_record masters; /* the same */
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was compared last; with an error of at most */

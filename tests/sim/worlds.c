@@ -297,9 +297,9 @@ static void draw_lists(struct options *o)
     }
 }
 
-/* With that assumption broken, names lead some clients to servers that are empty, while others still
- * have the former ones. Most of the masters keep their names, and all have their data. Clients
- * cannot reach some masters for as long as new data wait. */
+/* With that assumption broken, names lead some clients to servers that are empty, while others
+ * still have the former ones. Most of the masters keep their names, and all have their data.
+ * Clients cannot reach some masters for as long as new data wait. */
 static void draw_names(struct options *o)
 {
     struct rlk_prng p;
@@ -333,8 +333,8 @@ static void draw_record(struct options *o)
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - STREAM_RECORD);
-    o->recorded = !o->young && !o->no_info && o->replica == SIM_NODES && o->duplicate == SIM_NODES &&
-                  (quiet || draw_chance(&p, 400000));
+    o->recorded = !o->young && !o->no_info && o->replica == SIM_NODES &&
+                  o->duplicate == SIM_NODES && (quiet || draw_chance(&p, 400000));
 }
 
 void worlds_draw(struct options *o)
