@@ -166,7 +166,8 @@ static bool is_misfit(const struct world *w, unsigned client, unsigned node)
     const struct peer *p = &c->peers[node];
     struct list_read l;
 
-    if (p->masters.record == 0 || !is_later(&p->masters, &c->agreed) ||
+    /* A copy may be on record at two addresses. */
+    if (w->was_copied || p->masters.record == 0 || !is_later(&p->masters, &c->agreed) ||
         world_node(w, client, node)->quarantine.mark != p->mark) {
         return false;
     }
