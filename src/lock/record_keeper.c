@@ -166,7 +166,8 @@ static void set_votes(struct rlk_record_keeper *k, bool had_misfit, uint64_t now
         bool voted = rlk_quarantine_is_over(&n->quarantine, now_us);
         bool waited = rlk_quarantine_needs_inspection(&n->quarantine);
 
-        rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i]);
+        rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i],
+                                    (k->verdict.extends_nothing & rlk_mask_bit(i)) != 0);
         if (k->verdict.until_us[i] == RLK_NEVER && !waited) {
             rlk_inspect_wait(n, now_us);
         }
@@ -463,30 +464,25 @@ static bool has_promised(const struct rlk_record_keeper *k, unsigned node)
            rlk_ballot_compare(&k->membership.shown[node].promised, &k->ballot) == 0;
 }
 
-/* {value, now} */
+/* {value, now}. What it shows counts at once, also if it is too late for what was asked. */
 static void take_answer(const struct rlk_heard *h)
 {
     const struct rlk_reply *r = h->reply;
     struct rlk_record_keeper *k = h->context;
     unsigned node = h->node->index;
-    bool changed = false;
 
     if (r->type == RLK_REPLY_ARRAY && r->integer == 2 && r[1].type == RLK_REPLY_STRING &&
         r[2].type == RLK_REPLY_STRING) {
-        bool changed = take_value(k, s, r[1].str, strtoull(r[2].str, NULL, 10), h->now_us);
+        bool changed = take_value(k, node, r[1].str, strtoull(r[2].str, NULL, 10), h->now_us);
 
-        if (rlk_ballot_compare(&s->promised, &k->ballot) == 0) {
-            k->promised |= rlk_mask_bit(h->node->index);
+        if (has_promised(k, node)) {
+            k->promised |= rlk_mask_bit(node);
         }
         if (changed) {
             judge(k, h->now_us);
         }
     }
-    if (k->asked & rlk_mask_bit(node)) {
-        answered(k, node, h->now_us);
-    } else if (changed) { /* too late for what was asked */
-        judge(k, h->now_us);
-    }
+    answered(k, node, h->now_us);
 }
 
 /* We go on later: requests that lose a vote by that would release their keys before they hear that

@@ -300,13 +300,20 @@ void rlk_inspect_ask(struct rlk_node *n, uint64_t now_us)
     }
 }
 
+/* [S15] Without regular inspections, too, no vote goes by a record that was read long ago. */
+static uint64_t oldest_us(const struct rlk_node *n)
+{
+    bool reads = n->options->record_key &&
+                 rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info);
+
+    return n->options->inspection_us > 0 || !reads ? n->options->inspection_us : RLK_NEVER;
+}
+
 void rlk_inspect_rely(struct rlk_node *n, uint64_t now_us)
 {
-    uint64_t period_us = n->options->inspection_us;
-    bool inspects = period_us > 0 || n->options->record_key; /* [S15] without regular ones, too */
+    uint64_t period_us = n->options->inspection_us, old_us = oldest_us(n);
 
-    if (inspects &&
-        rlk_inspection_is_old(&n->inspection, period_us ? period_us : RLK_NEVER, now_us)) {
+    if (old_us > 0 && rlk_inspection_is_old(&n->inspection, old_us, now_us)) {
         rlk_inspect_ask_now(n, now_us);
     }
     if (n->inspection_pause_us <= period_us) {

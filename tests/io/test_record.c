@@ -499,6 +499,7 @@ TEST(a_new_client_puts_lost_data_on_record)
     open_other();
     ck_assert_uint_eq(quarantine_ms(other, 1), UINT64_MAX);
     must_acquire(other); /* by the other two */
+    pass_ms(INSPECTION_MS); /* its mark must be read after the record was seen */
     pass_ms(PAUSES_MS);
     ck_assert_uint_eq(info_of(other).epoch, 2);
     ck_assert_uint_le(quarantine_ms(other, 1), WAIT_MS);
