@@ -259,14 +259,39 @@ static enum rlk_misfit compare_record(const struct rlk_membership *m, const stru
                                                : RLK_MISFIT_NUMBER;
 }
 
-static enum rlk_misfit find_copy(const struct rlk_membership *m, unsigned *ret_node)
+static bool have_same_mark(const struct rlk_membership *m, unsigned a, unsigned b)
+{
+    return a != b && m->shown[a].readable && m->shown[b].readable &&
+           m->shown[a].mark == m->shown[b].mark;
+}
+
+/* Another one of ours has the same mark, and is where the record has that mark: this one was made
+ * from the data of that one, or was its replica. */
+static bool is_copy(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
+{
+    int at = r ? rlk_record_find(r, m->shown[node].mark) : -1;
+    unsigned i;
+
+    if (at < 0 || is_address(&r->master[at], &m->shown[node])) {
+        return false;
+    }
+    for (i = 0; i < m->n; i++) {
+        if (have_same_mark(m, node, i) && is_address(&r->master[at], &m->shown[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Two with the same mark, and it is not known which is the copy. */
+static enum rlk_misfit find_copy(const struct rlk_membership *m, const struct rlk_record *r,
+                                 unsigned *ret_node)
 {
     unsigned i, j;
 
     for (i = 0; i < m->n; i++) {
         for (j = 0; j < i; j++) {
-            if (m->shown[i].readable && m->shown[j].readable &&
-                m->shown[i].mark == m->shown[j].mark) {
+            if (have_same_mark(m, i, j) && !is_copy(m, r, i) && !is_copy(m, r, j)) {
                 *ret_node = i;
                 return RLK_MISFIT_COPY;
             }
@@ -292,7 +317,7 @@ static void judge_fit(const struct rlk_membership *m, const struct rlk_record *l
 {
     unsigned i;
 
-    out->misfit = find_copy(m, &out->node);
+    out->misfit = find_copy(m, m->in_use ? m->in_use : latest, &out->node);
     judge_record(m, m->in_use, out);
     if (latest && is_later(latest, m->in_use)) {
         judge_record(m, latest, out);
@@ -372,7 +397,8 @@ static uint64_t judge_vote(const struct rlk_membership *m, const struct rlk_reco
 {
     int at = rlk_record_find(r, m->shown[node].mark);
 
-    if (at < 0 || !rlk_record_is_master(&r->master[at]) || shows_other(m, r, node)) {
+    if (at < 0 || !rlk_record_is_master(&r->master[at]) || is_copy(m, r, node) ||
+        shows_other(m, r, node)) {
         return RLK_NEVER;
     }
     return rlk_record_is_newcomer(r, &r->master[at]) ? settles_us(m, r) : 0;

@@ -158,6 +158,24 @@ static bool has_record(const struct world *w, unsigned client)
     return w->o.policy != RLK_QUARANTINE_OFF && (w->o.no_record & rlk_mask_bit(client)) == 0;
 }
 
+/* The number or the longest ttl tells at once; another server does when it was connected: its name
+ * may be one that only this client has for a master on record. */
+static bool can_tell(const struct world *w, unsigned client, const struct list_read *l)
+{
+    const struct client *c = &w->clients[client];
+    unsigned node;
+
+    if (count_masters(l) != c->nodes || l->max_ttl_ms != world_max_ttl_ms(w, client)) {
+        return true;
+    }
+    for (node = 0; node < c->nodes; node++) {
+        if (c->peers[node].mark != 0 && find(l, c->peers[node].mark) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* [M3] An agreed one overrules those from before; a record that does not name the server that has
  * it came there with other data; and where the data changed, the next greeting shows it again. */
 static bool is_misfit(const struct world *w, unsigned client, unsigned node)
@@ -172,7 +190,7 @@ static bool is_misfit(const struct world *w, unsigned client, unsigned node)
         return false;
     }
     read_list(w, p->masters.record, &l);
-    return find(&l, p->mark) && !is_of(w, &l, client);
+    return find(&l, p->mark) && !is_of(w, &l, client) && can_tell(w, client, &l);
 }
 
 void check_masters_fit(struct world *w, unsigned client, unsigned worker)
@@ -283,6 +301,16 @@ static bool was_shown(const struct world *w, const struct client *c, uint64_t ma
     return false;
 }
 
+/* All masters had lost their data, and the client goes by the first record that there was then:
+ * somebody who knew the one before goes on with that. */
+static bool had_it_first(const struct world *w, const struct client *c, uint64_t mark)
+{
+    struct list_read l;
+
+    read_list(w, c->agreed.record, &l);
+    return c->agreed.record && is_master(&l, mark) && find(&l, mark)->from == 1;
+}
+
 static void check_waited_for_all(struct world *w, unsigned client, unsigned node)
 {
     unsigned server = world_server(w, client, node);
@@ -292,7 +320,8 @@ static void check_waited_for_all(struct world *w, unsigned client, unsigned node
 
     /* Clients that were started later go by the clocks of the masters. */
     if (w->moved || s->mark.mark != p->mark || s->newcomer.mark != p->mark ||
-        !was_shown(w, &w->clients[client], p->mark)) {
+        !was_shown(w, &w->clients[client], p->mark) ||
+        had_it_first(w, &w->clients[client], p->mark)) {
         return;
     }
     read_list(w, s->newcomer.record, &l);

@@ -495,12 +495,28 @@ TEST(a_record_on_a_master_that_it_does_not_name_counts_as_none)
     task_must_be(RLK_RECORD_FIRST);
 }
 
-/* The data of a are at b, too. */
-TEST(two_servers_with_one_mark_do_not_fit)
+/* The data of a are at b, too: it was made a replica, or started from a copy. */
+TEST(a_copy_does_not_vote)
 {
     const struct rlk_record *r = begin_with_three();
 
     show(1, 'a', r);
+    must_fit();
+    votes_must_be("+-+");
+    show(1, 'B', NULL); /* its data were deleted */
+    task_must_be(RLK_RECORD_REPLACED);
+}
+
+/* Which is the copy? Neither is where the record has them. */
+TEST(two_servers_with_one_mark_elsewhere_do_not_fit)
+{
+    const struct rlk_record *r;
+
+    begin("xyc");
+    r = keep(1, 1, "a1 b1 c1");
+    show(0, 'a', r);
+    show(1, 'a', r);
+    show(2, 'c', r);
     must_misfit(RLK_MISFIT_COPY);
     ck_assert_uint_eq(v.node, 1);
     lose_connection(0); /* it may have moved */
