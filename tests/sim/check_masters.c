@@ -303,12 +303,16 @@ static bool was_shown(const struct world *w, const struct client *c, uint64_t ma
 
 /* All masters had lost their data, and the client goes by the first record that there was then:
  * somebody who knew the one before goes on with that. */
-static bool had_it_first(const struct world *w, const struct client *c, uint64_t mark)
+static bool goes_by_first(const struct world *w, const struct client *c, uint64_t mark)
 {
     struct list_read l;
+    unsigned node, n = 0;
 
-    read_list(w, c->agreed.record, &l);
-    return c->agreed.record && is_master(&l, mark) && find(&l, mark)->from == 1;
+    for (node = 0; node < c->nodes; node++) {
+        read_list(w, c->peers[node].masters.record, &l);
+        n += is_master(&l, mark) && find(&l, mark)->from == 1;
+    }
+    return n > c->nodes / 2;
 }
 
 static void check_waited_for_all(struct world *w, unsigned client, unsigned node)
@@ -321,7 +325,7 @@ static void check_waited_for_all(struct world *w, unsigned client, unsigned node
     /* Clients that were started later go by the clocks of the masters. */
     if (w->moved || s->mark.mark != p->mark || s->newcomer.mark != p->mark ||
         !was_shown(w, &w->clients[client], p->mark) ||
-        had_it_first(w, &w->clients[client], p->mark)) {
+        goes_by_first(w, &w->clients[client], p->mark)) {
         return;
     }
     read_list(w, s->newcomer.record, &l);
