@@ -180,6 +180,7 @@ static struct redlock *open_manager(struct rig *r)
     options.nodes = r->uris;
     options.n_nodes = RIG_MASTERS;
     options.inspection_ms = 0;
+    options.record = 0; /* it would be read every 5 s, and a cycle is that long here */
     options.error_text = why;
     options.error_text_size = sizeof(why);
     if (redlock_new(r->ours, &options, &rl)) {
