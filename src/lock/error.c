@@ -28,8 +28,9 @@ static const struct {
     {REDLOCK_ESUSPENDED,
      "the lock is lost: this process did not run when a renewal was due (it was stopped or "
      "suspended, or a callback blocked the loop); stop the work that it protects"},
-    {REDLOCK_EUNRENEWED, "the lock is no longer renewed, because its request or its limits say so; "
-                         "it ends when its time is over"},
+    {REDLOCK_EUNRENEWED, "the lock is no longer renewed, because its request, its limits or the "
+                         "health check (healthy_cb) "
+                         "say so; it ends when its time is over"},
     {REDLOCK_EOUTRANKED, "a candidate with a higher priority takes over"},
     {REDLOCK_ETOOSLOW, "the masters replied too slowly for this ttl; use a longer ttl"},
     {REDLOCK_EDEADLINE,
