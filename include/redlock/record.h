@@ -96,8 +96,9 @@ REDLOCK_EXPORT int redlock_get_record_master(const struct redlock *rl, size_t in
                                              struct redlock_record_master *ret_master);
 
 /* What became of the record on one master. */
-struct redlock_forget_node {
-    /* sizeof(struct redlock_forget_node) of the library; see rule 10 in redlock/redlock.h. */
+struct redlock_delete_record_node {
+    /* sizeof(struct redlock_delete_record_node) of the library; see rule 10 in redlock/redlock.h.
+     */
     size_t size;
     /* 1: it has no record any more. 0: it may still have one. */
     int gone;
@@ -108,24 +109,26 @@ struct redlock_forget_node {
 };
 
 /* What became of the record. Everything in it is borrowed: it lives until the callback returns. */
-struct redlock_forget_result {
-    /* sizeof(struct redlock_forget_result) of the library; see rule 10 in redlock/redlock.h. */
+struct redlock_delete_record_result {
+    /* sizeof(struct redlock_delete_record_result) of the library; see rule 10 in redlock/redlock.h.
+     */
     size_t size;
     /* One for each master, in the order of options.nodes. */
-    const struct redlock_forget_node *const *nodes;
+    const struct redlock_delete_record_node *const *nodes;
     size_t n_nodes;
     /* How many masters have none any more. */
     size_t gone;
 };
 
-/* The end of redlock_forget_record(); called once.
+/* The end of redlock_delete_record(); called once.
  *
  * REDLOCK_OK: no master has the record any more.
  *
  * REDLOCK_ENOQUORUM: some may still have it, and `result` says which. Here all masters are needed.
  *
  * REDLOCK_ECANCELED: the manager was closed. `result` is NULL, and some may still have it. */
-typedef void redlock_forget_cb(const struct redlock_forget_result *result, int status, void *arg);
+typedef void redlock_delete_record_cb(const struct redlock_delete_record_result *result, int status,
+                                      void *arg);
 
 /* Delete the record on every master that can be reached: because it is about other masters, or
  * another max_ttl_ms, than the clients are to have from now on.
@@ -147,7 +150,8 @@ typedef void redlock_forget_cb(const struct redlock_forget_result *result, int s
  *   - REDLOCK_ENOMEM; REDLOCK_EFORK.
  *
  * From: the loop's thread, callbacks included. Since 0.1. */
-REDLOCK_EXPORT int redlock_forget_record(struct redlock *rl, redlock_forget_cb *cb, void *arg);
+REDLOCK_EXPORT int redlock_delete_record(struct redlock *rl, redlock_delete_record_cb *cb,
+                                         void *arg);
 
 #ifdef __cplusplus
 }

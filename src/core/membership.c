@@ -599,7 +599,7 @@ static void write_first(const struct rlk_membership *m, struct rlk_record *r)
     }
 }
 
-/* What is no master since an earlier epoch is forgotten when there are too many of them: the
+/* What is no master since an earlier epoch is dropped when there are too many of them: the
  * oldest first, which are in front. */
 static void drop_former(struct rlk_record *r)
 {

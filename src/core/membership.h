@@ -68,8 +68,8 @@ struct rlk_membership_verdict {
     uint64_t extends_nothing;         /* masters that extend no lock that is held, either */
     int moves, moves_to; /* the record has another server in the place of this one of ours, and
                             where it has that server; -1: none */
-    uint64_t pending;                 /* those that nobody asks before that changes: they may still
-                                         show a record, or one has yet to be agreed on */
+    uint64_t pending;    /* those that nobody asks before that changes: they may still
+                            show a record, or one has yet to be agreed on */
     enum rlk_record_task task;
     const struct rlk_record *base; /* but for FIRST: what to write from */
     bool settled;                  /* its newcomers vote, or it has none */

@@ -79,7 +79,7 @@ static const struct rlk_finding_row rows[] = {
     [REDLOCK_FOUND_RECORD] = {"record", REDLOCK_UNUSABLE,
                               "Correct the list of masters or max_ttl here. If the record is "
                               "wrong, stop all clients of these masters, run redlock masters "
-                              "forget, and start them again."},
+                              "delete, and start them again."},
 };
 
 const struct rlk_finding_row *rlk_finding_row(enum redlock_finding_kind kind)

@@ -136,7 +136,7 @@ TROUBLE(RLK_TROUBLE_HISTORY_REFUSED, "refused to read its audit stream: $")
 TROUBLE(RLK_TROUBLE_HISTORY_DENIED, "refused to read its audit stream: $",
         .advice = "allow our user XREVRANGE, EVAL and EVALSHA (ACL SETUSER: +xrevrange)")
 TROUBLE(RLK_TROUBLE_HISTORY_UNFINISHED, "has not read its audit stream in time")
-TROUBLE(RLK_TROUBLE_FORGET_REFUSED, "refused to delete the record: $")
+TROUBLE(RLK_TROUBLE_DELETE_REFUSED, "refused to delete the record: $")
 TROUBLE(RLK_TROUBLE_ANSWER_LOST, "its reply was dropped: out of memory")
 
 /* A command could not be sent. */

@@ -67,7 +67,7 @@ says "5 masters are on record, and 3 are listed here" "lock says what differs"
 says "On record (epoch 1, max-ttl 10.0 s):" "lock shows what is on record"
 says "5.sock on " "with each master"
 says "Given here (by --nodes, max-ttl 10.0 s):" "lock shows what was given"
-says "redlock masters forget" "lock says what to do"
+says "redlock masters delete" "lock says what to do"
 check "no key is left" is_free k
 run "$REDLOCK" acquire k --nodes "$(uri 1 2 3)"
 status_is 78 "acquire gives 78, too"
@@ -160,25 +160,25 @@ prints "agreed on: epoch 2" "all of them have the new record"
 kill "$holder"
 await "$holder"
 
-# --- forgetting ---
+# --- deleting ---
 
-run "$REDLOCK" masters forget
-status_is 64 "forget needs --yes where nobody can be asked"
+run "$REDLOCK" masters delete
+status_is 64 "delete needs --yes where nobody can be asked"
 says "nobody notices that two clients have different masters" "it says what that costs"
 run "$REDLOCK" masters --yes
-status_is 64 "--yes is for forget alone"
-run "$REDLOCK" masters forget --json
-status_is 64 "forget prints no JSON"
-run "$REDLOCK" masters forget now
-status_is 64 "forget takes no operand"
+status_is 64 "--yes is for delete alone"
+run "$REDLOCK" masters delete --json
+status_is 64 "delete prints no JSON"
+run "$REDLOCK" masters delete now
+status_is 64 "delete takes no operand"
 halt 4
-run "$REDLOCK" masters forget --yes --node-timeout 500ms
-status_is 69 "forget gives 69 when a master does not reply"
+run "$REDLOCK" masters delete --yes --node-timeout 500ms
+status_is 69 "delete gives 69 when a master does not reply"
 says "1 of 5 masters may still have the record" "it says how many may still have it"
 says "4.sock  " "and which"
 resume 4
-run "$REDLOCK" masters forget --yes
-status_is 0 "forget gives 0 when no master has it any more"
+run "$REDLOCK" masters delete --yes
+status_is 0 "delete gives 0 when no master has it any more"
 says "no master has a record now; 1 of 5 had one" "it says so"
 run "$REDLOCK" lock k --nodes "$(uri 1 2 3)" -- true
 status_is 0 "then clients with other masters can begin"

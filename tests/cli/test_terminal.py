@@ -353,11 +353,11 @@ def a_watched_key_is_shown_in_place_until_ctrl_c():
     assert holder.end() == 0
 
 
-def forgetting_the_record_is_asked_about():
+def deleting_the_record_is_asked_about():
     for answer, said, status in [("no\n", "nothing was changed", 1), ("yes\n", "no master has a record now", 0),
                                  ("\x04", "nothing was changed", 1)]:
-        terminal = Terminal(REDLOCK, "masters", "forget", "--node-timeout", "20s")
-        terminal.expect("Type yes to forget the record:")
+        terminal = Terminal(REDLOCK, "masters", "delete", "--node-timeout", "20s")
+        terminal.expect("Type yes to delete the record:")
         terminal.type(answer)
         terminal.expect(said)
         assert terminal.end() == status
@@ -385,7 +385,7 @@ TESTS = [
     ctrl_c_ends_the_command_of_a_leader_and_the_lead_is_given_up,
     ctrl_c_ends_the_wait_for_a_lead,
     a_watched_key_is_shown_in_place_until_ctrl_c,
-    forgetting_the_record_is_asked_about,
+    deleting_the_record_is_asked_about,
 ]
 
 

@@ -203,7 +203,7 @@ void cli_record_advise(void)
                  "same time, so nothing is acquired here.");
     cli_say_more("If the record is right, correct the list of masters or the max-ttl here.");
     cli_say_more("If the record is wrong, stop all clients of these masters, run redlock masters "
-                 "forget, and start them again.");
+                 "delete, and start them again.");
 }
 
 int cli_record_explain(const struct cli_session *session)

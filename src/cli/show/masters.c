@@ -24,7 +24,7 @@
 static const char help[] =
     "usage: redlock masters [--json] [OPTION...]\n"
     "       redlock masters replace OLD NEW [OPTION...]\n"
-    "       redlock masters forget [--yes] [OPTION...]\n"
+    "       redlock masters delete [--yes] [OPTION...]\n"
     "\n"
     "Show what the masters have on record about themselves: which masters there are, the longest\n"
     "--ttl, and since which epoch (the epoch counts the changes); which of them do not vote yet;\n"
@@ -37,14 +37,14 @@ static const char help[] =
     "--max-ttl and some seconds are over; until then redlock waits, and so does the next change.\n"
     "When it is killed, run it again: it goes on where it was.\n"
     "\n"
-    "forget deletes the record on each master that can be reached, because the clients are to\n"
+    "delete removes the record on each master that can be reached, because the clients are to\n"
     "have other masters or another --max-ttl. Stop all clients of these masters first: one that\n"
     "goes on writes its record again. The first client that is started after it writes a new one.\n"
     "\n"
     "  --json              print a JSON object\n"
     "  --no-wait           replace: do not wait until NEW votes\n"
     "  --timeout TIME      replace: how long to try to put NEW on record (default 1m)\n"
-    "  --yes               forget: do not ask\n";
+    "  --yes               delete: do not ask\n";
 
 static const char help_end[] =
     "\n"
@@ -52,9 +52,9 @@ static const char help_end[] =
     "  redlock masters\n"
     "  redlock masters --json | jq -r '.masters[].address'\n"
     "  redlock masters replace redis://c.example redis://d.example\n"
-    "  redlock masters forget\n"
+    "  redlock masters delete\n"
     "\n"
-    "exit status: 0 agreed on and on all masters, replaced, or forgotten by all of them, 1 there "
+    "exit status: 0 agreed on and on all masters, replaced, or deleted on all of them, 1 there "
     "is\n"
     "no record, or it is not on all masters, 78 our masters or --max-ttl are not those on record,\n"
     "69 no master can be reached, too few agreed in time, or some may still have the record,\n"
@@ -62,7 +62,7 @@ static const char help_end[] =
 
 struct masters {
     bool json, yes;
-    bool forgets, replaces;
+    bool deletes, replaces;
     struct cli_replacement replacement;
     struct cli_session *session;
     bool done;
@@ -126,9 +126,9 @@ static int show_record(const struct masters *m)
     return code;
 }
 
-/* ---- forgetting it ---- */
+/* ---- deleting it ---- */
 
-static int explain_remaining(const struct masters *m, const struct redlock_forget_result *r)
+static int explain_remaining(const struct masters *m, const struct redlock_delete_record_result *r)
 {
     size_t i;
 
@@ -143,7 +143,7 @@ static int explain_remaining(const struct masters *m, const struct redlock_forge
     return CLI_UNREACHABLE;
 }
 
-static int explain_forgotten(const struct redlock_forget_result *r)
+static int explain_deleted(const struct redlock_delete_record_result *r)
 {
     size_t had = 0, i;
 
@@ -156,20 +156,20 @@ static int explain_forgotten(const struct redlock_forget_result *r)
     return CLI_OK;
 }
 
-static void on_forgotten(const struct redlock_forget_result *result, int status, void *arg)
+static void on_deleted(const struct redlock_delete_record_result *result, int status, void *arg)
 {
     struct masters *m = arg;
 
     m->done = true;
     switch (status) {
     case REDLOCK_OK:
-        m->code = explain_forgotten(result);
+        m->code = explain_deleted(result);
         return;
     case REDLOCK_ENOQUORUM:
         m->code = explain_remaining(m, result);
         return;
     default:
-        cli_say("cannot forget the record: %s", redlock_strerror(status));
+        cli_say("cannot delete the record: %s", redlock_strerror(status));
         m->code = CLI_INTERNAL;
         return;
     }
@@ -190,9 +190,9 @@ static int ask_user(void)
     cli_say_more("Stop all clients of these masters first, also those with other lists: one that "
                  "goes on writes its record again.");
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-        return cli_say_usage("masters", "to forget the record without being asked, use --yes");
+        return cli_say_usage("masters", "to delete the record without being asked, use --yes");
     }
-    cli_say_more("Type yes to forget the record:");
+    cli_say_more("Type yes to delete the record:");
     if (!reads_yes()) {
         cli_say("nothing was changed");
         return CLI_WARNED;
@@ -200,13 +200,12 @@ static int ask_user(void)
     return CLI_GO_ON;
 }
 
-static int forget_record(struct masters *m)
+static int delete_record(struct masters *m)
 {
     int code = m->yes ? CLI_GO_ON : ask_user();
 
     return code == CLI_GO_ON
-               ? cli_session_await(m->session,
-                                   redlock_forget_record(m->session->rl, on_forgotten, m),
+               ? cli_session_await(m->session, redlock_delete_record(m->session->rl, on_deleted, m),
                                    "the record", &m->done, &m->code)
                : code;
 }
@@ -227,15 +226,15 @@ static int run_masters(void *arg, struct cli_session *session, struct cli_signal
     if (m->replaces) {
         return cli_replace_master(session, &m->replacement);
     }
-    return m->forgets ? forget_record(m) : show_record(m);
+    return m->deletes ? delete_record(m) : show_record(m);
 }
 
 static int read_masters(struct cli_args *args, int argc, char **argv)
 {
     struct masters *m = args->arg;
 
-    if (optind < argc && strcmp(argv[optind], "forget") == 0) {
-        m->forgets = true;
+    if (optind < argc && strcmp(argv[optind], "delete") == 0) {
+        m->deletes = true;
         optind++;
     }
     if (optind + 2 < argc && strcmp(argv[optind], "replace") == 0) {
@@ -247,12 +246,12 @@ static int read_masters(struct cli_args *args, int argc, char **argv)
     if ((m->replacement.no_wait || m->replacement.timeout_ms) && !m->replaces) {
         return cli_say_usage("masters", "--no-wait and --timeout are for redlock masters replace");
     }
-    if (m->yes && !m->forgets) {
-        return cli_say_usage("masters", "--yes is for redlock masters forget");
+    if (m->yes && !m->deletes) {
+        return cli_say_usage("masters", "--yes is for redlock masters delete");
     }
-    if (m->json && (m->forgets || m->replaces)) {
+    if (m->json && (m->deletes || m->replaces)) {
         return cli_say_usage("masters", "%s prints nothing, so --json is not for it",
-                             m->forgets ? "forget" : "replace");
+                             m->deletes ? "delete" : "replace");
     }
     return cli_args_end("masters", argc, argv);
 }

@@ -1,4 +1,4 @@
-/* io/test_forget.c - the record of the masters is deleted [S15]. */
+/* io/test_delete_record.c - the record of the masters is deleted [S15]. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "lib/model.h"
 #include "lib/test.h"
 
-SUITE("forget");
+SUITE("delete_record");
 FIXTURE(NULL, farm_end_all);
 
 #define KEY "redlock:masters"
@@ -19,11 +19,11 @@ static struct seen {
     int status;
     bool has_result;
     size_t gone;
-    struct redlock_forget_node nodes[FARM_MOST];
+    struct redlock_delete_record_node nodes[FARM_MOST];
     char errors[FARM_MOST][300];
 } seen;
 
-static void on_forgotten(const struct redlock_forget_result *result, int status, void *arg)
+static void on_deleted(const struct redlock_delete_record_result *result, int status, void *arg)
 {
     size_t i;
 
@@ -39,15 +39,15 @@ static void on_forgotten(const struct redlock_forget_result *result, int status,
     }
 }
 
-static void begin_to_forget(void)
+static void begin_to_delete(void)
 {
     memset(&seen, 0, sizeof(seen));
-    ck_assert_int_eq(redlock_forget_record(f.rl, on_forgotten, NULL), REDLOCK_OK);
+    ck_assert_int_eq(redlock_delete_record(f.rl, on_deleted, NULL), REDLOCK_OK);
 }
 
-static void forget(void)
+static void delete_record(void)
 {
-    begin_to_forget();
+    begin_to_delete();
     loop_must(f.base, &seen.calls);
 }
 
@@ -80,12 +80,12 @@ static void start_recorded(void)
     loop_must_true(f.base, is_everywhere, NULL);
 }
 
-TEST(every_master_forgets_the_record)
+TEST(every_master_deletes_the_record)
 {
     size_t i;
 
     start_recorded();
-    forget();
+    delete_record();
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert_uint_eq(seen.gone, 3);
     for (i = 0; i < 3; i++) {
@@ -98,12 +98,12 @@ TEST(every_master_forgets_the_record)
 TEST(the_manager_writes_it_nowhere_again)
 {
     start_recorded();
-    forget();
+    delete_record();
     farm_must_acquire(&f, "other");
     fake_hang_up(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_CONNECTING);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
-    forget();
+    delete_record();
     ck_assert_int_eq(seen.status, REDLOCK_OK);
     ck_assert(seen.nodes[0].gone && !seen.nodes[0].had);
     ck_assert_int_eq(state(), REDLOCK_RECORD_AGREED);
@@ -116,7 +116,7 @@ TEST(a_manager_without_a_record_deletes_that_of_others)
     f.options.record = 0;
     farm_open(&f);
     ck_assert_int_eq(state(), REDLOCK_RECORD_OFF);
-    forget();
+    delete_record();
     ck_assert_uint_eq(seen.gone, 3);
     ck_assert(seen.nodes[2].had);
 }
@@ -128,7 +128,7 @@ TEST(the_key_has_the_prefix)
     farm_open(&f);
     model_set(fake_model(f.nodes[0]), "app:" KEY, "v", 0);
     model_set(fake_model(f.nodes[0]), KEY, "v", 0);
-    forget();
+    delete_record();
     ck_assert(seen.nodes[0].had);
     ck_assert_ptr_null(model_get(fake_model(f.nodes[0]), "app:" KEY));
     ck_assert_str_eq(model_get(fake_model(f.nodes[0]), KEY), "v");
@@ -140,7 +140,7 @@ TEST(a_master_that_is_down_or_refuses_may_still_have_it)
     fake_down(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_DOWN);
     fake_on(f.nodes[1], "DEL", FAKE_REPLY, "-NOPERM this user has no permissions\r\n");
-    forget();
+    delete_record();
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(seen.gone, 1);
     ck_assert(!seen.nodes[0].gone && !seen.nodes[1].gone && seen.nodes[2].gone);
@@ -152,7 +152,7 @@ TEST(a_master_that_does_not_reply_may_still_have_it)
 {
     start_recorded();
     fake_on(f.nodes[2], "DEL", FAKE_MUTE, NULL);
-    begin_to_forget();
+    begin_to_delete();
     farm_time_out(&f);
     loop_must(f.base, &seen.calls);
     ck_assert_int_eq(seen.status, REDLOCK_ENOQUORUM);
@@ -163,7 +163,7 @@ TEST(a_master_that_does_not_reply_may_still_have_it)
 TEST(a_close_ends_it)
 {
     start_recorded();
-    begin_to_forget();
+    begin_to_delete();
     farm_close(&f);
     ck_assert_int_eq(seen.calls, 1);
     ck_assert_int_eq(seen.status, REDLOCK_ECANCELED);
@@ -173,6 +173,6 @@ TEST(a_close_ends_it)
 TEST(a_call_without_a_callback_is_refused)
 {
     farm_start_open(&f, 1);
-    ck_assert_int_eq(redlock_forget_record(f.rl, NULL, NULL), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_forget_record(NULL, on_forgotten, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_delete_record(f.rl, NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_delete_record(NULL, on_deleted, NULL), REDLOCK_EINVAL);
 }

@@ -1,4 +1,4 @@
-/* forget.c - deletes the record of the masters on each of them [S15].
+/* delete_record.c - deletes the record of the masters on each of them [S15].
  *
  * Each master is asked once, by DEL. What this manager knows of the record stays: it compares with
  * it until it is closed, and writes none again. */
@@ -16,83 +16,83 @@
 #include "node/talk.h"
 #include "node/trouble.h"
 
-struct forgetting;
+struct deletion;
 
 /* What one master said. */
-struct forgotten {
-    struct forgetting *of;
-    struct redlock_forget_node public;
+struct deleted {
+    struct deletion *of;
+    struct redlock_delete_record_node public;
     char error[RLK_TROUBLE_TEXT];
 };
 
-struct forgetting {
+struct deletion {
     struct rlk_gather gather;
     struct rlk_call queue; /* its position in the send queue [S13] */
-    redlock_forget_cb *cb;
+    redlock_delete_record_cb *cb;
     void *arg;
     char *key;
-    struct forgotten nodes[];
+    struct deleted nodes[];
 };
 
-static struct forgetting *forgetting_of(struct rlk_gather *g)
+static struct deletion *deletion_of(struct rlk_gather *g)
 {
-    return RLK_CONTAINER(g, struct forgetting, gather);
+    return RLK_CONTAINER(g, struct deletion, gather);
 }
 
 /* ---- one master ---- */
 
-static bool format_forget(struct rlk_command *c, const struct rlk_say *say)
+static bool format_deletion(struct rlk_command *c, const struct rlk_say *say)
 {
-    const struct forgotten *node = say->context;
+    const struct deleted *node = say->context;
     const char *const words[] = {"DEL", node->of->key, NULL};
 
     return rlk_command_words(c, words) == 0;
 }
 
-static void take_forgotten(const struct rlk_heard *h)
+static void take_deleted(const struct rlk_heard *h)
 {
-    struct forgotten *node = h->context;
+    struct deleted *node = h->context;
 
     if (h->reply->type == RLK_REPLY_INTEGER) {
         node->public.gone = 1;
         node->public.had = h->reply->integer != 0;
     } else if (h->reply->type == RLK_REPLY_ERROR) {
         rlk_trouble_write(
-            &(struct rlk_trouble){.kind = RLK_TROUBLE_FORGET_REFUSED, .words = h->reply->str},
+            &(struct rlk_trouble){.kind = RLK_TROUBLE_DELETE_REFUSED, .words = h->reply->str},
             node->error, sizeof(node->error));
     }
 }
 
-static void end_forgetting(const struct rlk_heard *h)
+static void end_deletion(const struct rlk_heard *h)
 {
-    rlk_gather_done(&((struct forgotten *)h->context)->of->gather, h->node->index);
+    rlk_gather_done(&((struct deleted *)h->context)->of->gather, h->node->index);
 }
 
-static const struct rlk_talk forget_talk = {
-    RLK_LINES({.format = format_forget, .take = take_forgotten}), .done = end_forgetting,
-    .broken = end_forgetting};
+static const struct rlk_talk deletion_talk = {
+    RLK_LINES({.format = format_deletion, .take = take_deleted}), .done = end_deletion,
+    .broken = end_deletion};
 
-static void ask_to_forget(struct rlk_gather *g, unsigned node, uint64_t now_us)
+static void ask_to_delete(struct rlk_gather *g, unsigned node, uint64_t now_us)
 {
-    if (!rlk_talk_begin(&g->rl->nodes[node].link, &forget_talk, &forgetting_of(g)->nodes[node],
+    if (!rlk_talk_begin(&g->rl->nodes[node].link, &deletion_talk, &deletion_of(g)->nodes[node],
                         now_us)) {
         rlk_gather_done(g, node);
     }
 }
 
-static void stop_forgetting(struct rlk_gather *g, unsigned node)
+static void stop_deletion(struct rlk_gather *g, unsigned node)
 {
-    rlk_talk_abandon(&g->rl->nodes[node].link, &forgetting_of(g)->nodes[node]);
+    rlk_talk_abandon(&g->rl->nodes[node].link, &deletion_of(g)->nodes[node]);
 }
 
 /* ---- all of them ---- */
 
-static void leave_forget_queue(struct rlk_gather *g)
+static void leave_delete_queue(struct rlk_gather *g)
 {
-    rlk_list_remove(&forgetting_of(g)->queue.link);
+    rlk_list_remove(&deletion_of(g)->queue.link);
 }
 
-static void explain_remaining(struct redlock *rl, unsigned node, struct forgotten *f)
+static void explain_remaining(struct redlock *rl, unsigned node, struct deleted *f)
 {
     struct rlk_node *n = &rl->nodes[node];
 
@@ -103,11 +103,11 @@ static void explain_remaining(struct redlock *rl, unsigned node, struct forgotte
     }
 }
 
-static void report_forgetting(struct rlk_gather *g, bool cancelled)
+static void report_deletion(struct rlk_gather *g, bool cancelled)
 {
-    struct forgetting *f = forgetting_of(g);
-    const struct redlock_forget_node *nodes[RLK_MAX_NODES];
-    struct redlock_forget_result result = {
+    struct deletion *f = deletion_of(g);
+    const struct redlock_delete_record_node *nodes[RLK_MAX_NODES];
+    struct redlock_delete_record_result result = {
         .size = sizeof(result), .nodes = nodes, .n_nodes = g->rl->options.n_nodes};
     unsigned i;
 
@@ -123,23 +123,23 @@ static void report_forgetting(struct rlk_gather *g, bool cancelled)
     f->cb(&result, result.gone == result.n_nodes ? REDLOCK_OK : REDLOCK_ENOQUORUM, f->arg);
 }
 
-static void free_forgetting(struct rlk_gather *g)
+static void free_deletion(struct rlk_gather *g)
 {
-    rlk_free(forgetting_of(g)->key);
-    rlk_free(forgetting_of(g));
+    rlk_free(deletion_of(g)->key);
+    rlk_free(deletion_of(g));
 }
 
-static const struct rlk_gather_kind gather_kind = {.ask = ask_to_forget,
-                                                   .stop = stop_forgetting,
-                                                   .close = leave_forget_queue,
-                                                   .report = report_forgetting,
-                                                   .unref = free_forgetting};
+static const struct rlk_gather_kind gather_kind = {.ask = ask_to_delete,
+                                                   .stop = stop_deletion,
+                                                   .close = leave_delete_queue,
+                                                   .report = report_deletion,
+                                                   .unref = free_deletion};
 
 /* ---- the beginning ---- */
 
-static void on_forget_dequeued(struct rlk_call *call)
+static void on_delete_dequeued(struct rlk_call *call)
 {
-    rlk_gather_begin(&RLK_CONTAINER(call, struct forgetting, queue)->gather, call,
+    rlk_gather_begin(&RLK_CONTAINER(call, struct deletion, queue)->gather, call,
                      RLK_EVENT_DEQUEUED);
 }
 
@@ -154,10 +154,10 @@ static char *make_record_key(const struct redlock *rl)
     return key;
 }
 
-static struct forgetting *make_forgetting(struct redlock *rl)
+static struct deletion *make_deletion(struct redlock *rl)
 {
     unsigned n = rl->options.n_nodes, i;
-    struct forgetting *f = rlk_alloc(sizeof(*f) + n * sizeof(f->nodes[0]));
+    struct deletion *f = rlk_alloc(sizeof(*f) + n * sizeof(f->nodes[0]));
 
     if (f == NULL) {
         return NULL;
@@ -169,17 +169,18 @@ static struct forgetting *make_forgetting(struct redlock *rl)
     }
     for (i = 0; i < n; i++) {
         f->nodes[i].of = f;
-        f->nodes[i].public = (struct redlock_forget_node){.size = sizeof(f->nodes[i].public),
-                                                          .error = f->nodes[i].error};
+        f->nodes[i].public = (struct redlock_delete_record_node){.size = sizeof(f->nodes[i].public),
+                                                                 .error = f->nodes[i].error};
     }
-    rlk_call_init(&f->queue, on_forget_dequeued);
+    rlk_call_init(&f->queue, on_delete_dequeued);
     rlk_gather_init(&f->gather, rl, &gather_kind);
     return f;
 }
 
-REDLOCK_EXPORT int redlock_forget_record(struct redlock *rl, redlock_forget_cb *cb, void *arg)
+REDLOCK_EXPORT int redlock_delete_record(struct redlock *rl, redlock_delete_record_cb *cb,
+                                         void *arg)
 {
-    struct forgetting *f;
+    struct deletion *f;
     int status = rlk_manager_check_call(rl, RLK_OPERATION_QUERY);
 
     if (status) {
@@ -188,7 +189,7 @@ REDLOCK_EXPORT int redlock_forget_record(struct redlock *rl, redlock_forget_cb *
     if (cb == NULL) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL, "cb is NULL");
     }
-    f = make_forgetting(rl);
+    f = make_deletion(rl);
     if (f == NULL) {
         return REDLOCK_ENOMEM;
     }
