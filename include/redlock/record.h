@@ -84,7 +84,7 @@ struct redlock_record_master {
 REDLOCK_EXPORT int redlock_get_record(const struct redlock *rl,
                                       struct redlock_record_info *ret_info);
 
-/* An entry of the same record: the masters, and some that are none any more.
+/* An entry of the same record: the masters, and some former ones.
  *
  * rl          the manager.
  * index       0 to n_entries - 1.

@@ -48,7 +48,7 @@ struct rlk_record {
 /* < 0: `a` is earlier; 0: they are the same; > 0: it is later. */
 int rlk_ballot_compare(const struct rlk_ballot *a, const struct rlk_ballot *b);
 
-/* Whether both say the same, whoever wrote them. */
+/* Whether both say the same, under any ballot. */
 bool rlk_record_is_same(const struct rlk_record *a, const struct rlk_record *b);
 
 /* Which sets a master belongs to. */

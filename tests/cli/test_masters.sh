@@ -26,10 +26,10 @@ prints "no master can show one: their policy is off" "masters says why"
 export REDLOCK_QUARANTINE=lenient REDLOCK_MAX_TTL=10s
 run "$REDLOCK" masters
 status_is 1 "before the first lock there is no record"
-prints "record of the masters: there is none yet" "masters says that there is none"
+prints "record of the masters: no master has one yet" "masters says that no master has one"
 run "$REDLOCK" doctor
 status_is 0 "doctor finds nothing wrong with that"
-prints "record of the masters: there is none yet" "doctor says that there is none"
+prints "record of the masters: no master has one yet" "doctor says that no master has one"
 
 # --- the first client writes it ---
 

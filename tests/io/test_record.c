@@ -601,9 +601,9 @@ static void must_acquire_without(void)
 static const struct {
     const char *claim, *reply;
 } refused[] = {
-    {"a_promise_that_is_refused_for_memory_is_none", "-OOM command not allowed\r\n"},
-    {"a_promise_that_is_denied_is_none", "-NOPERM no permissions\r\n"},
-    {"a_promise_of_another_type_is_none", "-WRONGTYPE wrong kind of value\r\n"},
+    {"a_refusal_for_memory_is_no_promise", "-OOM command not allowed\r\n"},
+    {"a_denial_is_no_promise", "-NOPERM no permissions\r\n"},
+    {"another_type_is_no_promise", "-WRONGTYPE wrong kind of value\r\n"},
     {"a_status_is_no_promise", "+OK\r\n"},
     {"a_number_is_no_promise", ":1\r\n"},
     {"nothing_is_no_promise", "$-1\r\n"},
@@ -813,9 +813,9 @@ static const struct {
 } shown[] = {
     {"an_empty_key_is_no_record", ""},
     {"a_text_is_no_record", "text"},
-    {"a_promise_without_a_record_is_none", "5 00000000000000aa 7\n"},
+    {"a_promise_alone_is_no_record", "5 00000000000000aa 7\n"},
     {"a_head_alone_is_no_record", "5 00000000000000aa 7\n1 5 00000000000000aa 1 200001\n"},
-    {"a_record_of_another_server_is_none",
+    {"a_record_of_another_server_is_no_record",
      "5 00000000000000aa 7\n1 5 00000000000000aa 1 200001\n00000000000000ff 1 - redis://a\n"},
     {"an_address_with_an_escape_is_no_record",
      "5 00000000000000aa 7\n1 5 00000000000000aa 1 200001\n00000000000000ff 1 - \033[2J\n"},

@@ -608,7 +608,7 @@ static void heal_server(struct world *w, unsigned server)
 
     s->refuses_us = 0;
     server_promote(w, server);
-    if (server == w->o.dead && !w->servers[server].copied) { /* or nobody hears that it is none */
+    if (server == w->o.dead && !w->servers[server].copied) { /* or nobody hears of it */
         if (draw_chance(&w->prng, 500000)) {
             server_end(w, server, RLK_NEVER, false);
         } else {

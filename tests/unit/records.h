@@ -3,7 +3,7 @@
  *     r = records_make(7, 2, "a1 b1 c1:2! C2@c");
  *
  * That is the record of epoch 2 under ballot 7. Each word is an entry: the mark of its data, one
- * letter; from which epoch on it is a master; after ":" from which epoch on it is none any more,
+ * letter; from which epoch on it is a master; after ":" from which epoch on it is one no longer,
  * and
  * "!" if it lost its data; after "@" its address, one letter, too. Without an address it is the
  * letter of the mark. */

@@ -245,7 +245,7 @@ TEST_ROWS(spoilt_value, spoilt)
     ck_assert_uint_eq(is.since_us, is.now_us);
 }
 
-/* Somebody has promised, and the record is none: it is shown as it is, and replaced. */
+/* Somebody has promised, and the record cannot be read: it is shown as it is, and replaced. */
 TEST(garbage_in_place_of_the_record_is_replaced)
 {
     freeReplyObject(ask("SET %s %s", KEY, "5 " LOW " 7\nno record"));
@@ -259,7 +259,7 @@ TEST(garbage_in_place_of_the_record_is_replaced)
     ck_assert_uint_eq(is.since_us, is.now_us);
 }
 
-/* No record is the same as another that is none. */
+/* A text that is no record is not the same as another one. */
 TEST(what_is_no_record_is_another_one)
 {
     freeReplyObject(ask("SET %s %s", KEY, "5 " LOW " 7\n2 new"));
@@ -281,7 +281,7 @@ TEST(a_key_of_another_type_is_left_alone)
     freeReplyObject(reply);
 }
 
-/* A promise that cannot be kept is none. */
+/* A promise that cannot be kept is not given. */
 TEST(a_full_server_promises_nothing)
 {
     redisReply *reply;

@@ -1,5 +1,5 @@
-/* test_record_text.c - a record of the masters as text: read and written, and every text that is
- * none [S15]. */
+/* test_record_text.c - a record of the masters as text: read and written, and every text that
+ * is no record [S15]. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ TEST_LOOP(a_record_has_so_many_entries_and_no_more, RLK_RECORD_MASTERS, RLK_RECO
     }
 }
 
-/* ---- what is none ---- */
+/* ---- what is no record ---- */
 
 static const struct {
     const char *claim, *text;
@@ -113,37 +113,37 @@ static const struct {
     {"a_blank_more_is_no_record", "1  7 " ID " 3 300000\n" A},
     {"a_blank_in_front_is_no_record", " " HEAD A},
     {"a_field_more_is_no_record", "1 7 " ID " 3 300000 5\n" A},
-    {"a_number_with_a_sign_is_none", "1 +7 " ID " 3 300000\n" A},
-    {"a_negative_number_is_none", "1 -7 " ID " 3 300000\n" A},
-    {"a_ballot_that_lua_cannot_tell_apart_is_none", "1 9007199254740993 " ID " 3 300000\n" A},
-    {"a_ballot_of_twenty_digits_is_none", "1 18446744073709551616 " ID " 3 300000\n" A},
-    {"a_short_id_is_none", "1 7 ab 3 300000\n" A},
-    {"a_long_id_is_none", "1 7 0" ID " 3 300000\n" A},
-    {"an_id_in_upper_case_is_none", "1 7 00000000000000AB 3 300000\n" A},
-    {"an_id_that_is_no_hex_is_none", "1 7 00000000000000xy 3 300000\n" A},
-    {"the_epoch_zero_is_none", "1 7 " ID " 0 300000\n" A},
-    {"an_epoch_above_32_bits_is_none", "1 7 " ID " 4294967296 300000\n" A},
-    {"a_ttl_above_32_bits_is_none", "1 7 " ID " 3 4294967296\n" A},
-    {"a_master_without_a_mark_is_none", HEAD "0000000000000000 1 - x\n"},
-    {"a_master_with_a_short_mark_is_none", HEAD "a 1 - x\n"},
-    {"a_master_with_a_long_mark_is_none", HEAD "0000000000000000a 1 - x\n"},
-    {"a_master_from_no_epoch_is_none", HEAD "000000000000000a 0 - x\n"},
-    {"a_master_from_later_on_is_none", HEAD A "000000000000000b 4 - x\n"},
-    {"a_master_until_later_is_none", HEAD A "000000000000000b 1 4 x\n"},
-    {"a_master_until_zero_is_none", HEAD A "000000000000000b 1 0 x\n"},
-    {"a_master_lost_in_no_epoch_is_none", HEAD A "000000000000000b 1 ! x\n"},
-    {"a_master_that_ends_before_it_begins_is_none", HEAD A "000000000000000b 2 2 x\n"},
-    {"a_master_that_is_and_is_lost_is_none", HEAD A "000000000000000b 1 -! x\n"},
-    {"a_master_without_an_until_is_none", HEAD A "000000000000000b 1 x\n"},
+    {"a_number_with_a_sign_is_refused", "1 +7 " ID " 3 300000\n" A},
+    {"a_negative_number_is_refused", "1 -7 " ID " 3 300000\n" A},
+    {"a_ballot_that_lua_cannot_tell_apart_is_refused", "1 9007199254740993 " ID " 3 300000\n" A},
+    {"a_ballot_of_twenty_digits_is_refused", "1 18446744073709551616 " ID " 3 300000\n" A},
+    {"a_short_id_is_refused", "1 7 ab 3 300000\n" A},
+    {"a_long_id_is_refused", "1 7 0" ID " 3 300000\n" A},
+    {"an_id_in_upper_case_is_refused", "1 7 00000000000000AB 3 300000\n" A},
+    {"an_id_that_is_no_hex_is_refused", "1 7 00000000000000xy 3 300000\n" A},
+    {"the_epoch_zero_is_refused", "1 7 " ID " 0 300000\n" A},
+    {"an_epoch_above_32_bits_is_refused", "1 7 " ID " 4294967296 300000\n" A},
+    {"a_ttl_above_32_bits_is_refused", "1 7 " ID " 3 4294967296\n" A},
+    {"a_master_without_a_mark_is_refused", HEAD "0000000000000000 1 - x\n"},
+    {"a_master_with_a_short_mark_is_refused", HEAD "a 1 - x\n"},
+    {"a_master_with_a_long_mark_is_refused", HEAD "0000000000000000a 1 - x\n"},
+    {"a_master_from_no_epoch_is_refused", HEAD "000000000000000a 0 - x\n"},
+    {"a_master_from_later_on_is_refused", HEAD A "000000000000000b 4 - x\n"},
+    {"a_master_until_later_is_refused", HEAD A "000000000000000b 1 4 x\n"},
+    {"a_master_until_zero_is_refused", HEAD A "000000000000000b 1 0 x\n"},
+    {"a_master_lost_in_no_epoch_is_refused", HEAD A "000000000000000b 1 ! x\n"},
+    {"a_master_that_ends_before_it_begins_is_refused", HEAD A "000000000000000b 2 2 x\n"},
+    {"a_master_that_is_and_is_lost_is_refused", HEAD A "000000000000000b 1 -! x\n"},
+    {"a_master_without_an_until_is_refused", HEAD A "000000000000000b 1 x\n"},
     {"a_lost_master_wants_a_blank", HEAD A "000000000000000b 1 2!x\n"},
-    {"a_master_without_an_address_is_none", HEAD A "000000000000000b 1 - \n"},
-    {"a_master_without_the_line_end_is_none", HEAD A "000000000000000b 1 - x"},
+    {"a_master_without_an_address_is_refused", HEAD A "000000000000000b 1 - \n"},
+    {"a_master_without_the_line_end_is_refused", HEAD A "000000000000000b 1 - x"},
     {"an_empty_line_is_no_master", HEAD A "\n" C},
-    {"a_text_behind_the_masters_is_none", HEAD A "x"},
-    {"an_address_that_controls_a_terminal_is_none", HEAD A "000000000000000b 1 - x\033[31m\n"},
-    {"an_address_with_a_tab_is_none", HEAD A "000000000000000b 1 - x\ty\n"},
-    {"an_address_with_a_delete_is_none", HEAD A "000000000000000b 1 - x\177\n"},
-    {"an_address_that_is_not_ascii_is_none", HEAD A "000000000000000b 1 - x\303\244\n"},
+    {"a_text_behind_the_masters_is_refused", HEAD A "x"},
+    {"an_address_that_controls_a_terminal_is_refused", HEAD A "000000000000000b 1 - x\033[31m\n"},
+    {"an_address_with_a_tab_is_refused", HEAD A "000000000000000b 1 - x\ty\n"},
+    {"an_address_with_a_delete_is_refused", HEAD A "000000000000000b 1 - x\177\n"},
+    {"an_address_that_is_not_ascii_is_refused", HEAD A "000000000000000b 1 - x\303\244\n"},
     {"a_carriage_return_is_no_line_end", "1 7 " ID " 3 300000\r\n" A},
 };
 
@@ -152,7 +152,7 @@ TEST_ROWS(broken_text, broken)
     ck_assert(!is_record(broken[_i].text));
 }
 
-/* Cut behind a whole line of a master it is another record; anywhere else it is none. */
+/* Cut behind a whole line of a master it is another record; anywhere else it is no record. */
 TEST(a_text_that_was_cut_is_no_record)
 {
     static const char whole[] = HEAD A B C;

@@ -56,7 +56,7 @@ struct client {
 static const struct space {
     const char *claim;
     const char *marks;  /* of the data at places a, b ... e */
-    const char *record; /* of the first epoch; NULL: there is none */
+    const char *record; /* of the first epoch; NULL: nobody has one */
     const char *has;    /* the marks that have it */
     struct client client[WRITERS];
     unsigned least; /* how many worlds there are at least */
@@ -255,7 +255,7 @@ static bool has_promised_later(const struct master *m, const struct rlk_ballot *
     return !forgets_promises && rlk_ballot_compare(&m->promised, ballot) > 0;
 }
 
-/* The message of a writer reaches a master; false: there is none. */
+/* The message of a writer reaches a master; false: no message is left. */
 static bool deliver(struct world *w, const struct space *s, unsigned writer, unsigned place)
 {
     struct writer *p = &w->writer[writer];

@@ -66,8 +66,9 @@ const char *cli_record_sentence(const struct redlock *rl, char *text)
     case REDLOCK_RECORD_OFF:
         return "it is turned off here (--no-record, REDLOCK_RECORD or the file of masters)";
     case REDLOCK_RECORD_NONE:
-        return info.readable ? "there is none yet; the first client that acquires a lock writes "
-                               "it, when it reaches all masters"
+        return info.readable
+                   ? "no master has one yet; the first client that acquires a lock writes "
+                     "it, when it reaches all masters"
                : cli_nodes_up(rl)
                    ? "no master can show one: their policy is off, or they deny us INFO, EVAL or "
                      "the key redlock:masters"

@@ -10,7 +10,7 @@
 #include "cli/session/record.h"
 #include "cli/session/session.h"
 
-/* null when it is none of ours, or nobody knows which. */
+/* null when it is not one of ours, or nobody knows which. */
 static void print_ours(const struct redlock *rl, int node)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
