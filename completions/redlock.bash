@@ -11,6 +11,14 @@ _redlock_options() { # COMMAND
     redlock "$1" --help 2>/dev/null | grep -oE -- '(^|[ (])--[a-z][a-z-]+' | tr -d ' ('
 }
 
+# The words that may follow a command, as in "redlock masters replace": its usage has them.
+_redlock_actions() { # COMMAND
+    redlock "$1" --help 2>/dev/null | awk -v command="$1" '
+        /^$/ { exit }
+        { sub(/^usage:/, "") }
+        $1 == "redlock" && $2 == command && $3 ~ /^[a-z]+$/ { print $3 }'
+}
+
 _redlock() {
     local word=${COMP_WORDS[COMP_CWORD]} i
 
@@ -26,7 +34,10 @@ _redlock() {
     elif [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_redlock_options "${COMP_WORDS[1]}")" -- "$word" | sort -u)
     else
-        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        mapfile -t COMPREPLY < <(
+            [ "$COMP_CWORD" -ne 2 ] || compgen -W "$(_redlock_actions "${COMP_WORDS[1]}")" -- "$word"
+            compgen -f -- "$word"
+        )
     fi
 }
 

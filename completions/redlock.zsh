@@ -15,6 +15,9 @@ _redlock() {
         compadd -- $(redlock ${words[2]} --help 2>/dev/null |
             grep -oE -- '(^|[ (])--[a-z][a-z-]+' | tr -d ' (' | sort -u)
     else
+        (( CURRENT != 3 )) || compadd -- $(redlock ${words[2]} --help 2>/dev/null |
+            awk -v command=${words[2]} '/^$/ { exit } { sub(/^usage:/, "") }
+                $1 == "redlock" && $2 == command && $3 ~ /^[a-z]+$/ { print $3 }')
         _files
     fi
 }

@@ -36,6 +36,14 @@ done
 check "no option of another command" lacks --observe
 offers elect e --obs
 check "an option of elect" [ "$offered" = --observe ]
+offers masters ''
+for action in replace delete; do
+    check "an action of masters: $action" has "$action"
+done
+offers masters replace del
+check "an action comes first" lacks delete
+offers lock ''
+check "lock has no actions" lacks replace
 offers lock k -- --wa
 check "no option of ours behind --" lacks --wait
 offers lock k -- ech
