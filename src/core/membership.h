@@ -1,5 +1,6 @@
 /* membership.h - what a client makes of the records that its masters show: whether they are of the
- * masters that it was given, whose votes count because of them, and what has to be written [S15].
+ * masters that it was given, whose votes count because of them, and what has to be written [S15, M1
+ * to M7].
  *
  * The caller fills in what each master has shown, and asks for a judgement whenever that changes.
  */
@@ -41,7 +42,7 @@ struct rlk_membership {
     uint64_t in_use_us;              /* since when we know that */
 };
 
-/* Why our masters are not those on record. */
+/* [M3] Why our masters are not those on record. */
 enum rlk_misfit {
     RLK_MISFIT_NOT = 0,
     RLK_MISFIT_MAX_TTL, /* another longest ttl */
@@ -50,7 +51,7 @@ enum rlk_misfit {
     RLK_MISFIT_COPY     /* two with one mark: one was made from the other's data */
 };
 
-/* What has to be written. */
+/* [M4, M5, M7] What has to be written. */
 enum rlk_record_task {
     RLK_RECORD_NOTHING = 0,
     RLK_RECORD_FIRST,    /* there is no record */

@@ -154,7 +154,7 @@ bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *q);
 /* Whether the server may evict keys was read again. */
 void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t now_us);
 
-/* [S15] Until when the votes do not count because of the record of the masters; 0: they do. Whether
+/* [M2] Until when the votes do not count because of the record of the masters; 0: they do. Whether
  * a lock that is held has no lease there either. */
 void rlk_quarantine_set_unlisted(struct rlk_quarantine *q, uint64_t until_us, bool extends_nothing);
 

@@ -76,13 +76,13 @@ bool rlk_record_has_newcomers(const struct rlk_record *r);
 /* Where the data with this mark are in the record, or -1: as a master rather than a former one. */
 int rlk_record_find(const struct rlk_record *r, uint64_t mark);
 
-/* Whether the masters with these marks are enough to agree on this record. */
+/* [M1] Whether the masters with these marks are enough to agree on this record. */
 bool rlk_record_is_agreed(const struct rlk_record *r, const uint64_t *marks, unsigned n);
 
 /* Whether enough of its masters may still agree on it, if `lost` of them have lost their data. */
 bool rlk_record_is_alive(const struct rlk_record *r, unsigned lost);
 
-/* Until when the newcomers do not vote: `wait_us` after the time when enough masters had the
+/* [M5] Until when the newcomers do not vote: `wait_us` after the time when enough masters had the
  * record. marks and since_us: n masters that have it, and since when, by our clock. RLK_NEVER: too
  * few have it. */
 uint64_t rlk_record_settles_us(const struct rlk_record *r, const uint64_t *marks,

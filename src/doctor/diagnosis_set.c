@@ -150,7 +150,7 @@ static void judge_policies(const struct redlock_report *r, struct rlk_notes *not
     }
 }
 
-/* A master that cannot show it has a finding of its own. */
+/* [M6] A master that cannot show it has a finding of its own. */
 static void judge_record(const struct rlk_diagnosis_record *r, struct rlk_notes *notes)
 {
     const struct redlock_record_info *info = &r->info;

@@ -1,4 +1,4 @@
-/* change.c - replaces a master: a manager of its own that puts the new one on record [S15]. */
+/* change.c - replaces a master: a manager of its own that puts the new one on record [M7]. */
 #include <redlock/change.h>
 #include <redlock/error.h>
 #include <redlock/manager.h>

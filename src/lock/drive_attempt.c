@@ -316,7 +316,7 @@ static uint64_t pending_nodes(const struct redlock_lock *lock)
     return is_adoption(lock) ? 0 : rlk_keeper_pending(&lock->rl->record);
 }
 
-/* [S15] A vote that came too early would not count. */
+/* [M2] A vote that came too early would not count. */
 static void wait_for_record(const struct redlock_lock *lock, struct rlk_event *ev)
 {
     uint64_t pending = ev->ready & pending_nodes(lock);

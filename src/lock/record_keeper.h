@@ -107,8 +107,8 @@ void rlk_keeper_check(struct rlk_record_keeper *k, uint64_t now_us);
 void rlk_keeper_move(struct rlk_record_keeper *k, unsigned joins, unsigned leaves,
                      void (*judged)(struct rlk_record_keeper *k, uint64_t now_us));
 
-/* A lock is asked for: from now on this manager writes the first record where no master has one.
- * Who only looks at the masters does not, because its max_ttl_ms may be any. */
+/* [M4] A lock is asked for: from now on this manager writes the first record where no master has
+ * one. Who only looks at the masters does not, because its max_ttl_ms may be any. */
 void rlk_keeper_begin(struct rlk_record_keeper *k, uint64_t now_us);
 
 /* [S15] Those whose votes cannot count yet, but may soon: who waits for connections waits for them,

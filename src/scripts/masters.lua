@@ -1,4 +1,4 @@
--- masters.lua - promise a ballot, and accept a record of the masters under it [S15].
+-- masters.lua - promise a ballot, and accept a record of the masters under it [M1].
 --
 -- The value of the key is "number id since", a line end, and the record, if there is one: the ballot
 -- that this server has promised, and since when it has had the record, by its own clock in

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The rules of the protocol: `rules.py ROOT`.
 
-docs/algorithm.md explains the rules S1, H1, W1, O1, L1 ... without gaps. docs/rules.md lists each rule with
+docs/algorithm.md explains the rules S1, H1, W1, O1, L1, M1 ... without gaps. docs/rules.md lists each rule with
 its code and its tests. The functions that it names are in the files that it names, and one of these
 files (or its header) cites the rule. No source cites a rule that does not exist.
 """
@@ -11,7 +11,7 @@ import sys
 
 from tap import Tap
 
-RULE = r'[SHWOL]\d+'
+RULE = r'[SHWOLM]\d+'
 CITED_IN = ('src', 'include', 'tests')
 
 
@@ -34,7 +34,7 @@ def explained(algorithm):
 
 
 def gaps(found):
-    for letter in 'SHWOL':
+    for letter in 'SHWOLM':
         numbers = [int(rule[1:]) for rule in found if rule[0] == letter]
         if numbers != list(range(1, len(numbers) + 1)) or not numbers:
             yield f'{letter}: {numbers}'
@@ -98,7 +98,7 @@ def with_header(root, name):
 
 def fires(tap):
     page = '## S1 Quorum\n\n- *code*: `core/a.c` (`count`).\n- *tests*: `x`.\n'
-    tap.fires('a rule that is missing', gaps(['S1', 'S3', 'H1', 'W1', 'O1', 'L1']), 'S: [1, 3]')
+    tap.fires('a rule that is missing', gaps(['S1', 'S3', 'H1', 'W1', 'O1', 'L1', 'M1']), 'S: [1, 3]')
     tap.fires('a rule that is not listed', different(['S1', 'S2'], page), 'S2 is not in docs/rules.md')
     tap.fires('a rule that is not explained', different([], page), 'S1 is not in docs/algorithm.md')
     tap.fires('a rule without tests', wrong_code('## S1 x\n\n- *code*: `a.c`.\n', lambda _: '[S1]'),
