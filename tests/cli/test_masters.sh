@@ -186,6 +186,32 @@ run "$REDLOCK" lock k -- true
 status_is 78 "and those with the former list get 78"
 export REDLOCK_NODES="$all"
 
+# --- replacing ---
+
+run "$REDLOCK" masters replace
+status_is 64 "replace needs two operands"
+says "replace needs two URIs" "it says so"
+run "$REDLOCK" masters replace 1
+status_is 64 "one is not enough"
+run "$REDLOCK" masters replace 1 "$(uri 4)" 5
+status_is 64 "and three are too many"
+run "$REDLOCK" masters replace 9 "unix://$work/none.sock"
+status_is 64 "replace needs a master of the list"
+says "'9' is not one of the 5 masters in the list" "it says so, and how many there are"
+run "$REDLOCK" masters replace 1 "unix://$REDLOCK_SANDBOX/2.sock"
+status_is 64 "a master of the list cannot take the place of another"
+says "are the same" "it says which are the same"
+run "$REDLOCK" masters replace 1 nonsense
+status_is 64 "NEW is a URI"
+run "$REDLOCK" masters --no-wait
+status_is 64 "--no-wait is for replace alone"
+run "$REDLOCK" masters replace --json 1 "unix://$work/none.sock"
+status_is 64 "replace prints no JSON"
+run "$REDLOCK" masters replace 1 "unix://$work/none.sock"
+status_is 78 "with another list than on record nothing is replaced"
+says "could not take the place of 1: 3 masters are on record" "it says why"
+check "it asks for no second try" missing "Run this again" "$work/err"
+
 # --- nobody can be reached ---
 
 run "$REDLOCK" masters --nodes "unix://$work/none.sock"

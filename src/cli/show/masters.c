@@ -1,4 +1,5 @@
-/* masters.c - redlock masters: shows which masters are on record, or deletes the record.
+/* masters.c - redlock masters: shows which masters are on record, replaces one, or deletes the
+ * record.
  *
  * To show it, nothing is sent: the manager reads the record when it connects, and it writes a
  * record again where it is missing, as every client does.
@@ -32,7 +33,7 @@ static const char help[] =
     "A client whose masters or --max-ttl are not those on record acquires nothing.\n"
     "\n"
     "replace puts the server with the URI NEW on record in the place of OLD, a master of the list\n"
-    "(its URI, or its number there), while clients run: they connect to it by themselves, and\n"
+    "(its URI, or its number there), while clients run: they connect to NEW by themselves, and\n"
     "their locks stay. NEW must have no data of another master. OLD may be down. NEW votes when\n"
     "--max-ttl and some seconds are over; until then redlock waits, and so does the next change.\n"
     "When it is killed, run it again: it goes on where it was.\n"
@@ -54,11 +55,10 @@ static const char help_end[] =
     "  redlock masters replace redis://c.example redis://d.example\n"
     "  redlock masters delete\n"
     "\n"
-    "exit status: 0 agreed on and on all masters, replaced, or deleted on all of them, 1 there "
-    "is\n"
-    "no record, or it is not on all masters, 78 our masters or --max-ttl are not those on record,\n"
-    "69 no master can be reached, too few agreed in time, or some may still have the record,\n"
-    "64 wrong usage, 70 internal error\n";
+    "exit status: 0 agreed on and on all masters, replaced, or deleted on all of them, 1 there\n"
+    "is no record, or it is not on all masters, 78 our masters or --max-ttl are not those on\n"
+    "record, 69 no master can be reached, too few agreed in time, or some may still have the\n"
+    "record, 64 wrong usage, 70 internal error\n";
 
 struct masters {
     bool json, yes;
@@ -229,19 +229,32 @@ static int run_masters(void *arg, struct cli_session *session, struct cli_signal
     return m->deletes ? delete_record(m) : show_record(m);
 }
 
-static int read_masters(struct cli_args *args, int argc, char **argv)
+static int read_action(struct masters *m, int argc, char **argv)
 {
-    struct masters *m = args->arg;
+    const char *action = optind < argc ? argv[optind] : "";
 
-    if (optind < argc && strcmp(argv[optind], "delete") == 0) {
+    if (strcmp(action, "delete") == 0) {
         m->deletes = true;
         optind++;
-    }
-    if (optind + 2 < argc && strcmp(argv[optind], "replace") == 0) {
+    } else if (strcmp(action, "replace") == 0) {
+        if (argc - optind < 3) {
+            return cli_say_usage("masters", "replace needs two URIs: OLD and NEW");
+        }
         m->replaces = true;
         m->replacement.leaves = argv[optind + 1];
         m->replacement.joins = argv[optind + 2];
         optind += 3;
+    }
+    return CLI_GO_ON;
+}
+
+static int read_masters(struct cli_args *args, int argc, char **argv)
+{
+    struct masters *m = args->arg;
+    int code = read_action(m, argc, argv);
+
+    if (code != CLI_GO_ON) {
+        return code;
     }
     if ((m->replacement.no_wait || m->replacement.timeout_ms) && !m->replaces) {
         return cli_say_usage("masters", "--no-wait and --timeout are for redlock masters replace");

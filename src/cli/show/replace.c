@@ -136,6 +136,8 @@ static void on_changed(int status, const char *error, void *arg)
     } else {
         cli_say("%s could not take the place of %s: %s", r->wanted->joins, r->wanted->leaves,
                 error[0] ? error : redlock_strerror(status));
+    }
+    if (status == REDLOCK_ENOQUORUM) {
         cli_say_more("The change may be half done, which harms nothing: clients go on with it. Run "
                      "this again when a majority of the masters can be reached.");
     }
