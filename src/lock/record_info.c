@@ -56,6 +56,7 @@ const char *rlk_keeper_explain(struct rlk_record_keeper *k)
 {
     const struct rlk_record *r = k->verdict.record;
     const struct rlk_uri *uri = k->nodes ? k->nodes[k->verdict.node].uri : NULL;
+    unsigned listed = k->membership.n - (k->membership.joins >= 0); /* without one that joins */
 
     switch (k->verdict.misfit) {
     case RLK_MISFIT_NOT:
@@ -67,7 +68,7 @@ const char *rlk_keeper_explain(struct rlk_record_keeper *k)
     case RLK_MISFIT_NUMBER:
         snprintf(k->error, sizeof(k->error), "%u %s on record, and %u %s listed here",
                  rlk_record_size(r), rlk_record_size(r) == 1 ? "master is" : "masters are",
-                 k->membership.n, k->membership.n == 1 ? "is" : "are");
+                 listed, listed == 1 ? "is" : "are");
         break;
     case RLK_MISFIT_MASTER:
         snprintf(k->error, sizeof(k->error), "the server at %s is not on record", uri->name);
