@@ -67,8 +67,8 @@ const char *rlk_keeper_explain(struct rlk_record_keeper *k)
         break;
     case RLK_MISFIT_NUMBER:
         snprintf(k->error, sizeof(k->error), "%u %s on record, and %u %s listed here",
-                 rlk_record_size(r), rlk_record_size(r) == 1 ? "master is" : "masters are",
-                 listed, listed == 1 ? "is" : "are");
+                 rlk_record_size(r), rlk_record_size(r) == 1 ? "master is" : "masters are", listed,
+                 listed == 1 ? "is" : "are");
         break;
     case RLK_MISFIT_MASTER:
         snprintf(k->error, sizeof(k->error), "the server at %s is not on record", uri->name);

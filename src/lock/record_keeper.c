@@ -326,6 +326,10 @@ static bool take_value(struct rlk_record_keeper *k, unsigned node, const char *v
     if (!rlk_record_read_kept(value, &promised, &since_us, &text)) {
         text = "";
     }
+    if (rlk_record_is_of_later_form(text)) { /* we cannot read it, nor may we replace it */
+        k->denied |= rlk_mask_bit(node);
+        text = "";
+    }
     if (*text && !find_record(k, text, now_us, &record)) {
         note_unkept(k, node);
         return true;

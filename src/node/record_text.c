@@ -120,6 +120,13 @@ bool rlk_record_read(const char *text, struct rlk_record *ret_record)
     return r.at && *r.at == '\0' && rlk_record_size(ret_record) > 0;
 }
 
+bool rlk_record_is_of_later_form(const char *text)
+{
+    struct reader r = {text};
+
+    return take_number(&r, ' ', UINT32_MAX) > VERSION;
+}
+
 bool rlk_record_read_kept(const char *text, struct rlk_ballot *ret_promised, uint64_t *ret_since_us,
                           const char **ret_record)
 {

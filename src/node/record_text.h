@@ -17,6 +17,9 @@
  * addresses are borrowed from it. */
 bool rlk_record_read(const char *text, struct rlk_record *ret_record);
 
+/* Whether it is of a later form: a later version of the library wrote it. */
+bool rlk_record_is_of_later_form(const char *text);
+
 void rlk_record_write(const struct rlk_record *r, struct rlk_text *out);
 
 /* What a master keeps: its promise and since when it has the record, by its own clock in

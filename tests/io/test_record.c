@@ -921,3 +921,22 @@ TEST(a_forked_child_is_refused)
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 3);
 }
+
+/* What a later version has written is left alone, and we go on as without a record. */
+TEST(a_record_of_a_later_form_is_left_alone)
+{
+    static const char later[] = "7 00000000000000aa 5\n2 other";
+    size_t i;
+
+    set_up(MASTERS);
+    for (i = 0; i < MASTERS; i++) {
+        model_set(model_of(i), KEY, later, 0);
+    }
+    farm_open(&f);
+    must_acquire(f.rl);
+    pass_ms(PAUSES_MS);
+    state_must_be(f.rl, REDLOCK_RECORD_NONE);
+    for (i = 0; i < MASTERS; i++) {
+        ck_assert_str_eq(model_get(model_of(i), KEY), later);
+    }
+}

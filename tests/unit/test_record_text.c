@@ -235,3 +235,14 @@ TEST_ROWS(no_promise, kept)
     ck_assert_ptr_null(record);
     free(copy);
 }
+
+/* It is left to those that can read it. */
+TEST(a_later_form_is_known_by_its_number)
+{
+    ck_assert(rlk_record_is_of_later_form("2 anything else"));
+    ck_assert(rlk_record_is_of_later_form("10 "));
+    ck_assert(!rlk_record_is_of_later_form("1 5 00000000000000aa 1 10000\n"));
+    ck_assert(!rlk_record_is_of_later_form("2"));
+    ck_assert(!rlk_record_is_of_later_form("x 2 "));
+    ck_assert(!rlk_record_is_of_later_form(""));
+}
