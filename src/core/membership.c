@@ -216,7 +216,7 @@ static const struct rlk_record *latest_shown(const struct rlk_membership *m)
 
 /* ---- is it about our masters? ---- */
 
-/* It was a master, until another server took its place. */
+/* It was a master, until another server took its place; it may have lost its data since. */
 static bool is_former(const struct rlk_record *r, const struct rlk_shown *s)
 {
     unsigned i;
@@ -225,7 +225,7 @@ static bool is_former(const struct rlk_record *r, const struct rlk_shown *s)
         const struct rlk_record_master *on_record = &r->master[i];
 
         if (!rlk_record_is_master(on_record) && !on_record->lost &&
-            (s->mark != 0 ? on_record->mark == s->mark : is_address(on_record, s))) {
+            (on_record->mark == s->mark || is_address(on_record, s))) {
             return true;
         }
     }

@@ -1036,6 +1036,16 @@ TEST(a_former_master_that_is_down_is_known_by_its_address)
     must_move(2, 'd');
 }
 
+/* A machine that failed is replaced, and comes back empty. */
+TEST(a_former_master_that_lost_its_data_is_known_by_its_address)
+{
+    begin("abc");
+    show_all("ab", keep(2, 2, "a1 b1 c1:2 d2"));
+    show(2, 'z', NULL);
+    must_move(2, 'd');
+    votes_must_be("++-");
+}
+
 /* A lost mark is no former master: nobody took its place. */
 TEST(nobody_follows_data_that_were_lost)
 {
