@@ -486,13 +486,15 @@ static bool is_settled(const struct rlk_membership *m, const struct rlk_record *
     return !rlk_record_has_newcomers(r) || (r == m->in_use && now_us >= settles_us(m, r));
 }
 
-/* [M7] The change before must be over: no client relies on the masters before it any more. */
+/* [M7] The change before must be over: no client relies on the masters before it any more. What
+ * joins may be one of the masters already, without its data. */
 static bool is_move_due(const struct rlk_membership *m, uint64_t now_us)
 {
     const struct rlk_record *r = m->in_use;
 
     return m->joins >= 0 && m->shown[m->joins].readable && is_settled(m, r, now_us) &&
            rlk_record_find(r, m->shown[m->joins].mark) < 0 &&
+           rlk_membership_find(m, r, (unsigned)m->joins) < 0 &&
            rlk_membership_find(m, r, (unsigned)m->leaves) >= 0;
 }
 

@@ -1112,6 +1112,16 @@ TEST(a_change_waits_for_the_one_before_it)
 }
 
 /* A majority of the old masters and one of the new ones: here c may be down, but not b as well. */
+/* Else one server would have two places on record. */
+TEST(a_master_that_lost_its_data_does_not_join_once_more)
+{
+    begin_change("abcd", 0);
+    show_all("ab", keep(2, 2, "a1 b1 c1:2 d2"));
+    show(3, 'D', NULL);
+    now_us += WAIT_US;
+    task_must_be(RLK_RECORD_NOTHING);
+}
+
 TEST(a_change_needs_a_majority_of_the_old_and_of_the_new)
 {
     begin_change("abcd", 2);
