@@ -229,6 +229,9 @@ void check_masters_accepted(struct world *w, const struct on_record *there);
 void check_masters_fit(struct world *w, unsigned client, unsigned worker);
 void check_masters_vote(struct world *w, unsigned client, unsigned node);
 
+/* The addresses of the masters, by the latest record on any server. */
+uint64_t check_masters_on_record(const struct world *w);
+
 /* An event has come. */
 void check_work(struct world *w);
 

@@ -89,13 +89,16 @@ static unsigned count_masters(const struct list_read *l)
     return n;
 }
 
-/* It says what this client was given. */
+/* It says what this client was given. Where masters are replaced every list leads to it. */
 static bool is_of(const struct world *w, const struct list_read *l, unsigned client)
 {
     const struct client *c = &w->clients[client];
     uint64_t listed = 0, given = 0;
     unsigned i;
 
+    if (w->o.operators) {
+        return true;
+    }
     for (i = 0; i < l->n; i++) {
         listed |= l->of[i].until == 0 ? rlk_mask_bit(l->of[i].address) : 0;
     }
@@ -104,6 +107,21 @@ static bool is_of(const struct world *w, const struct list_read *l, unsigned cli
     }
     return listed == given && count_masters(l) == c->nodes &&
            l->max_ttl_ms == world_max_ttl_ms(w, client);
+}
+
+/* It has a master that the record does not know: where masters are replaced, one that it has
+ * forgotten. */
+static bool knows_not(const struct list_read *l, const struct client *c)
+{
+    uint64_t known = 0;
+    unsigned i;
+
+    for (i = 0; i < l->n; i++) {
+        known |= rlk_mask_bit(l->of[i].address);
+    }
+    for (i = 0; i < c->nodes && known & rlk_mask_bit(c->list[i]); i++) {
+    }
+    return i < c->nodes;
 }
 
 /* ---- what a client is shown ---- */
@@ -128,6 +146,30 @@ static unsigned shown_by(const struct client *c, size_t record, const struct lis
     return n;
 }
 
+/* [M1] And by those of the epoch before: here none of them counts whose data are gone. */
+static bool is_shown_by_former(const struct client *c, size_t record, const struct list_read *l)
+{
+    unsigned node, i, n = 0, all = 0;
+
+    for (i = 0; i < l->n; i++) {
+        all += l->of[i].from < l->epoch && (l->of[i].until == 0 || l->of[i].until == l->epoch);
+    }
+    for (node = 0; node < c->nodes; node++) {
+        const struct listed *m = find(l, c->peers[node].mark);
+
+        n += c->peers[node].masters.record == record && m && m->from < l->epoch &&
+             (m->until == 0 || m->until == l->epoch);
+    }
+    return all == 0 || n > all / 2;
+}
+
+static bool is_agreed(const struct world *w, const struct client *c, size_t record,
+                      const struct list_read *l)
+{
+    return shown_by(c, record, l) > count_masters(l) / 2 &&
+           (!w->o.operators || is_shown_by_former(c, record, l));
+}
+
 void check_masters_shown(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     struct client *c = &w->clients[client];
@@ -143,10 +185,9 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
         return;
     }
     read_list(w, m->masters.record, &l);
-    if (!is_of(w, &l, client)) {
-        c->saw_other = true;
-    } else if (shown_by(c, m->masters.record, &l) > c->nodes / 2 &&
-               is_later(&m->masters, &c->agreed)) {
+    c->saw_other |= !is_of(w, &l, client) || (w->o.operators && knows_not(&l, c));
+    if (is_of(w, &l, client) && is_agreed(w, c, m->masters.record, &l) &&
+        is_later(&m->masters, &c->agreed)) {
         c->agreed = m->masters;
     }
 }
@@ -344,6 +385,25 @@ void check_masters_vote(struct world *w, unsigned client, unsigned node)
         check_on_record(w, client, node);
         check_waited_for_all(w, client, node);
     }
+}
+
+/* ---- who has followed ---- */
+
+uint64_t check_masters_on_record(const struct world *w)
+{
+    const struct on_record none = {0}, *last = &none;
+    struct list_read l;
+    uint64_t listed = 0;
+    unsigned i;
+
+    for (i = 0; i < w->o.servers; i++) {
+        last = is_later(&w->servers[i].masters, last) ? &w->servers[i].masters : last;
+    }
+    read_list(w, last->record, &l);
+    for (i = 0; i < l.n; i++) {
+        listed |= l.of[i].until == 0 ? rlk_mask_bit(l.of[i].address) : 0;
+    }
+    return listed;
 }
 
 /* ---- what the servers accept ---- */

@@ -406,7 +406,8 @@ void fault_call(struct world *w, unsigned key)
 
 bool fault_is_spare(const struct world *w, unsigned server)
 {
-    return w->o.kinds >> FAULT_RENAME & 1 && server >= w->o.nodes;
+    return server >= w->o.nodes &&
+           (w->o.kinds >> FAULT_RENAME & 1 || (w->o.operators && !w->o.spares_old));
 }
 
 /* The next one that nobody finds under any name; NONE: all are in use. */

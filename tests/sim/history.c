@@ -12,6 +12,7 @@
 #include "sim/masters.h"
 #include "sim/memory.h"
 #include "sim/net.h"
+#include "sim/operator.h"
 #include "sim/process.h"
 #include "sim/server.h"
 #include "sim/trace.h"
@@ -149,6 +150,7 @@ static void start(struct world *w)
     if (w->o.recorded) {
         masters_old(w, WORLD_LONG_AGO_US);
     }
+    operator_start_all(w);
     for (i = 0; i < w->o.clients; i++) {
         start_client(w, i);
     }
@@ -181,6 +183,7 @@ static unsigned client_of(const struct world *w, const struct scheduled_event *e
     case EVENT_PROMOTED:
     case EVENT_REVIVED:
     case EVENT_HEIR:
+    case EVENT_OPERATOR:
     case EVENT_HEAL:
     case EVENT_END:
         break;
@@ -208,6 +211,7 @@ static void heal(struct world *w)
     if (!w->healed) {
         check_effort(w);
         check_vacancies(w);
+        operator_heal(w);
         fault_heal(w);
         schedule_push(&w->schedule, w->now_us + check_live_bound_us(w), EVENT_END, 0, 0, 0);
     }
@@ -273,6 +277,9 @@ static void dispatch(struct world *w, const struct scheduled_event *ev)
     case EVENT_HEIR:
         heir_on_event(w, ev->target, ev->worker, ev->stamp);
         break;
+    case EVENT_OPERATOR:
+        operator_on_event(w, ev->target, ev->worker, ev->stamp);
+        break;
     case EVENT_HEAL:
         heal(w);
         break;
@@ -321,6 +328,7 @@ static void end(struct world *w)
         process_end(w, i);
     }
     heir_end_all(w);
+    operator_end_all(w);
 }
 
 void history_run(struct world *w, uint64_t seed, enum assumption broken, bool tracing)

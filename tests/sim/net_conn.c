@@ -10,6 +10,7 @@
 #include "net/uri.h"
 #include "sim/command.h"
 #include "sim/net.h"
+#include "sim/operator.h"
 #include "sim/process.h"
 #include "sim/reply.h"
 #include "sim/watch.h"
@@ -80,10 +81,13 @@ static void dial(struct rlk_dial *d, bool watch)
 /* The last part of an address is its number (process.c). */
 void rlk_dial_start(struct rlk_dial *d, const struct rlk_uri *uri)
 {
-    const struct world *w = process_world();
+    struct world *w = process_world();
+    const struct client *c = &w->clients[w->running];
     unsigned address = (unsigned)atoi(strrchr(uri->host, '.') + 1);
 
-    for (d->won = 0; w->clients[w->running].list[d->won] != address; d->won++) {
+    d->won = RLK_CONTAINER(d, struct rlk_node, link.dial)->index;
+    if (c->list[d->won] != address) {
+        operator_moved(w, w->running, d->won, address);
     }
     dial(d, false);
 }

@@ -18,6 +18,7 @@
 #define SIM_FEW_CLIENTS 5 /* in histories that are not about a crowd */
 #define SIM_WORKERS 6
 #define SIM_HEIRS 6 /* of processes that died, at one time */
+#define SIM_OPERATORS 2
 #define SIM_KEYS 3
 #define SIM_STORED (2 * SIM_KEYS) /* behind the keys: those of the bids in elections for them */
 #define SIM_SHORT_LIST 16         /* a waiting list is often so short that it can be full */
@@ -172,6 +173,8 @@ struct options {
     enum other_list other_list;
     uint64_t others;    /* clients with that list, as bits */
     unsigned common;    /* how many of the nodes they have, too */
+    unsigned operators; /* who replace masters by servers that no list has */
+    bool spares_old;    /* which have run for long; otherwise they are empty */
     uint64_t no_record; /* clients with options.record = 0, as bits */
     bool forgetful;     /* servers lose data: only the promises of S7 are checked */
     bool calm;          /* one after the other, and no two clients want one lock: none is lost */

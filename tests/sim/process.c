@@ -12,6 +12,7 @@
 #include "sim/draw.h"
 #include "sim/fault.h"
 #include "sim/heir.h"
+#include "sim/operator.h"
 #include "sim/trace.h"
 #include "sim/watch.h"
 #include "sim/wire.h"
@@ -81,32 +82,39 @@ static void forget_nodes(struct client *c)
     }
 }
 
-static int make(struct world *w, struct client *c)
+void process_options(struct world *w, struct client *c, const char *uris[SIM_NODES],
+                     struct redlock_options *o)
 {
     static const char *const addresses[SIM_NODES] = {
         "redis://10.0.0.0", "redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3",
         "redis://10.0.0.4", "redis://10.0.0.5", "redis://10.0.0.6"};
-    const char *uris[SIM_NODES];
-    struct redlock_options o;
     unsigned node;
 
     for (node = 0; node < c->nodes; node++) {
         uris[node] = addresses[c->list[node]];
     }
-    redlock_options_init(&o);
-    o.nodes = uris;
-    o.n_nodes = c->nodes;
-    o.node_timeout_ms = (uint32_t)(w->o.timeout_us / 1000);
-    o.connect_timeout_ms = (uint32_t)(w->o.connect_us / 1000);
-    o.max_ttl_ms = world_max_ttl_ms(w, c->index);
-    o.record = (w->o.no_record & rlk_mask_bit(c->index)) == 0;
-    o.drift_ppm = w->o.drift_ppm;
-    o.quarantine = policy_of(&w->o);
-    o.inspection_ms = (uint32_t)(w->o.health_us / 1000);
-    o.subscribe = (w->o.polls & rlk_mask_bit(c->index)) == 0;
-    o.audit_entries = w->o.audit;
-    o.trace_cb = w->tracing ? trace_event : NULL;
-    o.trace_arg = c;
+    redlock_options_init(o);
+    o->nodes = uris;
+    o->n_nodes = c->nodes;
+    o->node_timeout_ms = (uint32_t)(w->o.timeout_us / 1000);
+    o->connect_timeout_ms = (uint32_t)(w->o.connect_us / 1000);
+    o->max_ttl_ms = world_max_ttl_ms(w, c->index);
+    o->record = (w->o.no_record & rlk_mask_bit(c->index)) == 0;
+    o->drift_ppm = w->o.drift_ppm;
+    o->quarantine = policy_of(&w->o);
+    o->inspection_ms = (uint32_t)(w->o.health_us / 1000);
+    o->subscribe = (w->o.polls & rlk_mask_bit(c->index)) == 0;
+    o->audit_entries = w->o.audit;
+    o->trace_cb = w->tracing ? trace_event : NULL;
+    o->trace_arg = c;
+}
+
+static int make(struct world *w, struct client *c)
+{
+    const char *uris[SIM_NODES];
+    struct redlock_options o;
+
+    process_options(w, c, uris, &o);
     return redlock_new((struct event_base *)c, &o, &c->rl);
 }
 
@@ -129,9 +137,10 @@ void process_start(struct world *w, unsigned client)
     c->noticed_suspension = c->closing = c->saw_other = false;
     c->agreed = (struct on_record){0};
     c->life++;
+    operator_list(w, client);
     forget_nodes(c);
     process_enter(w, client);
-    status = make(w, c);
+    status = operator_is_one(w, client) ? operator_make(w, client) : make(w, c);
     if (status) {
         check_violated(w, "reported", "c%u cannot be started: %d", client, status);
     } else if (w->o.watches) {
@@ -187,7 +196,9 @@ void process_ended(struct world *w, unsigned client)
     }
     check_witness_lost(w, client);
     check_died(w, client);
-    if (heir_is_one(w, client)) {
+    if (operator_is_one(w, client)) {
+        operator_ended(w, client);
+    } else if (heir_is_one(w, client)) {
         heir_ended(w, client);
     } else {
         fault_revive_later(w, client);

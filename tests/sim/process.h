@@ -9,6 +9,10 @@
 void process_start(struct world *w, unsigned client);
 void process_end(struct world *w, unsigned client);
 
+/* What a manager of it is made with. uris: room for the addresses. */
+void process_options(struct world *w, struct client *c, const char *uris[SIM_NODES],
+                     struct redlock_options *o);
+
 /* The process is gone, either way. */
 void process_ended(struct world *w, unsigned client);
 

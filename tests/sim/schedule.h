@@ -29,6 +29,7 @@ enum event_kind {
     EVENT_PROMOTED,    /* a server: server */
     EVENT_REVIVED,     /* a client: client */
     EVENT_HEIR,        /* heir or key, step, stamp */
+    EVENT_OPERATOR,    /* operator, step, stamp */
     EVENT_HEAL,        /* the faults end */
     EVENT_END          /* the history ends */
 };

@@ -12,6 +12,7 @@
  *     server.c     a model of a master; facts.c what a master reports about itself
  *     user.c       the users of the locks, who make the public calls; candidate.c: of elections
  *     heir.c       what is left of a process that died, and who releases its locks
+ *     operator.c   who replace masters while clients run
  *     fault.c      what goes wrong
  *     watch*.c     what the library does, seen from outside
  *     check_*.c    what must hold
@@ -533,6 +534,18 @@ struct heir {
     unsigned stamps[SIM_NODES];  /* of the servers that ran when it began; NONE: it did not */
 };
 
+/* Who replaces a master by a spare server. operator.c */
+struct operator
+{
+    struct redlock_change *change; /* NULL: none, or its memory has been freed */
+    void (*closed)(void *arg);     /* of the change, when its manager is closed */
+    void *closed_arg;
+    unsigned stamp;           /* counts its lives */
+    bool wishes;              /* it knows what it wants */
+    unsigned list[SIM_NODES]; /* the masters, as it has them */
+    unsigned leaves, joins;   /* the place of one of them, and an address */
+};
+
 struct world {
     struct options o;
     struct rlk_prng prng;
@@ -573,11 +586,14 @@ struct world {
     struct broken_lock broken[BROKEN_LOCKS];
     unsigned n_broken;
     struct heir heirs[SIM_HEIRS];
-    uint64_t freed_us[SIM_KEYS]; /* true time: an heir has begun a release that succeeded */
-    uint64_t taken_us[SIM_KEYS]; /* true time: a lock of the key was handed out last */
-    unsigned deaths;             /* of clients that had a lock, or waited for one */
-    unsigned ghosts;             /* candidates that died while they waited */
-    bool moved;                  /* a clock was set forward, or is outside of the bounds */
+    struct operator operators[SIM_OPERATORS];
+    unsigned moved_list[SIM_NODES]; /* the addresses of the masters after the changes that were
+                                       reported */
+    uint64_t freed_us[SIM_KEYS];    /* true time: an heir has begun a release that succeeded */
+    uint64_t taken_us[SIM_KEYS];    /* true time: a lock of the key was handed out last */
+    unsigned deaths;                /* of clients that had a lock, or waited for one */
+    unsigned ghosts;                /* candidates that died while they waited */
+    bool moved;                     /* a clock was set forward, or is outside of the bounds */
     bool harmed;                 /* a server has forgotten something, or a clock was set forward */
     uint64_t fences[SIM_STORED]; /* the largest that was reported to any user */
     unsigned fenced, confirms, quarantined; /* for the figures, too */

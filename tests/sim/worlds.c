@@ -1,7 +1,7 @@
 /* worlds.c - masters that refuse INFO or CLIENT; many requests of one manager for one key, also
  * behind one that nobody can grant; locks that are left to their time, and adopted; locks that are
  * broken, or handed over; heirs of processes that died; candidates that are called upon to lead;
- * audit streams.
+ * audit streams; masters that are replaced.
  *
  * Only hand-overs are also in a history about a crowd. */
 #include "sim/worlds.h"
@@ -23,6 +23,7 @@
 #define STREAM_RECORD 24001
 #define STREAM_LISTS 24002
 #define STREAM_NAMES 24003
+#define STREAM_MOVES 24005
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -325,6 +326,53 @@ static void draw_names(struct options *o)
     o->servers = o->nodes + (unsigned)draw_between(&p, 1, (o->nodes - 1) / 2);
 }
 
+/* Operators replace masters by spare servers while clients run. A change takes as long as a lock
+ * may last, and 5 s; clients cannot reach some masters for as long. Of two masters both would have
+ * to show the record, also the one that is replaced. */
+static void draw_moves(struct options *o)
+{
+    const uint64_t always = (uint64_t)1 << FAULT_PARTITION | (uint64_t)1 << FAULT_CRASH;
+    const uint64_t some = (uint64_t)1 << FAULT_STOP | (uint64_t)1 << FAULT_RESTART |
+                          (uint64_t)1 << FAULT_BREAK | (uint64_t)1 << FAULT_ONE_WAY |
+                          (uint64_t)1 << FAULT_SLOW | (uint64_t)1 << FAULT_PAUSE |
+                          (uint64_t)1 << FAULT_SUSPEND | (uint64_t)1 << FAULT_RATE;
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_MOVES);
+    if (is_about_something_else(o) || o->forgetful || o->hopeless || o->heirs || o->leave_ppm ||
+        o->break_ppm || o->audit || o->no_info || o->other_list || o->nodes < 3 || o->nodes > 5 ||
+        o->policy != RLK_QUARANTINE_STRICT || o->duplicate < SIM_NODES || o->replica < SIM_NODES ||
+        !draw_chance(&p, 60000)) {
+        return;
+    }
+    o->operators = draw_chance(&p, 600000) ? 1 : 2;
+    o->nodes = draw_chance(&p, 700000) ? 3 : o->nodes;
+    o->servers = o->nodes + (unsigned)draw_between(&p, 1, 2);
+    o->spares_old = draw_chance(&p, 600000);
+    o->recorded = draw_chance(&p, 800000);
+    o->dead = SIM_NODES;
+    o->durable = o->young = o->exposed = o->no_wall = o->calm = false;
+    o->clients = (unsigned)draw_between(&p, 2, 3);
+    o->workers = o->keys = 1;
+    o->kinds = always | (rlk_prng_next(&p) & some);
+    o->kinds |= (uint64_t)draw_chance(&p, 200000) << FAULT_FORGET;
+    o->skew_us = options_max_ttl_us(o) / 20;
+    o->stall_ppm = 0;
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(&p, 300, 3000);
+    o->delay_us = draw_between(&p, 50, 2000);
+    o->jitter_us = o->delay_us / 4;
+    o->turn_us = draw_upto(&p, 300);
+    o->timeout_us = o->connect_us = 200000;
+    o->retry_max_us = 100000;
+    o->hold_us = draw_scale(&p, options_max_ttl_us(o) / 2, 8 * options_max_ttl_us(o));
+    o->think_us = options_max_ttl_us(o) / 2;
+    o->health_us = draw_between(&p, 100000, 3000000);
+    o->until_us = 36000000;
+    o->longest_us = 12000000;
+    o->gap_us = draw_between(&p, 500000, 6000000);
+    o->polls |= rlk_mask_all(SIM_OPERATORS) << o->clients; /* an operator waits for nothing */
+}
+
 /* Also in crowds and elections: always where it is known how soon somebody has the lock. Before the
  * first record is known to all, that takes longer. */
 static void draw_record(struct options *o)
@@ -351,6 +399,7 @@ void worlds_draw(struct options *o)
     o->servers = o->nodes;
     draw_lists(o);
     draw_names(o);
+    draw_moves(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
@@ -404,6 +453,12 @@ void worlds_print(const struct options *o, FILE *f)
         fprintf(f, "%s release the locks of processes that died%s\n",
                 o->heirs == HEIRS_SUPERVISORS ? "supervisors" : "companions",
                 o->heirs_healthy ? "; nothing else fails" : "");
+    }
+    if (o->operators) {
+        fprintf(f, "%u operator%s masters by %u spare server%s, which %s\n", o->operators,
+                o->operators > 1 ? "s replace" : " replaces", o->servers - o->nodes,
+                o->servers - o->nodes > 1 ? "s" : "",
+                o->spares_old ? "have run for long" : "are empty");
     }
     if (o->call_ppm) {
         fprintf(f, "somebody calls upon a candidate in %.1f %% of the cases\n", o->call_ppm / 1e4);

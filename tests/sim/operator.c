@@ -1,0 +1,314 @@
+/* operator.c - the life of an operator: it wants a spare server in the place of a master, changes
+ * that, and dies at any time or is done; then it is started again.
+ *
+ * The change makes its manager itself, and closes it. The linker puts functions in between
+ * (-Wl,--wrap, meson.build), so that the model knows that manager as it knows those of clients. */
+#include "sim/operator.h"
+
+#include <redlock/change.h>
+#include <redlock/error.h>
+#include <redlock/manager.h>
+
+#include "base/alloc.h"
+#include "base/mask.h"
+#include "lock/manager.h"
+#include "sim/check.h"
+#include "sim/draw.h"
+#include "sim/fault.h"
+#include "sim/process.h"
+#include "sim/server.h"
+#include "sim/trace.h"
+
+__typeof__(rlk_manager_open) __real_rlk_manager_open, __wrap_rlk_manager_open;
+__typeof__(redlock_close) __real_redlock_close, __wrap_redlock_close;
+
+enum operator_step {
+    OPERATOR_STARTS = 0,
+    OPERATOR_DIES
+};
+
+static struct operator* operator_of(struct world *w, unsigned client)
+{
+    return &w->operators[client - w->o.clients];
+}
+
+static void plan(struct world *w, const struct operator* o, uint64_t us, enum operator_step step)
+{
+    schedule_push(&w->schedule, w->now_us + us, EVENT_OPERATOR, (unsigned)(o - w->operators), step,
+                  o->stamp);
+}
+
+bool operator_is_one(const struct world *w, unsigned client)
+{
+    return w->o.operators > 0 && client >= w->o.clients;
+}
+
+/* ---- what it wants ---- */
+
+static bool has(const unsigned *list, unsigned n, unsigned address)
+{
+    unsigned i;
+
+    for (i = 0; i < n && list[i] != address; i++) {
+    }
+    return i < n;
+}
+
+/* The first list, or that of after the changes that have become known. */
+static void draw_list(struct world *w, unsigned *list)
+{
+    bool first = draw_chance(&w->prng, 500000);
+    unsigned i;
+
+    for (i = 0; i < w->o.nodes; i++) {
+        list[i] = first ? i : w->moved_list[i];
+    }
+}
+
+/* Any of the masters and any of the spares: two operators may want the same one, or the other one
+ * in the same place. False: there is none left. */
+static bool draw_wish(struct world *w, struct operator* o)
+{
+    unsigned spares = w->o.servers - w->o.nodes;
+
+    draw_list(w, o->list);
+    o->leaves = (unsigned)draw_upto(&w->prng, w->o.nodes - 1);
+    o->joins = w->o.nodes + (unsigned)draw_upto(&w->prng, spares - 1);
+    o->wishes = !has(o->list, w->o.nodes, o->joins);
+    return o->wishes;
+}
+
+void operator_list(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    unsigned i;
+
+    if (operator_is_one(w, client)) {
+        const struct operator* o = operator_of(w, client);
+
+        c->nodes = w->o.nodes + 1;
+        for (i = 0; i < w->o.nodes; i++) {
+            c->list[i] = o->list[i];
+        }
+        c->list[i] = o->joins;
+    } else if (w->o.operators) {
+        draw_list(w, c->list);
+    }
+}
+
+/* ---- its manager ---- */
+
+int __wrap_rlk_manager_open(struct event_base *base, const struct redlock_options *options,
+                            const struct rlk_manager_move *move, struct redlock **ret_rl)
+{
+    int status = __real_rlk_manager_open(base, options, move, ret_rl);
+
+    if (status == 0) {
+        ((struct client *)base)->rl = *ret_rl;
+    }
+    return status;
+}
+
+static void on_closed(void *arg)
+{
+    struct world *w = process_world();
+    struct client *c = arg;
+    struct operator* o = operator_of(w, c->index);
+
+    o->closed(o->closed_arg); /* frees the change */
+    o->change = NULL;
+    c->rl = NULL; /* its memory has been freed */
+    process_ended(w, c->index);
+}
+
+int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
+{
+    struct world *w = process_world();
+    struct operator* o;
+
+    if (!operator_is_one(w, w->running)) {
+        return __real_redlock_close(rl, cb, arg);
+    }
+    o = operator_of(w, w->running);
+    o->closed = cb;
+    o->closed_arg = arg;
+    return __real_redlock_close(rl, on_closed, &w->clients[w->running]);
+}
+
+/* Who was told that it is done knows the new list. Otherwise it tries again, or gives up. */
+static void on_changed(int status, const char *error, void *arg)
+{
+    struct world *w = process_world();
+    struct operator* o = operator_of(w, ((struct client *)arg)->index);
+    unsigned i;
+
+    trace(w, "c%u    its change ended with %d %s", ((struct client *)arg)->index, status, error);
+    for (i = 0; status == 0 && i < w->o.nodes; i++) {
+        w->moved_list[i] = i == o->leaves ? o->joins : o->list[i];
+    }
+    o->wishes = status != 0 && draw_chance(&w->prng, 500000);
+}
+
+int operator_make(struct world *w, unsigned client)
+{
+    struct client *c = &w->clients[client];
+    struct operator* o = operator_of(w, client);
+    const char *uris[SIM_NODES];
+    struct redlock_options masters;
+    struct redlock_change_options change;
+
+    process_options(w, c, uris, &masters);
+    masters.n_nodes = w->o.nodes;
+    redlock_change_options_init(&change);
+    change.leaves = o->leaves;
+    change.joins = uris[w->o.nodes];
+    change.timeout_ms = (uint32_t)draw_between(&w->prng, 1000, 20000);
+    change.change_cb = on_changed;
+    change.arg = c;
+    return redlock_change_masters((struct event_base *)c, &masters, &change, &o->change);
+}
+
+/* ---- its life ---- */
+
+static void init(struct world *w, struct operator* o)
+{
+    struct client *c = &w->clients[w->o.clients + (unsigned)(o - w->operators)];
+    unsigned i;
+
+    clock_init(&c->clock, draw_ppm(&w->prng, w->o.rate_ppm), 5000000, 1000000000);
+    for (i = 0; i < SIM_NODES; i++) {
+        c->names[i] = i;
+    }
+    for (i = 0; i < SIM_WORKERS; i++) {
+        c->workers[i] = (struct worker){.client = w->o.clients + (unsigned)(o - w->operators),
+                                        .index = i,
+                                        .claim = NONE,
+                                        .releasing = NONE,
+                                        .number = -1,
+                                        .reported = true,
+                                        .candidacy = {.claim = NONE}};
+    }
+}
+
+void operator_start_all(struct world *w)
+{
+    unsigned i;
+
+    for (i = 0; i < SIM_NODES; i++) {
+        w->moved_list[i] = i;
+    }
+    for (i = 0; i < w->o.operators; i++) {
+        w->harmed = true; /* a new master has not what the former one had */
+        init(w, &w->operators[i]);
+        plan(w, &w->operators[i], draw_upto(&w->prng, 6000000), OPERATOR_STARTS);
+    }
+}
+
+/* Whoever is replaced may be down, and come back. */
+static void end_former(struct world *w, const struct operator* o)
+{
+    unsigned server = o->list[o->leaves];
+
+    if (w->servers[server].state == SERVER_RUNS && draw_chance(&w->prng, 300000)) {
+        server_end(w, server, w->now_us + draw_scale(&w->prng, 100000, w->o.longest_us), false);
+    }
+}
+
+static void start(struct world *w, struct operator* o)
+{
+    unsigned client = w->o.clients + (unsigned)(o - w->operators);
+
+    if (!o->wishes && !draw_wish(w, o)) {
+        plan(w, o, draw_upto(&w->prng, 4000000), OPERATOR_STARTS);
+        return;
+    }
+    end_former(w, o);
+    trace(w, "c%u    wants n%u in the place of n%u", client, o->joins, o->list[o->leaves]);
+    process_start(w, client);
+    if (draw_chance(&w->prng, 400000)) {
+        plan(w, o, draw_scale(&w->prng, 1000, 10000000), OPERATOR_DIES);
+    }
+}
+
+void operator_ended(struct world *w, unsigned client)
+{
+    struct operator* o = operator_of(w, client);
+
+    rlk_free(o->change);
+    o->change = NULL;
+    o->stamp++;
+    plan(w, o, draw_scale(&w->prng, 10000, 3000000), OPERATOR_STARTS);
+}
+
+void operator_on_event(struct world *w, unsigned target, unsigned step, unsigned stamp)
+{
+    struct operator* o = & w->operators[target];
+    unsigned client = w->o.clients + target;
+
+    if (o->stamp != stamp || w->healed) {
+        return;
+    }
+    if (step == OPERATOR_STARTS) {
+        start(w, o);
+    } else {
+        trace(w, "c%u    dies", client);
+        process_end(w, client);
+    }
+}
+
+void operator_end_all(struct world *w)
+{
+    unsigned i;
+
+    for (i = 0; i < w->o.operators; i++) {
+        process_end(w, w->o.clients + i);
+    }
+}
+
+/* ---- the clients ---- */
+
+/* Who runs, and has missed so much that its masters cannot show the record to be agreed on, does
+ * not follow before it is started again. */
+static bool has_missed_changes(const struct world *w, const struct client *c)
+{
+    uint64_t listed = check_masters_on_record(w);
+    unsigned i, former = 0;
+
+    for (i = 0; i < c->nodes && listed; i++) {
+        former += (listed & rlk_mask_bit(c->list[i])) == 0;
+    }
+    return former > 1;
+}
+
+void operator_heal(struct world *w)
+{
+    unsigned i;
+
+    operator_end_all(w);
+    for (i = 0; i < w->o.clients && w->o.operators; i++) {
+        if (has_missed_changes(w, &w->clients[i])) {
+            fault_kill(w, i);
+        }
+    }
+}
+
+/* What is known of the former one is forgotten, and its keys are left to their time. */
+void operator_moved(struct world *w, unsigned client, unsigned node, unsigned address)
+{
+    struct client *c = &w->clients[client];
+    struct peer *p = &c->peers[node];
+    size_t i;
+
+    trace(w, "c%u    follows from n%u to n%u", client, c->list[node], address);
+    c->list[node] = address;
+    for (i = 0; i < w->n_claims; i++) {
+        if (w->claims[i].client == client && w->claims[i].asked & rlk_mask_bit(node)) {
+            w->claims[i].orphan = true;
+        }
+    }
+    p->met_us = p->greeted_us = p->first_inspected_us = p->inspected_us = p->role_us = 0;
+    p->timed_us = p->timed_error_us = p->timed_worst_us = p->hidden_us = p->mark = 0;
+    p->timed_steps_us = 0;
+    p->unread = false;
+    p->masters = (struct on_record){0};
+}

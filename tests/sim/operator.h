@@ -1,0 +1,32 @@
+/* operator.h - who replaces masters by spare servers while clients run, by redlock_change_masters()
+ * as it ships [S15, M7].
+ *
+ * An operator is a client without users, behind the others: options.clients + its number. */
+#ifndef RLK_TESTS_SIM_OPERATOR_H
+#define RLK_TESTS_SIM_OPERATOR_H
+
+#include "sim/world.h"
+
+bool operator_is_one(const struct world *w, unsigned client);
+
+/* All of them begin; all of them die. */
+void operator_start_all(struct world *w);
+void operator_end_all(struct world *w);
+
+/* The faults end. */
+void operator_heal(struct world *w);
+
+/* A process is started: the list of masters that it has then. */
+void operator_list(struct world *w, unsigned client);
+
+/* Its manager is made; its process is gone. */
+int operator_make(struct world *w, unsigned client);
+void operator_ended(struct world *w, unsigned client);
+
+/* A client connects to another server in the place of one of its masters. */
+void operator_moved(struct world *w, unsigned client, unsigned node, unsigned address);
+
+/* A step of an operator. */
+void operator_on_event(struct world *w, unsigned target, unsigned step, unsigned stamp);
+
+#endif
