@@ -223,11 +223,12 @@ uint64_t check_heir_soon_us(const struct world *w);
 uint64_t check_heir_arrival_us(const struct world *w);
 
 /* [S15] A node shows its record of the masters; a server has accepted one. A lock is handed out; a
- * vote counts. */
+ * vote counts; a node extends a lock that is held. */
 void check_masters_shown(struct world *w, unsigned client, unsigned node, const struct message *m);
 void check_masters_accepted(struct world *w, const struct on_record *there);
 void check_masters_fit(struct world *w, unsigned client, unsigned worker);
 void check_masters_vote(struct world *w, unsigned client, unsigned node);
+void check_masters_extend(struct world *w, unsigned client, unsigned node);
 
 /* The addresses of the masters, by the latest record on any server. */
 uint64_t check_masters_on_record(const struct world *w);

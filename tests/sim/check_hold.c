@@ -286,6 +286,7 @@ void check_held_answered(struct world *w, unsigned client, unsigned worker, unsi
         note_clock(w, client, h, node, clock_suspect);
     }
     if (answer == RLK_ANSWER_OURS) {
+        check_masters_extend(w, client, node);
         h->confirmed |= bit & h->asked & ~h->clock_suspect;
         h->since_us[node] = since_us;
         confirmed(w, client, h, node);

@@ -356,7 +356,7 @@ static bool goes_by_first(const struct world *w, const struct client *c, uint64_
     return n > c->nodes / 2;
 }
 
-static void check_waited_for_all(struct world *w, unsigned client, unsigned node)
+static void check_waited_for_all(struct world *w, unsigned client, unsigned node, const char *does)
 {
     unsigned server = world_server(w, client, node);
     const struct peer *p = &w->clients[client].peers[node];
@@ -373,9 +373,8 @@ static void check_waited_for_all(struct world *w, unsigned client, unsigned node
     read_list(w, s->masters.record, &now);
     if (is_alive(w, &l) && most_stayed(w, &l, p->mark) && most_stayed(w, &now, p->mark) &&
         w->now_us < s->newcomer.since_us + wait_us(&l)) {
-        check_violated(w, "exclusion",
-                       "c%u counts the vote of n%u, which is on record for %.3f ms only", client,
-                       server, trace_ms(s->newcomer.since_us, w->now_us));
+        check_violated(w, "exclusion", "c%u %s n%u, which is on record for %.3f ms only", client,
+                       does, server, trace_ms(s->newcomer.since_us, w->now_us));
     }
 }
 
@@ -383,7 +382,7 @@ void check_masters_vote(struct world *w, unsigned client, unsigned node)
 {
     if (has_record(w, client)) {
         check_on_record(w, client, node);
-        check_waited_for_all(w, client, node);
+        check_waited_for_all(w, client, node, "counts the vote of");
     }
 }
 
@@ -404,6 +403,54 @@ uint64_t check_masters_on_record(const struct world *w)
         listed |= l.of[i].until == 0 ? rlk_mask_bit(l.of[i].address) : 0;
     }
     return listed;
+}
+
+/* ---- who extends a lock that is held ---- */
+
+/* The change that brought these data may have taken the place of a master that still has its own.
+ */
+static bool may_have_former(const struct world *w, const struct server *s)
+{
+    struct list_read l;
+    unsigned i;
+
+    read_list(w, s->newcomer.record, &l);
+    for (i = 0; i < l.n; i++) {
+        if (l.of[i].until == l.epoch && !l.of[i].lost) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* It shows a later one that this client does not know to be agreed on, and that says something
+ * else. */
+static bool shows_other(const struct world *w, const struct client *c, const struct peer *p)
+{
+    struct list_read l;
+
+    read_list(w, p->masters.record, &l);
+    return c->agreed.record && is_later(&p->masters, &c->agreed) && find(&l, p->mark) &&
+           !masters_say_same(w, p->masters.record, c->agreed.record);
+}
+
+/* [M7] Where masters lose their data, too, several newcomers may be one change, and only some of
+ * them must not extend. */
+void check_masters_extend(struct world *w, unsigned client, unsigned node)
+{
+    const struct client *c = &w->clients[client];
+    unsigned server = world_server(w, client, node);
+
+    if (!w->o.operators || w->o.kinds >> FAULT_FORGET & 1 || !has_record(w, client)) {
+        return;
+    }
+    if (may_have_former(w, &w->servers[server])) {
+        check_waited_for_all(w, client, node, "extends a lock on");
+    }
+    if (shows_other(w, c, &c->peers[node])) {
+        check_violated(w, "exclusion", "c%u extends a lock on n%u, which shows a later record",
+                       client, server);
+    }
 }
 
 /* ---- what the servers accept ---- */
@@ -437,6 +484,27 @@ static void check_promised(struct world *w, const struct list_read *l,
     }
 }
 
+/* [M7] No newcomer of an earlier change is left that may not vote yet, as long as no master loses
+ * its data: then both changes become one. */
+static void check_changes_apart(struct world *w, const struct list_read *l)
+{
+    unsigned i, server;
+
+    for (i = 0; i < l->n && w->o.operators && !(w->o.kinds >> FAULT_FORGET & 1); i++) {
+        const struct listed *m = &l->of[i];
+
+        for (server = 0; server < w->o.servers && m->from > 1 && m->from < l->epoch; server++) {
+            const struct server *s = &w->servers[server];
+
+            if (s->newcomer.mark == m->mark && w->now_us < s->newcomer.since_us + wait_us(l)) {
+                check_violated(w, "exclusion",
+                               "a change is accepted %.3f ms after n%u came onto the record",
+                               trace_ms(s->newcomer.since_us, w->now_us), server);
+            }
+        }
+    }
+}
+
 /* A record of a newcomer; the first that names it so counts. */
 void check_masters_accepted(struct world *w, const struct on_record *there)
 {
@@ -448,6 +516,7 @@ void check_masters_accepted(struct world *w, const struct on_record *there)
     if (w->o.other_list <= OTHER_ORDER) {
         check_promised(w, &l, there);
     }
+    check_changes_apart(w, &l);
     w->was_recorded = true;
     for (server = 0; server < w->o.servers; server++) {
         struct server *s = &w->servers[server];

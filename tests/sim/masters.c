@@ -52,6 +52,11 @@ static const char *content(const struct world *w, size_t record)
     return at ? at : "";
 }
 
+bool masters_say_same(const struct world *w, size_t record, size_t other)
+{
+    return strcmp(content(w, record), content(w, other)) == 0;
+}
+
 /* ---- the key ---- */
 
 static bool is_later(const struct on_record *a, const struct on_record *b)

@@ -9,6 +9,9 @@
 size_t masters_keep(struct world *w, const char *text, size_t len);
 const char *masters_text(const struct world *w, size_t record);
 
+/* They say the same, under whatever ballot. */
+bool masters_say_same(const struct world *w, size_t record, size_t other);
+
 /* The masters of the first client have been on record for long. */
 void masters_old(struct world *w, uint64_t ago_us);
 
