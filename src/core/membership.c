@@ -342,13 +342,42 @@ static bool may_move(const struct rlk_membership *m, const struct rlk_record *r,
     return is_listed(m, node) && (int)node != m->leaves && is_former(r, &m->shown[node]);
 }
 
+/* A master that shows a change votes again when the change is agreed on. Before anything is, only
+ * those vote that show the latest record: a majority of them has agreed on it. */
+static bool shows_other(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
+{
+    const struct rlk_record *shown = shown_by(m, node);
+
+    if (r == m->in_use) {
+        return shown && is_later(shown, r) && !rlk_record_is_same(shown, r);
+    }
+    return shown == NULL || rlk_ballot_compare(&shown->ballot, &r->ballot) != 0;
+}
+
+/* One of its masters is connected and does not have it: it may yet be overruled, or we write it. */
+static bool is_contradicted(const struct rlk_membership *m, const struct rlk_record *r)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n; i++) {
+        int at = rlk_record_find(r, m->shown[i].mark);
+
+        if (m->shown[i].readable && at >= 0 && rlk_record_is_master(&r->master[at]) &&
+            shows_other(m, r, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Where the record has another server in the place of one of ours: the first such, and the first
  * server that we do not have. Also a record that we do not know to be agreed on: those of its
  * masters that we do not have can show that. */
 static void judge_moves(const struct rlk_membership *m, const struct rlk_record *by,
                         struct rlk_membership_verdict *out)
 {
-    const struct rlk_record *r = m->in_use || all_tried(m) ? by : NULL;
+    bool knows = m->in_use || (all_tried(m) && by && !is_contradicted(m, by));
+    const struct rlk_record *r = knows ? by : NULL;
     uint64_t taken[(RLK_RECORD_MASTERS + 63) / 64] = {0};
     unsigned i;
 
@@ -378,18 +407,6 @@ static uint64_t settles_us(const struct rlk_membership *m, const struct rlk_reco
     uint64_t us = rlk_record_settles_us(r, marks, since_us, n, m->wait_us);
 
     return r == m->in_use ? rlk_time_min(us, rlk_time_add(m->in_use_us, m->wait_us)) : us;
-}
-
-/* A master that shows a change votes again when the change is agreed on. Before anything is, only
- * those vote that show the latest record: a majority of them has agreed on it. */
-static bool shows_other(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
-{
-    const struct rlk_record *shown = shown_by(m, node);
-
-    if (r == m->in_use) {
-        return shown && is_later(shown, r) && !rlk_record_is_same(shown, r);
-    }
-    return shown == NULL || rlk_ballot_compare(&shown->ballot, &r->ballot) != 0;
 }
 
 static uint64_t judge_vote(const struct rlk_membership *m, const struct rlk_record *r,

@@ -1036,6 +1036,17 @@ TEST(a_former_master_that_is_down_is_known_by_its_address)
     must_move(2, 'd');
 }
 
+/* Another one may overrule it, and then nobody is where we are. */
+TEST(nobody_follows_a_change_that_may_be_overruled)
+{
+    begin("abc");
+    show(0, 'a', keep(2, 2, "a1 b1 c1:2 d2"));
+    show(1, 'b', keep(1, 1, "a1 b1 c1"));
+    lose_connection(2);
+    must_move(-1, 0);
+    task_must_be(RLK_RECORD_AGAIN);
+}
+
 /* A machine that failed is replaced, and comes back empty. */
 TEST(a_former_master_that_lost_its_data_is_known_by_its_address)
 {
