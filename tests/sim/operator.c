@@ -292,7 +292,9 @@ void operator_heal(struct world *w)
     }
 }
 
-/* What is known of the former one is forgotten, and its keys are left to their time. */
+/* What is known of the former one is forgotten, and its keys are left to their time. It may have
+ * been the last one with the record, where others lose their data: without it the new one is none
+ * of the masters on an earlier record. */
 void operator_moved(struct world *w, unsigned client, unsigned node, unsigned address)
 {
     struct client *c = &w->clients[client];
@@ -301,6 +303,7 @@ void operator_moved(struct world *w, unsigned client, unsigned node, unsigned ad
 
     trace(w, "c%u    follows from n%u to n%u", client, c->list[node], address);
     c->list[node] = address;
+    c->saw_other |= (w->o.kinds >> FAULT_FORGET & 1) != 0;
     for (i = 0; i < w->n_claims; i++) {
         if (w->claims[i].client == client && w->claims[i].asked & rlk_mask_bit(node)) {
             w->claims[i].orphan = true;
