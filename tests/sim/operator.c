@@ -27,12 +27,13 @@ enum operator_step {
     OPERATOR_DIES
 };
 
-static struct operator* operator_of(struct world *w, unsigned client)
+static struct operator_life *operator_of(struct world *w, unsigned client)
 {
     return &w->operators[client - w->o.clients];
 }
 
-static void plan(struct world *w, const struct operator* o, uint64_t us, enum operator_step step)
+static void plan(struct world *w, const struct operator_life *o, uint64_t us,
+                 enum operator_step step)
 {
     schedule_push(&w->schedule, w->now_us + us, EVENT_OPERATOR, (unsigned)(o - w->operators), step,
                   o->stamp);
@@ -66,8 +67,8 @@ static void draw_list(struct world *w, unsigned *list)
 }
 
 /* Any of the masters and any of the spares: two operators may want the same one, or the other one
- * in the same place. False: there is none left. */
-static bool draw_wish(struct world *w, struct operator* o)
+ * in the same place. False: it has that one already. */
+static bool draw_wish(struct world *w, struct operator_life *o)
 {
     unsigned spares = w->o.servers - w->o.nodes;
 
@@ -84,7 +85,7 @@ void operator_list(struct world *w, unsigned client)
     unsigned i;
 
     if (operator_is_one(w, client)) {
-        const struct operator* o = operator_of(w, client);
+        const struct operator_life *o = operator_of(w, client);
 
         c->nodes = w->o.nodes + 1;
         for (i = 0; i < w->o.nodes; i++) {
@@ -113,7 +114,7 @@ static void on_closed(void *arg)
 {
     struct world *w = process_world();
     struct client *c = arg;
-    struct operator* o = operator_of(w, c->index);
+    struct operator_life *o = operator_of(w, c->index);
 
     o->closed(o->closed_arg); /* frees the change */
     o->change = NULL;
@@ -124,7 +125,7 @@ static void on_closed(void *arg)
 int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
 {
     struct world *w = process_world();
-    struct operator* o;
+    struct operator_life *o;
 
     if (!operator_is_one(w, w->running)) {
         return __real_redlock_close(rl, cb, arg);
@@ -139,7 +140,7 @@ int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
 static void on_changed(int status, const char *error, void *arg)
 {
     struct world *w = process_world();
-    struct operator* o = operator_of(w, ((struct client *)arg)->index);
+    struct operator_life *o = operator_of(w, ((struct client *)arg)->index);
     unsigned i;
 
     trace(w, "c%u    its change ended with %d %s", ((struct client *)arg)->index, status, error);
@@ -152,7 +153,7 @@ static void on_changed(int status, const char *error, void *arg)
 int operator_make(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
-    struct operator* o = operator_of(w, client);
+    struct operator_life *o = operator_of(w, client);
     const char *uris[SIM_NODES];
     struct redlock_options masters;
     struct redlock_change_options change;
@@ -170,7 +171,7 @@ int operator_make(struct world *w, unsigned client)
 
 /* ---- its life ---- */
 
-static void init(struct world *w, struct operator* o)
+static void init(struct world *w, struct operator_life *o)
 {
     struct client *c = &w->clients[w->o.clients + (unsigned)(o - w->operators)];
     unsigned i;
@@ -205,7 +206,7 @@ void operator_start_all(struct world *w)
 }
 
 /* Whoever is replaced may be down, and come back. */
-static void end_former(struct world *w, const struct operator* o)
+static void end_former(struct world *w, const struct operator_life *o)
 {
     unsigned server = o->list[o->leaves];
 
@@ -214,7 +215,7 @@ static void end_former(struct world *w, const struct operator* o)
     }
 }
 
-static void start(struct world *w, struct operator* o)
+static void start(struct world *w, struct operator_life *o)
 {
     unsigned client = w->o.clients + (unsigned)(o - w->operators);
 
@@ -232,7 +233,7 @@ static void start(struct world *w, struct operator* o)
 
 void operator_ended(struct world *w, unsigned client)
 {
-    struct operator* o = operator_of(w, client);
+    struct operator_life *o = operator_of(w, client);
 
     rlk_free(o->change);
     o->change = NULL;
@@ -242,7 +243,7 @@ void operator_ended(struct world *w, unsigned client)
 
 void operator_on_event(struct world *w, unsigned target, unsigned step, unsigned stamp)
 {
-    struct operator* o = & w->operators[target];
+    struct operator_life *o = &w->operators[target];
     unsigned client = w->o.clients + target;
 
     if (o->stamp != stamp || w->healed) {
@@ -293,8 +294,8 @@ void operator_heal(struct world *w)
 }
 
 /* What is known of the former one is forgotten, and its keys are left to their time. It may have
- * been the last one with the record, where others lose their data: without it the new one is none
- * of the masters on an earlier record. */
+ * been the last one with the record, where others lose their data: without it the new
+ * one is not among the masters on an earlier record. */
 void operator_moved(struct world *w, unsigned client, unsigned node, unsigned address)
 {
     struct client *c = &w->clients[client];

@@ -535,8 +535,7 @@ struct heir {
 };
 
 /* Who replaces a master by a spare server. operator.c */
-struct operator
-{
+struct operator_life {
     struct redlock_change *change; /* NULL: none, or its memory has been freed */
     void (*closed)(void *arg);     /* of the change, when its manager is closed */
     void *closed_arg;
@@ -586,7 +585,7 @@ struct world {
     struct broken_lock broken[BROKEN_LOCKS];
     unsigned n_broken;
     struct heir heirs[SIM_HEIRS];
-    struct operator operators[SIM_OPERATORS];
+    struct operator_life operators[SIM_OPERATORS];
     unsigned moved_list[SIM_NODES]; /* the addresses of the masters after the changes that were
                                        reported */
     uint64_t freed_us[SIM_KEYS];    /* true time: an heir has begun a release that succeeded */
