@@ -363,7 +363,7 @@ static bool is_contradicted(const struct rlk_membership *m, const struct rlk_rec
         int at = rlk_record_find(r, m->shown[i].mark);
 
         if (m->shown[i].readable && at >= 0 && rlk_record_is_master(&r->master[at]) &&
-            shows_other(m, r, i)) {
+            (shown_by(m, i) == NULL || !rlk_record_is_same(shown_by(m, i), r))) {
             return true;
         }
     }
