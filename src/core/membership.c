@@ -529,6 +529,8 @@ static void judge_task(const struct rlk_membership *m, const struct rlk_record *
         out->settled = is_settled(m, out->base, now_us);
     } else if (out->base != m->in_use || is_missing(m, out->base)) {
         out->task = RLK_RECORD_AGAIN;
+    } else if (rlk_record_moves(out->base) && is_settled(m, out->base, now_us)) {
+        out->task = RLK_RECORD_SETTLED;
     } else if (is_move_due(m, now_us)) {
         out->task = RLK_RECORD_MOVED;
     }
@@ -571,7 +573,10 @@ enum rlk_move_stage rlk_membership_move_stage(const struct rlk_membership *m, ui
         *ret_until_us = settles_us(m, r);
         return is_master ? RLK_MOVE_SETTLES : RLK_MOVE_WAITS;
     }
-    return is_master ? RLK_MOVE_DONE : RLK_MOVE_WRITES;
+    if (is_master) {
+        return rlk_record_moves(r) ? RLK_MOVE_SETTLES : RLK_MOVE_DONE;
+    }
+    return RLK_MOVE_WRITES;
 }
 
 /* ---- writing ---- */
@@ -692,7 +697,9 @@ void rlk_membership_write(const struct rlk_membership *m, const struct rlk_membe
     } else {
         *ret_record = *v->base;
     }
-    if (v->task == RLK_RECORD_MOVED) {
+    if (v->task == RLK_RECORD_SETTLED) {
+        ret_record->epoch++;
+    } else if (v->task == RLK_RECORD_MOVED) {
         drop_former(ret_record);
         write_moved(m, ret_record);
     } else if (v->task == RLK_RECORD_REPLACED) {

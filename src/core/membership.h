@@ -57,7 +57,9 @@ enum rlk_record_task {
     RLK_RECORD_FIRST,    /* there is no record */
     RLK_RECORD_AGAIN,    /* it is not on every master, or not agreed on */
     RLK_RECORD_REPLACED, /* masters on record have lost their data */
-    RLK_RECORD_MOVED     /* one is to take the place of another */
+    RLK_RECORD_SETTLED, /* the one that took the place of another votes: a record without newcomers,
+                           so that a client need not find the masters from before */
+    RLK_RECORD_MOVED    /* one is to take the place of another */
 };
 
 struct rlk_membership_verdict {

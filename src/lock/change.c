@@ -67,6 +67,16 @@ static bool has_no_record(const struct redlock *rl)
     return rl->record.verdict.task == RLK_RECORD_FIRST;
 }
 
+static bool took_another_place(const struct redlock *rl)
+{
+    const struct rlk_membership *m = &rl->record.membership;
+    const struct rlk_record *r = m->in_use;
+    int at = r ? rlk_record_find(r, m->shown[m->joins].mark) : -1;
+
+    return at >= 0 && rlk_record_is_master(&r->master[at]) &&
+           rlk_membership_find(m, r, (unsigned)m->leaves) >= 0;
+}
+
 static void judge_error(struct redlock_change *c, enum redlock_change_stage stage, uint64_t now_us)
 {
     struct redlock *rl = c->rl;
@@ -79,6 +89,10 @@ static void judge_error(struct redlock_change *c, enum redlock_change_stage stag
     } else if (rlk_manager_is_misconfigured(rl)) {
         c->status = REDLOCK_ECONFIG;
         snprintf(c->error, sizeof(c->error), "%s", redlock_strerror(REDLOCK_ECONFIG));
+    } else if (took_another_place(rl)) {
+        c->status = REDLOCK_ECONFIG;
+        snprintf(c->error, sizeof(c->error),
+                 "it is a master already, and so is the one that it is to replace");
     } else if (has_no_record(rl)) {
         c->status = REDLOCK_ENOQUORUM;
         snprintf(c->error, sizeof(c->error),

@@ -1117,21 +1117,23 @@ TEST(a_change_waits_for_the_one_before_it)
     task_must_be(RLK_RECORD_NOTHING);
     stage_must_be(RLK_MOVE_WAITS, now_us + WAIT_US);
     now_us += WAIT_US;
+    task_must_be(RLK_RECORD_SETTLED);
+    show_all("abd", keep(3, 3, "a1 b1 c1:2 d2"));
     stage_must_be(RLK_MOVE_WRITES, 0);
     task_must_be(RLK_RECORD_MOVED);
-    writes(9, 3, "a1:3 b1 c1:2 d2 e3");
+    writes(9, 4, "a1:4 b1 c1:2 d2 e4");
 }
 
-/* A majority of the old masters and one of the new ones: here c may be down, but not b as well. */
 /* Else one server would have two places on record. */
 TEST(a_master_that_lost_its_data_does_not_join_once_more)
 {
     begin_change("abcd", 0);
-    show_all("ab", keep(2, 2, "a1 b1 c1:2 d2"));
+    show_all("ab", keep(3, 3, "a1 b1 c1:2 d2"));
     show(3, 'D', NULL);
-    now_us += WAIT_US;
     task_must_be(RLK_RECORD_NOTHING);
 }
+
+/* A majority of the old masters and one of the new ones: here c may be down, but not b as well. */
 
 TEST(a_change_needs_a_majority_of_the_old_and_of_the_new)
 {
@@ -1160,6 +1162,10 @@ TEST(a_change_that_is_on_record_only_waits)
     task_must_be(RLK_RECORD_AGAIN); /* so that c shows it, too */
     stage_must_be(RLK_MOVE_SETTLES, now_us + WAIT_US);
     now_us += WAIT_US;
+    stage_must_be(RLK_MOVE_SETTLES, 0); /* others write it once more */
+    after = keep(3, 3, "a1 b1 c1:2 d2");
+    show_all("ab", after);
+    show(3, 'd', after);
     stage_must_be(RLK_MOVE_DONE, 0);
 }
 
@@ -1192,4 +1198,26 @@ TEST(what_is_a_master_cannot_join)
     show_all("abc", keep(1, 1, "a1 b1 c1"));
     show(3, 'b', NULL);
     must_misfit(RLK_MISFIT_COPY);
+}
+
+/* a, b, c; d took the place of c. When it votes, the masters from before do not matter any more:
+ * else a client that is started while b is down could not know that a and d have agreed. */
+TEST(a_change_that_is_over_is_written_once_more)
+{
+    const struct rlk_record *over;
+
+    begin("abd");
+    show_all("abd", keep(2, 2, "a1 b1 c1:2 d2"));
+    task_must_be(RLK_RECORD_NOTHING);
+    now_us += WAIT_US;
+    task_must_be(RLK_RECORD_SETTLED);
+    ck_assert(may_write("ac"));
+    writes(9, 3, "a1 b1 c1:2 d2");
+    begin("abd");
+    over = keep(9, 3, "a1 b1 c1:2 d2");
+    show(0, 'a', over);
+    show(2, 'd', over);
+    lose_connection(1);
+    votes_must_be("+++");
+    task_must_be(RLK_RECORD_NOTHING);
 }
