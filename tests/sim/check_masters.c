@@ -287,6 +287,18 @@ static bool is_on_later(const struct world *w, const struct client *c, uint64_t 
     return false;
 }
 
+/* As far as this client knows, a majority of those on record have their data. Data may come back.
+ */
+static bool most_stayed_for(const struct client *c, const struct list_read *l)
+{
+    unsigned node, lost = 0, all = count_masters(l);
+
+    for (node = 0; node < c->nodes; node++) {
+        lost += c->peers[node].mark != 0 && !is_master(l, c->peers[node].mark);
+    }
+    return all > lost && all - lost > all / 2;
+}
+
 /* [M2] */
 static void check_on_record(struct world *w, unsigned client, unsigned node)
 {
@@ -296,7 +308,7 @@ static void check_on_record(struct world *w, unsigned client, unsigned node)
 
     read_list(w, c->agreed.record, &l);
     if (c->agreed.record && !is_master(&l, p->mark) && !is_on_later(w, c, p->mark) &&
-        is_alive(w, &l)) {
+        is_alive(w, &l) && most_stayed_for(c, &l)) {
         check_violated(w, "exclusion", "c%u counts the vote of n%u, which is not on record", client,
                        world_server(w, client, node));
     }
