@@ -55,16 +55,62 @@ static bool is_address(const struct rlk_record_master *on_record, const struct r
     return on_record->len == s->len && memcmp(on_record->address, s->address, s->len) == 0;
 }
 
-static bool has_mark(const struct rlk_membership *m, uint64_t mark)
+static bool is_shown(const struct rlk_membership *m, uint64_t mark)
 {
     unsigned i;
 
-    for (i = 0; i < m->n; i++) {
-        if (m->shown[i].mark == mark) {
-            return true;
+    for (i = 0; i < m->n && m->shown[i].mark != mark; i++) {
+    }
+    return i < m->n;
+}
+
+static bool have_same_mark(const struct rlk_membership *m, unsigned a, unsigned b)
+{
+    return a != b && m->shown[a].readable && m->shown[b].readable &&
+           m->shown[a].mark == m->shown[b].mark;
+}
+
+/* It is where the record has another master, whose data nobody shows: it has lost these for those
+ * of another one. */
+static bool is_elsewhere(const struct rlk_membership *m, const struct rlk_record *r,
+                         const struct rlk_shown *s)
+{
+    unsigned i;
+
+    for (i = 0; i < r->n; i++) {
+        if (rlk_record_is_master(&r->master[i]) && is_address(&r->master[i], s)) {
+            return !is_shown(m, r->master[i].mark);
         }
     }
     return false;
+}
+
+/* It was made from the data of another master, or was its replica: the mark is not where the record
+ * has it, and either another one of ours has it there, or this is the place of other data. */
+static bool is_copy(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
+{
+    const struct rlk_shown *s = &m->shown[node];
+    int at = r ? rlk_record_find(r, s->mark) : -1;
+    unsigned i;
+
+    if (at < 0 || !rlk_record_is_master(&r->master[at]) || is_address(&r->master[at], s)) {
+        return false;
+    }
+    for (i = 0; i < m->n; i++) {
+        if (have_same_mark(m, node, i) && is_address(&r->master[at], &m->shown[i])) {
+            return true;
+        }
+    }
+    return is_elsewhere(m, r, s);
+}
+
+static bool has_mark(const struct rlk_membership *m, const struct rlk_record *r, uint64_t mark)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n && (m->shown[i].mark != mark || is_copy(m, r, i)); i++) {
+    }
+    return i < m->n;
 }
 
 /* What was replaced because it lost its data has its data: there are two servers, or an old copy of
@@ -88,7 +134,7 @@ static int find_by_place(const struct rlk_membership *m, const struct rlk_record
     for (i = 0; i < r->n; i++) {
         const struct rlk_record_master *on_record = &r->master[i];
 
-        if (rlk_record_is_master(on_record) && !has_mark(m, on_record->mark)) {
+        if (rlk_record_is_master(on_record) && !has_mark(m, r, on_record->mark)) {
             if (is_address(on_record, s)) {
                 return (int)i;
             }
@@ -103,10 +149,10 @@ int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record 
     const struct rlk_shown *s = &m->shown[node];
     int at = rlk_record_find(r, s->mark);
 
-    if (at >= 0 && rlk_record_is_master(&r->master[at])) {
-        return at;
+    if (is_outdated(r, s->mark) || is_copy(m, r, node)) {
+        return -1;
     }
-    return is_outdated(r, s->mark) ? -1 : find_by_place(m, r, s);
+    return at >= 0 && rlk_record_is_master(&r->master[at]) ? at : find_by_place(m, r, s);
 }
 
 /* This master lost its data after the record was written. What we read before we saw the record may
@@ -242,7 +288,7 @@ static enum rlk_misfit compare_masters(const struct rlk_membership *m, const str
         const struct rlk_shown *s = &m->shown[i];
 
         if (is_listed(m, i) && s->mark != 0 && rlk_membership_find(m, r, i) < 0 &&
-            !is_outdated(r, s->mark) && !is_former(r, s)) {
+            !is_outdated(r, s->mark) && !is_copy(m, r, i) && !is_former(r, s)) {
             return RLK_MISFIT_MASTER;
         }
     }
@@ -257,30 +303,6 @@ static enum rlk_misfit compare_record(const struct rlk_membership *m, const stru
     }
     return rlk_record_size(r) == count_ours(m) ? compare_masters(m, r, ret_node)
                                                : RLK_MISFIT_NUMBER;
-}
-
-static bool have_same_mark(const struct rlk_membership *m, unsigned a, unsigned b)
-{
-    return a != b && m->shown[a].readable && m->shown[b].readable &&
-           m->shown[a].mark == m->shown[b].mark;
-}
-
-/* Another one of ours has the same mark, and is where the record has that mark: this one was made
- * from the data of that one, or was its replica. */
-static bool is_copy(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
-{
-    int at = r ? rlk_record_find(r, m->shown[node].mark) : -1;
-    unsigned i;
-
-    if (at < 0 || is_address(&r->master[at], &m->shown[node])) {
-        return false;
-    }
-    for (i = 0; i < m->n; i++) {
-        if (have_same_mark(m, node, i) && is_address(&r->master[at], &m->shown[i])) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Two with the same mark, and it is not known which is the copy. */

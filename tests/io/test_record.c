@@ -342,23 +342,6 @@ TEST(a_copy_of_a_master_does_not_vote)
     ck_assert_uint_eq(quarantine_ms(other, 1), UINT64_MAX);
 }
 
-/* The data of master 0 have gone to master 1, and master 0 has others. */
-static void move_data(void)
-{
-    model_set(model_of(1), "redlock:incarnation", model_get(model_of(0), "redlock:incarnation"), 0);
-    model_flush(model_of(0));
-}
-
-TEST(a_client_acquires_nothing_where_data_have_moved)
-{
-    set_up(MASTERS);
-    farm_open(&f);
-    must_acquire(f.rl);
-    move_data();
-    open_other();
-    must_misfit(other, "is not on record");
-}
-
 /* Another order is the same list. */
 TEST(the_order_of_the_masters_does_not_matter)
 {

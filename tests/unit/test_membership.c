@@ -507,6 +507,30 @@ TEST(a_copy_does_not_vote)
     task_must_be(RLK_RECORD_REPLACED);
 }
 
+/* c was a replica of a, which has lost its data since. */
+TEST(a_copy_takes_nobodys_place)
+{
+    const struct rlk_record *r = begin_with_three();
+
+    show(2, 'a', r);
+    show(0, 'X', NULL);
+    must_fit();
+    votes_must_be("-+-");
+    task_must_be(RLK_RECORD_REPLACED);
+    writes(9, 2, "a1:2! b1 c1 X2@a");
+}
+
+/* Two masters have changed their addresses. */
+TEST(masters_at_each_others_addresses_vote)
+{
+    const struct rlk_record *r = begin_with_three();
+
+    show(0, 'b', r);
+    show(1, 'a', r);
+    must_fit();
+    votes_must_be("+++");
+}
+
 /* Which is the copy? Neither is where the record has them. */
 TEST(two_servers_with_one_mark_elsewhere_do_not_fit)
 {
@@ -784,15 +808,6 @@ TEST(an_empty_server_at_an_unknown_address_is_no_master)
     show(2, 'X', NULL);
     must_misfit(RLK_MISFIT_MASTER);
     ck_assert_uint_eq(v.node, 2);
-}
-
-/* Its data have moved: the server at the old address is another one. */
-TEST(nothing_takes_the_place_of_data_that_are_elsewhere)
-{
-    begin("abc");
-    show_all("cb", keep(1, 1, "a1 b1 c1"));
-    show(2, 'X', NULL);
-    must_misfit(RLK_MISFIT_MASTER);
 }
 
 /* Two servers answer under one name, one of them empty; or an old copy of the data was loaded. */
