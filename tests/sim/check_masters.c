@@ -287,6 +287,18 @@ static bool is_on_later(const struct world *w, const struct client *c, uint64_t 
     return false;
 }
 
+/* With its last change most masters lost their data. Who still has to connect to them again may not
+ * go by it yet. */
+static bool replaces_most(const struct list_read *l)
+{
+    unsigned i, lost = 0;
+
+    for (i = 0; i < l->n; i++) {
+        lost += l->of[i].lost && l->of[i].until == l->epoch;
+    }
+    return lost > count_masters(l) / 2;
+}
+
 /* As far as this client knows, a majority of those on record have their data. Data may come back.
  */
 static bool most_stayed_for(const struct client *c, const struct list_read *l)
@@ -308,7 +320,7 @@ static void check_on_record(struct world *w, unsigned client, unsigned node)
 
     read_list(w, c->agreed.record, &l);
     if (c->agreed.record && !is_master(&l, p->mark) && !is_on_later(w, c, p->mark) &&
-        is_alive(w, &l) && most_stayed_for(c, &l)) {
+        is_alive(w, &l) && most_stayed_for(c, &l) && !replaces_most(&l)) {
         check_violated(w, "exclusion", "c%u counts the vote of n%u, which is not on record", client,
                        world_server(w, client, node));
     }
