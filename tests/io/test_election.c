@@ -83,6 +83,7 @@ TEST(a_candidate_asks_nobody_while_too_few_votes_count)
     }
     f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
     f.options.max_ttl_ms = CANDIDATE_TTL_MS;
+    f.options.record = 0; /* the time of the quarantine alone */
     farm_open(&f);
     o = candidate_options(&c, &f);
     for (i = 0; i < 3; i++) {

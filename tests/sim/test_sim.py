@@ -113,7 +113,8 @@ def every_violation(sim, folder):
 OF_THE_WORLD = ['stalls for', 'is paused for', 'is suspended for', 'and its clock freeze for',
                 'its wall clock is set', 'dies', 'is started again', 'its clock is off by',
                 'is cut off from', 'cannot reach', 'gets nothing from', 'everything to and from',
-                'the connection breaks', 'its user', 'its election is gone']
+                'the connection breaks', 'its user', 'its election is gone', ' in the place of n',
+                'its change ended with', 'follows from n']
 
 
 def lines_of_others(sim):
