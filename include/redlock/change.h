@@ -64,7 +64,8 @@ typedef void redlock_change_progress_cb(struct redlock_change *change,
  *
  * REDLOCK_OK: the new one is a master and votes.
  *
- * REDLOCK_ECONFIG: the list is not that on record, or two of the masters are one server.
+ * REDLOCK_ECONFIG: the list is not that on record, two of the masters are one server, or `joins` is
+ * a master already and so is the one that it is to replace.
  *
  * REDLOCK_ENOQUORUM: there is no record, or timeout_ms was over before enough masters had agreed.
  *
