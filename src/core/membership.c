@@ -525,14 +525,29 @@ static bool is_settled(const struct rlk_membership *m, const struct rlk_record *
     return !rlk_record_has_newcomers(r) || (r == m->in_use && now_us >= settles_us(m, r));
 }
 
-/* [M7] The change before must be over: no client relies on the masters before it any more. What
- * joins may be one of the masters already, without its data. */
+/* [M7] The change before must be over: no client relies on the masters before it any more, and each
+ * lock that is held was renewed since, so that it is on the one that joined. */
+static uint64_t move_due_us(const struct rlk_membership *m)
+{
+    const struct rlk_record *r = m->in_use;
+    uint64_t marks[RLK_MAX_NODES], since_us[RLK_MAX_NODES];
+    unsigned n = gather(m, r, marks, since_us);
+    uint64_t agreed_us = rlk_record_settles_us(r, marks, since_us, n, 0);
+
+    if (rlk_record_has_newcomers(r)) {
+        return settles_us(m, r);
+    }
+    return r->epoch == 1 ? 0
+                         : rlk_time_add(rlk_time_min(agreed_us, m->in_use_us),
+                                        rlk_time_from_ms(r->max_ttl_ms) / 2);
+}
+
 static bool is_move_due(const struct rlk_membership *m, uint64_t now_us)
 {
     const struct rlk_record *r = m->in_use;
 
     return m->joins >= 0 && m->shown[m->joins].readable && is_settled(m, r, now_us) &&
-           rlk_record_find(r, m->shown[m->joins].mark) < 0 &&
+           now_us >= move_due_us(m) && rlk_record_find(r, m->shown[m->joins].mark) < 0 &&
            rlk_membership_find(m, r, (unsigned)m->joins) < 0 &&
            rlk_membership_find(m, r, (unsigned)m->leaves) >= 0;
 }
@@ -597,6 +612,10 @@ enum rlk_move_stage rlk_membership_move_stage(const struct rlk_membership *m, ui
     }
     if (is_master) {
         return rlk_record_moves(r) ? RLK_MOVE_SETTLES : RLK_MOVE_DONE;
+    }
+    if (now_us < move_due_us(m)) {
+        *ret_until_us = move_due_us(m);
+        return RLK_MOVE_WAITS;
     }
     return RLK_MOVE_WRITES;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "core/record.h"
 #include "core/validity.h"
 
 /* Servers report ages in whole seconds, rounded up or down. */
@@ -417,6 +418,13 @@ bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us)
 bool rlk_quarantine_extends_nothing(const struct rlk_quarantine *q, uint64_t now_us)
 {
     return q->extends_nothing && !is_quarantine_over(q->until_us[RLK_QUARANTINED_UNLISTED], now_us);
+}
+
+bool rlk_quarantine_may_be_restored(const struct rlk_quarantine *q, uint64_t now_us)
+{
+    uint64_t until_us = q->until_us[RLK_QUARANTINED_UNLISTED];
+
+    return until_us != RLK_NEVER && now_us >= rlk_time_sub(until_us, RLK_RECORD_RESTORE_US);
 }
 
 bool rlk_quarantine_is_clock_suspect(const struct rlk_quarantine *q, uint64_t now_us)

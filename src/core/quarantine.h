@@ -199,6 +199,10 @@ bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us);
  * lease from before stays, and where the key is gone it is restored, for later. */
 bool rlk_quarantine_extends_nothing(const struct rlk_quarantine *q, uint64_t now_us);
 
+/* [S15] Such a server: whether its word that the key is gone counts by now. Leases of the one whose
+ * place it took are over then, and the key can be restored before it votes. */
+bool rlk_quarantine_may_be_restored(const struct rlk_quarantine *q, uint64_t now_us);
+
 /* [S7] Whether a lease on this server does not count either: its clock moved, and has not kept time
  * for a second since. No other reason affects a lock that is held: a server that still has our key
  * has not lost it. */

@@ -22,6 +22,9 @@
 #define RLK_RECORD_FORMER 8
 #define RLK_RECORD_MASTERS (2 * RLK_MAX_NODES + RLK_RECORD_FORMER)
 
+/* A newcomer waits for the longest ttl and for this. In this time locks are restored on it. */
+#define RLK_RECORD_RESTORE_US 5000000
+
 /* The id is random, so no two writers have the same ballot. */
 struct rlk_ballot {
     uint64_t number, id;

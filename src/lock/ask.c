@@ -86,6 +86,14 @@ static const struct rlk_question *question_of(const struct rlk_exchange *x)
 
 /* ---- events ---- */
 
+/* [S15] Whether an answer about a lock that is held counts. */
+static bool counts_for_held(const struct rlk_node *n, const struct rlk_event *ev)
+{
+    return !rlk_quarantine_extends_nothing(&n->quarantine, ev->now_us) ||
+           (ev->answer != RLK_ANSWER_OURS &&
+            rlk_quarantine_may_be_restored(&n->quarantine, ev->now_us));
+}
+
 /* [S11, S15] Whether the vote or the answer counts. */
 static inline void judge(const struct rlk_question *q, const struct rlk_node *n,
                          struct rlk_event *ev)
@@ -94,8 +102,7 @@ static inline void judge(const struct rlk_question *q, const struct rlk_node *n,
     if (ev->vote == RLK_VOTE_YES && q->is_quarantined && q->is_quarantined(n, ev->now_us)) {
         ev->vote = RLK_VOTE_QUARANTINED;
     }
-    if (ev->kind == RLK_EVENT_KEPT && ev->answer == RLK_ANSWER_OURS &&
-        rlk_quarantine_extends_nothing(&n->quarantine, ev->now_us)) {
+    if (ev->kind == RLK_EVENT_KEPT && !counts_for_held(n, ev)) {
         ev->answer = RLK_ANSWER_UNKNOWN;
     }
 }

@@ -1,10 +1,12 @@
 """Masters are replaced while locks are held, contended for, and a leader is elected.
 
     test_replace.py [--masters N] [--replace K] [--contenders N] [--holders N] [--ttl T] [--max-ttl T]
+                    [--update-lists]
 
 $REDLOCK is the command under test; the output is TAP. Every process has the first list from the beginning
-to the end. Without options the world is small, for the suite. As a comment the test says how long nobody
-acquired the lock that is contended for.
+to the end; with --update-lists those that are started later have the present one. Without options the
+world is small, for the suite. As a comment the test says how long nobody acquired the lock that is
+contended for.
 """
 import argparse
 import os
@@ -91,6 +93,9 @@ class World:
         process = self.start(*words)
         said = process.communicate()[1]
         self.masters[i].end()
+        if self.options.update_lists:
+            self.uris[i] = spare.uri
+            self.environment['REDLOCK_NODES'] = ' '.join(self.uris)
         return process.returncode, said
 
     def end(self):
@@ -145,6 +150,7 @@ def main():
     parser.add_argument('--replace', type=int, default=2)
     parser.add_argument('--contenders', type=int, default=3)
     parser.add_argument('--holders', type=int, default=3)
+    parser.add_argument('--update-lists', action='store_true')
     parser.add_argument('--ttl', default='2s')
     parser.add_argument('--max-ttl', default='2s')
     tap = Tap()

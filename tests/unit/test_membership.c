@@ -1134,6 +1134,9 @@ TEST(a_change_waits_for_the_one_before_it)
     now_us += WAIT_US;
     task_must_be(RLK_RECORD_SETTLED);
     show_all("abd", keep(3, 3, "a1 b1 c1:2 d2"));
+    stage_must_be(RLK_MOVE_WAITS, now_us + RECORDS_MAX_TTL_MS * 500);
+    task_must_be(RLK_RECORD_NOTHING);
+    now_us += RECORDS_MAX_TTL_MS * 500;
     stage_must_be(RLK_MOVE_WRITES, 0);
     task_must_be(RLK_RECORD_MOVED);
     writes(9, 4, "a1:4 b1 c1:2 d2 e4");
