@@ -41,6 +41,7 @@ first=$candidate
 until_true said a "health check failed"
 rm "$work/a.sick"
 check "when the check succeeds the candidate leads" leads a
+until_true said a "the health check succeeds again: fit to lead 'e'"
 check "redlock says that, too" said a "the health check succeeds again: fit to lead 'e'"
 
 # --- a leader ---
