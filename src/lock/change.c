@@ -92,7 +92,8 @@ static void judge_error(struct redlock_change *c, enum redlock_change_stage stag
     } else if (took_another_place(rl)) {
         c->status = REDLOCK_ECONFIG;
         snprintf(c->error, sizeof(c->error),
-                 "it is a master already, and so is the one that it is to replace");
+                 "it is a master already, and so is the one that it is to replace: give a server "
+                 "that is not on record");
     } else if (has_no_record(rl)) {
         c->status = REDLOCK_ENOQUORUM;
         snprintf(c->error, sizeof(c->error),
@@ -212,12 +213,11 @@ REDLOCK_EXPORT void redlock_change_options_init_sized(struct redlock_change_opti
 }
 
 /* The list of a manager that also has the one that joins. */
-static int open_manager(struct event_base *base, const struct redlock_options *masters,
+static int open_manager(struct event_base *base, struct redlock_options *masters,
                         struct redlock_change *c)
 {
     struct rlk_manager_move move = {(unsigned)masters->n_nodes, (unsigned)c->options.leaves,
                                     on_judged};
-    struct redlock_options with;
     const char **nodes = rlk_alloc((masters->n_nodes + 1) * sizeof(*nodes));
     int status;
 
@@ -226,11 +226,9 @@ static int open_manager(struct event_base *base, const struct redlock_options *m
     }
     memcpy(nodes, masters->nodes, masters->n_nodes * sizeof(*nodes));
     nodes[masters->n_nodes] = c->options.joins;
-    redlock_options_init(&with);
-    memcpy(&with, masters, masters->size < sizeof(with) ? masters->size : sizeof(with));
-    with.nodes = nodes;
-    with.n_nodes = masters->n_nodes + 1;
-    status = rlk_manager_open(base, &with, &move, &c->rl);
+    masters->nodes = nodes;
+    masters->n_nodes++;
+    status = rlk_manager_open(base, masters, &move, &c->rl);
     rlk_free(nodes);
     return status;
 }
@@ -250,11 +248,16 @@ REDLOCK_EXPORT int redlock_change_masters(struct event_base *base,
                                           struct redlock_change **ret_change)
 {
     const size_t least = RLK_SIZED_UP_TO(struct redlock_change_options, arg);
+    struct redlock_options copy;
     struct redlock_change *c;
     int status;
 
     if (base == NULL || masters == NULL || options == NULL || ret_change == NULL) {
         return REDLOCK_EINVAL;
+    }
+    status = rlk_options_read(masters, &copy);
+    if (status) {
+        return status;
     }
     c = rlk_alloc(sizeof(*c));
     if (c == NULL) {
@@ -262,10 +265,10 @@ REDLOCK_EXPORT int redlock_change_masters(struct event_base *base,
     }
     c->options = defaults;
     status = rlk_sized_read(options, least, &c->options, sizeof(c->options)) == RLK_SIZED_READ
-                 ? check_change(masters, &c->options)
+                 ? check_change(&copy, &c->options)
                  : REDLOCK_EINVAL;
     if (status == 0) {
-        status = open_manager(base, masters, c);
+        status = open_manager(base, &copy, c);
     }
     if (status) {
         rlk_free(c);
