@@ -7,6 +7,9 @@
 #include "base/time.h"
 #include "core/inspection.h"
 
+_Static_assert(RLK_RECORD_RESTORE_US == RLK_INSPECTION_OLDEST_US,
+               "locks are restored in what the wait is longer than the longest ttl");
+
 void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_ttl_ms,
                          uint32_t drift_ppm)
 {
@@ -19,12 +22,19 @@ void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_
     m->wait_us = rlk_validity_gone_us(rlk_time_add(gone_us, RLK_INSPECTION_OLDEST_US), drift_ppm);
 }
 
+/* The master with this mark; NULL: the record has no such master. */
+static const struct rlk_record_master *find_master(const struct rlk_record *r, uint64_t mark)
+{
+    int at = rlk_record_find(r, mark);
+
+    return at >= 0 && rlk_record_is_master(&r->master[at]) ? &r->master[at] : NULL;
+}
+
 void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t mark)
 {
     struct rlk_shown *s = &m->shown[node];
-    int at = m->last && s->mark != mark ? rlk_record_find(m->last, s->mark) : -1;
 
-    if (at >= 0 && rlk_record_is_master(&m->last->master[at])) {
+    if (m->last && s->mark != mark && find_master(m->last, s->mark)) {
         s->former_mark = s->mark;
     }
     s->mark = mark;
@@ -90,14 +100,14 @@ static bool is_elsewhere(const struct rlk_membership *m, const struct rlk_record
 static bool is_copy(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
 {
     const struct rlk_shown *s = &m->shown[node];
-    int at = r ? rlk_record_find(r, s->mark) : -1;
+    const struct rlk_record_master *on_record = r ? find_master(r, s->mark) : NULL;
     unsigned i;
 
-    if (at < 0 || !rlk_record_is_master(&r->master[at]) || is_address(&r->master[at], s)) {
+    if (on_record == NULL || is_address(on_record, s)) {
         return false;
     }
     for (i = 0; i < m->n; i++) {
-        if (have_same_mark(m, node, i) && is_address(&r->master[at], &m->shown[i])) {
+        if (have_same_mark(m, node, i) && is_address(on_record, &m->shown[i])) {
             return true;
         }
     }
@@ -147,12 +157,11 @@ static int find_by_place(const struct rlk_membership *m, const struct rlk_record
 int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
 {
     const struct rlk_shown *s = &m->shown[node];
-    int at = rlk_record_find(r, s->mark);
 
     if (is_outdated(r, s->mark) || is_copy(m, r, node)) {
         return -1;
     }
-    return at >= 0 && rlk_record_is_master(&r->master[at]) ? at : find_by_place(m, r, s);
+    return find_master(r, s->mark) ? rlk_record_find(r, s->mark) : find_by_place(m, r, s);
 }
 
 /* This master lost its data after the record was written. What we read before we saw the record may
@@ -376,20 +385,23 @@ static bool shows_other(const struct rlk_membership *m, const struct rlk_record 
     return shown == NULL || rlk_ballot_compare(&shown->ballot, &r->ballot) != 0;
 }
 
-/* One of its masters is connected and does not have it: it may yet be overruled, or we write it. */
+/* It is on record, and can show it, but does not. */
+static bool lacks(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
+{
+    const struct rlk_record *shown = shown_by(m, node);
+
+    return m->shown[node].readable && rlk_record_find(r, m->shown[node].mark) >= 0 &&
+           (shown == NULL || !rlk_record_is_same(shown, r));
+}
+
+/* One of its masters lacks it: it may yet be overruled, or we write it. */
 static bool is_contradicted(const struct rlk_membership *m, const struct rlk_record *r)
 {
     unsigned i;
 
-    for (i = 0; i < m->n; i++) {
-        int at = rlk_record_find(r, m->shown[i].mark);
-
-        if (m->shown[i].readable && at >= 0 && rlk_record_is_master(&r->master[at]) &&
-            (shown_by(m, i) == NULL || !rlk_record_is_same(shown_by(m, i), r))) {
-            return true;
-        }
+    for (i = 0; i < m->n && !(lacks(m, r, i) && find_master(r, m->shown[i].mark)); i++) {
     }
-    return false;
+    return i < m->n;
 }
 
 /* Where the record has another server in the place of one of ours: the first such, and the first
@@ -434,13 +446,12 @@ static uint64_t settles_us(const struct rlk_membership *m, const struct rlk_reco
 static uint64_t judge_vote(const struct rlk_membership *m, const struct rlk_record *r,
                            unsigned node)
 {
-    int at = rlk_record_find(r, m->shown[node].mark);
+    const struct rlk_record_master *on_record = find_master(r, m->shown[node].mark);
 
-    if (at < 0 || !rlk_record_is_master(&r->master[at]) || is_copy(m, r, node) ||
-        shows_other(m, r, node)) {
+    if (on_record == NULL || is_copy(m, r, node) || shows_other(m, r, node)) {
         return RLK_NEVER;
     }
-    return rlk_record_is_newcomer(r, &r->master[at]) ? settles_us(m, r) : 0;
+    return rlk_record_is_newcomer(r, on_record) ? settles_us(m, r) : 0;
 }
 
 /* [M7] A lock that is held is not extended by a master that shows another record, nor by one that
@@ -461,11 +472,10 @@ static bool extends_nothing(const struct rlk_membership *m, const struct rlk_rec
 static bool is_pending(const struct rlk_membership *m, const struct rlk_record *r, unsigned node,
                        uint64_t until_us)
 {
-    int at = r ? rlk_record_find(r, m->shown[node].mark) : -1;
+    const struct rlk_record_master *on_record = r ? find_master(r, m->shown[node].mark) : NULL;
 
     return until_us == RLK_NEVER &&
-           (r == NULL || (r != m->in_use && at >= 0 && rlk_record_is_master(&r->master[at]) &&
-                          !rlk_record_is_newcomer(r, &r->master[at])));
+           (r == NULL || (r != m->in_use && on_record && !rlk_record_is_newcomer(r, on_record)));
 }
 
 /* Without any record the votes count when every master has had the chance to show one, and when
@@ -504,20 +514,14 @@ static bool are_all_known(const struct rlk_membership *m)
     return i == m->n && all_tried(m);
 }
 
-/* Whether a master of ours that is on record lacks it. */
+/* Whether a master of ours that is on record lacks it, be it as a former one. */
 static bool is_missing(const struct rlk_membership *m, const struct rlk_record *r)
 {
     unsigned i;
 
-    for (i = 0; i < m->n; i++) {
-        const struct rlk_record *shown = shown_by(m, i);
-
-        if (is_listed(m, i) && m->shown[i].readable && rlk_record_find(r, m->shown[i].mark) >= 0 &&
-            (shown == NULL || !rlk_record_is_same(shown, r))) {
-            return true;
-        }
+    for (i = 0; i < m->n && !(is_listed(m, i) && lacks(m, r, i)); i++) {
     }
-    return false;
+    return i < m->n;
 }
 
 static bool is_settled(const struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us)
@@ -599,8 +603,7 @@ enum rlk_move_stage rlk_membership_move_stage(const struct rlk_membership *m, ui
 {
     const struct rlk_record *r = m->in_use;
     uint64_t mark = m->joins >= 0 ? m->shown[m->joins].mark : 0;
-    int at = r ? rlk_record_find(r, mark) : -1;
-    bool is_master = at >= 0 && rlk_record_is_master(&r->master[at]);
+    bool is_master = r && find_master(r, mark);
 
     *ret_until_us = 0;
     if (r == NULL || mark == 0) {
