@@ -414,9 +414,6 @@ RLK_RARE static void step_with_node(struct redlock_lock *lock, const struct rlk_
     if (ev.kind == RLK_EVENT_NODE_UP && !(fit_nodes(lock, ev.now_us) & rlk_mask_bit(ev.node))) {
         ev.kind = RLK_EVENT_NODE_DOWN;
     }
-    if (ev.kind == RLK_EVENT_NODE_DOWN) {
-        refuse_misconfigured(lock);
-    }
     step_attempt(lock, &ev);
 }
 
@@ -435,7 +432,8 @@ static void on_attempt_event(struct rlk_operation *op, const struct rlk_event *e
     if (lock->phase != RLK_LOCK_PENDING) {
         return;
     }
-    if (ev->kind == RLK_EVENT_QUARANTINED || ev->kind == RLK_EVENT_NODE_UP) {
+    if (ev->kind == RLK_EVENT_QUARANTINED || ev->kind == RLK_EVENT_NODE_UP ||
+        ev->kind == RLK_EVENT_NODE_DOWN) {
         refuse_misconfigured(lock);
     }
     if (ev->kind == RLK_EVENT_NODE_UP && pending_nodes(lock) & rlk_mask_bit(ev->node)) {

@@ -205,7 +205,7 @@ static bool is_to_write(const struct rlk_record_keeper *k)
            (k->verdict.task != RLK_RECORD_FIRST || k->may_begin);
 }
 
-static bool may_write(const struct rlk_record_keeper *k)
+static uint64_t readable_nodes(const struct rlk_record_keeper *k)
 {
     uint64_t readable = 0;
     unsigned i;
@@ -213,7 +213,13 @@ static bool may_write(const struct rlk_record_keeper *k)
     for (i = 0; i < k->membership.n; i++) {
         readable |= k->membership.shown[i].readable ? rlk_mask_bit(i) : 0;
     }
-    return is_to_write(k) && rlk_membership_may_write(&k->membership, &k->verdict, readable);
+    return readable;
+}
+
+static bool may_write(const struct rlk_record_keeper *k)
+{
+    return is_to_write(k) &&
+           rlk_membership_may_write(&k->membership, &k->verdict, readable_nodes(k));
 }
 
 static uint64_t pause_us(struct rlk_record_keeper *k)
@@ -228,12 +234,11 @@ static uint64_t pause_us(struct rlk_record_keeper *k)
 /* Perhaps somebody else has written what we are about to write: then our votes need not wait. */
 static void look_again(struct rlk_record_keeper *k, uint64_t now_us)
 {
-    unsigned i;
+    uint64_t readable = readable_nodes(k);
+    unsigned node;
 
-    for (i = 0; i < k->membership.n; i++) {
-        if (k->membership.shown[i].readable) {
-            rlk_inspect_ask(&k->nodes[i], now_us);
-        }
+    RLK_MASK_EACH (node, readable) {
+        rlk_inspect_ask(&k->nodes[node], now_us);
     }
 }
 
@@ -540,17 +545,11 @@ static void ask(struct rlk_record_keeper *k, uint64_t nodes, const char *text, u
 
 static void begin(struct rlk_record_keeper *k, uint64_t now_us)
 {
-    uint64_t nodes = 0;
-    unsigned i;
-
-    for (i = 0; i < k->membership.n; i++) {
-        nodes |= k->membership.shown[i].readable ? rlk_mask_bit(i) : 0;
-    }
     k->ballot =
         (struct rlk_ballot){rlk_membership_next_number(&k->membership), rlk_prng_next(k->prng)};
     k->phase = RLK_KEEPER_PROMISING;
     k->promised = 0;
-    ask(k, nodes, "", now_us);
+    ask(k, readable_nodes(k), "", now_us);
 }
 
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
@@ -683,6 +682,7 @@ void rlk_keeper_stop(struct rlk_record_keeper *k)
         rlk_timer_cancel(&k->loop->timers, &k->timer);
         rlk_timer_cancel(&k->loop->timers, &k->patience);
         rlk_list_remove(&k->release.link);
+        rlk_list_remove(&k->move.link);
     }
 }
 

@@ -117,6 +117,7 @@ static inline uint64_t rlk_keeper_pending(const struct rlk_record_keeper *k)
 {
     return k->verdict.pending;
 }
+
 /* The record is about to be deleted: write it nowhere again. What is known of it stays. */
 void rlk_keeper_retire(struct rlk_record_keeper *k);
 
