@@ -550,8 +550,8 @@ static bool is_move_due(const struct rlk_membership *m, uint64_t now_us)
 {
     const struct rlk_record *r = m->in_use;
 
-    return m->joins >= 0 && m->shown[m->joins].readable && is_settled(m, r, now_us) &&
-           now_us >= move_due_us(m) && rlk_record_find(r, m->shown[m->joins].mark) < 0 &&
+    return m->joins >= 0 && m->shown[m->joins].readable && now_us >= move_due_us(m) &&
+           rlk_record_find(r, m->shown[m->joins].mark) < 0 &&
            rlk_membership_find(m, r, (unsigned)m->joins) < 0 &&
            rlk_membership_find(m, r, (unsigned)m->leaves) >= 0;
 }
