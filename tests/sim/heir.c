@@ -266,13 +266,7 @@ static void settle(struct world *w, const struct heir *h)
                                     .back_clear_us = dead->peers[i].back_clear_us};
     }
     for (i = 0; i < SIM_WORKERS; i++) {
-        c->workers[i] = (struct worker){.client = w->o.clients + (unsigned)(h - w->heirs),
-                                        .index = i,
-                                        .claim = NONE,
-                                        .releasing = NONE,
-                                        .number = -1,
-                                        .reported = true,
-                                        .candidacy = {.claim = NONE}};
+        process_init_worker(w, w->o.clients + (unsigned)(h - w->heirs), i);
     }
 }
 

@@ -69,11 +69,7 @@ static void init_worker(struct world *w, unsigned client, unsigned worker)
 {
     struct worker *k = world_worker(w, client, worker);
 
-    k->client = client;
-    k->index = worker;
-    k->claim = k->releasing = NONE;
-    k->number = -1;
-    k->reported = true;
+    process_init_worker(w, client, worker);
     k->is_bidder = w->o.bids && worker == 1;
     k->is_candidate = !k->is_bidder && options_candidate(&w->o, client, worker);
     check_candidate_gone(w, client, worker);

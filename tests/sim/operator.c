@@ -181,13 +181,7 @@ static void init(struct world *w, struct operator_life *o)
         c->names[i] = i;
     }
     for (i = 0; i < SIM_WORKERS; i++) {
-        c->workers[i] = (struct worker){.client = w->o.clients + (unsigned)(o - w->operators),
-                                        .index = i,
-                                        .claim = NONE,
-                                        .releasing = NONE,
-                                        .number = -1,
-                                        .reported = true,
-                                        .candidacy = {.claim = NONE}};
+        process_init_worker(w, w->o.clients + (unsigned)(o - w->operators), i);
     }
 }
 
@@ -293,9 +287,9 @@ void operator_heal(struct world *w)
     }
 }
 
-/* What is known of the former one is forgotten, and its keys are left to their time. It may have
- * been the last one with the record, where others lose their data: without it the new
- * one is not among the masters on an earlier record. */
+/* Nothing is kept of the former master; its keys end with their ttl. It may have been the last one
+ * with the record, where others lose their data: without it the new one is not among the masters
+ * on an earlier record. */
 void operator_moved(struct world *w, unsigned client, unsigned node, unsigned address)
 {
     struct client *c = &w->clients[client];

@@ -16,7 +16,7 @@ void operator_end_all(struct world *w);
 /* The faults end. */
 void operator_heal(struct world *w);
 
-/* A process is started: the list of masters that it has then. */
+/* The list of masters that a process is given when it is started. */
 void operator_list(struct world *w, unsigned client);
 
 /* Its manager is made; its process is gone. */

@@ -175,6 +175,17 @@ void process_end(struct world *w, unsigned client)
     process_ended(w, client);
 }
 
+void process_init_worker(struct world *w, unsigned client, unsigned worker)
+{
+    *world_worker(w, client, worker) = (struct worker){.client = client,
+                                                       .index = worker,
+                                                       .claim = NONE,
+                                                       .releasing = NONE,
+                                                       .number = -1,
+                                                       .reported = true,
+                                                       .candidacy = {.claim = NONE}};
+}
+
 void process_ended(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];

@@ -9,6 +9,9 @@
 void process_start(struct world *w, unsigned client);
 void process_end(struct world *w, unsigned client);
 
+/* The worker has not asked for anything yet. */
+void process_init_worker(struct world *w, unsigned client, unsigned worker);
+
 /* What a manager of it is made with. uris: room for the addresses. */
 void process_options(struct world *w, struct client *c, const char *uris[SIM_NODES],
                      struct redlock_options *o);
