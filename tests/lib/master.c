@@ -388,6 +388,28 @@ const char *master_ask(struct master *m, const char *format, ...)
     return m->answer;
 }
 
+redisContext *master_connect(const struct master *m)
+{
+    redisContext *c = connect_once(m);
+
+    if (!c) {
+        ck_abort_msg("no connection to the master at %s", m->uri);
+    }
+    return c;
+}
+
+redisReply *master_reply(redisContext *to, const char *format, ...)
+{
+    redisReply *reply;
+    va_list args;
+
+    va_start(args, format);
+    reply = redisvCommand(to, format, args);
+    va_end(args);
+    ck_assert_ptr_nonnull(reply);
+    return reply;
+}
+
 static bool has_channels(struct master *m)
 {
     bool has = strcmp(master_ask(m, "ACL SETUSER rlk-nobody resetchannels"), "OK") == 0;

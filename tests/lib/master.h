@@ -19,6 +19,8 @@
 #include <stdbool.h>
 
 struct master;
+struct redisContext;
+struct redisReply;
 
 enum master_where {
     MASTER_UNIX, /* a socket in its folder */
@@ -72,6 +74,12 @@ int master_port(const struct master *m);
  * error ("-ERR ...") as it is, an integer in digits, "(nil)". The text lives until the next command
  * to this master. */
 const char *master_ask(struct master *m, const char *format, ...);
+
+/* A connection of its own; free it by redisFree(). */
+struct redisContext *master_connect(const struct master *m);
+
+/* Send one command over it, wait, and return its reply; free it by freeReplyObject(). */
+struct redisReply *master_reply(struct redisContext *to, const char *format, ...);
 
 /* Make a user by words of ACL SETUSER: "ann on >secret ~* +@all allchannels". ACLs before Redis 6.2
  * have no channels: everybody has all of them, and allchannels is left out. Returns false, and

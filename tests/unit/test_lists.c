@@ -5,7 +5,6 @@
  * have: lists of a wrong type, rights, memory, the length and the life of a list. */
 #include <event2/buffer.h>
 #include <hiredis/hiredis.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,19 +36,7 @@ static bool listens[CHANNELS];
 
 /* ---- the server ---- */
 
-static redisReply *ask_on(redisContext *to, const char *format, ...)
-{
-    redisReply *reply;
-    va_list args;
-
-    va_start(args, format);
-    reply = redisvCommand(to, format, args);
-    va_end(args);
-    ck_assert_ptr_nonnull(reply);
-    return reply;
-}
-
-#define DO(...) freeReplyObject(ask_on(server, __VA_ARGS__))
+#define DO(...) freeReplyObject(master_reply(server, __VA_ARGS__))
 
 static int64_t number(redisReply *reply)
 {
@@ -151,7 +138,7 @@ static void says_error(redisReply *reply, const char *word)
 /* The channels of a list with a blank behind each. */
 static void list_of(const char *key, char out[TEXT])
 {
-    redisReply *reply = ask_on(server, "ZRANGE %s:redlock-waiting 0 -1", key);
+    redisReply *reply = master_reply(server, "ZRANGE %s:redlock-waiting 0 -1", key);
     size_t i, len = 0;
 
     out[0] = '\0';
@@ -173,7 +160,8 @@ static void check_list(const char *key, const char *wanted)
 
 static void listen_to(unsigned channel, bool on)
 {
-    freeReplyObject(ask_on(listener, "%s %s", on ? "SUBSCRIBE" : "UNSUBSCRIBE", channels[channel]));
+    freeReplyObject(
+        master_reply(listener, "%s %s", on ? "SUBSCRIBE" : "UNSUBSCRIBE", channels[channel]));
     listens[channel] = on;
 }
 
@@ -184,7 +172,7 @@ static void heard(char out[TEXT])
     size_t len = 0;
 
     out[0] = '\0';
-    freeReplyObject(ask_on(server, "PING"));
+    freeReplyObject(master_reply(server, "PING"));
     redisAppendCommand(listener, "PING");
     for (;;) {
         ck_assert_int_eq(redisGetReply(listener, (void **)&reply), REDIS_OK);
@@ -206,21 +194,13 @@ static void check_heard(const char *wanted)
     ck_assert_str_eq(is, wanted);
 }
 
-static redisContext *connect_to(struct master *m)
-{
-    redisContext *c = redisConnectUnix(master_uri(m) + strlen("unix://"));
-
-    ck_assert(c != NULL && c->err == 0);
-    return c;
-}
-
 static void begin(void)
 {
     unsigned i;
 
     master = master_start(NULL);
-    server = connect_to(master);
-    listener = connect_to(master);
+    server = master_connect(master);
+    listener = master_connect(master);
     pool.keep = 2;
     for (i = 0; i < CHANNELS; i++) {
         listen_to(i, true);
@@ -552,7 +532,7 @@ TEST(a_list_ends_ten_seconds_after_it_was_entered)
     says_position(wait_for(1, "p:w1"), 1, false, "other");
     DO("PEXPIRE p:a:redlock-waiting 5000");
     says_position(wait_for(1, "p:w1"), 1, false, "other");
-    left_ms = number(ask_on(server, "PTTL p:a:redlock-waiting"));
+    left_ms = number(master_reply(server, "PTTL p:a:redlock-waiting"));
     ck_assert_int_le(left_ms, RLK_COMMAND_WAITING_MS);
     ck_assert_int_gt(left_ms, 5000);
 }
@@ -570,7 +550,7 @@ TEST(a_list_has_at_most_1024_channels)
     says_position(wait_for(1, "p:w1"), -1, true, "other");
     says_position(wait_after(1, "p:w1", 9), -1, true, "other");
     says_position(wait_for(1, "x7"), 7, true, "other");
-    ck_assert_int_eq(number(ask_on(server, "ZCARD p:a:redlock-waiting")), 1024);
+    ck_assert_int_eq(number(master_reply(server, "ZCARD p:a:redlock-waiting")), 1024);
 }
 
 /* The server does nothing else meanwhile, so a release stops after 32. */
@@ -584,7 +564,7 @@ TEST(a_release_skips_the_dead_but_not_for_ever)
     DO("ZADD p:a:redlock-waiting 99 p:w1");
     DO("SET p:a " MINE);
     ck_assert_int_eq(number(release(1, "")), 1);
-    ck_assert_int_eq(number(ask_on(server, "ZCARD p:a:redlock-waiting")), 9);
+    ck_assert_int_eq(number(master_reply(server, "ZCARD p:a:redlock-waiting")), 9);
     DO("SET p:a " MINE);
     ck_assert_int_eq(number(release(1, "")), 2);
     check_heard("p:w1 tp:a\n");
@@ -599,7 +579,7 @@ TEST(a_list_of_a_wrong_type_does_not_harm_a_release)
     DO("ZADD p:b:redlock-waiting 1 p:w1");
     ck_assert_int_eq(number(release(3, "p:w2")), 2);
     check_heard("p:w1 tp:b\n");
-    ck_assert_int_eq(number(ask_on(server, "EXISTS p:a p:b")), 0);
+    ck_assert_int_eq(number(master_reply(server, "EXISTS p:a p:b")), 0);
     ck_assert_int_eq(number(leave(1, "p:w1")), 0);
     DO("SET p:a other");
     ck_assert_int_eq(number(leave(1, "p:w1")), 0);
@@ -623,7 +603,7 @@ static bool give_right(const char *rights)
     bool made;
 
     snprintf(line, sizeof(line), "ACL SETUSER weak on nopass %s", rights);
-    reply = ask_on(server, line);
+    reply = master_reply(server, line);
     made = reply->type == REDIS_REPLY_STATUS;
     freeReplyObject(reply);
     return made;
@@ -641,7 +621,7 @@ TEST(a_release_needs_no_right_to_publish)
     ck_assert_int_eq(number(release(1, "p:w2")), 1);
     check_heard("");
     check_list("p:a", "p:w1 ");
-    ck_assert_int_eq(number(ask_on(server, "EXISTS p:a")), 0);
+    ck_assert_int_eq(number(master_reply(server, "EXISTS p:a")), 0);
     says_position(wait_for(1, "p:w2"), 0, false, "");
 }
 

@@ -1,7 +1,6 @@
 /* test_masters_script.c - the record of the masters on a real server: scripts/masters.lua accepts
  * and promises as in Paxos, and scripts/incarnation.lua reads the record beside the mark [S15]. */
 #include <hiredis/hiredis.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,7 @@ static redisContext *server;
 static void begin(void)
 {
     master = master_start(NULL);
-    server = redisConnectUnix(master_uri(master) + strlen("unix://"));
-    ck_assert(server != NULL && server->err == 0);
+    server = master_connect(master);
 }
 
 static void end(void)
@@ -34,18 +32,6 @@ static void end(void)
 }
 
 FIXTURE(begin, end);
-
-static redisReply *ask(const char *format, ...)
-{
-    redisReply *reply;
-    va_list args;
-
-    va_start(args, format);
-    reply = redisvCommand(server, format, args);
-    va_end(args);
-    ck_assert_ptr_nonnull(reply);
-    return reply;
-}
 
 /* ---- masters.lua ---- */
 
@@ -65,9 +51,9 @@ static void read_value(const char *value)
 /* The answer has the value of the key, and it is what the key has. */
 static void write_record(const char *number, const char *id, const char *record)
 {
-    redisReply *reply =
-                   ask("EVAL %s 1 %s %s %s %s", rlk_script_masters.text, KEY, number, id, record),
-               *there = ask("GET %s", KEY);
+    redisReply *reply = master_reply(server, "EVAL %s 1 %s %s %s %s", rlk_script_masters.text, KEY,
+                                     number, id, record),
+               *there = master_reply(server, "GET %s", KEY);
 
     ck_assert_msg(reply->type == REDIS_REPLY_ARRAY && reply->elements == 2, "%s", reply->str);
     ck_assert_str_eq(reply->element[0]->str, there->str);
@@ -158,7 +144,7 @@ TEST_ROWS(later_ballot, later)
 
 static unsigned long long server_us(void)
 {
-    redisReply *reply = ask("TIME");
+    redisReply *reply = master_reply(server, "TIME");
     unsigned long long us = strtoull(reply->element[0]->str, NULL, 10) * 1000000 +
                             strtoull(reply->element[1]->str, NULL, 10);
 
@@ -235,11 +221,11 @@ static const struct {
 
 TEST_ROWS(spoilt_value, spoilt)
 {
-    freeReplyObject(ask("SET %s %s", KEY, spoilt[_i].value));
+    freeReplyObject(master_reply(server, "SET %s %s", KEY, spoilt[_i].value));
     write_record("1", LOW, "");
     must_be("1", LOW, "");
     ck_assert_uint_eq(is.since_us, is.now_us);
-    freeReplyObject(ask("SET %s %s", KEY, spoilt[_i].value));
+    freeReplyObject(master_reply(server, "SET %s %s", KEY, spoilt[_i].value));
     accept("1", LOW, "text");
     must_be("1", LOW, "1 1 " LOW " text");
     ck_assert_uint_eq(is.since_us, is.now_us);
@@ -248,7 +234,7 @@ TEST_ROWS(spoilt_value, spoilt)
 /* Somebody has promised, and the record cannot be read: it is shown as it is, and replaced. */
 TEST(garbage_in_place_of_the_record_is_replaced)
 {
-    freeReplyObject(ask("SET %s %s", KEY, "5 " LOW " 7\nno record"));
+    freeReplyObject(master_reply(server, "SET %s %s", KEY, "5 " LOW " 7\nno record"));
     write_record("4", HIGH, "");
     must_be("5", LOW, "no record");
     write_record("6", LOW, "");
@@ -262,7 +248,7 @@ TEST(garbage_in_place_of_the_record_is_replaced)
 /* A text that is no record is not the same as another one. */
 TEST(what_is_no_record_is_another_one)
 {
-    freeReplyObject(ask("SET %s %s", KEY, "5 " LOW " 7\n2 new"));
+    freeReplyObject(master_reply(server, "SET %s %s", KEY, "5 " LOW " 7\n2 new"));
     write_record("6", LOW, "3 other");
     ck_assert_uint_eq(is.since_us, 7);
 }
@@ -271,12 +257,12 @@ TEST(a_key_of_another_type_is_left_alone)
 {
     redisReply *reply;
 
-    freeReplyObject(ask("LPUSH %s x", KEY));
-    reply = ask("EVAL %s 1 %s 1 %s %s", rlk_script_masters.text, KEY, LOW, "");
+    freeReplyObject(master_reply(server, "LPUSH %s x", KEY));
+    reply = master_reply(server, "EVAL %s 1 %s 1 %s %s", rlk_script_masters.text, KEY, LOW, "");
     ck_assert_int_eq(reply->type, REDIS_REPLY_ERROR);
     ck_assert_ptr_nonnull(strstr(reply->str, "WRONGTYPE"));
     freeReplyObject(reply);
-    reply = ask("LLEN %s", KEY);
+    reply = master_reply(server, "LLEN %s", KEY);
     ck_assert_int_eq(reply->integer, 1);
     freeReplyObject(reply);
 }
@@ -286,13 +272,13 @@ TEST(a_full_server_promises_nothing)
 {
     redisReply *reply;
 
-    freeReplyObject(ask("CONFIG SET maxmemory 1"));
-    reply = ask("EVAL %s 1 %s 1 %s %s", rlk_script_masters.text, KEY, LOW, "");
+    freeReplyObject(master_reply(server, "CONFIG SET maxmemory 1"));
+    reply = master_reply(server, "EVAL %s 1 %s 1 %s %s", rlk_script_masters.text, KEY, LOW, "");
     ck_assert_int_eq(reply->type, REDIS_REPLY_ERROR);
     ck_assert_ptr_nonnull(strstr(reply->str, "OOM"));
     freeReplyObject(reply);
-    freeReplyObject(ask("CONFIG SET maxmemory 0"));
-    reply = ask("EXISTS %s", KEY);
+    freeReplyObject(master_reply(server, "CONFIG SET maxmemory 0"));
+    reply = master_reply(server, "EXISTS %s", KEY);
     ck_assert_int_eq(reply->integer, 0);
     freeReplyObject(reply);
 }
@@ -303,9 +289,9 @@ TEST(a_full_server_promises_nothing)
  * comes third. */
 static redisReply *inspect(const char *key, size_t elements)
 {
-    redisReply *reply = ask("EVAL %s 1 %s run 00000000000000aa 0 0 %s", rlk_script_incarnation.text,
-                            MARK_KEY, key),
-               *there = ask("GET %s", MARK_KEY);
+    redisReply *reply = master_reply(server, "EVAL %s 1 %s run 00000000000000aa 0 0 %s",
+                                     rlk_script_incarnation.text, MARK_KEY, key),
+               *there = master_reply(server, "GET %s", MARK_KEY);
 
     ck_assert_msg(reply->type == REDIS_REPLY_ARRAY && reply->elements == elements, "%s",
                   reply->str);
@@ -352,7 +338,7 @@ TEST(an_inspection_shows_the_record)
 
 TEST(an_inspection_goes_on_without_a_record_of_another_type)
 {
-    freeReplyObject(ask("LPUSH %s x", KEY));
+    freeReplyObject(master_reply(server, "LPUSH %s x", KEY));
     must_show_error("WRONGTYPE");
 }
 
@@ -361,9 +347,9 @@ TEST(an_inspection_goes_on_without_the_right_to_read_the_record)
     if (!master_user(master, "ann on nopass ~" MARK_KEY " +@all")) {
         return;
     }
-    freeReplyObject(ask("AUTH ann x"));
+    freeReplyObject(master_reply(server, "AUTH ann x"));
     must_show_error("access");
-    freeReplyObject(ask("AUTH default x"));
+    freeReplyObject(master_reply(server, "AUTH default x"));
 }
 
 /* It must not be lost, as a key that was named in the call. */
@@ -373,7 +359,7 @@ TEST(an_inspection_leaves_the_record_as_it_is)
 
     accept("1", LOW, "text");
     freeReplyObject(inspect(KEY, 3));
-    reply = ask("GET %s", KEY);
+    reply = master_reply(server, "GET %s", KEY);
     read_value(reply->str);
     must_be("1", LOW, "1 1 " LOW " text");
     freeReplyObject(reply);

@@ -1,7 +1,6 @@
 /* test_scripts.c - the scripts, on a real server: each state of one key and of two, before and
  * after. What they have to do is said here once more, without Lua. */
 #include <hiredis/hiredis.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,18 +51,6 @@ static struct rlk_pool pool;
 static struct rlk_claim_source source = {.pool = &pool};
 static struct rlk_command command;
 
-static redisReply *ask(const char *format, ...)
-{
-    redisReply *reply;
-    va_list args;
-
-    va_start(args, format);
-    reply = redisvCommand(server, format, args);
-    va_end(args);
-    ck_assert_ptr_nonnull(reply);
-    return reply;
-}
-
 static int64_t number(redisReply *reply)
 {
     int64_t n = reply->type == REDIS_REPLY_STRING ? strtoll(reply->str, NULL, 10) : reply->integer;
@@ -91,24 +78,24 @@ static void put(const struct state *s)
 {
     unsigned i;
 
-    number(ask("FLUSHDB"));
+    number(master_reply(server, "FLUSHDB"));
     for (i = 0; i < s->n; i++) {
         const struct key *k = &s->key[i];
 
         if (k->owner) {
-            number(ask("SET %s %s PX %lld", names[i], value_of(k->owner, i),
-                       (long long)lives_ms[k->life]));
+            number(master_reply(server, "SET %s %s PX %lld", names[i], value_of(k->owner, i),
+                                (long long)lives_ms[k->life]));
         }
         if (k->counter) {
-            number(ask("SET %s:redlock-fence %lld PX %lld", names[i], (long long)k->counter,
-                       (long long)lives_ms[k->counter_life]));
+            number(master_reply(server, "SET %s:redlock-fence %lld PX %lld", names[i],
+                                (long long)k->counter, (long long)lives_ms[k->counter_life]));
         }
     }
 }
 
 static enum life life_of(const char *key)
 {
-    int64_t left_ms = number(ask("PTTL %s", key));
+    int64_t left_ms = number(master_reply(server, "PTTL %s", key));
     enum life life = NONE;
 
     ck_assert_int_ne(left_ms, -1); /* each key of ours has a ttl */
@@ -126,12 +113,12 @@ static struct state look(unsigned n)
 
     for (i = 0; i < n; i++) {
         char counter[40];
-        redisReply *value = ask("GET %s", names[i]);
+        redisReply *value = master_reply(server, "GET %s", names[i]);
 
         s.key[i].owner = owner_of(value->str);
         freeReplyObject(value);
         snprintf(counter, sizeof(counter), "%s:redlock-fence", names[i]);
-        s.key[i].counter = number(ask("GET %s", counter));
+        s.key[i].counter = number(master_reply(server, "GET %s", counter));
         s.key[i].life = life_of(names[i]);
         s.key[i].counter_life = life_of(counter);
     }
@@ -362,8 +349,8 @@ static void keep_all(struct state s, unsigned each, int64_t fence)
     redisReply *reply;
 
     put(&s);
-    number(ask("SET p:c %s PX %d", MINE, (int)lives_ms[SHORT]));
-    number(ask("SET p:d %s PX %d", MINE, (int)lives_ms[SHORT]));
+    number(master_reply(server, "SET p:c %s PX %d", MINE, (int)lives_ms[SHORT]));
+    number(master_reply(server, "SET p:d %s PX %d", MINE, (int)lives_ms[SHORT]));
     rlk_command_keep_all(&command, claims, 2, TTL_MS, true);
     rlk_claim_unref(claims[1]);
     reply = run(claims[0]);
@@ -376,7 +363,7 @@ static void keep_all(struct state s, unsigned each, int64_t fence)
     }
     check_state(&s);
     ck_assert_int_eq(life_of("p:c"), FULL);
-    ck_assert_int_eq(number(ask("GET p:c:redlock-fence")), fence);
+    ck_assert_int_eq(number(master_reply(server, "GET p:c:redlock-fence")), fence);
 }
 
 static void confirm(struct state s, int64_t fence)
@@ -530,8 +517,7 @@ static struct master *master;
 static void begin(void)
 {
     master = master_start(NULL);
-    server = redisConnectUnix(master_uri(master) + strlen("unix://"));
-    ck_assert(server != NULL && server->err == 0);
+    server = master_connect(master);
     pool.keep = 2;
 }
 
@@ -666,12 +652,12 @@ TEST(a_full_server_releases_what_is_handed_over)
 
     s.key[0] = (struct key){.owner = 'm', .life = SHORT};
     put(&s);
-    freeReplyObject(ask("CONFIG SET maxmemory 1"));
+    freeReplyObject(master_reply(server, "CONFIG SET maxmemory 1"));
     c->channel = "";
     rlk_command_hand_over(&command, c, WITHIN_MS, true, NULL);
     says_number(run(c), 1);
     check_state(&(struct state){.n = 1});
-    freeReplyObject(ask("CONFIG SET maxmemory 0"));
+    freeReplyObject(master_reply(server, "CONFIG SET maxmemory 0"));
 }
 
 /* _i: how far the counter is below the limit. */
@@ -701,7 +687,7 @@ TEST_LOOP(counters_stay_exact_up_to_the_limit, 0, 3)
 /* By the clock of the server, in whole seconds. */
 static int64_t server_time_us(void)
 {
-    redisReply *reply = ask("TIME");
+    redisReply *reply = master_reply(server, "TIME");
     int64_t s = strtoll(reply->element[0]->str, NULL, 10);
 
     freeReplyObject(reply);
@@ -714,14 +700,14 @@ static int64_t fence_of_hint(int64_t hint)
     redisReply *reply;
     int64_t fence;
 
-    number(ask("FLUSHDB"));
+    number(master_reply(server, "FLUSHDB"));
     rlk_command_vote(&command, c, true, NULL);
     rlk_command_mark(&command, "", "");
     reply = run(c);
     ck_assert_int_eq(reply->type, REDIS_REPLY_ARRAY);
     fence = reply->element[0]->integer;
     freeReplyObject(reply);
-    ck_assert_int_eq(number(ask("GET p:a:redlock-fence")), fence);
+    ck_assert_int_eq(number(master_reply(server, "GET p:a:redlock-fence")), fence);
     return fence;
 }
 
@@ -752,9 +738,9 @@ TEST_LOOP(a_hint_that_is_a_little_ahead_is_taken, 0, 6)
 /* Where our user may not ask for the time, half of all numbers are left all the same. */
 TEST_LOOP(without_the_time_a_hint_leaves_half_of_the_numbers, 0, N_FAR_HINTS)
 {
-    freeReplyObject(ask("ACL SETUSER default -time"));
+    freeReplyObject(master_reply(server, "ACL SETUSER default -time"));
     ck_assert_int_eq(fence_of_hint(far_hints[_i]), HINT_LIMIT - 1);
-    freeReplyObject(ask("ACL SETUSER default +time"));
+    freeReplyObject(master_reply(server, "ACL SETUSER default +time"));
 }
 
 static const struct {
@@ -777,7 +763,7 @@ TEST_LOOP(a_vote_tells_whether_the_data_are_those_that_we_knew, 0, N_ROWS(marks)
 
     put(&s);
     if (marks[_i].value) {
-        number(ask("SET p:mark %s", marks[_i].value));
+        number(master_reply(server, "SET p:mark %s", marks[_i].value));
     }
     rlk_command_vote(&command, c, true, NULL);
     rlk_command_mark(&command, marks[_i].start[0] ? "p:mark" : "", marks[_i].start);
@@ -794,10 +780,10 @@ TEST_LOOP(a_counter_of_somebody_else_does_no_harm, 0, 2)
     struct rlk_claim *c = claim(2, 7, 0);
     redisReply *reply;
 
-    number(ask("FLUSHDB"));
-    number(ask("SET p:a:redlock-fence x"));
+    number(master_reply(server, "FLUSHDB"));
+    number(master_reply(server, "SET p:a:redlock-fence x"));
     if (_i) {
-        number(ask("LPUSH p:b:redlock-fence x"));
+        number(master_reply(server, "LPUSH p:b:redlock-fence x"));
     }
     rlk_command_vote(&command, c, true, NULL);
     rlk_command_mark(&command, "", "");
@@ -807,7 +793,7 @@ TEST_LOOP(a_counter_of_somebody_else_does_no_harm, 0, 2)
         ck_assert_int_eq(strncmp(reply->str, "FENCE the counter of the key is not a string", 44),
                          0);
         freeReplyObject(reply);
-        ck_assert_int_eq(number(ask("EXISTS p:a p:b")), 0);
+        ck_assert_int_eq(number(master_reply(server, "EXISTS p:a p:b")), 0);
     } else {
         says_pair(reply, 7, 1);
     }
@@ -822,21 +808,21 @@ TEST(a_spoilt_counter_does_not_end_a_lock)
 
     s.key[0] = s.key[1] = (struct key){.owner = 'm', .life = SHORT};
     put(&s);
-    number(ask("DEL p:b:redlock-fence"));
-    number(ask("LPUSH p:b:redlock-fence x"));
+    number(master_reply(server, "DEL p:b:redlock-fence"));
+    number(master_reply(server, "LPUSH p:b:redlock-fence x"));
     rlk_command_confirm(&command, c, true);
     says_number(run(c), 0);
     c = claim(2, 0, 7);
     rlk_command_keep(&command, c, TTL_MS, true, NULL);
     says_number(run(c), 1);
-    ck_assert_int_gt(number(ask("PTTL p:b")), TTL_MS / 2);
-    number(ask("DEL p:b"));
+    ck_assert_int_gt(number(master_reply(server, "PTTL p:b")), TTL_MS / 2);
+    number(master_reply(server, "DEL p:b"));
     c = claim(2, 0, 7);
     rlk_command_set_all(&command, c, TTL_MS, true, NULL);
     says_number(run(c), 1);
-    ck_assert_int_gt(number(ask("PTTL p:b")), TTL_MS / 2);
-    ck_assert_int_eq(number(ask("LLEN p:b:redlock-fence")), 1);
-    number(ask("FLUSHDB"));
+    ck_assert_int_gt(number(master_reply(server, "PTTL p:b")), TTL_MS / 2);
+    ck_assert_int_eq(number(master_reply(server, "LLEN p:b:redlock-fence")), 1);
+    number(master_reply(server, "FLUSHDB"));
 }
 
 /* [O1] Each time a counter is set, the master tells all who observe it. So one that lives for more
@@ -852,7 +838,7 @@ TEST_LOOP(a_counter_is_set_again_when_it_ends_within_a_week, 0, 8)
 
     s.key[0] = (struct key){.owner = 'm', .life = SHORT};
     put(&s);
-    number(ask("SET p:a:redlock-fence %d PX %lld", counter, (long long)left_ms));
+    number(master_reply(server, "SET p:a:redlock-fence %d PX %lld", counter, (long long)left_ms));
     if (many) {
         rlk_command_keep_all(&command, claims, 1, TTL_MS, true);
         freeReplyObject(run(c));
@@ -860,9 +846,9 @@ TEST_LOOP(a_counter_is_set_again_when_it_ends_within_a_week, 0, 8)
         rlk_command_keep(&command, c, TTL_MS, true, NULL);
         says_number(run(c), 1);
     }
-    ck_assert_int_eq(number(ask("PTTL p:a:redlock-fence")) > left_ms, !is_long);
-    ck_assert_int_eq(number(ask("GET p:a:redlock-fence")), counter);
-    number(ask("FLUSHDB"));
+    ck_assert_int_eq(number(master_reply(server, "PTTL p:a:redlock-fence")) > left_ms, !is_long);
+    ck_assert_int_eq(number(master_reply(server, "GET p:a:redlock-fence")), counter);
+    number(master_reply(server, "FLUSHDB"));
 }
 
 /* When a server is out of memory, a release and a renewal still work: they need none. A text with a
@@ -874,7 +860,7 @@ TEST(a_full_server_keeps_and_releases)
 
     s.key[0] = s.key[1] = (struct key){.owner = 'm', .life = SHORT};
     put(&s);
-    freeReplyObject(ask("CONFIG SET maxmemory 1"));
+    freeReplyObject(master_reply(server, "CONFIG SET maxmemory 1"));
     rlk_command_keep(&command, c, TTL_MS, true, NULL);
     says_number(run(c), 1);
     own(&s);
@@ -883,7 +869,7 @@ TEST(a_full_server_keeps_and_releases)
     rlk_command_release(&command, c, true, NULL);
     says_number(run(c), 1);
     check_state(&(struct state){.n = 2});
-    freeReplyObject(ask("CONFIG SET maxmemory 0"));
+    freeReplyObject(master_reply(server, "CONFIG SET maxmemory 0"));
 }
 
 /* The SHA-1 that we send with EVALSHA is the one that the server computes for the text. */
@@ -897,7 +883,7 @@ TEST(the_server_knows_each_script_by_our_sha)
     unsigned i, bits = 0;
 
     for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        redisReply *reply = ask("SCRIPT LOAD %b", all[i]->text, all[i]->len);
+        redisReply *reply = master_reply(server, "SCRIPT LOAD %b", all[i]->text, all[i]->len);
 
         ck_assert_uint_eq(all[i]->len, strlen(all[i]->text));
         ck_assert_str_eq(reply->str, all[i]->sha);
