@@ -1,6 +1,6 @@
 /* delete_record.c - deletes the record of the masters on each of them [S15].
  *
- * Each master is asked once, by DEL. What this manager knows of the record stays: it compares with
+ * Each master is asked once, by DEL. This manager keeps what it knows of the record, compares with
  * it until it is closed, and writes none again. */
 #include <stdio.h>
 
@@ -13,6 +13,7 @@
 #include "net/clock.h"
 #include "node/command.h"
 #include "node/node.h"
+#include "node/options.h"
 #include "node/talk.h"
 #include "node/trouble.h"
 
@@ -143,17 +144,6 @@ static void on_delete_dequeued(struct rlk_call *call)
                      RLK_EVENT_DEQUEUED);
 }
 
-static char *make_record_key(const struct redlock *rl)
-{
-    size_t size = rl->options.key_prefix_len + sizeof(RLK_COMMAND_RECORD);
-    char *key = rlk_alloc(size);
-
-    if (key) {
-        snprintf(key, size, "%s" RLK_COMMAND_RECORD, rl->options.key_prefix);
-    }
-    return key;
-}
-
 static struct deletion *make_deletion(struct redlock *rl)
 {
     unsigned n = rl->options.n_nodes, i;
@@ -162,8 +152,7 @@ static struct deletion *make_deletion(struct redlock *rl)
     if (f == NULL) {
         return NULL;
     }
-    f->key = make_record_key(rl);
-    if (f->key == NULL) {
+    if (rlk_options_make_name(&rl->options, RLK_COMMAND_RECORD, &f->key) != 0) {
         rlk_free(f);
         return NULL;
     }

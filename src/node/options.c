@@ -219,8 +219,7 @@ static int load_node(struct rlk_options *o, const struct redlock_options *p, uns
     return status == 0 && u->tls ? load_tls(o, p, i) : status;
 }
 
-/* A name with the prefix in front. */
-static int make_name(const struct rlk_options *o, const char *name, char **ret)
+int rlk_options_make_name(const struct rlk_options *o, const char *name, char **ret)
 {
     size_t size = o->key_prefix_len + strlen(name) + 1;
 
@@ -236,11 +235,11 @@ static int make_name(const struct rlk_options *o, const char *name, char **ret)
 static int load_names(struct rlk_options *o, const struct redlock_options *p)
 {
     char *stream = NULL;
-    int status = p->audit_entries > 0 ? make_name(o, RLK_COMMAND_AUDIT, &stream) : 0;
+    int status = p->audit_entries > 0 ? rlk_options_make_name(o, RLK_COMMAND_AUDIT, &stream) : 0;
 
     o->audit = (struct rlk_audit){stream, p->audit_entries};
     if (status == 0 && p->record) {
-        status = make_name(o, RLK_COMMAND_RECORD, &o->record_key);
+        status = rlk_options_make_name(o, RLK_COMMAND_RECORD, &o->record_key);
     }
     return status;
 }

@@ -14,7 +14,7 @@ struct rlk_login;
 struct rlk_tls;
 struct rlk_tracer;
 
-/* The name of a node that another server took the place of: users may still have it. */
+/* The name of a node before another server took its place: users may still have a pointer to it. */
 struct rlk_former_name {
     struct rlk_former_name *next;
     char *name;
@@ -57,6 +57,10 @@ int rlk_options_name_channel(struct rlk_options *o, uint64_t number);
 /* The policy for one node: that of its URI, else that of the options. */
 enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_options *o,
                                                          unsigned node);
+
+/* The name of one of our own keys: `name` with the key prefix in front. The caller frees it. 0 or
+ * REDLOCK_ENOMEM. */
+int rlk_options_make_name(const struct rlk_options *o, const char *name, char **ret);
 
 /* Another server takes the place of this node: the one at `place` (net/uri_format.h), with the
  * user, password, TLS settings and policy of the one before. On failure nothing has changed:
