@@ -143,7 +143,7 @@ static bool is_troubled(const struct cli_candidate *c, const struct redlock_lock
     return failed || !has_majority(c);
 }
 
-/* Nobody is elected until somebody has changed the list of masters: that ends the wait. */
+/* Nobody can be elected until somebody corrects the list of masters, so the wait ends. */
 static void explain_candidate(struct cli_candidate *c, const struct redlock_lock *lock)
 {
     struct cli_session *session = c->leadership.session;
@@ -161,7 +161,7 @@ static void note_trouble(struct cli_candidate *c, const struct redlock_lock *loc
     if (!troubled && c->troubled >= EXPLAIN_SECONDS) {
         cli_say("a majority of the masters answers again: waiting for leadership of '%s'",
                 name_of(c));
-        cli_nodes_say_anew(c->leadership.session);
+        cli_nodes_reset_said(c->leadership.session);
     }
     c->troubled = troubled ? c->troubled + 1 : 0;
     if (c->troubled == EXPLAIN_SECONDS) {
@@ -262,7 +262,7 @@ static int start_again(struct cli_candidate *c)
 
     c->elected = false;
     c->troubled = c->foreign = c->position = 0;
-    cli_nodes_say_anew(c->leadership.session);
+    cli_nodes_reset_said(c->leadership.session);
     cli_leadership_hand_over(&c->leadership);
     if (code == CLI_GO_ON && redlock_election_campaign(election) != 0) {
         cli_say("cannot campaign for '%s' again", name_of(c));

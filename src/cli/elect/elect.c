@@ -12,8 +12,8 @@
 
 #include "cli/elect/candidate.h"
 #include "cli/elect/plan.h"
+#include "cli/metrics/outcome.h"
 #include "cli/metrics/page.h"
-#include "cli/metrics/record.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -63,7 +63,7 @@ static const char help[] =
     "                        fails, redlock does not campaign, and resigns\n"
     "  --healthy-every TIME  how often, and how long it may take (default: 5s)\n"
     "  --observe             do not campaign: print who leads, a line for each change\n"
-    "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP CLI_RECORD_HELP;
+    "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP CLI_OUTCOME_HELP;
 
 static const char help_end[] =
     "\n"
@@ -85,7 +85,7 @@ static const char help_end[] =
 struct elect {
     struct cli_plan plan;
     struct cli_candidate candidate;
-    struct cli_record record;
+    struct cli_outcome outcome;
     char self[CLI_IDENTITY_TEXT];
 };
 
@@ -189,7 +189,7 @@ static int read_elect(struct cli_args *args, int argc, char **argv)
         plan->argv = optind < argc ? argv + optind : NULL;
         code = check_plan(plan);
     }
-    return code == CLI_GO_ON ? cli_record_check("elect", plan->metrics_file) : code;
+    return code == CLI_GO_ON ? cli_outcome_check("elect", plan->metrics_file) : code;
 }
 
 /* ---- the whole ---- */
@@ -224,9 +224,9 @@ static int run_elect(void *arg, struct cli_session *session, struct cli_signals 
     candidate->leadership.plan = plan;
     candidate->leadership.session = session;
     candidate->leadership.signals = signals;
-    candidate->leadership.record = &elect->record;
-    elect->record.file = plan->metrics_file;
-    cli_record_begin(&elect->record, plan->name.name);
+    candidate->leadership.outcome = &elect->outcome;
+    elect->outcome.file = plan->metrics_file;
+    cli_outcome_begin(&elect->outcome, plan->name.name);
     if (code == CLI_OK && plan->observe) {
         code = cli_observe_run(plan, session, signals);
     } else if (code == CLI_OK) {
@@ -238,19 +238,19 @@ static int run_elect(void *arg, struct cli_session *session, struct cli_signals 
     return code;
 }
 
-static void write_elect_record(void *arg, int code)
+static void write_elect_outcome(void *arg, int code)
 {
     struct elect *elect = arg;
     const struct cli_leadership *leadership = &elect->candidate.leadership;
-    struct cli_record *record = &elect->record;
+    struct cli_outcome *outcome = &elect->outcome;
 
-    record->lost = leadership->lost && code == CLI_LOST;
-    record->loss = cli_leadership_loss(leadership);
-    record->signo = leadership->signo          ? leadership->signo
-                    : elect->candidate.elected ? 0
-                    : code > CLI_SIGNALED      ? code - CLI_SIGNALED
-                                               : 0;
-    cli_record_write(record, code);
+    outcome->lost = leadership->lost && code == CLI_LOST;
+    outcome->loss = cli_leadership_loss(leadership);
+    outcome->signo = leadership->signo          ? leadership->signo
+                     : elect->candidate.elected ? 0
+                     : code > CLI_SIGNALED      ? code - CLI_SIGNALED
+                                                : 0;
+    cli_outcome_write(outcome, code);
 }
 
 static void free_elect(void *arg)
@@ -268,4 +268,4 @@ const struct cli_subcommand cli_elect = {
     .options = {options},
     .usual = {&usual, sizeof(usual)},
     .traits = CLI_HAS_CMD | CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
-    .calls = {run_elect, read_elect, write_elect_record, free_elect}};
+    .calls = {run_elect, read_elect, write_elect_outcome, free_elect}};

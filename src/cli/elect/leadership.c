@@ -87,7 +87,7 @@ void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_
 {
     leadership->demoted = leadership->woken = true;
     leadership->reason = demotion->reason;
-    cli_record_released(leadership->record);
+    cli_outcome_released(leadership->outcome);
     cli_leadership_lease_end(&leadership->lease, demotion->stop_by_us);
     say_demoted(leadership, demotion);
     if (!leadership->is_last) {
@@ -103,8 +103,8 @@ void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term)
     leadership->guard = (struct cli_guard){.lease = &leadership->lease.lease};
     leadership->term = term;
     leadership->reason = 0;
-    leadership->record->began = true;
-    cli_record_acquired(leadership->record);
+    leadership->outcome->began = true;
+    cli_outcome_acquired(leadership->outcome);
     leadership->is_last = leadership->demoted = leadership->lost = false;
     cli_say_detail("elected: leader of '%s', term %" PRIu64, leadership->plan->name.name, term);
 }

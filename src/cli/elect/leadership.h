@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "cli/elect/lease.h"
-#include "cli/metrics/record.h"
+#include "cli/metrics/outcome.h"
 #include "cli/run/guard.h"
 #include "cli/run/orphan.h"
 
@@ -30,7 +30,7 @@ struct cli_leadership {
     const struct cli_plan *plan;
     struct cli_session *session;
     struct cli_signals *signals;
-    struct cli_record *record; /* of the last leadership */
+    struct cli_outcome *outcome; /* of the last leadership */
     struct redlock_election *election;
     struct cli_leadership_lease lease;
     struct cli_orphan orphan; /* its lock, should redlock die; not with hooks */
@@ -60,7 +60,7 @@ int cli_leadership_run(struct cli_leadership *leadership);
 /* Nothing runs any more: --transfer says who leads next, unless leadership was lost. */
 void cli_leadership_hand_over(const struct cli_leadership *leadership);
 
-/* Why the last leadership was lost, for its record; CLI_LOSS_NONE: it was not. */
+/* Why the last leadership was lost, for its outcome; CLI_LOSS_NONE: it was not. */
 enum cli_loss cli_leadership_loss(const struct cli_leadership *leadership);
 
 /* After a loss of leadership: run the loop until the library has reported the end. Returns

@@ -2,7 +2,7 @@
 #ifndef CLI_LOCK_LEASE_H
 #define CLI_LOCK_LEASE_H
 
-#include "cli/metrics/record.h"
+#include "cli/metrics/outcome.h"
 #include "cli/run/lease.h"
 
 struct cli_guard;

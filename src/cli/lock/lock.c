@@ -12,8 +12,8 @@
 
 #include "cli/lock/hold.h"
 #include "cli/lock/lease.h"
+#include "cli/metrics/outcome.h"
 #include "cli/metrics/page.h"
-#include "cli/metrics/record.h"
 #include "cli/run/guard.h"
 #include "cli/run/orphan.h"
 #include "cli/say/duration.h"
@@ -56,7 +56,7 @@ static const char help[] =
     "  --owner TEXT        the holder's name, for people (default: host:pid)\n"
     "  --fence             set REDLOCK_FENCING_TOKEN for CMD: a number that grows with each\n"
     "                      acquisition, by which a resource refuses a stale "
-    "holder\n" CLI_METRICS_HELP CLI_RECORD_HELP;
+    "holder\n" CLI_METRICS_HELP CLI_OUTCOME_HELP;
 
 static const char help_end[] =
     "\n"
@@ -82,7 +82,7 @@ struct lock_args {
     struct cli_orphan orphan; /* the lock, should redlock die */
     struct cli_guard guard;
     struct cli_metrics metrics;
-    struct cli_record record;
+    struct cli_outcome outcome;
     bool no_renew;
     const struct redlock_lock *held; /* while CMD runs; NULL: not now */
 };
@@ -98,7 +98,7 @@ static const struct cli_option options[] = {
     {"at-least", CLI_TIME, LOCK_FIELD(take.at_least_ms), REDLOCK_MIN_TTL_MS,
      .max = REDLOCK_MAX_TTL_MS},
     {"metrics", CLI_TEXT, LOCK_FIELD(metrics.address)},
-    {"metrics-file", CLI_TEXT, LOCK_FIELD(record.file)},
+    {"metrics-file", CLI_TEXT, LOCK_FIELD(outcome.file)},
     {.name = NULL}};
 
 static bool has_dashes(int argc, char **argv)
@@ -137,7 +137,7 @@ static int read_lock(struct cli_args *args, int argc, char **argv)
         code = cli_say_usage("lock", "CMD, the command to run under the lock '%s', is missing",
                              lock->take.keys.name);
     }
-    return code == CLI_GO_ON ? cli_record_check("lock", lock->record.file) : code;
+    return code == CLI_GO_ON ? cli_outcome_check("lock", lock->outcome.file) : code;
 }
 
 /* A grace as long as the ttl would leave no time for the command. */
@@ -154,16 +154,16 @@ static void fit_grace(struct lock_args *lock)
 /* A lock that ended while CMD ran is gone at its release, too. */
 static void note_end(struct lock_args *lock, const struct cli_hold *hold)
 {
-    struct cli_record *record = &lock->record;
+    struct cli_outcome *outcome = &lock->outcome;
 
-    record->began = lock->guard.began;
-    record->lost = lock->guard.lost;
-    record->signo = lock->guard.signo;
-    record->loss = record->lost ? lock->lease.loss
-                   : hold->gone ? CLI_LOSS_KEYS_GONE
-                                : CLI_LOSS_NONE;
-    if (!record->lost) {
-        cli_record_released(record);
+    outcome->began = lock->guard.began;
+    outcome->lost = lock->guard.lost;
+    outcome->signo = lock->guard.signo;
+    outcome->loss = outcome->lost ? lock->lease.loss
+                    : hold->gone  ? CLI_LOSS_KEYS_GONE
+                                  : CLI_LOSS_NONE;
+    if (!outcome->lost) {
+        cli_outcome_released(outcome);
     }
 }
 
@@ -183,7 +183,7 @@ static int run_held(struct lock_args *lock, struct cli_session *session,
         lock->held = held;
         code = cli_guard_run(&lock->guard, session, signals);
         lock->held = NULL;
-        cli_record_released(&lock->record);
+        cli_outcome_released(&lock->outcome);
     }
     if (lock->guard.began) {
         cli_hold_end(&hold, code > CLI_SIGNALED);
@@ -209,13 +209,13 @@ static int run_locked(struct lock_args *lock, struct cli_session *session,
     int code;
 
     cli_proc_check();
-    cli_record_begin(&lock->record, lock->take.keys.name);
-    code = cli_take_run(&lock->take, session, signals, &held, &lock->record.refused);
+    cli_outcome_begin(&lock->outcome, lock->take.keys.name);
+    code = cli_take_run(&lock->take, session, signals, &held, &lock->outcome.refused);
     if (code == CLI_GO_ON) {
-        cli_record_acquired(&lock->record);
+        cli_outcome_acquired(&lock->outcome);
         code = run_held(lock, session, signals, held);
-    } else if (code > CLI_SIGNALED && !lock->record.refused) {
-        lock->record.signo = code - CLI_SIGNALED;
+    } else if (code > CLI_SIGNALED && !lock->outcome.refused) {
+        lock->outcome.signo = code - CLI_SIGNALED;
     }
     return code;
 }
@@ -255,11 +255,11 @@ static int run_lock(void *arg, struct cli_session *session, struct cli_signals *
     return code;
 }
 
-static void write_lock_record(void *arg, int code)
+static void write_lock_outcome(void *arg, int code)
 {
     const struct lock_args *lock = arg;
 
-    cli_record_write(&lock->record, code);
+    cli_outcome_write(&lock->outcome, code);
 }
 
 static const struct lock_args usual = {
@@ -271,4 +271,4 @@ const struct cli_subcommand cli_lock = {
     .options = {options, cli_take_options},
     .usual = {&usual, sizeof(usual)},
     .traits = CLI_HAS_CMD | CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
-    .calls = {run_lock, read_lock, write_lock_record, cli_take_free}};
+    .calls = {run_lock, read_lock, write_lock_outcome, cli_take_free}};

@@ -58,7 +58,7 @@ static void write_histogram(struct evbuffer *out, const char *name, const char *
     cli_metrics_histogram(out, name, none, h);
 }
 
-/* Of one that acquires locks. */
+/* Of a manager that acquires locks. */
 static void write_locks(struct evbuffer *out, const struct redlock_stats *s)
 {
     cli_metrics_one(out, "redlock_rounds_total", "counter", "Tries to get a majority.", s->rounds);

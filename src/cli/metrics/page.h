@@ -15,7 +15,7 @@ struct redlock;
 
 struct cli_metrics {
     const char *address;   /* of --metrics; NULL: it was not given */
-    bool observes;         /* it acquires nothing: no families about what it did */
+    bool observes;         /* it acquires nothing: leave out the families about locks */
     struct cli_http *http; /* NULL: nothing is served */
     const struct cli_session *session;
     void (*more)(struct evbuffer *out, const void *arg); /* further families; NULL: none */

@@ -40,8 +40,9 @@ static const char *error_of(const struct redlock_node_info *info, const struct r
     return is_about_lock ? detail.error : info->error;
 }
 
-/* Whether a line is not the last one about a master. One that cannot be reached is connecting and
- * down by turns: that is no news. So a fingerprint is odd, or even for a master that is up. */
+/* Whether a line differs from the last one about this master. A master that cannot be reached is
+ * connecting and down by turns, which is no news: so the fingerprint only has whether it is up
+ * (even) or not (odd). */
 static bool is_new_line(struct cli_session *session, size_t index,
                         const struct redlock_node_info *info, const char *error)
 {
@@ -174,7 +175,7 @@ int cli_nodes_explain(struct cli_session *session, const struct redlock_lock *lo
     return CLI_UNREACHABLE;
 }
 
-void cli_nodes_say_anew(struct cli_session *session)
+void cli_nodes_reset_said(struct cli_session *session)
 {
     session->said = (struct cli_said){.any = false};
 }

@@ -19,7 +19,8 @@ const char *cli_node_name(const struct redlock *rl, size_t index);
 size_t cli_nodes_up(const struct redlock *rl);
 
 /* Print one line about a master: its name, its state, and its error; or, if it has none now, what
- * failed there in the last try of `lock` (NULL: none). Nothing, if that was the last line about it.
+ * failed there in the last try of `lock` (NULL: none). Print nothing if that was the last line
+ * about it.
  */
 void cli_node_say(struct cli_session *session, const struct redlock_lock *lock, size_t index);
 
@@ -31,7 +32,7 @@ bool cli_nodes_advise(struct cli_session *session, const struct redlock_lock *lo
 /* The same, for a command that exits then. Returns CLI_UNREACHABLE. */
 int cli_nodes_explain(struct cli_session *session, const struct redlock_lock *lock);
 
-/* The trouble is over, or its lines are gone from the screen: the next time say everything. */
-void cli_nodes_say_anew(struct cli_session *session);
+/* The trouble is over, or its lines are gone from the screen: next time print all of it. */
+void cli_nodes_reset_said(struct cli_session *session);
 
 #endif

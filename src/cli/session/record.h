@@ -1,4 +1,4 @@
-/* record.h - what the masters have on record about themselves, and what differs here. */
+/* record.h - texts about the record of the masters, and about what differs from it here. */
 #ifndef CLI_SESSION_RECORD_H
 #define CLI_SESSION_RECORD_H
 
@@ -30,7 +30,7 @@ const char *cli_record_error(const struct redlock *rl);
  * letter. Returns `text`, of CLI_RECORD_LINE bytes. */
 const char *cli_record_sentence(const struct redlock *rl, char *text);
 
-/* The master is one since the last change, in which a master that lost its data was replaced. */
+/* It became a master with the last change. */
 bool cli_record_is_new(const struct redlock_record_info *info,
                        const struct redlock_record_master *master);
 
@@ -45,7 +45,7 @@ const char *cli_record_ours(const struct redlock *rl, size_t index, char *text);
 /* Write the state of the record as a JSON object, without the masters. */
 void cli_record_json(FILE *out, const struct redlock *rl);
 
-/* Where the masters are named here, and --max-ttl: "by --nodes, --max-ttl 10 s". */
+/* Where our masters are listed, and the max-ttl: "by --nodes, max-ttl 10.0 s". */
 const char *cli_record_source(const struct cli_session *session, char *text);
 
 /* Our masters are not those on record: print both lists, and what to do. Returns CLI_CONFIG. */

@@ -67,7 +67,7 @@ static void begin_frame(const struct watching *w, struct cli_session *session)
 {
     if (w->is_terminal) {
         printf("\033[H\033[J");
-        cli_nodes_say_anew(session);
+        cli_nodes_reset_said(session);
     }
     if (w->watch->heading) {
         print_heading(w);

@@ -18,7 +18,7 @@ int cli_explain_failure(struct cli_session *session, const struct redlock_lock *
 void cli_explain_found(const struct redlock *rl, const struct cli_found *found, const char *key,
                        bool waited);
 
-/* Say why an acquire that was cancelled had not succeeded. Call this from its callback. */
+/* Say why a cancelled acquire had not succeeded yet. Call this from its callback. */
 void cli_explain_reason(struct cli_session *session, const struct redlock_lock *lock,
                         const char *key);
 

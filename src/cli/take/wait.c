@@ -224,7 +224,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
         wait->examined = false;
     }
     if (redlock_lock_reason(wait->lock) != REDLOCK_ENOQUORUM) {
-        cli_nodes_say_anew(wait->session);
+        cli_nodes_reset_said(wait->session);
         note_foreign(wait);
         if (wait->options.tell && (!wait->named || is_position_news(wait))) {
             ask_for_holder(wait);

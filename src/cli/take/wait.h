@@ -27,7 +27,7 @@ struct cli_wait_options {
 struct cli_wait *cli_wait_begin(struct cli_session *session, struct redlock_lock *lock,
                                 const struct cli_wait_options *options);
 
-/* Say why an acquire that was cancelled had not succeeded. Call this in its callback, before
+/* Say why a cancelled acquire had not succeeded yet. Call this in its callback, before
  * cli_wait_end(). */
 void cli_wait_explain(const struct cli_wait *wait);
 

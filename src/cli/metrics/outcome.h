@@ -1,4 +1,4 @@
-/* record.h - --metrics-file FILE: what one run of a command did, for the textfile collector of
+/* outcome.h - --metrics-file FILE: what one run of a command did, for the textfile collector of
  * Prometheus' node exporter.
  *
  *   begun --> acquired --> released --> written
@@ -8,15 +8,15 @@
  * Nobody can ask a command that has ended, so it leaves a file. That is written at the very end,
  * when no lock is held any more: a disk that hangs delays nobody.
  */
-#ifndef CLI_METRICS_RECORD_H
-#define CLI_METRICS_RECORD_H
+#ifndef CLI_METRICS_OUTCOME_H
+#define CLI_METRICS_OUTCOME_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CLI_RECORD_HELP                                                                            \
-    "  --metrics-file FILE   when all is over, write what happened to FILE, which node_exporter\n" \
-    "                      reads (collector textfile); give each job a file of its own\n"
+#define CLI_OUTCOME_HELP                                                                           \
+    "  --metrics-file FILE   at the end, write the outcome and the times to FILE for the\n"        \
+    "                      textfile collector of node_exporter; give each job its own file\n"
 
 /* Why a lock or leadership ended before its command did. */
 enum cli_loss {
@@ -30,8 +30,8 @@ enum cli_loss {
     CLI_LOSS_UNHEALTHY    /* the health check failed */
 };
 
-struct cli_record {
-    const char *file; /* NULL: there is no record */
+struct cli_outcome {
+    const char *file; /* NULL: none is written */
     const char *name; /* of the lock or the election */
     /* The caller sets these before the end. */
     bool began;         /* there was a lock, and CMD was started */
@@ -45,16 +45,16 @@ struct cli_record {
 };
 
 /* Check the name of the file. Returns CLI_GO_ON; or says that it is empty and returns CLI_USAGE. */
-int cli_record_check(const char *command, const char *file);
+int cli_outcome_check(const char *command, const char *file);
 
 /* Begin to wait for the lock. */
-void cli_record_begin(struct cli_record *record, const char *name);
+void cli_outcome_begin(struct cli_outcome *outcome, const char *name);
 
-void cli_record_acquired(struct cli_record *record);
-void cli_record_released(struct cli_record *record);
+void cli_outcome_acquired(struct cli_outcome *outcome);
+void cli_outcome_released(struct cli_outcome *outcome);
 
 /* Write the file in place of the one that was there; readers see one or the other, and never a
  * part. If that fails, say why: then the former file stays. `code`: the exit status. */
-void cli_record_write(const struct cli_record *record, int code);
+void cli_outcome_write(const struct cli_outcome *outcome, int code);
 
 #endif

@@ -1,5 +1,5 @@
-/* record.c - makes the text, and puts it in place of the former file by a rename. */
-#include "cli/metrics/record.h"
+/* outcome.c - makes the text, and puts it in place of the former file by a rename. */
+#include "cli/metrics/outcome.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,50 +17,50 @@
 #include "cli/say/say.h"
 #include "cli/system/clock.h"
 
-int cli_record_check(const char *command, const char *file)
+int cli_outcome_check(const char *command, const char *file)
 {
     return file && !file[0] ? cli_say_usage(command, "--metrics-file is empty: name a file")
                             : CLI_GO_ON;
 }
 
-void cli_record_begin(struct cli_record *record, const char *name)
+void cli_outcome_begin(struct cli_outcome *outcome, const char *name)
 {
-    record->name = name;
-    record->begin_s = (int64_t)time(NULL);
-    record->since_us = cli_clock_us();
+    outcome->name = name;
+    outcome->begin_s = (int64_t)time(NULL);
+    outcome->since_us = cli_clock_us();
 }
 
 /* After the end of a leadership another one may begin. */
-void cli_record_acquired(struct cli_record *record)
+void cli_outcome_acquired(struct cli_outcome *outcome)
 {
-    record->since_us = record->released_us ? record->released_us : record->since_us;
-    record->acquired_us = cli_clock_us();
-    record->released_us = 0;
+    outcome->since_us = outcome->released_us ? outcome->released_us : outcome->since_us;
+    outcome->acquired_us = cli_clock_us();
+    outcome->released_us = 0;
 }
 
-void cli_record_released(struct cli_record *record)
+void cli_outcome_released(struct cli_outcome *outcome)
 {
-    record->released_us = cli_clock_us();
+    outcome->released_us = cli_clock_us();
 }
 
 /* ---- the text ---- */
 
-static const char *outcome_of(const struct cli_record *record, int code)
+static const char *word_of(const struct cli_outcome *outcome, int code)
 {
-    if (record->lost) {
+    if (outcome->lost) {
         return "lost";
     }
-    if (code > CLI_SIGNALED && record->signo) {
+    if (code > CLI_SIGNALED && outcome->signo) {
         return "interrupted";
     }
-    if (record->began) {
+    if (outcome->began) {
         return code == CLI_OK ? "ok" : "failed";
     }
-    return record->refused ? "held" : code == CLI_UNREACHABLE ? "unreachable" : "error";
+    return outcome->refused ? "held" : code == CLI_UNREACHABLE ? "unreachable" : "error";
 }
 
-static const char *const outcomes[] = {"ok",          "failed",      "lost", "held",
-                                       "unreachable", "interrupted", "error"};
+static const char *const words[] = {"ok",          "failed",      "lost", "held",
+                                    "unreachable", "interrupted", "error"};
 
 static const char *const losses[] = {[CLI_LOSS_NO_MAJORITY] = "no_majority",
                                      [CLI_LOSS_KEYS_GONE] = "keys_gone",
@@ -72,15 +72,14 @@ static const char *const losses[] = {[CLI_LOSS_NO_MAJORITY] = "no_majority",
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static void write_outcome(struct evbuffer *out, struct cli_label name, const char *outcome)
+static void write_word(struct evbuffer *out, struct cli_label name, const char *word)
 {
     size_t i;
 
     cli_metrics_family(out, "redlock_run_outcome", "gauge", "1 for how the last run ended.");
-    for (i = 0; i < COUNT(outcomes); i++) {
+    for (i = 0; i < COUNT(words); i++) {
         cli_metrics_number(out, "redlock_run_outcome", name,
-                           (struct cli_label){"outcome", outcomes[i]},
-                           strcmp(outcome, outcomes[i]) == 0);
+                           (struct cli_label){"outcome", words[i]}, strcmp(word, words[i]) == 0);
     }
 }
 
@@ -110,39 +109,39 @@ static void write_seconds(struct evbuffer *out, struct cli_label name, const cha
     cli_metrics_seconds(out, metric, name, us);
 }
 
-static void write_times(struct evbuffer *out, const struct cli_record *record,
+static void write_times(struct evbuffer *out, const struct cli_outcome *outcome,
                         struct cli_label name)
 {
     uint64_t now_us = cli_clock_us();
-    uint64_t until_us = record->released_us ? record->released_us : now_us;
-    bool held = record->acquired_us != 0;
+    uint64_t until_us = outcome->released_us ? outcome->released_us : now_us;
+    bool held = outcome->acquired_us != 0;
 
     write_seconds(out, name, "redlock_run_wait_seconds",
                   "How long the last run waited, until it held the lock or gave up.",
-                  (held ? record->acquired_us : now_us) - record->since_us);
+                  (held ? outcome->acquired_us : now_us) - outcome->since_us);
     write_seconds(out, name, "redlock_run_held_seconds", "How long the last run held the lock.",
-                  held ? until_us - record->acquired_us : 0);
+                  held ? until_us - outcome->acquired_us : 0);
 }
 
-static void write_record(struct evbuffer *out, const struct cli_record *record, int code)
+static void write_outcome(struct evbuffer *out, const struct cli_outcome *outcome, int code)
 {
-    const struct cli_label name = {"name", record->name};
-    const char *outcome = outcome_of(record, code);
+    const struct cli_label name = {"name", outcome->name};
+    const char *word = word_of(outcome, code);
     uint64_t now_s = (uint64_t)time(NULL);
-    bool lost = record->lost && record->loss == CLI_LOSS_NONE;
+    bool lost = outcome->lost && outcome->loss == CLI_LOSS_NONE;
 
-    write_outcome(out, name, outcome);
-    write_loss(out, name, lost ? CLI_LOSS_LATE : record->loss);
+    write_word(out, name, word);
+    write_loss(out, name, lost ? CLI_LOSS_LATE : outcome->loss);
     write_number(out, name, "redlock_run_exit_status", "The exit status of the last run.",
                  (uint64_t)code);
     write_number(out, name, "redlock_run_start_time_seconds", "When the last run began.",
-                 (uint64_t)record->begin_s);
+                 (uint64_t)outcome->begin_s);
     write_number(out, name, "redlock_run_end_time_seconds", "When the last run ended.", now_s);
-    if (strcmp(outcome, "ok") == 0) {
+    if (strcmp(word, "ok") == 0) {
         write_number(out, name, "redlock_run_success_time_seconds",
                      "When the last run ended, whose command has succeeded under the lock.", now_s);
     }
-    write_times(out, record, name);
+    write_times(out, outcome, name);
 }
 
 /* ---- the file ---- */
@@ -187,8 +186,9 @@ static bool is_replaceable(const char *path)
     return stat(path, &info) != 0 || S_ISREG(info.st_mode);
 }
 
-/* A file beside it, which no collector reads: its name does not end in .prom. One that a process of
- * the same number has left is in the way. Returns 0; -1 with errno set. */
+/* Write another file beside it, which no collector reads because its name does not end in .prom,
+ * and rename that. A dead process with the same PID may have left one. Returns 0; -1 with errno
+ * set. */
 static int replace_file(const char *path, struct evbuffer *out)
 {
     char *beside;
@@ -211,22 +211,22 @@ static int replace_file(const char *path, struct evbuffer *out)
     return result;
 }
 
-void cli_record_write(const struct cli_record *record, int code)
+void cli_outcome_write(const struct cli_outcome *outcome, int code)
 {
-    struct evbuffer *out = record->file ? evbuffer_new() : NULL;
+    struct evbuffer *out = outcome->file ? evbuffer_new() : NULL;
 
-    if (record->file == NULL) {
+    if (outcome->file == NULL) {
         return;
     }
     if (out == NULL) {
         cli_say_no_memory();
         return;
     }
-    write_record(out, record, code);
-    if (!is_replaceable(record->file)) {
-        cli_say("cannot write the metrics to %s: it is not a regular file", record->file);
-    } else if (replace_file(record->file, out) != 0) {
-        cli_say("cannot write the metrics to %s: %s", record->file, strerror(errno));
+    write_outcome(out, outcome, code);
+    if (!is_replaceable(outcome->file)) {
+        cli_say("cannot write the metrics to %s: it is not a regular file", outcome->file);
+    } else if (replace_file(outcome->file, out) != 0) {
+        cli_say("cannot write the metrics to %s: %s", outcome->file, strerror(errno));
     }
     evbuffer_free(out);
 }
