@@ -31,6 +31,11 @@ run "$REDLOCK" doctor
 status_is 0 "doctor finds nothing wrong with that"
 prints "record of the masters: no master has one yet" "doctor says that no master has one"
 
+run "$REDLOCK" masters replace --nodes "$(uri 1 2 3)" 1 "unix://$REDLOCK_SANDBOX/4.sock"
+status_is 69 "before the first lock no master can be replaced"
+says "there is no record of the masters yet: give the new list to all clients" "replace says what to do"
+says_not "half done" "and nothing was begun"
+
 # --- the first client writes it ---
 
 run "$REDLOCK" lock k --no-wait -- true

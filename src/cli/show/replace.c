@@ -13,6 +13,7 @@
 #include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/record.h"
 #include "cli/session/session.h"
 
 /* How often to say that it still waits. */
@@ -23,8 +24,7 @@ struct replacing {
     const struct cli_replacement *wanted;
     struct redlock_change *change;
     enum redlock_change_stage stage;
-    bool begun; /* `stage` is set */
-    bool on_record;
+    bool begun;       /* `stage` is set */
     uint64_t said_ms; /* the wait that was said last */
     char error[400];  /* that was said last */
     bool done;
@@ -127,6 +127,14 @@ static int code_of(int status)
     }
 }
 
+/* Every master can show one, and none does: so no change was begun. */
+static bool has_no_record(const struct redlock *rl)
+{
+    struct redlock_record_info info = cli_record_of(rl);
+
+    return info.state == REDLOCK_RECORD_NONE && info.readable == redlock_node_count(rl);
+}
+
 static void on_changed(int status, const char *error, void *arg)
 {
     struct replacing *r = arg;
@@ -137,7 +145,7 @@ static void on_changed(int status, const char *error, void *arg)
         cli_say("%s could not take the place of %s: %s", r->wanted->joins, r->wanted->leaves,
                 error[0] ? error : redlock_strerror(status));
     }
-    if (status == REDLOCK_ENOQUORUM) {
+    if (status == REDLOCK_ENOQUORUM && !has_no_record(r->session->rl)) {
         cli_say_more("The change may be half done, which harms nothing: clients go on with it. Run "
                      "this again when a majority of the masters can be reached.");
     }
