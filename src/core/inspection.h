@@ -106,8 +106,8 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
                                                   const struct rlk_quarantine *q,
                                                   const struct rlk_server *server, uint64_t now_us);
 
-/* [S15, M5] No vote goes by an inspection that is older than this when it is asked for, however
- * long the pauses are. */
+/* [S15, M5] A vote never relies on an inspection that is older than this when the vote is asked
+ * for, however long the pauses between inspections are. */
 #define RLK_INSPECTION_OLDEST_US 5000000
 
 /* How long to wait for the next regular inspection. period_us: inspection_ms, not 0; longer while

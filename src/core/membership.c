@@ -49,15 +49,10 @@ void rlk_membership_clear(struct rlk_membership *m, unsigned node)
 
 /* ---- which master on record is which of ours ---- */
 
-/* What is to become a master is not one of ours yet. */
+/* The server that joins is not one of our masters yet. */
 static bool is_listed(const struct rlk_membership *m, unsigned node)
 {
     return (int)node != m->joins;
-}
-
-static unsigned count_ours(const struct rlk_membership *m)
-{
-    return m->n - (m->joins >= 0);
 }
 
 static bool is_address(const struct rlk_record_master *on_record, const struct rlk_shown *s)
@@ -80,8 +75,8 @@ static bool have_same_mark(const struct rlk_membership *m, unsigned a, unsigned 
            m->shown[a].mark == m->shown[b].mark;
 }
 
-/* It is where the record has another master, whose data nobody shows: it has lost these for those
- * of another one. */
+/* The record has another master at this address, and nobody shows that master's data: here are
+ * those of another master in their place. */
 static bool is_elsewhere(const struct rlk_membership *m, const struct rlk_record *r,
                          const struct rlk_shown *s)
 {
@@ -95,8 +90,8 @@ static bool is_elsewhere(const struct rlk_membership *m, const struct rlk_record
     return false;
 }
 
-/* It was made from the data of another master, or was its replica: the mark is not where the record
- * has it, and either another one of ours has it there, or this is the place of other data. */
+/* It was copied from another master, or was its replica: its mark is on record at another address.
+ * Either one of our masters has the mark there, or the record has other data at this address. */
 static bool is_copy(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
 {
     const struct rlk_shown *s = &m->shown[node];
@@ -123,8 +118,8 @@ static bool has_mark(const struct rlk_membership *m, const struct rlk_record *r,
     return i < m->n;
 }
 
-/* What was replaced because it lost its data has its data: there are two servers, or an old copy of
- * the data. It does not vote, and takes nobody's place. */
+/* This mark left the record because its master lost its data, and here it is again: there are two
+ * servers, or an old copy of the data was loaded. It does not vote, and takes nobody's place. */
 static bool is_outdated(const struct rlk_record *r, uint64_t mark)
 {
     int at = rlk_record_find(r, mark);
@@ -132,9 +127,9 @@ static bool is_outdated(const struct rlk_record *r, uint64_t mark)
     return at >= 0 && r->master[at].lost;
 }
 
-/* A server whose mark is not on record may be a master without its data: it is at the address of
- * one, or we saw the mark of one there; and that mark is nowhere else. The address goes first: the
- * mark may have been that of a copy. */
+/* A server whose mark is not on record may be a master that lost its data: it is at the address of
+ * one, or it had the mark of one before; and nobody has that mark now. The address takes
+ * precedence: the mark may have been that of a copy. */
 static int find_by_place(const struct rlk_membership *m, const struct rlk_record *r,
                          const struct rlk_shown *s)
 {
@@ -164,8 +159,8 @@ int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record 
     return find_master(r, s->mark) ? rlk_record_find(r, s->mark) : find_by_place(m, r, s);
 }
 
-/* This master lost its data after the record was written. What we read before we saw the record may
- * be the mark of data that it had before those on record. */
+/* This master lost its data after the record was written. A mark that we read before we first saw
+ * the record may be older than the one on record. */
 static bool is_lost(const struct rlk_membership *m, const struct rlk_record *r, unsigned node,
                     int at)
 {
@@ -192,7 +187,7 @@ static bool is_alive(const struct rlk_membership *m, const struct rlk_record *r)
 
 /* ---- which record holds ---- */
 
-/* A record on a master that it does not name has come there with the data of another one. */
+/* A record that does not list the master it is on came there with another master's data. */
 static const struct rlk_record *shown_by(const struct rlk_membership *m, unsigned node)
 {
     const struct rlk_shown *s = &m->shown[node];
@@ -205,7 +200,7 @@ static bool is_later(const struct rlk_record *a, const struct rlk_record *b)
     return b == NULL || rlk_ballot_compare(&a->ballot, &b->ballot) > 0;
 }
 
-/* Those that have the record in this writing. */
+/* The masters that have the record under this ballot. */
 static unsigned gather(const struct rlk_membership *m, const struct rlk_record *r, uint64_t *marks,
                        uint64_t *since_us)
 {
@@ -238,7 +233,7 @@ static void use(struct rlk_membership *m, const struct rlk_record *r, uint64_t n
     m->in_use = m->last = r;
 }
 
-/* What was agreed on holds until something later is, or until so many of its masters have lost
+/* A record stays in use until a later one is agreed on, or until so many of its masters have lost
  * their data that no majority is left. */
 static void find_in_use(struct rlk_membership *m, uint64_t now_us)
 {
@@ -310,11 +305,11 @@ static enum rlk_misfit compare_record(const struct rlk_membership *m, const stru
     if (r->max_ttl_ms != m->max_ttl_ms) {
         return RLK_MISFIT_MAX_TTL;
     }
-    return rlk_record_size(r) == count_ours(m) ? compare_masters(m, r, ret_node)
-                                               : RLK_MISFIT_NUMBER;
+    return rlk_record_size(r) == rlk_membership_count_listed(m) ? compare_masters(m, r, ret_node)
+                                                                : RLK_MISFIT_NUMBER;
 }
 
-/* Two with the same mark, and it is not known which is the copy. */
+/* Two servers have the same mark, and nobody knows which is the copy. */
 static enum rlk_misfit find_copy(const struct rlk_membership *m, const struct rlk_record *r,
                                  unsigned *ret_node)
 {
@@ -340,9 +335,9 @@ static void judge_record(const struct rlk_membership *m, const struct rlk_record
     }
 }
 
-/* The record in use, and a later one, although it may be on a single master. An earlier one may be
- * from before a change: masters that show it do not vote before it is known which is in use. While
- * there is no record to go by, those would vote, so all are compared. */
+/* Compare the record in use, and a later one even if a single master has it. An earlier one may be
+ * from before a change: masters that show it do not vote until we know which record is in use.
+ * While there is no record to use they would vote, so compare all. */
 static void judge_fit(const struct rlk_membership *m, const struct rlk_record *latest,
                       const struct rlk_record *by, struct rlk_membership_verdict *out)
 {
@@ -367,14 +362,16 @@ static bool all_tried(const struct rlk_membership *m)
     return i == m->n;
 }
 
-/* Who changes the masters has the former one and the new one, and follows earlier changes only. */
+/* A client that changes the masters is connected to the former master and to the new one, so it
+ * follows only earlier changes. */
 static bool may_move(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
 {
     return is_listed(m, node) && (int)node != m->leaves && is_former(r, &m->shown[node]);
 }
 
-/* A master that shows a change votes again when the change is agreed on. Before anything is, only
- * those vote that show the latest record: a majority of them has agreed on it. */
+/* A master that shows a later record votes again when that one is agreed on. Until we know of an
+ * agreed record, only masters that show the latest one vote: if they are a majority, they have
+ * agreed on it. */
 static bool shows_other(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
 {
     const struct rlk_record *shown = shown_by(m, node);
@@ -385,7 +382,7 @@ static bool shows_other(const struct rlk_membership *m, const struct rlk_record 
     return shown == NULL || rlk_ballot_compare(&shown->ballot, &r->ballot) != 0;
 }
 
-/* It is on record, and can show it, but does not. */
+/* It is on record, and we could read this record there, but it has none or another. */
 static bool lacks(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
 {
     const struct rlk_record *shown = shown_by(m, node);
@@ -394,7 +391,7 @@ static bool lacks(const struct rlk_membership *m, const struct rlk_record *r, un
            (shown == NULL || !rlk_record_is_same(shown, r));
 }
 
-/* One of its masters lacks it: it may yet be overruled, or we write it. */
+/* One of its masters lacks it: the record may still be overruled, or we write it there. */
 static bool is_contradicted(const struct rlk_membership *m, const struct rlk_record *r)
 {
     unsigned i;
@@ -404,9 +401,9 @@ static bool is_contradicted(const struct rlk_membership *m, const struct rlk_rec
     return i < m->n;
 }
 
-/* Where the record has another server in the place of one of ours: the first such, and the first
- * server that we do not have. Also a record that we do not know to be agreed on: those of its
- * masters that we do not have can show that. */
+/* Find the first of our masters whose place another server took, and the first master on record
+ * that we do not have. We also follow a record that we do not know to be agreed on: perhaps only
+ * the masters that we do not have can show that. */
 static void judge_moves(const struct rlk_membership *m, const struct rlk_record *by,
                         struct rlk_membership_verdict *out)
 {
@@ -434,13 +431,20 @@ static void judge_moves(const struct rlk_membership *m, const struct rlk_record 
 
 /* ---- whose votes count ---- */
 
-static uint64_t settles_us(const struct rlk_membership *m, const struct rlk_record *r)
+/* `wait_us` after the record was agreed on: as the clocks of the masters say, or as we saw it. */
+static uint64_t agreed_for_us(const struct rlk_membership *m, const struct rlk_record *r,
+                              uint64_t wait_us)
 {
     uint64_t marks[RLK_MAX_NODES], since_us[RLK_MAX_NODES];
     unsigned n = gather(m, r, marks, since_us);
-    uint64_t us = rlk_record_settles_us(r, marks, since_us, n, m->wait_us);
+    uint64_t us = rlk_record_settles_us(r, marks, since_us, n, wait_us);
 
-    return r == m->in_use ? rlk_time_min(us, rlk_time_add(m->in_use_us, m->wait_us)) : us;
+    return r == m->in_use ? rlk_time_min(us, rlk_time_add(m->in_use_us, wait_us)) : us;
+}
+
+static uint64_t settles_us(const struct rlk_membership *m, const struct rlk_record *r)
+{
+    return agreed_for_us(m, r, m->wait_us);
 }
 
 static uint64_t judge_vote(const struct rlk_membership *m, const struct rlk_record *r,
@@ -454,8 +458,8 @@ static uint64_t judge_vote(const struct rlk_membership *m, const struct rlk_reco
     return rlk_record_is_newcomer(r, on_record) ? settles_us(m, r) : 0;
 }
 
-/* [M7] A lock that is held is not extended by a master that shows another record, nor by one that
- * took the place of a master which may still have its data, as long as it does not vote. */
+/* [M7] As long as they do not vote, these masters do not extend a held lock: one that shows another
+ * record, and one that took the place of a master which may still have its data. */
 static bool extends_nothing(const struct rlk_membership *m, const struct rlk_record *r,
                             unsigned node, uint64_t until_us, uint64_t now_us)
 {
@@ -468,7 +472,7 @@ static bool extends_nothing(const struct rlk_membership *m, const struct rlk_rec
                        (rlk_record_is_newcomer(r, &r->master[at]) && rlk_record_moves(r)));
 }
 
-/* Its votes count as soon as a record is agreed on, or there will be none. */
+/* Its votes count as soon as a record is agreed on, or the masters are known to have no record. */
 static bool is_pending(const struct rlk_membership *m, const struct rlk_record *r, unsigned node,
                        uint64_t until_us)
 {
@@ -478,8 +482,8 @@ static bool is_pending(const struct rlk_membership *m, const struct rlk_record *
            (r == NULL || (r != m->in_use && on_record && !rlk_record_is_newcomer(r, on_record)));
 }
 
-/* Without any record the votes count when every master has had the chance to show one, and when
- * we are not about to write the first. */
+/* Without a record, votes count once every master has had the chance to show one, unless we are
+ * about to write the first. */
 static void judge_votes(const struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us,
                         struct rlk_membership_verdict *out)
 {
@@ -514,7 +518,7 @@ static bool are_all_known(const struct rlk_membership *m)
     return i == m->n && all_tried(m);
 }
 
-/* Whether a master of ours that is on record lacks it, be it as a former one. */
+/* Whether one of our masters is on record, perhaps as a former one, and lacks the record. */
 static bool is_missing(const struct rlk_membership *m, const struct rlk_record *r)
 {
     unsigned i;
@@ -529,21 +533,16 @@ static bool is_settled(const struct rlk_membership *m, const struct rlk_record *
     return !rlk_record_has_newcomers(r) || (r == m->in_use && now_us >= settles_us(m, r));
 }
 
-/* [M7] The change before must be over: no client relies on the masters before it any more, and each
- * lock that is held was renewed since, so that it is on the one that joined. */
+/* [M7] The previous change must be over: no client relies on the masters from before it, and each
+ * held lock was renewed since, so that the master that joined has its key. */
 static uint64_t move_due_us(const struct rlk_membership *m)
 {
     const struct rlk_record *r = m->in_use;
-    uint64_t marks[RLK_MAX_NODES], since_us[RLK_MAX_NODES];
-    unsigned n = gather(m, r, marks, since_us);
-    uint64_t agreed_us = rlk_record_settles_us(r, marks, since_us, n, 0);
 
     if (rlk_record_has_newcomers(r)) {
         return settles_us(m, r);
     }
-    return r->epoch == 1 ? 0
-                         : rlk_time_add(rlk_time_min(agreed_us, m->in_use_us),
-                                        rlk_time_from_ms(r->max_ttl_ms) / 2);
+    return r->epoch == 1 ? 0 : agreed_for_us(m, r, rlk_time_from_ms(r->max_ttl_ms) / 2);
 }
 
 static bool is_move_due(const struct rlk_membership *m, uint64_t now_us)
@@ -625,7 +624,8 @@ enum rlk_move_stage rlk_membership_move_stage(const struct rlk_membership *m, ui
 
 /* ---- writing ---- */
 
-/* As many as could have agreed on a record that we have not seen. For the first record: all. */
+/* So many that no record that we have not seen can be agreed on without one of them. For the first
+ * record: all. */
 bool rlk_membership_may_write(const struct rlk_membership *m,
                               const struct rlk_membership_verdict *v, uint64_t promised)
 {
@@ -667,8 +667,8 @@ static void write_first(const struct rlk_membership *m, struct rlk_record *r)
     }
 }
 
-/* What is no master since an earlier epoch is dropped when there are too many of them: the
- * oldest first, which are in front. */
+/* Drop masters that left in an earlier epoch when there are too many of them: the oldest first,
+ * which are at the front. */
 static void drop_former(struct rlk_record *r)
 {
     unsigned i, former = r->n - rlk_record_size(r), n = 0;
@@ -684,8 +684,8 @@ static void drop_former(struct rlk_record *r)
     r->n = n;
 }
 
-/* A change that nobody may rely on yet becomes part of this one: its newcomers are those of the
- * new epoch, and whom they replaced leaves with the new epoch. */
+/* A change that nobody may rely on yet becomes part of this one: its newcomers join with the new
+ * epoch, and the masters that they replaced leave with it. */
 static void begin_again(struct rlk_record *r, uint32_t former_epoch)
 {
     unsigned i, n = 0;

@@ -372,7 +372,7 @@ static bool is_quarantine_over(uint64_t until_us, uint64_t now_us)
     return until_us <= now_us && until_us != RLK_NEVER;
 }
 
-/* Data that were lost are also unlisted, until somewhat later: that they were lost says more. */
+/* A master that lost its data is also unlisted, for a little longer: the loss says more. */
 enum rlk_quarantine_reason rlk_quarantine_reason(const struct rlk_quarantine *q, uint64_t now_us,
                                                  uint64_t *ret_until_us)
 {

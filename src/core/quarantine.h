@@ -101,7 +101,7 @@ struct rlk_quarantine {
     bool data_replaced;   /* it has other data than before, and that was not reported yet */
     uint64_t promotion;   /* the last one that was read */
     bool durable;         /* as of the last handshake, and whenever it was read since */
-    bool extends_nothing; /* UNLISTED: and no lease of a lock that is held becomes longer [S15] */
+    bool extends_nothing; /* UNLISTED: it does not extend held locks, either [S15] */
     bool clock_suspect;   /* its clock moved, and has not kept time for a second since */
     uint64_t moved_us;    /* when we saw that */
     uint64_t until_us[RLK_QUARANTINE_REASONS]; /* 0: no quarantine for this reason; RLK_NEVER: no
@@ -154,8 +154,8 @@ bool rlk_quarantine_take_data_replaced(struct rlk_quarantine *q);
 /* Whether the server may evict keys was read again. */
 void rlk_quarantine_set_evicts(struct rlk_quarantine *q, bool evicts, uint64_t now_us);
 
-/* [M2] Until when the votes do not count because of the record of the masters; 0: they do. Whether
- * a lock that is held has no lease there either. */
+/* [M2] Until when the votes do not count because of the record of the masters; 0: they do.
+ * extends_nothing: it does not extend held locks, either. */
 void rlk_quarantine_set_unlisted(struct rlk_quarantine *q, uint64_t until_us, bool extends_nothing);
 
 /* Whether the server is durable, and whether its log may not be complete, was read again. */
@@ -199,8 +199,8 @@ bool rlk_quarantine_ends(const struct rlk_quarantine *q, uint64_t now_us);
  * lease from before stays, and where the key is gone it is restored, for later. */
 bool rlk_quarantine_extends_nothing(const struct rlk_quarantine *q, uint64_t now_us);
 
-/* [S15] Such a server: whether its word that the key is gone counts by now. Leases of the one whose
- * place it took are over then, and the key can be restored before it votes. */
+/* [S15] Whether the reply of such a server that the key is gone counts by now. Leases on the server
+ * whose place it took are over then, and the key can be restored before it votes. */
 bool rlk_quarantine_may_be_restored(const struct rlk_quarantine *q, uint64_t now_us);
 
 /* [S7] Whether a lease on this server does not count either: its clock moved, and has not kept time

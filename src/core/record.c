@@ -46,7 +46,7 @@ unsigned rlk_record_size(const struct rlk_record *r)
     return size;
 }
 
-/* What was taken off the record and put on it again later is there twice. */
+/* A mark that left the record and came back is there twice. */
 int rlk_record_find(const struct rlk_record *r, uint64_t mark)
 {
     int found = -1;
@@ -63,7 +63,7 @@ int rlk_record_find(const struct rlk_record *r, uint64_t mark)
 
 /* ---- majorities ---- */
 
-/* The old masters: those that there were, and those of them that lost their data since. */
+/* Count the old masters, and those of them that have lost their data since. */
 static void count_old(const struct rlk_record *r, unsigned *ret_all, unsigned *ret_lost)
 {
     unsigned i;
@@ -127,7 +127,7 @@ static void count_vote(const struct rlk_record *r, uint64_t mark, struct votes *
     }
 }
 
-/* Of an old master without its data, the new data agree in its place. */
+/* The new data of an old master agree in the place of those that it lost. */
 static bool is_enough(const struct rlk_record *r, const struct votes *v)
 {
     unsigned all, lost;
@@ -138,7 +138,7 @@ static bool is_enough(const struct rlk_record *r, const struct votes *v)
            v->new >= rlk_validity_quorum(rlk_record_size(r));
 }
 
-/* A server that moved may still be shown at its old place, too. */
+/* A server that moved may still be listed at its old address, too. */
 static bool is_repeated(const uint64_t *marks, unsigned i)
 {
     unsigned j;
@@ -148,29 +148,7 @@ static bool is_repeated(const uint64_t *marks, unsigned i)
     return j < i;
 }
 
-bool rlk_record_is_agreed(const struct rlk_record *r, const uint64_t *marks, unsigned n)
-{
-    struct votes v = {0};
-    unsigned i;
-
-    for (i = 0; i < n; i++) {
-        if (!is_repeated(marks, i)) {
-            count_vote(r, marks[i], &v);
-        }
-    }
-    return is_enough(r, &v);
-}
-
-bool rlk_record_is_alive(const struct rlk_record *r, unsigned lost)
-{
-    unsigned size = rlk_record_size(r);
-
-    return size - (lost < size ? lost : size) >= rlk_validity_quorum(size);
-}
-
-/* ---- newcomers ---- */
-
-/* Whether those that had it by then had agreed on it. */
+/* Whether those that had it by then had agreed on it. since_us NULL: whether all of these do. */
 static bool was_agreed(const struct rlk_record *r, const uint64_t *marks, const uint64_t *since_us,
                        unsigned n, uint64_t then_us)
 {
@@ -178,11 +156,23 @@ static bool was_agreed(const struct rlk_record *r, const uint64_t *marks, const 
     unsigned i;
 
     for (i = 0; i < n; i++) {
-        if (since_us[i] <= then_us && !is_repeated(marks, i)) {
+        if ((since_us == NULL || since_us[i] <= then_us) && !is_repeated(marks, i)) {
             count_vote(r, marks[i], &v);
         }
     }
     return is_enough(r, &v);
+}
+
+bool rlk_record_is_agreed(const struct rlk_record *r, const uint64_t *marks, unsigned n)
+{
+    return was_agreed(r, marks, NULL, n, 0);
+}
+
+bool rlk_record_is_alive(const struct rlk_record *r, unsigned lost)
+{
+    unsigned size = rlk_record_size(r);
+
+    return size - (lost < size ? lost : size) >= rlk_validity_quorum(size);
 }
 
 uint64_t rlk_record_settles_us(const struct rlk_record *r, const uint64_t *marks,

@@ -739,7 +739,7 @@ TEST(a_client_that_saw_it_waits_no_longer_than_from_then)
     ck_assert_uint_eq(v.until_us[2], NOW + WAIT_US);
 }
 
-/* Writing the same again does not begin the wait again. */
+/* Writing the same record again does not restart the wait. */
 TEST(the_same_under_another_ballot_goes_on_waiting)
 {
     begin_with_three();
