@@ -1,10 +1,11 @@
 /* redlock/change.h - replaces a master while clients run.
  *
- * The masters have on record which masters there are (redlock/record.h). A change writes a new
- * record, and clients that run follow it: docs/algorithm.md S15, M7. The number of masters stays.
+ * The masters keep a record of which servers are masters (redlock/record.h). A change writes a new
+ * record, and running clients follow it: docs/algorithm.md S15, M7. The number of masters stays the
+ * same.
  *
- * The life of a change: redlock_change_masters() begins it, progress_cb says how far it is, and
- * change_cb is its end. Once the record is written, clients follow it without this process. */
+ * redlock_change_masters() begins a change, progress_cb reports its progress, and change_cb its
+ * end. Once the record is written, clients follow it without this process. */
 #ifndef REDLOCK_CHANGE_H
 #define REDLOCK_CHANGE_H
 
@@ -24,14 +25,16 @@ struct redlock_options;
 enum redlock_change_stage {
     /* It connects to the masters and to the new one, and reads the record. */
     REDLOCK_CHANGE_READS = 0,
-    /* It waits for the change before it: until no client relies on the masters of then. */
+    /* It waits until the previous change is over, and no client relies on the masters from before
+     * it. */
     REDLOCK_CHANGE_WAITS = 1,
-    /* It writes the record: a majority of the former masters has to agree, and one of the new. */
+    /* It writes the record: a majority of the former masters and a majority of the new ones have to
+     * agree. */
     REDLOCK_CHANGE_WRITES = 2,
-    /* The record is written, and clients follow. The new one votes when wait_ms is over, also if
-     * this process ends. */
+    /* The record is written, and clients follow it. The new master votes when wait_ms is over, even
+     * if this process ends first. */
     REDLOCK_CHANGE_SETTLES = 3,
-    /* The new one votes. */
+    /* The new master votes. */
     REDLOCK_CHANGE_DONE = 4
 };
 
@@ -41,17 +44,18 @@ struct redlock_change_progress {
     size_t size;
     /* What it is doing. */
     enum redlock_change_stage stage;
-    /* WAITS, SETTLES: for how many milliseconds still, as far as is known; otherwise 0. */
+    /* WAITS, SETTLES: how many milliseconds remain, as far as is known; otherwise 0. */
     uint64_t wait_ms;
-    /* Why it does not go on, as a sentence without a full stop; "": nothing is wrong. Lives until
-     * the callback returns. */
+    /* What holds it up, as a sentence without a full stop; "": nothing is wrong. Lives until the
+     * callback returns. */
     const char *error;
 };
 
-/* A change that goes on. It is freed by redlock_change_cancel(), or before change_cb is called. */
+/* A change in progress. redlock_change_cancel() frees it; otherwise it is freed before change_cb is
+ * called. */
 struct redlock_change;
 
-/* Called when the stage or the error has changed, and each second while it waits. It may call
+/* Called when the stage or the error has changed, and every second while it waits. It may call
  * redlock_change_cancel().
  *
  * change    the handle.
@@ -60,18 +64,17 @@ struct redlock_change;
 typedef void redlock_change_progress_cb(struct redlock_change *change,
                                         const struct redlock_change_progress *progress, void *arg);
 
-/* The end; called once, and never after redlock_change_cancel(). The handle is freed already.
+/* The end: called once, and never after redlock_change_cancel(). The handle has been freed.
  *
- * REDLOCK_OK: the new one is a master and votes.
+ * REDLOCK_OK: the new master votes.
  *
- * REDLOCK_ECONFIG: the list is not that on record, two of the masters are one server, or `joins` is
- * a master already and so is the one that it is to replace.
+ * REDLOCK_ECONFIG: the list differs from the record, two of the masters are one server, or `joins`
+ * is already a master although `leaves` still is one, too.
  *
- * REDLOCK_ENOQUORUM: there is no record, or timeout_ms was over before enough masters had agreed.
+ * REDLOCK_ENOQUORUM: there is no record, or too few masters agreed within timeout_ms.
  *
- * After an error the change may have happened all the same: others complete what was written by a
- * majority, and overrule what was not. To find out, begin the same change again: what is done is
- * not done twice.
+ * After an error the change may still happen: other clients complete what a majority has accepted,
+ * and may overrule the rest. To find out, begin the same change again: it does nothing twice.
  *
  * error  says more, as a sentence without a full stop; "": nothing more is known. Borrowed. */
 typedef void redlock_change_cb(int status, const char *error, void *arg);
@@ -80,19 +83,19 @@ typedef void redlock_change_cb(int status, const char *error, void *arg);
 struct redlock_change_options {
     /* sizeof(struct redlock_change_options), set by redlock_change_options_init(). */
     size_t size;
-    /* The index of the master that is replaced, in the nodes of the masters' options. It may be
-     * down, unless the others are too few to agree: with three masters both others have to reply.
+    /* The index of the master to replace, in `nodes` of the masters' options. It may be down if the
+     * others are enough to agree: with three masters, both others have to reply.
      */
     size_t leaves;
-    /* The URI of the server that takes its place, as in options.nodes, and not one of these. It
+    /* The URI of the server that takes its place, as in options.nodes, but not one of those. It
      * must not have the data of another master. */
     const char *joins;
-    /* How long to try until the record is written: 1 to 86400000, default 60000. The waits for
-     * former changes do not count. */
+    /* How long to try to write the record: 1 to 86400000, default 60000. Time spent waiting for the
+     * previous change does not count. */
     uint32_t timeout_ms;
-    /* How far it is; may be NULL. */
+    /* Reports progress; may be NULL. */
     redlock_change_progress_cb *progress_cb;
-    /* The end; may be NULL. */
+    /* Reports the end; may be NULL. */
     redlock_change_cb *change_cb;
     /* Passed to both. */
     void *arg;
@@ -111,15 +114,15 @@ static inline void redlock_change_options_init(struct redlock_change_options *op
 
 /* Replace a master while clients run.
  *
- * The record of the masters gets the new one in the place of the former. Clients that run read that
- * and connect to the new one, with the user, password and TLS settings that they have for the
- * former. So do clients that are started later with the former list, as long as one of its other
- * masters replies. Locks that are held stay held.
+ * The new master takes the place of the former one in the record. Running clients notice, and
+ * connect to the new one with the user, password and TLS settings of the former. So do clients that
+ * are started later with the former list, as long as one of its other masters replies. Held locks
+ * stay held.
  *
- * The new one votes when every lock has ended that a client may hold without knowing of the change:
- * after max_ttl_ms, the drift, and 5 s. Only then may the next master be replaced: a change waits
- * for the one before it. A change that another process makes at the same time is either this one,
- * or it is waited for.
+ * The new master votes once every lock has ended that a client may hold without knowing of the
+ * change: after max_ttl_ms, the drift, and 5 s. Only then can the next master be replaced: a change
+ * waits for the previous one, also for one that another process has begun. Two processes may make
+ * the same change at the same time.
  *
  * base        the loop; borrowed until the end.
  * masters     the options of a manager of these masters; copied. It need not be open.

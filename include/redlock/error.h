@@ -86,9 +86,9 @@ enum redlock_status {
     REDLOCK_ESYSTEM = -303,
     /* The list of masters is wrong, or max_ttl_ms. Either two of the masters are one server at two
      * addresses, which has one vote only: redlock_get_node_info() names both. Or our masters or our
-     * max_ttl_ms are not those on record: redlock_get_record() says what differs. Then other
-     * clients have others, and two might hold one lock. No lock is acquired until that is fixed;
-     * locks that are already held go on. */
+     * max_ttl_ms are not those on record: redlock_get_record() says what differs. Clients with
+     * different masters might hold one lock at the same time. No lock is acquired until that is
+     * fixed; locks that are already held go on. */
     REDLOCK_ECONFIG = -304
 };
 

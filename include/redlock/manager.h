@@ -227,17 +227,17 @@ struct redlock_options {
      * memory) does everything else, and its vote counts; redlock_get_node_info() says so. Clients
      * with different numbers share the stream; each cuts it to its own number. Since 0.1. */
     uint32_t audit_entries;
-    /* Whether the masters keep on record which masters there are: 1 (default) or 0.
+    /* Whether the masters keep a record of which servers are masters: 1 (default) or 0.
      *
      * 1: the first client that reaches all its masters writes a key with the name key_prefix +
      * "redlock:masters" on each: the marks of their data, their addresses, and max_ttl_ms. A client
-     * whose masters or max_ttl_ms are others gets REDLOCK_ECONFIG for each acquire, and
-     * redlock_get_record() says what is on record. Where a master lost its data, any client writes
-     * the record again; until the others know that, the new data do not vote (max_ttl_ms, the
+     * whose masters or max_ttl_ms differ gets REDLOCK_ECONFIG for each acquire, and
+     * redlock_get_record() says what is on record. If a master loses its data, any client puts it
+     * on record again, and it votes when all clients know that (after max_ttl_ms, the
      * drift, and 5 s). See docs/algorithm.md S15.
      *
-     * 0: nothing is written or compared. Then it is up to you that all clients of a lock have the
-     * same masters and the same max_ttl_ms: otherwise two may hold it. Masters whose policy is
+     * 0: nothing is written or compared. Then you have to make sure that all clients of a lock have
+     * the same masters and the same max_ttl_ms: otherwise two may hold it. Masters whose policy is
      * REDLOCK_QUARANTINE_OFF, and those that deny us INFO, EVAL or the key, have no record either.
      * Since 0.1. */
     int record;
@@ -318,8 +318,8 @@ enum redlock_node_state {
 struct redlock_node_info {
     /* sizeof(struct redlock_node_info), set by the caller. */
     size_t size;
-    /* The URI without password, as "redis://host:6379/0"; another one when another server has taken
-     * the place of the master (redlock/record.h). Lives as long as the manager. */
+    /* The URI without password, as "redis://host:6379/0"; it changes when another server takes the
+     * place of the master (redlock/change.h). Lives as long as the manager. */
     const char *name;
     enum redlock_node_state state;
     /* For how many milliseconds it has not been REDLOCK_NODE_UP; 0 when it is up. */

@@ -1,4 +1,4 @@
-/* redlock/record.h - the record of the masters: which masters there are, as they have it on record.
+/* redlock/record.h - the record of the masters: which servers are masters, stored on the masters.
  *
  * Locks exclude each other only if all clients have the same masters and the same max_ttl_ms. So
  * the masters keep a record of both, and a client that has others acquires nothing
@@ -20,17 +20,17 @@ struct redlock;
 
 /* What a manager knows of the record. */
 enum redlock_record_state {
-    /* It does without: options.record is 0. */
+    /* The manager keeps none: options.record is 0. */
     REDLOCK_RECORD_OFF = 0,
     /* No master has shown one. The first acquire writes it, if all masters can be reached. */
     REDLOCK_RECORD_NONE = 1,
-    /* Masters show one that is about our masters, but too few of them are connected to know whether
-     * a majority has agreed on it. */
+    /* Masters show one that lists our masters, but too few of them are connected to tell whether a
+     * majority has agreed on it. */
     REDLOCK_RECORD_SEEN = 2,
-    /* A majority has agreed on it, and it is about our masters. */
+    /* A majority has agreed on it, and it lists our masters. */
     REDLOCK_RECORD_AGREED = 3,
-    /* It is about other masters than ours, or another max_ttl_ms: acquires fail with
-     * REDLOCK_ECONFIG. Locks that are already held go on. */
+    /* It lists other masters than ours, or another max_ttl_ms: acquires fail with REDLOCK_ECONFIG.
+     * Locks that are already held go on. */
     REDLOCK_RECORD_OTHER = 4
 };
 
@@ -43,14 +43,14 @@ struct redlock_record_info {
     /* REDLOCK_RECORD_OTHER: a sentence without a full stop that says what differs; else "". Lives
      * until the next loop iteration. */
     const char *error;
-    /* How often the masters have changed, from 1 on; 0: there is no record. */
+    /* Counts the changes of the masters, from 1 on; 0: there is no record. */
     uint32_t epoch;
     /* The longest TTL, in milliseconds; 0: there is no record. */
     uint32_t max_ttl_ms;
     /* How many entries redlock_get_record_master() has. */
     size_t n_entries;
-    /* How many of our masters show this record. Where it is fewer than all, a client that reaches
-     * only the others would not see it. */
+    /* How many of our masters show this record. If not all do, a client that reaches only the
+     * others does not see it. */
     size_t shown_by;
     /* How many of our masters can show one now: they are connected, deny us neither INFO, EVAL nor
      * the key, and their policy is not REDLOCK_QUARANTINE_OFF. */
@@ -61,20 +61,20 @@ struct redlock_record_info {
 struct redlock_record_master {
     /* sizeof(struct redlock_record_master), set by the caller. */
     size_t size;
-    /* Its address as the client that added it has it, as "redis://host:6379/0" or
+    /* Its address in the list of the client that added it, as "redis://host:6379/0" or
      * "unix:///path on MACHINE". Lives until the next loop iteration. */
     const char *address;
     /* Which of our masters it is: an index as in redlock_get_node_info(); -1: none, or unknown. */
     int node;
     /* It is a master from this epoch on. */
     uint32_t from_epoch;
-    /* It is no master any more from this epoch on; 0: it is one. */
+    /* It is no longer a master from this epoch on; 0: it still is one. */
     uint32_t until_epoch;
-    /* 1: it is no master any more because it lost its data; else 0. */
+    /* 1: it is no longer a master because it lost its data; else 0. */
     int lost;
 };
 
-/* The record that the manager goes by; with REDLOCK_RECORD_OTHER the one that differs.
+/* The record that the manager uses; with REDLOCK_RECORD_OTHER, the one that differs.
  *
  * rl        the manager.
  * ret_info  set its size before.
@@ -100,7 +100,7 @@ struct redlock_delete_record_node {
     /* sizeof(struct redlock_delete_record_node) of the library; see rule 10 in redlock/redlock.h.
      */
     size_t size;
-    /* 1: it has no record any more. 0: it may still have one. */
+    /* 1: it no longer has a record. 0: it may still have one. */
     int gone;
     /* 1: it had one until now. */
     int had;
@@ -116,13 +116,13 @@ struct redlock_delete_record_result {
     /* One for each master, in the order of options.nodes. */
     const struct redlock_delete_record_node *const *nodes;
     size_t n_nodes;
-    /* How many masters have none any more. */
+    /* How many masters no longer have one. */
     size_t gone;
 };
 
 /* The end of redlock_delete_record(); called once.
  *
- * REDLOCK_OK: no master has the record any more.
+ * REDLOCK_OK: the record is gone from all masters.
  *
  * REDLOCK_ENOQUORUM: some may still have it, and `result` says which. Here all masters are needed.
  *
@@ -130,16 +130,16 @@ struct redlock_delete_record_result {
 typedef void redlock_delete_record_cb(const struct redlock_delete_record_result *result, int status,
                                       void *arg);
 
-/* Delete the record on every master that can be reached: because it is about other masters, or
- * another max_ttl_ms, than the clients are to have from now on.
+/* Delete the record on every master that can be reached, before clients get other masters or
+ * another max_ttl_ms.
  *
- * Nothing compares the masters of clients from then on until a client writes a record again, and
- * two clients that have different ones may hold one lock. So first stop all clients of these
- * masters, also those with other lists; and start them when this has succeeded. A client that goes
- * on writes its record again. This manager writes none any more; close it.
+ * Until a client writes a new record, nothing notices that two clients have different masters, and
+ * both may hold one lock. So first stop all clients of these masters, also those with other lists,
+ * and start them when this has succeeded. A client that keeps running writes its record again. This
+ * manager writes none again; close it.
  *
- * This waits for masters that are being connected, node_timeout_ms at most, and not for those that
- * are down. The record there stays, and with it what they say to clients. options.record may be 0.
+ * This waits up to node_timeout_ms for masters that are being connected, and not for those that are
+ * down: these keep the record, and show it to clients. options.record may be 0.
  *
  * cb, arg   called once, at the end; cb must not be NULL.
  *

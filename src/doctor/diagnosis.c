@@ -276,7 +276,7 @@ static void judge_keys(const struct redlock_examined *x,
         context->key_prefix, prefix ? "" : ", so nobody can see whether it lost its data");
 }
 
-/* Who may use none of our keys cannot read this one either. */
+/* A user who may use none of our keys cannot read this one, either. */
 static void judge_record_key(const struct redlock_examined *x,
                              const struct rlk_diagnosis_context *context, struct rlk_notes *notes)
 {
@@ -284,8 +284,8 @@ static void judge_record_key(const struct redlock_examined *x,
         rlk_note_as(notes, REDLOCK_FOUND_UNRECORDED, REDLOCK_WARNING,
                     rlk_notes_text(notes, "ACL SETUSER %.60s ~%.100sredlock:masters", x->user,
                                    context->key_prefix),
-                    "denies the user %.60s the key %.100sredlock:masters, so it shows nobody which "
-                    "masters are on record",
+                    "denies the user %.60s the key %.100sredlock:masters, so nobody can see there "
+                    "which masters are on record",
                     x->user, context->key_prefix);
     }
 }

@@ -186,7 +186,7 @@ static bool send_to(const struct rlk_question *q, struct rlk_draft *d, struct rl
     return q->send ? q->send(d, n, now_us) : rlk_talk_share(d, &n->link, &q->talk, now_us);
 }
 
-/* [S11] The next command of these nodes asks for a lease. */
+/* [S11] The next command to these nodes asks for a lease. */
 static void rely_on(struct redlock *rl, uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
 {
     uint64_t until_us = rlk_time_add(now_us, rlk_time_from_ms(ttl_ms)), left = nodes;

@@ -20,7 +20,7 @@ struct redlock_change {
     struct redlock_change_options options;
     struct rlk_timer timer;
     struct rlk_call report;
-    uint64_t until_us; /* when the time to write is over; moves on while we wait for a change */
+    uint64_t until_us; /* when to give up writing; put off while we wait for the previous change */
     struct redlock_change_progress said;
     char error[400], said_error[400];
     int status;
@@ -45,7 +45,7 @@ static enum redlock_change_stage stage_of(const struct redlock_change *c, uint64
     return stages[stage];
 }
 
-/* Of the masters that cannot be asked, and of the new one: what is wrong with the first. */
+/* What is wrong with the new one, or else with a master that cannot be asked. */
 static void explain_nodes(struct redlock_change *c, uint64_t now_us)
 {
     const struct redlock *rl = c->rl;
@@ -110,7 +110,7 @@ static void on_change_closed(void *arg)
     rlk_free(arg);
 }
 
-/* The manager ends later; its closing uses the handle no more. */
+/* The manager ends later, and does not use the handle until then. */
 static void end(struct redlock_change *c)
 {
     struct redlock *rl = c->rl;
@@ -192,7 +192,7 @@ static void on_judged(struct rlk_record_keeper *k, uint64_t now_us)
     }
 }
 
-/* What has settled is not shown by any master: it is only a matter of time. */
+/* No master tells us that a wait is over: only the clock does. */
 static void on_timer(struct rlk_timer *t, uint64_t now_us)
 {
     struct redlock_change *c = RLK_CONTAINER(t, struct redlock_change, timer);
@@ -212,7 +212,7 @@ REDLOCK_EXPORT void redlock_change_options_init_sized(struct redlock_change_opti
     rlk_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
-/* The list of a manager that also has the one that joins. */
+/* A manager with one more node: the server that joins. */
 static int open_manager(struct event_base *base, struct redlock_options *masters,
                         struct redlock_change *c)
 {

@@ -95,8 +95,8 @@ struct redlock {
     struct rlk_timer close_timer;
 };
 
-/* For a manager that changes the masters, and acquires nothing: of its list, which one is to become
- * a master, and in whose place. */
+/* For a manager that changes the masters, and acquires nothing: which of its nodes joins, and which
+ * leaves. */
 struct rlk_manager_move {
     unsigned joins, leaves;
     void (*judged)(struct rlk_record_keeper *k, uint64_t now_us);

@@ -56,7 +56,7 @@ const char *rlk_keeper_explain(struct rlk_record_keeper *k)
 {
     const struct rlk_record *r = k->verdict.record;
     const struct rlk_uri *uri = k->nodes ? k->nodes[k->verdict.node].uri : NULL;
-    unsigned listed = k->membership.n - (k->membership.joins >= 0); /* without one that joins */
+    unsigned listed = rlk_membership_count_listed(&k->membership);
 
     switch (k->verdict.misfit) {
     case RLK_MISFIT_NOT:

@@ -24,12 +24,13 @@
 #include "node/talk.h"
 #include "scripts/scripts.h"
 
-/* A longer record is not written: a master keeps one text of a reply up to 8 KiB. */
+/* A longer record is not written: of a reply we keep one text of up to 8 KiB. */
 #define MOST_TEXT 7168
 
-/* The pause before a writing is random, and up to this; twice as long after each that failed. The
- * first record is written at once, because an acquire waits for it. Later there may be many clients
- * that see the same, and most of them learn at their next inspection that one has written. */
+/* The pause before writing is random, up to this, and up to twice as long after each failure. The
+ * first record is written at once, because an acquire waits for it. Later, many clients may see
+ * that the record is missing, and most of them learn at their next inspection that one has written
+ * it. */
 #define FIRST_PAUSE_US 20000
 #define PAUSE_US 1000000
 #define MOST_DOUBLED 5
@@ -48,7 +49,7 @@ static struct kept *kept_of(struct rlk_list *link)
     return RLK_CONTAINER(link, struct kept, link);
 }
 
-/* Another writing may have said the same before. */
+/* It may have been shown under another ballot before. */
 static uint64_t first_seen_us(struct rlk_record_keeper *k, const struct rlk_record *r,
                               uint64_t now_us)
 {
@@ -124,7 +125,7 @@ static void drop_unused(struct rlk_record_keeper *k)
 
 /* ---- judging ---- */
 
-/* An open connection whose mark and record can be read. */
+/* It is connected, and we can read its mark and its record. */
 static bool is_readable(const struct rlk_record_keeper *k, const struct rlk_node *n)
 {
     return n->link.state == RLK_LINK_UP && n->quarantine.mark != 0 && !n->quarantine.mark_lost &&
@@ -154,8 +155,8 @@ static void look_at_nodes(struct rlk_record_keeper *k)
     }
 }
 
-/* Requests are also told when it is found that the masters are others, so that they end: their
- * votes may not have counted before. */
+/* When a misfit is found, requests hear of every master that does not vote, so that they end:
+ * perhaps none of these masters voted before. */
 static void set_votes(struct rlk_record_keeper *k, bool had_misfit, uint64_t now_us)
 {
     bool tells = !had_misfit && rlk_keeper_has_misfit(k);
@@ -309,7 +310,7 @@ void rlk_keeper_retire(struct rlk_record_keeper *k)
 
 /* ---- what a master shows ---- */
 
-/* It shows a record, but which one? As long as we do not know, it has not been tried. */
+/* It shows a record, but which one? Until we know, it counts as not tried. */
 static void note_unkept(struct rlk_record_keeper *k, unsigned node)
 {
     k->unkept |= rlk_mask_bit(node);
@@ -350,7 +351,7 @@ static bool take_value(struct rlk_record_keeper *k, unsigned node, const char *v
     return !same;
 }
 
-/* Not before this was the mark asked for. That of a handshake: after the connection before. */
+/* We asked for the mark then or later; in a handshake, after the previous connection. */
 static uint64_t asked_us(const struct rlk_node *n)
 {
     return n->link.state == RLK_LINK_UP ? n->inspection.sent_us : n->since_us;
@@ -390,7 +391,7 @@ static void finish(struct rlk_record_keeper *k, bool succeeded, uint64_t now_us)
     judge(k, now_us);
 }
 
-/* In memory of its own; NULL: out of memory. */
+/* A copy that the caller frees; NULL: out of memory. */
 static char *copy_text(const struct rlk_record *r, size_t len)
 {
     struct rlk_text text = {.to = rlk_alloc(len + 1), .size = len};
@@ -432,7 +433,7 @@ static char *write_text(struct rlk_record_keeper *k)
     return text;
 }
 
-/* What the promises showed may be another record: the verdict is that of now. */
+/* The promises may have shown another record, so judge again. */
 static void go_on(struct rlk_record_keeper *k, uint64_t now_us)
 {
     char *text = NULL;
@@ -473,7 +474,7 @@ static bool has_promised(const struct rlk_record_keeper *k, unsigned node)
            rlk_ballot_compare(&k->membership.shown[node].promised, &k->ballot) == 0;
 }
 
-/* {value, now}. What it shows counts at once, also if it is too late for what was asked. */
+/* The reply is {value, now}. What it shows counts at once, even if it is too late for us. */
 static void take_answer(const struct rlk_heard *h)
 {
     const struct rlk_reply *r = h->reply;
@@ -506,7 +507,7 @@ static void on_broken(const struct rlk_heard *h)
     }
 }
 
-/* What is written: the record, or "" for a promise. */
+/* The script with the record, or with "" for a promise. */
 static bool format(struct rlk_command *c, const struct rlk_say *say)
 {
     const struct rlk_record_keeper *k = say->context;
@@ -522,7 +523,7 @@ static bool format(struct rlk_command *c, const struct rlk_say *say)
 static const struct rlk_talk writing = {RLK_LINES({.format = format, .take = take_answer}),
                                         .broken = on_broken};
 
-/* A master that cannot be asked has not answered. */
+/* A master that cannot be asked counts as one that does not answer. */
 static void ask(struct rlk_record_keeper *k, uint64_t nodes, const char *text, uint64_t now_us)
 {
     unsigned node;
@@ -611,7 +612,7 @@ static void on_move(struct rlk_call *call)
 
 /* ---- beginning and end ---- */
 
-/* A master that hangs must not keep everybody waiting, as long as there is no record. */
+/* As long as there is no record, a master that hangs must not keep everybody waiting. */
 static void on_patience(struct rlk_timer *t, uint64_t now_us)
 {
     struct rlk_record_keeper *k = RLK_CONTAINER(t, struct rlk_record_keeper, patience);

@@ -9,7 +9,7 @@
  *
  * Where the record has another server in the place of one of our masters, we connect to that one.
  *
- * The writing is Paxos, with this manager as a proposer: two that write at once overrule each
+ * Writing is Paxos, with this manager as a proposer: two that write at the same time overrule each
  * other, and try again after a longer pause. */
 #ifndef RLK_LOCK_RECORD_KEEPER_H
 #define RLK_LOCK_RECORD_KEEPER_H
@@ -46,15 +46,15 @@ struct rlk_keeper_hooks {
 };
 
 struct rlk_record_keeper {
-    struct rlk_node *nodes; /* NULL: the manager does without a record */
+    struct rlk_node *nodes; /* NULL: the manager keeps no record */
     struct rlk_loop *loop;
     struct rlk_options *options;
     struct rlk_prng *prng;
     const struct rlk_keeper_hooks *hooks;
     struct rlk_membership membership;
     struct rlk_membership_verdict verdict;
-    struct rlk_list records;           /* those that somebody has shown */
-    uint64_t seen_us;                  /* when the last one was new to us */
+    struct rlk_list records;           /* those that masters have shown */
+    uint64_t seen_us;                  /* when we last saw a new one */
     char error[320], address[320];     /* for redlock_get_record() and _master() */
     char *addresses;                   /* of the masters, one after the other */
     uint64_t denied;                   /* masters that do not show us their record */
@@ -62,15 +62,14 @@ struct rlk_record_keeper {
     uint64_t released;                 /* those that were pending, and may be asked now */
     struct rlk_call release;           /* tells the operations */
     struct rlk_call move;              /* another server takes the place of a master */
-    const struct rlk_record *moved_by; /* the record that says so, and for which masters of ours
-                                          that failed */
-    uint64_t failed_moves;
+    const struct rlk_record *moved_by; /* the record that says so */
+    uint64_t failed_moves;             /* our masters for which that failed */
     void (*judged)(struct rlk_record_keeper *k, uint64_t now_us); /* NULL: nobody wants to know */
     void *judged_arg;
     struct rlk_timer patience; /* until then a master that is being connected may show a record */
     bool impatient;            /* that is over */
     bool may_begin; /* a lock was asked for: write the first record, if no master has one */
-    bool retired;   /* write nothing any more */
+    bool retired;   /* write nothing again */
     enum rlk_keeper_phase phase;
     struct rlk_ballot ballot; /* of this writing */
     uint64_t asked, promised;
@@ -108,11 +107,11 @@ void rlk_keeper_move(struct rlk_record_keeper *k, unsigned joins, unsigned leave
                      void (*judged)(struct rlk_record_keeper *k, uint64_t now_us));
 
 /* [M4] A lock is asked for: from now on this manager writes the first record where no master has
- * one. Who only looks at the masters does not, because its max_ttl_ms may be any. */
+ * one. A client that only looks does not: its max_ttl_ms may be anything. */
 void rlk_keeper_begin(struct rlk_record_keeper *k, uint64_t now_us);
 
-/* [S15] Those whose votes cannot count yet, but may soon: who waits for connections waits for them,
- * too. Then RLK_EVENT_NODE_UP comes once more. */
+/* [S15] The masters whose votes cannot count yet, but may soon. A request that waits for
+ * connections waits for these, too: RLK_EVENT_NODE_UP comes once more. */
 static inline uint64_t rlk_keeper_pending(const struct rlk_record_keeper *k)
 {
     return k->verdict.pending;

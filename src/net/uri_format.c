@@ -117,7 +117,7 @@ static void say_path(const struct rlk_uri *u, struct rlk_text *out)
     }
 }
 
-/* A link-local address with its zone, too, is found from here only. */
+/* A link-local address with a zone also leads there only from this machine. */
 static bool is_of_this_machine(const struct rlk_uri *u)
 {
     return u->path || u->zone || strcmp(u->host, "localhost") == 0 ||

@@ -15,11 +15,12 @@ void rlk_uri_format(const struct rlk_uri *u, const char *folder, struct rlk_text
 /* A file's name, absolute. */
 void rlk_uri_format_file(const char *name, const char *folder, struct rlk_text *out);
 
-/* Where a server is, as different machines tell it apart: without user, password and parameters of
- * TLS; with the name of this machine where only this machine finds it there. */
+/* The place of a server, for other machines to compare: its address without user, password and TLS
+ * parameters, and with the name of this machine if it leads there only from here. */
 void rlk_uri_format_place(const struct rlk_uri *u, struct rlk_text *out);
 
-/* The URI of a place; it has room for as many bytes. False: only another machine finds it there. */
+/* The URI of a place; `uri` needs as much room as `place`. False: it leads there only from another
+ * machine. */
 bool rlk_uri_read_place(const char *place, char *uri);
 
 #endif

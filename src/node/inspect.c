@@ -300,7 +300,7 @@ void rlk_inspect_ask(struct rlk_node *n, uint64_t now_us)
     }
 }
 
-/* [S15] Without regular inspections, too, no vote goes by a record that was read long ago. */
+/* [S15] Even without regular inspections, no vote relies on a record that was read long ago. */
 static uint64_t oldest_us(const struct rlk_node *n)
 {
     bool reads = n->options->record_key &&

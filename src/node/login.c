@@ -95,7 +95,7 @@ RLK_RARE bool rlk_login_is_missing(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "NOAUTH");
 }
 
-/* A file in memory (memfd_create()) has no name that would tell anybody what to write where. */
+/* The name of a file in memory (memfd_create()) would not help anybody to fix it. */
 static bool is_in_named_file(const struct rlk_login *l, const struct rlk_uri *u)
 {
     static const char memory[] = "/proc/self/fd/";

@@ -67,7 +67,7 @@ static void take_until(struct reader *r, uint32_t epoch, struct rlk_record_maste
     }
 }
 
-/* It is shown to people, and we write no other one. */
+/* Printable ASCII: it is shown to people, and we write no other. */
 static void take_address(struct reader *r, struct rlk_record_master *m)
 {
     const char *end = r->at;

@@ -13,17 +13,17 @@
 #include "base/text.h"
 #include "core/record.h"
 
-/* Read a text that ends with NUL. False: it is no record, or one of a form that we do not know. The
- * addresses are borrowed from it. */
+/* Read a text that ends with NUL. False: it is no record, or one in a format that we do not know.
+ * The addresses are borrowed from it. */
 bool rlk_record_read(const char *text, struct rlk_record *ret_record);
 
-/* Whether it is of a later form: a later version of the library wrote it. */
+/* Whether it is in a later format: a later version of the library wrote it. */
 bool rlk_record_is_of_later_form(const char *text);
 
 void rlk_record_write(const struct rlk_record *r, struct rlk_text *out);
 
-/* What a master keeps: its promise and since when it has the record, by its own clock in
- * microseconds; then the record, or nothing.
+/* Read the value of the key on a master: the ballot that it has promised, since when it has had the
+ * record (by its own clock, in microseconds), and the record, if it has one.
  *
  *     NUMBER ID SINCE
  */

@@ -49,8 +49,8 @@ static const struct meaning reasons[RLK_QUARANTINE_REASONS] = {
     [RLK_QUARANTINED_UNREAD] = {.text = "it cannot show yet that it still has its data"},
     [RLK_QUARANTINED_UNLOGGED] = {.text = "a restart could load an old log until the rewrite of "
                                           "its append-only file has ended"},
-    [RLK_QUARANTINED_UNLISTED] = {.text = "our masters are not those on record, or it is not on "
-                                          "record for long enough that all clients know it",
+    [RLK_QUARANTINED_UNLISTED] = {.text = "our masters are not those on record, or it has not "
+                                          "been on record long enough for all clients to know",
                                   .advice = "redlock masters shows the record"},
     [RLK_QUARANTINED_ANONYMOUS] =
         {.text = "a restart would go unnoticed, because it does not tell us its run_id",

@@ -45,13 +45,13 @@ struct cli_setting_row {
     const char *variable; /* NULL: none */
     enum cli_setting_kind kind;
     bool in_file;
-    const char *in_file_as;   /* its name there, if it is another; NULL: it is not */
+    const char *in_file_as;   /* its name there; NULL: that of the option */
     bool has_no_value;        /* the option is a flag */
     bool of_these;            /* says how to log in, so it must not go to other masters */
     size_t field;             /* where the value is in struct redlock_options */
     uint32_t min, max;        /* of a time or number; max of a text: its length; 0: any */
-    const char *usual;        /* the value of the option without one; NULL: it needs one, if it is
-                                 no flag */
+    const char *usual;        /* the value of the option without one; NULL: it needs one, unless it
+                                 is a flag */
     const char *const *words; /* by their numbers; the last is followed by NULL */
     const char *expected;     /* the words, for a message */
     const char *value;        /* for the help: what follows the name */

@@ -55,10 +55,10 @@ static const char help_end[] =
     "  redlock masters replace redis://c.example redis://d.example\n"
     "  redlock masters delete\n"
     "\n"
-    "exit status: 0 agreed on and on all masters, replaced, or deleted on all of them, 1 there\n"
-    "is no record, or it is not on all masters, 78 our masters or --max-ttl are not those on\n"
-    "record, 69 no master can be reached, too few agreed in time, or some may still have the\n"
-    "record, 64 wrong usage, 70 internal error\n";
+    "exit status: 0 all masters have the record and agree on it, OLD was replaced, or the record\n"
+    "was deleted everywhere, 1 there is no record, or not all masters have it, 78 our masters or\n"
+    "--max-ttl are not those on record, 69 no master can be reached, too few agreed in time, or\n"
+    "some may still have the record, 64 wrong usage, 70 internal error\n";
 
 struct masters {
     bool json, yes;

@@ -1,4 +1,4 @@
-/* masters.h - prints what the masters have on record about themselves. */
+/* masters.h - prints the record of the masters. */
 #ifndef CLI_SHOW_MASTERS_H
 #define CLI_SHOW_MASTERS_H
 
