@@ -31,7 +31,9 @@ struct rlk_shown {
 struct rlk_membership {
     unsigned n;
     uint32_t max_ttl_ms;
-    int joins, leaves; /* the server that joins, and the master whose place it takes; -1: none */
+    int joins, leaves; /* who changes the masters: the server that joins, and the master that
+                          leaves, whose place it takes if both are given; -1: none */
+    uint64_t vacant;   /* of our nodes: their masters were removed, and they have no server */
     bool writes; /* we write the first record, if no master has one: until then no vote counts */
     uint64_t wait_us; /* the longest ttl, the drift, and how old an inspection may be */
     struct rlk_shown shown[RLK_MAX_NODES];
@@ -56,9 +58,9 @@ enum rlk_record_task {
     RLK_RECORD_FIRST,    /* there is no record */
     RLK_RECORD_AGAIN,    /* it is not on every master, or not agreed on */
     RLK_RECORD_REPLACED, /* masters on record have lost their data */
-    RLK_RECORD_SETTLED, /* the one that took the place of another votes: a record without newcomers,
-                           so that a client need not find the masters from before */
-    RLK_RECORD_MOVED    /* a server takes the place of a master */
+    RLK_RECORD_SETTLED,  /* the change is over: a record without newcomers and without masters that
+                            leave, so that a client need not find the masters from before */
+    RLK_RECORD_CHANGED /* a server joins, or a master leaves, or both: it takes that one's place */
 };
 
 struct rlk_membership_verdict {
@@ -68,13 +70,17 @@ struct rlk_membership_verdict {
     uint64_t until_us[RLK_MAX_NODES]; /* until when its votes do not count; 0: they do; RLK_NEVER:
                                          until something changes */
     uint64_t extends_nothing;         /* masters that do not extend held locks, either */
+    struct rlk_voters voters;         /* whose majority decides [M8] */
+    uint64_t again_us;   /* when to judge again although nothing was shown; RLK_NEVER: not */
     int moves, moves_to; /* one of ours whose place another server took, and the index of that
                             server in the record; -1: none */
+    int adds;         /* the index in the record of a master for which we have no node; -1: none */
+    int vacates;      /* one of ours whose master was removed; -1: none */
     uint64_t pending; /* masters that should not be asked yet: they may still show a record, or one
                          has yet to be agreed on */
     enum rlk_record_task task;
     const struct rlk_record *base; /* what to change; NULL for FIRST */
-    bool settled;                  /* its newcomers vote, or it has none */
+    bool settled;                  /* the change that it makes is over, or it makes none */
 };
 
 void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_ttl_ms,
@@ -86,11 +92,15 @@ void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t m
 /* Another server takes the place of one of ours: nothing is known of it. */
 void rlk_membership_clear(struct rlk_membership *m, unsigned node);
 
-/* How many masters we were given: without the one that is to become a master. */
-static inline unsigned rlk_membership_count_listed(const struct rlk_membership *m)
-{
-    return m->n - (m->joins >= 0);
-}
+/* Our nodes that are masters as far as we were told: without the one that is to become one, and
+ * without those that were removed. */
+uint64_t rlk_membership_listed(const struct rlk_membership *m);
+unsigned rlk_membership_count_listed(const struct rlk_membership *m);
+
+/* One more node, for a master on record that is none of ours. Or a node has no server any more,
+ * because its master was removed. Their addresses are empty until the caller fills them in. */
+void rlk_membership_add(struct rlk_membership *m);
+void rlk_membership_vacate(struct rlk_membership *m, unsigned node);
 
 /* The index of one of ours in a record, as a master; -1: it is not there. */
 int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record *r, unsigned node);
@@ -105,7 +115,7 @@ enum rlk_move_stage {
         0,            /* it is not known yet which record was agreed on, or the new one's mark */
     RLK_MOVE_WAITS,   /* the previous change is not over */
     RLK_MOVE_WRITES,  /* it is being put on record */
-    RLK_MOVE_SETTLES, /* it is on record, and does not vote yet */
+    RLK_MOVE_SETTLES, /* it is on record, and votes go by it when it is over */
     RLK_MOVE_DONE
 };
 

@@ -13,10 +13,15 @@ int rlk_ballot_compare(const struct rlk_ballot *a, const struct rlk_ballot *b)
     return a->id == b->id ? 0 : a->id < b->id ? -1 : 1;
 }
 
+static bool have_same_address(const struct rlk_record_master *a, const struct rlk_record_master *b)
+{
+    return a->len == b->len && memcmp(a->address, b->address, a->len) == 0;
+}
+
 static bool is_same_master(const struct rlk_record_master *a, const struct rlk_record_master *b)
 {
     return a->mark == b->mark && a->from == b->from && a->until == b->until && a->lost == b->lost &&
-           a->len == b->len && memcmp(a->address, b->address, a->len) == 0;
+           have_same_address(a, b);
 }
 
 bool rlk_record_is_same(const struct rlk_record *a, const struct rlk_record *b)
@@ -61,6 +66,13 @@ int rlk_record_find(const struct rlk_record *r, uint64_t mark)
     return found;
 }
 
+const struct rlk_record_master *rlk_record_find_master(const struct rlk_record *r, uint64_t mark)
+{
+    int at = rlk_record_find(r, mark);
+
+    return at >= 0 && rlk_record_is_master(&r->master[at]) ? &r->master[at] : NULL;
+}
+
 /* ---- majorities ---- */
 
 /* Count the old masters, and those of them that have lost their data since. */
@@ -77,14 +89,32 @@ static void count_old(const struct rlk_record *r, unsigned *ret_all, unsigned *r
     }
 }
 
-/* When most of the old masters lost their data, the quarantine keeps locks apart, as without a
- * record [S11]. */
-bool rlk_record_is_newcomer(const struct rlk_record *r, const struct rlk_record_master *m)
+unsigned rlk_record_former_size(const struct rlk_record *r)
 {
     unsigned all, lost;
 
     count_old(r, &all, &lost);
-    return m->from == r->epoch && all > 0 && all - lost >= rlk_validity_quorum(all);
+    return all;
+}
+
+/* When most of the old masters lost their data, the quarantine keeps locks apart, as without a
+ * record [S11]. */
+static bool are_old_alive(const struct rlk_record *r)
+{
+    unsigned all, lost;
+
+    count_old(r, &all, &lost);
+    return all > 0 && all - lost >= rlk_validity_quorum(all);
+}
+
+bool rlk_record_is_newcomer(const struct rlk_record *r, const struct rlk_record_master *m)
+{
+    return m->from == r->epoch && are_old_alive(r);
+}
+
+bool rlk_record_resizes(const struct rlk_record *r)
+{
+    return rlk_record_former_size(r) != rlk_record_size(r) && are_old_alive(r);
 }
 
 bool rlk_record_moves(const struct rlk_record *r)
@@ -101,6 +131,52 @@ bool rlk_record_moves(const struct rlk_record *r)
     return false;
 }
 
+/* It joined at the address of a master that lost its data with the same record. */
+static bool is_in_place(const struct rlk_record *r, const struct rlk_record_master *m)
+{
+    unsigned i;
+
+    for (i = 0; i < r->n; i++) {
+        const struct rlk_record_master *o = &r->master[i];
+
+        if (o->lost && o->until == r->epoch && have_same_address(o, m)) {
+            return m->from == r->epoch;
+        }
+    }
+    return false;
+}
+
+/* How many joined that are not new data in the place of lost ones. */
+static unsigned count_added(const struct rlk_record *r)
+{
+    unsigned i, all, lost, joined = 0;
+
+    count_old(r, &all, &lost);
+    for (i = 0; i < r->n; i++) {
+        joined += r->master[i].from == r->epoch;
+    }
+    return joined > lost ? joined - lost : 0;
+}
+
+bool rlk_record_changes_servers(const struct rlk_record *r)
+{
+    return rlk_record_former_size(r) > 0 && (rlk_record_moves(r) || count_added(r) > 0);
+}
+
+bool rlk_record_joined_later(const struct rlk_record *r, unsigned index)
+{
+    const struct rlk_record_master *m = &r->master[index];
+    uint32_t from = m->from;
+    unsigned i;
+
+    for (i = 0; i < r->n; i++) {
+        const struct rlk_record_master *o = &r->master[i];
+
+        from = o->lost && o->from < from && have_same_address(o, m) ? o->from : from;
+    }
+    return from > 1;
+}
+
 bool rlk_record_has_newcomers(const struct rlk_record *r)
 {
     unsigned i;
@@ -110,9 +186,10 @@ bool rlk_record_has_newcomers(const struct rlk_record *r)
     return i < r->n;
 }
 
-/* How many of each kind agree. */
+/* How many of each kind agree. in_place: of those that joined, those that surely are new data in
+ * the place of lost ones. */
 struct votes {
-    unsigned old, joined, new;
+    unsigned old, in_place, joined, new;
 };
 
 static void count_vote(const struct rlk_record *r, uint64_t mark, struct votes *v)
@@ -122,18 +199,21 @@ static void count_vote(const struct rlk_record *r, uint64_t mark, struct votes *
 
     if (m) {
         v->old += rlk_record_was_master(r, m) && !m->lost;
-        v->joined += m->from == r->epoch;
+        v->in_place += is_in_place(r, m);
+        v->joined += m->from == r->epoch && !is_in_place(r, m);
         v->new += rlk_record_is_master(m);
     }
 }
 
-/* The new data of an old master agree in the place of those that it lost. */
+/* The new data of an old master agree in the place of those that it lost. They may be at another
+ * address: then they cannot be told from servers that were added, so these are subtracted. */
 static bool is_enough(const struct rlk_record *r, const struct votes *v)
 {
-    unsigned all, lost;
+    unsigned all, lost, added = count_added(r);
+    unsigned in_place = v->in_place + (v->joined > added ? v->joined - added : 0);
 
     count_old(r, &all, &lost);
-    lost = lost < v->joined ? lost : v->joined;
+    lost = lost < in_place ? lost : in_place;
     return (all == 0 || v->old + lost >= rlk_validity_quorum(all)) &&
            v->new >= rlk_validity_quorum(rlk_record_size(r));
 }

@@ -66,19 +66,34 @@ bool rlk_record_was_master(const struct rlk_record *r, const struct rlk_record_m
  * client relies on the old masters any more. */
 bool rlk_record_is_newcomer(const struct rlk_record *r, const struct rlk_record_master *m);
 
-/* How many masters there are. */
+/* How many masters there are, and how many there were before. */
 unsigned rlk_record_size(const struct rlk_record *r);
+unsigned rlk_record_former_size(const struct rlk_record *r);
 
-/* The newcomers took the places of masters that may still have their data: held locks do not count
- * them yet, either. */
+/* Masters left that may still have their data. Where newcomers took their places, held locks do not
+ * count these yet, either. */
 bool rlk_record_moves(const struct rlk_record *r);
+
+/* It changes which servers are masters, and not only their data. */
+bool rlk_record_changes_servers(const struct rlk_record *r);
+
+/* [M8] It changes how many masters there are, and most old masters still have their data: until the
+ * change is over, the old masters vote, by their number. */
+bool rlk_record_resizes(const struct rlk_record *r);
 
 /* Whether some of its masters are newcomers. */
 bool rlk_record_has_newcomers(const struct rlk_record *r);
 
+/* Whether this master joined after the first record was written, and not in the place of data that
+ * were lost: a list from before lacks it. */
+bool rlk_record_joined_later(const struct rlk_record *r, unsigned index);
+
 /* The index of this mark in a record; -1: it is not there. If it is there twice, that of the
  * master, not of the former one. */
 int rlk_record_find(const struct rlk_record *r, uint64_t mark);
+
+/* The master with this mark; NULL: the record has no such master. */
+const struct rlk_record_master *rlk_record_find_master(const struct rlk_record *r, uint64_t mark);
 
 /* [M1] Whether the masters with these marks are enough to agree on this record. */
 bool rlk_record_is_agreed(const struct rlk_record *r, const uint64_t *marks, unsigned n);

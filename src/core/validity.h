@@ -8,6 +8,12 @@
 /* The most nodes: a set of nodes is a 64-bit mask, and one bit stays free. */
 #define RLK_MAX_NODES 63
 
+/* Whose majority decides. It may change while requests are under way: RLK_EVENT_VOTERS says so. */
+struct rlk_voters {
+    uint64_t set;  /* our nodes that have a vote */
+    unsigned size; /* how many masters have one: also those for which we have no node */
+};
+
 /* [S1] How many nodes are a majority of those configured, whatever their state. */
 unsigned rlk_validity_quorum(unsigned nodes);
 

@@ -1138,7 +1138,7 @@ TEST(a_change_waits_for_the_one_before_it)
     task_must_be(RLK_RECORD_NOTHING);
     now_us += RECORDS_MAX_TTL_MS * 500;
     stage_must_be(RLK_MOVE_WRITES, 0);
-    task_must_be(RLK_RECORD_MOVED);
+    task_must_be(RLK_RECORD_CHANGED);
     writes(9, 4, "a1:4 b1 c1:2 d2 e4");
 }
 
@@ -1158,7 +1158,7 @@ TEST(a_change_needs_a_majority_of_the_old_and_of_the_new)
     begin_change("abcd", 2);
     show_all("abc", keep(1, 1, "a1 b1 c1"));
     show(3, 'd', NULL);
-    task_must_be(RLK_RECORD_MOVED);
+    task_must_be(RLK_RECORD_CHANGED);
     ck_assert(may_write("ab"));
     ck_assert(may_write("abd"));
     ck_assert(may_write("acd"));
@@ -1238,4 +1238,320 @@ TEST(a_change_that_is_over_is_written_once_more)
     lose_connection(1);
     votes_must_be("+++");
     task_must_be(RLK_RECORD_NOTHING);
+}
+
+/* ---- more masters, or fewer [M8] ---- */
+
+/* Whose majority decides: the letters of the nodes, and how many masters there are. */
+static void voters_must_be(const char *places, unsigned size)
+{
+    uint64_t mask = 0;
+
+    for (; *places; places++) {
+        mask |= rlk_mask_bit((unsigned)(*places - 'a'));
+    }
+    judge();
+    ck_assert_int_eq(v.misfit, RLK_MISFIT_NOT);
+    ck_assert_uint_eq(v.voters.set, mask);
+    ck_assert_uint_eq(v.voters.size, size);
+}
+
+/* The record has a master that is none of ours; 0: it has not. */
+static void must_add(char mark)
+{
+    judge();
+    ck_assert_int_eq(v.misfit, RLK_MISFIT_NOT);
+    ck_assert_int_eq(v.moves, -1);
+    ck_assert_int_eq(v.vacates, -1);
+    ck_assert_uint_eq(v.adds < 0 ? 0 : v.record->master[v.adds].mark, (uint64_t)mark);
+}
+
+static void must_vacate(int node)
+{
+    judge();
+    ck_assert_int_eq(v.misfit, RLK_MISFIT_NOT);
+    ck_assert_int_eq(v.moves, -1);
+    ck_assert_int_eq(v.adds, -1);
+    ck_assert_int_eq(v.vacates, node);
+}
+
+static void add_node(char address)
+{
+    rlk_membership_add(&m);
+    m.shown[m.n - 1].address = records_address(address);
+    m.shown[m.n - 1].len = 1;
+}
+
+/* The client of a change that adds the last of its masters, or removes one of them. */
+static void begin_resize(const char *addresses, int leaves)
+{
+    begin(addresses);
+    m.joins = leaves < 0 ? (int)m.n - 1 : -1;
+    m.leaves = leaves;
+}
+
+TEST(without_a_record_all_that_are_listed_are_voters)
+{
+    begin("abc");
+    voters_must_be("abc", 3);
+    begin_resize("abcd", -1);
+    voters_must_be("abc", 3);
+    begin_resize("abcd", 1);
+    voters_must_be("abcd", 4);
+}
+
+/* a, b, c; d joins. A has not seen it, and holds a and b. Those who have seen it must not take c
+ * and d with two of three; and with three of four they must not lose what they hold because d has
+ * no key yet. */
+TEST(the_old_masters_vote_until_a_new_one_does)
+{
+    const struct rlk_record *after;
+
+    begin("abc");
+    after = keep(2, 2, "a1 b1 c1 d2");
+    show_all("abc", after);
+    must_add('d');
+    voters_must_be("abc", 3);
+    add_node('d');
+    voters_must_be("abc", 3);
+    show(3, 'd', after);
+    must_add(0);
+    voters_must_be("abc", 3);
+    votes_must_be("+++w");
+    ck_assert_uint_eq(v.until_us[3], now_us + WAIT_US);
+    ck_assert_uint_eq(v.again_us, now_us + WAIT_US);
+    nothing_is_extended_by(""); /* its key is there when it votes */
+    now_us += WAIT_US;
+    voters_must_be("abcd", 4);
+    ck_assert_uint_eq(v.again_us, RLK_NEVER);
+    task_must_be(RLK_RECORD_SETTLED);
+    writes(9, 3, "a1 b1 c1 d2");
+}
+
+/* a, b, c, d; d is removed. A has not seen it, and holds b, c, d. */
+TEST(a_removed_master_votes_until_the_change_is_over)
+{
+    const struct rlk_record *after;
+
+    begin("abcd");
+    after = keep(2, 2, "a1 b1 c1 d1:2");
+    show_all("abcd", after);
+    votes_must_be("++++");
+    voters_must_be("abcd", 4);
+    must_vacate(-1);
+    now_us += WAIT_US - 1;
+    must_vacate(-1);
+    now_us++;
+    votes_must_be("+++-");
+    voters_must_be("abc", 3);
+    must_vacate(3);
+    rlk_membership_vacate(&m, 3);
+    must_vacate(-1);
+    voters_must_be("abc", 3);
+    task_must_be(RLK_RECORD_SETTLED);
+    writes(9, 3, "a1 b1 c1 d1:2");
+    ck_assert(may_write("ab"));
+}
+
+/* Whatever is down: it does not count as one of fewer. */
+TEST(a_removed_master_that_is_down_still_counts_as_one)
+{
+    begin("abcd");
+    show_all("abc", keep(2, 2, "a1 b1 c1 d1:2"));
+    lose_connection(3);
+    voters_must_be("abcd", 4);
+    now_us += WAIT_US;
+    voters_must_be("abc", 3);
+    must_vacate(3);
+}
+
+/* Nobody removes a node because of a record that may be overruled. */
+TEST(nobody_leaves_a_master_before_the_change_is_agreed_on)
+{
+    begin("abcd");
+    show_all("abcd", keep(1, 1, "a1 b1 c1 d1"));
+    show_all("ab", keep(2, 2, "a1 b1 c1 d1:2"));
+    voters_must_be("abcd", 4);
+    must_vacate(-1);
+    now_us += 2 * WAIT_US;
+    voters_must_be("abcd", 4);
+    must_vacate(-1);
+    task_must_be(RLK_RECORD_AGAIN);
+}
+
+/* The number on record counts, also while we have no node for some of them. */
+TEST(masters_without_a_node_count)
+{
+    begin("abc");
+    show_all("abc", keep(3, 4, "a1 b1 c1 d2 e4"));
+    voters_must_be("abc", 4); /* e does not vote yet */
+    must_add('e');
+    add_node('e');
+    must_add('d');
+    now_us += WAIT_US;
+    voters_must_be("abcd", 5);
+    add_node('d');
+    must_add(0);
+    voters_must_be("abcde", 5);
+}
+
+/* Only one that joined later may be missing from a list. */
+static const struct {
+    const char *claim, *addresses, *entries;
+    uint32_t epoch;
+    enum rlk_misfit misfit;
+} lists[] = {
+    {"it_lacks_one_of_the_first", "ab", "a1 b1 c1", 1, RLK_MISFIT_NUMBER},
+    {"it_lacks_one_that_joined", "ab", "a1 b1 c2", 3, RLK_MISFIT_NOT},
+    {"it_lacks_two_that_joined", "ab", "a1 b1 c2 d4", 5, RLK_MISFIT_NOT},
+    {"it_lacks_one_of_the_first_and_one_that_joined", "ab", "a1 b1 c1 d2", 3, RLK_MISFIT_NUMBER},
+    {"it_lacks_one_of_the_first_that_lost_its_data", "ab", "a1 b1 c1:3! C3@c", 4,
+     RLK_MISFIT_NUMBER},
+    {"it_lacks_one_that_joined_and_lost_its_data", "ab", "a1 b1 c2:3! C3@c", 4, RLK_MISFIT_NOT},
+    {"it_has_one_that_was_removed", "abc", "a1 b1 c1:2", 3, RLK_MISFIT_NOT},
+    {"it_has_one_that_was_removed_and_lacks_one", "abc", "a1 b1 c1:2 d4", 5, RLK_MISFIT_NOT},
+    {"it_has_one_that_was_replaced_and_lacks_one", "abc", "a1 b1 c1:2 d2 e4", 5, RLK_MISFIT_NOT},
+    {"it_has_one_that_never_was_a_master", "abx", "a1 b1", 1, RLK_MISFIT_MASTER},
+};
+
+TEST_ROWS(which_lists_fit, lists)
+{
+    begin(lists[_i].addresses);
+    show_all(lists[_i].addresses, keep(2, lists[_i].epoch, lists[_i].entries));
+    judge();
+    ck_assert_int_eq(v.misfit, lists[_i].misfit);
+}
+
+/* Where it is a master that is down, its name says so; else nobody knows which it is. */
+TEST(a_list_with_one_too_many_does_not_fit_even_if_that_is_down)
+{
+    begin("abx");
+    show_all("ab", keep(1, 1, "a1 b1"));
+    lose_connection(2);
+    must_misfit(RLK_MISFIT_NUMBER);
+    begin("abx");
+    show_all("ab", keep(1, 1, "a1 b1 c1"));
+    lose_connection(2);
+    must_add(0);
+    begin("abx");
+    show_all("ab", keep(1, 3, "a1 b1 c1 d2"));
+    lose_connection(2);
+    must_add('d');
+}
+
+/* One more, one less, and how many have to agree: majorities of the old and of the new. */
+TEST(to_add_a_master_old_and_new_ones_agree)
+{
+    begin_resize("abcd", -1);
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    stage_must_be(RLK_MOVE_UNKNOWN, 0);
+    show(3, 'd', NULL);
+    stage_must_be(RLK_MOVE_WRITES, 0);
+    task_must_be(RLK_RECORD_CHANGED);
+    ck_assert(may_write("abc"));
+    ck_assert(may_write("abd"));
+    ck_assert(!may_write("ab"));
+    ck_assert(!may_write("ad"));
+    writes(9, 2, "a1 b1 c1 d2");
+}
+
+TEST(one_more_than_four_does_not_make_up_for_two_of_the_four)
+{
+    begin_resize("abcde", -1);
+    show_all("abcd", keep(1, 1, "a1 b1 c1 d1"));
+    show(4, 'e', NULL);
+    ck_assert(may_write("abc"));
+    ck_assert(!may_write("abe"));
+}
+
+TEST(to_remove_a_master_old_and_new_ones_agree)
+{
+    begin_resize("abcd", 3);
+    show_all("abcd", keep(1, 1, "a1 b1 c1 d1"));
+    stage_must_be(RLK_MOVE_WRITES, 0);
+    task_must_be(RLK_RECORD_CHANGED);
+    ck_assert(may_write("abc"));
+    ck_assert(may_write("abd"));
+    ck_assert(!may_write("ab"));
+    ck_assert(!may_write("ad"));
+    writes(9, 2, "a1 b1 c1 d1:2");
+}
+
+TEST(a_master_that_is_down_can_be_removed)
+{
+    begin_resize("abcde", 3);
+    show_all("abc", keep(1, 1, "a1 b1 c1 d1 e1"));
+    show(4, 'e', m.shown[0].record);
+    lose_connection(3);
+    task_must_be(RLK_RECORD_CHANGED);
+    writes(9, 2, "a1 b1 c1 d1:2 e1");
+}
+
+/* It is not known under this name, and may be any of them. */
+TEST(what_is_to_leave_must_be_known)
+{
+    begin_resize("abx", 2);
+    show_all("ab", keep(1, 1, "a1 b1 c1"));
+    lose_connection(2);
+    task_must_be(RLK_RECORD_NOTHING);
+    stage_must_be(RLK_MOVE_UNKNOWN, 0);
+}
+
+TEST(the_last_master_stays)
+{
+    begin_resize("a", 0);
+    show_all("a", keep(1, 1, "a1"));
+    task_must_be(RLK_RECORD_NOTHING);
+}
+
+TEST(a_removal_is_over_when_it_is_written_once_more)
+{
+    begin_resize("abcd", 3);
+    show_all("abcd", keep(2, 2, "a1 b1 c1 d1:2"));
+    stage_must_be(RLK_MOVE_SETTLES, now_us + WAIT_US);
+    now_us += WAIT_US;
+    stage_must_be(RLK_MOVE_SETTLES, 0);
+    task_must_be(RLK_RECORD_SETTLED);
+    show_all("abc", keep(3, 3, "a1 b1 c1 d1:2"));
+    stage_must_be(RLK_MOVE_DONE, 0);
+    must_vacate(-1); /* this client is about to end */
+}
+
+/* The same wait as where a master is replaced: without it two changes could follow each other while
+ * a client still goes by the first list. */
+TEST(a_removal_waits_for_the_one_before_it)
+{
+    begin_resize("abcd", 2);
+    show_all("abcd", keep(2, 2, "a1 b1 c1 d1 e1:2"));
+    stage_must_be(RLK_MOVE_WAITS, now_us + WAIT_US);
+    task_must_be(RLK_RECORD_NOTHING);
+    now_us += WAIT_US;
+    task_must_be(RLK_RECORD_SETTLED);
+}
+
+/* c loses its data while d joins: both are newcomers of one change, and a and b go on. */
+TEST(a_loss_while_a_master_joins_becomes_part_of_it)
+{
+    begin("abcd");
+    show_all("ab", keep(2, 2, "a1 b1 c1 d2"));
+    show(3, 'd', m.shown[0].record);
+    show(2, 'C', NULL);
+    task_must_be(RLK_RECORD_REPLACED);
+    writes(9, 3, "a1 b1 c1:3! d3 C3@c");
+    ck_assert(!may_write("bd")); /* d is not c */
+    ck_assert(may_write("bcd"));
+    show_all("abCd", keep(9, 3, "a1 b1 c1:3! d3 C3@c"));
+    voters_must_be("ab", 3);
+    votes_must_be("++ww");
+    now_us += WAIT_US;
+    voters_must_be("abcd", 4);
+}
+
+/* Then no majority of the old ones is left, and the quarantine keeps locks apart. */
+TEST(when_most_old_masters_lost_their_data_the_new_number_counts)
+{
+    begin("abcd");
+    show_all("ABcd", keep(9, 3, "a1:3! b1:3! c1 d3 A3@a B3@b"));
+    voters_must_be("abcd", 4);
+    votes_must_be("++++");
 }
