@@ -23,7 +23,7 @@ void rlk_attempt_init(struct rlk_attempt *a, const struct rlk_attempt_config *co
     a->retry_us = RLK_NEVER;
     a->polls = a->split = a->refused = a->outage = false;
     a->config = *config;
-    rlk_waiting_init(&a->waiting, config->terms.nodes, config->key_hash);
+    rlk_waiting_init(&a->waiting, config->terms.voters, config->key_hash);
     rlk_prng_seed(&a->prng, config->seed);
     rlk_round_init(&a->round, RLK_NEVER);
 }
@@ -65,14 +65,16 @@ static void wait(struct rlk_attempt *a, bool yields, uint64_t from_us)
  * that cannot win would wake each other all the time. */
 static bool is_in_vain(const struct rlk_attempt *a)
 {
-    return a->round.quarantined != 0 && !rlk_round_is_refused(&a->round, a->config.terms.nodes);
+    const struct rlk_voters *voters = a->config.terms.voters;
+
+    return (a->round.quarantined & voters->set) != 0 && !rlk_round_is_refused(&a->round, voters);
 }
 
 /* When we had a vote, other contenders may have had the others. A node that woke us and did not
  * refuse would wake us again at once, and some do so although they refuse. */
 static bool is_back_off_needed(const struct rlk_attempt *a)
 {
-    return rlk_round_is_split(&a->round) || is_in_vain(a) ||
+    return rlk_round_is_split(&a->round, a->config.terms.voters) || is_in_vain(a) ||
            (a->waiting.wakes & ~a->round.no) != 0 || rlk_waiting_is_vain(&a->waiting);
 }
 
@@ -81,7 +83,7 @@ static bool is_back_off_needed(const struct rlk_attempt *a)
 static bool may_be_own_trouble(const struct rlk_attempt *a)
 {
     return a->round.status != REDLOCK_EHELD ||
-           rlk_round_is_lost_to_errors(&a->round, a->config.terms.nodes);
+           rlk_round_is_lost_to_errors(&a->round, a->config.terms.voters);
 }
 
 static void wait_after_round(struct rlk_attempt *a, uint64_t now_us, struct rlk_actions *out)
@@ -241,7 +243,7 @@ static void poll_later(struct rlk_attempt *a, uint64_t least_us, uint64_t now_us
 
 static bool is_outage(const struct rlk_attempt *a, const struct rlk_event *ev)
 {
-    return !ev->full && !rlk_validity_is_possible(ev->ready, a->config.terms.nodes);
+    return !ev->full && !rlk_voters_are_enough(a->config.terms.voters, ev->ready);
 }
 
 /* [L6] A round is due. Only who was refused lets others go first: a former leader asks anew, and
@@ -449,6 +451,14 @@ static void step_round_if_asking_or_won(struct rlk_attempt *a, const struct rlk_
     }
 }
 
+/* [W1] A waiter may need other queue masters. */
+static void change_voters(struct rlk_attempt *a, const struct rlk_event *ev,
+                          struct rlk_actions *out)
+{
+    step_round_if_asking_or_won(a, ev, out);
+    hint(a, ev, out);
+}
+
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_attempt *, const struct rlk_event *,
                                             struct rlk_actions *) = {
     [RLK_EVENT_START] = start_attempt,
@@ -462,6 +472,7 @@ static void (*const steps[RLK_EVENT_KINDS])(struct rlk_attempt *, const struct r
     [RLK_EVENT_QUARANTINED] = step_round_if_asking_or_won,
     [RLK_EVENT_CLOCK_SUSPECT] = step_round_if_asking_or_won,
     [RLK_EVENT_SUSPENDED] = step_round_if_asking_or_won,
+    [RLK_EVENT_VOTERS] = change_voters,
     [RLK_EVENT_CONTEND] = contend,
     [RLK_EVENT_POSITION] = hint,
     [RLK_EVENT_WOKEN] = hint,

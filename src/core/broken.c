@@ -8,10 +8,10 @@
 #include "base/mask.h"
 #include "base/time.h"
 
-/* The nodes that have the new token at this moment. */
+/* The voters that have the new token at this moment. */
 static uint64_t still_there(const struct rlk_broken_view *v, uint64_t now_us)
 {
-    uint64_t left = v->replaced, there = 0;
+    uint64_t left = v->replaced & v->voters->set, there = 0;
     unsigned node;
 
     RLK_MASK_EACH (node, left) {
@@ -46,16 +46,16 @@ static uint64_t quorum_over_us(const struct rlk_broken_view *v, uint64_t there, 
 void rlk_broken_find(const struct rlk_broken_view *v, uint64_t now_us,
                      struct rlk_broken *ret_broken)
 {
-    unsigned quorum = rlk_validity_quorum(v->nodes);
-    uint64_t there = still_there(v, now_us);
+    unsigned quorum = rlk_voters_quorum(v->voters);
+    uint64_t set = v->voters->set, there = still_there(v, now_us);
 
     *ret_broken = (struct rlk_broken){.status = REDLOCK_ENOQUORUM};
     if (rlk_mask_count(there) >= quorum) {
         ret_broken->status = REDLOCK_OK;
         ret_broken->until_us = quorum_over_us(v, there, quorum);
-    } else if (rlk_mask_count(v->taken) >= quorum) {
+    } else if (rlk_voters_are_enough(v->voters, v->taken)) {
         ret_broken->status = REDLOCK_TAKEN;
-    } else if (v->replaced == 0 && rlk_mask_count(v->gone | v->taken) >= quorum) {
+    } else if ((v->replaced & set) == 0 && rlk_voters_are_enough(v->voters, v->gone | v->taken)) {
         ret_broken->status = REDLOCK_GONE;
     }
 }

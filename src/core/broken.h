@@ -21,11 +21,11 @@
 
 /* What the nodes have replied. */
 struct rlk_broken_view {
-    unsigned nodes;       /* how many are configured [S1] */
-    uint64_t replaced;    /* had the token, and have the new one */
-    uint64_t gone, taken; /* had no key; had another value */
-    uint64_t quarantined; /* of `replaced`: may have lost data, or their clocks moved */
-    uint64_t max_ttl_us;  /* no lease is longer */
+    const struct rlk_voters *voters; /* only these count */
+    uint64_t replaced;               /* had the token, and have the new one */
+    uint64_t gone, taken;            /* had no key; had another value */
+    uint64_t quarantined;            /* of `replaced`: may have lost data, or their clocks moved */
+    uint64_t max_ttl_us;             /* no lease is longer */
     uint32_t drift_ppm;
     uint64_t left_us[RLK_MAX_NODES];  /* of `replaced`: the ttl of the key, when it was replaced */
     uint64_t sent_us[RLK_MAX_NODES];  /* of `replaced`: before the command was sent, by our clock */

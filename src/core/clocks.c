@@ -26,10 +26,12 @@ struct change {
     uint64_t bound_us; /* what drift and round trips can explain */
 };
 
-void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, uint32_t drift_ppm, uint64_t max_ttl_us)
+void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, const struct rlk_voters *voters,
+                     uint32_t drift_ppm, uint64_t max_ttl_us)
 {
     memset(c, 0, sizeof(*c));
     c->nodes = nodes;
+    c->voters = voters;
     c->drift_ppm = drift_ppm;
     c->max_ttl_us = max_ttl_us;
 }
@@ -142,7 +144,12 @@ static uint64_t agreeing(const struct rlk_clocks *c, uint64_t most_us, uint64_t 
 
 static bool is_majority(const struct rlk_clocks *c, uint64_t nodes)
 {
-    return rlk_mask_count(nodes) >= rlk_validity_quorum(c->nodes);
+    return rlk_voters_are_enough(c->voters, nodes);
+}
+
+static unsigned count_voters(const struct rlk_clocks *c, uint64_t nodes)
+{
+    return rlk_mask_count(nodes & c->voters->set);
 }
 
 /* Those of `nodes` whose first step, or latest step, may have happened at this instant. */
@@ -162,9 +169,9 @@ static uint64_t possibly_moved_at(const struct rlk_clocks *c, uint64_t nodes, bo
     return mask;
 }
 
-/* The largest subset of `nodes` with `member` in it whose first steps may have happened at one
- * instant, and whose latest steps may have, too. Intervals that have an instant in common have the
- * latest of their beginnings in common: so only beginnings are tried. */
+/* A subset of `nodes` with `member` in it whose first steps may have happened at one instant, and
+ * whose latest steps may have, too: the one with the most voters. Intervals that have an instant in
+ * common have the latest of their beginnings in common: so only beginnings are tried. */
 static uint64_t largest_simultaneous(const struct rlk_clocks *c, uint64_t nodes, unsigned member)
 {
     uint64_t firsts = nodes, best = 0;
@@ -177,7 +184,7 @@ static uint64_t largest_simultaneous(const struct rlk_clocks *c, uint64_t nodes,
         RLK_MASK_EACH (last, lasts) {
             uint64_t common = possibly_moved_at(c, at_first, true, c->clock[last].latest.from_us);
 
-            if (common & rlk_mask_bit(member) && rlk_mask_count(common) > rlk_mask_count(best)) {
+            if (common & rlk_mask_bit(member) && count_voters(c, common) > count_voters(c, best)) {
                 best = common;
             }
         }
@@ -440,14 +447,14 @@ static uint64_t witnesses(const struct rlk_clocks *c, const struct rlk_clock *ah
 bool rlk_clocks_is_certain(const struct rlk_clocks *c, unsigned node, uint64_t now_us)
 {
     const struct rlk_clock *k = &c->clock[node];
-    unsigned steady;
+    uint64_t steady;
 
     if (!is_unexplained(c, k, now_us)) {
         return false;
     }
-    steady = rlk_mask_count(witnesses(c, k, now_us));
-    return c->nodes - steady < rlk_validity_quorum(c->nodes) ||
-           (steady > 0 && now_us >= rlk_time_add(k->latest.to_us, BASELINE_US));
+    steady = witnesses(c, k, now_us);
+    return rlk_voters_can_block(c->voters, steady) ||
+           (steady != 0 && now_us >= rlk_time_add(k->latest.to_us, BASELINE_US));
 }
 
 uint64_t rlk_clocks_to_ask(const struct rlk_clocks *c, unsigned node)

@@ -78,6 +78,7 @@ struct rlk_clock {
 };
 
 struct rlk_clocks {
+    const struct rlk_voters *voters; /* they may change between two calls */
     unsigned nodes;
     uint32_t drift_ppm;
     uint64_t max_ttl_us;      /* the longest ttl: a step that is older takes part in no majority */
@@ -85,7 +86,9 @@ struct rlk_clocks {
     struct rlk_clock clock[RLK_MAX_NODES];
 };
 
-void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, uint32_t drift_ppm, uint64_t max_ttl_us);
+/* voters: a majority of them decides about all nodes. */
+void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, const struct rlk_voters *voters,
+                     uint32_t drift_ppm, uint64_t max_ttl_us);
 
 /* A different server replies at this node now: there is nothing to compare its clock with. */
 void rlk_clocks_reset(struct rlk_clocks *c, unsigned node);
@@ -102,8 +105,8 @@ enum rlk_clock_verdict rlk_clocks_sample(struct rlk_clocks *c, unsigned node,
 
 /* Whether it is certain that a node's clock went ahead, and that we were not suspended instead. A
  * witness is another node that kept time over the step, with round trips too short to hide a
- * suspension of that length. It is certain when there are so many witnesses that the other nodes
- * are no majority, or when there is one and a second has passed.
+ * suspension of that length. It is certain when so many voters are witnesses that the others are no
+ * majority, or when there is one and a second has passed.
  * Only a step that is certain is put on record for other clients: a process that was suspended
  * would otherwise put every master in quarantine for all of them. */
 bool rlk_clocks_is_certain(const struct rlk_clocks *c, unsigned node, uint64_t now_us);

@@ -53,6 +53,7 @@ enum rlk_event_kind {
     RLK_EVENT_CLOCK_SUSPECT, /* a node's clock went ahead: our key may have expired there [S11] */
     RLK_EVENT_SUSPENDED,     /* this client was suspended, and its clock did not count that: every
                                 lease ends by_us sooner [S11] */
+    RLK_EVENT_VOTERS,        /* the voters have changed: core/validity.h */
     RLK_EVENT_CONTEND,       /* the position of the attempt in the local queue has changed: if it
                                 is no longer behind another one, it may ask */
     RLK_EVENT_POSITION,      /* a node has replied to a position check, or never will */

@@ -36,18 +36,23 @@ static uint64_t largest(const struct rlk_fence *f, uint64_t nodes)
     return value;
 }
 
+uint64_t rlk_fence_recount(struct rlk_fence *f, uint64_t yes, const struct rlk_voters *voters)
+{
+    if (f->value != 0 || !rlk_voters_are_enough(voters, yes)) {
+        return 0;
+    }
+    f->value = largest(f, yes & voters->set);
+    return update_agreement(f, yes);
+}
+
 uint64_t rlk_fence_voted(struct rlk_fence *f, unsigned node, uint64_t counter, uint64_t yes,
-                         unsigned quorum)
+                         const struct rlk_voters *voters)
 {
     f->counter[node] = counter;
     if (f->value != 0) {
         return update_agreement(f, rlk_mask_bit(node));
     }
-    if (rlk_mask_count(yes) < quorum) {
-        return 0;
-    }
-    f->value = largest(f, yes);
-    return update_agreement(f, yes);
+    return rlk_fence_recount(f, yes, voters);
 }
 
 void rlk_fence_voted_late(struct rlk_fence *f, unsigned node, uint64_t counter)

@@ -12,8 +12,10 @@
  *
  * The fencing token is the largest counter among the votes that first made a majority. A master
  * agrees when its counter is exactly the fencing token while the key is ours: by its vote, or
- * because it confirmed. Only masters whose vote was counted are asked to confirm. docs/proofs.md
- * proves that no two holders get the same fencing token, and that a later holder gets a larger one.
+ * because it confirmed. Only masters that voted yes are asked to confirm. One that is no voter does
+ * not count for a majority and adds nothing to the token, but is asked, too: it may become one.
+ * docs/proofs.md proves that no two holders get the same fencing token, and that a later holder
+ * gets a larger one.
  */
 #ifndef RLK_CORE_FENCE_H
 #define RLK_CORE_FENCE_H
@@ -39,7 +41,11 @@ void rlk_fence_init(struct rlk_fence *f);
 /* A node has voted yes, with its counter. `yes`: all nodes that have, this one included. Returns
  * the nodes to ask now to confirm f->value. */
 uint64_t rlk_fence_voted(struct rlk_fence *f, unsigned node, uint64_t counter, uint64_t yes,
-                         unsigned quorum);
+                         const struct rlk_voters *voters);
+
+/* The voters have changed: perhaps the nodes that have voted yes are a majority now. Returns the
+ * nodes to ask now to confirm f->value. */
+uint64_t rlk_fence_recount(struct rlk_fence *f, uint64_t yes, const struct rlk_voters *voters);
 
 /* A node has voted yes after a majority had agreed: it is not asked to confirm. */
 void rlk_fence_voted_late(struct rlk_fence *f, unsigned node, uint64_t counter);

@@ -7,7 +7,7 @@
 #include "base/time.h"
 #include "core/backoff.h"
 
-/* A renewal begins at a tenth of the ttl while a node is present that counts only after the next
+/* A renewal begins at a tenth of the ttl while a voter is present that counts only after the next
  * success. */
 #define SOON_PARTS 10
 /* The back-off after a failed round: up to a hundredth of the ttl, doubling up to a tenth. */
@@ -18,7 +18,8 @@
 /* A restore for less than this is not worth a command. */
 #define RESTORE_LEAST_MS 10
 
-void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config, uint64_t *room)
+void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config,
+                   const struct rlk_voters *voters, uint64_t *room)
 {
     h->state = RLK_HOLD_IDLE;
     h->extension = RLK_EXTENSION_NONE;
@@ -32,6 +33,7 @@ void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config, uin
     h->round_ttl_us = h->wanted_ttl_us = 0;
     h->round_until_us = h->renew_us = h->restore_us = RLK_NEVER;
     h->config = *config;
+    h->leases.voters = voters;
     h->leases.end_us = room;
 }
 
@@ -86,7 +88,8 @@ static void begin_trouble(struct rlk_hold *h, int reason, struct rlk_actions *ou
 /* When the next renewal is due: sooner than at a third only if that needs no heartbeat. */
 static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
-    bool soon = (h->leases.present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
+    uint64_t present = h->leases.present & h->leases.voting;
+    bool soon = (present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
                 (h->had_heartbeat || !h->config.needs_heartbeat);
     uint64_t ttl_us = h->config.ttl_us, part_us = ttl_us / RLK_HOLD_RENEW_PARTS;
     uint64_t early_us = part_us / 1000 * h->config.early_ppm / 1000;
@@ -493,7 +496,7 @@ void rlk_hold_start(struct rlk_hold *h, const struct rlk_round *won, uint64_t no
                     struct rlk_actions *out)
 {
     *out = (struct rlk_actions){0};
-    rlk_leases_init(&h->leases, h->config.nodes, won, h->leases.end_us);
+    rlk_leases_init(&h->leases, h->config.nodes, h->leases.voters, won, h->leases.end_us);
     if (h->config.adopted) {
         rlk_leases_adopt(&h->leases);
     }
@@ -544,6 +547,23 @@ static void suspect_clock(struct rlk_hold *h, const struct rlk_event *ev, struct
     lose_or_replan(h, out);
 }
 
+/* [S1] The round under way may be a success by now. */
+static void change_voters(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
+{
+    bool had_success = h->leases.success;
+
+    rlk_leases_recount(&h->leases);
+    if (!h->leases.success || had_success || !rlk_leases_possible(&h->leases)) {
+        lose_or_replan(h, out);
+        return;
+    }
+    count_renewal(h);
+    succeed(h, ev->now_us, out);
+    if (h->leases.unanswered == 0) {
+        end_round(h, ev->now_us, out);
+    }
+}
+
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_hold *, const struct rlk_event *,
                                             struct rlk_actions *) = {
     [RLK_EVENT_VOTE] = vote,
@@ -555,6 +575,7 @@ static void (*const steps[RLK_EVENT_KINDS])(struct rlk_hold *, const struct rlk_
     [RLK_EVENT_QUARANTINED] = quarantine,
     [RLK_EVENT_CLOCK_SUSPECT] = suspect_clock,
     [RLK_EVENT_SUSPENDED] = shift_plan,
+    [RLK_EVENT_VOTERS] = change_voters,
 };
 
 void rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)

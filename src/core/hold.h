@@ -34,8 +34,9 @@
  *      acquisition.
  * [S9] LOST is final and is reported once: when the clock says that the validity is over, or at
  *      once when so many nodes no longer count that no round can succeed. Those are nodes without
- *      our key, nodes whose clock cannot be relied on, and nodes with other data [S11]. This waits
- *      for no reply. Before that, once in each trouble, the user is notified that renewing fails.
+ *      our key, nodes whose clock cannot be relied on, nodes with other data [S11], and nodes that
+ *      have no vote any more. This waits for no reply. Before that, once in each trouble, the user
+ *      is notified that renewing fails.
  * [S13] When the nodes have no capacity for a renewal, an extension or a restore, it is queued
  *      until DEQUEUED. That is no trouble as long as more than a third of the ttl is left.
  *
@@ -71,7 +72,7 @@ struct rlk_hold_config {
                               over: 0 to RLK_HOLD_EARLY_PPM. Each lock has another value, so that
                               locks that were acquired together are not renewed together */
     uint32_t drift_ppm;
-    uint8_t nodes;
+    uint8_t nodes;        /* all that can be asked, voters or not */
     bool renew;           /* the lock is renewed automatically */
     bool needs_heartbeat; /* no renewal without a heartbeat since the last one */
     bool together;        /* a renewal begins a little sooner: with those of other locks */
@@ -125,8 +126,10 @@ struct rlk_hold {
     struct rlk_leases leases;
 };
 
-/* room: RLK_LEASES_ROOM() words for its nodes; the caller's, and used as long as the hold. */
-void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config, uint64_t *room);
+/* voters, room: the caller's, and used as long as the hold. The voters may change between two
+ * steps. room: RLK_LEASES_ROOM() words for its nodes. */
+void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config,
+                   const struct rlk_voters *voters, uint64_t *room);
 
 /* [S3] Until when the lock is valid; 0 when it is not held. */
 uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h);

@@ -17,17 +17,19 @@ static void end_lease(struct rlk_leases *l, unsigned node)
     l->end_us[node] = next_us(l)[node] = 0;
 }
 
-void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_round *won,
-                     uint64_t *room)
+void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_voters *voters,
+                     const struct rlk_round *won, uint64_t *room)
 {
     uint64_t left = won->clock_suspect;
     unsigned node;
 
     l->nodes = nodes;
+    l->voters = voters;
+    l->voting = voters->set;
     l->end_us = room;
     l->may_have_key = won->asked & ~won->no;
     l->present = won->yes | won->quarantined;
-    l->counted = l->confirmed = rlk_round_counted(won);
+    l->counted = l->confirmed = rlk_round_counted(won) & voters->set;
     l->unanswered = won->asked & ~(won->yes | won->no | won->unknown);
     l->asked = won->asked;
     l->absent = won->no;
@@ -53,7 +55,7 @@ void rlk_leases_adopt(struct rlk_leases *l)
 
 static void recompute_validity(struct rlk_leases *l)
 {
-    l->valid_until_us = rlk_validity_until(l->end_us, l->counted, rlk_validity_quorum(l->nodes));
+    l->valid_until_us = rlk_validity_until(l->end_us, l->counted, rlk_voters_quorum(l->voters));
 }
 
 static uint64_t ask_leases(struct rlk_leases *l, uint64_t nodes, uint64_t end_us)
@@ -70,8 +72,8 @@ static uint64_t ask_leases(struct rlk_leases *l, uint64_t nodes, uint64_t end_us
 
 uint64_t rlk_leases_reach(const struct rlk_leases *l, uint64_t ready, uint64_t late)
 {
-    return rlk_validity_is_possible(l->counted & (ready | l->unanswered), l->nodes) ? ready
-                                                                                    : ready | late;
+    return rlk_voters_are_enough(l->voters, l->counted & (ready | l->unanswered)) ? ready
+                                                                                  : ready | late;
 }
 
 /* [S7] A renewal asks every node that may have our key. */
@@ -171,18 +173,22 @@ void rlk_leases_voted(struct rlk_leases *l, unsigned node, enum rlk_vote vote)
     }
 }
 
-/* [S7] Only nodes that counted before can make the round a success; then all that are present
- * count. A reply brings the lease of its question, whichever round asked it. But it confirms the
- * key in this round only if this round asked it. */
+/* [S7] Only nodes that counted before can make the round a success; then all voters that are
+ * present count. */
+static void check_success(struct rlk_leases *l)
+{
+    if (!l->success && rlk_voters_are_enough(l->voters, l->confirmed & l->counted)) {
+        l->success = true;
+        l->counted = l->present & ~l->clock_suspect & l->voting;
+    }
+}
+
+/* A reply brings the lease of its question, whichever round asked it. But it confirms the key in
+ * this round only if this round asked it. */
 static void confirm_in_round(struct rlk_leases *l, unsigned node)
 {
-    unsigned quorum = rlk_validity_quorum(l->nodes);
-
     confirm_key(l, node);
-    if (!l->success && rlk_mask_count(l->confirmed & l->counted) >= quorum) {
-        l->success = true;
-        l->counted = l->present & ~l->clock_suspect;
-    }
+    check_success(l);
     recompute_validity(l);
 }
 
@@ -245,7 +251,21 @@ void rlk_leases_shift(struct rlk_leases *l, uint64_t by_us)
     recompute_validity(l);
 }
 
+/* [S7] A new voter that is present has confirmed our key before, so it counts at once. Until now a
+ * majority of the former voters has had the key, and from now on a majority of the present ones has
+ * it: nobody else can have won in between. If too few of the present ones have it, the lock is lost.
+ */
+void rlk_leases_recount(struct rlk_leases *l)
+{
+    uint64_t joined = l->voters->set & ~l->voting;
+
+    l->voting = l->voters->set;
+    l->counted = (l->counted | (joined & l->present & ~l->clock_suspect)) & l->voting;
+    check_success(l);
+    recompute_validity(l);
+}
+
 bool rlk_leases_possible(const struct rlk_leases *l)
 {
-    return rlk_validity_is_possible(l->counted, l->nodes);
+    return rlk_voters_are_enough(l->voters, l->counted);
 }

@@ -7,7 +7,8 @@
  *     [S7]  A node counts when it had confirmed our key before the last successful round ended.
  *           So at every instant since then a majority has had the key. A node that confirms later
  *           (a late vote, a restored node) is present, and counts from the next success on.
- *     [S8]  A restored node is one that was asked to set the key when the lock was held already.
+ *           Only voters count [S1]: a node without a vote gets our key and is asked to keep it,
+ * too. [S8]  A restored node is one that was asked to set the key when the lock was held already.
  *
  *     a node that                                                is afterwards
  *     --------------------------------------------------------------------------------------
@@ -15,6 +16,8 @@
  *     is present when a round succeeds                           counted, if its clock is reliable
  *     has a clock that moved                                     present, but not counted
  *     has no key or another one, or whose data were replaced     neither
+ *     becomes a voter, and is present                            counted, if its clock is reliable
+ *     has no vote, or none any more                              not counted
  *
  * A node is asked one question at a time, so a reply always belongs to the last question, however
  * late it comes. */
@@ -28,11 +31,13 @@
 #include "core/round.h"
 
 struct rlk_leases {
+    const struct rlk_voters *voters; /* they may change between two calls */
+    uint64_t voting;                 /* voters->set, when we last took notice of it */
     unsigned nodes;
     bool success;           /* a majority of the nodes that count confirmed in this round */
     uint64_t may_have_key;  /* may have our key: these have to be released */
     uint64_t present;       /* have our key, by their last reply */
-    uint64_t counted;       /* of the present nodes, those that count [S7] */
+    uint64_t counted;       /* of the present voters, those that count [S7] */
     uint64_t absent;        /* do not have our key, by their last reply */
     uint64_t unanswered;    /* were asked, and have not replied */
     uint64_t doubtful;      /* the answer to a SET was lost, or the data were replaced: our key may
@@ -56,9 +61,10 @@ struct rlk_leases {
 #define RLK_LEASES_ROOM(nodes) ((size_t)2 * (nodes))
 
 /* Begin with the round that was won, when the win is reported to the user. Nobody has relied on the
- * lock before, so every node that has granted it by now counts. room: of RLK_LEASES_ROOM(nodes). */
-void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_round *won,
-                     uint64_t *room);
+ * lock before, so every voter that has granted it by now counts. room: of RLK_LEASES_ROOM(nodes).
+ */
+void rlk_leases_init(struct rlk_leases *l, unsigned nodes, const struct rlk_voters *voters,
+                     const struct rlk_round *won, uint64_t *room);
 
 /* Another process acquired the lock: our key may be on any node, also where it was not found. */
 void rlk_leases_adopt(struct rlk_leases *l);
@@ -100,7 +106,10 @@ void rlk_leases_replace_data(struct rlk_leases *l, unsigned node);
 /* [S11] The client was suspended, and its clock did not count that: leases end by_us sooner. */
 void rlk_leases_shift(struct rlk_leases *l, uint64_t by_us);
 
-/* Whether a round can still succeed: a majority of nodes counts. */
+/* [S7] The voters have changed. The round under way may succeed because of that. */
+void rlk_leases_recount(struct rlk_leases *l);
+
+/* Whether a round can still succeed: a majority of the voters counts. */
 bool rlk_leases_possible(const struct rlk_leases *l);
 
 #endif

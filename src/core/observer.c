@@ -11,9 +11,9 @@
 /* A renewal makes the ttl longer by this part of it, at the least. */
 #define RENEWAL_PARTS 16
 
-void rlk_observer_init(struct rlk_observer *o, unsigned nodes, uint64_t timeout_us)
+void rlk_observer_init(struct rlk_observer *o, const struct rlk_voters *voters, uint64_t timeout_us)
 {
-    *o = (struct rlk_observer){.view.nodes = nodes,
+    *o = (struct rlk_observer){.view.voters = voters,
                                .timeout_us = timeout_us,
                                .retry_us = RLK_NEVER,
                                .poll_us = RLK_NEVER,
@@ -315,6 +315,7 @@ static uint64_t report_us(const struct rlk_observer *o)
                                                  : rlk_time_add(o->since_us, patience_us(o));
 }
 
+/* After each step: any may change what is known. VOTERS has no step of its own. */
 static void update(struct rlk_observer *o, uint64_t now_us)
 {
     struct rlk_observer_state now;

@@ -68,12 +68,13 @@ struct rlk_observer {
                                             pause after that look */
 };
 
-/* nodes: 1 to RLK_MAX_NODES; timeout_us: how long a reply may take. */
-void rlk_observer_init(struct rlk_observer *o, unsigned nodes, uint64_t timeout_us);
+/* voters: they may change between two steps; timeout_us: how long a reply may take. */
+void rlk_observer_init(struct rlk_observer *o, const struct rlk_voters *voters,
+                       uint64_t timeout_us);
 
-/* START, NODE_UP, NODE_DOWN, LOOKED, CHANGED, SUBSCRIBED, UNSUBSCRIBED, TIMER or DELIVER; every
- * other kind is ignored. The actions are look, deadline_us and report. What will be reported may
- * change until DELIVER: then the action `report` says whether to report `reported` now. */
+/* START, NODE_UP, NODE_DOWN, LOOKED, CHANGED, SUBSCRIBED, UNSUBSCRIBED, TIMER, VOTERS or DELIVER;
+ * every other kind is ignored. The actions are look, deadline_us and report. What will be reported
+ * may change until DELIVER: then the action `report` says whether to report `reported` now. */
 void rlk_observer_step(struct rlk_observer *o, const struct rlk_event *ev, struct rlk_prng *prng,
                        struct rlk_actions *out);
 

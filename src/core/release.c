@@ -7,51 +7,59 @@
 #include "base/time.h"
 #include "core/validity.h"
 
-void rlk_release_init(struct rlk_release *r, unsigned nodes, uint64_t asked, uint64_t deadline_us)
+void rlk_release_init(struct rlk_release *r, const struct rlk_voters *voters, uint64_t asked,
+                      uint64_t deadline_us)
 {
     *r = (struct rlk_release){0};
-    r->nodes = nodes;
-    r->asked = asked & rlk_mask_all(nodes);
+    r->voters = voters;
+    r->asked = asked;
     r->deadline_us = deadline_us;
+}
+
+/* The voters that have replied. */
+static uint64_t answered(const struct rlk_release *r)
+{
+    return (r->deleted | r->gone | r->taken) & r->voters->set;
 }
 
 /* Any two majorities share a node. So the first majority that replies tells whether our key was
  * still on a majority. The lock may be valid without that: a node that has lost its data counts for
  * nobody until the lock is over [S11]. */
-static int verdict(const struct rlk_release *r, unsigned quorum)
+static int verdict(const struct rlk_release *r)
 {
-    if (rlk_mask_count(r->deleted | r->gone | r->taken) < quorum) {
+    uint64_t taken = r->taken & r->voters->set, deleted = r->deleted & r->voters->set;
+
+    if (!rlk_voters_are_enough(r->voters, answered(r))) {
         return REDLOCK_ENOQUORUM;
     }
-    if (rlk_mask_count(r->taken) >= quorum || (r->taken != 0 && r->deleted == 0)) {
+    if (rlk_voters_are_enough(r->voters, taken) || (taken != 0 && deleted == 0)) {
         return REDLOCK_TAKEN;
     }
-    return r->deleted != 0 ? REDLOCK_OK : REDLOCK_GONE;
+    return deleted != 0 ? REDLOCK_OK : REDLOCK_GONE;
 }
 
 /* Whether the answers that may still come could change the verdict: a majority has not replied yet;
  * or our key and another one were found, and neither has a majority (one of them is left over from
  * an expired lock, or from a contender that lost). */
-static bool may_still_change(const struct rlk_release *r, unsigned quorum)
+static bool may_still_change(const struct rlk_release *r)
 {
-    uint64_t answered = r->deleted | r->gone | r->taken;
+    uint64_t set = r->voters->set;
 
-    if (rlk_mask_count(answered) < quorum) {
-        return rlk_validity_is_possible(answered | r->unanswered, r->nodes);
+    if (!rlk_voters_are_enough(r->voters, answered(r))) {
+        return rlk_voters_are_enough(r->voters, answered(r) | r->unanswered);
     }
-    return r->unanswered != 0 && r->deleted != 0 && r->taken != 0 &&
-           rlk_mask_count(r->deleted) < quorum && rlk_mask_count(r->taken) < quorum;
+    return (r->unanswered & set) != 0 && (r->deleted & set) != 0 && (r->taken & set) != 0 &&
+           !rlk_voters_are_enough(r->voters, r->deleted) &&
+           !rlk_voters_are_enough(r->voters, r->taken);
 }
 
 static void decide(struct rlk_release *r, bool over, struct rlk_actions *out)
 {
-    unsigned quorum = rlk_validity_quorum(r->nodes);
-
-    if (!over && may_still_change(r, quorum)) {
+    if (!over && may_still_change(r)) {
         return;
     }
     r->state = RLK_RELEASE_DONE;
-    r->status = verdict(r, quorum);
+    r->status = verdict(r);
     out->report = true;
 }
 
@@ -96,6 +104,8 @@ static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struc
         on_release_reply(r, ev, out);
     } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
         r->unanswered &= ~rlk_mask_bit(ev->node);
+        decide(r, false, out);
+    } else if (ev->kind == RLK_EVENT_VOTERS) {
         decide(r, false, out);
     } else if (ev->kind == RLK_EVENT_TIMER && ev->now_us >= r->deadline_us) {
         decide(r, true, out);

@@ -21,7 +21,7 @@ enum rlk_release_state {
 struct rlk_release {
     enum rlk_release_state state;
     int status; /* DONE: REDLOCK_OK, _GONE, _TAKEN or _ENOQUORUM */
-    unsigned nodes;
+    const struct rlk_voters *voters;
     uint64_t asked;
     uint64_t unanswered;           /* nodes whose reply may still come */
     uint64_t deleted, gone, taken; /* what the nodes replied: had our key, no key, another key */
@@ -29,8 +29,10 @@ struct rlk_release {
     uint64_t deadline_us;
 };
 
-/* asked: the nodes that may have our key. */
-void rlk_release_init(struct rlk_release *r, unsigned nodes, uint64_t asked, uint64_t deadline_us);
+/* voters: only their replies count; they may change between two steps. asked: the nodes that may
+ * have our key, voters or not. */
+void rlk_release_init(struct rlk_release *r, const struct rlk_voters *voters, uint64_t asked,
+                      uint64_t deadline_us);
 
 /* For START, `ready` and `connecting` are the nodes that may answer in time. `out` is written
  * completely. out->release: send the release to these nodes, or keep it as pending. */

@@ -39,22 +39,17 @@ static void lose_round(struct rlk_round *r, int status, struct rlk_actions *out)
     out->release = r->asked & ~r->no;
 }
 
-static unsigned spare_nodes(unsigned nodes)
+bool rlk_round_is_refused(const struct rlk_round *r, const struct rlk_voters *voters)
 {
-    return nodes - rlk_validity_quorum(nodes);
+    return rlk_voters_can_block(voters, r->no);
 }
 
-bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes)
+bool rlk_round_is_lost_to_errors(const struct rlk_round *r, const struct rlk_voters *voters)
 {
-    return rlk_mask_count(r->no) > spare_nodes(nodes);
-}
+    uint64_t errors = r->unknown & ~(r->quarantined | r->duplicates) & voters->set;
 
-bool rlk_round_is_lost_to_errors(const struct rlk_round *r, unsigned nodes)
-{
-    uint64_t errors = r->unknown & ~(r->quarantined | r->duplicates);
-
-    return errors != 0 && !rlk_round_is_refused(r, nodes) &&
-           rlk_validity_is_possible(r->yes | errors, nodes);
+    return errors != 0 && !rlk_round_is_refused(r, voters) &&
+           rlk_voters_are_enough(voters, r->yes | errors);
 }
 
 uint64_t rlk_round_refused_by(const struct rlk_round *r)
@@ -62,9 +57,9 @@ uint64_t rlk_round_refused_by(const struct rlk_round *r)
     return (r->no | r->held_by_others) & ~(r->yes | r->unknown);
 }
 
-bool rlk_round_may_be_held(const struct rlk_round *r, unsigned nodes, bool one_key)
+bool rlk_round_may_be_held(const struct rlk_round *r, const struct rlk_voters *voters, bool one_key)
 {
-    struct rlk_holder_view view = {.nodes = nodes};
+    struct rlk_holder_view view = {.voters = voters};
     uint64_t left = one_key ? rlk_round_refused_by(r) : 0;
     struct rlk_holder holder;
     unsigned node;
@@ -78,23 +73,22 @@ bool rlk_round_may_be_held(const struct rlk_round *r, unsigned nodes, bool one_k
     return holder.possible;
 }
 
-bool rlk_round_is_split(const struct rlk_round *r)
+bool rlk_round_is_split(const struct rlk_round *r, const struct rlk_voters *voters)
 {
-    return r->state == RLK_ROUND_LOST && r->status == REDLOCK_EHELD && r->yes != 0;
+    return r->state == RLK_ROUND_LOST && r->status == REDLOCK_EHELD && (r->yes & voters->set) != 0;
 }
 
-/* Why there was no majority: the nodes that refused, or the `unanswered` ones, if either of them
- * alone made it impossible. If neither did, a refusal is more useful to report. With a fencing
- * token there may be no refusal at all, but only votes that do not agree [S12]. */
-static int choose_status(const struct rlk_round *r, unsigned nodes, uint64_t unanswered)
+/* Why there was no majority: the voters that refused, or those that have not said anything, if
+ * either of them alone made it impossible. A voter for which we have no node has not said anything.
+ * If neither did, a refusal is more useful to report. With a fencing token there may be no refusal
+ * at all, but only votes that do not agree [S12]. said: the nodes that have, or still may. */
+static int choose_status(const struct rlk_round *r, const struct rlk_voters *voters, uint64_t said)
 {
-    if (rlk_round_is_refused(r, nodes)) {
+    if (rlk_round_is_refused(r, voters)) {
         return REDLOCK_EHELD;
     }
-    if (r->no == 0) {
-        return REDLOCK_ENOQUORUM;
-    }
-    return rlk_mask_count(unanswered) > spare_nodes(nodes) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
+    return (r->no & voters->set) == 0 || !rlk_voters_are_enough(voters, said) ? REDLOCK_ENOQUORUM
+                                                                              : REDLOCK_EHELD;
 }
 
 static bool enough_left(const struct rlk_round *r, const struct rlk_round_terms *terms,
@@ -125,14 +119,14 @@ static uint64_t possible_yes(const struct rlk_round *r)
 /* [S2, S12] By the nodes that count: 0 when these are too few. */
 static void recompute_validity(struct rlk_round *r, const struct rlk_round_terms *terms)
 {
-    r->valid_until_us =
-        rlk_validity_until(r->end_us, rlk_round_counted(r), rlk_validity_quorum(terms->nodes));
+    r->valid_until_us = rlk_validity_until(r->end_us, rlk_round_counted(r) & terms->voters->set,
+                                           rlk_voters_quorum(terms->voters));
 }
 
 /* Whether a majority counts. Between a win and its report that may change. */
 static bool has_majority(const struct rlk_round *r, const struct rlk_round_terms *terms)
 {
-    return rlk_mask_count(rlk_round_counted(r)) >= rlk_validity_quorum(terms->nodes);
+    return rlk_voters_are_enough(terms->voters, rlk_round_counted(r));
 }
 
 /* [S2] The lease of a node counts from before its command is queued. */
@@ -158,7 +152,8 @@ static bool may_ask_again(const struct rlk_round *r, const struct rlk_round_term
 
     return terms->keeps_votes && r->asked_again < MAX_ASK_AGAIN &&
            now_us < rlk_time_min(until_us, r->end_of_round_us) &&
-           rlk_split_leads(r->holder, possible_yes(r), r->held_by_others);
+           rlk_split_leads(r->holder, possible_yes(r) & terms->voters->set,
+                           r->held_by_others & terms->voters->set);
 }
 
 /* [S4] Each of these nodes has replied to our SET with the value of another key: so none of them
@@ -175,13 +170,12 @@ static void ask_again(struct rlk_round *r, const struct rlk_round_terms *terms, 
     ask_round(r, terms, refused, now_us, out);
 }
 
-/* Without the nodes that refused there is no majority. One node has just made it impossible, so one
- * of them is enough to make it possible. */
+/* Without the nodes that refused there is no majority. With the voters among them there can be one:
+ * the status says that those that have not said anything did not make it impossible. */
 RLK_RARE static void ask_again_or_lose(struct rlk_round *r, const struct rlk_round_terms *terms,
                                        uint64_t open, uint64_t now_us, struct rlk_actions *out)
 {
-    uint64_t all = rlk_mask_all(terms->nodes);
-    int status = choose_status(r, terms->nodes, all & ~(r->yes | r->no | open));
+    int status = choose_status(r, terms->voters, r->yes | r->no | open);
 
     if (status == REDLOCK_EHELD && may_ask_again(r, terms, now_us)) {
         ask_again(r, terms, now_us, out);
@@ -202,8 +196,11 @@ static uint64_t unanswered(const struct rlk_round *r)
 static void limit_patience(struct rlk_round *r, const struct rlk_round_terms *terms,
                            uint64_t now_us)
 {
-    if (terms->keeps_votes && r->connecting && r->no && unanswered(r) == 0 &&
-        r->deadline_us == r->end_of_round_us && rlk_validity_is_possible(r->asked, terms->nodes)) {
+    uint64_t set = terms->voters->set;
+
+    if (terms->keeps_votes && (r->connecting & set) && (r->no & set) &&
+        (unanswered(r) & set) == 0 && r->deadline_us == r->end_of_round_us &&
+        rlk_voters_are_enough(terms->voters, r->asked)) {
         uint64_t took_us = rlk_time_sub(now_us, r->started_us);
 
         r->deadline_us = rlk_time_min(r->end_of_round_us, rlk_time_add(now_us, took_us));
@@ -225,7 +222,7 @@ static void decide(struct rlk_round *r, const struct rlk_round_terms *terms,
         } else {
             lose_round(r, REDLOCK_ETOOSLOW, out);
         }
-    } else if (!rlk_validity_is_possible(possible_yes(r) | open, terms->nodes)) {
+    } else if (!rlk_voters_are_enough(terms->voters, possible_yes(r) | open)) {
         ask_again_or_lose(r, terms, open, ev->now_us, out);
     } else {
         limit_patience(r, terms, ev->now_us);
@@ -256,7 +253,7 @@ static uint64_t latest_deadline(const struct rlk_round_terms *terms, uint64_t no
 static void start_round(struct rlk_round *r, const struct rlk_round_terms *terms,
                         const struct rlk_event *ev, struct rlk_actions *out)
 {
-    uint64_t all = rlk_mask_all(terms->nodes);
+    uint64_t all = rlk_mask_all(RLK_MAX_NODES);
     uint64_t ready = (ev->ready | ev->backlogged) & all;
 
     if (r->state != RLK_ROUND_IDLE) {
@@ -267,11 +264,17 @@ static void start_round(struct rlk_round *r, const struct rlk_round_terms *terms
     r->end_of_round_us = latest_deadline(terms, ev->now_us, r->end_of_round_us);
     r->deadline_us = r->end_of_round_us;
     r->connecting = ev->connecting & all & ~ready;
-    if (!rlk_validity_is_possible(ready | r->connecting, terms->nodes)) {
+    if (!rlk_voters_are_enough(terms->voters, ready | r->connecting)) {
         lose_round(r, REDLOCK_ENOQUORUM, out); /* nothing was sent: nothing to release */
         return;
     }
     ask_round(r, terms, ready, ev->now_us, out);
+}
+
+static void ask_to_confirm(const struct rlk_round *r, uint64_t nodes, struct rlk_actions *out)
+{
+    out->confirm = nodes;
+    out->fence = r->fence.value;
 }
 
 /* [S12] After a win no node is asked to confirm: extensions raise the counters. A late vote with
@@ -285,9 +288,9 @@ static void record_yes(struct rlk_round *r, const struct rlk_round_terms *terms,
     }
     r->yes |= rlk_mask_bit(ev->node);
     if (terms->fenced && r->state == RLK_ROUND_ASKING) {
-        out->confirm = rlk_fence_voted(&r->fence, ev->node, ev->fence, r->yes,
-                                       rlk_validity_quorum(terms->nodes));
-        out->fence = r->fence.value;
+        uint64_t nodes = rlk_fence_voted(&r->fence, ev->node, ev->fence, r->yes, terms->voters);
+
+        ask_to_confirm(r, nodes, out);
     } else if (terms->fenced) {
         rlk_fence_voted_late(&r->fence, ev->node, ev->fence);
     }
@@ -427,8 +430,7 @@ static void end_round(struct rlk_round *r, const struct rlk_round_terms *terms,
     if (rlk_time_sub(r->end_of_round_us, r->started_us) >= useful) {
         lose_round(r, REDLOCK_ETOOSLOW, out);
     } else {
-        lose_round(
-            r, choose_status(r, terms->nodes, rlk_mask_all(terms->nodes) & ~(r->yes | r->no)), out);
+        lose_round(r, choose_status(r, terms->voters, r->yes | r->no), out);
     }
 }
 
@@ -493,6 +495,17 @@ static void cancel_round(struct rlk_round *r, const struct rlk_round_terms *term
     }
 }
 
+/* [S1] Votes of former voters no longer count, and those of new ones do: also votes that came
+ * before. With a fencing token they may now be the first majority [S12]. */
+static void recount(struct rlk_round *r, const struct rlk_round_terms *terms,
+                    const struct rlk_event *ev, struct rlk_actions *out)
+{
+    if (terms->fenced && r->state == RLK_ROUND_ASKING) {
+        ask_to_confirm(r, rlk_fence_recount(&r->fence, r->yes, terms->voters), out);
+    }
+    decide_or_revalidate(r, terms, ev, out);
+}
+
 static void (*const steps[RLK_EVENT_KINDS])(struct rlk_round *, const struct rlk_round_terms *,
                                             const struct rlk_event *, struct rlk_actions *) = {
     [RLK_EVENT_START] = start_round,
@@ -505,6 +518,7 @@ static void (*const steps[RLK_EVENT_KINDS])(struct rlk_round *, const struct rlk
     [RLK_EVENT_QUARANTINED] = distrust_node,
     [RLK_EVENT_CLOCK_SUSPECT] = distrust_node,
     [RLK_EVENT_SUSPENDED] = shift_leases,
+    [RLK_EVENT_VOTERS] = recount,
     [RLK_EVENT_DELIVER] = deliver_round,
 };
 

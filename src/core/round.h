@@ -17,7 +17,10 @@
  * A split vote: refusals made the majority impossible, but we lead (core/split.h). Then the round
  * keeps its votes, and asks the nodes that refused again, while the others release theirs. Only
  * these: their answers have proven that they do not have our token, so a node still sets it once at
- * most [S4]. */
+ * most [S4].
+ *
+ * A round asks all nodes that are ready, and releases on all that it asked, voters or not; only
+ * voters are counted. A node that is about to become a voter then has our key before it votes. */
 #ifndef RLK_CORE_ROUND_H
 #define RLK_CORE_ROUND_H
 
@@ -27,10 +30,10 @@
 
 /* What stays the same for all rounds of an attempt. */
 struct rlk_round_terms {
-    unsigned nodes;           /* 1 to RLK_MAX_NODES */
-    uint64_t lease_us;        /* rlk_validity_lease_us() */
-    uint64_t min_validity_us; /* the least validity of a win; below lease_us */
-    uint64_t timeout_us;      /* how long to wait for votes */
+    const struct rlk_voters *voters; /* they may change between two steps */
+    uint64_t lease_us;               /* rlk_validity_lease_us() */
+    uint64_t min_validity_us;        /* the least validity of a win; below lease_us */
+    uint64_t timeout_us;             /* how long to wait for votes */
     bool fenced;      /* a yes brings a counter, and a majority agrees on the fencing token */
     bool keeps_votes; /* after a split vote, if we lead */
 };
@@ -70,26 +73,28 @@ void rlk_round_init(struct rlk_round *r, uint64_t limit_us);
 void rlk_round_step(struct rlk_round *r, const struct rlk_round_terms *terms,
                     const struct rlk_event *ev, struct rlk_actions *out);
 
-/* [S12] The nodes whose yes counts: with a fencing token, those that agree on it. */
+/* [S12] The nodes whose yes counts if they are voters: with a fencing token, those that agree on
+ * it. */
 uint64_t rlk_round_counted(const struct rlk_round *r);
 
-/* Whether the round was lost to refusals although a node had voted yes. Others may have had the
+/* Whether the round was lost to refusals although a voter had voted yes. Others may have had the
  * same result, so all of them retry at different times. */
-bool rlk_round_is_split(const struct rlk_round *r);
+bool rlk_round_is_split(const struct rlk_round *r, const struct rlk_voters *voters);
 
 /* Whether so many nodes have refused that no majority is possible. */
-bool rlk_round_is_refused(const struct rlk_round *r, unsigned nodes);
+bool rlk_round_is_refused(const struct rlk_round *r, const struct rlk_voters *voters);
 
 /* Whether the round would have been won if the nodes that replied with an error, or whose replies
  * were lost, had voted yes. Late votes count. */
-bool rlk_round_is_lost_to_errors(const struct rlk_round *r, unsigned nodes);
+bool rlk_round_is_lost_to_errors(const struct rlk_round *r, const struct rlk_voters *voters);
 
 /* Whether somebody else may hold the lock: the nodes that refused us for one holder, and those
  * whose holder nobody knows, can be a majority. Nobody knows the holder at a node that has not
  * replied, is in quarantine (it may have lost another lock), or does not name the holder. With
  * several keys (one_key: false) the same goes for a node that refused: the key that it named may
  * hide another. */
-bool rlk_round_may_be_held(const struct rlk_round *r, unsigned nodes, bool one_key);
+bool rlk_round_may_be_held(const struct rlk_round *r, const struct rlk_voters *voters,
+                           bool one_key);
 
 /* The nodes whose last reply was a refusal. */
 uint64_t rlk_round_refused_by(const struct rlk_round *r);

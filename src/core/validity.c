@@ -11,9 +11,25 @@ unsigned rlk_validity_quorum(unsigned nodes)
     return nodes / 2 + 1;
 }
 
-bool rlk_validity_is_possible(uint64_t set, unsigned nodes)
+unsigned rlk_voters_quorum(const struct rlk_voters *v)
 {
-    return nodes - rlk_mask_count(rlk_mask_all(nodes) & ~set) >= rlk_validity_quorum(nodes);
+    return rlk_validity_quorum(v->size);
+}
+
+bool rlk_voters_are_enough(const struct rlk_voters *v, uint64_t nodes)
+{
+    uint64_t left = nodes & v->set;
+    unsigned needed = rlk_voters_quorum(v);
+
+    for (; left != 0 && needed > 0; left &= left - 1) {
+        needed--;
+    }
+    return needed == 0;
+}
+
+bool rlk_voters_can_block(const struct rlk_voters *v, uint64_t nodes)
+{
+    return rlk_mask_count(nodes & v->set) > v->size - rlk_voters_quorum(v);
 }
 
 static uint64_t drift_us(uint64_t ttl_us, uint32_t drift_ppm)

@@ -8,18 +8,24 @@
 /* The most nodes: a set of nodes is a 64-bit mask, and one bit stays free. */
 #define RLK_MAX_NODES 63
 
-/* Whose majority decides. It may change while requests are under way: RLK_EVENT_VOTERS says so. */
+/* [S1] Whose majority decides. It may change while requests are under way: then RLK_EVENT_VOTERS
+ * says so. */
 struct rlk_voters {
     uint64_t set;  /* our nodes that have a vote */
     unsigned size; /* how many masters have one: also those for which we have no node */
 };
 
-/* [S1] How many nodes are a majority of those configured, whatever their state. */
+/* [S1] How many of so many nodes are a majority, whatever their state. */
 unsigned rlk_validity_quorum(unsigned nodes);
 
-/* [S1] Whether the nodes in `set` are enough for a majority. Counts the others, which are few or
- * none. */
-bool rlk_validity_is_possible(uint64_t set, unsigned nodes);
+/* How many voters are a majority. */
+unsigned rlk_voters_quorum(const struct rlk_voters *v);
+
+/* Whether the voters among these nodes are a majority. */
+bool rlk_voters_are_enough(const struct rlk_voters *v, uint64_t nodes);
+
+/* Whether the voters among these nodes are so many that the others are no majority. */
+bool rlk_voters_can_block(const struct rlk_voters *v, uint64_t nodes);
 
 /* [S2] How long a lease lasts: ttl - drift, where drift = ttl × ppm / 10^6, rounded up, + 2 ms; 0
  * when nothing is left. The formula is that of antirez/redlock-rb (ClockDriftFactor 0.01, "+2"). */

@@ -18,29 +18,48 @@ enum wake {
     WAKE_DUE
 };
 
-void rlk_waiting_init(struct rlk_waiting *w, unsigned nodes, uint32_t hash)
+void rlk_waiting_init(struct rlk_waiting *w, const struct rlk_voters *voters, uint32_t hash)
 {
-    *w = (struct rlk_waiting){.nodes = nodes,
-                              .first = hash % nodes,
+    *w = (struct rlk_waiting){.voters = voters,
+                              .hash = hash,
                               .pause_us = RLK_LOOKOUT_PAUSE_US,
                               .check_us = RLK_NEVER,
                               .go_us = RLK_NEVER};
 }
 
-/* [W1] The first usable nodes in the order of the key: all clients that see the same nodes choose
+unsigned rlk_waiting_first(const struct rlk_voters *voters, uint32_t hash)
+{
+    uint64_t left = voters->set;
+    unsigned before;
+
+    if (left == 0) {
+        return 0;
+    }
+    for (before = hash % rlk_mask_count(left); before > 0; before--) {
+        left &= left - 1;
+    }
+    return (unsigned)__builtin_ctzll(left);
+}
+
+static uint64_t lowest(uint64_t nodes, unsigned n)
+{
+    uint64_t left = nodes;
+
+    for (; left != 0 && n > 0; n--) {
+        left &= left - 1;
+    }
+    return nodes & ~left;
+}
+
+/* [W1] The first usable voters in the order of the key: all clients that see the same voters choose
  * the same queue masters. */
 static uint64_t choose_queues(const struct rlk_waiting *w, uint64_t usable)
 {
-    uint64_t queues = 0;
-    unsigned i, n = 0;
+    uint64_t before = rlk_mask_bit(rlk_waiting_first(w->voters, w->hash)) - 1;
+    uint64_t voters = usable & w->voters->set;
+    uint64_t queues = lowest(voters & ~before, RLK_WAITING_QUEUES);
 
-    for (i = 0; i < w->nodes && n < RLK_WAITING_QUEUES; i++) {
-        uint64_t bit = rlk_mask_bit((w->first + i) % w->nodes);
-
-        queues |= usable & bit;
-        n += (usable & bit) != 0;
-    }
-    return queues;
+    return queues | lowest(voters & before, RLK_WAITING_QUEUES - rlk_mask_count(queues));
 }
 
 /* The index of a queue master in end_us. */
@@ -434,6 +453,14 @@ static void on_subscribed(struct rlk_waiting *w, const struct rlk_event *ev, str
     }
 }
 
+/* [W1] Nodes without a vote are not queue masters any more. The check that is due now chooses
+ * others. */
+static void on_voters(struct rlk_waiting *w, const struct rlk_event *ev)
+{
+    use_queues(w, w->queues & w->voters->set, w->subscribed);
+    check_before(w, ev->now_us);
+}
+
 /* [W7] A woken waiter is in no queue, unless a question that was under way then enters it again. */
 void rlk_waiting_hear(struct rlk_waiting *w, const struct rlk_event *ev)
 {
@@ -464,6 +491,8 @@ void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct 
         on_subscribed(w, ev, prng, out);
     } else if (ev->kind == RLK_EVENT_UNSUBSCRIBED) {
         on_unsubscribed(w, ev);
+    } else if (ev->kind == RLK_EVENT_VOTERS) {
+        on_voters(w, ev);
     }
     update_go(w, ev->now_us, prng);
 }

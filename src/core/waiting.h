@@ -39,6 +39,7 @@
 
 #include "base/prng.h"
 #include "core/event.h"
+#include "core/validity.h"
 
 /* [W1] How many masters keep the wait queue of a key, and how many wakes start a round [W3]. */
 #define RLK_WAITING_QUEUES 3
@@ -75,9 +76,10 @@
 #define RLK_WAITING_YIELD_US 400
 
 struct rlk_waiting {
-    unsigned nodes, first; /* how many there are; the first in the order of the key */
-    uint64_t queues;       /* the queue masters: they keep our queue position, or will when their
-                              subscriber connection is up */
+    const struct rlk_voters *voters;
+    uint32_t hash;   /* of the keys: which voter is the first in their order */
+    uint64_t queues; /* the queue masters: they keep our queue position, or will when their
+                        subscriber connection is up */
 
     /* Of the queue masters, in this wait: */
     uint64_t subscribed; /* their subscriber connection is up; the rest but `wakes` are of these */
@@ -106,8 +108,13 @@ struct rlk_waiting {
     uint64_t end_us[RLK_WAITING_QUEUES]; /* when the key expires on each queue master */
 };
 
-/* nodes: 1 to RLK_MAX_NODES; hash: of the keys, the same in all clients [W1]. */
-void rlk_waiting_init(struct rlk_waiting *w, unsigned nodes, uint32_t hash);
+/* voters: only these can be queue masters; they may change between two steps. hash: of the keys,
+ * the same in all clients [W1]. */
+void rlk_waiting_init(struct rlk_waiting *w, const struct rlk_voters *voters, uint32_t hash);
+
+/* [W1] The first voter in the order of the keys with this hash, which goes through all nodes from
+ * there and round; 0 when no node is a voter. */
+unsigned rlk_waiting_first(const struct rlk_voters *voters, uint32_t hash);
 
 /* Begin to wait, or begin again after a round: the next TIMER, which is due now, asks the queue
  * masters. yields: others go first [W7]. */
@@ -126,7 +133,7 @@ uint32_t rlk_waiting_position(const struct rlk_waiting *w);
 /* POSITION or WOKEN, also while the attempt does not wait. */
 void rlk_waiting_hear(struct rlk_waiting *w, const struct rlk_event *ev);
 
-/* POSITION, WOKEN, NEXT, CHANGED, SUBSCRIBED or UNSUBSCRIBED. */
+/* POSITION, WOKEN, NEXT, RESERVED, CHANGED, SUBSCRIBED, UNSUBSCRIBED or VOTERS. */
 void rlk_waiting_step(struct rlk_waiting *w, const struct rlk_event *ev, struct rlk_prng *prng,
                       struct rlk_actions *out);
 

@@ -124,7 +124,9 @@ static void compare_clocks(struct rlk_report *r, const struct redlock *rl)
     unsigned n = rl->options.n_nodes, i;
     uint64_t by_us, nodes;
 
-    rlk_clocks_init(&r->clocks, n, rl->options.drift_ppm, rlk_time_from_ms(rl->options.max_ttl_ms));
+    r->voters = (struct rlk_voters){rlk_mask_all(n), n};
+    rlk_clocks_init(&r->clocks, n, &r->voters, rl->options.drift_ppm,
+                    rlk_time_from_ms(rl->options.max_ttl_ms));
     for (i = 0; i < n; i++) {
         if (r->parts[i].checkup.time.received_us) {
             rlk_clocks_sample(&r->clocks, i, &r->parts[i].checkup.time, &by_us, &nodes);

@@ -32,6 +32,7 @@ struct rlk_report {
     struct rlk_diagnosis_record record;
     char on_record[1024], here[1024]; /* lists of names for it */
     struct rlk_notes notes;
+    struct rlk_voters voters; /* all of its masters */
     struct rlk_clocks clocks;
 };
 

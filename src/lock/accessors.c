@@ -82,7 +82,7 @@ REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_
 REDLOCK_EXPORT int redlock_lock_may_be_held(const struct redlock_lock *lock)
 {
     return lock && lock->acquiring && !is_child(lock) &&
-           rlk_round_may_be_held(&lock->acquiring->attempt.round, lock->rl->options.n_nodes,
+           rlk_round_may_be_held(&lock->acquiring->attempt.round, &lock->rl->voters,
                                  lock->first_claim->n_keys == 1);
 }
 

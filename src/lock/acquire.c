@@ -36,13 +36,13 @@ static struct redlock_lock *make_lock(struct redlock *rl, const struct redlock_r
     lock->notifies_moves = (q->flags & REDLOCK_NOTIFY_MOVES) != 0;
     if (r->attempt.subscribe && r->attempt.wait_us > 0) {
         r->attempt.key_hash = rlk_claim_key_hash(lock->claim);
-        lock->claim->first_node = (uint8_t)(r->attempt.key_hash % rl->options.n_nodes);
+        lock->claim->first_node = (uint8_t)rlk_waiting_first(&rl->voters, r->attempt.key_hash);
     }
     r->attempt.seed = rlk_prng_next(&rl->prng);
     rlk_prng_seed(&r->hold.prng, rlk_prng_next(&rl->prng));
     r->hold.early_ppm = (uint32_t)(rlk_prng_next(&rl->prng) % (RLK_HOLD_EARLY_PPM + 1));
     rlk_attempt_init(&lock->acquiring->attempt, &r->attempt);
-    rlk_hold_init(&lock->hold, &r->hold, rlk_lock_room(lock));
+    rlk_hold_init(&lock->hold, &r->hold, &rl->voters, rlk_lock_room(lock));
     if (!rlk_contention_enter(&rl->contention, &lock->contender,
                               r->attempt.wait_us > 0 ? &lock->acquiring->wait : NULL,
                               lock->claim)) {

@@ -216,7 +216,7 @@ static struct rlk_break *make_break(struct redlock *rl, struct rlk_claim *claim,
     }
     b->claim = claim;
     b->refs = 1;
-    b->view = (struct rlk_broken_view){.nodes = n,
+    b->view = (struct rlk_broken_view){.voters = &rl->voters,
                                        .max_ttl_us = rlk_time_from_ms(rl->options.max_ttl_ms),
                                        .drift_ppm = rl->options.drift_ppm};
     strcpy(b->former, former);

@@ -284,8 +284,8 @@ static bool waits_without_limit(const struct redlock_lock *lock)
 RLK_RARE static uint64_t fit_of_muted(const struct redlock_lock *lock, uint64_t now_us)
 {
     struct redlock *rl = lock->rl;
-    unsigned n = rl->options.n_nodes, node;
-    uint64_t left = rl->muted, fit = rlk_mask_all(n);
+    uint64_t left = rl->muted, fit = rlk_mask_all(rl->options.n_nodes);
+    unsigned node;
 
     RLK_MASK_EACH (node, left) {
         if (rlk_node_may_vote(&rl->nodes[node], now_us)) {
@@ -294,7 +294,7 @@ RLK_RARE static uint64_t fit_of_muted(const struct redlock_lock *lock, uint64_t 
             fit &= ~rlk_mask_bit(node);
         }
     }
-    if (waits_without_limit(lock) && n - rlk_mask_count(rl->muted) < rlk_validity_quorum(n)) {
+    if (waits_without_limit(lock) && !rlk_voters_are_enough(&rl->voters, ~rl->muted)) {
         return 0;
     }
     return fit;
@@ -464,7 +464,7 @@ static int failure_status(const struct redlock_lock *lock)
         return lock->acquiring->driver_status;
     }
     if (is_adoption(lock) && lock->acquiring->attempt.status == REDLOCK_EHELD) {
-        return rlk_round_is_refused(&lock->acquiring->attempt.round, lock->rl->options.n_nodes)
+        return rlk_round_is_refused(&lock->acquiring->attempt.round, &lock->rl->voters)
                    ? REDLOCK_ELOST
                    : REDLOCK_ENOQUORUM;
     }

@@ -106,11 +106,10 @@ static bool is_contended(const struct redlock_lock *lock, uint64_t now_us)
 static void start_release(struct redlock_lock *lock, uint64_t now_us)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
-    unsigned n_nodes = lock->rl->options.n_nodes;
 
     lock->claim->channel = channel(lock);
     lock->claim->contended = is_contended(lock, now_us);
-    rlk_release_init(&lock->release, n_nodes, lock->release.asked,
+    rlk_release_init(&lock->release, &lock->rl->voters, lock->release.asked,
                      rlk_time_add(now_us, lock->rl->options.node_timeout_us));
     rlk_manager_nodes(lock->rl, now_us, NULL, &ev.connecting, &ev.ready);
     step_release(lock, &ev);
@@ -137,7 +136,7 @@ static void begin_release(struct redlock_lock *lock, uint64_t nodes)
                    .text =
                        lock->hands_over ? rlk_claim_reserved_for(lock->claim->reservation) : "");
     rlk_lock_enter(lock, RLK_LOCK_RELEASING, &driver);
-    rlk_release_init(&lock->release, lock->rl->options.n_nodes, nodes, RLK_NEVER);
+    rlk_release_init(&lock->release, &lock->rl->voters, nodes, RLK_NEVER);
     rlk_queue_survey(&lock->rl->queue, RLK_RANK_URGENT, &survey);
     if (survey.full) {
         rlk_queue_wait(&lock->rl->queue, RLK_RANK_URGENT, &lock->queue);

@@ -33,7 +33,7 @@ void rlk_wait_survey(const struct redlock_lock *lock, struct rlk_event *ev)
     ev->subscribable = 0;
     for (i = 0; rl->options.subscribe && i < rl->options.n_nodes; i++) {
         const struct rlk_node *n = &rl->nodes[i];
-        uint64_t bit = is_subscribable(n, ev->now_us) ? rlk_mask_bit(i) : 0;
+        uint64_t bit = is_subscribable(n, ev->now_us) ? rlk_mask_bit(i) & rl->voters.set : 0;
 
         ev->subscribable |= bit;
         voting |= rlk_node_may_vote(n, ev->now_us) ? bit : 0;

@@ -406,7 +406,8 @@ static void sum_up_masters(struct rlk_history *h, struct rlk_past_masters *ret)
 {
     unsigned i;
 
-    *ret = (struct rlk_past_masters){.n = h->gather.rl->options.n_nodes};
+    *ret = (struct rlk_past_masters){.n = h->gather.rl->options.n_nodes,
+                                     .voters = &h->gather.rl->voters};
     for (i = 0; i < ret->n; i++) {
         const struct part *p = &h->parts[i];
 
@@ -455,6 +456,17 @@ static void show_masters(struct rlk_history *h, struct redlock_history_node *sho
     }
 }
 
+static uint64_t read_nodes(const struct rlk_history *h)
+{
+    uint64_t nodes = 0;
+    unsigned i;
+
+    for (i = 0; i < h->gather.rl->options.n_nodes; i++) {
+        nodes |= was_read(&h->parts[i]) ? rlk_mask_bit(i) : 0;
+    }
+    return nodes;
+}
+
 /* With its events, which are between `events` and `list`. */
 static void report_events(struct rlk_history *h, struct redlock_history_event *events,
                           const struct redlock_history_event **list)
@@ -473,7 +485,7 @@ static void report_events(struct rlk_history *h, struct redlock_history_event *e
     for (i = 0; i < history.n_events; i++) {
         list[i] = &events[i];
     }
-    if (status == 0 && history.read < rlk_validity_quorum((unsigned)history.n_nodes)) {
+    if (status == 0 && !rlk_voters_are_enough(masters.voters, read_nodes(h))) {
         status = REDLOCK_ENOQUORUM;
     }
     h->options.history_cb(&history, status, h->options.arg);

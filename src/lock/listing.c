@@ -384,13 +384,24 @@ static struct redlock_list_summary sum_up(const struct rlk_listing *l,
     return sum;
 }
 
+static uint64_t scanned_nodes(const struct rlk_listing *l)
+{
+    uint64_t nodes = 0;
+    unsigned i;
+
+    for (i = 0; i < l->gather.rl->options.n_nodes; i++) {
+        nodes |= l->parts[i].scan.complete ? rlk_mask_bit(i) : 0;
+    }
+    return nodes;
+}
+
 static void report_listing(struct rlk_gather *g, bool cancelled)
 {
     struct rlk_listing *l = listing_of(g);
     struct redlock_list_node shown[RLK_MAX_NODES];
     const struct redlock_list_node *list[RLK_MAX_NODES];
     struct redlock_list_summary sum = sum_up(l, shown, list);
-    bool enough = sum.scanned >= rlk_validity_quorum((unsigned)sum.n_nodes);
+    bool enough = rlk_voters_are_enough(&g->rl->voters, scanned_nodes(l));
 
     l->reported = true;
     rlk_timer_cancel(&g->rl->loop.timers, &l->timer);

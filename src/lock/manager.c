@@ -42,6 +42,19 @@ void rlk_manager_notify(struct redlock *rl, const struct rlk_event *ev)
     }
 }
 
+/* Operations may begin with fewer masters than before, so the queue is checked, too. */
+void rlk_manager_set_voters(struct redlock *rl, const struct rlk_voters *voters, uint64_t now_us)
+{
+    const struct rlk_event ev = {.kind = RLK_EVENT_VOTERS, .now_us = now_us};
+
+    if (voters->set == rl->voters.set && voters->size == rl->voters.size) {
+        return;
+    }
+    rl->voters = *voters;
+    rlk_manager_notify(rl, &ev);
+    rlk_queue_wake(&rl->queue);
+}
+
 void rlk_manager_check_close(struct redlock *rl)
 {
     if (rl->closing) {

@@ -9,6 +9,7 @@
 #include "base/prng.h"
 #include "core/clocks.h"
 #include "core/event.h"
+#include "core/validity.h"
 #include "lock/batch.h"
 #include "lock/contention.h"
 #include "lock/node_report.h"
@@ -41,8 +42,8 @@ struct rlk_operation;
 /* What an operation does when something happens to a node or to the manager. */
 struct rlk_operation_kind {
     /* Something happened to a node: RLK_EVENT_NODE_UP, _NODE_DOWN, _SUBSCRIBED, _UNSUBSCRIBED,
-     * _QUARANTINED or _CLOCK_SUSPECT; or to this process: _SUSPENDED. A lock also gets the events
-     * of its replies (ask.h). */
+     * _QUARANTINED or _CLOCK_SUSPECT; to this process: _SUSPENDED; or to the masters: _VOTERS. A
+     * lock also gets the events of its replies (ask.h). */
     void (*event)(struct rlk_operation *op, const struct rlk_event *ev);
     /* The manager closes: end, and report to the user. */
     void (*close)(struct rlk_operation *op);
@@ -67,6 +68,7 @@ struct redlock {
     struct rlk_pool pool; /* of handles, attempts, claims, and records of keys */
     struct rlk_claim_source claims;
     struct rlk_companion *companion; /* companion.h; NULL: not opened */
+    struct rlk_voters voters;        /* changed by rlk_manager_set_voters() */
     struct rlk_clocks clocks;
     struct rlk_quarantine *quarantine[RLK_MAX_NODES]; /* of each node */
     uint64_t muted; /* nodes whose votes did not count when that was last checked */
@@ -133,6 +135,10 @@ void rlk_manager_add(struct redlock *rl, struct rlk_operation *op,
 /* Pass an event on to every operation. In its event function an operation may remove itself from
  * the list, but no other. */
 void rlk_manager_notify(struct redlock *rl, const struct rlk_event *ev);
+
+/* [S1] These masters have a vote from now on: store that, and tell every operation. Does nothing
+ * when it is so already. */
+void rlk_manager_set_voters(struct redlock *rl, const struct rlk_voters *voters, uint64_t now_us);
 
 /* Something ended: check at the end of this loop iteration whether a close can go on. Does nothing
  * when the manager is not closing. */

@@ -228,7 +228,7 @@ static void refresh(struct rlk_observation *o, uint64_t now_us)
     const struct rlk_holder_view *v = &o->observer.view;
     unsigned i;
 
-    for (i = 0; i < v->nodes; i++) {
+    for (i = 0; i < o->rl->options.n_nodes; i++) {
         struct rlk_found *f = &o->answers[i].known;
 
         if ((v->answered & rlk_mask_bit(i)) == 0) {
@@ -271,7 +271,7 @@ static void deliver_observation(struct rlk_observation *o)
     for (i = 0; i < rl->options.n_nodes; i++) {
         found[i] = &o->answers[i].known;
     }
-    rlk_result_report(found, rl->nodes, rl->options.n_nodes, on_result, o);
+    rlk_result_report(found, rl->nodes, rl->options.n_nodes, &rl->voters, on_result, o);
 }
 
 /* The last thing that happens to it, except for replies that are still in flight. */
@@ -406,7 +406,7 @@ static struct rlk_observation *make_observation(struct redlock *rl, struct rlk_c
         o->answers[i].look.user = &o->user;
         o->answers[i].look.known = &o->answers[i].known;
     }
-    rlk_observer_init(&o->observer, n, rl->options.node_timeout_us);
+    rlk_observer_init(&o->observer, &rl->voters, rl->options.node_timeout_us);
     rlk_call_init(&o->report, report_observation);
     rlk_timer_init(&o->timer, on_observation_timer);
     rlk_manager_add(rl, &o->operation, &operation_kind, RLK_OPERATION_OBSERVATION);

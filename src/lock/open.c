@@ -5,6 +5,7 @@
 #include <redlock/manager.h>
 
 #include "base/alloc.h"
+#include "base/mask.h"
 #include "base/time.h"
 #include "lock/close.h"
 #include "lock/drive_attempt.h"
@@ -54,7 +55,8 @@ static int make_nodes(struct redlock *rl)
         return status;
     }
     rlk_prng_seed(&rl->prng, seed);
-    rlk_clocks_init(&rl->clocks, rl->options.n_nodes, rl->options.drift_ppm,
+    rl->voters = (struct rlk_voters){rlk_mask_all(rl->options.n_nodes), rl->options.n_nodes};
+    rlk_clocks_init(&rl->clocks, rl->options.n_nodes, &rl->voters, rl->options.drift_ppm,
                     rlk_time_from_ms(rl->options.max_ttl_ms));
     rl->nodes = rlk_alloc(rl->options.n_nodes * sizeof(*rl->nodes));
     if (rl->nodes == NULL) {
@@ -65,7 +67,7 @@ static int make_nodes(struct redlock *rl)
                       rlk_prng_next(&rl->prng));
         rl->quarantine[i] = &rl->nodes[i].quarantine;
     }
-    rlk_queue_init(&rl->queue, &rl->loop, &rl->options, rl->nodes);
+    rlk_queue_init(&rl->queue, &rl->loop, &rl->options, rl->nodes, &rl->voters);
     init_contention(rl, seed);
     init_observed(rl, seed);
     return rlk_keeper_init(&rl->record, &(struct rlk_keeper_of){.loop = &rl->loop,

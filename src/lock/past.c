@@ -138,7 +138,7 @@ static bool had_majority(const struct rlk_past_masters *m, const struct redlock_
 {
     uint64_t maybe = e->masters | ~knowing(m, ms_of(e));
 
-    return rlk_mask_count(maybe & rlk_mask_all(m->n)) >= rlk_validity_quorum(m->n);
+    return rlk_voters_are_enough(m->voters, maybe);
 }
 
 static bool is_beginning(const struct redlock_history_event *e)

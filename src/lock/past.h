@@ -14,6 +14,8 @@
 
 #include <redlock/history.h>
 
+struct rlk_voters;
+
 #define RLK_PAST_ID 16
 #define RLK_PAST_TEXT 256
 
@@ -30,8 +32,9 @@ struct rlk_past_entry {
 /* The masters whose entries these are. */
 struct rlk_past_masters {
     unsigned n;
-    uint64_t since_ms[63]; /* since when each knows; UINT64_MAX: it knows nothing */
-    uint64_t cut;          /* have older entries than those that they have sent */
+    const struct rlk_voters *voters; /* a round was won by a majority of these */
+    uint64_t since_ms[63];           /* since when each knows; UINT64_MAX: it knows nothing */
+    uint64_t cut;                    /* have older entries than those that they have sent */
 };
 
 /* The kind with this name; 0: none has it. */

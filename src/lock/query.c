@@ -81,7 +81,7 @@ static void report_query(struct rlk_gather *g, bool cancelled)
     if (cancelled) {
         q->cb(NULL, REDLOCK_ECANCELED, q->arg);
     } else {
-        rlk_result_report(found, rl->nodes, rl->options.n_nodes, q->cb, q->arg);
+        rlk_result_report(found, rl->nodes, rl->options.n_nodes, &rl->voters, q->cb, q->arg);
     }
 }
 

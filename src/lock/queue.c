@@ -16,10 +16,11 @@ static bool is_expected_enough(const struct rlk_node *n, enum rlk_rank rank)
     return rank == RLK_RANK_FRESH && n->expected >= RLK_QUEUE_EXPECTED;
 }
 
-/* How many nodes have which load. */
+/* Which nodes have which load. */
 struct view {
     uint64_t crowded; /* being connected, and enough operations wait for that already */
-    unsigned free, full, left_out;
+    uint64_t free, left_out;
+    unsigned full; /* how many */
 };
 
 RLK_RARE static void survey_closely(const struct rlk_node *n, enum rlk_rank rank,
@@ -32,9 +33,9 @@ RLK_RARE static void survey_closely(const struct rlk_node *n, enum rlk_rank rank
 
         ev->ready |= load == RLK_LOAD_LEFT_OUT ? 0 : bit;
         ev->backlogged |= load == RLK_LOAD_LEFT_OUT && rank == RLK_RANK_URGENT ? bit : 0;
-        v->free += load == RLK_LOAD_FREE;
+        v->free |= load == RLK_LOAD_FREE ? bit : 0;
         v->full += load == RLK_LOAD_FULL;
-        v->left_out += load == RLK_LOAD_LEFT_OUT;
+        v->left_out |= load == RLK_LOAD_LEFT_OUT ? bit : 0;
     } else if (rlk_node_connecting(n)) {
         *(is_expected_enough(n, rank) ? &v->crowded : &ev->connecting) |= bit;
     }
@@ -45,7 +46,7 @@ static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk
 {
     if (rlk_capacity_is_easy(n, rank, ev->now_us)) {
         ev->ready |= rlk_mask_bit(n->index);
-        v->free++;
+        v->free |= rlk_mask_bit(n->index);
     } else {
         survey_closely(n, rank, ev, v);
     }
@@ -55,19 +56,22 @@ static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk
  * make a majority: it waits until they are connected. */
 static bool is_full(const struct rlk_queue *queue, enum rlk_rank rank, struct rlk_event *ev)
 {
-    unsigned i, n = queue->options->n_nodes, quorum = rlk_validity_quorum(n), ready, had;
+    unsigned i, n = queue->options->n_nodes;
+    uint64_t ready, had;
     struct view v = {0};
 
     ev->ready = ev->backlogged = ev->connecting = 0;
     for (i = 0; i < n; i++) {
         survey_node(&queue->nodes[i], rank, ev, &v);
     }
-    if (v.full > 0 || v.free >= quorum) {
+    if (v.full > 0 || rlk_voters_are_enough(queue->voters, v.free)) {
         return v.full > 0;
     }
-    ready = rlk_mask_count(ev->ready) + v.left_out;
-    had = ready + rlk_mask_count(ev->connecting);
-    return v.free < ready || (had < quorum && had + rlk_mask_count(v.crowded) >= quorum);
+    ready = ev->ready | v.left_out;
+    had = ready | ev->connecting;
+    return (ready & queue->voters->set & ~v.free) != 0 ||
+           (!rlk_voters_are_enough(queue->voters, had) &&
+            rlk_voters_are_enough(queue->voters, had | v.crowded));
 }
 
 static bool has_waiters(const struct rlk_queue *queue, enum rlk_rank rank)
@@ -126,11 +130,13 @@ static void on_queue_timer(struct rlk_timer *t, uint64_t now_us)
 }
 
 void rlk_queue_init(struct rlk_queue *queue, struct rlk_loop *loop,
-                    const struct rlk_options *options, struct rlk_node *nodes)
+                    const struct rlk_options *options, struct rlk_node *nodes,
+                    const struct rlk_voters *voters)
 {
     queue->loop = loop;
     queue->options = options;
     queue->nodes = nodes;
+    queue->voters = voters;
     rlk_list_init(&queue->rank[RLK_RANK_URGENT]);
     rlk_list_init(&queue->rank[RLK_RANK_FRESH]);
     rlk_call_init(&queue->serve, on_serve);

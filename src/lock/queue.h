@@ -33,6 +33,7 @@ struct rlk_event;
 struct rlk_loop;
 struct rlk_node;
 struct rlk_options;
+struct rlk_voters;
 
 /* The most operations that wait for a master to be connected: they all ask it at once then. */
 #define RLK_QUEUE_EXPECTED 128
@@ -41,13 +42,15 @@ struct rlk_queue {
     struct rlk_loop *loop;
     const struct rlk_options *options;
     struct rlk_node *nodes;
+    const struct rlk_voters *voters;
     struct rlk_list rank[RLK_RANKS]; /* of struct rlk_call */
     struct rlk_call serve;
     struct rlk_timer timer; /* when to check again without a reply */
 };
 
 void rlk_queue_init(struct rlk_queue *queue, struct rlk_loop *loop,
-                    const struct rlk_options *options, struct rlk_node *nodes);
+                    const struct rlk_options *options, struct rlk_node *nodes,
+                    const struct rlk_voters *voters);
 
 /* Fill in ready, backlogged, connecting and full of an event. Not full: the operation may begin at
  * once, and asks the nodes that are ready. Set ev->kind before: DEQUEUED is never full. */

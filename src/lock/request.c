@@ -58,12 +58,13 @@ int rlk_request_owner(struct redlock *rl, const char *name, const char *owner, s
     return 0;
 }
 
-static void fill_attempt(const struct rlk_options *o, const struct redlock_request *q,
+static void fill_attempt(const struct redlock *rl, const struct redlock_request *q,
                          struct rlk_attempt_config *c)
 {
+    const struct rlk_options *o = &rl->options;
     uint64_t ttl_us = rlk_time_from_ms(q->ttl_ms);
 
-    c->terms.nodes = o->n_nodes;
+    c->terms.voters = &rl->voters;
     c->terms.lease_us = rlk_validity_lease_us(ttl_us, o->drift_ppm);
     c->terms.min_validity_us =
         q->min_validity_ms ? rlk_time_from_ms(q->min_validity_ms) : ttl_us / 10;
@@ -373,7 +374,7 @@ int rlk_request_check(struct redlock *rl, const struct redlock_request *theirs,
     if (status) {
         return status;
     }
-    fill_attempt(&rl->options, ret_q, &ret_terms->attempt);
+    fill_attempt(rl, ret_q, &ret_terms->attempt);
     fill_hold(&rl->options, ret_q, &ret_terms->hold);
     return check_validity(rl, &ret_terms->attempt.terms);
 }

@@ -34,9 +34,10 @@ static uint64_t number_of(struct rlk_found *const *found, unsigned which)
     return i;
 }
 
-static struct rlk_holder_view view_of(struct rlk_found *const *found, unsigned n_nodes)
+static struct rlk_holder_view view_of(struct rlk_found *const *found, unsigned n_nodes,
+                                      const struct rlk_voters *voters)
 {
-    struct rlk_holder_view v = {.nodes = n_nodes};
+    struct rlk_holder_view v = {.voters = voters};
     unsigned i;
 
     for (i = 0; i < n_nodes; i++) {
@@ -52,9 +53,11 @@ static struct rlk_holder_view view_of(struct rlk_found *const *found, unsigned n
     return v;
 }
 
-static void find_holder(struct rlk_found *const *found, struct redlock_query_result *r)
+/* Whether a majority has answered. */
+static bool find_holder(struct rlk_found *const *found, const struct rlk_voters *voters,
+                        struct redlock_query_result *r)
 {
-    struct rlk_holder_view view = view_of(found, (unsigned)r->n_nodes);
+    struct rlk_holder_view view = view_of(found, (unsigned)r->n_nodes, voters);
     struct rlk_holder holder;
 
     rlk_holder_find(&view, &holder);
@@ -62,13 +65,14 @@ static void find_holder(struct rlk_found *const *found, struct redlock_query_res
         r->token = found[__builtin_ctzll(holder.nodes)]->token;
     }
     r->owner = rlk_claim_owner(r->token);
-    r->answered = rlk_mask_count(view.answered);
+    r->answered = rlk_mask_count(view.answered & voters->set);
     r->holding = rlk_mask_count(holder.nodes);
     r->reserved_for = rlk_claim_reserved_for(r->token);
     r->held = holder.held && r->reserved_for[0] == '\0';
     r->unknown = holder.unknown;
     r->ttl_ms = holder.end;
     r->fencing_token = holder.fence;
+    return rlk_voters_are_enough(voters, view.answered);
 }
 
 /* `text` is where the id is kept. */
@@ -102,7 +106,7 @@ static struct redlock_query_node show(const struct rlk_found *f)
 }
 
 void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, unsigned n_nodes,
-                       redlock_query_cb *cb, void *arg)
+                       const struct rlk_voters *voters, redlock_query_cb *cb, void *arg)
 {
     struct redlock_query_node shown[RLK_MAX_NODES];
     const struct redlock_query_node *list[RLK_MAX_NODES];
@@ -110,6 +114,7 @@ void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, u
     struct redlock_query_result r = {
         .size = sizeof(r), .nodes = list, .n_nodes = n_nodes, .token = ""};
     uint64_t now_us = rlk_clock_us();
+    bool enough;
     unsigned i;
 
     for (i = 0; i < n_nodes; i++) {
@@ -118,9 +123,9 @@ void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, u
         list[i] = &shown[i];
         r.waiters = r.waiters < shown[i].waiters ? shown[i].waiters : r.waiters;
     }
-    find_holder(found, &r);
+    enough = find_holder(found, voters, &r);
     find_leader(&r, &leader);
-    cb(&r, r.answered >= rlk_validity_quorum(n_nodes) ? 0 : REDLOCK_ENOQUORUM, arg);
+    cb(&r, enough ? 0 : REDLOCK_ENOQUORUM, arg);
 }
 
 /* ---- the copy ----

@@ -3,6 +3,7 @@
 
 #include "base/mask.h"
 #include "core/leases.h"
+#include "lib/voters.h"
 
 /* As in core/hold.c: a restore for less is not worth a command. */
 #define RESTORE_LEAST_MS 10
@@ -55,7 +56,9 @@ static void load(const struct world *w, struct view *v)
 {
     unsigned m, set;
 
-    v->l = (struct rlk_leases){.nodes = MASTERS,
+    v->l = (struct rlk_leases){.voters = all_voters(MASTERS),
+                               .voting = ALL_MASTERS,
+                               .nodes = MASTERS,
                                .success = w->success,
                                .valid_until_us = time_of(w->valid_us),
                                .end_us = v->room};

@@ -5,6 +5,7 @@
 
 #include "base/mask.h"
 #include "core/broken.h"
+#include "lib/voters.h"
 
 static void note_reply(struct rlk_broken_view *v, const struct world *w, unsigned m)
 {
@@ -44,7 +45,7 @@ static void ask_for_release(struct world *w)
 static void find(const struct world *w, struct rlk_broken *ret_broken)
 {
     struct rlk_broken_view v = {
-        .nodes = MASTERS, .max_ttl_us = world_ttl_us(), .drift_ppm = DRIFT_PPM};
+        .voters = all_voters(MASTERS), .max_ttl_us = world_ttl_us(), .drift_ppm = DRIFT_PPM};
     unsigned m;
 
     for (m = 0; m < MASTERS; m++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mask.h"
 #include "base/time.h"
 
 void fuzz_check(bool holds, const char *rule, const char *file, int line)
@@ -92,6 +93,15 @@ uint64_t fuzz_number(struct fuzz_script *s)
 uint64_t fuzz_mask(struct fuzz_script *s)
 {
     return number(s, 16);
+}
+
+struct rlk_voters fuzz_voters(struct fuzz_script *s)
+{
+    uint64_t set = fuzz_mask(s) & rlk_mask_all(RLK_MAX_NODES);
+    uint64_t size = rlk_time_min(fuzz_number(s), RLK_MAX_NODES);
+
+    size = rlk_time_max(size, rlk_time_max(1, rlk_mask_count(set)));
+    return (struct rlk_voters){set, (unsigned)size};
 }
 
 unsigned fuzz_count(struct fuzz_script *s)

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "core/event.h"
+#include "core/validity.h"
 
 /* The entry that libFuzzer knows. Returns 0; a broken rule ends the process by abort(). */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -47,6 +48,9 @@ uint64_t fuzz_number(struct fuzz_script *s);
 
 /* The set of nodes that comes next, in hexadecimal; '*' has all 64 bits. */
 uint64_t fuzz_mask(struct fuzz_script *s);
+
+/* Voters: a set, and how many there are with those for which there is no node: 63 at most. */
+struct rlk_voters fuzz_voters(struct fuzz_script *s);
 
 /* How many nodes there are, 1 to 63. */
 unsigned fuzz_count(struct fuzz_script *s);

@@ -9,6 +9,8 @@
  *     F                the nodes have no room, or have some again
  *     f                with a fence, from the start on
  *     L HASH           waits in lists, from the start on; the hash of the keys
+ *     = SET N          these nodes (hexadecimal) have a vote from now on, and there are so many
+ *                      voters
  *     w CAN DO         from now on these nodes can list us, and can wake us
  *     k                keeps its votes if it leads a split vote, from the start on
  *     +TIME            time goes by
@@ -25,6 +27,7 @@
 #include "core/attempt.h"
 #include "fuzz.h"
 #include "lib/events.h"
+#include "lib/voters.h"
 #include "round_model.h"
 #include "wait_model.h"
 
@@ -32,6 +35,7 @@
 #define PATIENCE 200
 
 struct world {
+    struct rlk_voters voters;
     struct rlk_attempt a;
     struct round_model round;
     struct wait_model wait;
@@ -140,8 +144,9 @@ static bool yields(const struct world *w, const struct moment *m)
 
 static bool is_outage(const struct moment *m)
 {
-    return !m->ev->full &&
-           __builtin_popcountll(m->ev->ready) <= (int)m->before->config.terms.nodes / 2;
+    const struct rlk_voters *v = m->before->config.terms.voters;
+
+    return !m->ev->full && 2 * rlk_mask_count(m->ev->ready & v->set) <= v->size;
 }
 
 /* [L6] A former leader goes first: who was refused begins no round during an outage, nor as soon as
@@ -328,11 +333,12 @@ static bool is_unchanged(const struct moment *m)
 static bool is_errors_fault(const struct world *w)
 {
     const struct round_model *r = &w->round;
-    uint64_t errors = r->voted & ~(r->yes | r->no | r->quarantined);
-    unsigned nodes = r->terms->nodes, quorum = round_model_majority(nodes);
+    const struct rlk_voters *v = r->terms->voters;
+    uint64_t errors = r->voted & ~(r->yes | r->no | r->quarantined) & v->set;
+    unsigned quorum = round_model_majority(v->size);
 
-    return errors != 0 && nodes - rlk_mask_count(r->no) >= quorum &&
-           rlk_mask_count(r->yes | errors) >= quorum;
+    return errors != 0 && v->size - rlk_mask_count(r->no & v->set) >= quorum &&
+           rlk_mask_count((r->yes & v->set) | errors) >= quorum;
 }
 
 /* [W2] A late vote may show that others should go first, too. */
@@ -582,6 +588,10 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
     case 'L':
         use_lists(w, (uint32_t)fuzz_number(s));
         break;
+    case '=':
+        w->voters = fuzz_voters(s);
+        step(w, (struct rlk_event){.kind = RLK_EVENT_VOTERS});
+        break;
     case 'w':
         w->subscribable = fuzz_mask(s);
         w->subscribed = fuzz_mask(s) & w->subscribable;
@@ -654,9 +664,10 @@ static void run_to_the_end(struct world *w)
     }
 }
 
-static void configure(struct rlk_attempt_config *c, struct fuzz_script *s)
+static void configure(struct world *w, struct rlk_attempt_config *c, struct fuzz_script *s)
 {
-    c->terms.nodes = fuzz_count(s);
+    w->voters = *all_voters(fuzz_count(s));
+    c->terms.voters = &w->voters;
     c->terms.lease_us = rlk_time_max(fuzz_number(s), 1);
     c->terms.min_validity_us = fuzz_number(s) % c->terms.lease_us;
     c->terms.timeout_us = fuzz_number(s);
@@ -676,7 +687,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     memset(&w, 0, sizeof(w));
     memset(&config, 0, sizeof(config));
-    configure(&config, &s);
+    configure(&w, &config, &s);
     w.now_us = 1000000;
     w.deadline_us = w.give_up_us = RLK_NEVER;
     rlk_attempt_init(&w.a, &config);

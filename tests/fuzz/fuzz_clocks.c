@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "core/clocks.h"
 #include "fuzz.h"
+#include "lib/voters.h"
 
 #define DRIFT_PPM 10000
 #define MAX_TTL_US UINT64_C(30000000)
@@ -448,7 +449,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int letter;
 
     w.nodes = fuzz_count(&s);
-    rlk_clocks_init(&w.c, w.nodes, DRIFT_PPM, MAX_TTL_US);
+    rlk_clocks_init(&w.c, w.nodes, all_voters(w.nodes), DRIFT_PPM, MAX_TTL_US);
     suspend(&w, UINT64_C(1700000000000000));
     while ((letter = fuzz_letter(&s)) >= 0) {
         step(&w, &s, letter);

@@ -9,6 +9,7 @@
  *
  *     r READY     from now on these nodes can be asked
  *     F           the nodes have no room, or have some again
+ *     = SET N     these nodes (hexadecimal) have a vote from now on, and there are so many voters
  *     x TTL       extend for so many milliseconds
  *     +TIME       time goes by
  *     @, <        to the deadline, or to just before it
@@ -22,6 +23,7 @@
 #include "fuzz.h"
 #include "hold_model.h"
 #include "lib/events.h"
+#include "lib/voters.h"
 
 #define MAX_TTL_MS 86400000
 #define MAX_TIMEOUT_US 60000000
@@ -29,6 +31,7 @@
 #define PATIENCE 200
 
 struct world {
+    struct rlk_voters voters;
     struct rlk_hold h;
     uint64_t room[RLK_LEASES_ROOM(RLK_MAX_NODES)]; /* of h */
     struct hold_model model;
@@ -116,6 +119,9 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
         w->ready = fuzz_mask(s);
     } else if (letter == 'F') {
         w->full = !w->full;
+    } else if (letter == '=') {
+        w->voters = fuzz_voters(s);
+        step(w, (struct rlk_event){.kind = RLK_EVENT_VOTERS});
     } else if (letter == 'x') {
         extend(w, s);
     } else if (fuzz_event(s, events, letter, &ev)) {
@@ -204,9 +210,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.now_us = 1000000;
     w.ready = UINT64_MAX;
     win(&won, &config, quarantined, w.now_us, &s);
-    rlk_hold_init(&w.h, &config, w.room);
+    w.voters = *all_voters(config.nodes);
+    rlk_hold_init(&w.h, &config, &w.voters, w.room);
     rlk_hold_start(&w.h, &won, w.now_us, &out);
-    hold_model_start(&w.model, &config, &won, w.now_us, &w.h, &out);
+    hold_model_start(&w.model, &config, &w.voters, &won, w.now_us, &w.h, &out);
     w.deadline_us = out.deadline_us;
     while ((letter = fuzz_letter(&s)) >= 0) {
         play(&w, &s, letter);

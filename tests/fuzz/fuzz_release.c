@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "core/release.h"
 #include "fuzz.h"
+#include "lib/voters.h"
 #include "round_model.h"
 
 struct world {
@@ -168,16 +169,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_script s = {data, data + size};
     struct world w;
-    uint64_t asked;
     int letter;
 
     memset(&w, 0, sizeof(w));
     w.now_us = 1000000;
     w.nodes = fuzz_count(&s);
     w.deadline_us = rlk_time_add(w.now_us, fuzz_number(&s));
-    asked = fuzz_mask(&s);
-    w.asked = asked & rlk_mask_all(w.nodes);
-    rlk_release_init(&w.r, w.nodes, asked, w.deadline_us);
+    w.asked = fuzz_mask(&s) & rlk_mask_all(w.nodes);
+    rlk_release_init(&w.r, all_voters(w.nodes), w.asked, w.deadline_us);
     while ((letter = fuzz_letter(&s)) >= 0) {
         play(&w, &s, letter);
     }

@@ -6,6 +6,7 @@
  *
  *     f           with a fence, from the start on
  *     k           keeps its votes if it leads a split vote, from the start on
+ *     = SET N     these nodes (hexadecimal) have a vote from now on, and there are so many voters
  *     +TIME       time goes by
  *     @, <        to the deadline, or to just before it
  *     e, E        to the last moment at which a win leaves enough, or just behind
@@ -16,9 +17,11 @@
 #include "base/time.h"
 #include "core/round.h"
 #include "fuzz.h"
+#include "lib/voters.h"
 #include "round_model.h"
 
 struct world {
+    struct rlk_voters voters;
     struct rlk_round_terms terms;
     struct rlk_round round;
     struct round_model model;
@@ -76,6 +79,9 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
         w->terms.fenced = w->terms.fenced || w->round.state == RLK_ROUND_IDLE;
     } else if (letter == 'k') {
         w->terms.keeps_votes = w->terms.keeps_votes || w->round.state == RLK_ROUND_IDLE;
+    } else if (letter == '=') {
+        w->voters = fuzz_voters(s);
+        step(w, (struct rlk_event){.kind = RLK_EVENT_VOTERS});
     } else if (letter == 'e' || letter == 'E') {
         fuzz_move_to(&w->now_us, edge(w) + (letter == 'E'));
     } else if (fuzz_event(s, events, letter, &ev)) {
@@ -107,7 +113,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int letter;
 
     memset(&w, 0, sizeof(w));
-    w.terms.nodes = fuzz_count(&s);
+    w.voters = *all_voters(fuzz_count(&s));
+    w.terms.voters = &w.voters;
     w.terms.lease_us = rlk_time_max(fuzz_number(&s), 1);
     w.terms.min_validity_us = fuzz_number(&s) % w.terms.lease_us;
     w.terms.timeout_us = fuzz_number(&s);

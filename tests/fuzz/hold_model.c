@@ -25,11 +25,21 @@ struct moment {
 
 /* ---- counting ---- */
 
+static bool has_vote(const struct hold_model *m, unsigned i)
+{
+    return m->voters->set >> i & 1;
+}
+
 static bool counts(const struct hold_model *m, unsigned i)
 {
     const struct hold_model_node *n = &m->node[i];
 
-    return n->since != 0 && n->since <= m->success_step && !n->clock_suspect;
+    return n->since != 0 && n->since <= m->success_step && !n->clock_suspect && has_vote(m, i);
+}
+
+static unsigned majority(const struct hold_model *m)
+{
+    return round_model_majority(m->voters->size);
 }
 
 static unsigned count_counting(const struct hold_model *m)
@@ -66,7 +76,7 @@ static bool is_soon(const struct hold_model *m)
     unsigned i;
 
     for (i = 0; i < m->config.nodes; i++) {
-        if (m->node[i].since != 0 && !m->node[i].clock_suspect && !counts(m, i)) {
+        if (m->node[i].since != 0 && !m->node[i].clock_suspect && has_vote(m, i) && !counts(m, i)) {
             return true;
         }
     }
@@ -82,7 +92,7 @@ static int descending(const void *a, const void *b)
 
 uint64_t hold_model_until(const struct hold_model *m)
 {
-    unsigned i, n = 0, majority = round_model_majority(m->config.nodes);
+    unsigned i, n = 0;
     uint64_t ends[64];
 
     for (i = 0; i < m->config.nodes; i++) {
@@ -91,7 +101,7 @@ uint64_t hold_model_until(const struct hold_model *m)
         }
     }
     qsort(ends, n, sizeof(ends[0]), descending);
-    return n >= majority ? ends[majority - 1] : 0;
+    return n >= majority(m) ? ends[majority(m) - 1] : 0;
 }
 
 static bool is_under_way(const struct hold_model *m)
@@ -224,13 +234,12 @@ static void take_vote(struct hold_model *m, struct hold_model_node *n, enum rlk_
     }
 }
 
-static void take_answer(struct hold_model *m, unsigned i, enum rlk_answer answer)
+static void take_answer(struct hold_model *m, struct hold_model_node *n, enum rlk_answer answer)
 {
-    struct hold_model_node *n = &m->node[i];
 
     if (answer == RLK_ANSWER_OURS) {
         confirm(m, n);
-        n->kept = counts(m, i) && n->round == m->round ? m->round : n->kept;
+        n->kept = !n->clock_suspect && n->round == m->round ? m->round : n->kept;
     } else if (answer != RLK_ANSWER_UNKNOWN) {
         n->since = 0;
         n->taken = answer == RLK_ANSWER_TAKEN ? m->round : n->taken;
@@ -304,15 +313,15 @@ static void hear(struct hold_model *m, struct moment *mo)
         take_vote(m, n, ev->vote);
     } else if (n->open) {
         n->open = false;
-        take_answer(m, ev->node, ev->answer);
+        take_answer(m, n, ev->answer);
         if (hold_model_until(m) > until_us) {
             credit(m);
         }
     }
-    if (count_counting(m) < round_model_majority(m->config.nodes)) {
+    if (count_counting(m) < majority(m)) {
         return; /* lost */
     }
-    if (!m->success && m->round > 0 && count_kept(m) >= round_model_majority(m->config.nodes)) {
+    if (!m->success && m->round > 0 && count_kept(m) >= majority(m)) {
         succeed(m, mo);
     }
     if (is_under_way(m)) {
@@ -320,6 +329,26 @@ static void hear(struct hold_model *m, struct moment *mo)
     }
     if (is_under_way(m) && !is_any_open(m)) {
         fail(m, mo);
+    }
+}
+
+/* A new voter that is known to have our key counts at once. */
+static void change_voters(struct hold_model *m, struct moment *mo)
+{
+    unsigned i;
+
+    for (i = 0; i < m->config.nodes; i++) {
+        struct hold_model_node *n = &m->node[i];
+
+        if (has_vote(m, i) && !(m->voting >> i & 1) && !n->clock_suspect &&
+            n->since > m->success_step) {
+            n->since = m->success_step;
+        }
+    }
+    m->voting = m->voters->set;
+    if (count_counting(m) >= majority(m) && !m->success && m->round > 0 &&
+        count_kept(m) >= majority(m)) {
+        succeed(m, mo);
     }
 }
 
@@ -651,6 +680,8 @@ static void do_step(struct hold_model *m, struct moment *mo)
         time_it(m, &m->node[ev->node], true);
     } else if (ev->kind == RLK_EVENT_SUSPENDED) {
         plan_sooner(m, ev->by_us);
+    } else if (ev->kind == RLK_EVENT_VOTERS) {
+        change_voters(m, mo);
     } else if (ev->kind == RLK_EVENT_QUARANTINED && ev->data_replaced) {
         exchange(&m->node[ev->node]);
     }
@@ -687,7 +718,7 @@ void hold_model_follow(struct hold_model *m, const struct rlk_event *ev,
         return;
     }
     do_step(m, &mo);
-    if (count_counting(m) < round_model_majority(m->config.nodes)) {
+    if (count_counting(m) < majority(m)) {
         check_lost(m, &mo, REDLOCK_ELOST);
         return;
     }
@@ -719,14 +750,16 @@ static void take_over(struct hold_model *m, const struct rlk_round *won)
 }
 
 void hold_model_start(struct hold_model *m, const struct rlk_hold_config *config,
-                      const struct rlk_round *won, uint64_t now_us, const struct rlk_hold *after,
-                      const struct rlk_actions *out)
+                      const struct rlk_voters *voters, const struct rlk_round *won, uint64_t now_us,
+                      const struct rlk_hold *after, const struct rlk_actions *out)
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = now_us};
     struct moment mo = {.ev = &ev, .before = after, .after = after, .out = out};
 
     memset(m, 0, sizeof(*m));
     m->config = *config;
+    m->voters = voters;
+    m->voting = voters->set;
     m->step = m->success_step = 1;
     m->success = m->waiting = m->had_heartbeat = true;
     m->held_us = now_us;

@@ -22,6 +22,8 @@ struct hold_model_node {
 
 struct hold_model {
     struct rlk_hold_config config;
+    const struct rlk_voters *voters;
+    uint64_t voting; /* of these, before the last change */
     struct hold_model_node node[64];
     unsigned step, success_step; /* nodes that were known to have the key by this step count */
     unsigned round;              /* 0: the win */
@@ -38,8 +40,8 @@ struct hold_model {
 /* The machine was started, and asked for `out`. Its memory must be all zero before it is
  * initialised, also below. */
 void hold_model_start(struct hold_model *m, const struct rlk_hold_config *config,
-                      const struct rlk_round *won, uint64_t now_us, const struct rlk_hold *after,
-                      const struct rlk_actions *out);
+                      const struct rlk_voters *voters, const struct rlk_round *won, uint64_t now_us,
+                      const struct rlk_hold *after, const struct rlk_actions *out);
 
 /* The machine was stepped with `ev` from `before` to `after`, and asked for `out`. */
 void hold_model_follow(struct hold_model *m, const struct rlk_event *ev,

@@ -22,12 +22,25 @@ unsigned round_model_majority(unsigned n)
 
 static unsigned majority(const struct round_model *m)
 {
-    return round_model_majority(m->terms->nodes);
+    return round_model_majority(m->terms->voters->size);
 }
 
-static uint64_t all(const struct round_model *m)
+/* How many of these nodes have a vote. */
+static unsigned votes(const struct round_model *m, uint64_t nodes)
 {
-    return rlk_mask_all(m->terms->nodes);
+    return rlk_mask_count(nodes & m->terms->voters->set);
+}
+
+/* How many voters may be missing. */
+static unsigned spare(const struct round_model *m)
+{
+    return m->terms->voters->size - majority(m);
+}
+
+/* How many voters are not among these nodes: also those for which there is no node. */
+static unsigned others(const struct round_model *m, uint64_t nodes)
+{
+    return m->terms->voters->size - votes(m, nodes);
 }
 
 void round_model_init(struct round_model *m, const struct rlk_round_terms *terms)
@@ -48,7 +61,7 @@ static uint64_t agreeing(const struct round_model *m);
 /* [S2] The majority-th largest lease end of the nodes that count, by sorting them. */
 static uint64_t majority_end(const struct round_model *m)
 {
-    uint64_t ends[64], left = agreeing(m);
+    uint64_t ends[64], left = agreeing(m) & m->terms->voters->set;
     unsigned n = 0, node, i;
 
     RLK_MASK_EACH (node, left) {
@@ -93,13 +106,14 @@ static bool concerns(const struct round_model *m, const struct rlk_event *ev)
         [RLK_EVENT_VOTE] = (m->asked & ~m->voted & rlk_mask_bit(ev->node)) != 0,
         [RLK_EVENT_TIMER] = asking && ev->now_us >= due_us(m),
         [RLK_EVENT_CANCEL] = asking || won,
-        [RLK_EVENT_DELIVER] = won && (rlk_mask_count(agreeing(m)) < majority(m) ||
-                                      !round_model_enough(m, ev->now_us)),
+        [RLK_EVENT_DELIVER] =
+            won && (votes(m, agreeing(m)) < majority(m) || !round_model_enough(m, ev->now_us)),
         [RLK_EVENT_CONFIRM] = (asking || won) && (m->unconfirmed & rlk_mask_bit(ev->node)),
         /* Events that are recorded for all nodes that were asked. */
         [RLK_EVENT_CLOCK_SUSPECT] = (asking || won) && (m->asked & rlk_mask_bit(ev->node)),
         [RLK_EVENT_QUARANTINED] = (asking || won) && (m->yes & rlk_mask_bit(ev->node)),
         [RLK_EVENT_SUSPENDED] = m->asked != 0,
+        [RLK_EVENT_VOTERS] = asking || won,
     };
 
     return means[ev->kind];
@@ -114,7 +128,6 @@ static void asked_now(struct round_model *m, uint64_t nodes, uint64_t now_us,
 
     FUZZ_CHECK((out->acquire & m->asked & ~m->no) == 0,
                "[S4] no node is asked again in a round, unless it has refused");
-    FUZZ_CHECK((out->acquire & ~all(m)) == 0, "only nodes of the set are asked");
     FUZZ_CHECK(out->acquire == nodes, "exactly the nodes that can be asked are asked");
     m->asked |= nodes;
     m->coming &= ~nodes;
@@ -129,14 +142,15 @@ static void asked_now(struct round_model *m, uint64_t nodes, uint64_t now_us,
 static void start(struct round_model *m, uint64_t limit_us, const struct rlk_event *ev,
                   const struct rlk_actions *out)
 {
-    uint64_t ready = ev->ready & all(m), coming = ev->connecting & all(m) & ~ready;
+    uint64_t all = rlk_mask_all(RLK_MAX_NODES), ready = ev->ready & all;
+    uint64_t coming = ev->connecting & all & ~ready;
     uint64_t patience = rlk_time_min(m->terms->timeout_us, useful_us(m));
 
     m->state = RLK_ROUND_ASKING;
     m->started_us = ev->now_us;
     m->deadline_us = rlk_time_min(limit_us, rlk_time_add(ev->now_us, patience));
     m->coming = coming;
-    if (rlk_mask_count(ready | coming) < majority(m)) {
+    if (votes(m, ready | coming) < majority(m)) {
         ready = 0; /* asking is of no use */
         m->coming = 0;
     }
@@ -154,30 +168,30 @@ static bool may_repeat(const struct round_model *m, uint64_t at_us)
 
 static bool is_taken(const struct round_model *m, unsigned node)
 {
-    return m->taken >> node & 1;
+    return m->taken >> node & m->terms->voters->set >> node & 1;
 }
 
 /* Whether the value that refused at `node` is ahead of our votes: it has more, or as many and a
  * lower one. */
 static bool is_behind(const struct round_model *m, uint64_t ours, unsigned node)
 {
-    unsigned other, votes = 0, first = 64;
+    unsigned other, theirs = 0, first = 64;
 
     for (other = 0; other < 64; other++) {
         if (is_taken(m, other) && m->holder[other] == m->holder[node]) {
-            votes++;
+            theirs++;
             first = first < other ? first : other;
         }
     }
-    return votes > rlk_mask_count(ours) ||
-           (votes == rlk_mask_count(ours) && (ours & (rlk_mask_bit(first) - 1)) == 0);
+    return theirs > rlk_mask_count(ours) ||
+           (theirs == rlk_mask_count(ours) && (ours & (rlk_mask_bit(first) - 1)) == 0);
 }
 
 static bool leads(const struct round_model *m, uint64_t ours)
 {
     unsigned node;
 
-    for (node = 0; node < m->terms->nodes; node++) {
+    for (node = 0; node < RLK_MAX_NODES; node++) {
         if (is_taken(m, node) && is_behind(m, ours, node)) {
             return false;
         }
@@ -188,17 +202,17 @@ static bool leads(const struct round_model *m, uint64_t ours)
 /* Whether the refusals are the reason, and not the nodes that did not answer. */
 static bool is_refused(const struct round_model *m)
 {
-    unsigned spare = m->terms->nodes - majority(m);
-    uint64_t silent = all(m) & ~(m->yes | m->no | open_nodes(m));
+    unsigned silent = others(m, m->yes | m->no | open_nodes(m)), refused = votes(m, m->no);
 
-    return rlk_mask_count(m->no) > spare || (m->no != 0 && rlk_mask_count(silent) <= spare);
+    return refused > spare(m) || (refused > 0 && silent <= spare(m));
 }
 
 /* Too few are left. Whether the round keeps these votes, and asks those that refused again. */
-static bool repeats(const struct round_model *m, uint64_t votes, uint64_t now_us)
+static bool repeats(const struct round_model *m, uint64_t ours, uint64_t now_us)
 {
-    return m->terms->keeps_votes && may_repeat(m, now_us) && is_refused(m) && leads(m, votes) &&
-           rlk_mask_count(votes | open_nodes(m) | m->no) >= majority(m);
+    return m->terms->keeps_votes && may_repeat(m, now_us) && is_refused(m) &&
+           leads(m, ours & m->terms->voters->set) &&
+           votes(m, ours | open_nodes(m) | m->no) >= majority(m);
 }
 
 /* ---- the fence [S12] ---- */
@@ -235,7 +249,7 @@ static uint64_t hopeful(const struct round_model *m)
 /* The largest number of the first majority. Later votes do not change it. */
 static void choose(struct round_model *m)
 {
-    uint64_t left = m->yes;
+    uint64_t left = m->yes & m->terms->voters->set;
     unsigned node;
 
     RLK_MASK_EACH (node, left) {
@@ -243,24 +257,32 @@ static void choose(struct round_model *m)
     }
 }
 
-/* A yes in a round that is asking: returns the nodes that must be asked to confirm because of
- * it. */
-static uint64_t numbered(struct round_model *m, const struct rlk_event *ev)
+/* Those of these nodes that gave less than the fence: they must be asked to confirm. */
+static uint64_t ask_to_confirm(struct round_model *m, uint64_t heard)
 {
-    uint64_t heard = rlk_mask_bit(ev->node), less;
+    uint64_t less = that_gave(m, heard, -1);
 
-    if (m->chosen == 0) {
-        if (rlk_mask_count(m->yes) < majority(m)) {
-            return 0;
-        }
-        choose(m);
-        heard = m->yes;
-    }
-    less = that_gave(m, heard, -1);
     FUZZ_CHECK((less & m->asked_again) == 0, "asked to confirm once");
     m->asked_again |= less;
     m->unconfirmed |= less;
     return less;
+}
+
+/* The fence is chosen at the first majority. */
+static uint64_t counted(struct round_model *m)
+{
+    if (m->chosen != 0 || votes(m, m->yes) < majority(m)) {
+        return 0;
+    }
+    choose(m);
+    return ask_to_confirm(m, m->yes);
+}
+
+/* A yes in a round that is asking: returns the nodes that must be asked to confirm because of
+ * it. */
+static uint64_t numbered(struct round_model *m, const struct rlk_event *ev)
+{
+    return m->chosen ? ask_to_confirm(m, rlk_mask_bit(ev->node)) : counted(m);
 }
 
 static void confirmed(struct round_model *m, const struct rlk_event *ev)
@@ -335,6 +357,8 @@ static void hear(struct round_model *m, const struct rlk_event *ev, const struct
         doubted(m, ev->node, ev->kind == RLK_EVENT_CLOCK_SUSPECT);
     } else if (ev->kind == RLK_EVENT_SUSPENDED) {
         stood(m, ev->by_us);
+    } else if (ev->kind == RLK_EVENT_VOTERS && m->terms->fenced && m->state == RLK_ROUND_ASKING) {
+        confirm = counted(m);
     }
     FUZZ_CHECK(
         out->confirm == confirm,
@@ -357,19 +381,18 @@ static void take_in(struct round_model *m, uint64_t limit_us, const struct rlk_e
 
 static bool too_few_are_left(const struct round_model *m)
 {
-    return rlk_mask_count(hopeful(m) | open_nodes(m)) < majority(m);
+    return votes(m, hopeful(m) | open_nodes(m)) < majority(m);
 }
 
 /* Whether this may be the reason of a loss. A node that disagrees on a fence gave a greater one to
  * another client. */
 static bool may_say(const struct round_model *m, const struct rlk_event *ev, int status)
 {
-    unsigned spare = m->terms->nodes - majority(m);
-    bool silence = rlk_mask_count(all(m) & ~(m->yes | m->no)) > spare;
+    bool silence = others(m, m->yes | m->no) > spare(m);
     bool useless = ev->kind == RLK_EVENT_TIMER && ev->now_us >= m->deadline_us &&
                    rlk_time_sub(m->deadline_us, m->started_us) >= useful_us(m);
-    bool split = m->terms->fenced && rlk_mask_count(agreeing(m)) < rlk_mask_count(m->yes);
-    bool taken_back = ev->kind == RLK_EVENT_DELIVER && rlk_mask_count(agreeing(m)) < majority(m);
+    bool split = m->terms->fenced && votes(m, agreeing(m)) < votes(m, m->yes);
+    bool taken_back = ev->kind == RLK_EVENT_DELIVER && votes(m, agreeing(m)) < majority(m);
     bool ended = ev->kind == RLK_EVENT_CANCEL || ev->kind == RLK_EVENT_DELIVER;
 
     switch (status) {
@@ -377,12 +400,12 @@ static bool may_say(const struct round_model *m, const struct rlk_event *ev, int
         return ev->kind == RLK_EVENT_CANCEL;
     case REDLOCK_ETOOSLOW:
         return (ev->kind == RLK_EVENT_DELIVER && !taken_back) || useless ||
-               rlk_mask_count(agreeing(m)) >= majority(m);
+               votes(m, agreeing(m)) >= majority(m);
     case REDLOCK_EHELD:
-        return (m->no != 0 || split) && !ended && !useless;
+        return (votes(m, m->no) != 0 || split) && !ended && !useless;
     case REDLOCK_ENOQUORUM:
         return taken_back ||
-               ((silence || split) && rlk_mask_count(m->no) <= spare && !ended && !useless);
+               ((silence || split) && votes(m, m->no) <= spare(m) && !ended && !useless);
     default:
         return false;
     }
@@ -399,7 +422,7 @@ static enum rlk_round_state decided(const struct round_model *m, const struct rl
     if (m->state == RLK_ROUND_WON) {
         return RLK_ROUND_WON;
     }
-    if (rlk_mask_count(agreeing(m)) >= majority(m)) {
+    if (votes(m, agreeing(m)) >= majority(m)) {
         return round_model_enough(m, ev->now_us) ? RLK_ROUND_WON : RLK_ROUND_LOST;
     }
     return too_few_are_left(m) && !repeats(m, hopeful(m), ev->now_us) ? RLK_ROUND_LOST
@@ -428,10 +451,10 @@ static void check_decision(struct round_model *m, const struct rlk_event *ev,
     m->until_us = was == RLK_ROUND_LOST ? 0 : majority_end(m);
     m->state = decided(m, ev);
     FUZZ_CHECK(after->state != RLK_ROUND_WON || was != RLK_ROUND_ASKING ||
-                   rlk_mask_count(m->yes) >= majority(m),
+                   votes(m, m->yes) >= majority(m),
                "[S1] won with fewer yeses than a majority");
     FUZZ_CHECK(after->state != RLK_ROUND_WON || was != RLK_ROUND_ASKING ||
-                   rlk_mask_count(agreeing(m)) >= majority(m),
+                   votes(m, agreeing(m)) >= majority(m),
                "[S12] won with fewer that agree than a majority");
     FUZZ_CHECK(after->state == m->state, "[S6] decided when it can be, and right");
     check_asked(m, ev, out);
@@ -458,9 +481,9 @@ static void check_decision(struct round_model *m, const struct rlk_event *ev,
  * gets as long again as the majority took. */
 static void be_patient(struct round_model *m, uint64_t now_us)
 {
-    if (m->state == RLK_ROUND_ASKING && m->terms->keeps_votes && m->coming && m->no &&
-        (m->asked & ~m->voted) == 0 && rlk_mask_count(m->asked) >= majority(m) &&
-        m->patience_us == RLK_NEVER) {
+    if (m->state == RLK_ROUND_ASKING && m->terms->keeps_votes && votes(m, m->coming) > 0 &&
+        votes(m, m->no) > 0 && votes(m, m->asked & ~m->voted) == 0 &&
+        votes(m, m->asked) >= majority(m) && m->patience_us == RLK_NEVER) {
         m->patience_us = rlk_time_add(now_us, rlk_time_sub(now_us, m->started_us));
     }
 }

@@ -60,6 +60,9 @@ static void follow_hosts(struct wait_model *m, const struct wait_step *s)
         m->subscribed = s->ev->subscribed & hosts_of(s);
         m->failed = s->ev->now_us < rlk_time_add(m->failed_us, 2 * SECOND) ? m->failed : 0;
     }
+    if (s->ev->kind == RLK_EVENT_VOTERS) {
+        m->subscribed &= s->after->config.terms.voters->set;
+    }
     forget(m, ~m->subscribed);
     m->turn &= hosts_of(s);
     m->crossed &= m->subscribed;
@@ -123,9 +126,11 @@ static void hear(struct wait_model *m, const struct wait_step *s)
     }
 }
 
+/* Other voters may be other hosts. */
 static bool is_hint(const struct rlk_event *ev)
 {
-    return ev->kind >= RLK_EVENT_POSITION && ev->kind <= RLK_EVENT_UNSUBSCRIBED;
+    return ev->kind == RLK_EVENT_VOTERS ||
+           (ev->kind >= RLK_EVENT_POSITION && ev->kind <= RLK_EVENT_UNSUBSCRIBED);
 }
 
 static bool is_wake_up(const struct rlk_event *ev)
@@ -135,16 +140,28 @@ static bool is_wake_up(const struct rlk_event *ev)
 
 /* ---- what it may ask ---- */
 
-/* [W1] The first in the order of the key, except those that could not list us a short time ago. */
+/* The node with the n-th bit, from 0. */
+static uint64_t nth(uint64_t nodes, unsigned n)
+{
+    unsigned i;
+
+    for (i = 0; (nodes >> i & 1) == 0 || n-- > 0; i++) {
+    }
+    return UINT64_C(1) << i;
+}
+
+/* [W1] The first voters in the order of the key, except those that could not list us a short time
+ * ago. */
 static void check_hosts(const struct wait_model *m, const struct wait_step *s)
 {
     const struct rlk_attempt_config *c = &s->before->config;
     uint64_t hosts = hosts_of(s), skipped = 0;
-    unsigned i;
+    unsigned voters = count(c->terms.voters->set), i;
 
     FUZZ_CHECK((hosts & ~s->ev->subscribable) == 0, "[W1] hosts can list us");
-    for (i = 0; i < c->terms.nodes && count(hosts) > 0; i++) {
-        uint64_t bit = UINT64_C(1) << ((c->key_hash + (uint64_t)i) % c->terms.nodes);
+    FUZZ_CHECK((hosts & ~c->terms.voters->set) == 0, "[W1] hosts have a vote");
+    for (i = 0; i < voters && count(hosts) > 0; i++) {
+        uint64_t bit = nth(c->terms.voters->set, (unsigned)((c->key_hash + (uint64_t)i) % voters));
 
         skipped |= hosts & bit ? 0 : bit & s->ev->subscribable;
         hosts &= ~bit;

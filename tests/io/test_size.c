@@ -30,11 +30,11 @@ struct size {
 };
 
 static const struct size sizes[] = {
-    {1, 32, 0, 976},
-    {5, 32, 0, 1136},
-    {5, 33, 0, 1152},
-    {5, REDLOCK_MAX_KEY, 0, 3120},
-    {5, 32, REDLOCK_MAX_OWNER, 1344},
+    {1, 32, 0, 992},
+    {5, 32, 0, 1152},
+    {5, 33, 0, 1168},
+    {5, REDLOCK_MAX_KEY, 0, 3136},
+    {5, 32, REDLOCK_MAX_OWNER, 1360},
 };
 
 /* A key of this length, with its number at the end. */

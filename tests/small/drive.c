@@ -12,6 +12,7 @@
 #include "core/reach.h"
 #include "core/release.h"
 #include "small/packed.h"
+#include "lib/voters.h"
 
 static void step(struct world *w, unsigned c, const struct rlk_event *ev);
 
@@ -258,8 +259,8 @@ void drive_let_go(struct world *w, unsigned c)
     struct rlk_release release;
 
     packed_load(&client->packed, c, &a);
-    rlk_leases_init(&leases, MASTERS, &a.round, room);
-    rlk_release_init(&release, MASTERS, leases.may_have_key, NOW_US + TICK_US);
+    rlk_leases_init(&leases, MASTERS, all_voters(MASTERS), &a.round, room);
+    rlk_release_init(&release, all_voters(MASTERS), leases.may_have_key, NOW_US + TICK_US);
     rlk_release_step(&release, &ev, &out);
     ask(w, c, out.release, message(REQUEST_RELEASE, world_claim(client)));
     end_attempt(client);

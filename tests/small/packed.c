@@ -14,11 +14,12 @@
 #include <redlock/error.h>
 
 #include "base/time.h"
+#include "lib/voters.h"
 
 void packed_configure(struct rlk_attempt_config *wanted, unsigned c)
 {
     *wanted = (struct rlk_attempt_config){0};
-    wanted->terms.nodes = MASTERS;
+    wanted->terms.voters = all_voters(MASTERS);
     wanted->terms.lease_us = limits.lease_us;
     wanted->terms.min_validity_us = limits.min_validity_us;
     wanted->terms.keeps_votes = config.keeps_votes;

@@ -4,10 +4,11 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "lib/events.h"
+#include "lib/voters.h"
 
 struct rlk_attempt_config attempt_config(void)
 {
-    return (struct rlk_attempt_config){.terms = {.nodes = 3,
+    return (struct rlk_attempt_config){.terms = {.voters = all_voters(3),
                                                  .lease_us = LEASE,
                                                  .min_validity_us = MIN_LEFT,
                                                  .timeout_us = TIMEOUT},
@@ -20,7 +21,7 @@ struct rlk_attempt_config attempt_config(void)
 static void step(struct world *w, struct rlk_event ev)
 {
     if (event_has_nodes(&ev)) {
-        ev.ready = rlk_mask_all(w->c.terms.nodes) & ~w->down;
+        ev.ready = (w->voters.set & ~w->down) | w->others;
         ev.full = w->full;
         ev.subscribable = w->subscribable;
         ev.subscribed = w->subscribed;
@@ -35,6 +36,8 @@ static void step(struct world *w, struct rlk_event ev)
 void attempt_begin(struct world *w, const struct step *s)
 {
     (void)s;
+    w->voters = w->voters.size ? w->voters : *w->c.terms.voters;
+    w->c.terms.voters = &w->voters;
     rlk_attempt_init(&w->a, &w->c);
     step(w, (struct rlk_event){.kind = RLK_EVENT_START, .now_us = T0});
 }

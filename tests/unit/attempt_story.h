@@ -16,11 +16,13 @@
 #define TIMEOUT UINT64_C(500000)
 
 struct world {
+    struct rlk_voters voters; /* size 0: all three nodes */
     struct rlk_attempt_config c;
     struct rlk_attempt a;
     struct rlk_actions out;
     bool full;                         /* the nodes have no room */
-    uint64_t down;                     /* these nodes cannot be asked */
+    uint64_t down;                     /* these voters cannot be asked */
+    uint64_t others;                   /* these nodes can, and have no vote */
     bool behind, yield;                /* what START says, and CONTEND */
     uint64_t subscribable, subscribed; /* the nodes that can list us, and that can wake us */
     unsigned step;
@@ -68,6 +70,8 @@ void attempt_expect(struct world *w, const struct step *s);
          .ev = {.kind = RLK_EVENT_##k, .now_us = T0 + (time), __VA_ARGS__})
 #define TIMER(time) EVENT(time, TIMER, .ready = 0)
 #define WAKE STEP(.take = attempt_wake) /* when the attempt wants to be woken */
+#define VOTERS(time, mask, n)                                                                      \
+    SET(voters.set, mask), SET(voters.size, n), EVENT(time, VOTERS, .node = 0)
 #define DEQUEUED(time) SET(full, false), EVENT(time, DEQUEUED, .ready = 0)
 #define CANCEL(time) EVENT(time, CANCEL, .node = 0)
 #define DELIVER(time) EVENT(time, DELIVER, .node = 0)

@@ -4,12 +4,14 @@
 #include <inttypes.h>
 
 #include "base/mask.h"
+#include "lib/voters.h"
 
 void hold_win(struct world *w, const struct step *s)
 {
     struct rlk_hold_config c = w->c;
 
-    start_won(w, &c, s->yes & rlk_mask_all(c.nodes), s->no, s->quarantined);
+    start_with(w, &c, w->voters.size ? w->voters : *all_voters(c.nodes),
+               s->yes & rlk_mask_all(c.nodes), s->no, s->quarantined);
 }
 
 void hold_event(struct world *w, const struct step *s)

@@ -62,6 +62,8 @@ void hold_expect_valid(struct world *w, const struct step *s);
 #define TIMER(time) EVENT(time, TIMER, .ready = 0)
 #define EXTEND(time, ttl) EVENT(time, EXTEND, .ttl_us = (ttl))
 #define HEARTBEAT(time) EVENT(time, HEARTBEAT, .node = 0)
+#define VOTERS(time, mask, n)                                                                      \
+    SET(voters.set, mask), SET(voters.size, n), EVENT(time, VOTERS, .node = 0)
 #define DEQUEUED(time) SET(full, false), EVENT(time, DEQUEUED, .ready = 0)
 #define SUSPENDED(time, by) EVENT(time, SUSPENDED, .by_us = (by))
 #define ANSWER(time, mask, a) EVENT_OF_EACH(time, mask, KEPT, .answer = RLK_ANSWER_##a)

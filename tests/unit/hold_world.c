@@ -6,6 +6,7 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "lib/events.h"
+#include "lib/voters.h"
 
 struct rlk_hold_config config(void)
 {
@@ -24,10 +25,16 @@ struct rlk_hold_config config(void)
 void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, uint64_t no,
                uint64_t quarantined)
 {
+    start_with(w, c, *all_voters(c->nodes), yes, no, quarantined);
+}
+
+void start_with(struct world *w, const struct rlk_hold_config *c, struct rlk_voters voters,
+                uint64_t yes, uint64_t no, uint64_t quarantined)
+{
     struct rlk_round won;
     unsigned node;
 
-    *w = (struct world){.c = *c, .at_us = T0};
+    *w = (struct world){.voters = voters, .c = *c, .at_us = T0};
     rlk_round_init(&won, RLK_NEVER);
     won.state = RLK_ROUND_WON;
     won.asked = rlk_mask_all(c->nodes);
@@ -41,7 +48,7 @@ void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, u
     won.valid_until_us = T0 + LEASE;
     w->ready = rlk_mask_all(c->nodes);
     memset(&w->h, 0xff, sizeof(w->h)); /* every field must be written */
-    rlk_hold_init(&w->h, c, w->room);
+    rlk_hold_init(&w->h, c, &w->voters, w->room);
     ck_assert_uint_eq(rlk_hold_valid_until_us(&w->h), 0);
     memset(&w->out, 0xff, sizeof(w->out));
     rlk_hold_start(&w->h, &won, T0, &w->out);

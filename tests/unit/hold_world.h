@@ -16,6 +16,7 @@
 #define ALL5 UINT64_C(0x1f)
 
 struct world {
+    struct rlk_voters voters; /* size 0 before the hold: all nodes */
     struct rlk_hold_config c;
     struct rlk_hold h;
     uint64_t room[RLK_LEASES_ROOM(RLK_MAX_NODES)]; /* of h: the lease ends come first */
@@ -37,6 +38,10 @@ struct rlk_hold_config config(void);
 void start(struct world *w, const struct rlk_hold_config *c);
 void start_won(struct world *w, const struct rlk_hold_config *c, uint64_t yes, uint64_t no,
                uint64_t quarantined);
+
+/* The same with these voters. */
+void start_with(struct world *w, const struct rlk_hold_config *c, struct rlk_voters voters,
+                uint64_t yes, uint64_t no, uint64_t quarantined);
 
 /* Gives the hold one event. */
 void step(struct world *w, struct rlk_event ev);

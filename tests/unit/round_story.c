@@ -3,6 +3,7 @@
 
 #include "base/mask.h"
 #include "base/time.h"
+#include "lib/voters.h"
 
 static void step(struct world *w, struct rlk_event ev)
 {
@@ -18,7 +19,8 @@ void round_vote(struct world *w, unsigned node, enum rlk_vote v)
 
 void round_begin(struct world *w, const struct step *s)
 {
-    w->terms = (struct rlk_round_terms){(unsigned)s->nodes, LEASE, MIN_LEFT, TIMEOUT, false, false};
+    w->voters = *all_voters((unsigned)s->nodes);
+    w->terms = (struct rlk_round_terms){&w->voters, LEASE, MIN_LEFT, TIMEOUT, false, false};
     rlk_round_init(&w->round, RLK_NEVER);
 }
 
@@ -51,8 +53,8 @@ void round_set(struct world *w, const struct step *s)
 void round_expect(struct world *w, const struct step *s)
 {
     w->counted = rlk_round_counted(&w->round);
-    w->refused = rlk_round_is_refused(&w->round, w->terms.nodes);
-    w->split = rlk_round_is_split(&w->round);
+    w->refused = rlk_round_is_refused(&w->round, &w->voters);
+    w->split = rlk_round_is_split(&w->round, &w->voters);
     story_expect(w, &s->field, s->value, w->step);
 }
 

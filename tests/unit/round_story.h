@@ -15,6 +15,7 @@
 #define TIMEOUT UINT64_C(500000)
 
 struct world {
+    struct rlk_voters voters;
     struct rlk_round_terms terms;
     struct rlk_round round;
     struct rlk_actions out;
@@ -73,6 +74,8 @@ void round_expect(struct world *w, const struct step *s);
 #define UP(time, i) AT(time, NODE_UP, .node = (i))
 #define DOWN(time, i) AT(time, NODE_DOWN, .node = (i))
 #define TIMER(time) AT(time, TIMER, .ready = 0)
+#define VOTERS(time, mask, n)                                                                      \
+    SET(voters.set, mask), SET(voters.size, n), AT(time, VOTERS, .node = 0)
 #define CANCEL(time) AT(time, CANCEL, .node = 0)
 #define DELIVER(time) AT(time, DELIVER, .node = 0)
 #define SUSPECT(mask) EVENT_OF_EACH(mask, .kind = RLK_EVENT_CLOCK_SUSPECT)

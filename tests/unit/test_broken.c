@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "core/broken.h"
 #include "lib/test.h"
+#include "lib/voters.h"
 
 SUITE("broken");
 
@@ -33,7 +34,8 @@ static void say(struct rlk_broken_view *v, enum says says[NODES], unsigned numbe
 {
     unsigned i;
 
-    *v = (struct rlk_broken_view){.nodes = NODES, .max_ttl_us = MAX_TTL_US, .drift_ppm = 10000};
+    *v = (struct rlk_broken_view){
+        .voters = all_voters(NODES), .max_ttl_us = MAX_TTL_US, .drift_ppm = 10000};
     for (i = 0; i < NODES; i++, number /= KINDS) {
         says[i] = number % KINDS;
         v->replaced |= says[i] >= ENDED ? rlk_mask_bit(i) : 0;
@@ -109,7 +111,7 @@ TEST(whatever_masters_reply)
  * may set its key there again, and count these. */
 TEST(masters_without_the_key_do_not_count)
 {
-    struct rlk_broken_view v = {.nodes = 3,
+    struct rlk_broken_view v = {.voters = all_voters(3),
                                 .replaced = 1,
                                 .gone = 6,
                                 .max_ttl_us = MAX_TTL_US,
@@ -125,7 +127,7 @@ TEST(masters_without_the_key_do_not_count)
 /* A key that lived for longer than max_ttl when it was replaced is believed. */
 TEST(a_doubted_key_is_never_over_before_its_ttl)
 {
-    struct rlk_broken_view v = {.nodes = 1,
+    struct rlk_broken_view v = {.voters = all_voters(1),
                                 .replaced = 1,
                                 .quarantined = 1,
                                 .max_ttl_us = 1000000,

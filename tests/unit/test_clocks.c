@@ -10,6 +10,7 @@
 #include "core/clocks.h"
 #include "lib/story.h"
 #include "lib/test.h"
+#include "lib/voters.h"
 
 SUITE("clocks");
 
@@ -33,7 +34,7 @@ static void begin(struct world *w, unsigned nodes)
     unsigned i;
 
     memset(w, 0, sizeof(*w));
-    rlk_clocks_init(&w->c, nodes, DRIFT, TTL);
+    rlk_clocks_init(&w->c, nodes, all_voters(nodes), DRIFT, TTL);
     w->now_us = 5000 * S;
     for (i = 0; i < nodes; i++) {
         w->distance_us[i] = EPOCH + i * 3600 * S;
@@ -270,7 +271,7 @@ TEST(errors_are_rounded_up)
     struct rlk_clocks c;
     uint64_t by_us, nodes;
 
-    rlk_clocks_init(&c, 1, 1, TTL);
+    rlk_clocks_init(&c, 1, all_voters(1), 1, TTL);
     rlk_clocks_sample(&c, 0, &sample, &by_us, &nodes);
     ck_assert_uint_eq(c.clock[0].base.at_us, 11);
     ck_assert_uint_eq(c.clock[0].base.error_us, 2);
@@ -350,7 +351,7 @@ TEST_ROWS(a_slew, slews)
     struct world w;
 
     begin(&w, 3);
-    rlk_clocks_init(&w.c, 3, DRIFT, s->max_ttl_us ? s->max_ttl_us : TTL);
+    rlk_clocks_init(&w.c, 3, all_voters(3), DRIFT, s->max_ttl_us ? s->max_ttl_us : TTL);
     PLAY(&w, TRIPS(s->first_trip_us ? s->first_trip_us : s->trip_us), STEADY(0), TRIPS(s->trip_us));
     for (i = 2; i <= s->asks; i++) {
         enum rlk_clock_verdict verdict;

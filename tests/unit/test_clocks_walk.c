@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "core/clocks.h"
 #include "lib/test.h"
+#include "lib/voters.h"
 
 SUITE("clocks");
 
@@ -48,7 +49,7 @@ static void start(struct truth *t, uint64_t seed)
 
     memset(t, 0, sizeof(*t));
     rlk_prng_seed(&t->prng, seed);
-    rlk_clocks_init(&t->c, 5, DRIFT, TTL);
+    rlk_clocks_init(&t->c, 5, all_voters(5), DRIFT, TTL);
     t->ours = any(t, 1, 1000 * S) * S;
     for (i = 0; i < 5; i++) {
         t->theirs[i] = any(t, 1000000 * S, 2000000 * S) * S;
@@ -232,7 +233,8 @@ TEST(hostile_numbers_do_no_harm)
         unsigned nodes = 1 + (unsigned)rlk_prng_upto(&prng, RLK_MAX_NODES - 1), node, k;
         struct rlk_clocks c;
 
-        rlk_clocks_init(&c, nodes, i % 3 ? DRIFT : UINT32_MAX, odd[rlk_prng_upto(&prng, n)]);
+        rlk_clocks_init(&c, nodes, all_voters(nodes), i % 3 ? DRIFT : UINT32_MAX,
+                        odd[rlk_prng_upto(&prng, n)]);
         for (k = 0; k < 6; k++) {
             struct rlk_clock_sample sample = {.sent_us = odd[rlk_prng_upto(&prng, n)],
                                               .received_us = odd[rlk_prng_upto(&prng, n)],

@@ -6,6 +6,7 @@
 #include "base/prng.h"
 #include "base/time.h"
 #include "lib/test.h"
+#include "lib/voters.h"
 #include "round_story.h"
 
 SUITE("fence");
@@ -68,7 +69,7 @@ static void vote_of(struct history *s, unsigned node, uint64_t counter)
     s->voted |= bit;
     s->yes |= bit;
     s->counter[node] = counter;
-    asked = rlk_fence_voted(&s->f, node, counter, s->yes, s->n / 2 + 1);
+    asked = rlk_fence_voted(&s->f, node, counter, s->yes, all_voters(s->n));
     if (s->first) {
         wanted = that_gave(s, bit, -1);
     } else if (2 * rlk_mask_count(s->yes) > s->n) {

@@ -16,6 +16,7 @@
 #include "fuzz/hold_model.h"
 #include "lib/events.h"
 #include "lib/test.h"
+#include "lib/voters.h"
 
 SUITE("hold-walk");
 
@@ -358,9 +359,9 @@ static void begin(struct walk *w, uint64_t seed)
     w->now_us = 1000000;
     w->tick = 1;
     win(w, &won);
-    rlk_hold_init(&w->h, &c, w->room);
+    rlk_hold_init(&w->h, &c, all_voters(w->nodes), w->room);
     rlk_hold_start(&w->h, &won, w->now_us, &out);
-    hold_model_start(&w->model, &c, &won, w->now_us, &w->h, &out);
+    hold_model_start(&w->model, &c, all_voters(w->nodes), &won, w->now_us, &w->h, &out);
     w->deadline_us = out.deadline_us;
 }
 

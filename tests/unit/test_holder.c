@@ -2,6 +2,7 @@
 #include "base/mask.h"
 #include "core/holder.h"
 #include "lib/test.h"
+#include "lib/voters.h"
 
 SUITE("holder");
 
@@ -21,7 +22,7 @@ static void say(struct rlk_holder_view *v, enum says says[NODES], unsigned numbe
 {
     unsigned i;
 
-    *v = (struct rlk_holder_view){.nodes = NODES};
+    *v = (struct rlk_holder_view){.voters = all_voters(NODES)};
     for (i = 0; i < NODES; i++, number /= KINDS) {
         says[i] = number % KINDS;
         v->answered |= says[i] != NOTHING ? rlk_mask_bit(i) : 0;
@@ -72,7 +73,7 @@ TEST_LOOP(whatever_masters_say, 0, KINDS *KINDS *KINDS *KINDS *KINDS)
 TEST(of_equally_common_values_the_first_is_named)
 {
     struct rlk_holder_view v = {
-        .nodes = NODES, .answered = 0x1f, .held = 0x1e, .value = {0, 8, 8, 7, 7}};
+        .voters = all_voters(NODES), .answered = 0x1f, .held = 0x1e, .value = {0, 8, 8, 7, 7}};
     struct rlk_holder h;
 
     rlk_holder_find(&v, &h);

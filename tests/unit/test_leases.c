@@ -7,6 +7,7 @@
 #include "core/leases.h"
 #include "lib/story.h"
 #include "lib/test.h"
+#include "lib/voters.h"
 
 SUITE("leases");
 
@@ -40,7 +41,7 @@ static struct rlk_leases won(unsigned nodes, uint64_t asked, uint64_t yes, uint6
     struct rlk_leases l;
 
     memset(&l, 0xff, sizeof(l)); /* every field must be written */
-    rlk_leases_init(&l, nodes, &round, room);
+    rlk_leases_init(&l, nodes, all_voters(nodes), &round, room);
     return l;
 }
 
@@ -65,6 +66,7 @@ static void vote(struct rlk_leases *l, uint64_t nodes, enum rlk_vote v)
 /* ---- the steps of a story ---- */
 
 struct world {
+    struct rlk_voters voters;
     struct rlk_leases l;
     uint64_t room[RLK_LEASES_ROOM(RLK_MAX_NODES)]; /* of l: the lease ends come first */
     uint64_t asked;                                /* by the last question */
@@ -96,7 +98,8 @@ static void win(struct world *w, const struct step *s)
     round.fence.value = s->agreed ? 7 : 0;
     round.fence.agreed = s->agreed;
     memset(&w->l, 0xff, sizeof(w->l)); /* every field must be written */
-    rlk_leases_init(&w->l, (unsigned)s->nodes, &round, w->room);
+    w->voters = *all_voters((unsigned)s->nodes);
+    rlk_leases_init(&w->l, (unsigned)s->nodes, &w->voters, &round, w->room);
 }
 
 static void begin(struct world *w, const struct step *s)
@@ -180,7 +183,7 @@ TEST(a_lease_by_a_clock_that_moved_in_the_round_does_not_count)
 
     round.quarantined = round.unknown = 0x08;
     round.clock_suspect = 0x18;
-    rlk_leases_init(&l, 5, &round, room);
+    rlk_leases_init(&l, 5, all_voters(5), &round, room);
     rlk_leases_suspect_clock(&l, 3, false);
     rlk_leases_suspect_clock(&l, 4, false);
     vote(&l, 0x10, RLK_VOTE_YES);
@@ -197,7 +200,7 @@ TEST(a_late_node_is_asked_when_those_that_count_are_too_few)
     struct rlk_leases l;
 
     round.unknown = 0x0c;
-    rlk_leases_init(&l, 5, &round, room);
+    rlk_leases_init(&l, 5, all_voters(5), &round, room);
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x13, 0x0c), 0x13);
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0x10), ALL5);
     ck_assert_uint_eq(rlk_leases_reach(&l, 0x0f, 0), 0x0f);

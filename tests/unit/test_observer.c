@@ -6,6 +6,7 @@
 #include "core/observer.h"
 #include "lib/story.h"
 #include "lib/test.h"
+#include "lib/voters.h"
 
 SUITE("observer");
 
@@ -14,6 +15,7 @@ SUITE("observer");
 #define FAR UINT64_C(3600000000)
 
 struct world {
+    struct rlk_voters voters;
     struct rlk_observer o;
     struct rlk_prng prng;
     struct rlk_actions out;
@@ -60,9 +62,9 @@ static void step(struct world *w, struct rlk_event ev)
 
 static void start(struct world *w, unsigned nodes, uint64_t ready)
 {
-    *w = (struct world){.nodes = nodes};
+    *w = (struct world){.nodes = nodes, .voters = *all_voters(nodes)};
     rlk_prng_seed(&w->prng, 1);
-    rlk_observer_init(&w->o, nodes, TIMEOUT);
+    rlk_observer_init(&w->o, &w->voters, TIMEOUT);
     step(w, (struct rlk_event){.kind = RLK_EVENT_START, .now_us = T0, .ready = ready});
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/test.h"
+#include "lib/voters.h"
 
 SUITE("past");
 
@@ -22,6 +23,7 @@ static void begin(unsigned n)
 {
     memset(&masters, 0, sizeof(masters));
     masters.n = n;
+    masters.voters = all_voters(n);
     n_entries = 0;
 }
 

@@ -6,6 +6,7 @@
 #include "core/release.h"
 #include "core/validity.h"
 #include "lib/test.h"
+#include "lib/voters.h"
 
 SUITE("release");
 
@@ -17,7 +18,7 @@ static void start(struct rlk_release *r, unsigned n, uint64_t asked, uint64_t re
 {
     struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = T0, .ready = ready};
 
-    rlk_release_init(r, n, asked, T0 + 500);
+    rlk_release_init(r, all_voters(n), asked, T0 + 500);
     rlk_release_step(r, &ev, &out);
 }
 

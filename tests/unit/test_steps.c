@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "core/steps.h"
 #include "lib/test.h"
+#include "lib/voters.h"
 
 SUITE("steps");
 
@@ -62,7 +63,7 @@ static void set_up(enum rlk_quarantine_policy policy)
     unsigned i;
 
     now_us = 5000 * S;
-    rlk_clocks_init(&clocks, NODES, 10000, TTL);
+    rlk_clocks_init(&clocks, NODES, all_voters(NODES), 10000, TTL);
     for (i = 0; i < NODES; i++) {
         distance_us[i] = EPOCH + i * 3600 * S;
         greet(quarantine[i], policy);

@@ -16,7 +16,7 @@ SUITE("waiting");
 
 /* N nodes, all of which can list us. */
 #define NODES(n, hash)                                                                             \
-    CONFIG(terms.nodes, n), CONFIG(key_hash, hash), CONFIG(subscribe, true),                       \
+    SET(voters.set, ALL(n)), SET(voters.size, n), CONFIG(key_hash, hash), CONFIG(subscribe, true), \
         CONFIG(wait_us, RLK_NEVER), SET(subscribable, ALL(n)), SET(subscribed, ALL(n))
 
 /* A back-off of some milliseconds at least. */
