@@ -36,6 +36,12 @@ void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, const struct rlk_vote
     c->max_ttl_us = max_ttl_us;
 }
 
+void rlk_clocks_add(struct rlk_clocks *c)
+{
+    memset(&c->clock[c->nodes], 0, sizeof(c->clock[0]));
+    c->nodes++;
+}
+
 void rlk_clocks_reset(struct rlk_clocks *c, unsigned node)
 {
     if (node < c->nodes) {

@@ -90,6 +90,9 @@ struct rlk_clocks {
 void rlk_clocks_init(struct rlk_clocks *c, unsigned nodes, const struct rlk_voters *voters,
                      uint32_t drift_ppm, uint64_t max_ttl_us);
 
+/* There is one node more. */
+void rlk_clocks_add(struct rlk_clocks *c);
+
 /* A different server replies at this node now: there is nothing to compare its clock with. */
 void rlk_clocks_reset(struct rlk_clocks *c, unsigned node);
 

@@ -37,6 +37,16 @@ void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config,
     h->leases.end_us = room;
 }
 
+void rlk_hold_grow(struct rlk_hold *h, unsigned nodes, uint64_t *room)
+{
+    if (h->state == RLK_HOLD_IDLE) {
+        h->leases.end_us = room;
+    } else {
+        rlk_leases_grow(&h->leases, nodes, room);
+    }
+    h->config.nodes = (uint8_t)nodes;
+}
+
 uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h)
 {
     return h->state == RLK_HOLD_HELD ? h->leases.valid_until_us : 0;

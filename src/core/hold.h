@@ -131,6 +131,10 @@ struct rlk_hold {
 void rlk_hold_init(struct rlk_hold *h, const struct rlk_hold_config *config,
                    const struct rlk_voters *voters, uint64_t *room);
 
+/* There are so many nodes from now on. room: RLK_LEASES_ROOM() words for them, instead of the
+ * former ones. */
+void rlk_hold_grow(struct rlk_hold *h, unsigned nodes, uint64_t *room);
+
 /* [S3] Until when the lock is valid; 0 when it is not held. */
 uint64_t rlk_hold_valid_until_us(const struct rlk_hold *h);
 

@@ -1,6 +1,8 @@
 /* leases.c - the sets of nodes and the lease ends of a lock, and its validity. */
 #include "core/leases.h"
 
+#include <string.h>
+
 #include "base/mask.h"
 #include "base/time.h"
 
@@ -253,7 +255,8 @@ void rlk_leases_shift(struct rlk_leases *l, uint64_t by_us)
 
 /* [S7] A new voter that is present has confirmed our key before, so it counts at once. Until now a
  * majority of the former voters has had the key, and from now on a majority of the present ones has
- * it: nobody else can have won in between. If too few of the present ones have it, the lock is lost.
+ * it: nobody else can have won in between. If too few of the present ones have it, the lock is
+ * lost.
  */
 void rlk_leases_recount(struct rlk_leases *l)
 {
@@ -268,4 +271,13 @@ void rlk_leases_recount(struct rlk_leases *l)
 bool rlk_leases_possible(const struct rlk_leases *l)
 {
     return rlk_voters_are_enough(l->voters, l->counted);
+}
+
+void rlk_leases_grow(struct rlk_leases *l, unsigned nodes, uint64_t *room)
+{
+    memset(room, 0, RLK_LEASES_ROOM(nodes) * sizeof(*room));
+    memcpy(room, l->end_us, l->nodes * sizeof(*room));
+    memcpy(room + nodes, next_us(l), l->nodes * sizeof(*room));
+    l->end_us = room;
+    l->nodes = nodes;
 }

@@ -109,6 +109,10 @@ void rlk_leases_shift(struct rlk_leases *l, uint64_t by_us);
 /* [S7] The voters have changed. The round under way may succeed because of that. */
 void rlk_leases_recount(struct rlk_leases *l);
 
+/* There are so many nodes from now on; none of the new ones was asked. room: of
+ * RLK_LEASES_ROOM(nodes), instead of the former one. */
+void rlk_leases_grow(struct rlk_leases *l, unsigned nodes, uint64_t *room);
+
 /* Whether a round can still succeed: a majority of the voters counts. */
 bool rlk_leases_possible(const struct rlk_leases *l);
 

@@ -33,6 +33,22 @@ void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t m
     s->mark = mark;
 }
 
+/* [M2] A lease that is asked for at most so long after it showed the record in use has ended when
+ * the newcomers of a later one vote. */
+void rlk_membership_set_record(struct rlk_membership *m, unsigned node,
+                               const struct rlk_record *record)
+{
+    struct rlk_shown *s = &m->shown[node];
+    bool showed_it = m->in_use && s->record && rlk_record_is_same(s->record, m->in_use);
+
+    if (record == NULL || m->in_use == NULL || rlk_record_is_same(record, m->in_use)) {
+        s->former_us = 0;
+    } else if (showed_it) {
+        s->former_us = rlk_time_add(s->read_us, RLK_INSPECTION_OLDEST_US);
+    }
+    s->record = record;
+}
+
 void rlk_membership_clear(struct rlk_membership *m, unsigned node)
 {
     struct rlk_shown *s = &m->shown[node];
@@ -226,15 +242,17 @@ static bool may_move(const struct rlk_membership *m, const struct rlk_record *r,
            !(rlk_record_was_master(r, former) && resizes(m, r, now_us));
 }
 
-/* A master that shows a later record votes again when that one is agreed on. Until we know of an
- * agreed record, only masters that show the latest one vote: if they are a majority, they have
- * agreed on it. */
-static bool shows_other(const struct rlk_membership *m, const struct rlk_record *r, unsigned node)
+/* A master that shows a later record is relied on for a short time more, and votes again when that
+ * one is agreed on. Until we know of an agreed record, only masters that show the latest one vote:
+ * if they are a majority, they have agreed on it. */
+static bool shows_other(const struct rlk_membership *m, const struct rlk_record *r, unsigned node,
+                        uint64_t now_us)
 {
     const struct rlk_record *shown = shown_by(m, node);
 
     if (r == m->in_use) {
-        return shown && is_later(shown, r) && !rlk_record_is_same(shown, r);
+        return shown && is_later(shown, r) && !rlk_record_is_same(shown, r) &&
+               now_us >= m->shown[node].former_us;
     }
     return shown == NULL || rlk_ballot_compare(&shown->ballot, &r->ballot) != 0;
 }
@@ -287,7 +305,7 @@ static void judge_moves(const struct rlk_membership *m, const struct rlk_record 
         out->moves = former;
         out->moves_to = rlk_match_find_other(by, &x, false);
     } else if (x.others > x.unknown) {
-        out->adds = rlk_match_find_other(by, &x, true);
+        out->adds = rlk_match_find_other(by, &x, x.unknown > 0);
     } else if (former >= 0 && by == m->in_use) {
         out->vacates = former;
     }
@@ -314,7 +332,7 @@ static uint64_t judge_vote(const struct rlk_membership *m, const struct rlk_reco
 {
     const struct rlk_record_master *on_record = find_voter(m, r, node, now_us);
 
-    if (on_record == NULL || rlk_match_is_copy(m, r, node) || shows_other(m, r, node)) {
+    if (on_record == NULL || rlk_match_is_copy(m, r, node) || shows_other(m, r, node, now_us)) {
         return RLK_NEVER;
     }
     return rlk_record_is_newcomer(r, on_record) ? settles_us(m, r) : 0;
@@ -339,10 +357,15 @@ static void judge_voters(const struct rlk_membership *m, const struct rlk_record
                          uint64_t now_us, struct rlk_membership_verdict *out)
 {
     bool old = r && resizes(m, r, now_us);
-    uint64_t left = rlk_mask_all(m->n) & ~m->vacant;
+    uint64_t left = rlk_mask_all(m->n) & ~m->vacant, shown = left;
     unsigned node;
 
     out->again_us = old ? settles_us(m, r) : RLK_NEVER;
+    RLK_MASK_EACH (node, shown) {
+        uint64_t until_us = m->shown[node].former_us;
+
+        out->again_us = until_us > now_us ? rlk_time_min(out->again_us, until_us) : out->again_us;
+    }
     if (r == NULL || out->misfit != RLK_MISFIT_NOT) {
         out->voters.set = rlk_membership_listed(m);
         out->voters.size = rlk_membership_count_listed(m);
@@ -364,7 +387,7 @@ static bool extends_nothing(const struct rlk_membership *m, const struct rlk_rec
     if (!m->shown[node].readable || (until_us <= now_us && until_us != RLK_NEVER)) {
         return false;
     }
-    return at >= 0 && (r->master[at].lost || shows_other(m, r, node) ||
+    return at >= 0 && (r->master[at].lost || shows_other(m, r, node, now_us) ||
                        (rlk_record_is_newcomer(r, &r->master[at]) && rlk_record_moves(r)));
 }
 

@@ -25,7 +25,9 @@ struct rlk_shown {
     uint64_t former_mark; /* one that was on record, before this one; 0: none */
     struct rlk_ballot promised;
     const struct rlk_record *record; /* NULL: it has none */
-    uint64_t since_us;               /* since when it has had this one, by our clock */
+    uint64_t former_us; /* until when it may be relied on as if it still showed the record in use,
+                           which it has shown before this one; 0: not */
+    uint64_t since_us;  /* since when it has had this one, by our clock */
 };
 
 struct rlk_membership {
@@ -88,6 +90,10 @@ void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_
 
 /* The mark of a master was read. */
 void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t mark);
+
+/* What a master shows was read: this record, or NULL. */
+void rlk_membership_set_record(struct rlk_membership *m, unsigned node,
+                               const struct rlk_record *record);
 
 /* Another server takes the place of one of ours: nothing is known of it. */
 void rlk_membership_clear(struct rlk_membership *m, unsigned node);

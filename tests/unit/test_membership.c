@@ -1119,6 +1119,48 @@ TEST(a_master_that_shows_another_record_extends_nothing)
     nothing_is_extended_by("a");
 }
 
+/* All of them show a change, one after the other. Until the last one does nobody knows that it is
+ * agreed on, and a vote that is asked for soon after a look at the former record has ended when the
+ * newcomer votes. */
+TEST(a_master_that_showed_the_record_a_moment_ago_is_still_relied_on)
+{
+    const struct rlk_record *after;
+
+    begin("abc");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    judge();
+    m.shown[0].read_us = now_us;
+    now_us += 2 * S;
+    after = keep(2, 2, "a1 b1 c1:2 d2");
+    rlk_membership_set_record(&m, 0, after);
+    rlk_membership_set_record(&m, 0, after); /* as a promise shows it, too */
+    votes_must_be("+++");
+    nothing_is_extended_by("");
+    ck_assert_uint_eq(v.again_us, now_us + 3 * S);
+    now_us += 3 * S;
+    votes_must_be("-++");
+    nothing_is_extended_by("a");
+    ck_assert_uint_eq(v.again_us, RLK_NEVER);
+}
+
+/* It never showed the record in use, or not lately. */
+TEST(a_master_is_not_relied_on_by_what_it_has_not_shown)
+{
+    const struct rlk_record *after;
+
+    begin("abc");
+    show_all("ab", keep(1, 1, "a1 b1 c1"));
+    judge();
+    m.shown[0].read_us = now_us;
+    now_us += 5 * S;
+    after = keep(2, 2, "a1 b1 c1:2 d2");
+    show(2, 'c', NULL);
+    m.shown[2].read_us = now_us;
+    rlk_membership_set_record(&m, 0, after);
+    rlk_membership_set_record(&m, 2, after);
+    votes_must_be("-+-");
+}
+
 /* a, b, c; c is replaced by d, then a by e. Who holds a and c, and has seen nothing, must have lost
  * that before b, d, e are used: so the second change waits. */
 TEST(a_change_waits_for_the_one_before_it)
@@ -1385,12 +1427,13 @@ TEST(masters_without_a_node_count)
     begin("abc");
     show_all("abc", keep(3, 4, "a1 b1 c1 d2 e4"));
     voters_must_be("abc", 4); /* e does not vote yet */
-    must_add('e');
-    add_node('e');
     must_add('d');
+    add_node('d');
+    voters_must_be("abcd", 4);
+    must_add('e');
     now_us += WAIT_US;
     voters_must_be("abcd", 5);
-    add_node('d');
+    add_node('e');
     must_add(0);
     voters_must_be("abcde", 5);
 }
