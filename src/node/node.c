@@ -358,6 +358,12 @@ void rlk_node_leave(struct rlk_node *n, uint64_t now_us)
     clear_server(n);
 }
 
+void rlk_node_join(struct rlk_node *n, uint64_t now_us)
+{
+    clear_server(n);
+    rlk_node_start(n, now_us);
+}
+
 void rlk_node_end(struct rlk_node *n)
 {
     if (n->link.state == RLK_LINK_UP) {

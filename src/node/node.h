@@ -146,6 +146,9 @@ void rlk_node_start(struct rlk_node *n, uint64_t now_us);
  * their keys expire. From the loop, not from inside a conversation. */
 void rlk_node_leave(struct rlk_node *n, uint64_t now_us);
 
+/* Connect a node that was left to another server. */
+void rlk_node_join(struct rlk_node *n, uint64_t now_us);
+
 /* Close, and free all memory. Before that `broken` is called for every command in flight. */
 void rlk_node_end(struct rlk_node *n);
 

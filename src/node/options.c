@@ -11,6 +11,7 @@
 #include <redlock/version.h>
 
 #include "base/alloc.h"
+#include "base/mask.h"
 #include "base/sized.h"
 #include "base/time.h"
 #include "base/wipe.h"
@@ -252,8 +253,10 @@ static int load_texts(struct rlk_options *o, const struct redlock_options *p)
     o->key_prefix_len = strlen(prefix);
     o->key_prefix = rlk_uri_copy(prefix, o->key_prefix_len);
     o->client_name = rlk_uri_copy(name, strlen(name));
-    o->uris = rlk_alloc(p->n_nodes * sizeof(*o->uris));
-    o->tls = rlk_alloc(p->n_nodes * sizeof(*o->tls));
+    o->room = (unsigned)p->n_nodes + RLK_OPTIONS_SPARE;
+    o->room = o->room < REDLOCK_MAX_NODES ? o->room : REDLOCK_MAX_NODES;
+    o->uris = rlk_alloc(o->room * sizeof(*o->uris));
+    o->tls = rlk_alloc(o->room * sizeof(*o->tls));
     return o->key_prefix && o->client_name && o->uris && o->tls ? 0 : REDLOCK_ENOMEM;
 }
 
@@ -410,21 +413,52 @@ static void keep_name(struct rlk_options *o, struct rlk_former_name *kept, struc
     u->name = NULL;
 }
 
+/* A server found by its place, with the settings of another one. */
+static int load_place(const struct rlk_options *o, const char *place, const struct rlk_uri *former,
+                      struct rlk_uri *u, struct rlk_tls **ret_tls, char *why, size_t why_size)
+{
+    int status = read_place(u, place, former, why, why_size);
+
+    *ret_tls = NULL;
+    if (status == 0 && u->tls) {
+        u->verify = u->verify < 0 ? 1 : u->verify;
+        status = rlk_tls_new(u, find_roots(o, o->n_nodes), ret_tls, why, why_size);
+        if (status) {
+            rlk_uri_end(u);
+        }
+    }
+    return status;
+}
+
+int rlk_options_add(struct rlk_options *o, const char *place, char *why, size_t why_size)
+{
+    bool tls = strncmp(place, "rediss:", 7) == 0;
+    unsigned like = 0;
+    int status;
+
+    if (o->n_nodes == o->room) {
+        snprintf(why, why_size, "there is room for %u masters; restart to have more", o->room);
+        return REDLOCK_ELIMIT;
+    }
+    while (like < o->n_nodes && o->uris[like].tls != tls) {
+        like++;
+    }
+    like = like < o->n_nodes ? like : 0;
+    status = load_place(o, place, &o->uris[like], &o->uris[o->n_nodes], &o->tls[o->n_nodes], why,
+                        why_size);
+    o->n_nodes += status == 0;
+    return status;
+}
+
 int rlk_options_move(struct rlk_options *o, unsigned node, const char *place, char *why,
                      size_t why_size)
 {
     struct rlk_uri u;
-    struct rlk_tls *tls = NULL;
+    struct rlk_tls *tls;
     struct rlk_former_name *kept = rlk_alloc(sizeof(*kept));
-    int status = kept ? read_place(&u, place, &o->uris[node], why, why_size) : REDLOCK_ENOMEM;
+    int status =
+        kept ? load_place(o, place, &o->uris[node], &u, &tls, why, why_size) : REDLOCK_ENOMEM;
 
-    if (status == 0 && u.tls) {
-        u.verify = u.verify < 0 ? 1 : u.verify;
-        status = rlk_tls_new(&u, find_roots(o, o->n_nodes), &tls, why, why_size);
-        if (status) {
-            rlk_uri_end(&u);
-        }
-    }
     if (status) {
         rlk_free(kept);
         return status;
@@ -435,6 +469,38 @@ int rlk_options_move(struct rlk_options *o, unsigned node, const char *place, ch
     o->tls[node] = tls;
     o->uris[node] = u;
     return 0;
+}
+
+uint64_t rlk_options_seen(const struct rlk_options *o)
+{
+    return rlk_mask_all(o->n_nodes) & ~o->vacant;
+}
+
+unsigned rlk_options_number(const struct rlk_options *o, unsigned node)
+{
+    return rlk_mask_count(rlk_options_seen(o) & (rlk_mask_bit(node) - 1));
+}
+
+unsigned rlk_options_find(const struct rlk_options *o, size_t number)
+{
+    uint64_t left = rlk_options_seen(o);
+    size_t i;
+
+    for (i = 0; i < number && left != 0; i++) {
+        left &= left - 1;
+    }
+    return left ? (unsigned)__builtin_ctzll(left) : o->n_nodes;
+}
+
+uint64_t rlk_options_numbers(const struct rlk_options *o, uint64_t nodes)
+{
+    uint64_t left = nodes & rlk_options_seen(o), numbers = 0;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        numbers |= rlk_mask_bit(rlk_options_number(o, node));
+    }
+    return numbers;
 }
 
 enum rlk_quarantine_policy rlk_options_quarantine_policy(const struct rlk_options *o, unsigned node)

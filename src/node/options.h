@@ -20,8 +20,13 @@ struct rlk_former_name {
     char *name;
 };
 
+/* A manager has room for so many nodes more than it is given masters: for those that join later. */
+#define RLK_OPTIONS_SPARE 6
+
 struct rlk_options {
-    unsigned n_nodes;
+    unsigned n_nodes; /* grows when masters join */
+    unsigned room;    /* how many nodes there may be */
+    uint64_t vacant;  /* nodes whose masters were removed: users do not see them */
     struct rlk_uri *uris;
     struct rlk_former_name *former_names;
     struct rlk_tls **tls;    /* of each master; NULL: it has no TLS */
@@ -67,6 +72,18 @@ int rlk_options_make_name(const struct rlk_options *o, const char *name, char **
  * REDLOCK_ENOMEM or _EURI, and why. */
 int rlk_options_move(struct rlk_options *o, unsigned node, const char *place, char *why,
                      size_t why_size);
+
+/* One more node: the server at `place`, with the user, password, TLS settings and policy of the
+ * first node that has TLS if this one has, or none if it has none. On failure nothing has changed:
+ * REDLOCK_ENOMEM, _EURI, or _ELIMIT (there is no room), and why. */
+int rlk_options_add(struct rlk_options *o, const char *place, char *why, size_t why_size);
+
+/* Users see the nodes that are not vacant, and know them by their numbers among these. _find: the
+ * node with this number; n_nodes: there is none. _numbers: as bits. */
+uint64_t rlk_options_seen(const struct rlk_options *o);
+unsigned rlk_options_number(const struct rlk_options *o, unsigned node);
+unsigned rlk_options_find(const struct rlk_options *o, size_t number);
+uint64_t rlk_options_numbers(const struct rlk_options *o, uint64_t nodes);
 
 /* The audit stream, for commands; NULL: no entries are written. */
 static inline const struct rlk_audit *rlk_options_audit(const struct rlk_options *o)

@@ -117,6 +117,10 @@ void rlk_trace_emit(const struct rlk_options *o, const struct rlk_claim *claim,
     struct texts texts;
 
     fill_in(ev, claim, &texts);
+    if (o->vacant) {
+        ev->node = ev->node < 0 ? ev->node : (int)rlk_options_number(o, (unsigned)ev->node);
+        ev->nodes = rlk_options_numbers(o, ev->nodes);
+    }
     rlk_probes_fire(ev);
     if (t) {
         t->in_callback = true;
