@@ -1,8 +1,7 @@
-/* redlock/change.h - replaces a master while clients run.
+/* redlock/change.h - replaces, adds or removes a master while clients run.
  *
  * The masters keep a record of which servers are masters (redlock/record.h). A change writes a new
- * record, and running clients follow it: docs/algorithm.md S15, M7. The number of masters stays the
- * same.
+ * record, and running clients follow it: docs/algorithm.md S15, M7 and M8.
  *
  * redlock_change_masters() begins a change, progress_cb reports its progress, and change_cb its
  * end. Once the record is written, clients follow it without this process. */
@@ -23,7 +22,7 @@ struct redlock_options;
 
 /* What a change of the masters is doing. */
 enum redlock_change_stage {
-    /* It connects to the masters and to the new one, and reads the record. */
+    /* It connects to the masters and to a new one, and reads the record. */
     REDLOCK_CHANGE_READS = 0,
     /* It waits until the previous change is over, and no client relies on the masters from before
      * it. */
@@ -31,10 +30,10 @@ enum redlock_change_stage {
     /* It writes the record: a majority of the former masters and a majority of the new ones have to
      * agree. */
     REDLOCK_CHANGE_WRITES = 2,
-    /* The record is written, and clients follow it. The new master votes when wait_ms is over, even
-     * if this process ends first. */
+    /* The record is written, and clients follow it. When wait_ms is over, the new master votes, or
+     * the one that is removed votes no more, even if this process ends first. */
     REDLOCK_CHANGE_SETTLES = 3,
-    /* The new master votes. */
+    /* The new master votes, or the one that was removed does not. */
     REDLOCK_CHANGE_DONE = 4
 };
 
@@ -66,12 +65,13 @@ typedef void redlock_change_progress_cb(struct redlock_change *change,
 
 /* The end: called once, and never after redlock_change_cancel(). The handle has been freed.
  *
- * REDLOCK_OK: the new master votes.
+ * REDLOCK_OK: the change is over (REDLOCK_CHANGE_DONE).
  *
  * REDLOCK_ECONFIG: the list differs from the record, two of the masters are one server, or `joins`
  * is already a master although `leaves` still is one, too.
  *
- * REDLOCK_ENOQUORUM: there is no record, or too few masters agreed within timeout_ms.
+ * REDLOCK_ENOQUORUM: there is no record, or too few masters agreed within timeout_ms; or `leaves`
+ * is not on record under this name, and does not reply.
  *
  * After an error the change may still happen: other clients complete what a majority has accepted,
  * and may overrule the rest. To find out, begin the same change again: it does nothing twice.
@@ -79,16 +79,20 @@ typedef void redlock_change_progress_cb(struct redlock_change *change,
  * error  says more, as a sentence without a full stop; "": nothing more is known. Borrowed. */
 typedef void redlock_change_cb(int status, const char *error, void *arg);
 
-/* A server takes the place of a master. Call redlock_change_options_init() first. */
+/* No master leaves. */
+#define REDLOCK_NO_MASTER SIZE_MAX
+
+/* A server takes the place of a master; or it becomes one more; or a master is removed, and there
+ * is one less. Call redlock_change_options_init() first. */
 struct redlock_change_options {
     /* sizeof(struct redlock_change_options), set by redlock_change_options_init(). */
     size_t size;
-    /* The index of the master to replace, in `nodes` of the masters' options. It may be down if the
-     * others are enough to agree: with three masters, both others have to reply.
-     */
+    /* The index of the master that leaves, in `nodes` of the masters' options. It may be down if
+     * the others are enough to agree: with three masters, both others have to reply.
+     * REDLOCK_NO_MASTER, the default: none does, and `joins` becomes one more. */
     size_t leaves;
-    /* The URI of the server that takes its place, as in options.nodes, but not one of those. It
-     * must not have the data of another master. */
+    /* The URI of the server that joins, as in options.nodes, but not one of those. It must not have
+     * the data of another master. NULL, the default: none does, and `leaves` is removed. */
     const char *joins;
     /* How long to try to write the record: 1 to 86400000, default 60000. Time spent waiting for the
      * previous change does not count. */
@@ -112,15 +116,16 @@ static inline void redlock_change_options_init(struct redlock_change_options *op
     redlock_change_options_init_sized(options, sizeof(*options));
 }
 
-/* Replace a master while clients run.
+/* Replace, add or remove a master while clients run.
  *
- * The new master takes the place of the former one in the record. Running clients notice, and
- * connect to the new one with the user, password and TLS settings of the former. So do clients that
- * are started later with the former list, as long as one of its other masters replies. Held locks
- * stay held.
+ * A new master takes the place of the former one in the record, or is added to it. Running clients
+ * notice, and connect to the new one with the user, password and TLS settings of the former, or of
+ * another master. So do clients that are started later with the former list, as long as one of its
+ * other masters replies. Held locks stay held.
  *
  * The new master votes once every lock has ended that a client may hold without knowing of the
- * change: after max_ttl_ms, the drift, and 5 s. Only then can the next master be replaced: a change
+ * change: after max_ttl_ms, the drift, and 5 s. A master that is removed votes until then, if it
+ * replies, and the majority is one of the former number. Only then can the next change begin: it
  * waits for the previous one, also for one that another process has begun. Two processes may make
  * the same change at the same time.
  *
@@ -131,7 +136,8 @@ static inline void redlock_change_options_init(struct redlock_change_options *op
  *
  * Returns 0, or an error, and then nothing was begun:
  *   - REDLOCK_EINVAL: NULL, a number out of range, a size that is not possible, `joins` is in the
- *     list already, or masters->record is 0;
+ *     list already, neither `leaves` nor `joins` is given, the only master is to be removed, there
+ *     are REDLOCK_MAX_NODES masters already, or masters->record is 0;
  *   - any of redlock_new(); masters->error_text says more.
  *
  * From: the loop's thread, callbacks included. Since 0.1. */

@@ -51,7 +51,7 @@ static void unref(struct rlk_exam *e)
     unsigned i;
 
     if (--e->refs == 0) {
-        for (i = 0; i < e->gather.rl->options.n_nodes; i++) {
+        for (i = 0; i < e->report.n; i++) {
             rlk_trial_end(&e->entries[i].trial);
         }
         rlk_report_end(&e->report);

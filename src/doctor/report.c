@@ -23,7 +23,7 @@ int rlk_report_init(struct rlk_report *r, size_t n_nodes)
 {
     size_t i;
 
-    *r = (struct rlk_report){.public = {.size = sizeof(r->public), .n_nodes = n_nodes}};
+    *r = (struct rlk_report){.public = {.size = sizeof(r->public)}, .n = (unsigned)n_nodes};
     r->nodes = rlk_alloc(n_nodes * sizeof(*r->nodes));
     r->node_list = rlk_alloc(n_nodes * sizeof(*r->node_list));
     r->findings = rlk_alloc((n_nodes + 1) * RLK_NOTES_MAX * sizeof(*r->findings));
@@ -34,7 +34,6 @@ int rlk_report_init(struct rlk_report *r, size_t n_nodes)
     }
     for (i = 0; i < n_nodes; i++) {
         rlk_checkup_init(&r->parts[i].checkup);
-        r->node_list[i] = &r->nodes[i];
     }
     r->public.nodes = r->node_list;
     r->public.findings = r->findings;
@@ -101,7 +100,7 @@ static void describe_node(struct rlk_report *r, struct redlock *rl, unsigned nod
     struct rlk_report_node *part = &r->parts[node];
     struct redlock_examined *x = &r->nodes[node];
 
-    redlock_get_node_info(rl, node, &info);
+    redlock_get_node_info(rl, rlk_options_number(&rl->options, node), &info);
     explain_trouble(part, &rl->nodes[node], info.error);
     *x = (struct redlock_examined){.size = sizeof(*x),
                                    .name = info.name,
@@ -121,7 +120,7 @@ static void describe_node(struct rlk_report *r, struct redlock *rl, unsigned nod
 
 static void compare_clocks(struct rlk_report *r, const struct redlock *rl)
 {
-    unsigned n = rl->options.n_nodes, i;
+    unsigned n = r->n, i;
     uint64_t by_us, nodes;
 
     r->voters = (struct rlk_voters){rlk_mask_all(n), n};
@@ -163,7 +162,7 @@ static void compare_own_clock(struct rlk_report *r)
     int64_t sorted[REDLOCK_MAX_NODES];
     unsigned i, n = 0;
 
-    for (i = 0; i < r->public.n_nodes; i++) {
+    for (i = 0; i < r->n; i++) {
         const struct rlk_clock_sample *s = &r->parts[i].checkup.time;
 
         if (s->received_us) {
@@ -202,7 +201,7 @@ static void describe_record(struct rlk_report *r, const struct redlock *rl)
         }
     }
     for (i = 0; i < r->public.n_nodes; i++) {
-        append_name(r->here, sizeof(r->here), r->nodes[i].name);
+        append_name(r->here, sizeof(r->here), r->public.nodes[i]->name);
     }
 }
 
@@ -226,12 +225,14 @@ static void judge_all(struct rlk_report *r, const struct redlock *rl)
                                                   .node_timeout_us = rl->options.node_timeout_us,
                                                   .record_differs =
                                                       r->record.info.state == REDLOCK_RECORD_OTHER};
+    uint64_t left = r->seen;
     unsigned i;
+    int number = 0;
 
-    for (i = 0; i < rl->options.n_nodes; i++) {
+    RLK_MASK_EACH (i, left) {
         struct rlk_notes *notes = &r->parts[i].notes;
 
-        rlk_diagnose_node(&r->nodes[i], &r->parts[i].trouble, (int)i, &context, notes);
+        rlk_diagnose_node(&r->nodes[i], &r->parts[i].trouble, number++, &context, notes);
         r->nodes[i].verdict = notes->worst;
         collect_notes(r, notes);
     }
@@ -256,10 +257,15 @@ static int status_of(const struct rlk_report *r)
 
 int rlk_report_make(struct rlk_report *r, struct redlock *rl)
 {
+    uint64_t left;
     unsigned i;
 
-    for (i = 0; i < rl->options.n_nodes; i++) {
+    r->seen = rlk_options_seen(&rl->options) & rlk_mask_all(r->n);
+    r->public.n_nodes = 0;
+    for (left = r->seen; left; left &= left - 1) {
+        i = (unsigned)__builtin_ctzll(left);
         describe_node(r, rl, i);
+        r->node_list[r->public.n_nodes++] = &r->nodes[i];
     }
     compare_clocks(r, rl);
     compare_own_clock(r);

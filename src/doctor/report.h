@@ -25,6 +25,8 @@ struct rlk_report_node {
 
 struct rlk_report {
     struct redlock_report public;
+    unsigned n;    /* nodes that are examined: the arrays are by node */
+    uint64_t seen; /* of these, those that are reported: the lists are of these */
     struct redlock_examined *nodes;
     const struct redlock_examined **node_list;
     const struct redlock_finding **findings; /* owned by the notes */

@@ -240,14 +240,14 @@ REDLOCK_EXPORT int redlock_lock_node(const struct redlock_lock *lock, size_t ind
 {
     struct redlock_node_detail detail;
 
-    if (lock == NULL || ret_detail == NULL || index >= lock->rl->options.n_nodes ||
+    if (lock == NULL || ret_detail == NULL || index >= redlock_node_count(lock->rl) ||
         !rlk_sized_valid(ret_detail, RLK_SIZED_UP_TO(struct redlock_node_detail, error))) {
         return REDLOCK_EINVAL;
     }
     if (is_child(lock)) {
         return REDLOCK_EFORK;
     }
-    detail = describe(lock, (unsigned)index, rlk_clock_us());
+    detail = describe(lock, rlk_options_find(&lock->rl->options, index), rlk_clock_us());
     rlk_sized_write(ret_detail, &detail, sizeof(detail));
     return 0;
 }

@@ -207,7 +207,7 @@ static void on_break_dequeued(struct rlk_call *call)
 /* Takes over the reference to the claim. */
 static struct rlk_break *make_break(struct redlock *rl, struct rlk_claim *claim, const char *former)
 {
-    unsigned n = rl->options.n_nodes, i;
+    unsigned n = rl->options.room, i;
     struct rlk_break *b = rlk_alloc(sizeof(*b) + n * sizeof(b->swaps[0]));
 
     if (b == NULL) {

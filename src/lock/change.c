@@ -1,4 +1,4 @@
-/* change.c - replaces a master: a manager of its own that puts the new one on record [M7]. */
+/* change.c - changes the masters: a manager of its own that puts the change on record [M7, M8]. */
 #include <redlock/change.h>
 #include <redlock/error.h>
 #include <redlock/manager.h>
@@ -71,10 +71,20 @@ static bool took_another_place(const struct redlock *rl)
 {
     const struct rlk_membership *m = &rl->record.membership;
     const struct rlk_record *r = m->in_use;
-    int at = r ? rlk_record_find(r, m->shown[m->joins].mark) : -1;
 
-    return at >= 0 && rlk_record_is_master(&r->master[at]) &&
+    return r && m->joins >= 0 && m->leaves >= 0 &&
+           rlk_record_find_master(r, m->shown[m->joins].mark) &&
            rlk_membership_find(m, r, (unsigned)m->leaves) >= 0;
+}
+
+/* It does not show which one it is, so it may be any master or none. */
+static bool is_unknown(const struct redlock *rl)
+{
+    const struct rlk_membership *m = &rl->record.membership;
+    unsigned leaves = m->leaves >= 0 ? (unsigned)m->leaves : 0;
+
+    return m->leaves >= 0 && m->in_use && m->shown[leaves].mark == 0 &&
+           rlk_membership_find(m, m->in_use, leaves) < 0;
 }
 
 static void judge_error(struct redlock_change *c, enum redlock_change_stage stage, uint64_t now_us)
@@ -98,6 +108,10 @@ static void judge_error(struct redlock_change *c, enum redlock_change_stage stag
         c->status = REDLOCK_ENOQUORUM;
         snprintf(c->error, sizeof(c->error),
                  "there is no record of the masters yet: give the new list to all clients");
+    } else if (stage == REDLOCK_CHANGE_READS && is_unknown(rl)) {
+        snprintf(c->error, sizeof(c->error),
+                 "the master that is to leave is down, and not on record under this name: give the "
+                 "name that is on record");
     } else if (stage == REDLOCK_CHANGE_READS || stage == REDLOCK_CHANGE_WRITES) {
         explain_nodes(c, now_us);
     }
@@ -203,8 +217,8 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
 /* ---- beginning ---- */
 
-static const struct redlock_change_options defaults = {.size = sizeof(defaults),
-                                                       .timeout_ms = 60000};
+static const struct redlock_change_options defaults = {
+    .size = sizeof(defaults), .leaves = REDLOCK_NO_MASTER, .timeout_ms = 60000};
 
 REDLOCK_EXPORT void redlock_change_options_init_sized(struct redlock_change_options *options,
                                                       size_t size)
@@ -212,11 +226,13 @@ REDLOCK_EXPORT void redlock_change_options_init_sized(struct redlock_change_opti
     rlk_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
-/* A manager with one more node: the server that joins. */
+/* A manager with one more node, if a server joins. */
 static int open_manager(struct event_base *base, struct redlock_options *masters,
                         struct redlock_change *c)
 {
-    struct rlk_manager_move move = {(unsigned)masters->n_nodes, (unsigned)c->options.leaves,
+    const struct redlock_change_options *o = &c->options;
+    struct rlk_manager_move move = {o->joins ? (int)masters->n_nodes : -1,
+                                    o->leaves != REDLOCK_NO_MASTER ? (int)o->leaves : -1,
                                     on_judged};
     const char **nodes = rlk_alloc((masters->n_nodes + 1) * sizeof(*nodes));
     int status;
@@ -225,19 +241,28 @@ static int open_manager(struct event_base *base, struct redlock_options *masters
         return REDLOCK_ENOMEM;
     }
     memcpy(nodes, masters->nodes, masters->n_nodes * sizeof(*nodes));
-    nodes[masters->n_nodes] = c->options.joins;
+    nodes[masters->n_nodes] = o->joins;
     masters->nodes = nodes;
-    masters->n_nodes++;
+    masters->n_nodes += o->joins != NULL;
     status = rlk_manager_open(base, masters, &move, &c->rl);
     rlk_free(nodes);
     return status;
 }
 
+/* Of so many masters one leaves, or one joins, or both. */
+static bool is_possible(size_t masters, const struct redlock_change_options *o)
+{
+    if (o->leaves == REDLOCK_NO_MASTER) {
+        return o->joins && masters < REDLOCK_MAX_NODES;
+    }
+    return o->leaves < masters && (o->joins || masters > 1);
+}
+
 static int check_change(const struct redlock_options *masters,
                         const struct redlock_change_options *o)
 {
-    bool fits = masters->n_nodes > o->leaves && masters->nodes && o->joins && o->timeout_ms >= 1 &&
-                o->timeout_ms <= MAX_TIMEOUT_MS && masters->record;
+    bool fits = masters->nodes && masters->record && is_possible(masters->n_nodes, o) &&
+                o->timeout_ms >= 1 && o->timeout_ms <= MAX_TIMEOUT_MS;
 
     return fits ? 0 : REDLOCK_EINVAL;
 }

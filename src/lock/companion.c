@@ -148,7 +148,8 @@ static int start_companion(struct rlk_companion *c, const char *path)
 
 static int make_companion(struct redlock *rl)
 {
-    static const struct rlk_operation_kind kind = {ignore_event, close_companion, free_companion};
+    static const struct rlk_operation_kind kind = {
+        .event = ignore_event, .close = close_companion, .free = free_companion};
     struct rlk_companion *c = rlk_alloc(sizeof(*c));
     int status = c ? rlk_entries_open(&c->entries) : REDLOCK_ENOMEM;
 

@@ -8,6 +8,7 @@
 #include <redlock/record.h>
 
 #include "base/alloc.h"
+#include "base/mask.h"
 #include "lock/gather.h"
 #include "lock/manager.h"
 #include "net/clock.h"
@@ -108,17 +109,17 @@ static void report_deletion(struct rlk_gather *g, bool cancelled)
 {
     struct deletion *f = deletion_of(g);
     const struct redlock_delete_record_node *nodes[RLK_MAX_NODES];
-    struct redlock_delete_record_result result = {
-        .size = sizeof(result), .nodes = nodes, .n_nodes = g->rl->options.n_nodes};
+    struct redlock_delete_record_result result = {.size = sizeof(result), .nodes = nodes};
+    uint64_t left = rlk_options_seen(&g->rl->options);
     unsigned i;
 
     if (cancelled) {
         f->cb(NULL, REDLOCK_ECANCELED, f->arg);
         return;
     }
-    for (i = 0; i < result.n_nodes; i++) {
+    RLK_MASK_EACH (i, left) {
         explain_remaining(g->rl, i, &f->nodes[i]);
-        nodes[i] = &f->nodes[i].public;
+        nodes[result.n_nodes++] = &f->nodes[i].public;
         result.gone += f->nodes[i].public.gone != 0;
     }
     f->cb(&result, result.gone == result.n_nodes ? REDLOCK_OK : REDLOCK_ENOQUORUM, f->arg);
@@ -146,7 +147,7 @@ static void on_delete_dequeued(struct rlk_call *call)
 
 static struct deletion *make_deletion(struct redlock *rl)
 {
-    unsigned n = rl->options.n_nodes, i;
+    unsigned n = rl->options.room, i;
     struct deletion *f = rlk_alloc(sizeof(*f) + n * sizeof(f->nodes[0]));
 
     if (f == NULL) {

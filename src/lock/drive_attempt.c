@@ -52,7 +52,7 @@ static int fresh_claim(struct redlock_lock *lock)
         rlk_lock_set_claim(lock, claim);
         lock->acquiring->tracked = 0;
         lock->unnamed = 0;
-        rlk_detail_reset(lock->details, lock->rl->options.n_nodes);
+        rlk_detail_reset(lock->details, lock->nodes);
     }
     lock->rl->stats.rounds++;
     claim->round = lock->acquiring->attempt.tries;
@@ -518,11 +518,13 @@ static void report_attempt(struct rlk_call *call)
 
 void rlk_lock_begin_attempt(struct redlock_lock *lock)
 {
-    static const struct rlk_lock_driver driver = {
-        .operation = {.event = on_attempt_event, .close = close_attempt, .free = rlk_lock_on_free},
-        .timer = on_attempt_timer,
-        .report = report_attempt,
-        .dequeued = on_attempt_dequeued};
+    static const struct rlk_lock_driver driver = {.operation = {.event = on_attempt_event,
+                                                                .close = close_attempt,
+                                                                .free = rlk_lock_on_free,
+                                                                .grow = rlk_lock_on_grow},
+                                                  .timer = on_attempt_timer,
+                                                  .report = report_attempt,
+                                                  .dequeued = on_attempt_dequeued};
 
     rlk_lock_enter(lock, RLK_LOCK_PENDING, &driver);
     rlk_keeper_begin(&lock->rl->record, rlk_clock_us());

@@ -205,11 +205,13 @@ static void on_extended(struct rlk_call *call)
 
 void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
 {
-    static const struct rlk_lock_driver driver = {
-        .operation = {.event = on_hold_event, .close = close_hold, .free = rlk_lock_on_free},
-        .timer = on_hold_timer,
-        .report = report_notice,
-        .dequeued = on_renewal_dequeued};
+    static const struct rlk_lock_driver driver = {.operation = {.event = on_hold_event,
+                                                                .close = close_hold,
+                                                                .free = rlk_lock_on_free,
+                                                                .grow = rlk_lock_on_grow},
+                                                  .timer = on_hold_timer,
+                                                  .report = report_notice,
+                                                  .dequeued = on_renewal_dequeued};
     struct rlk_unsent unsent;
     struct rlk_actions out;
 

@@ -125,11 +125,13 @@ static void on_release_dequeued(struct rlk_call *call)
  * hold, whose memory the release takes over. */
 static void begin_release(struct redlock_lock *lock, uint64_t nodes)
 {
-    static const struct rlk_lock_driver driver = {
-        .operation = {.event = on_release_event, .close = close_release, .free = rlk_lock_on_free},
-        .timer = on_release_timer,
-        .report = report_release,
-        .dequeued = on_release_dequeued};
+    static const struct rlk_lock_driver driver = {.operation = {.event = on_release_event,
+                                                                .close = close_release,
+                                                                .free = rlk_lock_on_free,
+                                                                .grow = rlk_lock_on_grow},
+                                                  .timer = on_release_timer,
+                                                  .report = report_release,
+                                                  .dequeued = on_release_dequeued};
     struct rlk_event survey = {.kind = RLK_EVENT_START, .now_us = rlk_clock_us()};
 
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_RELEASING,

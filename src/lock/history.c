@@ -437,12 +437,11 @@ static void show_masters(struct rlk_history *h, struct redlock_history_node *sho
                          const struct redlock_history_node **list,
                          struct redlock_history_result *ret)
 {
-    uint64_t now_us = rlk_clock_us();
+    uint64_t now_us = rlk_clock_us(), left = rlk_options_seen(&h->gather.rl->options);
     unsigned i;
 
     ret->nodes = list;
-    ret->n_nodes = h->gather.rl->options.n_nodes;
-    for (i = 0; i < ret->n_nodes; i++) {
+    RLK_MASK_EACH (i, left) {
         const struct part *p = &h->parts[i];
 
         shown[i] = (struct redlock_history_node){.size = sizeof(shown[i]),
@@ -451,7 +450,7 @@ static void show_masters(struct rlk_history *h, struct redlock_history_node *sho
                                                  .has_stream = p->there,
                                                  .entries = p->entries,
                                                  .since_ms = p->since_ms};
-        list[i] = &shown[i];
+        list[ret->n_nodes++] = &shown[i];
         ret->read += was_read(p);
     }
 }
@@ -474,6 +473,7 @@ static void report_events(struct rlk_history *h, struct redlock_history_event *e
     struct redlock_history_node shown[RLK_MAX_NODES];
     const struct redlock_history_node *nodes[RLK_MAX_NODES];
     struct redlock_history_result history = {.size = sizeof(history), .events = list};
+    const struct rlk_options *o = &h->gather.rl->options;
     struct rlk_past_masters masters;
     int status = h->status;
     size_t i;
@@ -483,6 +483,8 @@ static void report_events(struct rlk_history *h, struct redlock_history_event *e
     history.n_events = rlk_past_events(h->entries, h->n_entries, &masters, events);
     history.since_ms = begin_ms(&masters, events, history.n_events);
     for (i = 0; i < history.n_events; i++) {
+        events[i].masters = rlk_options_numbers(o, events[i].masters);
+        events[i].missing = rlk_options_numbers(o, events[i].missing);
         list[i] = &events[i];
     }
     if (status == 0 && !rlk_voters_are_enough(masters.voters, read_nodes(h))) {
@@ -565,7 +567,7 @@ static int read_history_options(struct redlock *rl, const struct redlock_history
 static struct rlk_history *make_history(struct redlock *rl, struct rlk_claim *claim,
                                         const struct redlock_history_options *o)
 {
-    unsigned n = rl->options.n_nodes, i;
+    unsigned n = rl->options.room, i;
     struct rlk_history *h = rlk_alloc(sizeof(*h) + n * sizeof(h->parts[0]));
 
     if (h == NULL) {

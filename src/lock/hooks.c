@@ -108,8 +108,44 @@ static void on_keeper_moved(struct rlk_record_keeper *k, unsigned node)
     rlk_clocks_reset(&RLK_CONTAINER(k, struct redlock, record)->clocks, node);
 }
 
+static bool on_keeper_fits(struct rlk_record_keeper *k)
+{
+    struct redlock *rl = RLK_CONTAINER(k, struct redlock, record);
+
+    return rlk_manager_fit(rl, rl->options.room);
+}
+
+static void on_keeper_added(struct rlk_record_keeper *k)
+{
+    struct redlock *rl = RLK_CONTAINER(k, struct redlock, record);
+
+    rlk_manager_init_node(rl, rl->options.n_nodes - 1);
+    rlk_clocks_add(&rl->clocks);
+}
+
+/* [S7] What it had does not count if its node gets another server. */
+static void on_keeper_left(struct rlk_record_keeper *k, unsigned node, uint64_t now_us)
+{
+    struct redlock *rl = RLK_CONTAINER(k, struct redlock, record);
+    struct rlk_event ev = {
+        .kind = RLK_EVENT_QUARANTINED, .node = node, .now_us = now_us, .data_replaced = true};
+
+    rlk_clocks_reset(&rl->clocks, node);
+    rlk_manager_notify(rl, &ev);
+    rlk_node_report_check(&rl->node_report);
+}
+
+static void on_keeper_voters(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    rlk_manager_set_voters(RLK_CONTAINER(k, struct redlock, record), &k->verdict.voters, now_us);
+}
+
 const struct rlk_keeper_hooks rlk_keeper_hooks = {.node_up = on_keeper_node_up,
-                                                  .moved = on_keeper_moved};
+                                                  .moved = on_keeper_moved,
+                                                  .fits = on_keeper_fits,
+                                                  .added = on_keeper_added,
+                                                  .left = on_keeper_left,
+                                                  .voters = on_keeper_voters};
 
 /* [S11] Its votes for locks that were not reported to the user yet no longer count. */
 static void on_node_quarantined(struct rlk_node *n, uint64_t now_us)

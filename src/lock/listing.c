@@ -368,16 +368,16 @@ static struct redlock_list_summary sum_up(const struct rlk_listing *l,
     uint64_t now_us = rlk_clock_us();
     struct redlock_list_summary sum = {.size = sizeof(sum),
                                        .nodes = list,
-                                       .n_nodes = l->gather.rl->options.n_nodes,
                                        .names = rlk_names_count(&l->names),
                                        .listed = l->listed,
                                        .unasked = rlk_names_waiting(&l->names),
                                        .elapsed_ms = rlk_time_sub(now_us, l->begun_us) / 1000};
+    uint64_t left = rlk_options_seen(&l->gather.rl->options);
     unsigned i;
 
-    for (i = 0; i < sum.n_nodes; i++) {
+    RLK_MASK_EACH (i, left) {
         shown[i] = show_part(l, i, now_us);
-        list[i] = &shown[i];
+        list[sum.n_nodes++] = &shown[i];
         sum.scanned += shown[i].scanned != 0;
         sum.commands += shown[i].commands;
     }
@@ -497,7 +497,7 @@ static void copy_prefix(struct rlk_listing *l)
 static struct rlk_listing *make_listing(struct redlock *rl, const struct rlk_hash_seed *seed,
                                         const struct redlock_list_options *o)
 {
-    unsigned n = rl->options.n_nodes, i;
+    unsigned n = rl->options.room, i;
     struct rlk_listing *l = rlk_alloc(sizeof(*l) + n * sizeof(l->parts[0]));
 
     if (l == NULL) {

@@ -1,8 +1,11 @@
 /* lock.c - makes and frees a handle, and changes its driver. */
 #include "lock/lock.h"
 
+#include <string.h>
+
 #include <redlock/error.h>
 
+#include "base/alloc.h"
 #include "base/mask.h"
 #include "base/time.h"
 #include "lock/trace.h"
@@ -10,15 +13,24 @@
 
 _Static_assert(sizeof(struct rlk_detail) % sizeof(uint64_t) == 0, "words follow the details");
 
-static size_t size_of_lock(unsigned n_nodes)
+static size_t size_of_details(unsigned nodes)
 {
-    return sizeof(struct redlock_lock) + n_nodes * sizeof(struct rlk_detail) +
-           RLK_LEASES_ROOM(n_nodes) * sizeof(uint64_t);
+    return nodes * sizeof(struct rlk_detail) + RLK_LEASES_ROOM(nodes) * sizeof(uint64_t);
+}
+
+static size_t size_of_lock(unsigned nodes)
+{
+    return sizeof(struct redlock_lock) + size_of_details(nodes);
+}
+
+static uint64_t *words_after(struct rlk_detail *details, unsigned nodes)
+{
+    return (uint64_t *)(void *)&details[nodes];
 }
 
 uint64_t *rlk_lock_room(struct redlock_lock *lock)
 {
-    return (uint64_t *)(void *)&lock->details[lock->rl->options.n_nodes];
+    return words_after(lock->details, lock->nodes);
 }
 
 struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class class,
@@ -51,6 +63,8 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->notice_arg = NULL;
     lock->notifies_moves = lock->has_news = false;
     lock->reported_deadline_us = 0;
+    lock->nodes = lock->own_nodes = (uint8_t)rl->options.n_nodes;
+    lock->details = lock->own_details;
     lock->holders = NULL;
     lock->unnamed = 0;
     lock->acquiring = NULL;
@@ -59,7 +73,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     rlk_list_init(&lock->report.link);
     rlk_list_init(&lock->report_extended.link);
     rlk_list_init(&lock->queue.link);
-    rlk_detail_reset(lock->details, rl->options.n_nodes);
+    rlk_detail_reset(lock->details, lock->nodes);
     rlk_contender_init(&lock->contender);
     rlk_timer_init(&lock->timer, NULL);
     rlk_manager_add(rl, &lock->operation, NULL, class);
@@ -141,9 +155,49 @@ void rlk_lock_set_claim(struct redlock_lock *lock, struct rlk_claim *claim)
     }
 }
 
-static size_t size_of_holders(const struct redlock *rl)
+static size_t size_of_holders(const struct redlock_lock *lock)
 {
-    return rl->options.n_nodes * sizeof(*((struct redlock_lock *)NULL)->holders);
+    return lock->nodes * sizeof(*lock->holders);
+}
+
+static void free_holders(struct redlock_lock *lock)
+{
+    if (lock->holders) {
+        rlk_pool_give(&lock->rl->pool, lock->holders, size_of_holders(lock));
+        lock->holders = NULL;
+    }
+}
+
+static void free_details(struct redlock_lock *lock)
+{
+    if (lock->details != lock->own_details) {
+        rlk_free(lock->details);
+    }
+}
+
+/* Who holds the key is asked again. */
+bool rlk_lock_on_grow(struct rlk_operation *op, unsigned nodes)
+{
+    struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
+    struct rlk_detail *details;
+
+    if (nodes <= lock->nodes) {
+        return true;
+    }
+    details = rlk_alloc(size_of_details(nodes));
+    if (details == NULL) {
+        return false;
+    }
+    memcpy(details, lock->details, lock->nodes * sizeof(*details));
+    if (lock->phase <= RLK_LOCK_HELD) { /* later there is a release in its place */
+        rlk_hold_grow(&lock->hold, nodes, words_after(details, nodes));
+    }
+    free_details(lock);
+    free_holders(lock);
+    lock->unnamed = 0;
+    lock->details = details;
+    lock->nodes = (uint8_t)nodes;
+    return true;
 }
 
 void rlk_lock_free(struct redlock_lock *lock)
@@ -158,13 +212,12 @@ void rlk_lock_free(struct redlock_lock *lock)
     rlk_contention_leave(&rl->contention, &lock->contender);
     rlk_lock_set_claim(lock, NULL);
     rlk_claim_unref(lock->first_claim);
-    if (lock->holders) {
-        rlk_pool_give(&rl->pool, lock->holders, size_of_holders(rl));
-    }
+    free_holders(lock);
+    free_details(lock);
     if (lock->acquiring) {
         rlk_pool_give(&rl->pool, lock->acquiring, sizeof(*lock->acquiring));
     }
-    rlk_pool_give(&rl->pool, lock, size_of_lock(rl->options.n_nodes));
+    rlk_pool_give(&rl->pool, lock, size_of_lock(lock->own_nodes));
 }
 
 void rlk_lock_on_free(struct rlk_operation *op)
@@ -176,7 +229,7 @@ void rlk_lock_clear_holders(struct redlock_lock *lock)
 {
     size_t i;
 
-    for (i = 0; lock->holders && i < lock->rl->options.n_nodes; i++) {
+    for (i = 0; lock->holders && i < lock->nodes; i++) {
         lock->holders[i][0] = '\0';
     }
 }
@@ -186,7 +239,7 @@ void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct
     static const struct rlk_reply not_text = {RLK_REPLY_STATUS, 0, "(not a string)", 14};
 
     if (lock->holders == NULL) {
-        lock->holders = rlk_pool_take(&lock->rl->pool, size_of_holders(lock->rl));
+        lock->holders = rlk_pool_take(&lock->rl->pool, size_of_holders(lock));
         rlk_lock_clear_holders(lock);
     }
     if (lock->holders) {

@@ -79,6 +79,9 @@ struct redlock_lock {
     bool listed;            /* masters may still list us in their wait queues */
     bool notifies_moves;    /* the user wants a notification when the deadline moves */
     bool has_news;          /* trouble or the loss is not reported yet */
+    uint8_t nodes;          /* for how many nodes it has memory */
+    uint8_t own_nodes;      /* of these, in the handle; if they are fewer, `details` is a block of
+                               its own */
     struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */
     struct rlk_call report_extended; /* runs extend_cb */
     struct rlk_call queue;           /* its position in the send queue [S13] */
@@ -101,7 +104,8 @@ struct redlock_lock {
         struct rlk_hold hold;       /* until the release begins */
         struct rlk_release release; /* from then on; or made by a token */
     };
-    struct rlk_detail details[]; /* by node; after them the words for the leases of `hold` */
+    struct rlk_detail *details;      /* by node; after them the words for the leases of `hold` */
+    struct rlk_detail own_details[]; /* where these are at the beginning */
 };
 
 /* What drives a lock in one phase: the functions for what may happen to it. */
@@ -139,7 +143,10 @@ void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
 
 /* Remove the handle from all lists and free it. Commands in flight keep the claim. */
 void rlk_lock_free(struct redlock_lock *lock);
-void rlk_lock_on_free(struct rlk_operation *op); /* the same, of an operation's lock */
+
+/* For the drivers: the same, and memory for so many nodes, of an operation's lock. */
+void rlk_lock_on_free(struct rlk_operation *op);
+bool rlk_lock_on_grow(struct rlk_operation *op, unsigned nodes);
 
 /* Its callback is about to run: the operation is no longer pending. */
 void rlk_lock_reported(struct redlock_lock *lock);

@@ -55,6 +55,19 @@ void rlk_manager_set_voters(struct redlock *rl, const struct rlk_voters *voters,
     rlk_queue_wake(&rl->queue);
 }
 
+bool rlk_manager_fit(struct redlock *rl, unsigned nodes)
+{
+    struct rlk_list *link, *next;
+    bool fits = true;
+
+    RLK_LIST_EACH (link, next, &rl->operations) {
+        struct rlk_operation *op = RLK_CONTAINER(link, struct rlk_operation, link);
+
+        fits = fits && (op->kind->grow == NULL || op->kind->grow(op, nodes));
+    }
+    return fits;
+}
+
 void rlk_manager_check_close(struct redlock *rl)
 {
     if (rl->closing) {

@@ -49,6 +49,9 @@ struct rlk_operation_kind {
     void (*close)(struct rlk_operation *op);
     /* The manager is freed: free this operation, too. */
     void (*free)(struct rlk_operation *op);
+    /* There may be so many nodes from now on. False: out of memory, and nothing has changed. NULL:
+     * it has memory for as many as the manager has room for. */
+    bool (*grow)(struct rlk_operation *op, unsigned nodes);
 };
 
 /* An operation of a manager: an acquire, a held lock, a release, a query or an observation. */
@@ -100,13 +103,16 @@ struct redlock {
 /* For a manager that changes the masters, and acquires nothing: which of its nodes joins, and which
  * leaves. */
 struct rlk_manager_move {
-    unsigned joins, leaves;
+    int joins, leaves; /* -1: none */
     void (*judged)(struct rlk_record_keeper *k, uint64_t now_us);
 };
 
 /* As redlock_new(). move: NULL, or copied. */
 int rlk_manager_open(struct event_base *base, const struct redlock_options *options,
                      const struct rlk_manager_move *move, struct redlock **ret_rl);
+
+/* Set up the node at this place of the options: DOWN. */
+void rlk_manager_init_node(struct redlock *rl, unsigned node);
 
 /* Sets of nodes; each may be NULL. ready: can be asked now. coming: are being connected. open: UP,
  * unresponsive or not. */
@@ -139,6 +145,9 @@ void rlk_manager_notify(struct redlock *rl, const struct rlk_event *ev);
 /* [S1] These masters have a vote from now on: store that, and tell every operation. Does nothing
  * when it is so already. */
 void rlk_manager_set_voters(struct redlock *rl, const struct rlk_voters *voters, uint64_t now_us);
+
+/* [M8] Give every operation memory for so many nodes. False: out of memory. */
+bool rlk_manager_fit(struct redlock *rl, unsigned nodes);
 
 /* Something ended: check at the end of this loop iteration whether a close can go on. Does nothing
  * when the manager is not closing. */

@@ -2,6 +2,7 @@
 #include <redlock/error.h>
 #include <redlock/manager.h>
 
+#include "base/mask.h"
 #include "base/sized.h"
 #include "base/time.h"
 #include "lock/manager.h"
@@ -10,7 +11,7 @@
 
 REDLOCK_EXPORT size_t redlock_node_count(const struct redlock *rl)
 {
-    return rl ? rl->options.n_nodes : 0;
+    return rl ? rlk_mask_count(rlk_options_seen(&rl->options)) : 0;
 }
 
 static enum redlock_node_state public_state(const struct rlk_node *n, uint64_t now_us)
@@ -57,14 +58,14 @@ REDLOCK_EXPORT int redlock_get_node_info(const struct redlock *rl, size_t index,
     struct redlock_node_info info;
     struct rlk_node *n;
 
-    if (rl == NULL || ret_info == NULL || index >= rl->options.n_nodes ||
+    if (rl == NULL || ret_info == NULL || index >= redlock_node_count(rl) ||
         !rlk_sized_valid(ret_info, least)) {
         return REDLOCK_EINVAL;
     }
     if (rlk_fork_is_child(&rl->loop.fork)) {
         return REDLOCK_EFORK;
     }
-    n = &rl->nodes[index];
+    n = &rl->nodes[rlk_options_find(&rl->options, index)];
     info = (struct redlock_node_info){.name = n->uri->name,
                                       .state = public_state(n, now_us),
                                       .down_ms = not_up_for_us(n, now_us) / 1000,

@@ -6,6 +6,7 @@
 
 #include "base/list.h"
 #include "base/time.h"
+#include "lock/manager.h"
 #include "net/clock.h"
 
 static void set_timer(struct rlk_node_report *r)
@@ -35,7 +36,9 @@ static void report_node(struct rlk_call *call)
     size_t i;
 
     for (i = 0; i < redlock_node_count(r->rl) && r->cb; i++) {
-        if (redlock_get_node_info(r->rl, i, &info) == 0 && is_news(&r->known[i], &info)) {
+        unsigned node = rlk_options_find(&r->rl->options, i);
+
+        if (redlock_get_node_info(r->rl, i, &info) == 0 && is_news(&r->known[node], &info)) {
             r->cb(r->rl, i, &info, r->arg);
         }
     }

@@ -49,6 +49,7 @@ struct rlk_observation {
     rlk_observation_cb *cb;
     void *arg;
     bool ended;                /* the user has ended it, or the manager is closing */
+    uint64_t subscribed;       /* nodes whose subscriber connections it wants */
     struct rlk_look_user user; /* one reference until its operation is over */
     struct answer answers[];
 };
@@ -58,7 +59,7 @@ static void on_unused(struct rlk_look_user *user)
     struct rlk_observation *o = RLK_CONTAINER(user, struct rlk_observation, user);
     unsigned i;
 
-    for (i = 0; i < o->rl->options.n_nodes; i++) {
+    for (i = 0; i < o->rl->options.room; i++) {
         rlk_found_clear(&o->answers[i].look.found);
         rlk_found_clear(&o->answers[i].known);
     }
@@ -271,7 +272,7 @@ static void deliver_observation(struct rlk_observation *o)
     for (i = 0; i < rl->options.n_nodes; i++) {
         found[i] = &o->answers[i].known;
     }
-    rlk_result_report(found, rl->nodes, rl->options.n_nodes, &rl->voters, on_result, o);
+    rlk_result_report(rl, found, on_result, o);
 }
 
 /* The last thing that happens to it, except for replies that are still in flight. */
@@ -295,13 +296,13 @@ static void report_observation(struct rlk_call *call)
 
 static void end_observation(struct rlk_observation *o)
 {
-    uint64_t now_us = rlk_clock_us();
+    uint64_t now_us = rlk_clock_us(), left = o->subscribed;
     unsigned i;
 
     o->ended = true;
     rlk_timer_cancel(&o->rl->loop.timers, &o->timer);
     rlk_observed_remove(&o->rl->observed, &o->observed);
-    for (i = 0; i < o->rl->options.n_nodes; i++) {
+    RLK_MASK_EACH (i, left) {
         rlk_look_abandon(&o->answers[i].look, &o->rl->nodes[i]);
         rlk_subscriber_unwant(&o->rl->nodes[i], now_us);
     }
@@ -326,6 +327,15 @@ static struct rlk_observation *observation_of(struct rlk_operation *op)
     return RLK_CONTAINER(op, struct rlk_observation, operation);
 }
 
+/* Of a node that joined later: when it is connected. */
+static void subscribe(struct rlk_observation *o, unsigned node, uint64_t now_us)
+{
+    if ((o->subscribed & rlk_mask_bit(node)) == 0) {
+        o->subscribed |= rlk_mask_bit(node);
+        rlk_subscriber_want(&o->rl->nodes[node], now_us);
+    }
+}
+
 static bool ends_tracking(const struct rlk_event *ev)
 {
     return ev->kind == RLK_EVENT_NODE_UP || ev->kind == RLK_EVENT_NODE_DOWN ||
@@ -339,6 +349,9 @@ static void on_observation_event(struct rlk_operation *op, const struct rlk_even
     struct rlk_observation *o = observation_of(op);
     struct rlk_event copy = *ev;
 
+    if (ev->kind == RLK_EVENT_NODE_UP && !o->ended) {
+        subscribe(o, ev->node, ev->now_us);
+    }
     if (ends_tracking(ev)) {
         o->answers[ev->node].tracked = 0;
     }
@@ -392,7 +405,7 @@ void rlk_observation_changed(struct redlock *rl, const char *key, size_t len,
 /* Takes over the reference to the claim. */
 static struct rlk_observation *make_observation(struct redlock *rl, struct rlk_claim *key)
 {
-    unsigned n = rl->options.n_nodes, i;
+    unsigned n = rl->options.room, i;
     struct rlk_observation *o = rlk_alloc(sizeof(*o) + n * sizeof(o->answers[0]));
 
     if (o == NULL || !rlk_observed_add(&rl->observed, &o->observed, key->key, key->key_len[0])) {
@@ -420,7 +433,7 @@ static void begin_observation(struct rlk_observation *o)
     unsigned i;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
-        rlk_subscriber_want(&rl->nodes[i], ev.now_us);
+        subscribe(o, i, ev.now_us);
     }
     rlk_manager_nodes(rl, ev.now_us, NULL, NULL, &ev.ready);
     step_observation(o, &ev);

@@ -42,6 +42,14 @@ static void init_observed(struct redlock *rl, uint64_t seed)
     rlk_observed_init(&rl->observed, &own);
 }
 
+void rlk_manager_init_node(struct redlock *rl, unsigned node)
+{
+    struct rlk_node *n = &rl->nodes[node];
+
+    rlk_node_init(n, &rl->loop, &rl->options, node, &rlk_hooks, rl, rlk_prng_next(&rl->prng));
+    rl->quarantine[node] = &n->quarantine;
+}
+
 static int make_nodes(struct redlock *rl)
 {
     unsigned i;
@@ -58,14 +66,12 @@ static int make_nodes(struct redlock *rl)
     rl->voters = (struct rlk_voters){rlk_mask_all(rl->options.n_nodes), rl->options.n_nodes};
     rlk_clocks_init(&rl->clocks, rl->options.n_nodes, &rl->voters, rl->options.drift_ppm,
                     rlk_time_from_ms(rl->options.max_ttl_ms));
-    rl->nodes = rlk_alloc(rl->options.n_nodes * sizeof(*rl->nodes));
+    rl->nodes = rlk_alloc(rl->options.room * sizeof(*rl->nodes));
     if (rl->nodes == NULL) {
         return REDLOCK_ENOMEM;
     }
     for (i = 0; i < rl->options.n_nodes; i++) {
-        rlk_node_init(&rl->nodes[i], &rl->loop, &rl->options, i, &rlk_hooks, rl,
-                      rlk_prng_next(&rl->prng));
-        rl->quarantine[i] = &rl->nodes[i].quarantine;
+        rlk_manager_init_node(rl, i);
     }
     rlk_queue_init(&rl->queue, &rl->loop, &rl->options, rl->nodes, &rl->voters);
     init_contention(rl, seed);

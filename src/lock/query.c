@@ -81,7 +81,7 @@ static void report_query(struct rlk_gather *g, bool cancelled)
     if (cancelled) {
         q->cb(NULL, REDLOCK_ECANCELED, q->arg);
     } else {
-        rlk_result_report(found, rl->nodes, rl->options.n_nodes, &rl->voters, q->cb, q->arg);
+        rlk_result_report(rl, found, q->cb, q->arg);
     }
 }
 
@@ -107,7 +107,7 @@ static void on_query_dequeued(struct rlk_call *call)
 /* Takes over the reference to the claim. */
 static struct rlk_query *make_query(struct redlock *rl, struct rlk_claim *key)
 {
-    unsigned n = rl->options.n_nodes, i;
+    unsigned n = rl->options.room, i;
     struct rlk_query *q = rlk_alloc(sizeof(*q) + n * sizeof(q->looks[0]));
 
     if (q == NULL) {

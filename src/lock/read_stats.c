@@ -92,14 +92,14 @@ REDLOCK_EXPORT int redlock_get_node_stats(const struct redlock *rl, size_t index
     struct redlock_node_stats stats;
     const struct rlk_node *n;
 
-    if (rl == NULL || ret_stats == NULL || index >= rl->options.n_nodes ||
+    if (rl == NULL || ret_stats == NULL || index >= redlock_node_count(rl) ||
         !rlk_sized_valid(ret_stats, least)) {
         return REDLOCK_EINVAL;
     }
     if (rlk_fork_is_child(&rl->loop.fork)) {
         return REDLOCK_EFORK;
     }
-    n = &rl->nodes[index];
+    n = &rl->nodes[rlk_options_find(&rl->options, index)];
     stats = (struct redlock_node_stats){.late = n->stats.late,
                                         .unanswered = n->stats.unanswered,
                                         .limited = n->stats.refused,

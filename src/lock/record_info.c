@@ -113,7 +113,7 @@ static int node_of(const struct redlock *rl, const struct rlk_record *r, unsigne
 
     for (i = 0; i < rl->options.n_nodes; i++) {
         if (rlk_membership_find(&rl->record.membership, r, i) == (int)entry) {
-            return (int)i;
+            return (int)rlk_options_number(&rl->options, i);
         }
     }
     return -1;

@@ -30,10 +30,15 @@
 /* The pause before writing is random, up to this, and up to twice as long after each failure. The
  * first record is written at once, because an acquire waits for it. Later, many clients may see
  * that the record is missing, and most of them learn at their next inspection that one has written
- * it. */
+ * it. That a change is over is seen by all of them at once. Who changes the masters waits for each
+ * step, too. */
 #define FIRST_PAUSE_US 20000
 #define PAUSE_US 1000000
+#define SETTLED_PAUSE_US 5000000
 #define MOST_DOUBLED 5
+
+/* The pause after there was no memory for a node. */
+#define ADD_AGAIN_US 1000000
 
 /* ---- records ---- */
 
@@ -108,7 +113,7 @@ static bool is_used(const struct rlk_record_keeper *k, const struct rlk_record *
     for (i = 0; i < k->membership.n && k->membership.shown[i].record != r; i++) {
     }
     return i < k->membership.n || r == k->membership.in_use || r == k->membership.last ||
-           r == k->verdict.record || r == k->verdict.base || r == k->moved_by;
+           r == k->verdict.record || r == k->verdict.base || r == k->moved_by || r == k->looked_for;
 }
 
 static void drop_unused(struct rlk_record_keeper *k)
@@ -225,11 +230,17 @@ static bool may_write(const struct rlk_record_keeper *k)
 
 static uint64_t pause_us(struct rlk_record_keeper *k)
 {
-    bool first = k->verdict.task == RLK_RECORD_FIRST;
+    static const uint64_t most_us[] = {[RLK_RECORD_FIRST] = FIRST_PAUSE_US,
+                                       [RLK_RECORD_AGAIN] = PAUSE_US,
+                                       [RLK_RECORD_REPLACED] = PAUSE_US,
+                                       [RLK_RECORD_SETTLED] = SETTLED_PAUSE_US,
+                                       [RLK_RECORD_CHANGED] = PAUSE_US};
+    bool at_once = k->verdict.task == RLK_RECORD_FIRST || k->judged;
     unsigned doubled = k->failures < MOST_DOUBLED ? k->failures : MOST_DOUBLED;
-    uint64_t most_us = (uint64_t)(first ? FIRST_PAUSE_US : PAUSE_US) << doubled;
 
-    return first && k->failures == 0 ? 0 : rlk_prng_upto(k->prng, most_us);
+    return at_once && k->failures == 0
+               ? 0
+               : rlk_prng_upto(k->prng, most_us[k->verdict.task] << doubled);
 }
 
 /* Perhaps somebody else has written what we are about to write: then our votes need not wait. */
@@ -240,6 +251,23 @@ static void look_again(struct rlk_record_keeper *k, uint64_t now_us)
 
     RLK_MASK_EACH (node, readable) {
         rlk_inspect_ask(&k->nodes[node], now_us);
+    }
+}
+
+/* One of them shows a record that the others may have, too: until they show it, their votes do not
+ * make a majority. */
+static void look_when_new(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    const struct rlk_record *latest = k->verdict.base;
+    uint64_t readable = readable_nodes(k);
+    unsigned node;
+    bool is_new = latest && latest != k->membership.in_use && latest != k->looked_for;
+
+    k->looked_for = latest;
+    RLK_MASK_EACH (node, readable) {
+        if (is_new) {
+            rlk_inspect_ask_now(&k->nodes[node], now_us);
+        }
     }
 }
 
@@ -255,17 +283,29 @@ static void plan(struct rlk_record_keeper *k, uint64_t now_us)
     }
 }
 
-/* Not now: a conversation of that master may be on the stack. */
-static void plan_move(struct rlk_record_keeper *k)
+static bool has_to_move(const struct rlk_record_keeper *k)
 {
     const struct rlk_membership_verdict *v = &k->verdict;
 
-    if (k->moved_by != v->record) {
-        k->moved_by = v->record;
-        k->failed_moves = 0;
+    if (k->retired) {
+        return false;
     }
-    if (v->moves >= 0 && v->moves_to >= 0 &&
-        !(k->failed_moves & rlk_mask_bit((unsigned)v->moves)) && !k->retired) {
+    if (v->moves >= 0) {
+        return !(k->failed_moves & rlk_mask_bit((unsigned)v->moves));
+    }
+    return v->vacates >= 0 || (v->adds >= 0 && k->add_error[0] == '\0');
+}
+
+/* Not now: a conversation of that master may be on the stack. */
+static void plan_move(struct rlk_record_keeper *k)
+{
+    if (k->moved_by != k->verdict.record) {
+        k->moved_by = k->verdict.record;
+        k->failed_moves = 0;
+        k->add_error[0] = '\0';
+        k->retry_us = RLK_NEVER;
+    }
+    if (has_to_move(k)) {
         rlk_turn_flush(&k->loop->turn, &k->move);
     }
 }
@@ -274,13 +314,19 @@ static void judge(struct rlk_record_keeper *k, uint64_t now_us)
 {
     bool had_misfit = rlk_keeper_has_misfit(k);
     uint64_t pending = k->verdict.pending;
+    struct rlk_voters voters = k->verdict.voters;
 
     look_at_nodes(k);
     k->membership.writes = k->may_begin && k->failures == 0 && !k->retired;
     rlk_membership_judge(&k->membership, now_us, &k->verdict);
     drop_unused(k);
+    rlk_timer_set(&k->loop->timers, &k->again, rlk_time_min(k->verdict.again_us, k->retry_us));
+    if (voters.set != k->verdict.voters.set || voters.size != k->verdict.voters.size) {
+        k->hooks->voters(k, now_us);
+    }
     set_votes(k, had_misfit, now_us);
     release_nodes(k, pending & ~k->verdict.pending);
+    look_when_new(k, now_us);
     plan(k, now_us);
     plan_move(k);
     if (k->judged) {
@@ -346,7 +392,7 @@ static bool take_value(struct rlk_record_keeper *k, unsigned node, const char *v
     if (record != s->record) {
         s->since_us = rlk_time_sub(now_us, rlk_time_sub(server_us, since_us));
     }
-    s->record = record;
+    rlk_membership_set_record(&k->membership, node, record);
     s->promised = promised;
     return !same;
 }
@@ -363,16 +409,16 @@ void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
     uint64_t bit = rlk_mask_bit(n->index), denied = k->denied & bit;
     const char *value = record->type == RLK_REPLY_STRING ? record->str : "";
     struct rlk_shown *s = &k->membership.shown[n->index];
-    bool is_older = s->read_us < k->seen_us;
+    bool is_older = s->read_us < k->seen_us, changed;
 
     if (k->nodes == NULL) {
         return;
     }
     k->denied &= ~bit;
     k->denied |= record->type == RLK_REPLY_ERROR ? bit : 0;
+    changed = take_value(k, n->index, value, server_us, now_us);
     s->read_us = asked_us(n);
-    if (take_value(k, n->index, value, server_us, now_us) || (k->denied & bit) != denied ||
-        s->mark != n->quarantine.mark || is_older) {
+    if (changed || (k->denied & bit) != denied || s->mark != n->quarantine.mark || is_older) {
         judge(k, now_us);
     }
 }
@@ -589,25 +635,116 @@ static void connect_to_other(struct rlk_record_keeper *k, struct rlk_node *n, co
     rlk_node_start(n, now_us);
 }
 
+/* Where there is no room for one more, in the place of one that was removed. */
+static int find_vacant(const struct rlk_record_keeper *k)
+{
+    bool full = k->options->n_nodes == k->options->room;
+
+    return full && k->membership.vacant ? __builtin_ctzll(k->membership.vacant) : -1;
+}
+
+/* If its address cannot be kept, it is known by its mark. */
+static int use_vacant(struct rlk_record_keeper *k, unsigned node, const char *place,
+                      uint64_t now_us)
+{
+    int status = rlk_options_move(k->options, node, place, k->add_error, sizeof(k->add_error));
+
+    if (status == 0) {
+        k->options->vacant &= ~rlk_mask_bit(node);
+        k->membership.vacant = k->options->vacant;
+        (void)name_masters(k);
+        rlk_node_join(&k->nodes[node], now_us);
+    }
+    return status;
+}
+
+static int add_node(struct rlk_record_keeper *k, const char *place, uint64_t now_us)
+{
+    unsigned node = k->options->n_nodes;
+    int status = REDLOCK_ENOMEM;
+
+    if (k->hooks->fits(k)) {
+        status = rlk_options_add(k->options, place, k->add_error, sizeof(k->add_error));
+    }
+    if (status == 0) {
+        rlk_membership_add(&k->membership);
+        k->hooks->added(k);
+        (void)name_masters(k);
+        rlk_node_start(&k->nodes[node], now_us);
+    }
+    return status;
+}
+
+static void connect_to_another(struct rlk_record_keeper *k, const char *place, uint64_t now_us)
+{
+    int vacant = find_vacant(k);
+    int status =
+        vacant >= 0 ? use_vacant(k, (unsigned)vacant, place, now_us) : add_node(k, place, now_us);
+
+    if (status == REDLOCK_ENOMEM) {
+        snprintf(k->add_error, sizeof(k->add_error), "out of memory");
+        k->retry_us = rlk_time_add(now_us, ADD_AGAIN_US);
+    } else if (status == 0) {
+        k->add_error[0] = '\0';
+    }
+}
+
+static void leave(struct rlk_record_keeper *k, unsigned node, uint64_t now_us)
+{
+    rlk_node_leave(&k->nodes[node], now_us);
+    k->options->vacant |= rlk_mask_bit(node);
+    rlk_membership_vacate(&k->membership, node);
+    k->hooks->left(k, node, now_us);
+}
+
+/* A copy, because it is of the record, which may be dropped; NULL: out of memory. */
+static char *copy_place(const struct rlk_record_keeper *k, int at)
+{
+    const struct rlk_record_master *to = &k->verdict.record->master[at];
+
+    return rlk_uri_copy(to->address, to->len);
+}
+
+static void move(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    const struct rlk_membership_verdict *v = &k->verdict;
+    char *place = NULL;
+
+    if (v->vacates >= 0) {
+        leave(k, (unsigned)v->vacates, now_us);
+    } else {
+        place = copy_place(k, v->moves >= 0 ? v->moves_to : v->adds);
+    }
+    if (place && v->moves >= 0) {
+        connect_to_other(k, &k->nodes[v->moves], place, now_us);
+    } else if (place) {
+        connect_to_another(k, place, now_us);
+    }
+    rlk_free(place);
+}
+
 static void on_move(struct rlk_call *call)
 {
     struct rlk_record_keeper *k = RLK_CONTAINER(call, struct rlk_record_keeper, move);
-    const struct rlk_record_master *to;
     uint64_t now_us = rlk_clock_us();
-    char *place;
 
     judge(k, now_us);
     rlk_list_remove(&k->move.link);
-    if (k->verdict.moves < 0 || k->verdict.moves_to < 0 || k->retired) {
-        return;
-    }
-    to = &k->verdict.record->master[k->verdict.moves_to];
-    place = rlk_uri_copy(to->address, to->len);
-    if (place) {
-        connect_to_other(k, &k->nodes[k->verdict.moves], place, now_us);
+    if (has_to_move(k)) {
+        move(k, now_us);
         judge(k, now_us);
     }
-    rlk_free(place);
+}
+
+static void on_again(struct rlk_timer *t, uint64_t now_us)
+{
+    struct rlk_record_keeper *k = RLK_CONTAINER(t, struct rlk_record_keeper, again);
+
+    if (now_us >= k->retry_us) {
+        k->retry_us = RLK_NEVER;
+        k->add_error[0] = '\0';
+    }
+    judge(k, now_us);
 }
 
 /* ---- beginning and end ---- */
@@ -624,12 +761,13 @@ static void on_patience(struct rlk_timer *t, uint64_t now_us)
 static int name_masters(struct rlk_record_keeper *k)
 {
     struct rlk_text text = {.to = NULL};
+    uint64_t named = rlk_mask_all(k->membership.n) & ~k->membership.vacant, left = named;
     unsigned i;
     size_t at;
     char *addresses;
 
-    for (i = 0; i < k->membership.n; i++) {
-        rlk_uri_format_place(k->nodes[i].uri, &text);
+    RLK_MASK_EACH (i, named) {
+        rlk_uri_format_place(&k->options->uris[i], &text);
     }
     addresses = rlk_alloc(text.len);
     if (addresses == NULL) {
@@ -638,9 +776,9 @@ static int name_masters(struct rlk_record_keeper *k)
     rlk_free(k->addresses);
     k->addresses = addresses;
     text = (struct rlk_text){.to = addresses, .size = text.len};
-    for (i = 0; i < k->membership.n; i++) {
+    RLK_MASK_EACH (i, left) {
         at = text.len;
-        rlk_uri_format_place(k->nodes[i].uri, &text);
+        rlk_uri_format_place(&k->options->uris[i], &text);
         k->membership.shown[i].address = k->addresses + at;
         k->membership.shown[i].len = text.len - at;
     }
@@ -652,6 +790,8 @@ int rlk_keeper_init(struct rlk_record_keeper *k, const struct rlk_keeper_of *of)
     rlk_list_init(&k->records);
     k->timer.fire = on_timer;
     k->patience.fire = on_patience;
+    k->again.fire = on_again;
+    k->retry_us = RLK_NEVER;
     rlk_call_init(&k->release, on_release);
     rlk_call_init(&k->move, on_move);
     if (of->options->record_key == NULL) {
@@ -666,14 +806,15 @@ int rlk_keeper_init(struct rlk_record_keeper *k, const struct rlk_keeper_of *of)
                   rlk_time_add(rlk_clock_us(), k->options->node_timeout_us / 4));
     rlk_membership_init(&k->membership, k->options->n_nodes, k->options->max_ttl_ms,
                         k->options->drift_ppm);
+    k->verdict.voters = (struct rlk_voters){rlk_mask_all(k->membership.n), k->membership.n};
     return name_masters(k);
 }
 
-void rlk_keeper_move(struct rlk_record_keeper *k, unsigned joins, unsigned leaves,
+void rlk_keeper_move(struct rlk_record_keeper *k, int joins, int leaves,
                      void (*judged)(struct rlk_record_keeper *k, uint64_t now_us))
 {
-    k->membership.joins = (int)joins;
-    k->membership.leaves = (int)leaves;
+    k->membership.joins = joins;
+    k->membership.leaves = leaves;
     k->judged = judged;
 }
 
@@ -682,6 +823,7 @@ void rlk_keeper_stop(struct rlk_record_keeper *k)
     if (k->nodes) {
         rlk_timer_cancel(&k->loop->timers, &k->timer);
         rlk_timer_cancel(&k->loop->timers, &k->patience);
+        rlk_timer_cancel(&k->loop->timers, &k->again);
         rlk_list_remove(&k->release.link);
         rlk_list_remove(&k->move.link);
     }

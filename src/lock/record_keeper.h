@@ -7,7 +7,8 @@
  *      +------------------------------------+---------------------+
  *          too few; all replies are in, or their time is over
  *
- * Where the record has another server in the place of one of our masters, we connect to that one.
+ * Where the record has another server in the place of one of our masters, we connect to that one;
+ * where it has one more, we add a node; and where a master was removed, we leave it.
  *
  * Writing is Paxos, with this manager as a proposer: two that write at the same time overrule each
  * other, and try again after a longer pause. */
@@ -43,6 +44,14 @@ struct rlk_keeper_hooks {
     void (*node_up)(struct rlk_record_keeper *k, const struct rlk_event *ev);
     /* Another server takes the place of a master, whose connection has ended. */
     void (*moved)(struct rlk_record_keeper *k, unsigned node);
+    /* Whether there is memory for as many nodes as the options have room for. */
+    bool (*fits)(struct rlk_record_keeper *k);
+    /* There is one node more, the last one of the options: set it up. */
+    void (*added)(struct rlk_record_keeper *k);
+    /* The master of a node was removed, and its connection has ended. */
+    void (*left)(struct rlk_record_keeper *k, unsigned node, uint64_t now_us);
+    /* Others decide by their majority from now on. */
+    void (*voters)(struct rlk_record_keeper *k, uint64_t now_us);
 };
 
 struct rlk_record_keeper {
@@ -53,17 +62,21 @@ struct rlk_record_keeper {
     const struct rlk_keeper_hooks *hooks;
     struct rlk_membership membership;
     struct rlk_membership_verdict verdict;
-    struct rlk_list records;           /* those that masters have shown */
-    uint64_t seen_us;                  /* when we last saw a new one */
-    char error[320], address[320];     /* for redlock_get_record() and _master() */
-    char *addresses;                   /* of the masters, one after the other */
-    uint64_t denied;                   /* masters that do not show us their record */
-    uint64_t unkept;                   /* those whose record could not be kept: out of memory */
-    uint64_t released;                 /* those that were pending, and may be asked now */
-    struct rlk_call release;           /* tells the operations */
-    struct rlk_call move;              /* another server takes the place of a master */
-    const struct rlk_record *moved_by; /* the record that says so */
-    uint64_t failed_moves;             /* our masters for which that failed */
+    struct rlk_list records;             /* those that masters have shown */
+    uint64_t seen_us;                    /* when we last saw a new one */
+    char error[320], address[320];       /* for redlock_get_record() and _master() */
+    char *addresses;                     /* of the masters, one after the other */
+    uint64_t denied;                     /* masters that do not show us their record */
+    uint64_t unkept;                     /* those whose record could not be kept: out of memory */
+    uint64_t released;                   /* those that were pending, and may be asked now */
+    struct rlk_call release;             /* tells the operations */
+    struct rlk_call move;                /* another server takes the place of a master */
+    const struct rlk_record *moved_by;   /* the record that says so */
+    const struct rlk_record *looked_for; /* a later one, for which all were inspected at once */
+    uint64_t failed_moves;               /* our masters for which that failed */
+    char add_error[160];                 /* why a master on record could not be added; "" */
+    uint64_t retry_us;                   /* when to try that again; RLK_NEVER: not */
+    struct rlk_timer again;              /* when the clock alone changes who votes */
     void (*judged)(struct rlk_record_keeper *k, uint64_t now_us); /* NULL: nobody wants to know */
     void *judged_arg;
     struct rlk_timer patience; /* until then a master that is being connected may show a record */
@@ -101,9 +114,9 @@ void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
 /* A master was connected, or is not. */
 void rlk_keeper_check(struct rlk_record_keeper *k, uint64_t now_us);
 
-/* [M7] One of ours is to become a master, in the place of another. judged: called after each
- * judgement. */
-void rlk_keeper_move(struct rlk_record_keeper *k, unsigned joins, unsigned leaves,
+/* [M7, M8] One of ours is to become a master, or is to be one no more, or both: -1: none. judged:
+ * called after each judgement. */
+void rlk_keeper_move(struct rlk_record_keeper *k, int joins, int leaves,
                      void (*judged)(struct rlk_record_keeper *k, uint64_t now_us));
 
 /* [M4] A lock is asked for: from now on this manager writes the first record where no master has

@@ -12,6 +12,7 @@
 #include "base/sized.h"
 #include "core/holder.h"
 #include "lock/leader_text.h"
+#include "lock/manager.h"
 #include "net/clock.h"
 #include "node/claim.h"
 #include "node/node.h"
@@ -54,10 +55,11 @@ static struct rlk_holder_view view_of(struct rlk_found *const *found, unsigned n
 }
 
 /* Whether a majority has answered. */
-static bool find_holder(struct rlk_found *const *found, const struct rlk_voters *voters,
+static bool find_holder(const struct redlock *rl, struct rlk_found *const *found,
                         struct redlock_query_result *r)
 {
-    struct rlk_holder_view view = view_of(found, (unsigned)r->n_nodes, voters);
+    const struct rlk_voters *voters = &rl->voters;
+    struct rlk_holder_view view = view_of(found, rl->options.n_nodes, voters);
     struct rlk_holder holder;
 
     rlk_holder_find(&view, &holder);
@@ -105,25 +107,24 @@ static struct redlock_query_node show(const struct rlk_found *f)
     return shown;
 }
 
-void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, unsigned n_nodes,
-                       const struct rlk_voters *voters, redlock_query_cb *cb, void *arg)
+void rlk_result_report(struct redlock *rl, struct rlk_found *const *found, redlock_query_cb *cb,
+                       void *arg)
 {
     struct redlock_query_node shown[RLK_MAX_NODES];
     const struct redlock_query_node *list[RLK_MAX_NODES];
     struct rlk_leader_text leader;
-    struct redlock_query_result r = {
-        .size = sizeof(r), .nodes = list, .n_nodes = n_nodes, .token = ""};
-    uint64_t now_us = rlk_clock_us();
+    struct redlock_query_result r = {.size = sizeof(r), .nodes = list, .token = ""};
+    uint64_t now_us = rlk_clock_us(), left = rlk_options_seen(&rl->options);
     bool enough;
     unsigned i;
 
-    for (i = 0; i < n_nodes; i++) {
-        explain_found(found[i], &nodes[i], now_us);
+    RLK_MASK_EACH (i, left) {
+        explain_found(found[i], &rl->nodes[i], now_us);
         shown[i] = show(found[i]);
-        list[i] = &shown[i];
+        list[r.n_nodes++] = &shown[i];
         r.waiters = r.waiters < shown[i].waiters ? shown[i].waiters : r.waiters;
     }
-    enough = find_holder(found, voters, &r);
+    enough = find_holder(rl, found, &r);
     find_leader(&r, &leader);
     cb(&r, enough ? 0 : REDLOCK_ENOQUORUM, arg);
 }

@@ -6,12 +6,11 @@
 
 #include "lock/found.h"
 
-struct rlk_node;
-struct rlk_voters;
+struct redlock;
 
-/* Decide by what the voters said, and run the callback. The arrays are by node. */
-void rlk_result_report(struct rlk_found *const *found, struct rlk_node *nodes, unsigned n_nodes,
-                       const struct rlk_voters *voters, redlock_query_cb *cb, void *arg);
+/* Decide by what the voters said, and run the callback. found: by node. */
+void rlk_result_report(struct redlock *rl, struct rlk_found *const *found, redlock_query_cb *cb,
+                       void *arg);
 
 /* A copy of a result with all that it points to: one block, for rlk_free(). NULL: out of memory. */
 struct redlock_query_result *rlk_result_copy(const struct redlock_query_result *r);
