@@ -41,7 +41,7 @@ static const char help[] =
     "  redlock list [PREFIX]                show all locks, and who holds them\n"
     "  redlock history KEY                  show who has had a lock, from the audit streams\n"
     "  redlock nodes                        show the state of each master\n"
-    "  redlock masters                      show which masters are on record, or replace one\n"
+    "  redlock masters                      show which masters are on record, or change them\n"
     "  redlock doctor                       find what is wrong with the masters, and the fix\n"
     "  redlock exporter [KEY...]            serve metrics for Prometheus\n"
     "  redlock web [KEY...]                 serve a web dashboard: masters, locks and leaders\n"

@@ -1,6 +1,7 @@
 /* settle.c - watches the states of the masters. */
 #include "cli/session/settle.h"
 
+#include <redlock/record.h>
 #include <redlock/redlock.h>
 
 #include "cli/session/session.h"
@@ -15,6 +16,20 @@ static void note_state(struct cli_settling *settling, uint64_t bit, enum redlock
     }
 }
 
+/* The manager also connects to masters that are on record, and not in the list. */
+static bool has_all_on_record(const struct redlock *rl)
+{
+    struct redlock_record_master m = {.size = sizeof(m)};
+    size_t i;
+
+    for (i = 0; redlock_get_record_master(rl, i, &m) == 0; i++) {
+        if (m.until_epoch == 0 && m.node < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool is_settled(void *arg)
 {
     struct cli_settling *settling = arg;
@@ -24,7 +39,8 @@ static bool is_settled(void *arg)
     for (i = 0; redlock_get_node_info(settling->rl, i, &info) == 0; i++) {
         note_state(settling, UINT64_C(1) << i, info.state);
     }
-    return settling->tried == (UINT64_C(1) << n) - 1 || cli_clock_us() >= settling->until_us;
+    return (settling->tried == (UINT64_C(1) << n) - 1 && has_all_on_record(settling->rl)) ||
+           cli_clock_us() >= settling->until_us;
 }
 
 int cli_settle(struct cli_session *session, struct cli_settling *settling)

@@ -12,6 +12,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
+#include "cli/session/settle.h"
 
 static const char help[] =
     "usage: redlock doctor [--json] [OPTION...]\n"
@@ -122,9 +123,13 @@ static int finish_visit(const struct visit *visit)
 static int run_doctor(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
     struct visit *visit = arg;
-    int code = CLI_GO_ON;
+    struct cli_settling settling;
+    int code = cli_settle(session, &settling); /* masters that are on record may join */
 
     (void)signals;
+    if (code != CLI_GO_ON) {
+        return code;
+    }
     visit->rl = session->rl;
     visit->readable = session->readable;
     visit->status = redlock_examine(session->rl, on_examined, visit);

@@ -1,4 +1,4 @@
-/* masters.c - redlock masters: shows which masters are on record, replaces one, or deletes the
+/* masters.c - redlock masters: shows which masters are on record, changes them, or deletes the
  * record.
  *
  * To show it, nothing is sent: the manager reads the record when it connects, and it writes a
@@ -20,11 +20,13 @@
 #include "cli/session/record.h"
 #include "cli/session/session.h"
 #include "cli/session/settle.h"
-#include "cli/show/replace.h"
+#include "cli/show/change.h"
 
 static const char help[] =
     "usage: redlock masters [--json] [OPTION...]\n"
     "       redlock masters replace OLD NEW [OPTION...]\n"
+    "       redlock masters add NEW [OPTION...]\n"
+    "       redlock masters remove OLD [OPTION...]\n"
     "       redlock masters delete [--yes] [OPTION...]\n"
     "\n"
     "Show what the masters have on record about themselves: which masters there are, the longest\n"
@@ -33,18 +35,20 @@ static const char help[] =
     "A client whose masters or --max-ttl are not those on record acquires nothing.\n"
     "\n"
     "replace puts the server with the URI NEW on record in the place of OLD, a master of the list\n"
-    "(its URI, or its number there), while clients run: they connect to NEW by themselves, and\n"
-    "their locks stay. NEW must have no data of another master. OLD may be down. NEW votes when\n"
+    "(its URI, or its number there); add makes NEW one more, and remove makes OLD no master any\n"
+    "more. Clients may go on running: they follow by themselves, and their locks stay. NEW must\n"
+    "have no data of another master. OLD may be down. NEW votes, or OLD stops voting, when\n"
     "--max-ttl and some seconds are over; until then redlock waits, and so does the next change.\n"
-    "When it is killed, run it again: it goes on where it was.\n"
+    "When it is killed, run it again: it goes on where it was. From three masters to five, add\n"
+    "two: with four, no more may fail than with three.\n"
     "\n"
     "delete removes the record on each master that can be reached, because the clients are to\n"
     "have other masters or another --max-ttl. Stop all clients of these masters first: one that\n"
     "goes on writes its record again. The first client that is started after it writes a new one.\n"
     "\n"
     "  --json              print a JSON object\n"
-    "  --no-wait           replace: do not wait until NEW votes\n"
-    "  --timeout TIME      replace: how long to try to put NEW on record (default 1m)\n"
+    "  --no-wait           replace, add, remove: end when the change is on record\n"
+    "  --timeout TIME      the same: how long to try to put it on record (default 1m)\n"
     "  --yes               delete: do not ask\n";
 
 static const char help_end[] =
@@ -53,17 +57,21 @@ static const char help_end[] =
     "  redlock masters\n"
     "  redlock masters --json | jq -r '.masters[].address'\n"
     "  redlock masters replace redis://c.example redis://d.example\n"
+    "  redlock masters add redis://e.example\n"
+    "  redlock masters remove 5\n"
     "  redlock masters delete\n"
     "\n"
-    "exit status: 0 all masters have the record and agree on it, OLD was replaced, or the record\n"
+    "exit status: 0 all masters have the record and agree on it, the change is over, or the "
+    "record\n"
     "was deleted everywhere, 1 there is no record, or not all masters have it, 78 our masters or\n"
     "--max-ttl are not those on record, 69 no master can be reached, too few agreed in time, or\n"
     "some may still have the record, 64 wrong usage, 70 internal error\n";
 
 struct masters {
     bool json, yes;
-    bool deletes, replaces;
-    struct cli_replacement replacement;
+    bool deletes;
+    const char *changes; /* the name of the action that changes the masters; NULL: none does */
+    struct cli_change change;
     struct cli_session *session;
     bool done;
     int code;
@@ -72,9 +80,9 @@ struct masters {
 static const struct cli_option options[] = {
     {"json", CLI_FLAG, .field = offsetof(struct masters, json)},
     {"yes", CLI_FLAG, .field = offsetof(struct masters, yes)},
-    {"no-wait", CLI_FLAG, .field = offsetof(struct masters, replacement.no_wait)},
+    {"no-wait", CLI_FLAG, .field = offsetof(struct masters, change.no_wait)},
     {"timeout", CLI_TIME, .min = 1, .max = 86400000,
-     .field = offsetof(struct masters, replacement.timeout_ms)},
+     .field = offsetof(struct masters, change.timeout_ms)},
     {.name = NULL}};
 
 /* ---- showing it ---- */
@@ -223,27 +231,47 @@ static int run_masters(void *arg, struct cli_session *session, struct cli_signal
     if (code != CLI_GO_ON) {
         return code;
     }
-    if (m->replaces) {
-        return cli_replace_master(session, &m->replacement);
+    if (m->changes) {
+        return cli_change_masters(session, &m->change);
     }
     return m->deletes ? delete_record(m) : show_record(m);
+}
+
+static const struct action {
+    const char *name, *needs;
+    bool leaves, joins; /* its operands, in this order */
+} actions[] = {
+    {"replace", "replace needs two URIs: OLD and NEW", true, true},
+    {"add", "add needs the URI of the server that becomes a master", false, true},
+    {"remove", "remove needs a master: its URI, or its number in the list", true, false}};
+
+static int read_change(struct masters *m, const struct action *action, int argc, char **argv)
+{
+    int n = action->leaves + action->joins;
+
+    if (argc - optind <= n) {
+        return cli_say_usage("masters", "%s", action->needs);
+    }
+    m->changes = action->name;
+    m->change.leaves = action->leaves ? argv[optind + 1] : NULL;
+    m->change.joins = action->joins ? argv[optind + n] : NULL;
+    optind += n + 1;
+    return CLI_GO_ON;
 }
 
 static int read_action(struct masters *m, int argc, char **argv)
 {
     const char *action = optind < argc ? argv[optind] : "";
+    size_t i;
 
     if (strcmp(action, "delete") == 0) {
         m->deletes = true;
         optind++;
-    } else if (strcmp(action, "replace") == 0) {
-        if (argc - optind < 3) {
-            return cli_say_usage("masters", "replace needs two URIs: OLD and NEW");
+    }
+    for (i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+        if (strcmp(action, actions[i].name) == 0) {
+            return read_change(m, &actions[i], argc, argv);
         }
-        m->replaces = true;
-        m->replacement.leaves = argv[optind + 1];
-        m->replacement.joins = argv[optind + 2];
-        optind += 3;
     }
     return CLI_GO_ON;
 }
@@ -256,15 +284,15 @@ static int read_masters(struct cli_args *args, int argc, char **argv)
     if (code != CLI_GO_ON) {
         return code;
     }
-    if ((m->replacement.no_wait || m->replacement.timeout_ms) && !m->replaces) {
-        return cli_say_usage("masters", "--no-wait and --timeout are for redlock masters replace");
+    if ((m->change.no_wait || m->change.timeout_ms) && m->changes == NULL) {
+        return cli_say_usage("masters", "--no-wait and --timeout are for replace, add and remove");
     }
     if (m->yes && !m->deletes) {
         return cli_say_usage("masters", "--yes is for redlock masters delete");
     }
-    if (m->json && (m->deletes || m->replaces)) {
+    if (m->json && (m->deletes || m->changes)) {
         return cli_say_usage("masters", "%s prints nothing, so --json is not for it",
-                             m->deletes ? "delete" : "replace");
+                             m->deletes ? "delete" : m->changes);
     }
     return cli_args_end("masters", argc, argv);
 }
