@@ -255,9 +255,7 @@ void rlk_leases_shift(struct rlk_leases *l, uint64_t by_us)
 
 /* [S7] A new voter that is present has confirmed our key before, so it counts at once. Until now a
  * majority of the former voters has had the key, and from now on a majority of the present ones has
- * it: nobody else can have won in between. If too few of the present ones have it, the lock is
- * lost.
- */
+ * it: nobody else can have won in between. If too few of the present ones have it, it is lost. */
 void rlk_leases_recount(struct rlk_leases *l)
 {
     uint64_t joined = l->voters->set & ~l->voting;

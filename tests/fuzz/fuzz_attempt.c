@@ -73,7 +73,8 @@ static bool is_for_the_round(const struct moment *m)
     enum rlk_event_kind kind = m->ev->kind;
     bool vote =
         (kind == RLK_EVENT_VOTE || kind == RLK_EVENT_CONFIRM) && m->ev->round == m->before->tries;
-    bool doubt = kind == RLK_EVENT_CLOCK_SUSPECT || kind == RLK_EVENT_SUSPENDED;
+    bool doubt =
+        kind == RLK_EVENT_CLOCK_SUSPECT || kind == RLK_EVENT_SUSPENDED || kind == RLK_EVENT_VOTERS;
 
     switch (m->before->state) {
     case RLK_ATTEMPT_ASKING:

@@ -27,7 +27,7 @@ struct moment {
 
 static bool has_vote(const struct hold_model *m, unsigned i)
 {
-    return m->voters->set >> i & 1;
+    return m->voters.set >> i & 1;
 }
 
 static bool counts(const struct hold_model *m, unsigned i)
@@ -39,7 +39,7 @@ static bool counts(const struct hold_model *m, unsigned i)
 
 static unsigned majority(const struct hold_model *m)
 {
-    return round_model_majority(m->voters->size);
+    return round_model_majority(m->voters.size);
 }
 
 static unsigned count_counting(const struct hold_model *m)
@@ -335,17 +335,17 @@ static void hear(struct hold_model *m, struct moment *mo)
 /* A new voter that is known to have our key counts at once. */
 static void change_voters(struct hold_model *m, struct moment *mo)
 {
+    uint64_t joined = m->present->set & ~m->voters.set;
     unsigned i;
 
     for (i = 0; i < m->config.nodes; i++) {
         struct hold_model_node *n = &m->node[i];
 
-        if (has_vote(m, i) && !(m->voting >> i & 1) && !n->clock_suspect &&
-            n->since > m->success_step) {
+        if ((joined >> i & 1) && !n->clock_suspect && n->since > m->success_step) {
             n->since = m->success_step;
         }
     }
-    m->voting = m->voters->set;
+    m->voters = *m->present;
     if (count_counting(m) >= majority(m) && !m->success && m->round > 0 &&
         count_kept(m) >= majority(m)) {
         succeed(m, mo);
@@ -758,8 +758,8 @@ void hold_model_start(struct hold_model *m, const struct rlk_hold_config *config
 
     memset(m, 0, sizeof(*m));
     m->config = *config;
-    m->voters = voters;
-    m->voting = voters->set;
+    m->present = voters;
+    m->voters = *voters;
     m->step = m->success_step = 1;
     m->success = m->waiting = m->had_heartbeat = true;
     m->held_us = now_us;

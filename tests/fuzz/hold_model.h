@@ -22,8 +22,8 @@ struct hold_model_node {
 
 struct hold_model {
     struct rlk_hold_config config;
-    const struct rlk_voters *voters;
-    uint64_t voting; /* of these, before the last change */
+    const struct rlk_voters *present; /* the machine's */
+    struct rlk_voters voters;         /* the same, as of the last VOTERS */
     struct hold_model_node node[64];
     unsigned step, success_step; /* nodes that were known to have the key by this step count */
     unsigned round;              /* 0: the win */

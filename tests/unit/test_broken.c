@@ -139,3 +139,27 @@ TEST(a_doubted_key_is_never_over_before_its_ttl)
     rlk_broken_find(&v, NOW_US, &b);
     ck_assert_uint_eq(b.until_us, HEARD_US + 4000000 + 2000);
 }
+
+TEST(only_voters_prove_something)
+{
+    static const struct rlk_voters voters = {0x7, 3};
+    struct rlk_broken_view v = {.voters = &voters,
+                                .replaced = 0x19,
+                                .gone = 0x2,
+                                .max_ttl_us = MAX_TTL_US,
+                                .left_us = {4000000, 0, 4000000, 9000000, 9000000},
+                                .sent_us = {SENT_US, 0, SENT_US, SENT_US, SENT_US},
+                                .heard_us = {HEARD_US, 0, HEARD_US, HEARD_US, HEARD_US}};
+    struct rlk_broken b;
+
+    rlk_broken_find(&v, NOW_US, &b);
+    ck_assert_int_eq(b.status, REDLOCK_ENOQUORUM);
+    v.replaced |= 0x4;
+    rlk_broken_find(&v, NOW_US, &b);
+    ck_assert_int_eq(b.status, REDLOCK_OK);
+    ck_assert_uint_eq(b.until_us, HEARD_US + 4000000 + 2000);
+    v.replaced = 0x18;
+    v.gone = 0x3;
+    rlk_broken_find(&v, NOW_US, &b);
+    ck_assert_int_eq(b.status, REDLOCK_GONE);
+}

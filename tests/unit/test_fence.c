@@ -283,6 +283,24 @@ static const struct story of_rounds[] = {
     {"without_a_fence_numbers_do_not_matter",
      {START(3), YES(0, 5), YES(1, 6), WON, IS(out.confirm, 0), IS(round.fence.value, 0), START(3),
       YES(0, 5), YES(1, 0), WON, IS(out.confirm, 0), IS(round.fence.value, 0)}},
+
+    /* [S1] */
+    {"a_node_without_a_vote_adds_nothing_to_the_fence",
+     {FENCED(4), SET(voters.set, 0x7), SET(voters.size, 3), YES(3, 9), YES(0, 5), ASKING, YES(1, 5),
+      WON, IS(round.fence.value, 5), IS(out.confirm, 0)}},
+    {"but_it_is_asked_to_confirm_and_agrees_when_it_has_a_vote",
+     {FENCED(4), SET(voters.set, 0x7), SET(voters.size, 3), YES(3, 3), YES(0, 5), YES(1, 6),
+      IS(round.fence.value, 6), IS(out.confirm, 0x9), CONFIRM(3, OURS), ASKING, VOTERS(100, 0xf, 4),
+      ASKING, YES(2, 6), WON, IS(counted, 0xe)}},
+    {"fewer_voters_may_be_the_first_majority",
+     {FENCED(4), YES(0, 5), YES(1, 7), IS(out.confirm, 0), VOTERS(100, 0x7, 3), ASKING,
+      IS(out.confirm, 0x1), IS(out.fence, 7), IS(round.fence.value, 7), CONFIRM(0, OURS), WON}},
+    {"the_vote_of_a_new_voter_may_make_the_first_majority",
+     {FENCED(5), SET(voters.set, 0x7), SET(voters.size, 4), YES(0, 5), YES(1, 7), YES(3, 9), ASKING,
+      IS(round.fence.value, 0), VOTERS(100, 0xf, 4), IS(out.confirm, 0x3), IS(out.fence, 9)}},
+    {"a_change_asks_nobody_twice",
+     {FENCED(5), YES(0, 5), YES(1, 6), YES(2, 6), IS(out.confirm, 0x1), VOTERS(100, 0xf, 4),
+      IS(out.confirm, 0), ASKING, CONFIRM(0, OURS), WON}},
 };
 
 CASE("rounds");

@@ -223,3 +223,46 @@ TEST(nothing_undoes_a_loss)
     ck_assert_uint_eq(w.reported, 1);
     ck_assert_uint_eq(w.extended, 0);
 }
+
+/* ---- voters ---- */
+
+/* Four nodes, of which the first three have a vote. */
+#define THREE_OF_FOUR CONFIG(nodes, 4), SET(voters.set, 0x7), SET(voters.size, 3)
+
+static const struct story of_voters[] = {
+    {"with_one_of_three_down_it_is_kept_by_a_new_voter_that_has_the_key",
+     {THREE_OF_FOUR, HOLD_BY(0xb, 0), COUNTED(0x3), VOTERS(100, 0xf, 4), IS(h.state, RLK_HOLD_HELD),
+      COUNTED(0xb), VALID(LEASE), IS(reported, 0)}},
+    {"and_lost_without_the_key_there",
+     {THREE_OF_FOUR, HOLD_BY(0x3, 0), VOTERS(100, 0xf, 4), IS(h.state, RLK_HOLD_LOST),
+      IS(h.reason, REDLOCK_ELOST), IS(reported, 1), NEVER_DUE}},
+    {"it_is_kept_when_one_of_four_leaves",
+     {CONFIG(nodes, 4), HOLD_BY(0xe, 0), VOTERS(100, 0x7, 3), IS(h.state, RLK_HOLD_HELD),
+      COUNTED(0x6), VALID(LEASE)}},
+    {"it_is_lost_when_one_of_the_only_three_of_five_leaves",
+     {HOLD_BY(0x1c, 0), VOTERS(100, 0xf, 4), IS(h.state, RLK_HOLD_LOST),
+      IS(h.reason, REDLOCK_ELOST), IS(reported, 1)}},
+    {"a_node_without_a_vote_is_renewed_and_makes_no_renewal_sooner",
+     {THREE_OF_FOUR, HOLD_BY(0xf, 0), DUE(THIRD), RENEWAL, IS(out.extend, 0xf),
+      ANSWER(10, 0x9, OURS), IS(h.leases.success, false), ANSWER(10, 0x2, OURS),
+      IS(h.leases.success, true), COUNTED(0x7), ANSWER(10, 0x4, OURS), DUE(THIRD)}},
+    {"a_renewal_succeeds_when_fewer_voters_are_enough",
+     {CONFIG(nodes, 4), HOLD, RENEWAL, ANSWER(10, 0x3, OURS), IS(h.renewals, 0),
+      VOTERS(100, 0x7, 3), IS(h.renewals, 1), VALID(LEASE)}},
+    {"after_the_last_reply_of_a_round_that_failed_too",
+     {CONFIG(nodes, 4), HOLD, RENEWAL, ANSWER(10, 0x3, OURS), ANSWER(20, 0xc, UNKNOWN),
+      IS(h.reason, REDLOCK_ENOQUORUM), VOTERS(100, 0x7, 3), IS(h.reason, 0), IS(h.failures, 0)}},
+    {"an_extension_that_waits_for_the_round_begins_after_that",
+     {CONFIG(nodes, 4), HOLD, RENEWAL, ANSWER(10, 0x3, OURS), EXTEND(20, TTL), VOTERS(100, 0x7, 3),
+      DUE(100), WAKE, IS(out.extend, 0x3)}},
+    {"a_change_after_the_loss_changes_nothing",
+     {HOLD, ANSWER(10, ALL5, OURS), SILENCE(LEASE), VOTERS(LEASE, 0x1, 1),
+      IS(h.state, RLK_HOLD_LOST), IS(reported, 2)}},
+};
+
+CASE("voters");
+
+TEST_ROWS(voters, of_voters)
+{
+    hold_tell(&of_voters[_i]);
+}

@@ -80,3 +80,29 @@ TEST(of_equally_common_values_the_first_is_named)
     ck_assert_uint_eq(h.nodes, 0x6);
     ck_assert(!h.held && !h.unknown);
 }
+
+/* [S1] Three of five masters have a vote, and one for which there is no node. */
+TEST(only_voters_count)
+{
+    static const struct rlk_voters voters = {0x7, 4};
+    struct rlk_holder_view v = {.voters = &voters,
+                                .answered = 0x1b,
+                                .held = 0x1b,
+                                .value = {8, 8, 0, 7, 7},
+                                .end = {5, 6, 0, 7, 8},
+                                .counter = {1, 2, 0, 3, 4}};
+    struct rlk_holder h;
+
+    rlk_holder_find(&v, &h);
+    ck_assert_uint_eq(h.nodes, 0x3);
+    ck_assert(!h.held && h.possible && h.unknown);
+    ck_assert_uint_eq(h.end | h.fence, 0);
+    v.answered = v.held = 0x1f;
+    v.value[2] = 8;
+    v.end[2] = 9;
+    v.counter[2] = 3;
+    rlk_holder_find(&v, &h);
+    ck_assert(h.held);
+    ck_assert_uint_eq(h.end, 5);
+    ck_assert_uint_eq(h.fence, 1);
+}

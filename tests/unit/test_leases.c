@@ -133,6 +133,17 @@ static void expect(struct world *w, const struct step *s)
     story_expect(w, &s->field, s->value, w->step);
 }
 
+static void suspect(struct world *w, const struct step *s)
+{
+    rlk_leases_suspect_clock(&w->l, s->node, true);
+}
+
+static void change_voters(struct world *w, const struct step *s)
+{
+    w->voters = (struct rlk_voters){s->nodes, (unsigned)s->us};
+    rlk_leases_recount(&w->l);
+}
+
 /* Keys end so long after T0. */
 #define WON(n, all, y, x) STEP(.take = win, .nodes = (n), .asked = (all), .yes = (y), .no = (x))
 #define BEGIN(who, after) STEP(.take = begin, .nodes = (who), .us = T0 + (after))
@@ -140,6 +151,8 @@ static void expect(struct world *w, const struct step *s)
 #define HEAL(who, after) STEP(.take = heal, .nodes = (who), .us = T0 + (after))
 #define ANSWER(who, what) STEP(.take = hear_answers, .nodes = (who), .answer = RLK_ANSWER_##what)
 #define VOTE(who, what) STEP(.take = hear_votes, .nodes = (who), .vote = RLK_VOTE_##what)
+#define SUSPECT(i) STEP(.take = suspect, .node = (i))
+#define VOTERS(mask, n) STEP(.take = change_voters, .nodes = (mask), .us = (n))
 #define IS(member, x) STEP(.take = expect, .field = STORY_FIELD(struct world, member), .value = (x))
 #define ASKED(who) IS(asked, who)
 #define VALID(after) IS(l.valid_until_us, T0 + (after))
@@ -468,4 +481,44 @@ CASE("healing");
 TEST_ROWS(healing, of_healing)
 {
     tell(&of_healing[_i]);
+}
+
+/* ---- voters ---- */
+
+static const struct story of_voters[] = {
+    {"a_new_voter_that_is_present_counts_at_once",
+     {WON(4, 0xf, 0xb, 0), VOTERS(0x7, 3), IS(l.counted, 0x3), VOTERS(0xf, 4), IS(l.counted, 0xb),
+      VALID(0)}},
+    {"one_that_is_absent_does_not_and_the_majority_is_gone",
+     {WON(4, 0xf, 0x7, 0x8), VOTERS(0x7, 3), BEGIN(0x4, 500), ANSWER(0x4, GONE), IS(l.counted, 0x3),
+      VOTERS(0xf, 4), IS(l.counted, 0x3), IS(l.valid_until_us, 0), IS(possible, false)}},
+    {"a_majority_is_left_when_one_of_four_leaves",
+     {WON(4, 0xf, 0xe, 0), VOTERS(0x7, 3), IS(l.counted, 0x6), VALID(0), IS(possible, true)}},
+    {"none_is_left_when_one_of_the_only_three_of_five_leaves",
+     {WON(5, ALL5, 0x1c, 0), VOTERS(0xf, 4), IS(l.counted, 0xc), IS(l.valid_until_us, 0),
+      IS(possible, false)}},
+    {"a_voter_whose_clock_is_suspect_does_not_count",
+     {WON(4, 0xf, 0xf, 0), VOTERS(0x7, 3), SUSPECT(3), VOTERS(0xf, 4), IS(l.counted, 0x7)}},
+    {"a_voter_that_was_present_before_waits_for_the_next_success",
+     {WON(5, ALL5, 0x07, 0), VOTE(0x08, YES), IS(l.counted, 0x07), VOTERS(ALL5 & ~0x10, 4),
+      IS(l.counted, 0x07), BEGIN(ALL5, 500), ANSWER(0x07, OURS), IS(l.counted, 0x0f)}},
+    {"without_a_vote_a_node_is_present_and_asked_and_never_counts",
+     {WON(4, 0xf, 0xf, 0), VOTERS(0x7, 3), BEGIN(0xf, 500), ASKED(0xf), ANSWER(0x9, OURS),
+      IS(l.success, false), ANSWER(0x2, OURS), IS(l.success, true), IS(l.counted, 0x7),
+      IS(l.present, 0xf)}},
+    {"a_round_succeeds_when_fewer_voters_are_enough",
+     {WON(4, 0xf, 0xf, 0), BEGIN(0xf, 500), ANSWER(0x3, OURS), IS(l.success, false), VOTERS(0x7, 3),
+      IS(l.success, true), VALID(500)}},
+    {"a_new_voter_that_has_confirmed_in_the_round_counts_for_its_success",
+     {WON(4, 0xf, 0xf, 0), VOTERS(0x7, 4), BEGIN(0xf, 500), ANSWER(0xb, OURS), IS(l.success, false),
+      VOTERS(0xf, 4), IS(l.success, true), VALID(500)}},
+    {"it_is_restored_like_all_others",
+     {WON(4, 0xf, 0x7, 0), VOTERS(0x7, 3), VOTE(0x8, UNKNOWN), HEAL(0xf, 500), ASKED(0x8)}},
+};
+
+CASE("voters");
+
+TEST_ROWS(voters, of_voters)
+{
+    tell(&of_voters[_i]);
 }

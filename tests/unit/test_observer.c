@@ -83,6 +83,11 @@ static void take_event(struct world *w, const struct step *s)
     }
 }
 
+static void take_voters(struct world *w, const struct step *s)
+{
+    w->voters = (struct rlk_voters){s->nodes, (unsigned)s->value};
+}
+
 static void take_wake(struct world *w, const struct step *s)
 {
     (void)s;
@@ -114,6 +119,8 @@ static void take_looks(struct world *w, const struct step *s)
 #define UNSENT(time, mask) EVENT(time, mask, LOOKED, .look = {.unsent = true})
 #define HINT(time, mask) EVENT(time, mask, CHANGED, .by_us = 0)
 #define TIMER(time) EVENT(time, 1, TIMER, .by_us = 0)
+#define VOTERS(time, mask, n)                                                                      \
+    STEP(.take = take_voters, .nodes = (mask), .value = (n)), EVENT(time, 1, VOTERS, .by_us = 0)
 #define WAKE STEP(.take = take_wake)
 #define LOOKS(mask) STEP(.take = take_looks, .nodes = (mask))
 #define IS(member, x)                                                                              \
@@ -275,6 +282,16 @@ static const struct story stories[] = {
       REPORTED(HELD, 3), IS(o.reported.fence, 70)}},
     {"a_new_holder_without_a_fence_is_not_waited_for",
      {HELD, HINT(20000, 0x1f), HOLDER(20100, 0x1f, 8, FAR, 0), REPORTED(HELD, 3)}},
+    /* [S1] */
+    {"a_holder_with_a_majority_of_the_new_voters_is_reported",
+     {BEGIN, HINT(10000, 0x3), LOOKS(0x3), HOLDER(10100, 0x3, 7, FAR, 70), REPORTED(FREE, 1),
+      VOTERS(20000, 0x7, 3), REPORTED(HELD, 2), IS(o.reported.value, 7)}},
+    {"a_holder_without_one_holds_no_longer",
+     {HELD, HINT(20000, 0x18), FREE(20100, 0x18), REPORTED(HELD, 2), VOTERS(30000, 0x1e, 4),
+      DUE(35000), WAKE, REPORTED(FREE, 3)}},
+    {"a_node_without_a_vote_is_looked_at_and_does_not_count",
+     {START(5, 0x1f), LOOKS(0x1f), VOTERS(10, 0x7, 3), HOLDER(100, 0x1b, 7, FAR, 0),
+      REPORTED(HELD, 1), IS(o.holder.nodes, 0x3)}},
 };
 
 CASE("stories");

@@ -120,3 +120,70 @@ TEST(without_a_majority_that_can_answer_no_quorum_is_reported_at_once)
     ck_assert_int_eq(r.status, REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(out.release, 0x1f); /* it is sent, or is pending, all the same */
 }
+
+/* ---- voters ---- */
+
+static struct rlk_voters voters;
+
+static void start_as(struct rlk_release *r, uint64_t asked, uint64_t set, unsigned size)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_START, .now_us = T0, .ready = asked};
+
+    voters = (struct rlk_voters){set, size};
+    rlk_release_init(r, &voters, asked, T0 + 500);
+    rlk_release_step(r, &ev, &out);
+}
+
+static void change_voters(struct rlk_release *r, uint64_t set, unsigned size)
+{
+    struct rlk_event ev = {.kind = RLK_EVENT_VOTERS, .now_us = T0 + 1};
+
+    voters = (struct rlk_voters){set, size};
+    rlk_release_step(r, &ev, &out);
+}
+
+TEST(a_node_without_a_vote_is_released_and_its_reply_does_not_count)
+{
+    struct rlk_release r;
+
+    start_as(&r, 0xf, 0x7, 3);
+    ck_assert_uint_eq(out.release, 0xf);
+    answer(&r, 3, RLK_ANSWER_OURS);
+    answer(&r, 0, RLK_ANSWER_GONE);
+    ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
+    answer(&r, 1, RLK_ANSWER_GONE);
+    ck_assert_int_eq(r.status, REDLOCK_GONE);
+}
+
+TEST(it_is_not_waited_for)
+{
+    struct rlk_release r;
+
+    start_as(&r, 0xf, 0x7, 3);
+    answer(&r, 0, RLK_ANSWER_OURS);
+    answer(&r, 1, RLK_ANSWER_TAKEN);
+    ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
+    answer(&r, 2, RLK_ANSWER_GONE);
+    ck_assert_int_eq(r.status, REDLOCK_OK);
+}
+
+TEST(masters_without_a_node_are_missing)
+{
+    struct rlk_release r;
+
+    start_as(&r, 0x3, 0x3, 5);
+    ck_assert_int_eq(r.status, REDLOCK_ENOQUORUM);
+}
+
+TEST(a_release_decides_when_fewer_voters_are_enough)
+{
+    struct rlk_release r;
+
+    start_as(&r, 0xf, 0xf, 4);
+    answer(&r, 0, RLK_ANSWER_OURS);
+    answer(&r, 1, RLK_ANSWER_OURS);
+    ck_assert_int_eq(r.state, RLK_RELEASE_ASKING);
+    change_voters(&r, 0x7, 3);
+    ck_assert_int_eq(r.status, REDLOCK_OK);
+    ck_assert(out.report);
+}

@@ -175,6 +175,84 @@ TEST_ROWS(a_story, stories)
     round_tell(&stories[_i]);
 }
 
+/* ---- voters ---- */
+
+/* n nodes, all of them ready, and of these only some have a vote. */
+#define START_AS(n, mask, n_voters)                                                                \
+    TERMS(n), SET(voters.set, mask), SET(voters.size, n_voters),                                   \
+        AT(0, START, .ready = (UINT64_C(1) << (n)) - 1)
+
+static const struct story of_voters[] = {
+    {"a_node_without_a_vote_is_asked_and_its_yes_does_not_count",
+     {START_AS(4, 0x7, 3), IS(out.acquire, 0xf), VOTE(0x9, YES), ASKING, VOTE(0x2, YES), WON,
+      VALID(LEASE)}},
+    {"its_refusal_does_not_count_either",
+     {START_AS(4, 0x7, 3), VOTE(0x9, NO), ASKING, IS(refused, false), VOTE(0x2, NO),
+      LOST(EHELD, 0x4), IS(refused, true)}},
+    {"it_is_released_when_the_round_is_lost",
+     {START_AS(4, 0x7, 3), VOTE(0x8, YES), VOTE(0x3, UNKNOWN), LOST(ENOQUORUM, 0xf),
+      IS(split, false)}},
+    {"without_voters_that_can_be_asked_nobody_is_asked",
+     {START_AS(4, 0x1, 3), LOST(ENOQUORUM, 0), IS(out.acquire, 0)}},
+    {"masters_without_a_node_count_as_voters",
+     {START_AS(3, 0x7, 5), VOTE(0x3, YES), ASKING, VOTE(0x4, YES), WON}},
+    {"and_have_not_answered",
+     {START_AS(3, 0x7, 5), VOTE(0x1, UNKNOWN), LOST(ENOQUORUM, 0x7), START_AS(3, 0x7, 5),
+      VOTE(0x1, NO), LOST(EHELD, 0x6)}},
+    {"and_may_be_too_many", {START_AS(3, 0x7, 6), LOST(ENOQUORUM, 0), IS(out.acquire, 0)}},
+    {"the_other_votes_of_a_split_are_those_of_voters",
+     {TERMS(4), SET(terms.keeps_votes, true), SET(voters.set, 0x7), SET(voters.size, 3),
+      AT(0, START, .ready = 0xf), NO_BY(0x8, 7), NO_BY(0x4, 7), VOTE(0x1, YES), ASKING,
+      VOTE(0x2, UNKNOWN), ASKING, IS(out.acquire, 0xc), IS(round.asked_again, 1)}},
+    {"patience_ends_when_all_voters_that_were_asked_have_voted",
+     {TERMS(5), SET(terms.keeps_votes, true), SET(voters.set, 0x7), SET(voters.size, 3),
+      AT(0, START, .ready = 0xb, .connecting = 0x14), VOTE_AT(100, 0x1, YES), VOTE_AT(100, 0x2, NO),
+      ASKING, IS(round.deadline_us, T0 + 200)}},
+    {"and_is_not_needed_for_a_node_without_a_vote",
+     {TERMS(4), SET(terms.keeps_votes, true), SET(voters.set, 0x7), SET(voters.size, 3),
+      AT(0, START, .ready = 0x7, .connecting = 0x8), VOTE_AT(100, 0x1, YES), VOTE_AT(100, 0x2, NO),
+      ASKING, IS(round.deadline_us, T0 + TIMEOUT)}},
+
+    /* While it asks. */
+    {"more_voters_need_more_votes",
+     {START_AS(4, 0x7, 3), VOTE(0x1, YES), VOTERS(100, 0xf, 4), VOTE(0x2, YES), ASKING,
+      VOTE(0x8, YES), WON}},
+    {"a_yes_from_before_the_change_counts",
+     {START_AS(4, 0x7, 3), VOTE(0x9, YES), VOTERS(100, 0xf, 4), ASKING, VOTE(0x2, YES), WON}},
+    {"a_refusal_from_before_the_change_counts",
+     {START_AS(4, 0x7, 3), VOTE(0x9, NO), ASKING, VOTERS(100, 0xf, 4), LOST(EHELD, 0x6)}},
+    {"fewer_voters_may_be_enough_at_once",
+     {START(4), VOTE(0x3, YES), ASKING, VOTERS(100, 0x7, 3), WON, VALID(LEASE)}},
+    {"the_vote_of_a_node_that_leaves_no_longer_counts",
+     {START(4), VOTE(0xc, YES), VOTERS(100, 0x7, 3), ASKING, VOTE(0x1, YES), WON}},
+    {"the_refusal_of_a_node_that_leaves_no_longer_counts",
+     {START(4), VOTE(0x8, NO), VOTERS(100, 0x7, 3), VOTE(0x1, NO), ASKING, VOTE(0x6, YES), WON}},
+
+    /* Before the win is reported. */
+    {"a_win_without_a_majority_of_the_new_voters_is_lost_and_released",
+     {START_AS(4, 0x7, 3), VOTE(0x3, YES), WON, VOTERS(100, 0xf, 4), WON,
+      IS(round.valid_until_us, 0), DELIVER(200), LOST(ENOQUORUM, 0xf)}},
+    {"a_win_is_kept_with_the_vote_of_a_new_voter",
+     {START_AS(4, 0x7, 3), VOTE(0xb, YES), WON, VOTERS(100, 0xf, 4), VALID(LEASE), DELIVER(200),
+      WON}},
+    {"a_late_vote_makes_it_valid_again",
+     {START_AS(4, 0x7, 3), VOTE(0x3, YES), WON, VOTERS(100, 0xf, 4), VOTE_AT(150, 0x4, YES),
+      VALID(LEASE), DELIVER(200), WON}},
+    {"a_win_is_kept_when_a_voter_leaves",
+     {START(4), VOTE(0xe, YES), WON, VOTERS(100, 0x7, 3), VALID(LEASE), DELIVER(200), WON}},
+    {"a_win_of_three_of_five_is_lost_when_one_of_them_leaves",
+     {START(5), VOTE(0x1c, YES), WON, VOTERS(100, 0xf, 4), IS(round.valid_until_us, 0),
+      DELIVER(200), LOST(ENOQUORUM, 0x1f)}},
+
+    {"a_change_after_the_loss_changes_nothing",
+     {START(3), VOTE(0x3, UNKNOWN), LOST(ENOQUORUM, 0x7), VOTERS(100, 0x4, 1), LOST(ENOQUORUM, 0)}},
+};
+
+TEST_ROWS(voters, of_voters)
+{
+    round_tell(&of_voters[_i]);
+}
+
 /* y, n, u: the votes of nodes 0, 1, ... of five; t: the deadline. */
 static const struct {
     const char *votes;

@@ -48,6 +48,26 @@ TEST(quorum_is_more_than_half)
     }
 }
 
+/* All sets of four nodes and of voters, and some masters for which there is no node. */
+TEST(a_majority_is_one_of_the_voters)
+{
+    uint64_t set, nodes;
+    unsigned size;
+
+    for (set = 0; set < 16; set++) {
+        for (size = rlk_mask_count(set) ? rlk_mask_count(set) : 1; size < 9; size++) {
+            const struct rlk_voters v = {set, size};
+
+            for (nodes = 0; nodes < 16; nodes++) {
+                unsigned n = rlk_mask_count(nodes & set);
+
+                ck_assert_int_eq(rlk_voters_are_enough(&v, nodes), 2 * n > size);
+                ck_assert_int_eq(rlk_voters_can_block(&v, nodes), 2 * (size - n) <= size);
+            }
+        }
+    }
+}
+
 /* Against a sort, for every set of five and values with ties. */
 TEST(until_is_the_majority_th_largest_end)
 {

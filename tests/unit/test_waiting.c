@@ -82,6 +82,30 @@ TEST_ROWS(hosts, host_rows)
          LOOKS(host_rows[_i].hosts), IS(a.waiting.queues, host_rows[_i].hosts));
 }
 
+/* The order goes through the voters, and not through all nodes. */
+static const struct {
+    const char *claim;
+    uint64_t set;
+    unsigned hash;
+    uint64_t hosts;
+} voter_rows[] = {
+    {"a_node_without_a_vote_is_no_host", 0x1d, 0, 0xd},
+    {"the_hash_counts_voters", 0x1d, 1, 0x1c},
+    {"and_goes_round_with_them", 0x1d, 2, 0x19},
+    {"as_often_as_there_are_voters", 0x1d, 7, 0x15},
+    {"one_voter_is_the_host", 0x8, 5, 0x8},
+    {"there_may_be_no_voter", 0, 5, 0},
+};
+
+TEST_ROWS(voters_are_hosts, voter_rows)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, NODES(5, voter_rows[_i].hash), TRY, VOTE(10, 0x1f, NO));
+    w.voters.set = voter_rows[_i].set;
+    PLAY(&w, WAKE, LOOKS(voter_rows[_i].hosts), IS(a.waiting.queues, voter_rows[_i].hosts));
+}
+
 /* ---- [W3] turns ---- */
 
 static const struct story of_a_turn[] = {
@@ -640,4 +664,40 @@ TEST(the_place_for_people_is_that_in_a_list)
     must_be_at(&w, 1);
     PLAY(&w, DOWN(LATER + 20, 0x7, 0));
     must_be_at(&w, 0);
+}
+
+/* ---- voters ---- */
+
+static const struct story of_voters[] = {
+    {"a_host_that_leaves_is_replaced_at_once",
+     {WAIT_LISTED, VOTERS(LATER, 0x1d, 4), IS(a.waiting.queues, 0x5), IS(a.waiting.listed, 0x5),
+      DUE(LATER), IS(out.wait, 0), WAKE, LOOKS(0xd)}},
+    {"its_turn_no_longer_counts",
+     {WAIT_LISTED, WOKEN(LATER, 0x2), VOTERS(LATER + 10, 0x1d, 4), NOT_DUE, IS(a.waiting.wakes, 0),
+      WOKEN(LATER + 20, 0x2), IS(a.waiting.wakes, 0)}},
+    {"it_is_told_when_we_leave",
+     {WAIT_LISTED, VOTERS(LATER, 0x1d, 4), IS(a.waiting.positions, 0x7),
+      IS(a.waiting.may_list, 0x7)}},
+    {"a_new_voter_may_be_a_host",
+     {NODES(5, 0), SET(voters.set, 0x1c), SET(voters.size, 3), SET(others, 0x3), TRY,
+      VOTE(10, 0x1f, NO), WAKE, IS(a.waiting.queues, 0x1c), LISTED(20, 0x1c, 4, RLK_NEVER),
+      VOTERS(LATER, 0x1d, 4), WAKE, IS(a.waiting.queues, 0xd), LOOKS(0xd)}},
+    {"who_polls_has_no_hosts_and_keeps_its_back_off",
+     {CONFIG(wait_us, RLK_NEVER), SLOW, TRY, LOSE(10), WAITING, VOTERS(20, 0xf, 4), WAITING,
+      IS(out.wait, 0), IS(a.waiting.check_us, RLK_NEVER)}},
+    {"a_round_that_asks_decides_again",
+     {NODES(4, 0), TRY, VOTE(10, 0x3, YES), ASKING, VOTERS(20, 0x7, 3), WON, IS(out.report, true),
+      DELIVER(30), HELD}},
+    {"a_win_without_the_new_majority_is_not_delivered",
+     {SET(voters.set, 0x7), SET(voters.size, 3), SET(others, 0x8), TRY, VOTE(10, 0x3, YES), WON,
+      VOTERS(20, 0xf, 4), WON, DELIVER(30), FAILED(ENOQUORUM), IS(out.release, 0xf)}},
+    {"who_has_not_begun_notices_nothing",
+     {SET(full, true), NODES(5, 0), TRY, QUEUED, VOTERS(10, 0xf, 4), QUEUED, IS(out.wait, 0)}},
+};
+
+CASE("voters");
+
+TEST_ROWS(voters, of_voters)
+{
+    attempt_tell(&of_voters[_i]);
 }
