@@ -153,7 +153,7 @@ const struct rlk_record_master *rlk_match_find_former(const struct rlk_record *r
 
 /* ---- all of them ---- */
 
-static bool is_ours(const struct rlk_match *x, unsigned at)
+static bool is_matched(const struct rlk_match *x, unsigned at)
 {
     return (x->ours[at / 64] >> at % 64 & 1) != 0;
 }
@@ -181,7 +181,7 @@ struct rlk_match rlk_match_of(const struct rlk_membership *m, const struct rlk_r
 
     match_nodes(m, r, &x);
     for (i = 0; i < r->n; i++) {
-        if (rlk_record_is_master(&r->master[i]) && !is_ours(&x, i)) {
+        if (rlk_record_is_master(&r->master[i]) && !is_matched(&x, i)) {
             x.others++;
             x.early += !rlk_record_joined_later(r, i);
         }
@@ -195,7 +195,7 @@ int rlk_match_find_other(const struct rlk_record *r, const struct rlk_match *x, 
     unsigned i;
 
     for (i = 0; i < r->n; i++) {
-        if (rlk_record_is_master(&r->master[i]) && !is_ours(x, i) &&
+        if (rlk_record_is_master(&r->master[i]) && !is_matched(x, i) &&
             (found < 0 || (last && r->master[i].from > r->master[found].from))) {
             found = (int)i;
         }

@@ -6,13 +6,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/membership.h"
 #include "core/record.h"
+#include "core/shown.h"
+
+/* [M3] Why our masters are not those on record. */
+enum rlk_misfit {
+    RLK_MISFIT_NOT = 0,
+    RLK_MISFIT_MAX_TTL, /* another max_ttl_ms */
+    RLK_MISFIT_NUMBER,  /* more or fewer masters */
+    RLK_MISFIT_MASTER,  /* one that is not on record */
+    RLK_MISFIT_COPY     /* two with one mark: one is a copy of the other */
+};
+
+/* The index of one of ours in a record, as a master; -1: it is not there. */
+int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record *r, unsigned node);
 
 /* Which masters on record are ours. */
 struct rlk_match {
     uint64_t ours[(RLK_RECORD_MASTERS + 63) / 64];
-    unsigned others;  /* how many are none of ours */
+    unsigned others;  /* how many we have no node for */
     unsigned early;   /* of these, those that did not join later than the first ones */
     unsigned unknown; /* of ours, nodes that may be any of these: what they are is not known yet, or
                          they have the data of others */
@@ -20,8 +32,8 @@ struct rlk_match {
 
 struct rlk_match rlk_match_of(const struct rlk_membership *m, const struct rlk_record *r);
 
-/* The first master on record that is none of ours, or `last`, the one that joined last; -1: all are
- * ours. */
+/* The first master on record for which we have no node, or `last`, the one that joined last; -1: we
+ * have nodes for all. */
 int rlk_match_find_other(const struct rlk_record *r, const struct rlk_match *x, bool last);
 
 /* Whether this node is one of the masters that we were told. */

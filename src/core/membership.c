@@ -8,76 +8,6 @@
 #include "core/inspection.h"
 #include "core/match.h"
 
-_Static_assert(RLK_RECORD_RESTORE_US == RLK_INSPECTION_OLDEST_US,
-               "locks are restored in what the wait is longer than the longest ttl");
-
-void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_ttl_ms,
-                         uint32_t drift_ppm)
-{
-    uint64_t gone_us = rlk_validity_gone_us(rlk_time_from_ms(max_ttl_ms), drift_ppm);
-
-    memset(m, 0, sizeof(*m));
-    m->n = nodes;
-    m->joins = m->leaves = -1;
-    m->max_ttl_ms = max_ttl_ms;
-    m->wait_us = rlk_validity_gone_us(rlk_time_add(gone_us, RLK_INSPECTION_OLDEST_US), drift_ppm);
-}
-
-void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t mark)
-{
-    struct rlk_shown *s = &m->shown[node];
-
-    if (m->last && s->mark != mark && rlk_record_find_master(m->last, s->mark)) {
-        s->former_mark = s->mark;
-    }
-    s->mark = mark;
-}
-
-/* [M2] A lease that is asked for at most so long after it showed the record in use has ended when
- * the newcomers of a later one vote. */
-void rlk_membership_set_record(struct rlk_membership *m, unsigned node,
-                               const struct rlk_record *record)
-{
-    struct rlk_shown *s = &m->shown[node];
-    bool showed_it = m->in_use && s->record && rlk_record_is_same(s->record, m->in_use);
-
-    if (record == NULL || m->in_use == NULL || rlk_record_is_same(record, m->in_use)) {
-        s->former_us = 0;
-    } else if (showed_it) {
-        s->former_us = rlk_time_add(s->read_us, RLK_INSPECTION_OLDEST_US);
-    }
-    s->record = record;
-}
-
-void rlk_membership_clear(struct rlk_membership *m, unsigned node)
-{
-    struct rlk_shown *s = &m->shown[node];
-
-    *s = (struct rlk_shown){.address = s->address, .len = s->len};
-}
-
-uint64_t rlk_membership_listed(const struct rlk_membership *m)
-{
-    return rlk_mask_all(m->n) & ~m->vacant &
-           ~(m->joins >= 0 ? rlk_mask_bit((unsigned)m->joins) : 0);
-}
-
-unsigned rlk_membership_count_listed(const struct rlk_membership *m)
-{
-    return rlk_mask_count(rlk_membership_listed(m));
-}
-
-void rlk_membership_add(struct rlk_membership *m)
-{
-    m->shown[m->n++] = (struct rlk_shown){.address = ""};
-}
-
-void rlk_membership_vacate(struct rlk_membership *m, unsigned node)
-{
-    m->shown[node] = (struct rlk_shown){.address = ""};
-    m->vacant |= rlk_mask_bit(node);
-}
-
 static bool is_alive(const struct rlk_membership *m, const struct rlk_record *r)
 {
     return rlk_record_is_alive(r, rlk_match_count_lost(m, r));
@@ -338,25 +268,28 @@ static uint64_t judge_vote(const struct rlk_membership *m, const struct rlk_reco
     return rlk_record_is_newcomer(r, on_record) ? settles_us(m, r) : 0;
 }
 
-/* A node of which we do not know yet which master it is may turn out to be one. */
+/* A node of which we do not know yet which master it is may turn out to be one. A former master
+ * whose place another took has leases that count until we have connected to that one: replaced. */
 static bool is_voter(const struct rlk_membership *m, const struct rlk_record *r, unsigned node,
-                     bool resizes)
+                     bool old, bool replaced)
 {
     int at = rlk_membership_find(m, r, node);
-    const struct rlk_record_master *on_record =
-        at >= 0 ? &r->master[at] : rlk_match_find_former(r, &m->shown[node]);
+    const struct rlk_record_master *former = rlk_match_find_former(r, &m->shown[node]);
 
-    if (on_record == NULL) {
+    if (at < 0 && former == NULL) {
         return true;
     }
-    return resizes ? rlk_record_was_master(r, on_record) : rlk_record_is_master(on_record);
+    if (old) {
+        return rlk_record_was_master(r, at >= 0 ? &r->master[at] : former);
+    }
+    return at >= 0 || replaced;
 }
 
 /* [M8] The number of masters on record counts, whether or not we have nodes for all. */
 static void judge_voters(const struct rlk_membership *m, const struct rlk_record *r,
                          uint64_t now_us, struct rlk_membership_verdict *out)
 {
-    bool old = r && resizes(m, r, now_us);
+    bool old = r && resizes(m, r, now_us), replaced;
     uint64_t left = rlk_mask_all(m->n) & ~m->vacant, shown = left;
     unsigned node;
 
@@ -372,8 +305,9 @@ static void judge_voters(const struct rlk_membership *m, const struct rlk_record
         return;
     }
     out->voters.size = old ? rlk_record_former_size(r) : rlk_record_size(r);
+    replaced = rlk_match_of(m, r).others > 0;
     RLK_MASK_EACH (node, left) {
-        out->voters.set |= is_voter(m, r, node, old) ? rlk_mask_bit(node) : 0;
+        out->voters.set |= is_voter(m, r, node, old, replaced) ? rlk_mask_bit(node) : 0;
     }
 }
 

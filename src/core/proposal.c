@@ -1,8 +1,8 @@
 /* proposal.c - the record to write, and whether enough masters have promised. */
+#include "core/proposal.h"
+
 #include "base/mask.h"
 #include "base/time.h"
-#include "core/match.h"
-#include "core/membership.h"
 
 /* So many that no record that we have not seen can be agreed on without one of them. For the first
  * record: all. */

@@ -6,7 +6,6 @@
 
 #include "base/list.h"
 #include "base/time.h"
-#include "lock/manager.h"
 #include "net/clock.h"
 
 static void set_timer(struct rlk_node_report *r)
@@ -36,7 +35,7 @@ static void report_node(struct rlk_call *call)
     size_t i;
 
     for (i = 0; i < redlock_node_count(r->rl) && r->cb; i++) {
-        unsigned node = rlk_options_find(&r->rl->options, i);
+        unsigned node = rlk_options_find(r->options, i);
 
         if (redlock_get_node_info(r->rl, i, &info) == 0 && is_news(&r->known[node], &info)) {
             r->cb(r->rl, i, &info, r->arg);
@@ -54,15 +53,16 @@ static void on_report_timer(struct rlk_timer *timer, uint64_t now_us)
 }
 
 void rlk_node_report_begin(struct rlk_node_report *r, struct redlock *rl, struct rlk_loop *loop,
-                           const struct redlock_options *options)
+                           const struct rlk_options *options, const struct redlock_options *public)
 {
     size_t i;
 
-    r->cb = options->node_cb;
-    r->arg = options->node_arg;
+    r->cb = public->node_cb;
+    r->arg = public->node_arg;
+    r->options = options;
     r->rl = rl;
     r->loop = loop;
-    r->pause_us = rlk_time_max(rlk_time_from_ms(options->node_timeout_ms) / 4, rlk_time_from_ms(1));
+    r->pause_us = rlk_time_max(rlk_time_from_ms(public->node_timeout_ms) / 4, rlk_time_from_ms(1));
     rlk_call_init(&r->call, report_node);
     rlk_timer_init(&r->timer, on_report_timer);
     for (i = 0; i < REDLOCK_MAX_NODES; i++) {

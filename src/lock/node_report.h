@@ -9,6 +9,7 @@
 #include <redlock/manager.h>
 
 #include "net/loop.h"
+#include "node/options.h"
 
 /* What the user knows about a master. */
 struct rlk_node_known {
@@ -20,6 +21,7 @@ struct rlk_node_report {
     redlock_node_cb *cb; /* NULL: nobody wants to know, or not any more */
     void *arg;
     struct redlock *rl;
+    const struct rlk_options *options; /* of the manager */
     struct rlk_loop *loop;
     uint64_t pause_us; /* how often to check */
     struct rlk_call call;
@@ -29,7 +31,7 @@ struct rlk_node_report {
 
 /* Begin, in zeroed memory, with the manager and its loop. */
 void rlk_node_report_begin(struct rlk_node_report *r, struct redlock *rl, struct rlk_loop *loop,
-                           const struct redlock_options *options);
+                           const struct rlk_options *options, const struct redlock_options *public);
 
 /* Something has happened to a master: check all of them at the end of this loop iteration. */
 void rlk_node_report_check(struct rlk_node_report *r);

@@ -152,7 +152,7 @@ int rlk_manager_open(struct event_base *base, const struct redlock_options *opti
     if (move) {
         rlk_keeper_move(&rl->record, move->joins, move->leaves, move->judged);
     }
-    rlk_node_report_begin(&rl->node_report, rl, &rl->loop, &public);
+    rlk_node_report_begin(&rl->node_report, rl, &rl->loop, &rl->options, &public);
     for (i = 0; i < rl->options.n_nodes; i++) {
         rlk_node_start(&rl->nodes[i], rlk_clock_us());
     }

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "core/event.h"
+#include "core/proposal.h"
 #include "net/clock.h"
 #include "net/loop.h"
 #include "net/uri.h"
@@ -261,7 +262,8 @@ static void look_when_new(struct rlk_record_keeper *k, uint64_t now_us)
     const struct rlk_record *latest = k->verdict.base;
     uint64_t readable = readable_nodes(k);
     unsigned node;
-    bool is_new = latest && latest != k->membership.in_use && latest != k->looked_for;
+    bool is_new =
+        latest && k->membership.in_use && latest != k->membership.in_use && latest != k->looked_for;
 
     k->looked_for = latest;
     RLK_MASK_EACH (node, readable) {
@@ -705,7 +707,7 @@ static char *copy_place(const struct rlk_record_keeper *k, int at)
     return rlk_uri_copy(to->address, to->len);
 }
 
-static void move(struct rlk_record_keeper *k, uint64_t now_us)
+static void follow_record(struct rlk_record_keeper *k, uint64_t now_us)
 {
     const struct rlk_membership_verdict *v = &k->verdict;
     char *place = NULL;
@@ -731,7 +733,7 @@ static void on_move(struct rlk_call *call)
     judge(k, now_us);
     rlk_list_remove(&k->move.link);
     if (has_to_move(k)) {
-        move(k, now_us);
+        follow_record(k, now_us);
         judge(k, now_us);
     }
 }

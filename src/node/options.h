@@ -79,7 +79,7 @@ int rlk_options_move(struct rlk_options *o, unsigned node, const char *place, ch
 int rlk_options_add(struct rlk_options *o, const char *place, char *why, size_t why_size);
 
 /* Users see the nodes that are not vacant, and know them by their numbers among these. _find: the
- * node with this number; n_nodes: there is none. _numbers: as bits. */
+ * node with this number; n_nodes: no such node. _numbers: as bits. */
 uint64_t rlk_options_seen(const struct rlk_options *o);
 unsigned rlk_options_number(const struct rlk_options *o, unsigned node);
 unsigned rlk_options_find(const struct rlk_options *o, size_t number);

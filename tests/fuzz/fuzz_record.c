@@ -9,6 +9,7 @@
 #include "base/mask.h"
 #include "base/time.h"
 #include "core/membership.h"
+#include "core/proposal.h"
 #include "fuzz.h"
 #include "node/record_text.h"
 

@@ -30,11 +30,11 @@ struct size {
 };
 
 static const struct size sizes[] = {
-    {1, 32, 0, 992},
-    {5, 32, 0, 1152},
-    {5, 33, 0, 1168},
-    {5, REDLOCK_MAX_KEY, 0, 3136},
-    {5, 32, REDLOCK_MAX_OWNER, 1360},
+    {1, 32, 0, 1008},
+    {5, 32, 0, 1168},
+    {5, 33, 0, 1184},
+    {5, REDLOCK_MAX_KEY, 0, 3152},
+    {5, 32, REDLOCK_MAX_OWNER, 1376},
 };
 
 /* A key of this length, with its number at the end. */

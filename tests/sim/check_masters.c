@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mask.h"
+#include "core/inspection.h"
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/masters.h"
@@ -180,7 +181,14 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
         return;
     }
     p->mark = m->kind == MESSAGE_MARK ? m->mark.mark : p->mark;
+    if (m->masters.record != p->masters.record) {
+        p->former_us = c->agreed.record && p->masters.record &&
+                               masters_say_same(w, p->masters.record, c->agreed.record)
+                           ? p->shown_us
+                           : p->former_us;
+    }
     p->masters = m->masters;
+    p->shown_us = m->sent_us;
     if (m->masters.record == 0) {
         return;
     }
@@ -447,13 +455,17 @@ static bool may_have_former(const struct world *w, const struct server *s)
     return false;
 }
 
-/* It shows a later one that this client does not know to be agreed on, and that says something
- * else. */
-static bool shows_other(const struct world *w, const struct client *c, const struct peer *p)
+/* [M2] It shows a later one that this client does not know to be agreed on, and that says something
+ * else; and it was asked longer ago when it showed the agreed one. */
+static bool shows_other(const struct world *w, unsigned client, const struct peer *p)
 {
+    const struct client *c = &w->clients[client];
     struct list_read l;
 
     read_list(w, p->masters.record, &l);
+    if (p->former_us && world_client_us(w, client) < p->former_us + RLK_INSPECTION_OLDEST_US) {
+        return false;
+    }
     return c->agreed.record && is_later(&p->masters, &c->agreed) && find(&l, p->mark) &&
            !masters_say_same(w, p->masters.record, c->agreed.record);
 }
@@ -471,7 +483,7 @@ void check_masters_extend(struct world *w, unsigned client, unsigned node)
     if (may_have_former(w, &w->servers[server])) {
         check_waited_for_all(w, client, node, "extends a lock on");
     }
-    if (shows_other(w, c, &c->peers[node])) {
+    if (shows_other(w, client, &c->peers[node])) {
         check_violated(w, "exclusion", "c%u extends a lock on n%u, which shows a later record",
                        client, server);
     }

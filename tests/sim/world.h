@@ -326,6 +326,8 @@ struct peer {
     bool unread;              /* its data could not be read at the last inspection */
     uint64_t mark;            /* that it showed last */
     struct on_record masters; /* the same */
+    uint64_t shown_us;        /* when it was asked for these, by the client's clock */
+    uint64_t former_us;       /* the same of those that the client went by, before these; 0: none */
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was compared last; with an error of at most */
     int64_t timed_steps_us; /* how far its clock had been set by then */

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "core/inspection.h"
 #include "core/membership.h"
+#include "core/proposal.h"
 #include "lib/test.h"
 #include "unit/records.h"
 
@@ -1298,7 +1299,7 @@ static void voters_must_be(const char *places, unsigned size)
     ck_assert_uint_eq(v.voters.size, size);
 }
 
-/* The record has a master that is none of ours; 0: it has not. */
+/* The record has a master that we do not have; 0: it has not. */
 static void must_add(char mark)
 {
     judge();

@@ -10,6 +10,7 @@
 
 #include "base/mask.h"
 #include "core/membership.h"
+#include "core/proposal.h"
 #include "lib/test.h"
 #include "unit/records.h"
 
