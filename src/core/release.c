@@ -16,12 +16,6 @@ void rlk_release_init(struct rlk_release *r, const struct rlk_voters *voters, ui
     r->deadline_us = deadline_us;
 }
 
-/* The voters that have replied. */
-static uint64_t answered(const struct rlk_release *r)
-{
-    return (r->deleted | r->gone | r->taken) & r->voters->set;
-}
-
 /* Any two majorities share a node. So the first majority that replies tells whether our key was
  * still on a majority. The lock may be valid without that: a node that has lost its data counts for
  * nobody until the lock is over [S11]. */
@@ -29,38 +23,45 @@ static int verdict(const struct rlk_release *r)
 {
     uint64_t taken = r->taken & r->voters->set, deleted = r->deleted & r->voters->set;
 
-    if (!rlk_voters_are_enough(r->voters, answered(r))) {
-        return REDLOCK_ENOQUORUM;
-    }
-    if (rlk_voters_are_enough(r->voters, taken) || (taken != 0 && deleted == 0)) {
+    if (taken != 0 && (deleted == 0 || rlk_voters_are_enough(r->voters, taken))) {
         return REDLOCK_TAKEN;
     }
     return deleted != 0 ? REDLOCK_OK : REDLOCK_GONE;
 }
 
-/* Whether the answers that may still come could change the verdict: a majority has not replied yet;
- * or our key and another one were found, and neither has a majority (one of them is left over from
- * an expired lock, or from a contender that lost). */
+/* A majority has replied. Whether the answers that may still come could change the verdict: our key
+ * and another one were found, and neither has a majority (one of them is left over from an expired
+ * lock, or from a contender that lost). */
 static bool may_still_change(const struct rlk_release *r)
 {
     uint64_t set = r->voters->set;
 
-    if (!rlk_voters_are_enough(r->voters, answered(r))) {
-        return rlk_voters_are_enough(r->voters, answered(r) | r->unanswered);
-    }
     return (r->unanswered & set) != 0 && (r->deleted & set) != 0 && (r->taken & set) != 0 &&
            !rlk_voters_are_enough(r->voters, r->deleted) &&
            !rlk_voters_are_enough(r->voters, r->taken);
 }
 
+static uint64_t answered(const struct rlk_release *r)
+{
+    return r->deleted | r->gone | r->taken;
+}
+
+/* Whether a majority has replied, or still may. */
+static bool is_possible(const struct rlk_release *r)
+{
+    return rlk_voters_are_enough(r->voters, answered(r) | r->unanswered);
+}
+
+/* over: nothing more is waited for. */
 static void decide(struct rlk_release *r, bool over, struct rlk_actions *out)
 {
-    if (!over && may_still_change(r)) {
-        return;
+    bool enough = rlk_voters_are_enough(r->voters, answered(r));
+
+    if (over || (enough && !may_still_change(r))) {
+        r->state = RLK_RELEASE_DONE;
+        r->status = enough ? verdict(r) : REDLOCK_ENOQUORUM;
+        out->report = true;
     }
-    r->state = RLK_RELEASE_DONE;
-    r->status = verdict(r);
-    out->report = true;
 }
 
 static void on_release_reply(struct rlk_release *r, const struct rlk_event *ev,
@@ -86,7 +87,7 @@ static void on_release_reply(struct rlk_release *r, const struct rlk_event *ev,
         r->unknown |= bit;
         break;
     }
-    decide(r, false, out);
+    decide(r, ev->answer == RLK_ANSWER_UNKNOWN && !is_possible(r), out);
 }
 
 static void start_release(struct rlk_release *r, const struct rlk_event *ev,
@@ -95,7 +96,7 @@ static void start_release(struct rlk_release *r, const struct rlk_event *ev,
     r->state = RLK_RELEASE_ASKING;
     r->unanswered = r->asked & (ev->ready | ev->connecting);
     out->release = r->asked;
-    decide(r, false, out);
+    decide(r, !is_possible(r), out);
 }
 
 static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struct rlk_actions *out)
@@ -104,9 +105,9 @@ static void step_asking(struct rlk_release *r, const struct rlk_event *ev, struc
         on_release_reply(r, ev, out);
     } else if (ev->kind == RLK_EVENT_NODE_DOWN) {
         r->unanswered &= ~rlk_mask_bit(ev->node);
-        decide(r, false, out);
+        decide(r, !is_possible(r), out);
     } else if (ev->kind == RLK_EVENT_VOTERS) {
-        decide(r, false, out);
+        decide(r, !is_possible(r), out);
     } else if (ev->kind == RLK_EVENT_TIMER && ev->now_us >= r->deadline_us) {
         decide(r, true, out);
     }

@@ -16,17 +16,6 @@ unsigned rlk_voters_quorum(const struct rlk_voters *v)
     return rlk_validity_quorum(v->size);
 }
 
-bool rlk_voters_are_enough(const struct rlk_voters *v, uint64_t nodes)
-{
-    uint64_t left = nodes & v->set;
-    unsigned needed = rlk_voters_quorum(v);
-
-    for (; left != 0 && needed > 0; left &= left - 1) {
-        needed--;
-    }
-    return needed == 0;
-}
-
 bool rlk_voters_can_block(const struct rlk_voters *v, uint64_t nodes)
 {
     return rlk_mask_count(nodes & v->set) > v->size - rlk_voters_quorum(v);

@@ -19,8 +19,9 @@ static bool is_expected_enough(const struct rlk_node *n, enum rlk_rank rank)
 /* Which nodes have which load. */
 struct view {
     uint64_t crowded; /* being connected, and enough operations wait for that already */
-    uint64_t free, left_out;
-    unsigned full; /* how many */
+    uint64_t busy;    /* connected, and not free */
+    uint64_t left_out;
+    bool full; /* one of them is */
 };
 
 RLK_RARE static void survey_closely(const struct rlk_node *n, enum rlk_rank rank,
@@ -33,8 +34,8 @@ RLK_RARE static void survey_closely(const struct rlk_node *n, enum rlk_rank rank
 
         ev->ready |= load == RLK_LOAD_LEFT_OUT ? 0 : bit;
         ev->backlogged |= load == RLK_LOAD_LEFT_OUT && rank == RLK_RANK_URGENT ? bit : 0;
-        v->free |= load == RLK_LOAD_FREE ? bit : 0;
-        v->full += load == RLK_LOAD_FULL;
+        v->busy |= load == RLK_LOAD_FREE ? 0 : bit;
+        v->full = v->full || load == RLK_LOAD_FULL;
         v->left_out |= load == RLK_LOAD_LEFT_OUT ? bit : 0;
     } else if (rlk_node_connecting(n)) {
         *(is_expected_enough(n, rank) ? &v->crowded : &ev->connecting) |= bit;
@@ -46,7 +47,6 @@ static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk
 {
     if (rlk_capacity_is_easy(n, rank, ev->now_us)) {
         ev->ready |= rlk_mask_bit(n->index);
-        v->free |= rlk_mask_bit(n->index);
     } else {
         survey_closely(n, rank, ev, v);
     }
@@ -56,22 +56,21 @@ static void survey_node(const struct rlk_node *n, enum rlk_rank rank, struct rlk
  * make a majority: it waits until they are connected. */
 static bool is_full(const struct rlk_queue *queue, enum rlk_rank rank, struct rlk_event *ev)
 {
+    const struct rlk_voters *voters = queue->voters;
     unsigned i, n = queue->options->n_nodes;
-    uint64_t ready, had;
     struct view v = {0};
+    uint64_t had;
 
     ev->ready = ev->backlogged = ev->connecting = 0;
     for (i = 0; i < n; i++) {
         survey_node(&queue->nodes[i], rank, ev, &v);
     }
-    if (v.full > 0 || rlk_voters_are_enough(queue->voters, v.free)) {
-        return v.full > 0;
+    if ((v.busy | v.crowded) == 0 || v.full || rlk_voters_are_enough(voters, ev->ready & ~v.busy)) {
+        return v.full;
     }
-    ready = ev->ready | v.left_out;
-    had = ready | ev->connecting;
-    return (ready & queue->voters->set & ~v.free) != 0 ||
-           (!rlk_voters_are_enough(queue->voters, had) &&
-            rlk_voters_are_enough(queue->voters, had | v.crowded));
+    had = ev->ready | v.left_out | ev->connecting;
+    return (v.busy & voters->set) != 0 ||
+           (!rlk_voters_are_enough(voters, had) && rlk_voters_are_enough(voters, had | v.crowded));
 }
 
 static bool has_waiters(const struct rlk_queue *queue, enum rlk_rank rank)
