@@ -52,7 +52,18 @@ struct world {
 struct client {
     const char *places; /* its masters, by their places a, b ... e; "." is down for it */
     uint32_t max_ttl_ms;
+    char joins, leaves; /* its change: the places of the server that joins, and of the master that
+                           leaves; 0: none */
 };
+
+#define CLIENT(list, ttl_ms)                                                                       \
+    {                                                                                              \
+        .places = (list), .max_ttl_ms = (ttl_ms)                                                   \
+    }
+#define CHANGER(list, new, old)                                                                    \
+    {                                                                                              \
+        .places = (list), .max_ttl_ms = RECORDS_MAX_TTL_MS, .joins = (new), .leaves = (old)        \
+    }
 
 static const struct space {
     const char *claim;
@@ -62,31 +73,61 @@ static const struct space {
     struct client client[WRITERS];
     unsigned least; /* how many worlds there are at least */
 } spaces[] = {
-    {"two_first_records_with_another_max_ttl", "abc", NULL, "", {{"abc", 10}, {"abc", 20}}, 200},
+    {"two_first_records_with_another_max_ttl",
+     "abc",
+     NULL,
+     "",
+     {CLIENT("abc", 10), CLIENT("abc", 20)},
+     200},
     {"three_first_records_with_another_max_ttl",
      "abc",
      NULL,
      "",
-     {{"abc", 10}, {"abc", 20}, {"abc", 30}},
+     {CLIENT("abc", 10), CLIENT("abc", 20), CLIENT("abc", 30)},
      2000},
     {"two_that_see_other_losses",
      "abcDE",
      "a1 b1 c1 d1 e1",
      "abc",
-     {{"abcD.", RECORDS_MAX_TTL_MS}, {"abc.E", RECORDS_MAX_TTL_MS}},
+     {CLIENT("abcD.", RECORDS_MAX_TTL_MS), CLIENT("abc.E", RECORDS_MAX_TTL_MS)},
      2000},
     {"three_of_which_one_completes_the_record",
      "abcDE",
      "a1 b1 c1 d1 e1",
      "abc",
-     {{"abcD.", RECORDS_MAX_TTL_MS}, {"abc.E", RECORDS_MAX_TTL_MS}, {"a.c..", RECORDS_MAX_TTL_MS}},
+     {CLIENT("abcD.", RECORDS_MAX_TTL_MS), CLIENT("abc.E", RECORDS_MAX_TTL_MS),
+      CLIENT("a.c..", RECORDS_MAX_TTL_MS)},
      2000},
     {"two_of_which_one_sees_both_losses",
      "abcDE",
      "a1 b1 c1 d1 e1",
      "abc",
-     {{"ab.DE", RECORDS_MAX_TTL_MS}, {".bcD.", RECORDS_MAX_TTL_MS}},
+     {CLIENT("ab.DE", RECORDS_MAX_TTL_MS), CLIENT(".bcD.", RECORDS_MAX_TTL_MS)},
      2000},
+    {"two_that_add_other_servers",
+     "abcde",
+     "a1 b1 c1",
+     "abc",
+     {CHANGER("abcd", 'd', 0), CHANGER("abce", 'e', 0)},
+     2000},
+    {"one_that_adds_and_one_that_removes",
+     "abcde",
+     "a1 b1 c1 d1",
+     "abcd",
+     {CHANGER("abcde", 'e', 0), CHANGER("abcd", 0, 'a')},
+     2000},
+    {"two_that_remove_other_masters",
+     "abcd",
+     "a1 b1 c1 d1",
+     "abcd",
+     {CHANGER("abcd", 0, 'c'), CHANGER("abcd", 0, 'd')},
+     2000},
+    {"one_that_adds_and_one_that_sees_a_loss",
+     "abCd",
+     "a1 b1 c1",
+     "ab",
+     {CHANGER("ab.d", 'd', 0), CLIENT("abC", RECORDS_MAX_TTL_MS)},
+     200},
 };
 
 /* ---- the writings ---- */
@@ -183,6 +224,8 @@ static void begin_writer(struct world *w, const struct space *s, unsigned writer
         m->shown[i].len = 1;
         m->shown[i].tried = true;
     }
+    m->joins = c->joins ? node_of(c, (unsigned)(c->joins - 'a')) : -1;
+    m->leaves = c->leaves ? node_of(c, (unsigned)(c->leaves - 'a')) : -1;
     for (i = 0; i < strlen(s->marks); i++) {
         look(w, s, writer, i);
     }
