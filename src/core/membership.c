@@ -438,6 +438,9 @@ static void judge_task(const struct rlk_membership *m, const struct rlk_record *
     } else if (is_change_due(m, now_us)) {
         out->task = RLK_RECORD_CHANGED;
     }
+    if (out->task > RLK_RECORD_AGAIN && out->base->epoch == UINT32_MAX) {
+        out->task = RLK_RECORD_NOTHING; /* only a broken server shows that */
+    }
 }
 
 void rlk_membership_judge(struct rlk_membership *m, uint64_t now_us,

@@ -13,6 +13,9 @@ bool rlk_membership_may_write(const struct rlk_membership *m,
     unsigned i, n = 0;
     struct rlk_record r;
 
+    if (rlk_membership_next_number(m) > RLK_BALLOT_MOST) {
+        return false; /* a broken server shows such a number */
+    }
     if (v->task == RLK_RECORD_FIRST) {
         return promised == rlk_membership_listed(m);
     }

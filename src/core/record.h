@@ -24,6 +24,9 @@
 /* A newcomer waits for the longest ttl, and then for this long, while locks are restored on it. */
 #define RLK_RECORD_RESTORE_US 5000000
 
+/* The largest number of a ballot: Lua and Redis compute with it as a double. */
+#define RLK_BALLOT_MOST (UINT64_C(1) << 53)
+
 /* The id is random, so no two writers have the same ballot. */
 struct rlk_ballot {
     uint64_t number, id;

@@ -10,9 +10,6 @@
 
 #define HEX_DIGITS 16
 
-/* Up to this the numbers of Lua are exact. */
-#define MOST_EXACT (UINT64_C(1) << 53)
-
 /* Longer than any line without its address. */
 #define LINE_SIZE 96
 
@@ -97,7 +94,7 @@ static void take_master(struct reader *r, uint32_t epoch, struct rlk_record_mast
 
 static struct rlk_ballot take_ballot(struct reader *r)
 {
-    struct rlk_ballot ballot = {.number = take_number(r, ' ', MOST_EXACT)};
+    struct rlk_ballot ballot = {.number = take_number(r, ' ', RLK_BALLOT_MOST)};
 
     ballot.id = take_hex(r, ' ');
     return ballot;

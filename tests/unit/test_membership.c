@@ -1599,3 +1599,24 @@ TEST(when_most_old_masters_lost_their_data_the_new_number_counts)
     voters_must_be("abcd", 4);
     votes_must_be("++++");
 }
+
+/* ---- what only a broken server shows ---- */
+
+TEST(there_is_no_epoch_after_the_last)
+{
+    begin_resize("abcd", -1);
+    show_all("abc", keep(1, UINT32_MAX, "a1 b1 c1"));
+    show(3, 'd', NULL);
+    now_us += WAIT_US;
+    task_must_be(RLK_RECORD_NOTHING);
+}
+
+TEST(there_is_no_ballot_after_the_last)
+{
+    begin_with_three();
+    show(2, 'C', NULL);
+    task_must_be(RLK_RECORD_REPLACED);
+    ck_assert(may_write("abc"));
+    m.shown[1].promised.number = RLK_BALLOT_MOST;
+    ck_assert(!may_write("abc"));
+}
