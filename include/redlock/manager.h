@@ -99,7 +99,8 @@ struct redlock_options {
     /* sizeof(struct redlock_options), set by redlock_options_init(); see rule 10 in
      * redlock/redlock.h. */
     size_t size;
-    /* The masters, 1 to 63 URIs; required. All clients must use the same masters. An even number
+    /* The masters, 1 to 63 URIs; required. All clients must use the same masters; a list from
+     * before a change of the masters will do (redlock/change.h). An even number
      * works, but tolerates no more failures than the odd number below it.
      *
      *     redis://[user[:password]@]host[:port][/db]     host: name, IPv4, [IPv6] or
@@ -353,8 +354,11 @@ struct redlock_node_info {
     int quarantine_ends;
 };
 
-/* The number of configured masters; 0 for NULL.
- * From: the loop's thread, callbacks included. Since 0.1. */
+/* The number of masters; 0 for NULL. It is options.n_nodes until a change of the masters is
+ * followed (redlock/change.h): a master that joins gets the index after the last one, and those
+ * after a master that was removed move up by one. Up to six more than options.n_nodes can join; a
+ * client that is started with the present list has room again. Indexes and counts in all results
+ * are of the moment of the callback. From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT size_t redlock_node_count(const struct redlock *rl);
 
 /* Describe master `index`, in the order of options.nodes.
