@@ -40,8 +40,9 @@ struct redlock_record_info {
     size_t size;
     /* What the manager knows of it. */
     enum redlock_record_state state;
-    /* REDLOCK_RECORD_OTHER: a sentence without a full stop that says what differs; else "". Lives
-     * until the next loop iteration. */
+    /* A sentence without a full stop: REDLOCK_RECORD_OTHER: what differs. REDLOCK_RECORD_AGREED and
+     * _SEEN: why we are not connected to a master that is on record and not in our list; "": we
+     * are. Lives until the next loop iteration. */
     const char *error;
     /* Counts the changes of the masters, from 1 on; 0: there is no record. */
     uint32_t epoch;

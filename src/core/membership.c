@@ -286,29 +286,47 @@ static bool is_voter(const struct rlk_membership *m, const struct rlk_record *r,
 }
 
 /* [M8] The number of masters on record counts, whether or not we have nodes for all. */
-static void judge_voters(const struct rlk_membership *m, const struct rlk_record *r,
-                         uint64_t now_us, struct rlk_membership_verdict *out)
+static struct rlk_voters find_voters(const struct rlk_membership *m, const struct rlk_record *r,
+                                     bool old)
 {
-    bool old = r && resizes(m, r, now_us), replaced;
-    uint64_t left = rlk_mask_all(m->n) & ~m->vacant, shown = left;
+    struct rlk_voters v = {.size = old ? rlk_record_former_size(r) : rlk_record_size(r)};
+    bool replaced = rlk_match_of(m, r).others > 0;
+    uint64_t left = rlk_mask_all(m->n) & ~m->vacant;
     unsigned node;
 
-    out->again_us = old ? settles_us(m, r) : RLK_NEVER;
-    RLK_MASK_EACH (node, shown) {
-        uint64_t until_us = m->shown[node].former_us;
-
-        out->again_us = until_us > now_us ? rlk_time_min(out->again_us, until_us) : out->again_us;
-    }
-    if (r == NULL || out->misfit != RLK_MISFIT_NOT) {
-        out->voters.set = rlk_membership_listed(m);
-        out->voters.size = rlk_membership_count_listed(m);
-        return;
-    }
-    out->voters.size = old ? rlk_record_former_size(r) : rlk_record_size(r);
-    replaced = rlk_match_of(m, r).others > 0;
     RLK_MASK_EACH (node, left) {
-        out->voters.set |= is_voter(m, r, node, old, replaced) ? rlk_mask_bit(node) : 0;
+        v.set |= is_voter(m, r, node, old, replaced) ? rlk_mask_bit(node) : 0;
     }
+    return v;
+}
+
+/* When the clock alone changes who votes. */
+static uint64_t judge_again_us(const struct rlk_membership *m, uint64_t settles, uint64_t now_us)
+{
+    uint64_t again_us = settles;
+    unsigned i;
+
+    for (i = 0; i < m->n; i++) {
+        uint64_t until_us = m->shown[i].former_us;
+
+        again_us = until_us > now_us ? rlk_time_min(again_us, until_us) : again_us;
+    }
+    return again_us;
+}
+
+/* [M3] Where the masters do not fit, locks that are held go on with the voters that they had. */
+static void judge_voters(struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us,
+                         struct rlk_membership_verdict *out)
+{
+    bool old = r && resizes(m, r, now_us);
+
+    out->again_us = judge_again_us(m, old ? settles_us(m, r) : RLK_NEVER, now_us);
+    if (out->misfit == RLK_MISFIT_NOT && r) {
+        m->voters = find_voters(m, r, old);
+    } else if (out->misfit == RLK_MISFIT_NOT) {
+        m->voters = (struct rlk_voters){rlk_membership_listed(m), rlk_membership_count_listed(m)};
+    }
+    out->voters = m->voters;
 }
 
 /* [M7] As long as they do not vote, these masters do not extend a held lock: one that shows another

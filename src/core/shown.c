@@ -18,6 +18,7 @@ void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_
     memset(m, 0, sizeof(*m));
     m->n = nodes;
     m->joins = m->leaves = -1;
+    m->voters = (struct rlk_voters){rlk_mask_all(nodes), nodes};
     m->max_ttl_ms = max_ttl_ms;
     m->wait_us = rlk_validity_gone_us(rlk_time_add(gone_us, RLK_INSPECTION_OLDEST_US), drift_ppm);
 }
@@ -46,6 +47,15 @@ void rlk_membership_set_record(struct rlk_membership *m, unsigned node,
         s->former_us = rlk_time_add(s->read_us, RLK_INSPECTION_OLDEST_US);
     }
     s->record = record;
+}
+
+void rlk_membership_suspended(struct rlk_membership *m)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n; i++) {
+        m->shown[i].former_us = m->shown[i].read_us = 0;
+    }
 }
 
 void rlk_membership_clear(struct rlk_membership *m, unsigned node)

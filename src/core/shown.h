@@ -38,6 +38,7 @@ struct rlk_membership {
     const struct rlk_record *in_use; /* the last one that was agreed on, as far as we know; NULL:
                                         none, or too many of its masters lost their data */
     const struct rlk_record *last;   /* the same, but it stays then */
+    struct rlk_voters voters;        /* whose majority decides [M8] */
     uint64_t in_use_us;              /* since when we know that */
 };
 
@@ -50,6 +51,9 @@ void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t m
 /* What a master shows was read: this record, or NULL. */
 void rlk_membership_set_record(struct rlk_membership *m, unsigned node,
                                const struct rlk_record *record);
+
+/* [S11] We were suspended, and our clock did not count that: what was shown before is old. */
+void rlk_membership_suspended(struct rlk_membership *m);
 
 /* Another server takes the place of one of ours: nothing is known of it. */
 void rlk_membership_clear(struct rlk_membership *m, unsigned node);

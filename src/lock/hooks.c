@@ -81,6 +81,7 @@ static void on_node_clock_sampled(struct rlk_node *n, const struct rlk_clock_sam
         ev.kind = RLK_EVENT_SUSPENDED;
         ev.by_us = out.suspended_us;
         rlk_manager_notify(rl, &ev);
+        rlk_keeper_suspended(&rl->record, ev.now_us);
     }
     RLK_MASK_EACH (node, out.record) {
         rlk_inspect_record_step(&rl->nodes[node], sample->received_us);

@@ -52,6 +52,20 @@ static size_t count_readable(const struct redlock *rl)
     return n;
 }
 
+/* A master that is on record, and that we could not add. */
+static const char *explain_missing(struct rlk_record_keeper *k)
+{
+    const struct rlk_record_master *m =
+        k->verdict.adds >= 0 ? &k->verdict.record->master[k->verdict.adds] : NULL;
+
+    if (m == NULL || k->add_error[0] == '\0') {
+        return "";
+    }
+    snprintf(k->error, sizeof(k->error), "the master at %.*s cannot be used from here: %s",
+             (int)m->len, m->address, k->add_error);
+    return k->error;
+}
+
 const char *rlk_keeper_explain(struct rlk_record_keeper *k)
 {
     const struct rlk_record *r = k->verdict.record;
@@ -60,7 +74,7 @@ const char *rlk_keeper_explain(struct rlk_record_keeper *k)
 
     switch (k->verdict.misfit) {
     case RLK_MISFIT_NOT:
-        return "";
+        return explain_missing(k);
     case RLK_MISFIT_MAX_TTL:
         snprintf(k->error, sizeof(k->error), "max_ttl is %u ms on record, and %u ms here",
                  r->max_ttl_ms, k->membership.max_ttl_ms);

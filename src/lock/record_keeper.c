@@ -343,6 +343,14 @@ void rlk_keeper_check(struct rlk_record_keeper *k, uint64_t now_us)
     }
 }
 
+void rlk_keeper_suspended(struct rlk_record_keeper *k, uint64_t now_us)
+{
+    if (k->nodes) {
+        rlk_membership_suspended(&k->membership);
+        judge(k, now_us);
+    }
+}
+
 void rlk_keeper_begin(struct rlk_record_keeper *k, uint64_t now_us)
 {
     if (k->nodes && !k->may_begin) {

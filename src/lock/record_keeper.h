@@ -64,7 +64,7 @@ struct rlk_record_keeper {
     struct rlk_membership_verdict verdict;
     struct rlk_list records;             /* those that masters have shown */
     uint64_t seen_us;                    /* when we last saw a new one */
-    char error[320], address[320];       /* for redlock_get_record() and _master() */
+    char error[512], address[320];       /* for redlock_get_record() and _master() */
     char *addresses;                     /* of the masters, one after the other */
     uint64_t denied;                     /* masters that do not show us their record */
     uint64_t unkept;                     /* those whose record could not be kept: out of memory */
@@ -111,6 +111,9 @@ void rlk_keeper_end(struct rlk_record_keeper *k);
 void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
                            const struct rlk_reply *record, uint64_t server_us, uint64_t now_us);
 
+/* [S11] This process was suspended, and its clock did not count that. */
+void rlk_keeper_suspended(struct rlk_record_keeper *k, uint64_t now_us);
+
 /* A master was connected, or is not. */
 void rlk_keeper_check(struct rlk_record_keeper *k, uint64_t now_us);
 
@@ -133,7 +136,8 @@ static inline uint64_t rlk_keeper_pending(const struct rlk_record_keeper *k)
 /* The record is about to be deleted: write it nowhere again. What is known of it stays. */
 void rlk_keeper_retire(struct rlk_record_keeper *k);
 
-/* What differs, as a sentence; "": nothing does. Valid until the next call. */
+/* What differs, or why we are not connected to a master on record, as a sentence; "": nothing is
+ * wrong. Valid until the next call. */
 const char *rlk_keeper_explain(struct rlk_record_keeper *k);
 
 /* The manager closes: write nothing more. */

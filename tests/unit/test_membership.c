@@ -1144,6 +1144,19 @@ TEST(a_master_that_showed_the_record_a_moment_ago_is_still_relied_on)
     ck_assert_uint_eq(v.again_us, RLK_NEVER);
 }
 
+/* [S11] The time that passed meanwhile is not in our clock. */
+TEST(a_master_is_not_relied_on_by_what_it_showed_before_a_suspension)
+{
+    begin("abc");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    judge();
+    m.shown[0].read_us = now_us;
+    rlk_membership_set_record(&m, 0, keep(2, 2, "a1 b1 c1:2 d2"));
+    votes_must_be("+++");
+    rlk_membership_suspended(&m);
+    votes_must_be("-++");
+}
+
 /* It never showed the record in use, or not lately. */
 TEST(a_master_is_not_relied_on_by_what_it_has_not_shown)
 {
@@ -1598,6 +1611,18 @@ TEST(when_most_old_masters_lost_their_data_the_new_number_counts)
     show_all("ABcd", keep(9, 3, "a1:3! b1:3! c1 d3 A3@a B3@b"));
     voters_must_be("abcd", 4);
     votes_must_be("++++");
+}
+
+/* [M3] Who has other masters acquires nothing; but a lock that is held is not lost by that. */
+TEST(the_voters_stay_when_the_masters_do_not_fit)
+{
+    begin("abc");
+    show_all("abc", keep(2, 3, "a1 b1 c1 d2"));
+    voters_must_be("abc", 4);
+    show(0, 'a', keep(5, 4, "a1 b1 c1 d2"));
+    kept[n_kept - 1].max_ttl_ms++;
+    must_misfit(RLK_MISFIT_MAX_TTL);
+    ck_assert_uint_eq(v.voters.size, 4);
 }
 
 /* ---- what only a broken server shows ---- */

@@ -52,9 +52,9 @@ const char *cli_record_error(const struct redlock *rl)
 static const char *say_known(const struct redlock *rl, const struct redlock_record_info *info,
                              const char *what, char *text)
 {
-    snprintf(text, CLI_RECORD_LINE, "%s: epoch %" PRIu32 ", max-ttl %s, on %zu of %zu masters",
+    snprintf(text, CLI_RECORD_LINE, "%s: epoch %" PRIu32 ", max-ttl %s, on %zu of %zu masters%s%s",
              what, info->epoch, cli_duration(info->max_ttl_ms), info->shown_by,
-             redlock_node_count(rl));
+             redlock_node_count(rl), info->error[0] ? "; " : "", info->error);
     return text;
 }
 
