@@ -245,6 +245,49 @@ TEST(newcomers_do_not_agree_in_the_place_of_masters_that_left)
     ck_assert(!is_agreed_by(&r, "bC"));
 }
 
+/* [M8] e joins, and d loses its data meanwhile. Where the new data are at the address of the lost
+ * ones they are known; else they may be those that joined. */
+TEST(a_server_that_is_added_does_not_agree_for_one_that_lost_its_data)
+{
+    struct rlk_record r = records_make(9, 3, "a1 b1 c1 d1:3! e3 D3@d"),
+                      s = records_make(9, 3, "a1 b1 c1 d1:3! e3 D3@x");
+
+    ck_assert(is_agreed_by(&r, "abc"));
+    ck_assert(is_agreed_by(&r, "abD"));
+    ck_assert(!is_agreed_by(&r, "abe"));
+    ck_assert(!is_agreed_by(&s, "abD"));
+    ck_assert(!is_agreed_by(&s, "abe"));
+    ck_assert(is_agreed_by(&s, "abeD"));
+}
+
+/* [M8] */
+TEST(what_a_record_changes)
+{
+    static const struct {
+        const char *entries;
+        unsigned former;
+        bool servers, resizes, moves;
+    } changes[] = {{"a1 b1 c1", 3, false, false, false},
+                   {"a1 b1 c1 d3", 3, true, true, false},
+                   {"a1 b1 c1:3", 3, true, true, true},
+                   {"a1 b1 c1:3 d3", 3, true, false, true},
+                   {"a1 b1 c1:3! C3@c", 3, false, false, false},
+                   {"a1 b1 c1:3! C3@c d3", 3, true, true, false},
+                   {"a1 b1:3! c1:3! B3@b C3@c d3", 3, true, false, false},
+                   {"a1 b1 c1 d1:2", 3, false, false, false},
+                   {"a3 b3 c3", 0, false, false, false}};
+    unsigned i;
+
+    for (i = 0; i < N_ROWS(changes); i++) {
+        struct rlk_record r = records_make(9, 3, changes[i].entries);
+
+        ck_assert_uint_eq(rlk_record_former_size(&r), changes[i].former);
+        ck_assert(rlk_record_changes_servers(&r) == changes[i].servers);
+        ck_assert(rlk_record_resizes(&r) == changes[i].resizes);
+        ck_assert(rlk_record_moves(&r) == changes[i].moves);
+    }
+}
+
 /* ---- where a mark is ---- */
 
 TEST(a_mark_is_found_where_it_is_a_master)
