@@ -14,6 +14,7 @@
 #include "cli/script/token.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
+#include "cli/session/settle.h"
 #include "cli/take/holder.h"
 
 static const char help[] =
@@ -135,6 +136,10 @@ static int run_release(void *arg, struct cli_session *session, struct cli_signal
     }
     if (owner && strncmp(owner, REDLOCK_BROKEN_BY, strlen(REDLOCK_BROKEN_BY)) == 0) {
         return refuse_broken(key, owner);
+    }
+    code = cli_settle_record(session);
+    if (code != CLI_GO_ON) {
+        return code;
     }
     release->status = begin_release(session->rl, release);
     if (release->status == REDLOCK_EINVAL) {

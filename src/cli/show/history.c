@@ -12,6 +12,7 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
+#include "cli/session/settle.h"
 #include "cli/show/history.h"
 
 static const char help[] =
@@ -169,7 +170,8 @@ static int run_history(void *arg, struct cli_session *session, struct cli_signal
     int code = cli_session_check_key(session, history->key);
 
     (void)signals;
-    if (code != CLI_OK) {
+    code = code == CLI_OK ? cli_settle_record(session) : code;
+    if (code != CLI_GO_ON) {
         return code;
     }
     history->rl = session->rl;

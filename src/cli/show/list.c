@@ -16,6 +16,7 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
+#include "cli/session/settle.h"
 
 static const char help[] =
     "usage: redlock list [PREFIX] [--all] [--json] [--watch[=TIME]] [OPTION...]\n"
@@ -229,6 +230,7 @@ static int run_list(void *arg, struct cli_session *session, struct cli_signals *
                                     .done = &list->done,
                                     .interval_ms = list->watch_ms,
                                     .heading = !list->json};
+    int code;
 
     if (session->prefix_len + strlen(list->prefix) > REDLOCK_MAX_KEY) {
         return cli_say_usage("list",
@@ -236,7 +238,8 @@ static int run_list(void *arg, struct cli_session *session, struct cli_signals *
                              "than %d bytes together",
                              REDLOCK_MAX_KEY);
     }
-    return cli_watch_run(&watch, session, signals);
+    code = cli_settle_record(session);
+    return code == CLI_GO_ON ? cli_watch_run(&watch, session, signals) : code;
 }
 
 static int read_list(struct cli_args *args, int argc, char **argv)

@@ -16,6 +16,7 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
+#include "cli/session/settle.h"
 
 static const char help[] =
     "usage: redlock status KEY... [--json] [--watch[=TIME]] [OPTION...]\n"
@@ -142,7 +143,8 @@ static int run_status(void *arg, struct cli_session *session, struct cli_signals
         .show = ask_all, .arg = arg, .interval_ms = show->watch_ms, .heading = !show->json};
     int code = check_lengths(session, show);
 
-    return code == CLI_OK ? cli_watch_run(&watch, session, signals) : code;
+    code = code == CLI_OK ? cli_settle_record(session) : code;
+    return code == CLI_GO_ON ? cli_watch_run(&watch, session, signals) : code;
 }
 
 static int read_status(struct cli_args *args, int argc, char **argv)
