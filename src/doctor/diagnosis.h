@@ -23,7 +23,9 @@ struct rlk_diagnosis_context {
 /* The record of the masters, and what differs from it [S15]. */
 struct rlk_diagnosis_record {
     struct redlock_record_info info;
-    uint32_t max_ttl_ms;          /* ours */
+    uint32_t max_ttl_ms; /* ours */
+    size_t quorum; /* how many votes a lock needs by it, also during a change [M8]; 0: a majority of
+                      the masters in the report */
     const char *on_record, *here; /* the masters: lists of names */
 };
 

@@ -16,11 +16,11 @@ static bool will_vote(const struct redlock_examined *x)
                                             (x->quarantine_ms != UINT64_MAX || x->quarantine_ends));
 }
 
-static void count_votes(struct redlock_report *r)
+static void count_votes(struct redlock_report *r, const struct rlk_diagnosis_record *record)
 {
     size_t i;
 
-    r->quorum = r->n_nodes / 2 + 1;
+    r->quorum = record->quorum ? record->quorum : r->n_nodes / 2 + 1;
     r->voting = r->usable = 0;
     for (i = 0; i < r->n_nodes; i++) {
         r->voting += r->nodes[i]->verdict < REDLOCK_NO_VOTE;
@@ -185,7 +185,7 @@ void rlk_diagnose_set(struct redlock_report *report, const struct rlk_diagnosis_
                       struct rlk_notes *notes)
 {
     rlk_notes_begin(notes, -1);
-    count_votes(report);
+    count_votes(report, record);
     if (has_duplicates(report)) {
         rlk_note(notes, REDLOCK_FOUND_SAME_SERVERS,
                  "No lock can be acquired as long as a server is listed twice");

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/mask.h"
 #include "base/time.h"
+#include "core/validity.h"
 #include "doctor/diagnosis.h"
 #include "doctor/rights.h"
 #include "lock/manager.h"
@@ -192,6 +193,7 @@ static void describe_record(struct rlk_report *r, const struct redlock *rl)
     r->on_record[0] = r->here[0] = '\0';
     r->record = (struct rlk_diagnosis_record){.info.size = sizeof(r->record.info),
                                               .max_ttl_ms = rl->options.max_ttl_ms,
+                                              .quorum = rlk_voters_quorum(&rl->voters),
                                               .on_record = r->on_record,
                                               .here = r->here};
     redlock_get_record(rl, &r->record.info);

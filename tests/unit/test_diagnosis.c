@@ -468,6 +468,19 @@ static void judge_set(void)
     rlk_diagnose_set(&report, &record, &notes);
 }
 
+/* [M8] A fourth one joins three: until it votes, two of the three are enough. */
+TEST(during_a_change_of_the_number_a_majority_is_that_of_the_old_masters)
+{
+    set_up(4);
+    nodes[3].verdict = REDLOCK_NO_VOTE;
+    nodes[3].quarantine_ms = 1000;
+    record.quorum = 2;
+    judge_set();
+    ck_assert_uint_eq(report.quorum, 2);
+    ck_assert_uint_eq(report.voting, 3);
+    ck_assert(find(REDLOCK_FOUND_NO_SPARE) == NULL);
+}
+
 /* Each master of up to five votes, waits, or is unusable for one of two reasons. */
 TEST(majorities_are_counted)
 {
