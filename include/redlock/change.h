@@ -67,8 +67,9 @@ typedef void redlock_change_progress_cb(struct redlock_change *change,
  *
  * REDLOCK_OK: the change is over (REDLOCK_CHANGE_DONE).
  *
- * REDLOCK_ECONFIG: the list differs from the record, two of the masters are one server, or `joins`
- * is already a master although `leaves` still is one, too.
+ * REDLOCK_ECONFIG: the list differs from the record; two of the masters are one server; `joins` is
+ * already a master although `leaves` still is one, too; `joins` has the data of another master, or
+ * of a former one; `leaves` was replaced or removed before, or it is the only master.
  *
  * REDLOCK_ENOQUORUM: there is no record, or too few masters agreed within timeout_ms; or `leaves`
  * is not on record under this name, and does not reply.

@@ -483,12 +483,13 @@ void rlk_membership_judge(struct rlk_membership *m, uint64_t now_us,
     }
 }
 
-/* The one that joins shows its mark, and the one that leaves is a master, or was. */
+/* The others were tried: the one that joins may have a copy of the data of one of them. It shows
+ * its mark, and the one that leaves is a master, or was. */
 static bool knows_servers(const struct rlk_membership *m, const struct rlk_record *r)
 {
     unsigned leaves = m->leaves >= 0 ? (unsigned)m->leaves : 0;
 
-    return (m->joins < 0 || m->shown[m->joins].mark != 0) &&
+    return all_tried(m) && (m->joins < 0 || m->shown[m->joins].mark != 0) &&
            (m->joins >= 0 || rlk_membership_find(m, r, leaves) >= 0 ||
             rlk_match_find_former(r, &m->shown[leaves]));
 }
@@ -496,9 +497,51 @@ static bool knows_servers(const struct rlk_membership *m, const struct rlk_recor
 static bool is_written(const struct rlk_membership *m, const struct rlk_record *r)
 {
     if (m->joins >= 0) {
-        return rlk_record_find_master(r, m->shown[m->joins].mark) != NULL;
+        return rlk_record_find_master(r, m->shown[m->joins].mark) != NULL &&
+               !rlk_match_is_copy(m, r, (unsigned)m->joins);
     }
     return rlk_membership_find(m, r, (unsigned)m->leaves) < 0;
+}
+
+static enum rlk_move_obstacle obstacle_to_join(const struct rlk_membership *m,
+                                               const struct rlk_record *r)
+{
+    unsigned joins = (unsigned)m->joins;
+    int at = rlk_record_find(r, m->shown[joins].mark);
+
+    if (rlk_match_is_copy(m, r, joins)) {
+        return RLK_OBSTACLE_COPY;
+    }
+    return at >= 0 && !rlk_record_is_master(&r->master[at]) ? RLK_OBSTACLE_FORMER_DATA
+                                                            : RLK_OBSTACLE_NONE;
+}
+
+static enum rlk_move_obstacle obstacle_to_leave(const struct rlk_membership *m,
+                                                const struct rlk_record *r)
+{
+    unsigned leaves = (unsigned)m->leaves;
+
+    if (rlk_membership_find(m, r, leaves) >= 0) {
+        return m->joins < 0 && rlk_record_size(r) == 1 ? RLK_OBSTACLE_ONLY_MASTER
+                                                       : RLK_OBSTACLE_NONE;
+    }
+    return m->joins >= 0 && rlk_match_find_former(r, &m->shown[leaves]) ? RLK_OBSTACLE_NO_MASTER
+                                                                        : RLK_OBSTACLE_NONE;
+}
+
+enum rlk_move_obstacle rlk_membership_obstacle(const struct rlk_membership *m)
+{
+    const struct rlk_record *r = m->in_use;
+    enum rlk_move_obstacle obstacle = RLK_OBSTACLE_NONE;
+
+    if (r && m->joins >= 0) {
+        obstacle = obstacle_to_join(m, r);
+    }
+    if (r && m->leaves >= 0 && obstacle == RLK_OBSTACLE_NONE &&
+        !(m->joins >= 0 && is_written(m, r))) {
+        obstacle = obstacle_to_leave(m, r);
+    }
+    return obstacle;
 }
 
 enum rlk_move_stage rlk_membership_move_stage(const struct rlk_membership *m, uint64_t now_us,

@@ -51,16 +51,26 @@ void rlk_membership_judge(struct rlk_membership *m, uint64_t now_us,
 
 /* How far the change has come. */
 enum rlk_move_stage {
-    RLK_MOVE_UNKNOWN =
-        0,            /* it is not known yet which record was agreed on, or the new one's mark */
-    RLK_MOVE_WAITS,   /* the previous change is not over */
-    RLK_MOVE_WRITES,  /* it is being put on record */
-    RLK_MOVE_SETTLES, /* it is on record, and votes go by it when it is over */
+    RLK_MOVE_UNKNOWN = 0, /* it is not known yet which record was agreed on, or a mark */
+    RLK_MOVE_WAITS,       /* the previous change is not over */
+    RLK_MOVE_WRITES,      /* it is being put on record */
+    RLK_MOVE_SETTLES,     /* it is on record, and votes go by it when it is over */
     RLK_MOVE_DONE
 };
 
 /* *ret_until_us: WAITS, SETTLES: until when. */
 enum rlk_move_stage rlk_membership_move_stage(const struct rlk_membership *m, uint64_t now_us,
                                               uint64_t *ret_until_us);
+
+/* Why the change can never be put on record. */
+enum rlk_move_obstacle {
+    RLK_OBSTACLE_NONE = 0,
+    RLK_OBSTACLE_COPY,        /* the one that joins has a copy of the data of a master */
+    RLK_OBSTACLE_FORMER_DATA, /* or the data of a former master */
+    RLK_OBSTACLE_NO_MASTER,   /* the one that is to be replaced was a master, and left before */
+    RLK_OBSTACLE_ONLY_MASTER  /* the one that is to be removed is the only master */
+};
+
+enum rlk_move_obstacle rlk_membership_obstacle(const struct rlk_membership *m);
 
 #endif

@@ -87,27 +87,65 @@ static bool is_unknown(const struct redlock *rl)
            rlk_membership_find(m, m->in_use, leaves) < 0;
 }
 
+/* Why this can never be put on record; NULL: it can. */
+static const char *explain_obstacle(const struct redlock *rl)
+{
+    static const char *const texts[] = {
+        [RLK_OBSTACLE_COPY] = "it has a copy of another master's data: empty it (FLUSHALL)",
+        [RLK_OBSTACLE_FORMER_DATA] = "it has the data of a former master: empty it (FLUSHALL)",
+        [RLK_OBSTACLE_NO_MASTER] =
+            "the one that it is to replace is not a master any more: name one that is on record",
+        [RLK_OBSTACLE_ONLY_MASTER] = "it is the only master"};
+    enum rlk_move_obstacle obstacle = rlk_membership_obstacle(&rl->record.membership);
+
+    if (obstacle == RLK_OBSTACLE_NONE && took_another_place(rl)) {
+        return "it is a master already, and so is the one that it is to replace: "
+               "give a server that is not on record";
+    }
+    return texts[obstacle];
+}
+
+/* Before that, the new one may be taken for a master whose data it has a copy of. */
+static bool are_all_tried(const struct redlock *rl)
+{
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes && rl->record.membership.shown[i].tried; i++) {
+    }
+    return i == rl->options.n_nodes;
+}
+
+/* Why nothing can come of it; NULL: something can. */
+static const char *refuse_change(struct redlock *rl, int *ret_status)
+{
+    const char *obstacle = explain_obstacle(rl);
+
+    *ret_status = REDLOCK_ECONFIG;
+    if (obstacle) {
+        return obstacle;
+    }
+    if (rlk_keeper_has_misfit(&rl->record)) {
+        return rlk_keeper_explain(&rl->record);
+    }
+    if (rlk_manager_is_misconfigured(rl)) {
+        return redlock_strerror(REDLOCK_ECONFIG);
+    }
+    *ret_status = REDLOCK_ENOQUORUM;
+    return has_no_record(rl)
+               ? "there is no record of the masters yet: give the new list to all clients"
+               : NULL;
+}
+
 static void judge_error(struct redlock_change *c, enum redlock_change_stage stage, uint64_t now_us)
 {
     struct redlock *rl = c->rl;
+    int status = 0;
+    const char *refusal = are_all_tried(rl) ? refuse_change(rl, &status) : NULL;
 
     c->error[0] = '\0';
-    c->status = 0;
-    if (rlk_keeper_has_misfit(&rl->record)) {
-        c->status = REDLOCK_ECONFIG;
-        snprintf(c->error, sizeof(c->error), "%s", rlk_keeper_explain(&rl->record));
-    } else if (rlk_manager_is_misconfigured(rl)) {
-        c->status = REDLOCK_ECONFIG;
-        snprintf(c->error, sizeof(c->error), "%s", redlock_strerror(REDLOCK_ECONFIG));
-    } else if (took_another_place(rl)) {
-        c->status = REDLOCK_ECONFIG;
-        snprintf(c->error, sizeof(c->error),
-                 "it is a master already, and so is the one that it is to replace: give a server "
-                 "that is not on record");
-    } else if (has_no_record(rl)) {
-        c->status = REDLOCK_ENOQUORUM;
-        snprintf(c->error, sizeof(c->error),
-                 "there is no record of the masters yet: give the new list to all clients");
+    c->status = refusal ? status : 0;
+    if (refusal) {
+        snprintf(c->error, sizeof(c->error), "%s", refusal);
     } else if (stage == REDLOCK_CHANGE_READS && is_unknown(rl)) {
         snprintf(c->error, sizeof(c->error),
                  "the master that is to leave is down, and not on record under this name: give the "

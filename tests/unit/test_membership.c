@@ -992,6 +992,14 @@ static void begin_change(const char *addresses, int leaves)
     m.leaves = leaves;
 }
 
+/* The client of a change that adds the last of its masters, or removes one of them. */
+static void begin_resize(const char *addresses, int leaves)
+{
+    begin(addresses);
+    m.joins = leaves < 0 ? (int)m.n - 1 : -1;
+    m.leaves = leaves;
+}
+
 static void stage_must_be(enum rlk_move_stage stage, uint64_t until)
 {
     uint64_t until_us;
@@ -1265,6 +1273,57 @@ TEST(a_loss_during_a_change_becomes_part_of_it)
     writes(9, 3, "a1 b1 c1:3 D3@d");
 }
 
+static void obstacle_must_be(enum rlk_move_obstacle obstacle)
+{
+    judge();
+    ck_assert_int_eq(rlk_membership_obstacle(&m), obstacle);
+}
+
+/* d has the data of b, whose address is another one. */
+TEST(a_copy_does_not_become_a_master)
+{
+    begin_resize("abcd", -1);
+    show_all("abcb", keep(1, 1, "a1 b1 c1"));
+    stage_must_be(RLK_MOVE_WRITES, 0);
+    task_must_be(RLK_RECORD_NOTHING);
+    obstacle_must_be(RLK_OBSTACLE_COPY);
+    show(3, 'd', NULL);
+    obstacle_must_be(RLK_OBSTACLE_NONE);
+    task_must_be(RLK_RECORD_CHANGED);
+}
+
+TEST(a_former_master_joins_without_its_data_only)
+{
+    begin_resize("abcd", -1);
+    show_all("abc", keep(3, 3, "a1 b1 c1 d1:2"));
+    show(3, 'd', NULL);
+    obstacle_must_be(RLK_OBSTACLE_FORMER_DATA);
+    show(3, 'D', NULL);
+    obstacle_must_be(RLK_OBSTACLE_NONE);
+}
+
+TEST(a_former_master_cannot_be_replaced)
+{
+    begin_change("abce", 2);
+    show_all("ab", keep(3, 3, "a1 b1 c1:2 d2"));
+    show(2, 'c', keep(3, 3, "a1 b1 c1:2 d2"));
+    show(3, 'e', NULL);
+    obstacle_must_be(RLK_OBSTACLE_NO_MASTER);
+    begin_change("abcd", 2); /* it was replaced by this one: that is what is wanted */
+    show_all("abcd", keep(3, 3, "a1 b1 c1:2 d2"));
+    obstacle_must_be(RLK_OBSTACLE_NONE);
+}
+
+TEST(the_only_master_cannot_be_removed)
+{
+    begin_resize("a", 0);
+    show(0, 'a', keep(1, 1, "a1"));
+    obstacle_must_be(RLK_OBSTACLE_ONLY_MASTER);
+    begin_resize("ab", 0);
+    show_all("ab", keep(1, 1, "a1 b1"));
+    obstacle_must_be(RLK_OBSTACLE_NONE);
+}
+
 /* Of a server that already is a master nothing else can take the place. */
 TEST(what_is_a_master_cannot_join)
 {
@@ -1336,14 +1395,6 @@ static void add_node(char address)
     rlk_membership_add(&m);
     m.shown[m.n - 1].address = records_address(address);
     m.shown[m.n - 1].len = 1;
-}
-
-/* The client of a change that adds the last of its masters, or removes one of them. */
-static void begin_resize(const char *addresses, int leaves)
-{
-    begin(addresses);
-    m.joins = leaves < 0 ? (int)m.n - 1 : -1;
-    m.leaves = leaves;
 }
 
 TEST(without_a_record_all_that_are_listed_are_voters)
