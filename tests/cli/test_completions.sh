@@ -37,7 +37,7 @@ check "no option of another command" lacks --observe
 offers elect e --obs
 check "an option of elect" [ "$offered" = --observe ]
 offers masters ''
-for action in replace delete; do
+for action in replace add remove delete; do
     check "an action of masters: $action" has "$action"
 done
 offers masters replace del

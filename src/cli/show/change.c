@@ -25,6 +25,7 @@ struct changing {
     struct redlock_change *change;
     enum redlock_change_stage stage;
     bool begun;       /* `stage` is set */
+    bool writes;      /* it has tried to put the change on record */
     uint64_t said_ms; /* the wait that was said last */
     char error[400];  /* that was said last */
     bool done;
@@ -67,6 +68,52 @@ static int find_master(const struct cli_session *session, const char *text, size
     return cli_say_usage("masters", "'%s' is not one of the %zu masters in the list", text, n);
 }
 
+/* As the library names masters: without a user and a password. */
+static void name_server(const char *uri, char *ret_name, size_t size)
+{
+    const char *scheme = strstr(uri, "://"), *at = scheme ? strrchr(uri, '@') : NULL;
+
+    if (at && strncmp(uri, "unix:", 5) != 0) {
+        snprintf(ret_name, size, "%.*s%s", (int)(scheme + 3 - uri), uri, at + 1);
+    } else {
+        snprintf(ret_name, size, "%s", uri);
+    }
+}
+
+static int check_new(const struct cli_session *session, const struct cli_change *change)
+{
+    size_t i;
+
+    for (i = 0; i < session->settings.options.n_nodes; i++) {
+        if (is_named(session, i, change->joins) || is_named(session, i, change->joined)) {
+            return cli_say_usage("masters",
+                                 "%s is already in the list: give a new server, and the list from "
+                                 "before the change",
+                                 change->joined);
+        }
+    }
+    return CLI_GO_ON;
+}
+
+int cli_change_find(const struct cli_session *session, struct cli_change *change)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    int code = change->leaves ? find_master(session, change->leaves, &change->index) : CLI_GO_ON;
+
+    if (code == CLI_GO_ON && change->leaves &&
+        redlock_get_node_info(session->rl, change->index, &info) == 0) {
+        snprintf(change->left, sizeof(change->left), "%s", info.name);
+    }
+    if (code == CLI_GO_ON && change->joins) {
+        name_server(change->joins, change->joined, sizeof(change->joined));
+        code = check_new(session, change);
+    }
+    if (code == CLI_GO_ON && change->joins == NULL && session->settings.options.n_nodes == 1) {
+        code = cli_say_usage("masters", "%s is the only master in the list", change->left);
+    }
+    return code;
+}
+
 /* ---- what is going on ---- */
 
 static void say_settling(const struct changing *r, const char *wait, bool again)
@@ -76,14 +123,14 @@ static void say_settling(const struct changing *r, const char *wait, bool again)
     if (w->joins == NULL) {
         cli_say(again ? "%s stops voting in %s"
                       : "%s is not on record as a master any more; it stops voting in %s",
-                w->leaves, wait);
+                w->left, wait);
     } else if (again) {
-        cli_say("%s votes in %s", w->joins, wait);
+        cli_say("%s votes in %s", w->joined, wait);
     } else if (w->leaves) {
         cli_say("%s is on record in the place of %s, and clients connect to it now; it votes in %s",
-                w->joins, w->leaves, wait);
+                w->joined, w->left, wait);
     } else {
-        cli_say("%s is on record, and clients connect to it now; it votes in %s", w->joins, wait);
+        cli_say("%s is on record, and clients connect to it now; it votes in %s", w->joined, wait);
     }
 }
 
@@ -123,6 +170,7 @@ static void on_progress(struct redlock_change *change,
     }
     r->stage = progress->stage;
     r->begun = true;
+    r->writes = r->writes || progress->stage == REDLOCK_CHANGE_WRITES;
     if (progress->stage == REDLOCK_CHANGE_SETTLES && r->wanted->no_wait) {
         redlock_change_cancel(change);
         r->code = CLI_OK;
@@ -142,33 +190,25 @@ static int code_of(int status)
     }
 }
 
-/* Every master can show one, and none does: so no change was begun. */
-static bool has_no_record(const struct redlock *rl)
-{
-    struct redlock_record_info info = cli_record_of(rl);
-
-    return info.state == REDLOCK_RECORD_NONE && info.readable == redlock_node_count(rl);
-}
-
 static void say_failure(const struct changing *r, const char *why)
 {
     const struct cli_change *w = r->wanted;
 
     if (w->joins == NULL) {
-        cli_say("%s could not be removed: %s", w->leaves, why);
+        cli_say("%s could not be removed: %s", w->left, why);
     } else if (w->leaves) {
-        cli_say("%s could not take the place of %s: %s", w->joins, w->leaves, why);
+        cli_say("%s could not take the place of %s: %s", w->joined, w->left, why);
     } else {
-        cli_say("%s could not be added: %s", w->joins, why);
+        cli_say("%s could not be added: %s", w->joined, why);
     }
 }
 
 static void say_success(const struct changing *r)
 {
     if (r->wanted->joins) {
-        cli_say("%s is a master and votes", r->wanted->joins);
+        cli_say("%s is a master and votes", r->wanted->joined);
     } else {
-        cli_say("%s is not a master any more", r->wanted->leaves);
+        cli_say("%s is not a master any more", r->wanted->left);
     }
 }
 
@@ -181,7 +221,7 @@ static void on_changed(int status, const char *error, void *arg)
     } else {
         say_failure(r, error[0] ? error : redlock_strerror(status));
     }
-    if (status == REDLOCK_ENOQUORUM && !has_no_record(r->session->rl)) {
+    if (status == REDLOCK_ENOQUORUM && r->writes) {
         cli_say_more("The change may be half done, which harms nothing: clients go on with it. Run "
                      "this again when a majority of the masters can be reached.");
     }
@@ -189,21 +229,30 @@ static void on_changed(int status, const char *error, void *arg)
     r->done = true;
 }
 
-/* How many masters are on record. The session has followed the change by now. */
-static size_t count_masters(const struct redlock *rl)
+/* How many masters there are after the change, whether or not this session has followed it. */
+static size_t count_masters(const struct changing *r)
 {
+    const struct cli_change *w = r->wanted;
+    struct redlock_node_info info = {.size = sizeof(info)};
     struct redlock_record_master m = {.size = sizeof(m)};
     size_t i, n = 0;
+    bool joined = false, left = true;
 
-    for (i = 0; redlock_get_record_master(rl, i, &m) == 0; i++) {
-        n += m.until_epoch == 0;
+    for (i = 0; redlock_get_record_master(r->session->rl, i, &m) == 0; i++) {
+        if (m.until_epoch == 0) {
+            n++;
+            if (m.node >= 0 && redlock_get_node_info(r->session->rl, (size_t)m.node, &info) == 0) {
+                joined = joined || strcmp(info.name, w->joined) == 0;
+                left = left && strcmp(info.name, w->left) != 0;
+            }
+        }
     }
-    return n;
+    return n + (w->joins && !joined) - (w->leaves && !left);
 }
 
 static void advise_on_number(const struct changing *r)
 {
-    size_t n = count_masters(r->session->rl);
+    size_t n = count_masters(r);
 
     if ((r->wanted->joins == NULL || r->wanted->leaves == NULL) && n > 0 && n % 2 == 0) {
         cli_say_more("Of %zu masters no more may fail than of %zu: add or remove another one.", n,
@@ -224,7 +273,7 @@ static void advise(const struct changing *r)
     } else if (w->leaves) {
         cli_say_more("Write it in the place of %s into the list of every client. Until then a "
                      "client that is started finds it through the other masters.",
-                     w->leaves);
+                     w->left);
     } else {
         cli_say_more("Add it to the list of every client. Until then a client that is started "
                      "finds it through the other masters.");
@@ -234,19 +283,21 @@ static void advise(const struct changing *r)
 
 /* ---- the change ---- */
 
-static int read_change(struct changing *r, struct redlock_change_options *ret_change)
+static void read_change(struct changing *r, struct redlock_change_options *ret_change)
 {
     const struct cli_change *w = r->wanted;
 
     redlock_change_options_init(ret_change);
     ret_change->joins = w->joins;
+    if (w->leaves) {
+        ret_change->leaves = w->index;
+    }
     if (w->timeout_ms > 0) {
         ret_change->timeout_ms = w->timeout_ms;
     }
     ret_change->progress_cb = on_progress;
     ret_change->change_cb = on_changed;
     ret_change->arg = r;
-    return w->leaves ? find_master(r->session, w->leaves, &ret_change->leaves) : CLI_GO_ON;
 }
 
 int cli_change_masters(struct cli_session *session, const struct cli_change *wanted)
@@ -255,11 +306,9 @@ int cli_change_masters(struct cli_session *session, const struct cli_change *wan
     struct redlock_options masters = session->settings.options;
     struct redlock_change_options change;
     char error[300] = "";
-    int code = read_change(&r, &change), status;
+    int code, status;
 
-    if (code != CLI_GO_ON) {
-        return code;
-    }
+    read_change(&r, &change);
     masters.error_text = error;
     masters.error_text_size = sizeof(error);
     masters.error_node = NULL;
@@ -269,7 +318,7 @@ int cli_change_masters(struct cli_session *session, const struct cli_change *wan
     if (status == REDLOCK_EINVAL || status == REDLOCK_EURI) {
         return cli_say_usage("masters", "%s", error[0] ? error : redlock_strerror(status));
     }
-    code = cli_session_await(session, status, wanted->joins ? wanted->joins : wanted->leaves,
+    code = cli_session_await(session, status, wanted->joins ? wanted->joined : wanted->left,
                              &r.done, &r.code);
     if (!r.done && status == 0) {
         redlock_change_cancel(r.change);

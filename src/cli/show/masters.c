@@ -224,10 +224,11 @@ static int run_masters(void *arg, struct cli_session *session, struct cli_signal
 {
     struct masters *m = arg;
     struct cli_settling settling;
-    int code = cli_settle(session, &settling);
+    int code = m->changes ? cli_change_find(session, &m->change) : CLI_GO_ON;
 
     (void)signals;
     m->session = session;
+    code = code == CLI_GO_ON ? cli_settle(session, &settling) : code;
     if (code != CLI_GO_ON) {
         return code;
     }
