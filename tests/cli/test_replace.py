@@ -1,12 +1,15 @@
-"""Masters are replaced while locks are held, contended for, and a leader is elected.
+"""Masters are replaced, added and removed while locks are held, contended for, and a leader is elected.
 
-    test_replace.py [--masters N] [--replace K] [--contenders N] [--holders N] [--ttl T] [--max-ttl T]
-                    [--update-lists]
+    test_replace.py [--masters N] [--replace K] [--numbers N,...] [--contenders N] [--holders N]
+                    [--ttl T] [--max-ttl T] [--update-lists] [--seed N]
+
+--numbers 5,7,3: after K masters were replaced, masters are added until there are 5, then 7, and removed
+until there are 3. Which of them leaves is drawn.
 
 $REDLOCK is the command under test; the output is TAP. Every process has the first list from the beginning
-to the end; with --update-lists those that are started later have the present one. Without options the
-world is small, for the suite. As a comment the test says how long nobody acquired the lock that is
-contended for.
+to the end; with --update-lists those that are started later have the present one. The command that makes
+the changes always has the present one. Without options the world is small, for the suite. As a comment
+the test says how long nobody acquired the lock that is contended for.
 """
 import argparse
 import os
@@ -38,10 +41,12 @@ HOLD = 'echo $REDLOCK_KEY >> held; exec sleep 3600'
 
 class World:
     def __init__(self, folder, options):
-        self.folder, self.options = folder, options
-        self.masters = [Master(os.path.join(folder, f'm{i}')) for i in range(options.masters)]
+        self.folder, self.options, self.made = folder, options, 0
+        self.random = random.Random(options.seed)
+        self.masters = []  # the present ones
+        for _ in range(options.masters):
+            self.masters.append(self.new_master())
         self.uris = [master.uri for master in self.masters]  # as every client has them
-        self.spares = []
         self.lasting, self.ends, self.done = [], [], False
         self.environment = {**os.environ, 'REDLOCK_NODES': ' '.join(self.uris),
                             'REDLOCK_QUARANTINE': 'lenient', 'REDLOCK_MAX_TTL': options.max_ttl}
@@ -80,30 +85,58 @@ class World:
                 'elect', 'boss', '--id', f'c{i}', '--ttl', self.options.ttl, '--', 'sh', '-c', LEAD)))
         until(lambda: self.read('leaders'), 'somebody leads')
 
-    def replace(self, i):
-        """Another server takes the place of master i. The command is killed twice, and run again."""
-        spare = Master(os.path.join(self.folder, f's{i}'))
-        self.spares.append(spare)
-        words = ('masters', 'replace', self.uris[i], spare.uri)
+    def new_master(self):
+        self.made += 1
+        return Master(os.path.join(self.folder, f'm{self.made}'))
+
+    def change(self, *words):
+        """The command is killed twice, and run again. Returns what went wrong."""
+        words = ('masters', *words, '--nodes', ' '.join(master.uri for master in self.masters))
         for _ in range(2):
             process = self.start(*words)
-            time.sleep(random.uniform(0, 0.1))
+            time.sleep(self.random.uniform(0, 0.1) if self.random.random() < 0.7
+                       else self.random.uniform(0, 5))
             process.kill()
             process.communicate()
         process = self.start(*words)
         said = process.communicate()[1]
-        self.masters[i].end()
+        return [] if process.returncode == 0 else [f'{process.returncode}: {said}']
+
+    def update(self):
         if self.options.update_lists:
-            self.uris[i] = spare.uri
+            self.uris = [master.uri for master in self.masters]
             self.environment['REDLOCK_NODES'] = ' '.join(self.uris)
-        return process.returncode, said
+
+    def replace(self, i):
+        """Another server takes the place of master i."""
+        spare = self.new_master()
+        wrong = self.change('replace', self.masters[i].uri, spare.uri)
+        self.masters[i].end()
+        self.masters[i] = spare
+        self.update()
+        return wrong
+
+    def add(self):
+        spare = self.new_master()
+        wrong = self.change('add', spare.uri)
+        self.masters.append(spare)
+        self.update()
+        return wrong
+
+    def remove(self):
+        """Any but the first, by which clients with the first list learn of the changes."""
+        i = self.random.randrange(1, len(self.masters))
+        wrong = self.change('remove', self.masters[i].uri)
+        self.masters.pop(i).end()
+        self.update()
+        return wrong
 
     def end(self):
         for _, process in self.lasting:
             process.send_signal(signal.SIGTERM)
         for _, process in self.lasting:
             process.communicate()
-        for master in self.masters + self.spares:
+        for master in self.masters:
             master.end()
 
 
@@ -119,6 +152,16 @@ def complain_of_lasting(world):
             for name, process in gone]
 
 
+def make_changes(tap, world):
+    for i in range(world.options.replace):
+        tap.claim(f'master {i} is replaced', world.replace(i))
+    for number in world.options.numbers:
+        while len(world.masters) != number:
+            grows = len(world.masters) < number
+            wrong = world.add() if grows else world.remove()
+            tap.claim(f'then there are {len(world.masters)} masters', wrong)
+
+
 def run(tap, world):
     contenders = [threading.Thread(target=world.contend) for _ in range(world.options.contenders)]
     world.ends.append((world.lock('contended', COUNT, '--wait', '60s').wait(), ''))
@@ -126,9 +169,7 @@ def run(tap, world):
     world.campaign()
     for thread in contenders:
         thread.start()
-    for i in range(world.options.replace):
-        code, said = world.replace(i)
-        tap.claim(f'master {i} is replaced', [] if code == 0 else [f'{code}: {said}'])
+    make_changes(tap, world)
     counted = int(world.read('count')[0])
     until(lambda: int(world.read('count')[0]) > counted, 'the lock is acquired with the new masters')
     world.done = True
@@ -141,13 +182,16 @@ def run(tap, world):
     tap.claim('no update is lost', [] if int(world.read('count')[0]) == len(world.ends)
               else [f'{world.read("count")[0]} counted, {len(world.ends)} acquired'])
     print(f'# {len(world.ends)} times acquired, {len(world.read("leaders"))} times elected; at most '
-          f'{longest_gap(world.read("times")):.2f} s from one acquire to the next')
+          f'{longest_gap(world.read("times")):.2f} s from one acquire to the next; '
+          f'--seed {world.options.seed}')
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--masters', type=int, default=3)
     parser.add_argument('--replace', type=int, default=2)
+    parser.add_argument('--numbers', default=[], type=lambda text: [int(n) for n in text.split(',')])
+    parser.add_argument('--seed', type=int, default=random.randrange(1 << 32))
     parser.add_argument('--contenders', type=int, default=3)
     parser.add_argument('--holders', type=int, default=3)
     parser.add_argument('--update-lists', action='store_true')
