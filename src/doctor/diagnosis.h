@@ -24,8 +24,8 @@ struct rlk_diagnosis_context {
 struct rlk_diagnosis_record {
     struct redlock_record_info info;
     uint32_t max_ttl_ms; /* ours */
-    size_t quorum; /* how many votes a lock needs by it, also during a change [M8]; 0: a majority of
-                      the masters in the report */
+    size_t quorum_now;   /* [M8] how many votes a lock needs now: fewer than a majority of the
+                               masters in the report while one is added; 0: unknown */
     const char *on_record, *here; /* the masters: lists of names */
 };
 

@@ -20,7 +20,10 @@ static void count_votes(struct redlock_report *r, const struct rlk_diagnosis_rec
 {
     size_t i;
 
-    r->quorum = record->quorum ? record->quorum : r->n_nodes / 2 + 1;
+    r->quorum = r->n_nodes / 2 + 1;
+    if (record->quorum_now > 0 && record->quorum_now < r->quorum) {
+        r->quorum = record->quorum_now;
+    }
     r->voting = r->usable = 0;
     for (i = 0; i < r->n_nodes; i++) {
         r->voting += r->nodes[i]->verdict < REDLOCK_NO_VOTE;

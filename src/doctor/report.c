@@ -193,7 +193,7 @@ static void describe_record(struct rlk_report *r, const struct redlock *rl)
     r->on_record[0] = r->here[0] = '\0';
     r->record = (struct rlk_diagnosis_record){.info.size = sizeof(r->record.info),
                                               .max_ttl_ms = rl->options.max_ttl_ms,
-                                              .quorum = rlk_voters_quorum(&rl->voters),
+                                              .quorum_now = rlk_voters_quorum(&rl->voters),
                                               .on_record = r->on_record,
                                               .here = r->here};
     redlock_get_record(rl, &r->record.info);

@@ -474,11 +474,21 @@ TEST(during_a_change_of_the_number_a_majority_is_that_of_the_old_masters)
     set_up(4);
     nodes[3].verdict = REDLOCK_NO_VOTE;
     nodes[3].quarantine_ms = 1000;
-    record.quorum = 2;
+    record.quorum_now = 2;
     judge_set();
     ck_assert_uint_eq(report.quorum, 2);
     ck_assert_uint_eq(report.voting, 3);
     ck_assert(find(REDLOCK_FOUND_NO_SPARE) == NULL);
+}
+
+/* Four of seven are needed, and three are known yet: the others are not lost. */
+TEST(masters_that_are_not_found_yet_are_not_missing)
+{
+    set_up(3);
+    record.quorum_now = 4;
+    judge_set();
+    ck_assert_uint_eq(report.quorum, 2);
+    ck_assert(find(REDLOCK_FOUND_NO_MAJORITY) == NULL);
 }
 
 /* Each master of up to five votes, waits, or is unusable for one of two reasons. */
