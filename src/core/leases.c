@@ -255,13 +255,19 @@ void rlk_leases_shift(struct rlk_leases *l, uint64_t by_us)
 
 /* [S7] A new voter that is present has confirmed our key before, so it counts at once. Until now a
  * majority of the former voters has had the key, and from now on a majority of the present ones has
- * it: nobody else can have won in between. If too few of the present ones have it, it is lost. */
+ * it: nobody else can have won in between. If too few of these count, all that are present do: a
+ * lock that was not renewed yet counts only the first ones that granted it, and one of these may
+ * have left. If too few have the key, it is lost. */
 void rlk_leases_recount(struct rlk_leases *l)
 {
-    uint64_t joined = l->voters->set & ~l->voting;
+    uint64_t joined = l->voters->set & ~l->voting, present;
 
     l->voting = l->voters->set;
-    l->counted = (l->counted | (joined & l->present & ~l->clock_suspect)) & l->voting;
+    present = l->present & l->voting & ~l->clock_suspect;
+    l->counted = (l->counted & l->voting) | (joined & present);
+    if (!rlk_voters_are_enough(l->voters, l->counted)) {
+        l->counted = present;
+    }
     check_success(l);
     recompute_validity(l);
 }

@@ -332,20 +332,30 @@ static void hear(struct hold_model *m, struct moment *mo)
     }
 }
 
-/* A new voter that is known to have our key counts at once. */
-static void change_voters(struct hold_model *m, struct moment *mo)
+/* These count from the last success on, if they have our key. */
+static void count_present(struct hold_model *m, uint64_t nodes)
 {
-    uint64_t joined = m->present->set & ~m->voters.set;
     unsigned i;
 
     for (i = 0; i < m->config.nodes; i++) {
         struct hold_model_node *n = &m->node[i];
 
-        if ((joined >> i & 1) && !n->clock_suspect && n->since > m->success_step) {
+        if ((nodes >> i & 1) && !n->clock_suspect && n->since > m->success_step) {
             n->since = m->success_step;
         }
     }
+}
+
+/* A new voter that is known to have our key counts at once; all do, if there are too few else. */
+static void change_voters(struct hold_model *m, struct moment *mo)
+{
+    uint64_t joined = m->present->set & ~m->voters.set;
+
+    count_present(m, joined);
     m->voters = *m->present;
+    if (count_counting(m) < majority(m)) {
+        count_present(m, m->voters.set);
+    }
     if (count_counting(m) >= majority(m) && !m->success && m->round > 0 &&
         count_kept(m) >= majority(m)) {
         succeed(m, mo);
