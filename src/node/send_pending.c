@@ -55,6 +55,9 @@ void rlk_node_add_pending(struct rlk_node *n, struct rlk_claim *claim, bool refu
     bool many = n->pending.ring.count >= RLK_PENDING_MAX;
     uint64_t bit = rlk_mask_bit(n->index);
 
+    if (n->options->vacant & bit) {
+        return; /* its master was removed, and is not connected again: the key expires */
+    }
     claim->native_refused &= ~bit; /* its user may have other rights by then */
     claim->script_refused &= ~bit;
     RLK_TRACE_CLAIM(n, claim, .kind = REDLOCK_TRACE_PENDING);
