@@ -163,18 +163,30 @@ bool rlk_record_changes_servers(const struct rlk_record *r)
     return rlk_record_former_size(r) > 0 && (rlk_record_moves(r) || count_added(r) > 0);
 }
 
-bool rlk_record_joined_later(const struct rlk_record *r, unsigned index)
+/* The one whose data were lost when this one joined; NULL: it took no such place. */
+static const struct rlk_record_master *find_lost(const struct rlk_record *r,
+                                                 const struct rlk_record_master *m)
 {
-    const struct rlk_record_master *m = &r->master[index];
-    uint32_t from = m->from;
     unsigned i;
 
     for (i = 0; i < r->n; i++) {
         const struct rlk_record_master *o = &r->master[i];
 
-        from = o->lost && o->from < from && have_same_address(o, m) ? o->from : from;
+        if (o->lost && o->until == m->from && o->from < m->from && have_same_address(o, m)) {
+            return o;
+        }
     }
-    return from > 1;
+    return NULL;
+}
+
+bool rlk_record_joined_later(const struct rlk_record *r, unsigned index)
+{
+    const struct rlk_record_master *m = &r->master[index], *lost;
+
+    while ((lost = find_lost(r, m)) != NULL) {
+        m = lost;
+    }
+    return m->from > 1;
 }
 
 bool rlk_record_has_newcomers(const struct rlk_record *r)

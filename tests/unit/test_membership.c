@@ -1516,6 +1516,8 @@ static const struct {
     {"it_lacks_one_of_the_first_that_lost_its_data", "ab", "a1 b1 c1:3! C3@c", 4,
      RLK_MISFIT_NUMBER},
     {"it_lacks_one_that_joined_and_lost_its_data", "ab", "a1 b1 c2:3! C3@c", 4, RLK_MISFIT_NOT},
+    {"it_lacks_one_that_lost_its_data_was_removed_and_joined", "ab", "a1 b1 c1:2! C2:3@c d5@c", 5,
+     RLK_MISFIT_NOT},
     {"it_has_one_that_was_removed", "abc", "a1 b1 c1:2", 3, RLK_MISFIT_NOT},
     {"it_has_one_that_was_removed_and_lacks_one", "abc", "a1 b1 c1:2 d4", 5, RLK_MISFIT_NOT},
     {"it_has_one_that_was_replaced_and_lacks_one", "abc", "a1 b1 c1:2 d2 e4", 5, RLK_MISFIT_NOT},
