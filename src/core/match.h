@@ -43,6 +43,9 @@ bool rlk_match_is_listed(const struct rlk_membership *m, unsigned node);
  * Either one of our masters has the mark there, or the record has other data at this address. */
 bool rlk_match_is_copy(const struct rlk_membership *m, const struct rlk_record *r, unsigned node);
 
+/* It has this mark, or is at this address. */
+bool rlk_match_may_be(const struct rlk_record_master *on_record, const struct rlk_shown *s);
+
 /* It was a master, until it was removed or another server took its place; it may have lost its data
  * since. NULL: it was none. */
 const struct rlk_record_master *rlk_match_find_former(const struct rlk_record *r,

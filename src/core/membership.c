@@ -79,6 +79,18 @@ static void find_in_use(struct rlk_membership *m, uint64_t now_us)
     }
 }
 
+static void admit_guests(struct rlk_membership *m)
+{
+    uint64_t left = m->in_use ? m->guests : 0;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        if (rlk_membership_find(m, m->in_use, node) >= 0) {
+            m->guests &= ~rlk_mask_bit(node);
+        }
+    }
+}
+
 /* `wait_us` after the record was agreed on: as the clocks of the masters say, or as we saw it. */
 static uint64_t agreed_for_us(const struct rlk_membership *m, const struct rlk_record *r,
                               uint64_t wait_us)
@@ -88,6 +100,15 @@ static uint64_t agreed_for_us(const struct rlk_membership *m, const struct rlk_r
     uint64_t us = rlk_record_settles_us(r, marks, since_us, n, wait_us);
 
     return r == m->in_use ? rlk_time_min(us, rlk_time_add(m->in_use_us, wait_us)) : us;
+}
+
+/* A master that shows the next record, or that we leave, no longer says since when it has had the
+ * one in use: what it said once stays. */
+static void note_agreed(struct rlk_membership *m)
+{
+    if (m->in_use) {
+        m->in_use_us = agreed_for_us(m, m->in_use, 0);
+    }
 }
 
 static uint64_t settles_us(const struct rlk_membership *m, const struct rlk_record *r)
@@ -124,12 +145,26 @@ static const struct rlk_record *latest_shown(const struct rlk_membership *m)
 
 /* ---- is it about our masters? ---- */
 
+static bool all_tried(const struct rlk_membership *m)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n && (m->shown[i].tried || !rlk_match_is_listed(m, i)); i++) {
+    }
+    return i == m->n;
+}
+
+/* A master that missed a change may be the first one to show its record: until all were tried, a
+ * list that is too short for it may still fit a later one. */
 static void judge_record(const struct rlk_membership *m, const struct rlk_record *r,
                          struct rlk_membership_verdict *out)
 {
     if (out->misfit == RLK_MISFIT_NOT && r) {
         out->record = r;
         out->misfit = rlk_match_compare(m, r, &out->node);
+        if (out->misfit == RLK_MISFIT_NUMBER && r != m->in_use && !all_tried(m)) {
+            out->misfit = RLK_MISFIT_NOT;
+        }
     }
 }
 
@@ -149,15 +184,6 @@ static void judge_fit(const struct rlk_membership *m, const struct rlk_record *l
     for (i = 0; i < m->n && by == NULL; i++) {
         judge_record(m, shown_by(m, i), out);
     }
-}
-
-static bool all_tried(const struct rlk_membership *m)
-{
-    unsigned i;
-
-    for (i = 0; i < m->n && (m->shown[i].tried || !rlk_match_is_listed(m, i)); i++) {
-    }
-    return i == m->n;
 }
 
 /* A client that changes the masters is connected to the former master and to the new one, so it
@@ -196,16 +222,6 @@ static bool lacks(const struct rlk_membership *m, const struct rlk_record *r, un
            (shown == NULL || !rlk_record_is_same(shown, r));
 }
 
-/* One of its masters lacks it: the record may still be overruled, or we write it there. */
-static bool is_contradicted(const struct rlk_membership *m, const struct rlk_record *r)
-{
-    unsigned i;
-
-    for (i = 0; i < m->n && !(lacks(m, r, i) && rlk_record_find_master(r, m->shown[i].mark)); i++) {
-    }
-    return i < m->n;
-}
-
 static int find_movable(const struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us)
 {
     unsigned i;
@@ -215,29 +231,113 @@ static int find_movable(const struct rlk_membership *m, const struct rlk_record 
     return i < m->n ? (int)i : -1;
 }
 
-/* Find what we have to do to have the masters on record: one node after the other. We also follow a
- * record that we do not know to be agreed on: perhaps only the masters that we do not have can show
- * that. But we leave no master because of it. */
-static void judge_moves(const struct rlk_membership *m, const struct rlk_record *by,
-                        uint64_t now_us, struct rlk_membership_verdict *out)
+static void add(const struct rlk_record *r, const struct rlk_match *x,
+                struct rlk_membership_verdict *out)
 {
-    bool knows = m->in_use || (all_tried(m) && by && !is_contradicted(m, by));
-    struct rlk_match x;
-    int former;
+    if (x->others > x->unknown) {
+        out->adds = rlk_match_find_other(r, x, x->unknown > 0);
+        out->adds_of = r;
+    }
+}
 
-    out->moves = out->moves_to = out->adds = out->vacates = -1;
-    if (by == NULL || !knows || out->misfit != RLK_MISFIT_NOT) {
+/* Find what we have to do to have the masters on record: one node after the other. */
+static void follow(const struct rlk_membership *m, uint64_t now_us,
+                   struct rlk_membership_verdict *out)
+{
+    const struct rlk_record *r = m->in_use;
+    struct rlk_match x = rlk_match_of(m, r);
+    int former = find_movable(m, r, now_us);
+
+    if (former >= 0 && x.others > x.unknown) {
+        out->moves = former;
+        out->moves_to = rlk_match_find_other(r, &x, x.unknown > 0);
         return;
     }
-    x = rlk_match_of(m, by);
-    former = find_movable(m, by, now_us);
-    if (former >= 0 && x.others > 0) {
-        out->moves = former;
-        out->moves_to = rlk_match_find_other(by, &x, false);
-    } else if (x.others > x.unknown) {
-        out->adds = rlk_match_find_other(by, &x, x.unknown > 0);
-    } else if (former >= 0 && by == m->in_use) {
-        out->vacates = former;
+    add(r, &x, out);
+    out->vacates = out->adds < 0 ? former : -1;
+}
+
+/* It was a master until the change that this record makes, and that may not be over: it votes still
+ * [M8], or can show that the record is agreed on. */
+static bool is_leaving(const struct rlk_membership *m, const struct rlk_record *r,
+                       const struct rlk_record_master *former, uint64_t now_us)
+{
+    return !rlk_record_is_master(former) && !former->lost && rlk_record_was_master(r, former) &&
+           (r != m->in_use || resizes(m, r, now_us));
+}
+
+static bool may_be_leaving(const struct rlk_membership *m, const struct rlk_record *r,
+                           unsigned node, uint64_t now_us)
+{
+    unsigned i;
+
+    for (i = 0; i < r->n && !(is_leaving(m, r, &r->master[i], now_us) &&
+                              rlk_match_may_be(&r->master[i], &m->shown[node]));
+         i++) {
+    }
+    return i < r->n;
+}
+
+static int find_former_guest(const struct rlk_membership *m, const struct rlk_record *r,
+                             uint64_t now_us)
+{
+    uint64_t left = m->guests;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        if (rlk_membership_find(m, r, node) < 0 && !may_be_leaving(m, r, node, now_us)) {
+            return (int)node;
+        }
+    }
+    return -1;
+}
+
+/* A master that is leaving and for which we have no node. */
+static int find_leaving(const struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us)
+{
+    unsigned i, node;
+
+    for (i = 0; i < r->n; i++) {
+        for (node = 0; node < m->n && !rlk_match_may_be(&r->master[i], &m->shown[node]); node++) {
+        }
+        if (node == m->n && is_leaving(m, r, &r->master[i], now_us)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* [M8] Perhaps only the masters that we do not have can show that the latest record is agreed on.
+ * So we connect to these as guests; but we leave no master because of it. */
+static void judge_guests(const struct rlk_membership *m, const struct rlk_record *latest,
+                         uint64_t now_us, struct rlk_membership_verdict *out)
+{
+    struct rlk_match x = rlk_match_of(m, latest);
+
+    out->vacates = latest == m->in_use ? find_former_guest(m, latest, now_us) : -1;
+    if (out->vacates >= 0 || (m->in_use == NULL && !all_tried(m))) {
+        return;
+    }
+    add(latest, &x, out);
+    if (out->adds < 0) {
+        out->adds = find_leaving(m, latest, now_us);
+        out->adds_of = latest;
+    }
+    out->adds_guest = true;
+}
+
+static void judge_moves(const struct rlk_membership *m, const struct rlk_record *latest,
+                        uint64_t now_us, struct rlk_membership_verdict *out)
+{
+    out->moves = out->moves_to = out->adds = out->vacates = -1;
+    if (out->misfit != RLK_MISFIT_NOT) {
+        return;
+    }
+    if (m->in_use) {
+        follow(m, now_us, out);
+    }
+    if (out->moves < 0 && out->adds < 0 && out->vacates < 0 && latest) {
+        judge_guests(m, latest, now_us, out);
     }
 }
 
@@ -277,7 +377,7 @@ static bool is_voter(const struct rlk_membership *m, const struct rlk_record *r,
     const struct rlk_record_master *former = rlk_match_find_former(r, &m->shown[node]);
 
     if (at < 0 && former == NULL) {
-        return true;
+        return rlk_match_is_listed(m, node);
     }
     if (old) {
         return rlk_record_was_master(r, at >= 0 ? &r->master[at] : former);
@@ -338,6 +438,9 @@ static bool extends_nothing(const struct rlk_membership *m, const struct rlk_rec
 
     if (!m->shown[node].readable || (until_us <= now_us && until_us != RLK_NEVER)) {
         return false;
+    }
+    if (m->guests & rlk_mask_bit(node)) {
+        return true;
     }
     return at >= 0 && (r->master[at].lost || shows_other(m, r, node, now_us) ||
                        (rlk_record_is_newcomer(r, &r->master[at]) && rlk_record_moves(r)));
@@ -465,16 +568,21 @@ void rlk_membership_judge(struct rlk_membership *m, uint64_t now_us,
                           struct rlk_membership_verdict *out)
 {
     const struct rlk_record *latest, *by;
+    bool later;
 
     memset(out, 0, sizeof(*out));
     find_in_use(m, now_us);
+    note_agreed(m);
+    admit_guests(m);
     latest = latest_shown(m);
     by = m->in_use;
     if (by == NULL && latest && is_alive(m, latest)) {
         by = latest;
     }
+    later = latest && is_later(latest, m->in_use) &&
+            !(m->in_use && rlk_record_is_same(latest, m->in_use));
     judge_fit(m, latest, by, out);
-    judge_moves(m, by, now_us, out);
+    judge_moves(m, later ? latest : m->in_use, now_us, out);
     judge_voters(m, by, now_us, out);
     judge_task(m, latest, now_us, out);
     judge_votes(m, by, now_us, out);

@@ -36,8 +36,10 @@ struct rlk_membership_verdict {
     uint64_t again_us;   /* when to judge again although nothing was shown; RLK_NEVER: not */
     int moves, moves_to; /* one of ours whose place another server took, and the index of that
                             server in the record; -1: none */
-    int adds;         /* the index in the record of a master for which we have no node; -1: none */
-    int vacates;      /* one of ours whose master was removed; -1: none */
+    int adds; /* the index in `adds_of` of a master for which we have no node; -1: none */
+    const struct rlk_record *adds_of;
+    bool adds_guest;  /* it is to be a guest */
+    int vacates;      /* one of ours whose master was removed, or a guest no more; -1: none */
     uint64_t pending; /* masters that should not be asked yet: they may still show a record, or one
                          has yet to be agreed on */
     enum rlk_record_task task;

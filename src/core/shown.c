@@ -67,7 +67,7 @@ void rlk_membership_clear(struct rlk_membership *m, unsigned node)
 
 uint64_t rlk_membership_listed(const struct rlk_membership *m)
 {
-    return rlk_mask_all(m->n) & ~m->vacant &
+    return rlk_mask_all(m->n) & ~m->vacant & ~m->guests &
            ~(m->joins >= 0 ? rlk_mask_bit((unsigned)m->joins) : 0);
 }
 
@@ -85,4 +85,5 @@ void rlk_membership_vacate(struct rlk_membership *m, unsigned node)
 {
     m->shown[node] = (struct rlk_shown){.address = ""};
     m->vacant |= rlk_mask_bit(node);
+    m->guests &= ~rlk_mask_bit(node);
 }

@@ -32,6 +32,8 @@ struct rlk_membership {
     int joins, leaves; /* who changes the masters: the server that joins, and the master that
                           leaves, whose place it takes if both are given; -1: none */
     uint64_t vacant;   /* of our nodes: their masters were removed, and they have no server */
+    uint64_t guests; /* of our nodes: servers that a record lists which we do not know to be agreed
+                        on, and masters that are leaving: they may show that it is */
     bool writes; /* we write the first record, if no master has one: until then no vote counts */
     uint64_t wait_us; /* the longest ttl, the drift, and how old an inspection may be */
     struct rlk_shown shown[RLK_MAX_NODES];
@@ -39,7 +41,7 @@ struct rlk_membership {
                                         none, or too many of its masters lost their data */
     const struct rlk_record *last;   /* the same, but it stays then */
     struct rlk_voters voters;        /* whose majority decides [M8] */
-    uint64_t in_use_us;              /* since when we know that */
+    uint64_t in_use_us;              /* since when it is, as far as we know */
 };
 
 void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_ttl_ms,
@@ -58,8 +60,8 @@ void rlk_membership_suspended(struct rlk_membership *m);
 /* Another server takes the place of one of ours: nothing is known of it. */
 void rlk_membership_clear(struct rlk_membership *m, unsigned node);
 
-/* Our nodes that are masters as far as we were told: without the one that is to become one, and
- * without those that were removed. */
+/* Our nodes that are masters as far as we know: without the one that is to become one, without
+ * guests, and without those that were removed. */
 uint64_t rlk_membership_listed(const struct rlk_membership *m);
 unsigned rlk_membership_count_listed(const struct rlk_membership *m);
 

@@ -688,8 +688,15 @@ static int add_node(struct rlk_record_keeper *k, const char *place, uint64_t now
 static void connect_to_another(struct rlk_record_keeper *k, const char *place, uint64_t now_us)
 {
     int vacant = find_vacant(k);
-    int status =
-        vacant >= 0 ? use_vacant(k, (unsigned)vacant, place, now_us) : add_node(k, place, now_us);
+    unsigned node = vacant >= 0 ? (unsigned)vacant : k->options->n_nodes;
+    bool is_guest = k->verdict.adds_guest;
+    int status;
+
+    k->membership.guests |= is_guest ? rlk_mask_bit(node) : 0;
+    status = vacant >= 0 ? use_vacant(k, node, place, now_us) : add_node(k, place, now_us);
+    if (status) {
+        k->membership.guests &= ~rlk_mask_bit(node);
+    }
 
     if (status == REDLOCK_ENOMEM) {
         snprintf(k->add_error, sizeof(k->add_error), "out of memory");
@@ -708,9 +715,9 @@ static void leave(struct rlk_record_keeper *k, unsigned node, uint64_t now_us)
 }
 
 /* A copy, because it is of the record, which may be dropped; NULL: out of memory. */
-static char *copy_place(const struct rlk_record_keeper *k, int at)
+static char *copy_place(const struct rlk_record *r, int at)
 {
-    const struct rlk_record_master *to = &k->verdict.record->master[at];
+    const struct rlk_record_master *to = &r->master[at];
 
     return rlk_uri_copy(to->address, to->len);
 }
@@ -723,7 +730,8 @@ static void follow_record(struct rlk_record_keeper *k, uint64_t now_us)
     if (v->vacates >= 0) {
         leave(k, (unsigned)v->vacates, now_us);
     } else {
-        place = copy_place(k, v->moves >= 0 ? v->moves_to : v->adds);
+        place =
+            v->moves >= 0 ? copy_place(v->record, v->moves_to) : copy_place(v->adds_of, v->adds);
     }
     if (place && v->moves >= 0) {
         connect_to_other(k, &k->nodes[v->moves], place, now_us);

@@ -972,6 +972,32 @@ static void must_move(int node, char to)
     }
 }
 
+/* The record has a master that we do not have; 0: it has not. */
+static void must_add(char mark)
+{
+    judge();
+    ck_assert_int_eq(v.misfit, RLK_MISFIT_NOT);
+    ck_assert_int_eq(v.moves, -1);
+    ck_assert_int_eq(v.vacates, -1);
+    ck_assert_uint_eq(v.adds < 0 ? 0 : v.adds_of->master[v.adds].mark, (uint64_t)mark);
+}
+
+static void add_node(char address)
+{
+    rlk_membership_add(&m);
+    m.shown[m.n - 1].address = records_address(address);
+    m.shown[m.n - 1].len = 1;
+}
+
+/* What follows from that. */
+static void add_guest(char address)
+{
+    judge();
+    ck_assert(v.adds_guest);
+    add_node(address);
+    m.guests |= rlk_mask_bit(m.n - 1);
+}
+
 /* Which masters extend no lock that is held. */
 static void nothing_is_extended_by(const char *places)
 {
@@ -1040,15 +1066,14 @@ TEST(a_former_list_leads_to_the_present_one)
     begin("abc");
     last = keep(3, 3, "a1 b1:3 c1:2 d2 e3");
     show(0, 'a', last);
-    must_move(-1, 0); /* the others may show something else */
+    must_add(0); /* the others may show something else */
     show(1, 'b', keep(2, 2, "a1 b1 c1:2 d2"));
     lose_connection(2);
-    must_move(1, 'd');
+    must_add('d');
     votes_must_be("+-+");
-    rlk_membership_clear(&m, 1);
-    m.shown[1].address = records_address('d');
-    show(1, 'd', last);
-    must_move(2, 'e');
+    add_guest('d');
+    show(3, 'd', last);
+    must_move(1, 'e');
 }
 
 /* By its address, where it was never connected. */
@@ -1371,16 +1396,6 @@ static void voters_must_be(const char *places, unsigned size)
     ck_assert_uint_eq(v.voters.size, size);
 }
 
-/* The record has a master that we do not have; 0: it has not. */
-static void must_add(char mark)
-{
-    judge();
-    ck_assert_int_eq(v.misfit, RLK_MISFIT_NOT);
-    ck_assert_int_eq(v.moves, -1);
-    ck_assert_int_eq(v.vacates, -1);
-    ck_assert_uint_eq(v.adds < 0 ? 0 : v.record->master[v.adds].mark, (uint64_t)mark);
-}
-
 static void must_vacate(int node)
 {
     judge();
@@ -1388,13 +1403,6 @@ static void must_vacate(int node)
     ck_assert_int_eq(v.moves, -1);
     ck_assert_int_eq(v.adds, -1);
     ck_assert_int_eq(v.vacates, node);
-}
-
-static void add_node(char address)
-{
-    rlk_membership_add(&m);
-    m.shown[m.n - 1].address = records_address(address);
-    m.shown[m.n - 1].len = 1;
 }
 
 TEST(without_a_record_all_that_are_listed_are_voters)
@@ -1501,6 +1509,131 @@ TEST(masters_without_a_node_count)
     add_node('e');
     must_add(0);
     voters_must_be("abcde", 5);
+}
+
+/* a alone cannot show that b joined, and b is not connected: without it a client would go by a for
+ * ever, which shows another record and does not vote. */
+TEST(one_master_becomes_two)
+{
+    const struct rlk_record *after;
+
+    begin("a");
+    show(0, 'a', keep(1, 1, "a1"));
+    must_add(0);
+    after = keep(2, 2, "a1 b2");
+    show(0, 'a', after);
+    must_add('b');
+    add_guest('b');
+    must_add(0);
+    voters_must_be("a", 1);
+    show(1, 'b', NULL);
+    votes_must_be("--");
+    voters_must_be("a", 1);
+    nothing_is_extended_by("ab");
+    show(1, 'b', after);
+    votes_must_be("+w");
+    voters_must_be("a", 1);
+    nothing_is_extended_by("");
+    now_us += WAIT_US;
+    voters_must_be("ab", 2);
+}
+
+/* c is down, so that b and the new one have to show it. */
+TEST(three_masters_become_four_while_one_is_down)
+{
+    const struct rlk_record *after;
+
+    begin("abc");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    judge();
+    lose_connection(2);
+    after = keep(2, 2, "a1 b1 c1 d2");
+    show_all("ab", after);
+    must_add('d');
+    add_guest('d');
+    show(3, 'd', after);
+    votes_must_be("+++w"); /* c is not connected, and nobody asks it */
+}
+
+/* It joined with a record that another one has overruled. */
+TEST(a_guest_that_did_not_join_is_left)
+{
+    begin("abc");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    judge();
+    show(0, 'a', keep(2, 2, "a1 b1 c1 d2"));
+    must_add('d');
+    add_guest('d');
+    show(3, 'd', NULL);
+    must_add(0);
+    show_all("abc", keep(3, 1, "a1 b1 c1"));
+    must_vacate(3);
+}
+
+/* Two masters, and one is removed that a client never had: it has to show the record, and it votes
+ * until the change is over. */
+TEST(a_master_that_is_leaving_is_a_guest)
+{
+    const struct rlk_record *after;
+
+    begin("a");
+    after = keep(5, 5, "a1 b3:5");
+    show(0, 'a', after);
+    must_add('b');
+    add_guest('b');
+    show(1, 'b', after);
+    votes_must_be("++");
+    voters_must_be("ab", 2);
+    nothing_is_extended_by("");
+    must_add(0);
+    now_us += WAIT_US;
+    voters_must_be("a", 1);
+    must_vacate(1);
+}
+
+/* The masters said since when they have had the record; who leaves one, or sees the next record on
+ * one, must not begin to wait again: the locks that are held would have to have both votes. */
+TEST(a_change_that_is_over_stays_over)
+{
+    begin("ab");
+    show_all("ab", keep(2, 2, "a1 b1:2"));
+    m.shown[0].since_us = m.shown[1].since_us = now_us - WAIT_US;
+    voters_must_be("a", 1);
+    must_vacate(1);
+    rlk_membership_vacate(&m, 1);
+    voters_must_be("a", 1);
+    show(0, 'a', keep(3, 3, "a1 b1:2"));
+    voters_must_be("a", 1);
+}
+
+/* c is down, and has new data at its address: its node is not somebody else's. */
+TEST(a_mark_from_before_the_record_does_not_say_that_a_master_is_back)
+{
+    begin("abdec");
+    show_all("abdec", keep(1, 1, "a1 b1 d1 e1 c1"));
+    judge();
+    lose_connection(4);
+    now_us += S;
+    show_all("abde", keep(3, 4, "a1 b1 d1 e1:4 c1:2! C2@c f4"));
+    kept[n_kept - 1].seen_us = m.shown[0].read_us = m.shown[1].read_us = now_us;
+    must_move(3, 'f');
+    rlk_membership_clear(&m, 3);
+    m.shown[3].address = records_address('f');
+    must_move(-1, 0);
+    must_add(0);
+}
+
+/* a missed that c was removed, and is the first one to be connected. */
+TEST(a_list_may_be_too_short_for_a_record_until_all_were_tried)
+{
+    begin("ab");
+    show(0, 'a', keep(1, 1, "a1 b1 c1"));
+    must_fit();
+    show(1, 'b', keep(2, 3, "a1 b1 c1:2"));
+    must_fit();
+    begin("ab");
+    show_all("ab", keep(1, 1, "a1 b1 c1"));
+    must_misfit(RLK_MISFIT_NUMBER);
 }
 
 /* Only one that joined later may be missing from a list. */
