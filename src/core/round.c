@@ -271,9 +271,12 @@ static void start_round(struct rlk_round *r, const struct rlk_round_terms *terms
     ask_round(r, terms, ready, ev->now_us, out);
 }
 
-static void ask_to_confirm(const struct rlk_round *r, uint64_t nodes, struct rlk_actions *out)
+/* Where enough voters agree, others need not: they were asked only because they may become voters.
+ */
+static void ask_to_confirm(const struct rlk_round *r, const struct rlk_round_terms *terms,
+                           uint64_t nodes, struct rlk_actions *out)
 {
-    out->confirm = nodes;
+    out->confirm = has_majority(r, terms) ? 0 : nodes;
     out->fence = r->fence.value;
 }
 
@@ -290,7 +293,7 @@ static void record_yes(struct rlk_round *r, const struct rlk_round_terms *terms,
     if (terms->fenced && r->state == RLK_ROUND_ASKING) {
         uint64_t nodes = rlk_fence_voted(&r->fence, ev->node, ev->fence, r->yes, terms->voters);
 
-        ask_to_confirm(r, nodes, out);
+        ask_to_confirm(r, terms, nodes, out);
     } else if (terms->fenced) {
         rlk_fence_voted_late(&r->fence, ev->node, ev->fence);
     }
@@ -501,7 +504,7 @@ static void recount(struct rlk_round *r, const struct rlk_round_terms *terms,
                     const struct rlk_event *ev, struct rlk_actions *out)
 {
     if (terms->fenced && r->state == RLK_ROUND_ASKING) {
-        ask_to_confirm(r, rlk_fence_recount(&r->fence, r->yes, terms->voters), out);
+        ask_to_confirm(r, terms, rlk_fence_recount(&r->fence, r->yes, terms->voters), out);
     }
     decide_or_revalidate(r, terms, ev, out);
 }
