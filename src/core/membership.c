@@ -155,7 +155,7 @@ static bool all_tried(const struct rlk_membership *m)
 }
 
 /* A master that missed a change may be the first one to show its record: until all were tried, a
- * list that is too short for it may still fit a later one. */
+ * list that has too few or too many for it may still fit a later one. */
 static void judge_record(const struct rlk_membership *m, const struct rlk_record *r,
                          struct rlk_membership_verdict *out)
 {

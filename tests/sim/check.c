@@ -98,7 +98,7 @@ void check_voted(struct world *w, unsigned node, unsigned claim, const struct me
         if (!c->adopted || c->fenced) { /* a node that has our key has not forgotten it [S7] */
             check_vote_counts(w, c->client, node, m);
             check_newcomer_vote(w, c->client, node);
-            check_masters_vote(w, c->client, node);
+            check_masters_vote(w, c->client, node, c->sent_us[node]);
         }
         c->granted |= rlk_mask_bit(node);
         c->exposed |= is_exposed(w, c->client, node, m) ? rlk_mask_bit(node) : 0;
@@ -173,7 +173,7 @@ void check_clock(struct world *w, unsigned client, unsigned worker, const struct
         c->quarantined |= c->granted & bit;
         c->granted &= ~bit;
     }
-    for (node = 0; c && ev->kind == RLK_EVENT_SUSPENDED && node < SIM_NODES; node++) {
+    for (node = 0; c && ev->kind == RLK_EVENT_SUSPENDED && node < SIM_PLACES; node++) {
         c->sent_us[node] = rlk_time_sub(c->sent_us[node], ev->by_us);
     }
 }

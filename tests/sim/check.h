@@ -84,6 +84,7 @@ void check_newcomer_vote(struct world *w, unsigned client, unsigned node);
  * nodes may still agree. A lock is handed out. */
 void check_fence_asked(struct world *w, unsigned claim);
 void check_fence_voted(struct world *w, unsigned claim, unsigned node, uint64_t counter);
+void check_fence_recount(struct world *w, unsigned claim);
 void check_confirm_sent(struct world *w, unsigned claim, unsigned node, uint64_t fence);
 void check_confirmed(struct world *w, unsigned claim, unsigned node, bool agrees);
 uint64_t check_fence_agreed(const struct world *w, unsigned claim);
@@ -143,6 +144,7 @@ void check_held_answered(struct world *w, unsigned client, unsigned worker, unsi
                          enum rlk_answer answer, uint64_t since_us, bool clock_suspect);
 void check_held_stepped(struct world *w, unsigned client, unsigned worker, uint64_t until_us,
                         const struct rlk_actions *out);
+void check_held_voters(struct world *w, unsigned client, unsigned worker);
 void check_held_clock(struct world *w, unsigned client, unsigned worker,
                       const struct rlk_event *ev);
 void check_held_ends(struct world *w, unsigned client, unsigned worker);
@@ -227,11 +229,23 @@ uint64_t check_heir_arrival_us(const struct world *w);
 void check_masters_shown(struct world *w, unsigned client, unsigned node, const struct message *m);
 void check_masters_accepted(struct world *w, const struct on_record *there);
 void check_masters_fit(struct world *w, unsigned client, unsigned worker);
-void check_masters_vote(struct world *w, unsigned client, unsigned node);
+void check_masters_vote(struct world *w, unsigned client, unsigned node, uint64_t asked_us);
 void check_masters_extend(struct world *w, unsigned client, unsigned node);
 
-/* The addresses of the masters, by the latest record on any server. */
+/* The addresses of the masters, by the latest record on any server; and of those before its change.
+ */
 uint64_t check_masters_on_record(const struct world *w);
+uint64_t check_masters_before(const struct world *w);
+
+/* The same by the record that a client has last seen to be agreed on; 0: none. */
+uint64_t check_masters_shown_to(const struct world *w, unsigned client);
+
+/* [M3] So few masters have shown it a record that it cannot know whether its list fits. */
+bool check_masters_hears_few(const struct world *w, unsigned client);
+
+/* [M8] Others decide by their majority from now on; a client leaves a master. */
+void check_masters_voters(struct world *w, unsigned client);
+void check_masters_left(struct world *w, unsigned client, unsigned node);
 
 /* An event has come. */
 void check_work(struct world *w);

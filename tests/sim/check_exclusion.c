@@ -88,7 +88,7 @@ void check_adopts(struct world *w, unsigned client, unsigned worker, unsigned cl
                         .orphan = true, /* when it fails nothing is released */
                         .set_on = old.set_on,
                         .exposed = old.exposed,
-                        .doubt = rlk_mask_all(SIM_NODES)};
+                        .doubt = rlk_mask_all(SIM_PLACES)};
     memcpy(c->token, old.token, sizeof(c->token));
     k->claim = claim;
 }
@@ -121,12 +121,13 @@ void check_validity(struct world *w, unsigned client, unsigned worker)
     uint64_t ttl_us = (uint64_t)k->ttl_ms * 1000;
     uint64_t lease_us = ttl_us - ttl_us * w->o.drift_ppm / 1000000 - 2000;
     uint64_t until_us = k->lock->acquiring->attempt.round.valid_until_us;
-    unsigned nodes = w->clients[client].nodes, node, lasting = 0;
+    uint64_t lasting = 0;
+    unsigned node;
 
-    for (node = 0; node < nodes; node++) {
-        lasting += (counted >> node & 1) && until_us <= c->sent_us[node] + lease_us;
+    RLK_MASK_EACH (node, counted) {
+        lasting |= until_us <= c->sent_us[node] + lease_us ? rlk_mask_bit(node) : 0;
     }
-    if (lasting <= nodes / 2 && until_us > 0) {
+    if (!world_is_majority(w, client, lasting) && until_us > 0) {
         check_violated(w, "exclusion",
                        "t%08x of c%u.%u is valid for longer than a majority granted it", k->claim,
                        client, c->worker);

@@ -60,18 +60,27 @@ void check_fence_asked(struct world *w, unsigned claim)
     c->ahead = c->fenced && c->hint > largest_counter(w, claim) && !is_cut(w, c->hint);
 }
 
-void check_fence_voted(struct world *w, unsigned claim, unsigned node, uint64_t counter)
+/* The votes may be a majority, also because others decide by theirs from now on. */
+void check_fence_recount(struct world *w, unsigned claim)
 {
     struct claim *c = world_claim(w, claim);
-    uint64_t left = c->granted;
+    uint64_t left = c->granted & c->voted & world_voters(w, c->client).set;
+    unsigned node;
 
-    c->counter[node] = counter;
-    c->voted |= rlk_mask_bit(node);
-    if (c->due == 0 && rlk_mask_count(c->granted) > w->clients[c->client].nodes / 2) {
+    if (c->due == 0 && world_is_majority(w, c->client, left)) {
         RLK_MASK_EACH (node, left) {
             c->due = rlk_time_max(c->due, c->counter[node]);
         }
     }
+}
+
+void check_fence_voted(struct world *w, unsigned claim, unsigned node, uint64_t counter)
+{
+    struct claim *c = world_claim(w, claim);
+
+    c->counter[node] = counter;
+    c->voted |= rlk_mask_bit(node);
+    check_fence_recount(w, claim);
 }
 
 uint64_t check_fence_agreed(const struct world *w, unsigned claim)
@@ -121,7 +130,7 @@ void check_confirm_sent(struct world *w, unsigned claim, unsigned node, uint64_t
     if (c->confirming & bit) {
         check_violated(w, "work", "n%u is asked twice to confirm the fence of t%08x", node, claim);
     }
-    if (rlk_mask_count(check_fence_agreed(w, claim)) > w->clients[c->client].nodes / 2) {
+    if (world_is_majority(w, c->client, check_fence_agreed(w, claim))) {
         check_violated(w, "work", "n%u is asked to confirm the fence of t%08x, which is agreed on",
                        node, claim);
     }
@@ -177,7 +186,7 @@ void check_fence_reported(struct world *w, unsigned client, unsigned worker)
     }
     w->fenced++;
     if (c->fence == 0 || c->fence != c->due ||
-        rlk_mask_count(check_fence_agreed(w, k->claim)) <= w->clients[client].nodes / 2) {
+        !world_is_majority(w, client, check_fence_agreed(w, k->claim))) {
         check_violated(w, "fence", "c%u.%u gets fence %llu, on which only %s agree", client, worker,
                        (unsigned long long)c->fence, trace_nodes(check_fence_agreed(w, k->claim)));
     }

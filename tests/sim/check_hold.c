@@ -22,11 +22,6 @@ static uint64_t lease_us(const struct world *w, uint32_t ttl_ms)
     return rlk_time_sub(ttl_us, ttl_us * w->o.drift_ppm / 1000000 + 2000);
 }
 
-static bool is_majority(const struct world *w, unsigned client, uint64_t nodes)
-{
-    return rlk_mask_count(nodes) > w->clients[client].nodes / 2;
-}
-
 /* The latest time that the leases of a majority reach, among the nodes that count. */
 static void recompute_validity(const struct world *w, unsigned client, struct held *h)
 {
@@ -39,7 +34,7 @@ static void recompute_validity(const struct world *w, unsigned client, struct he
         for (other = 0; other < w->clients[client].nodes; other++) {
             lasting |= (uint64_t)(h->lease_us[other] >= h->lease_us[node]) << other;
         }
-        if (is_majority(w, client, lasting & h->counts)) {
+        if (world_is_majority(w, client, lasting & h->counts)) {
             h->valid_us = rlk_time_max(h->valid_us, h->lease_us[node]);
         }
     }
@@ -55,7 +50,9 @@ static bool is_inspected(const struct world *w, unsigned client)
     unsigned node;
 
     for (node = 0; node < w->clients[client].nodes && w->o.health_us > 0; node++) {
-        if (node != w->o.dead && w->clients[client].peers[node].role_us < w->healed_us) {
+        bool has_server = node != w->o.dead && !(w->clients[client].vacant & rlk_mask_bit(node));
+
+        if (has_server && w->clients[client].peers[node].role_us < w->healed_us) {
             return false;
         }
     }
@@ -66,8 +63,8 @@ static bool is_inspected(const struct world *w, unsigned client)
 static bool is_safe(const struct world *w, const struct worker *k)
 {
     uint64_t way_us = w->o.delay_us + 128 * w->o.jitter_us, ttl_us = rlk_time_from_ms(k->ttl_ms);
-    bool quiet =
-        w->o.calm || (w->healed && w->now_us >= w->linger_us && is_inspected(w, k->client));
+    bool quiet = w->o.calm || w->o.undisturbed ||
+                 (w->healed && w->now_us >= w->linger_us && is_inspected(w, k->client));
 
     return quiet && k->renew && !k->gated && k->max_hold_us == RLK_NEVER &&
            k->max_renewals == UINT32_MAX && 8 * way_us < w->o.timeout_us &&
@@ -92,12 +89,14 @@ void check_held(struct world *w, unsigned client, unsigned worker)
 
     *h =
         (struct held){.present = c->granted | c->quarantined, .counts = check_counted(w, k->claim)};
+    h->voting = world_voters(w, client).set;
+    h->counts &= h->voting;
     h->open = c->asked & ~(r->yes | r->no | r->unknown);
     h->won_us = world_client_us(w, client);
     h->round_us = r->started_us;
     h->success_us = w->now_us;
     h->may_be_safe = is_safe(w, k);
-    h->safe = h->may_be_safe && !w->o.forgetful;
+    h->safe = h->may_be_safe && !w->o.forgetful && !w->o.undisturbed;
     h->succeeded = true;
     h->due_us = RLK_NEVER;
     h->least_us = rlk_time_from_ms(k->ttl_ms);
@@ -257,6 +256,20 @@ void check_held_clock(struct world *w, unsigned client, unsigned worker, const s
     h->before_us = rlk_time_min(h->before_us, h->valid_us);
 }
 
+/* [S7] A new voter counts at once if its key was confirmed before. Until now a majority of the
+ * former voters has had the keys, so it does not matter since when the new one has had them. */
+void check_held_voters(struct world *w, unsigned client, unsigned worker)
+{
+    struct held *h = &world_worker(w, client, worker)->held;
+    uint64_t set = world_voters(w, client).set, joined = set & ~h->voting;
+
+    h->joined |= joined;
+    h->joined_us = joined ? w->now_us : h->joined_us;
+    h->voting = set;
+    h->counts = (h->counts | (joined & h->present & ~h->clock_suspect)) & set;
+    recompute_validity(w, client, h);
+}
+
 void check_held_voted(struct world *w, unsigned client, unsigned worker, unsigned node,
                       enum rlk_vote vote, bool clock_suspect)
 {
@@ -313,6 +326,11 @@ void check_disconnect_handled(struct world *w, unsigned client, unsigned node,
 
 /* ---- after each step ---- */
 
+static bool do_all_count(const struct world *w, unsigned client, const struct held *h)
+{
+    return rlk_mask_count(h->counts) == world_voters(w, client).size;
+}
+
 /* [S7] */
 static void check_success(struct world *w, unsigned client, unsigned worker)
 {
@@ -321,21 +339,23 @@ static void check_success(struct world *w, unsigned client, unsigned worker)
     unsigned node;
 
     RLK_MASK_EACH (node, left) {
-        whole |= h->since_us[node] <= h->success_us ? rlk_mask_bit(node) : 0;
+        bool joined = (h->joined & rlk_mask_bit(node)) && h->since_us[node] <= h->joined_us;
+
+        whole |= h->since_us[node] <= h->success_us || joined ? rlk_mask_bit(node) : 0;
     }
-    if (!is_majority(w, client, kept)) {
+    if (!world_is_majority(w, client, kept)) {
         check_violated(w, "exclusion", "c%u.%u takes the word of %s for a majority", client, worker,
                        trace_nodes(kept));
-    } else if (!is_majority(w, client, whole)) {
+    } else if (!world_is_majority(w, client, whole)) {
         check_violated(w, "exclusion", "c%u.%u goes on, but only %s had the keys all the time",
                        client, worker, trace_nodes(whole));
     }
     w->renewed++;
-    h->counts = h->present & ~h->clock_suspect;
+    h->counts = h->present & ~h->clock_suspect & h->voting;
     h->success_us = w->now_us;
-    h->restored = 0;
+    h->restored = h->joined = 0;
     h->trouble_reported = false;
-    h->safe |= h->may_be_safe && h->counts == rlk_mask_all(w->clients[client].nodes);
+    h->safe |= h->may_be_safe && do_all_count(w, client, h);
     recompute_validity(w, client, h);
 }
 
@@ -358,7 +378,7 @@ static void check_lost(struct world *w, unsigned client, unsigned worker)
 
     k->held.lost = true;
     k->held.due_us = w->now_us;
-    if (!over && is_majority(w, client, k->held.counts)) {
+    if (!over && world_is_majority(w, client, k->held.counts)) {
         check_violated(w, "reported", "c%u.%u loses t%08x with %.3f ms left", client, worker,
                        k->claim, trace_ms(world_client_us(w, client), k->held.valid_us));
     }
@@ -366,7 +386,7 @@ static void check_lost(struct world *w, unsigned client, unsigned worker)
         check_violated(w, "reported", "c%u.%u gets ELOST for t%08x, but no master forgot it",
                        client, worker, k->claim);
     }
-    if (k->held.safe) {
+    if (k->held.safe && !w->starved) {
         check_violated(w, "live", "c%u.%u loses t%08x (%d), though nothing is wrong", client,
                        worker, k->claim, k->lock->hold.reason);
     }

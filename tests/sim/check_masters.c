@@ -90,6 +90,54 @@ static unsigned count_masters(const struct list_read *l)
     return n;
 }
 
+/* It was one before the change that the record makes. */
+static bool was_master(const struct list_read *l, const struct listed *m)
+{
+    return m->from < l->epoch && (m->until == 0 || m->until == l->epoch);
+}
+
+static unsigned count_former(const struct list_read *l)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < l->n; i++) {
+        n += was_master(l, &l->of[i]);
+    }
+    return n;
+}
+
+/* [M8] The change is one of the number, and most of the old masters have their data. */
+static bool resizes(const struct list_read *l)
+{
+    unsigned i, lost = 0, all = count_former(l);
+
+    for (i = 0; i < l->n; i++) {
+        lost += l->of[i].lost && l->of[i].until == l->epoch;
+    }
+    return all != count_masters(l) && all > lost && all - lost > all / 2;
+}
+
+static bool changes_servers(const struct list_read *l)
+{
+    unsigned i;
+
+    for (i = 0; i < l->n && l->of[i].from != l->epoch && l->of[i].until != l->epoch; i++) {
+    }
+    return i < l->n && l->epoch > 1;
+}
+
+/* How long newcomers wait, by the slowest clock; and by the fastest of all, with the time that a
+ * client takes to notice. */
+static uint64_t wait_us(const struct list_read *l)
+{
+    return ((uint64_t)l->max_ttl_ms * 1000 + 5000000) / 100 * 98;
+}
+
+static uint64_t longest_wait_us(const struct list_read *l)
+{
+    return ((uint64_t)l->max_ttl_ms * 1000 + 5000000) / 100 * 105;
+}
+
 /* It says what this client was given. Where masters are replaced every list leads to it. */
 static bool is_of(const struct world *w, const struct list_read *l, unsigned client)
 {
@@ -120,7 +168,7 @@ static bool knows_not(const struct list_read *l, const struct client *c)
     for (i = 0; i < l->n; i++) {
         known |= rlk_mask_bit(l->of[i].address);
     }
-    for (i = 0; i < c->nodes && known & rlk_mask_bit(c->list[i]); i++) {
+    for (i = 0; i < c->nodes && (c->vacant >> i & 1 || known & rlk_mask_bit(c->list[i])); i++) {
     }
     return i < c->nodes;
 }
@@ -194,10 +242,30 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
     }
     read_list(w, m->masters.record, &l);
     c->saw_other |= !is_of(w, &l, client) || (w->o.operators && knows_not(&l, c));
+    c->saw_other |= w->o.resizes && w->refounded;
     if (is_of(w, &l, client) && is_agreed(w, c, m->masters.record, &l) &&
         is_later(&m->masters, &c->agreed)) {
+        if (!masters_say_same(w, m->masters.record, c->agreed.record)) {
+            c->agreed_us = world_client_us(w, client);
+        }
         c->agreed = m->masters;
     }
+}
+
+/* [M3] Those that reply may all have missed a change, after which its list fits. While others are
+ * still being connected, it must wait for these. */
+bool check_masters_hears_few(const struct world *w, unsigned client)
+{
+    const struct client *c = &w->clients[client];
+    unsigned node, shown = 0, waits = 0;
+
+    for (node = 0; node < c->nodes; node++) {
+        const struct rlk_node *n = world_node(w, client, node);
+
+        shown += c->peers[node].masters.record != 0;
+        waits += n->link.state != RLK_LINK_UP && !n->connect_failed;
+    }
+    return w->o.resizes && waits == 0 && shown <= c->nodes / 2;
 }
 
 /* ---- who holds nothing ---- */
@@ -280,7 +348,14 @@ static bool is_alive(const struct world *w, const struct list_read *l)
     return n > count_masters(l) / 2;
 }
 
-/* It may have been agreed on since. */
+static bool votes_by(const struct list_read *l, uint64_t mark)
+{
+    const struct listed *m = find(l, mark);
+
+    return m && (m->until == 0 || (resizes(l) && was_master(l, m) && !m->lost));
+}
+
+/* It may have been agreed on since; where masters lost their data, a change began anew with it. */
 static bool is_on_later(const struct world *w, const struct client *c, uint64_t mark)
 {
     struct list_read l;
@@ -288,7 +363,7 @@ static bool is_on_later(const struct world *w, const struct client *c, uint64_t 
 
     for (node = 0; node < c->nodes; node++) {
         read_list(w, c->peers[node].masters.record, &l);
-        if (is_later(&c->peers[node].masters, &c->agreed) && is_master(&l, mark)) {
+        if (is_later(&c->peers[node].masters, &c->agreed) && votes_by(&l, mark)) {
             return true;
         }
     }
@@ -319,8 +394,18 @@ static bool most_stayed_for(const struct client *c, const struct list_read *l)
     return all > lost && all - lost > all / 2;
 }
 
+/* [M8] The client went by the old masters when it asked this one, and this was one. */
+static bool counts_as_old(const struct world *w, unsigned client, const struct list_read *l,
+                          uint64_t mark, uint64_t asked_us)
+{
+    const struct listed *m = find(l, mark);
+    uint64_t over_us = w->clients[client].agreed_us + longest_wait_us(l);
+
+    return m && was_master(l, m) && !m->lost && resizes(l) && asked_us <= over_us;
+}
+
 /* [M2] */
-static void check_on_record(struct world *w, unsigned client, unsigned node)
+static void check_on_record(struct world *w, unsigned client, unsigned node, uint64_t asked_us)
 {
     const struct client *c = &w->clients[client];
     const struct peer *p = &c->peers[node];
@@ -328,7 +413,8 @@ static void check_on_record(struct world *w, unsigned client, unsigned node)
 
     read_list(w, c->agreed.record, &l);
     if (c->agreed.record && !is_master(&l, p->mark) && !is_on_later(w, c, p->mark) &&
-        is_alive(w, &l) && most_stayed_for(c, &l) && !replaces_most(&l)) {
+        !counts_as_old(w, client, &l, p->mark, asked_us) && is_alive(w, &l) &&
+        most_stayed_for(c, &l) && !replaces_most(&l)) {
         check_violated(w, "exclusion", "c%u counts the vote of n%u, which is not on record", client,
                        world_server(w, client, node));
     }
@@ -351,12 +437,6 @@ static bool most_stayed(const struct world *w, const struct list_read *l, uint64
         }
     }
     return all > 0 && listed > all / 2 && there > all / 2;
-}
-
-/* By the slowest clock. */
-static uint64_t wait_us(const struct list_read *l)
-{
-    return ((uint64_t)l->max_ttl_ms * 1000 + 5000000) / 100 * 98;
 }
 
 /* Until it is shown such a record, its locks are among those that the newcomer waits for. */
@@ -410,29 +490,187 @@ static void check_waited_for_all(struct world *w, unsigned client, unsigned node
     }
 }
 
-void check_masters_vote(struct world *w, unsigned client, unsigned node)
+void check_masters_vote(struct world *w, unsigned client, unsigned node, uint64_t asked_us)
 {
     if (has_record(w, client)) {
-        check_on_record(w, client, node);
+        check_on_record(w, client, node, asked_us);
         check_waited_for_all(w, client, node, "counts the vote of");
+    }
+}
+
+/* ---- whose majority decides ---- */
+
+/* True time: when some master accepted a record that says this; 0: none has. */
+static uint64_t accepted_us(const struct world *w, size_t record)
+{
+    unsigned i;
+
+    for (i = 0; i < w->n_changes; i++) {
+        if (masters_say_same(w, w->changes[i].record, record)) {
+            return w->changes[i].since_us;
+        }
+    }
+    return 0;
+}
+
+/* Where masters lose their data, too, several changes may be one, and a client may know more than
+ * is known here. Operators have no locks. */
+static bool goes_by_agreed(const struct world *w, unsigned client)
+{
+    const struct client *c = &w->clients[client];
+
+    return w->o.operators && client < w->o.clients && !(w->o.kinds >> FAULT_FORGET & 1) &&
+           c->agreed.record && !c->saw_other && has_record(w, client);
+}
+
+static bool lacks_any(const struct client *c, const struct list_read *l)
+{
+    uint64_t theirs = 0;
+    unsigned i;
+
+    for (i = 0; i < c->nodes; i++) {
+        theirs |= c->vacant >> i & 1 ? 0 : rlk_mask_bit(c->list[i]);
+    }
+    for (i = 0; i < l->n && (l->of[i].until != 0 || theirs & rlk_mask_bit(l->of[i].address)); i++) {
+    }
+    return i < l->n;
+}
+
+/* One that left counts no more as soon as the new number does. While the client lacks a master, it
+ * may not have connected to that one yet, whose place it took [M7]. */
+static void check_no_former(struct world *w, unsigned client, const struct list_read *l)
+{
+    const struct client *c = &w->clients[client];
+    uint64_t set = c->rl->voters.set;
+    unsigned node;
+
+    RLK_MASK_EACH (node, set) {
+        const struct listed *m = find(l, c->peers[node].mark);
+
+        if (m && m->until != 0 && !lacks_any(c, l)) {
+            check_violated(w, "exclusion", "c%u counts n%u among the masters, which has left",
+                           client, world_server(w, client, node));
+        }
+    }
+}
+
+/* [M8] The old number counts until the wait is over, and then the new one. */
+void check_masters_voters(struct world *w, unsigned client)
+{
+    const struct client *c = &w->clients[client];
+    unsigned size = c->rl->voters.size, old, new;
+    struct list_read l;
+    bool waits, over;
+
+    if (!goes_by_agreed(w, client)) {
+        return;
+    }
+    read_list(w, c->agreed.record, &l);
+    new = count_masters(&l);
+    old = resizes(&l) ? count_former(&l) : new;
+    waits = w->now_us < accepted_us(w, c->agreed.record) + wait_us(&l);
+    over = world_client_us(w, client) > c->agreed_us + longest_wait_us(&l);
+    if ((waits && size != old) || (over && size != new) || (size != old && size != new)) {
+        check_violated(w, "exclusion",
+                       "c%u goes by %u masters, %.3f ms after a change from %u to %u", client, size,
+                       trace_ms(accepted_us(w, c->agreed.record), w->now_us), old, new);
+    }
+    if (old != new &&size == new) {
+        check_no_former(w, client, &l);
+    }
+}
+
+/* [M8] Who leaves a master that votes has one vote less than the others. */
+void check_masters_left(struct world *w, unsigned client, unsigned node)
+{
+    const struct client *c = &w->clients[client];
+    const struct listed *m;
+    struct list_read l;
+
+    if (!goes_by_agreed(w, client)) {
+        return;
+    }
+    read_list(w, c->agreed.record, &l);
+    m = find(&l, c->peers[node].mark);
+    if (m && was_master(&l, m) && resizes(&l) &&
+        w->now_us < accepted_us(w, c->agreed.record) + wait_us(&l)) {
+        check_violated(w, "live", "c%u leaves n%u, which votes until the change is over", client,
+                       world_server(w, client, node));
     }
 }
 
 /* ---- who has followed ---- */
 
+/* By those that have it now. */
+static bool is_agreed_now(const struct world *w, const struct on_record *there)
+{
+    unsigned i, old = 0, new = 0;
+    struct list_read l;
+
+    read_list(w, there->record, &l);
+    for (i = 0; i < w->o.servers; i++) {
+        const struct listed *m = find(&l, w->servers[i].mark.mark);
+
+        if (m && w->servers[i].masters.record == there->record) {
+            old += was_master(&l, m);
+            new += m->until == 0;
+        }
+    }
+    return new > count_masters(&l) / 2 && (count_former(&l) == 0 || old > count_former(&l) / 2);
+}
+
+/* The latest one that is agreed on; otherwise the latest one. */
+static void read_latest(const struct world *w, struct list_read *ret)
+{
+    const struct on_record none = {0}, *last = &none, *agreed = &none;
+    unsigned i;
+
+    for (i = 0; i < w->o.servers; i++) {
+        const struct on_record *there = &w->servers[i].masters;
+
+        last = is_later(there, last) ? there : last;
+        agreed = is_later(there, agreed) && is_agreed_now(w, there) ? there : agreed;
+    }
+    read_list(w, w->o.resizes && agreed->record ? agreed->record : last->record, ret);
+}
+
 uint64_t check_masters_on_record(const struct world *w)
 {
-    const struct on_record none = {0}, *last = &none;
     struct list_read l;
     uint64_t listed = 0;
     unsigned i;
 
-    for (i = 0; i < w->o.servers; i++) {
-        last = is_later(&w->servers[i].masters, last) ? &w->servers[i].masters : last;
-    }
-    read_list(w, last->record, &l);
+    read_latest(w, &l);
     for (i = 0; i < l.n; i++) {
         listed |= l.of[i].until == 0 ? rlk_mask_bit(l.of[i].address) : 0;
+    }
+    return listed;
+}
+
+uint64_t check_masters_shown_to(const struct world *w, unsigned client)
+{
+    struct list_read l;
+    uint64_t listed = 0;
+    unsigned i;
+
+    read_list(w, w->clients[client].agreed.record, &l);
+    for (i = 0; i < l.n; i++) {
+        listed |= l.of[i].until == 0 ? rlk_mask_bit(l.of[i].address) : 0;
+    }
+    return listed;
+}
+
+uint64_t check_masters_before(const struct world *w)
+{
+    struct list_read l;
+    uint64_t listed = 0;
+    unsigned i;
+
+    read_latest(w, &l);
+    for (i = 0; i < l.n; i++) {
+        bool was = l.epoch == 1 ? l.of[i].until == 0 : was_master(&l, &l.of[i]);
+
+        listed |= was ? rlk_mask_bit(l.of[i].address) : 0;
     }
     return listed;
 }
@@ -541,6 +779,63 @@ static void check_changes_apart(struct world *w, const struct list_read *l)
     }
 }
 
+/* [M7, M8] The same for every change that was agreed on, also where a master was removed. */
+static void check_changes_wait(struct world *w, const struct list_read *l)
+{
+    struct list_read before;
+    unsigned i;
+
+    for (i = 0; i < w->n_changes && w->o.resizes && !(w->o.kinds >> FAULT_FORGET & 1); i++) {
+        read_list(w, w->changes[i].record, &before);
+        if (before.epoch < l->epoch && changes_servers(&before) && w->changes[i].agreed_us &&
+            w->now_us < w->changes[i].agreed_us + wait_us(l)) {
+            check_violated(w, "exclusion",
+                           "a record of epoch %u is accepted %.3f ms after one of epoch %u",
+                           l->epoch, trace_ms(w->changes[i].agreed_us, w->now_us), before.epoch);
+        }
+    }
+}
+
+/* While the new one does not vote, the others are no majority. */
+static bool starves(const struct list_read *l)
+{
+    return l->epoch > 1 && changes_servers(l) && !resizes(l) && count_masters(l) < 3;
+}
+
+static void trace_change(const struct world *w, const struct list_read *l)
+{
+    uint64_t masters = 0, known = 0;
+    unsigned i;
+
+    for (i = 0; i < l->n; i++) {
+        masters |= l->of[i].until == 0 ? rlk_mask_bit(l->of[i].address) : 0;
+        known |= rlk_mask_bit(l->of[i].address);
+    }
+    trace(w, "----  a record of epoch %u: %s; former ones: %s", l->epoch, trace_nodes(masters),
+          trace_nodes(known & ~masters));
+}
+
+static void note_agreed(struct world *w, const struct on_record *there)
+{
+    unsigned i;
+
+    for (i = 0; i < w->n_changes; i++) {
+        if (w->changes[i].agreed_us == 0 &&
+            masters_say_same(w, w->changes[i].record, there->record) && is_agreed_now(w, there)) {
+            w->changes[i].agreed_us = w->now_us;
+        }
+    }
+}
+
+static void note_accepted(struct world *w, const struct on_record *there, const struct list_read *l)
+{
+    if (accepted_us(w, there->record) == 0 && w->n_changes < CHANGES_SEEN) {
+        w->changes[w->n_changes++] = (struct change_seen){there->record, w->now_us, 0};
+        trace_change(w, l);
+    }
+    note_agreed(w, there);
+}
+
 /* A record of a newcomer; the first that names it so counts. */
 void check_masters_accepted(struct world *w, const struct on_record *there)
 {
@@ -553,6 +848,10 @@ void check_masters_accepted(struct world *w, const struct on_record *there)
         check_promised(w, &l, there);
     }
     check_changes_apart(w, &l);
+    check_changes_wait(w, &l);
+    w->refounded |= l.epoch == 1 && w->was_recorded && accepted_us(w, record) == 0;
+    note_accepted(w, there, &l);
+    w->starved |= starves(&l);
     w->was_recorded = true;
     for (server = 0; server < w->o.servers; server++) {
         struct server *s = &w->servers[server];

@@ -46,7 +46,7 @@ static uint64_t that_voted_like(const struct claim *c, unsigned node)
     uint64_t same = 0;
     unsigned i;
 
-    for (i = 0; i < SIM_NODES; i++) {
+    for (i = 0; i < SIM_PLACES; i++) {
         same |= c->taken >> i & 1 && c->holder[i] == c->holder[node] ? rlk_mask_bit(i) : 0;
     }
     return same;
@@ -56,13 +56,14 @@ static uint64_t that_voted_like(const struct claim *c, unsigned node)
 void check_split_kept(struct world *w, unsigned claim)
 {
     const struct claim *c = &w->claims[claim];
-    unsigned node, ours = rlk_mask_count(c->granted);
+    uint64_t set = world_voters(w, c->client).set, granted = c->granted & set;
+    unsigned node, ours = rlk_mask_count(granted);
 
-    for (node = 0; node < SIM_NODES; node++) {
-        unsigned theirs = rlk_mask_count(that_voted_like(c, node));
-        bool lower = (c->granted & (rlk_mask_bit(node) - 1)) == 0;
+    for (node = 0; node < SIM_PLACES; node++) {
+        unsigned theirs = rlk_mask_count(that_voted_like(c, node) & set);
+        bool lower = (granted & (rlk_mask_bit(node) - 1)) == 0;
 
-        if (c->taken >> node & 1 && (theirs > ours || (theirs == ours && lower))) {
+        if ((c->taken & set) >> node & 1 && (theirs > ours || (theirs == ours && lower))) {
             check_violated(w, "work", "t%08x keeps %u votes, and t%08x leads with %u", claim, ours,
                            c->holder[node], theirs);
         }

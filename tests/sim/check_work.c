@@ -158,7 +158,6 @@ void check_decided(struct world *w, unsigned client, unsigned worker)
 {
     const struct worker *k = world_worker(w, client, worker);
     const struct rlk_round *r = &k->lock->acquiring->attempt.round;
-    unsigned nodes = w->clients[client].nodes;
     uint64_t open = (r->asked | r->connecting) & ~(r->yes | r->no | r->unknown);
     uint64_t yes = r->yes, hope = r->yes;
 
@@ -167,7 +166,7 @@ void check_decided(struct world *w, unsigned client, unsigned worker)
         yes &= check_fence_agreed(w, k->claim);
         hope &= check_fence_hoped(w, k->claim);
     }
-    if (rlk_mask_count(yes) > nodes / 2 || rlk_mask_count(hope | open) <= nodes / 2) {
+    if (world_is_majority(w, client, yes) || !world_is_majority(w, client, hope | open)) {
         check_violated(w, "work", "c%u.%u goes on with a round that is decided", client, worker);
     }
 }

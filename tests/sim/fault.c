@@ -318,10 +318,16 @@ static void block(struct world *w, unsigned client, uint64_t nodes, bool there, 
     }
 }
 
+/* Those of masters that joined come behind the others. */
+static unsigned most_nodes(const struct world *w)
+{
+    return w->o.resizes ? w->o.servers : w->o.nodes;
+}
+
 /* Of one client, or of all. */
 static void divide(struct world *w, bool one_way)
 {
-    uint64_t some = draw_some(&w->prng, w->o.nodes), until_us = draw_until_us(w);
+    uint64_t some = draw_some(&w->prng, most_nodes(w)), until_us = draw_until_us(w);
     bool there = !one_way || draw_chance(&w->prng, 500000);
     unsigned only = draw_client(w), client;
     bool all = draw_chance(&w->prng, 250000);
@@ -336,7 +342,7 @@ static void divide(struct world *w, bool one_way)
 static void slow_down(struct world *w)
 {
     unsigned client = draw_client(w), node;
-    uint64_t some = draw_some(&w->prng, w->o.nodes), until_us = draw_until_us(w);
+    uint64_t some = draw_some(&w->prng, most_nodes(w)), until_us = draw_until_us(w);
     uint64_t us = draw_scale(&w->prng, 500, w->o.longest_us / 2 + 1000);
 
     trace(w, "c%u    everything to and from %s takes %.1f ms longer, for %.1f ms", client,
@@ -592,7 +598,7 @@ static void heal_client(struct world *w, unsigned client)
     unsigned node;
 
     c->busy_us = rlk_time_min(c->busy_us, rlk_time_max(now_us, c->clock.true_us));
-    for (node = 0; node < SIM_NODES; node++) {
+    for (node = 0; node < SIM_PLACES; node++) {
         struct peer *p = &c->peers[node];
 
         p->there_clear_us = rlk_time_min(p->there_clear_us, w->now_us);

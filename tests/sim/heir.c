@@ -426,7 +426,7 @@ void heir_heal(struct world *w)
         struct client *c = client_of(w, &w->heirs[i]);
 
         c->busy_us = rlk_time_min(c->busy_us, rlk_time_max(w->now_us, c->clock.true_us));
-        for (node = 0; node < SIM_NODES; node++) {
+        for (node = 0; node < SIM_PLACES; node++) {
             c->peers[node].there_clear_us = rlk_time_min(c->peers[node].there_clear_us, w->now_us);
             c->peers[node].back_clear_us = rlk_time_min(c->peers[node].back_clear_us, w->now_us);
         }

@@ -15,9 +15,9 @@
 
 static const char usage_text[] =
     "usage: redlock-sim [--seeds N] [--from S] [--seconds T] [--jobs J] [--break ASSUMPTION]\n"
-    "                   [--violations FILE]\n"
+    "                   [--violations FILE] [--resizes]\n"
     "       redlock-sim --seed S [--trace] [--break ASSUMPTION]\n"
-    "       redlock-sim --hunt N [--from S] [--break ASSUMPTION]\n"
+    "       redlock-sim --hunt N [--from S] [--break ASSUMPTION] [--resizes]\n"
     "       redlock-sim --file SEEDS\n"
     "       redlock-sim --mutants [NAME...]\n"
     "\n"
@@ -26,6 +26,7 @@ static const char usage_text[] =
     "  --from S       the first seed (1)\n"
     "  --jobs J       processes (1)\n"
     "  --violations FILE  write each violation there, in the form of a file of seeds\n"
+    "  --resizes      skip seeds of histories in which no masters are added and removed\n"
     "  --seed S       this history only\n"
     "  --trace        print everything that happens in it\n"
     "  --hunt N       stop at the first violation within N histories\n"
@@ -78,6 +79,7 @@ enum {
     SECONDS,
     JOBS,
     VIOLATIONS,
+    RESIZES,
     SEED,
     TRACE,
     HUNT,
@@ -93,6 +95,7 @@ static const struct option long_options[] = {
     {"seconds", required_argument, NULL, SECONDS},
     {"jobs", required_argument, NULL, JOBS},
     {"violations", required_argument, NULL, VIOLATIONS},
+    {"resizes", no_argument, NULL, RESIZES},
     {"seed", required_argument, NULL, SEED},
     {"trace", no_argument, NULL, TRACE},
     {"hunt", required_argument, NULL, HUNT},
@@ -131,6 +134,9 @@ static bool take(struct command *c, int option)
         return number(optarg, &c->run.jobs) && c->run.jobs >= 1 && c->run.jobs <= 256;
     case VIOLATIONS:
         c->run.violations = optarg;
+        return true;
+    case RESIZES:
+        c->run.resizes = true;
         return true;
     case SEED:
         c->what = ONE;

@@ -157,6 +157,7 @@ void masters_old(struct world *w, uint64_t ago_us)
         s->masters_before = s->masters;
     }
     w->was_recorded = true;
+    w->changes[w->n_changes++] = (struct change_seen){record, 1, 1};
 }
 
 bool masters_are_on_record(const struct world *w)

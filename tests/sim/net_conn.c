@@ -86,7 +86,7 @@ void rlk_dial_start(struct rlk_dial *d, const struct rlk_uri *uri)
     unsigned address = (unsigned)atoi(strrchr(uri->host, '.') + 1);
 
     d->won = RLK_CONTAINER(d, struct rlk_node, link.dial)->index;
-    if (c->list[d->won] != address) {
+    if (d->won >= c->nodes || c->list[d->won] != address || c->vacant >> d->won & 1) {
         operator_moved(w, w->running, d->won, address);
     }
     dial(d, false);

@@ -1,5 +1,5 @@
-/* operator.c - the life of an operator: it wants a spare server in the place of a master, changes
- * that, and dies at any time or is done; then it is started again.
+/* operator.c - the life of an operator: it wants a spare server in the place of a master, or one
+ * master more or less, changes that, and dies at any time or is done; then it is started again.
  *
  * The change makes its manager itself, and closes it. The linker puts functions in between
  * (-Wl,--wrap, meson.build), so that the model knows that manager as it knows those of clients. */
@@ -55,27 +55,85 @@ static bool has(const unsigned *list, unsigned n, unsigned address)
     return i < n;
 }
 
-/* The first list, or that of after the changes that have become known. */
-static void draw_list(struct world *w, unsigned *list)
+static bool has_any(const unsigned *list, unsigned n, uint64_t of)
 {
-    bool first = draw_chance(&w->prng, 500000);
     unsigned i;
 
-    for (i = 0; i < w->o.nodes; i++) {
+    for (i = 0; i < n && !(of & rlk_mask_bit(list[i])); i++) {
+    }
+    return i < n;
+}
+
+static bool has_others(const unsigned *list, unsigned n, uint64_t than)
+{
+    unsigned i;
+
+    for (i = 0; i < n && than & rlk_mask_bit(list[i]); i++) {
+    }
+    return i < n;
+}
+
+static unsigned write_list(uint64_t addresses, unsigned *list)
+{
+    unsigned address, n = 0;
+
+    RLK_MASK_EACH (address, addresses) {
+        list[n++] = address;
+    }
+    return n;
+}
+
+/* The first list, or that of after the changes that have become known. One of its masters has to be
+ * one still, or nobody tells the client of the others. Where masters lose their data, former ones
+ * may be empty, and tell nothing while the others are down: so there all have to be masters [M6].
+ * Who is given another list has those from before the last change, too, which is perhaps not over.
+ * Returns how many there are. */
+static unsigned draw_list(struct world *w, unsigned *list)
+{
+    bool first = draw_chance(&w->prng, 500000), tells;
+    bool forgets = (w->o.kinds >> FAULT_FORGET & 1) != 0;
+    unsigned i, n = first ? w->o.nodes : w->n_moved;
+    uint64_t listed = w->o.resizes ? check_masters_on_record(w) : 0;
+
+    for (i = 0; i < n; i++) {
         list[i] = first ? i : w->moved_list[i];
     }
+    tells = has_any(list, n, listed) && !(forgets && has_others(list, n, listed));
+    return listed == 0 || tells ? n : write_list(listed | check_masters_before(w), list);
 }
 
 /* Any of the masters and any of the spares: two operators may want the same one, or the other one
  * in the same place. False: it has that one already. */
-static bool draw_wish(struct world *w, struct operator_life *o)
+static bool draw_replacement(struct world *w, struct operator_life *o)
 {
     unsigned spares = w->o.servers - w->o.nodes;
 
-    draw_list(w, o->list);
-    o->leaves = (unsigned)draw_upto(&w->prng, w->o.nodes - 1);
+    o->leaves = (unsigned)draw_upto(&w->prng, o->n - 1);
     o->joins = w->o.nodes + (unsigned)draw_upto(&w->prng, spares - 1);
-    o->wishes = !has(o->list, w->o.nodes, o->joins);
+    return !has(o->list, o->n, o->joins);
+}
+
+/* Also one that was a master before. Where masters lose their data, those that are left have to be
+ * so many that one of them may. */
+static bool draw_resize(struct world *w, struct operator_life *o)
+{
+    unsigned least = w->o.kinds >> FAULT_FORGET & 1 ? 3 : 1;
+    bool adds = draw_chance(&w->prng, 500000);
+
+    o->leaves = adds ? NONE : (unsigned)draw_upto(&w->prng, o->n - 1);
+    o->joins = adds ? (unsigned)draw_upto(&w->prng, w->o.servers - 1) : NONE;
+    return adds ? !has(o->list, o->n, o->joins) : o->n > least;
+}
+
+static bool draw_wish(struct world *w, struct operator_life *o)
+{
+    bool resizes = w->o.resizes && draw_chance(&w->prng, 700000);
+
+    if (w->o.undisturbed && rlk_mask_count(check_masters_on_record(w)) < 3) {
+        resizes = true; /* while the new one does not vote, the others are no majority [M7] */
+    }
+    o->n = draw_list(w, o->list);
+    o->wishes = resizes ? draw_resize(w, o) : draw_replacement(w, o);
     return o->wishes;
 }
 
@@ -87,13 +145,15 @@ void operator_list(struct world *w, unsigned client)
     if (operator_is_one(w, client)) {
         const struct operator_life *o = operator_of(w, client);
 
-        c->nodes = w->o.nodes + 1;
-        for (i = 0; i < w->o.nodes; i++) {
+        c->nodes = o->n;
+        for (i = 0; i < o->n; i++) {
             c->list[i] = o->list[i];
         }
-        c->list[i] = o->joins;
+        if (o->joins != NONE) {
+            c->list[c->nodes++] = o->joins;
+        }
     } else if (w->o.operators) {
-        draw_list(w, c->list);
+        c->nodes = draw_list(w, c->list);
     }
 }
 
@@ -136,16 +196,31 @@ int __wrap_redlock_close(struct redlock *rl, redlock_close_cb *cb, void *arg)
     return __real_redlock_close(rl, on_closed, &w->clients[w->running]);
 }
 
+/* The list of this operator, after its change; where others may have added and removed masters
+ * meanwhile, what it was shown. */
+static void note_moved(struct world *w, unsigned client, const struct operator_life *o)
+{
+    uint64_t shown = w->o.resizes ? check_masters_shown_to(w, client) : 0;
+    unsigned i;
+
+    if (shown) {
+        w->n_moved = write_list(shown, w->moved_list);
+    }
+    for (i = 0; i < o->n && !w->o.resizes; i++) {
+        w->moved_list[i] = i == o->leaves ? o->joins : o->list[i];
+    }
+}
+
 /* Who was told that it is done knows the new list. Otherwise it tries again, or gives up. */
 static void on_changed(int status, const char *error, void *arg)
 {
     struct world *w = process_world();
-    struct operator_life *o = operator_of(w, ((struct client *)arg)->index);
-    unsigned i;
+    unsigned client = ((struct client *)arg)->index;
+    struct operator_life *o = operator_of(w, client);
 
-    trace(w, "c%u    its change ended with %d %s", ((struct client *)arg)->index, status, error);
-    for (i = 0; status == 0 && i < w->o.nodes; i++) {
-        w->moved_list[i] = i == o->leaves ? o->joins : o->list[i];
+    trace(w, "c%u    its change ended with %d %s", client, status, error);
+    if (status == 0) {
+        note_moved(w, client, o);
     }
     o->wishes = status != 0 && draw_chance(&w->prng, 500000);
 }
@@ -159,10 +234,10 @@ int operator_make(struct world *w, unsigned client)
     struct redlock_change_options change;
 
     process_options(w, c, uris, &masters);
-    masters.n_nodes = w->o.nodes;
+    masters.n_nodes = o->n;
     redlock_change_options_init(&change);
-    change.leaves = o->leaves;
-    change.joins = uris[w->o.nodes];
+    change.leaves = o->leaves == NONE ? REDLOCK_NO_MASTER : o->leaves;
+    change.joins = o->joins == NONE ? NULL : uris[o->n];
     change.timeout_ms = (uint32_t)draw_between(&w->prng, 1000, 20000);
     change.change_cb = on_changed;
     change.arg = c;
@@ -192,6 +267,7 @@ void operator_start_all(struct world *w)
     for (i = 0; i < SIM_NODES; i++) {
         w->moved_list[i] = i;
     }
+    w->n_moved = w->o.nodes;
     for (i = 0; i < w->o.operators; i++) {
         w->harmed = true; /* a new master has not what the former one had */
         init(w, &w->operators[i]);
@@ -199,13 +275,25 @@ void operator_start_all(struct world *w)
     }
 }
 
-/* Whoever is replaced may be down, and come back. */
+/* Whoever is replaced or removed may be down, and come back. */
 static void end_former(struct world *w, const struct operator_life *o)
 {
-    unsigned server = o->list[o->leaves];
+    unsigned server = o->leaves == NONE ? NONE : o->list[o->leaves];
 
-    if (w->servers[server].state == SERVER_RUNS && draw_chance(&w->prng, 300000)) {
+    if (server != NONE && !w->o.undisturbed && w->servers[server].state == SERVER_RUNS &&
+        draw_chance(&w->prng, 300000)) {
         server_end(w, server, w->now_us + draw_scale(&w->prng, 100000, w->o.longest_us), false);
+    }
+}
+
+static void trace_wish(struct world *w, unsigned client, const struct operator_life *o)
+{
+    if (o->leaves == NONE) {
+        trace(w, "c%u    wants n%u as one more master", client, o->joins);
+    } else if (o->joins == NONE) {
+        trace(w, "c%u    wants n%u removed", client, o->list[o->leaves]);
+    } else {
+        trace(w, "c%u    wants n%u in the place of n%u", client, o->joins, o->list[o->leaves]);
     }
 }
 
@@ -218,7 +306,7 @@ static void start(struct world *w, struct operator_life *o)
         return;
     }
     end_former(w, o);
-    trace(w, "c%u    wants n%u in the place of n%u", client, o->joins, o->list[o->leaves]);
+    trace_wish(w, client, o);
     process_start(w, client);
     if (draw_chance(&w->prng, 400000)) {
         plan(w, o, draw_scale(&w->prng, 1000, 10000000), OPERATOR_DIES);
@@ -266,13 +354,17 @@ void operator_end_all(struct world *w)
  * not follow before it is started again. */
 static bool has_missed_changes(const struct world *w, const struct client *c)
 {
-    uint64_t listed = check_masters_on_record(w);
+    uint64_t listed = check_masters_on_record(w), theirs = 0;
     unsigned i, former = 0;
 
     for (i = 0; i < c->nodes && listed; i++) {
-        former += (listed & rlk_mask_bit(c->list[i])) == 0;
+        if (!(c->vacant >> i & 1)) {
+            former += (listed & rlk_mask_bit(c->list[i])) == 0;
+            theirs |= rlk_mask_bit(c->list[i]);
+        }
     }
-    return former > 1;
+    return former > 1 ||
+           (w->o.resizes && rlk_mask_count(listed & theirs) <= rlk_mask_count(listed) / 2);
 }
 
 void operator_heal(struct world *w)
@@ -290,14 +382,12 @@ void operator_heal(struct world *w)
 /* Nothing is kept of the former master; its keys end with their ttl. It may have been the last one
  * with the record, where others lose their data: without it the new one is not among the masters
  * on an earlier record. */
-void operator_moved(struct world *w, unsigned client, unsigned node, unsigned address)
+static void forget_former(struct world *w, unsigned client, unsigned node)
 {
     struct client *c = &w->clients[client];
     struct peer *p = &c->peers[node];
     size_t i;
 
-    trace(w, "c%u    follows from n%u to n%u", client, c->list[node], address);
-    c->list[node] = address;
     c->saw_other |= (w->o.kinds >> FAULT_FORGET & 1) != 0;
     for (i = 0; i < w->n_claims; i++) {
         if (w->claims[i].client == client && w->claims[i].asked & rlk_mask_bit(node)) {
@@ -309,4 +399,32 @@ void operator_moved(struct world *w, unsigned client, unsigned node, unsigned ad
     p->timed_steps_us = 0;
     p->unread = false;
     p->masters = (struct on_record){0};
+}
+
+void operator_moved(struct world *w, unsigned client, unsigned node, unsigned address)
+{
+    struct client *c = &w->clients[client];
+
+    if (node >= SIM_PLACES) {
+        check_violated(w, "work", "c%u has %u nodes", client, node + 1);
+        return;
+    }
+    if (node < c->nodes && !(c->vacant >> node & 1)) {
+        trace(w, "c%u    follows from n%u to n%u", client, c->list[node], address);
+    } else {
+        trace(w, "c%u    follows, and has n%u as well", client, address);
+    }
+    forget_former(w, client, node);
+    c->nodes = node < c->nodes ? c->nodes : node + 1;
+    c->vacant &= ~rlk_mask_bit(node);
+    c->list[node] = address;
+}
+
+void operator_left(struct world *w, unsigned client, unsigned node)
+{
+    struct client *c = &w->clients[client];
+
+    trace(w, "c%u    leaves n%u", client, c->list[node]);
+    forget_former(w, client, node);
+    c->vacant |= rlk_mask_bit(node);
 }

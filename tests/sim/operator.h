@@ -1,5 +1,5 @@
-/* operator.h - who replaces masters by spare servers while clients run, by redlock_change_masters()
- * as it ships [S15, M7].
+/* operator.h - who replaces masters by spare servers, adds and removes some, while clients run, by
+ * redlock_change_masters() as it ships [S15, M7, M8].
  *
  * An operator is a client without users, behind the others: options.clients + its number. */
 #ifndef RLK_TESTS_SIM_OPERATOR_H
@@ -23,8 +23,10 @@ void operator_list(struct world *w, unsigned client);
 int operator_make(struct world *w, unsigned client);
 void operator_ended(struct world *w, unsigned client);
 
-/* A client connects to another server in the place of one of its masters. */
+/* A client connects to another server in the place of one of its masters, or to one more; it leaves
+ * one, and perhaps connects to another in its place. */
 void operator_moved(struct world *w, unsigned client, unsigned node, unsigned address);
+void operator_left(struct world *w, unsigned client, unsigned node);
 
 /* A step of an operator. */
 void operator_on_event(struct world *w, unsigned target, unsigned step, unsigned stamp);

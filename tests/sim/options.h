@@ -14,6 +14,7 @@
 #include "core/quarantine.h"
 
 #define SIM_NODES 7
+#define SIM_PLACES 16 /* nodes of a client: also those of masters that joined later, or left */
 #define SIM_CLIENTS 50
 #define SIM_FEW_CLIENTS 5 /* in histories that are not about a crowd */
 #define SIM_WORKERS 6
@@ -175,6 +176,8 @@ struct options {
     unsigned common;    /* how many of the nodes they have, too */
     unsigned operators; /* who replace masters by servers that no list has */
     bool spares_old;    /* which have run for long; otherwise they are empty */
+    bool resizes;       /* they also add and remove masters */
+    bool undisturbed;   /* nothing fails but clients and operators: no lock is lost [M8] */
     uint64_t no_record; /* clients with options.record = 0, as bits */
     bool forgetful;     /* servers lose data: only the promises of S7 are checked */
     bool calm;          /* one after the other, and no two clients want one lock: none is lost */

@@ -71,7 +71,7 @@ static void forget_nodes(struct client *c)
 {
     unsigned node;
 
-    for (node = 0; node < c->nodes; node++) {
+    for (node = 0; node < SIM_PLACES; node++) {
         struct peer *p = &c->peers[node], old = *p;
 
         *p = (struct peer){.there_clear_us = old.there_clear_us,
@@ -136,6 +136,7 @@ void process_start(struct world *w, unsigned client)
     c->alive = true;
     c->noticed_suspension = c->closing = c->saw_other = false;
     c->agreed = (struct on_record){0};
+    c->agreed_us = c->vacant = 0;
     c->life++;
     operator_list(w, client);
     forget_nodes(c);
@@ -164,7 +165,7 @@ void process_end(struct world *w, unsigned client)
     process_enter(w, client);
     w->ending = true;
     rlk_close_free_operations(c->rl);
-    for (node = 0; node < c->nodes; node++) {
+    for (node = 0; node < c->rl->options.n_nodes; node++) {
         rlk_node_end(world_node(w, client, node));
     }
     rlk_close_destroy(c->rl);

@@ -69,6 +69,17 @@ static void show(const struct world *w)
     show_command("", w->o.seed, w->o.broken);
 }
 
+static bool is_asked_for(const struct run *r, uint64_t seed)
+{
+    struct options o;
+    struct rlk_prng p;
+
+    if (r->resizes) {
+        options_draw(&o, &p, seed, r->broken);
+    }
+    return !r->resizes || o.resizes;
+}
+
 /* Every jobs-th seed from the job-th on. */
 static struct figures work(const struct run *r, uint64_t job, double until, FILE *violations)
 {
@@ -76,6 +87,9 @@ static struct figures work(const struct run *r, uint64_t job, double until, FILE
     uint64_t i;
 
     for (i = job; r->seconds ? seconds() < until : i < r->histories; i += r->jobs) {
+        if (!is_asked_for(r, r->from + i)) {
+            continue;
+        }
         history_run(&world, r->from + i, r->broken, false);
         add(&f, &world);
         if (world.violated && f.violations <= SHOWN) {
@@ -191,8 +205,10 @@ int run_hunt(const struct run *r)
     bool caught = false;
 
     for (i = 0; i < r->histories && !caught; i++) {
-        history_run(&world, r->from + i, r->broken, false);
-        caught = world.violated;
+        if (is_asked_for(r, r->from + i)) {
+            history_run(&world, r->from + i, r->broken, false);
+            caught = world.violated;
+        }
     }
     if (caught) {
         show_command("", world.o.seed, world.o.broken);

@@ -12,6 +12,7 @@ struct run {
     uint64_t seconds; /* 0: that many histories; else as many as fit in the time */
     uint64_t jobs;
     enum assumption broken;
+    bool resizes;           /* only histories in which the number of masters changes */
     const char *violations; /* a file for all violations, or NULL */
 };
 

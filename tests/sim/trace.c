@@ -57,7 +57,7 @@ void trace_event(const struct redlock_trace *event, void *arg)
 
 const char *trace_nodes(uint64_t mask)
 {
-    static char text[2][4 * SIM_NODES + 8];
+    static char text[2][4 * SIM_PLACES + 8];
     static unsigned turn;
     char *out = text[turn ^= 1];
     size_t len = 0;

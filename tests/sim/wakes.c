@@ -147,10 +147,10 @@ static void invalidate(struct world *w, unsigned redirect, enum push_kind kind, 
 /* The command connections of a server, one after the other. */
 static struct wire *next_wire(struct world *w, unsigned server, unsigned *at)
 {
-    for (; *at < w->o.clients * SIM_NODES; ++*at) {
-        unsigned wire = w->clients[*at / SIM_NODES].peers[*at % SIM_NODES].wire;
+    for (; *at < w->o.clients * SIM_PLACES; ++*at) {
+        unsigned wire = w->clients[*at / SIM_PLACES].peers[*at % SIM_PLACES].wire;
 
-        if (*at % SIM_NODES < w->clients[*at / SIM_NODES].nodes && wire != NONE &&
+        if (*at % SIM_PLACES < w->clients[*at / SIM_PLACES].nodes && wire != NONE &&
             w->wires[wire].server == server && w->wires[wire].redirect != NONE) {
             ++*at;
             return &w->wires[wire];

@@ -8,7 +8,9 @@
 #include "sim/check.h"
 #include "sim/masters.h"
 #include "sim/memory.h"
+#include "sim/operator.h"
 #include "sim/process.h"
+#include "sim/trace.h"
 #include "sim/user.h"
 #include "sim/watch.h"
 
@@ -21,6 +23,8 @@ __typeof__(rlk_clocks_reset) __real_rlk_clocks_reset, __wrap_rlk_clocks_reset;
 __typeof__(rlk_claim_fresh_token) __real_rlk_claim_fresh_token, __wrap_rlk_claim_fresh_token;
 __typeof__(rlk_inspect_begin) __real_rlk_inspect_begin, __wrap_rlk_inspect_begin;
 __typeof__(rlk_node_accept) __real_rlk_node_accept, __wrap_rlk_node_accept;
+__typeof__(rlk_manager_set_voters) __real_rlk_manager_set_voters, __wrap_rlk_manager_set_voters;
+__typeof__(rlk_node_leave) __real_rlk_node_leave, __wrap_rlk_node_leave;
 __typeof__(rlk_node_add_pending) __real_rlk_node_add_pending, __wrap_rlk_node_add_pending;
 __typeof__(rlk_pending_list_first) __real_rlk_pending_list_first, __wrap_rlk_pending_list_first;
 __typeof__(rlk_quarantine_take_data_replaced) __real_rlk_quarantine_take_data_replaced,
@@ -62,6 +66,8 @@ static void before_attempt(struct world *w, struct worker *k, const struct rlk_e
         note_vote(w, k->claim, ev);
     } else if (ev->kind == RLK_EVENT_CONFIRM && k->claim != NONE) {
         note_confirmation(w, k->claim, ev);
+    } else if (ev->kind == RLK_EVENT_VOTERS && k->fenced && k->claim != NONE) {
+        check_fence_recount(w, k->claim);
     } else if (is_doubt(ev)) {
         note_doubt(w, k, ev);
     }
@@ -166,6 +172,8 @@ static void before_hold(struct world *w, struct worker *k, const struct rlk_even
         note_late_vote(w, k, ev);
     } else if (ev->kind == RLK_EVENT_KEPT) {
         note_answer(w, k, ev);
+    } else if (ev->kind == RLK_EVENT_VOTERS) {
+        check_held_voters(w, k->client, k->index);
     } else if (is_doubt(ev)) {
         note_doubt(w, k, ev);
     }
@@ -282,6 +290,30 @@ void __wrap_rlk_inspect_begin(struct rlk_node *n, const struct rlk_reply *reply,
         check_masters_shown(w, w->running, n->index, m);
     }
     __real_rlk_inspect_begin(n, reply, now_us);
+}
+
+/* ---- masters that join and leave ---- */
+
+void __wrap_rlk_manager_set_voters(struct redlock *rl, const struct rlk_voters *voters,
+                                   uint64_t now_us)
+{
+    struct world *w = process_world();
+
+    if (w->o.resizes) {
+        trace(w, "c%u    goes by %u masters, %s", w->running, voters->size,
+              trace_nodes(voters->set));
+    }
+    __real_rlk_manager_set_voters(rl, voters, now_us);
+    check_masters_voters(w, w->running);
+}
+
+void __wrap_rlk_node_leave(struct rlk_node *n, uint64_t now_us)
+{
+    struct world *w = process_world();
+
+    check_masters_left(w, w->running, n->index);
+    __real_rlk_node_leave(n, now_us);
+    operator_left(w, w->running, n->index);
 }
 
 /* ---- pending releases ---- */

@@ -26,6 +26,7 @@
 
 #include <redlock/election.h>
 
+#include "base/mask.h"
 #include "lock/lock.h"
 #include "sim/clock.h"
 #include "sim/options.h"
@@ -58,25 +59,25 @@ struct claim {
     bool let_go;     /* the user released or lost it, or its round is over */
     bool orphan;     /* its process has died, or its request may be carried out after its connection
                         ended */
-    uint64_t let_go_us;          /* true time */
-    bool released;               /* a release was sent, or is pending */
-    uint64_t asked;              /* nodes that a SET was sent to */
-    uint64_t sent_us[SIM_NODES]; /* when, by the client's clock */
-    uint64_t granted;            /* nodes whose yes has come and counts */
-    uint64_t quarantined;        /* nodes whose yes has come and does not count [S11] */
+    uint64_t let_go_us;           /* true time */
+    bool released;                /* a release was sent, or is pending */
+    uint64_t asked;               /* nodes that a SET was sent to */
+    uint64_t sent_us[SIM_PLACES]; /* when, by the client's clock */
+    uint64_t granted;             /* nodes whose yes has come and counts */
+    uint64_t quarantined;         /* nodes whose yes has come and does not count [S11] */
     uint64_t clock_suspect; /* nodes whose clock was suspect when their last answer came [S11] */
     uint64_t
         exposed; /* nodes that count, and may have forgotten without anybody being able to see it */
-    uint64_t unanswered;        /* nodes that may still carry out a SET or an extension of it */
-    uint64_t deleted;           /* servers that deleted the key */
-    uint64_t set_on;            /* servers that ever set it */
-    uint64_t refused;           /* nodes that said no */
-    uint64_t taken;             /* nodes that somebody else has, by their last answer */
-    unsigned holder[SIM_NODES]; /* who: a claim, or NONE */
-    unsigned sets[SIM_NODES];   /* how many SETs were sent to a node */
-    unsigned asked_again;       /* how many times its round kept its votes */
-    uint64_t doubt;             /* nodes whose answer was lost, or was an error */
-    uint64_t release_nodes;     /* nodes that were sent a release, or have one pending */
+    uint64_t unanswered;         /* nodes that may still carry out a SET or an extension of it */
+    uint64_t deleted;            /* servers that deleted the key */
+    uint64_t set_on;             /* servers that ever set it */
+    uint64_t refused;            /* nodes that said no */
+    uint64_t taken;              /* nodes that somebody else has, by their last answer */
+    unsigned holder[SIM_PLACES]; /* who: a claim, or NONE */
+    unsigned sets[SIM_PLACES];   /* how many SETs were sent to a node */
+    unsigned asked_again;        /* how many times its round kept its votes */
+    uint64_t doubt;              /* nodes whose answer was lost, or was an error */
+    uint64_t release_nodes;      /* nodes that were sent a release, or have one pending */
     unsigned releases, excuses;
     unsigned reservation; /* [H1] what takes its place when it is handed over: a claim, or NONE. Of
                              a reservation: the claim that was handed over */
@@ -85,14 +86,14 @@ struct claim {
     bool fenced;
     uint64_t hint,
         fence; /* [S12] the least that the fence must be; the fence, once it is agreed on */
-    uint64_t counter[SIM_NODES]; /* that came with the votes */
-    uint64_t due;                /* the fence, computed a second time by the checker */
-    uint64_t voted;              /* nodes that gave a counter, and have not refused to confirm */
-    uint64_t confirming;         /* nodes that were asked to confirm it */
-    uint64_t confirmed;          /* that did */
-    bool ahead;                  /* the hint was above every counter when it was sent first, and no
-                                    server would have cut it */
-    uint64_t asked_us;           /* true time: of the first vote */
+    uint64_t counter[SIM_PLACES]; /* that came with the votes */
+    uint64_t due;                 /* the fence, computed a second time by the checker */
+    uint64_t voted;               /* nodes that gave a counter, and have not refused to confirm */
+    uint64_t confirming;          /* nodes that were asked to confirm it */
+    uint64_t confirmed;           /* that did */
+    bool ahead;                   /* the hint was above every counter when it was sent first, and no
+                                     server would have cut it */
+    uint64_t asked_us;            /* true time: of the first vote */
     uint64_t entries[ENTRY_KINDS]; /* servers whose audit stream has an entry of this kind */
     uint64_t unentered;            /* servers that could not add one, or have lost it since */
     bool handed_out;               /* to a user */
@@ -347,21 +348,24 @@ enum worker_phase {
 
 /* What a holder may believe, computed a second time and not by the core. check_hold.c */
 struct held {
-    uint64_t present, counts;     /* [S7] */
-    uint64_t clock_suspect;       /* [S11] */
-    uint64_t open;                /* asked, and not answered */
-    uint64_t asked, confirmed;    /* in the round under way */
-    uint64_t restored;            /* asked since the last success */
-    uint64_t next_us[SIM_NODES];  /* the lease that a yes to the open question brings */
-    uint64_t begun_us[SIM_NODES]; /* when the round began that asked it last */
-    uint64_t lease_us[SIM_NODES]; /* the longest that was confirmed */
-    uint64_t since_us[SIM_NODES]; /* true time: since when the key is there without a gap */
-    uint64_t won_us, round_us;    /* the client's clock */
-    uint64_t success_us;          /* true time */
-    uint64_t dropped_us;          /* true time: an answer made the validity shorter */
-    uint64_t due_us;              /* true time: the lock was lost */
-    uint64_t valid_us;            /* [S2] */
-    uint64_t before_us;           /* the same, before the last answer */
+    uint64_t present, counts;      /* [S7] */
+    uint64_t clock_suspect;        /* [S11] */
+    uint64_t open;                 /* asked, and not answered */
+    uint64_t asked, confirmed;     /* in the round under way */
+    uint64_t restored;             /* asked since the last success */
+    uint64_t voting;               /* [S7] the nodes that may count */
+    uint64_t joined;               /* that became such since the last success */
+    uint64_t joined_us;            /* true time: the last of these */
+    uint64_t next_us[SIM_PLACES];  /* the lease that a yes to the open question brings */
+    uint64_t begun_us[SIM_PLACES]; /* when the round began that asked it last */
+    uint64_t lease_us[SIM_PLACES]; /* the longest that was confirmed */
+    uint64_t since_us[SIM_PLACES]; /* true time: since when the key is there without a gap */
+    uint64_t won_us, round_us;     /* the client's clock */
+    uint64_t success_us;           /* true time */
+    uint64_t dropped_us;           /* true time: an answer made the validity shorter */
+    uint64_t due_us;               /* true time: the lock was lost */
+    uint64_t valid_us;             /* [S2] */
+    uint64_t before_us;            /* the same, before the last answer */
     uint64_t
         suspended_us; /* how long the client was suspended since the user asked for an extension */
     unsigned rounds, extensions;
@@ -459,14 +463,16 @@ struct client {
     bool noticed_suspension; /* it has noticed a suspension of its own */
     bool saw_other;          /* a master has shown it a record of other masters */
     struct on_record agreed; /* the last record of its own masters that it saw on a majority */
+    uint64_t agreed_us;      /* since when it has known what that says, by its clock */
+    uint64_t vacant;         /* nodes whose masters were removed: they have no server */
     int64_t skew_us;         /* of its wall clock, against true time */
     uint64_t busy_us;        /* it does nothing until then */
     uint64_t lost_us;        /* how long it has been paused in all */
     uint64_t got_us;         /* true time: in a healthy crowd, when it got the lock last */
     unsigned nodes;
-    unsigned list[SIM_NODES];  /* the number of the address of each */
+    unsigned list[SIM_PLACES]; /* the number of the address of each */
     unsigned names[SIM_NODES]; /* the server that this client finds at each address */
-    struct peer peers[SIM_NODES];
+    struct peer peers[SIM_PLACES];
     struct worker workers[SIM_WORKERS];
 };
 
@@ -536,7 +542,7 @@ struct heir {
     unsigned stamps[SIM_NODES];  /* of the servers that ran when it began; NONE: it did not */
 };
 
-/* Who replaces a master by a spare server. operator.c */
+/* Who replaces, adds or removes a master. operator.c */
 struct operator_life {
     struct redlock_change *change; /* NULL: none, or its memory has been freed */
     void (*closed)(void *arg);     /* of the change, when its manager is closed */
@@ -544,8 +550,18 @@ struct operator_life {
     unsigned stamp;           /* counts its lives */
     bool wishes;              /* it knows what it wants */
     unsigned list[SIM_NODES]; /* the masters, as it has them */
-    unsigned leaves, joins;   /* the place of one of them, and an address */
+    unsigned n;               /* how many */
+    unsigned leaves, joins;   /* the place of one of them, and an address; NONE: none */
 };
+
+/* A record that some master has accepted, under whatever ballot. check_masters.c */
+struct change_seen {
+    size_t record;
+    uint64_t since_us;  /* true time */
+    uint64_t agreed_us; /* the same: enough masters had it; 0: they never had */
+};
+
+#define CHANGES_SEEN 64
 
 struct world {
     struct options o;
@@ -590,13 +606,19 @@ struct world {
     struct operator_life operators[SIM_OPERATORS];
     unsigned moved_list[SIM_NODES]; /* the addresses of the masters after the changes that were
                                        reported */
-    uint64_t freed_us[SIM_KEYS];    /* true time: an heir has begun a release that succeeded */
-    uint64_t taken_us[SIM_KEYS];    /* true time: a lock of the key was handed out last */
-    unsigned deaths;                /* of clients that had a lock, or waited for one */
-    unsigned ghosts;                /* candidates that died while they waited */
-    bool moved;                     /* a clock was set forward, or is outside of the bounds */
-    bool harmed;                 /* a server has forgotten something, or a clock was set forward */
-    uint64_t fences[SIM_STORED]; /* the largest that was reported to any user */
+    unsigned n_moved;
+    struct change_seen changes[CHANGES_SEEN];
+    unsigned n_changes;
+    uint64_t freed_us[SIM_KEYS]; /* true time: an heir has begun a release that succeeded */
+    uint64_t taken_us[SIM_KEYS]; /* true time: a lock of the key was handed out last */
+    unsigned deaths;             /* of clients that had a lock, or waited for one */
+    unsigned ghosts;             /* candidates that died while they waited */
+    bool refounded; /* all masters lost their data, and there is another first record: it fits the
+                       list of its writer [M5] */
+    bool starved;   /* a master was replaced, and the others were no majority [M7] */
+    bool moved;     /* a clock was set forward, or is outside of the bounds */
+    bool harmed;    /* a server has forgotten something, or a clock was set forward */
+    uint64_t fences[SIM_STORED];            /* the largest that was reported to any user */
     unsigned fenced, confirms, quarantined; /* for the figures, too */
     unsigned running;                       /* the client whose code runs now, or SIM_CLIENTS */
     const struct message *reading;          /* the message that it has just read; NULL: none */
@@ -644,6 +666,25 @@ static inline unsigned world_server(const struct world *w, unsigned client, unsi
     unsigned wire = c->peers[node].wire;
 
     return wire == NONE ? c->names[c->list[node]] : w->wires[wire].server;
+}
+
+/* [S1] Whose majority decides. Where masters change, or some clients have another number, the
+ * manager says it: a client may have nodes for former masters and for those that joined.
+ * check_masters.c checks that against the record. */
+static inline struct rlk_voters world_voters(const struct world *w, unsigned client)
+{
+    const struct client *c = &w->clients[client];
+
+    bool varies = w->o.operators > 0 || w->o.other_list > OTHER_ORDER;
+
+    return varies && c->rl ? c->rl->voters : (struct rlk_voters){~UINT64_C(0), c->nodes};
+}
+
+static inline bool world_is_majority(const struct world *w, unsigned client, uint64_t nodes)
+{
+    struct rlk_voters v = world_voters(w, client);
+
+    return rlk_mask_count(nodes & v.set) > v.size / 2;
 }
 
 /* max_ttl_ms of a client. */

@@ -1,7 +1,7 @@
 /* worlds.c - masters that refuse INFO or CLIENT; many requests of one manager for one key, also
  * behind one that nobody can grant; locks that are left to their time, and adopted; locks that are
  * broken, or handed over; heirs of processes that died; candidates that are called upon to lead;
- * audit streams; masters that are replaced.
+ * audit streams; masters that are replaced, added and removed.
  *
  * Only hand-overs are also in a history about a crowd. */
 #include "sim/worlds.h"
@@ -24,6 +24,7 @@
 #define STREAM_LISTS 24002
 #define STREAM_NAMES 24003
 #define STREAM_MOVES 24005
+#define STREAM_RESIZES 24019
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -326,51 +327,97 @@ static void draw_names(struct options *o)
     o->servers = o->nodes + (unsigned)draw_between(&p, 1, (o->nodes - 1) / 2);
 }
 
-/* Operators replace masters by spare servers while clients run. A change takes as long as a lock
- * may last, and 5 s; clients cannot reach some masters for as long. Of two masters both would have
- * to show the record, also the one that is replaced. */
-static void draw_moves(struct options *o)
+static bool may_have_operators(const struct options *o)
+{
+    return !(is_about_something_else(o) || o->forgetful || o->hopeless || o->heirs ||
+             o->leave_ppm || o->break_ppm || o->audit || o->no_info || o->other_list ||
+             o->nodes < 3 || o->nodes > 5 || o->policy != RLK_QUARANTINE_STRICT ||
+             o->duplicate < SIM_NODES || o->replica < SIM_NODES);
+}
+
+/* A change takes as long as a lock may last, and 5 s; clients cannot reach some masters for as
+ * long. */
+static void draw_operators(struct options *o, struct rlk_prng *p)
 {
     const uint64_t always = (uint64_t)1 << FAULT_PARTITION | (uint64_t)1 << FAULT_CRASH;
     const uint64_t some = (uint64_t)1 << FAULT_STOP | (uint64_t)1 << FAULT_RESTART |
                           (uint64_t)1 << FAULT_BREAK | (uint64_t)1 << FAULT_ONE_WAY |
                           (uint64_t)1 << FAULT_SLOW | (uint64_t)1 << FAULT_PAUSE |
                           (uint64_t)1 << FAULT_SUSPEND | (uint64_t)1 << FAULT_RATE;
+
+    o->operators = draw_chance(p, 600000) ? 1 : 2;
+    o->nodes = draw_chance(p, 700000) ? 3 : o->nodes;
+    o->servers = o->nodes + (unsigned)draw_between(p, 1, 2);
+    o->spares_old = draw_chance(p, 600000);
+    o->recorded = draw_chance(p, 800000);
+    o->dead = SIM_NODES;
+    o->durable = o->young = o->exposed = o->no_wall = o->calm = false;
+    o->clients = (unsigned)draw_between(p, 2, 3);
+    o->workers = o->keys = 1;
+    o->kinds = always | (rlk_prng_next(p) & some);
+    o->kinds |= (uint64_t)draw_chance(p, 200000) << FAULT_FORGET;
+    o->skew_us = options_max_ttl_us(o) / 20;
+    o->stall_ppm = 0;
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(p, 300, 3000);
+    o->delay_us = draw_between(p, 50, 2000);
+    o->jitter_us = o->delay_us / 4;
+    o->turn_us = draw_upto(p, 300);
+    o->timeout_us = o->connect_us = 200000;
+    o->retry_max_us = 100000;
+    o->hold_us = draw_scale(p, options_max_ttl_us(o) / 2, 8 * options_max_ttl_us(o));
+    o->think_us = options_max_ttl_us(o) / 2;
+    o->health_us = draw_between(p, 100000, 3000000);
+    o->until_us = 36000000;
+    o->longest_us = 12000000;
+    o->gap_us = draw_between(p, 500000, 6000000);
+    o->polls |= rlk_mask_all(SIM_OPERATORS) << o->clients; /* an operator waits for nothing */
+}
+
+/* Operators replace masters by spare servers while clients run. Of two masters both would have to
+ * show the record, also the one that is replaced. */
+static void draw_moves(struct options *o)
+{
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - STREAM_MOVES);
-    if (is_about_something_else(o) || o->forgetful || o->hopeless || o->heirs || o->leave_ppm ||
-        o->break_ppm || o->audit || o->no_info || o->other_list || o->nodes < 3 || o->nodes > 5 ||
-        o->policy != RLK_QUARANTINE_STRICT || o->duplicate < SIM_NODES || o->replica < SIM_NODES ||
-        !draw_chance(&p, 60000)) {
+    if (may_have_operators(o) && draw_chance(&p, 60000)) {
+        draw_operators(o, &p);
+    }
+}
+
+/* Nothing fails but processes, and locks are held for longer than a change takes. */
+static void draw_undisturbed(struct options *o, struct rlk_prng *p)
+{
+    o->undisturbed = true;
+    o->kinds = draw_chance(p, 500000) ? (uint64_t)1 << FAULT_CRASH : 0;
+    o->delay_us = draw_between(p, 50, 500);
+    o->jitter_us = draw_upto(p, 100);
+    o->timeout_us = o->connect_us = 500000;
+    o->renew_ppm = 900000;
+    o->gated_ppm = o->bounded_ppm = o->extend_ppm = 0;
+    o->hold_us = draw_scale(p, 500000, 20000000);
+}
+
+/* They add and remove masters, too. */
+static void draw_resizes(struct options *o)
+{
+    static const unsigned nodes[] = {1, 2, 2, 3, 3, 3, 3, 4, 4, 5};
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_RESIZES);
+    if (o->operators || !may_have_operators(o) || !draw_chance(&p, 100000)) {
         return;
     }
-    o->operators = draw_chance(&p, 600000) ? 1 : 2;
-    o->nodes = draw_chance(&p, 700000) ? 3 : o->nodes;
-    o->servers = o->nodes + (unsigned)draw_between(&p, 1, 2);
-    o->spares_old = draw_chance(&p, 600000);
-    o->recorded = draw_chance(&p, 800000);
-    o->dead = SIM_NODES;
-    o->durable = o->young = o->exposed = o->no_wall = o->calm = false;
-    o->clients = (unsigned)draw_between(&p, 2, 3);
-    o->workers = o->keys = 1;
-    o->kinds = always | (rlk_prng_next(&p) & some);
-    o->kinds |= (uint64_t)draw_chance(&p, 200000) << FAULT_FORGET;
-    o->skew_us = options_max_ttl_us(o) / 20;
-    o->stall_ppm = 0;
-    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(&p, 300, 3000);
-    o->delay_us = draw_between(&p, 50, 2000);
-    o->jitter_us = o->delay_us / 4;
-    o->turn_us = draw_upto(&p, 300);
-    o->timeout_us = o->connect_us = 200000;
-    o->retry_max_us = 100000;
-    o->hold_us = draw_scale(&p, options_max_ttl_us(o) / 2, 8 * options_max_ttl_us(o));
-    o->think_us = options_max_ttl_us(o) / 2;
-    o->health_us = draw_between(&p, 100000, 3000000);
-    o->until_us = 36000000;
-    o->longest_us = 12000000;
-    o->gap_us = draw_between(&p, 500000, 6000000);
-    o->polls |= rlk_mask_all(SIM_OPERATORS) << o->clients; /* an operator waits for nothing */
+    draw_operators(o, &p);
+    o->resizes = true;
+    o->skew_us =
+        options_max_ttl_us(o) / 20; /* one master may be replaced by one without counters */
+    o->nodes = nodes[draw_upto(&p, 9)];
+    o->nodes = o->kinds >> FAULT_FORGET & 1 && o->nodes < 3 ? 3 : o->nodes;
+    o->servers = o->nodes + (unsigned)draw_between(&p, 1, rlk_time_min(3, SIM_NODES - o->nodes));
+    if (draw_chance(&p, 300000)) {
+        draw_undisturbed(o, &p);
+    }
 }
 
 /* Also in crowds and elections: always where it is known how soon somebody has the lock. Before the
@@ -400,6 +447,7 @@ void worlds_draw(struct options *o)
     draw_lists(o);
     draw_names(o);
     draw_moves(o);
+    draw_resizes(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
@@ -455,10 +503,11 @@ void worlds_print(const struct options *o, FILE *f)
                 o->heirs_healthy ? "; nothing else fails" : "");
     }
     if (o->operators) {
-        fprintf(f, "%u operator%s masters by %u spare server%s, which %s\n", o->operators,
-                o->operators > 1 ? "s replace" : " replaces", o->servers - o->nodes,
-                o->servers - o->nodes > 1 ? "s" : "",
-                o->spares_old ? "have run for long" : "are empty");
+        fprintf(f, "%u operator%s%s masters; %u spare server%s, which %s%s\n", o->operators,
+                o->operators > 1 ? "s replace" : " replaces", o->resizes ? ", add and remove" : "",
+                o->servers - o->nodes, o->servers - o->nodes > 1 ? "s" : "",
+                o->spares_old ? "have run for long" : "are empty",
+                o->undisturbed ? "; nothing else fails" : "");
     }
     if (o->call_ppm) {
         fprintf(f, "somebody calls upon a candidate in %.1f %% of the cases\n", o->call_ppm / 1e4);
