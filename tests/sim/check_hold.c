@@ -256,17 +256,23 @@ void check_held_clock(struct world *w, unsigned client, unsigned worker, const s
     h->before_us = rlk_time_min(h->before_us, h->valid_us);
 }
 
-/* [S7] A new voter counts at once if its key was confirmed before. Until now a majority of the
- * former voters has had the keys, so it does not matter since when the new one has had them. */
+/* [S7] A new voter counts at once if its key was confirmed before, and where too few count, every
+ * voter does. Until now a majority of the former voters has had the keys, so it does not matter
+ * since when these have had them. */
 void check_held_voters(struct world *w, unsigned client, unsigned worker)
 {
     struct held *h = &world_worker(w, client, worker)->held;
     uint64_t set = world_voters(w, client).set, joined = set & ~h->voting;
+    uint64_t present = h->present & ~h->clock_suspect & set;
 
+    h->counts = (h->counts & set) | (joined & present);
+    if (!world_is_majority(w, client, h->counts)) {
+        joined |= present;
+        h->counts = present;
+    }
     h->joined |= joined;
     h->joined_us = joined ? w->now_us : h->joined_us;
     h->voting = set;
-    h->counts = (h->counts | (joined & h->present & ~h->clock_suspect)) & set;
     recompute_validity(w, client, h);
 }
 
