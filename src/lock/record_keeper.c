@@ -41,74 +41,12 @@
 /* The pause after there was no memory for a node. */
 #define ADD_AGAIN_US 1000000
 
-/* ---- records ---- */
+/* ---- judging ---- */
 
-/* A record that a master has shown. The same text is kept once. */
-struct kept {
-    struct rlk_list link;
-    struct rlk_record record; /* its addresses are in the text */
-    char text[];
-};
-
-static struct kept *kept_of(struct rlk_list *link)
+/* Something may still point to it. */
+static bool is_used(const void *arg, const struct rlk_record *r)
 {
-    return RLK_CONTAINER(link, struct kept, link);
-}
-
-/* It may have been shown under another ballot before. */
-static uint64_t first_seen_us(struct rlk_record_keeper *k, const struct rlk_record *r,
-                              uint64_t now_us)
-{
-    struct rlk_list *link, *next;
-
-    RLK_LIST_EACH (link, next, &k->records) {
-        if (rlk_record_is_same(&kept_of(link)->record, r)) {
-            return kept_of(link)->record.seen_us;
-        }
-    }
-    k->seen_us = now_us;
-    return now_us;
-}
-
-/* *ret_record is NULL where the text is no record. False: out of memory. */
-static bool add_record(struct rlk_record_keeper *k, const char *text, uint64_t now_us,
-                       const struct rlk_record **ret_record)
-{
-    size_t size = strlen(text) + 1;
-    struct kept *kept = rlk_alloc(sizeof(*kept) + size);
-
-    if (kept == NULL) {
-        return false;
-    }
-    memcpy(kept->text, text, size);
-    if (!rlk_record_read(kept->text, &kept->record)) {
-        rlk_free(kept);
-        *ret_record = NULL;
-        return true;
-    }
-    kept->record.seen_us = first_seen_us(k, &kept->record, now_us);
-    rlk_list_init(&kept->link);
-    rlk_list_push(&k->records, &kept->link);
-    *ret_record = &kept->record;
-    return true;
-}
-
-static bool find_record(struct rlk_record_keeper *k, const char *text, uint64_t now_us,
-                        const struct rlk_record **ret_record)
-{
-    struct rlk_list *link, *next;
-
-    RLK_LIST_EACH (link, next, &k->records) {
-        if (strcmp(kept_of(link)->text, text) == 0) {
-            *ret_record = &kept_of(link)->record;
-            return true;
-        }
-    }
-    return add_record(k, text, now_us, ret_record);
-}
-
-static bool is_used(const struct rlk_record_keeper *k, const struct rlk_record *r)
-{
+    const struct rlk_record_keeper *k = arg;
     unsigned i;
 
     for (i = 0; i < k->membership.n && k->membership.shown[i].record != r; i++) {
@@ -116,20 +54,6 @@ static bool is_used(const struct rlk_record_keeper *k, const struct rlk_record *
     return i < k->membership.n || r == k->membership.in_use || r == k->membership.last ||
            r == k->verdict.record || r == k->verdict.base || r == k->moved_by || r == k->looked_for;
 }
-
-static void drop_unused(struct rlk_record_keeper *k)
-{
-    struct rlk_list *link, *next;
-
-    RLK_LIST_EACH (link, next, &k->records) {
-        if (!is_used(k, &kept_of(link)->record)) {
-            rlk_list_remove(link);
-            rlk_free(kept_of(link));
-        }
-    }
-}
-
-/* ---- judging ---- */
 
 /* It is connected, and we can read its mark and its record. */
 static bool is_readable(const struct rlk_record_keeper *k, const struct rlk_node *n)
@@ -321,7 +245,7 @@ static void judge(struct rlk_record_keeper *k, uint64_t now_us)
     look_at_nodes(k);
     k->membership.writes = k->may_begin && k->failures == 0 && !k->retired;
     rlk_membership_judge(&k->membership, now_us, &k->verdict);
-    drop_unused(k);
+    rlk_record_list_drop(&k->records, is_used, k);
     rlk_timer_set(&k->loop->timers, &k->again, rlk_time_min(k->verdict.again_us, k->retry_us));
     if (voters.set != k->verdict.voters.set || voters.size != k->verdict.voters.size) {
         k->hooks->voters(k, now_us);
@@ -392,7 +316,7 @@ static bool take_value(struct rlk_record_keeper *k, unsigned node, const char *v
         k->denied |= rlk_mask_bit(node);
         text = "";
     }
-    if (*text && !find_record(k, text, now_us, &record)) {
+    if (*text && !rlk_record_list_find(&k->records, text, now_us, &record)) {
         note_unkept(k, node);
         return true;
     }
@@ -419,7 +343,7 @@ void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
     uint64_t bit = rlk_mask_bit(n->index), denied = k->denied & bit;
     const char *value = record->type == RLK_REPLY_STRING ? record->str : "";
     struct rlk_shown *s = &k->membership.shown[n->index];
-    bool is_older = s->read_us < k->seen_us, changed;
+    bool is_older = s->read_us < k->records.seen_us, changed;
 
     if (k->nodes == NULL) {
         return;
@@ -805,7 +729,7 @@ static int name_masters(struct rlk_record_keeper *k)
 
 int rlk_keeper_init(struct rlk_record_keeper *k, const struct rlk_keeper_of *of)
 {
-    rlk_list_init(&k->records);
+    rlk_record_list_init(&k->records);
     k->timer.fire = on_timer;
     k->patience.fire = on_patience;
     k->again.fire = on_again;
@@ -849,12 +773,6 @@ void rlk_keeper_stop(struct rlk_record_keeper *k)
 
 void rlk_keeper_end(struct rlk_record_keeper *k)
 {
-    struct rlk_list *link, *next;
-
-    if (k->records.next) {
-        RLK_LIST_EACH (link, next, &k->records) {
-            rlk_free(kept_of(link));
-        }
-    }
+    rlk_record_list_end(&k->records);
     rlk_free(k->addresses);
 }

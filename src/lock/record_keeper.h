@@ -20,6 +20,7 @@
 
 #include "base/list.h"
 #include "core/membership.h"
+#include "lock/record_list.h"
 #include "net/timers.h"
 #include "net/turn.h"
 
@@ -62,8 +63,7 @@ struct rlk_record_keeper {
     const struct rlk_keeper_hooks *hooks;
     struct rlk_membership membership;
     struct rlk_membership_verdict verdict;
-    struct rlk_list records;             /* those that masters have shown */
-    uint64_t seen_us;                    /* when we last saw a new one */
+    struct rlk_record_list records;
     char error[512], address[320];       /* for redlock_get_record() and _master() */
     char *addresses;                     /* of the masters, one after the other */
     uint64_t denied;                     /* masters that do not show us their record */
