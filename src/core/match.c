@@ -73,19 +73,13 @@ static bool has_mark(const struct rlk_membership *m, const struct rlk_record *r,
     return i < m->n;
 }
 
-/* This mark left the record because its master lost its data. */
+/* This mark left the record because its master lost its data, and here it is again: there are two
+ * servers, or an old copy of the data was loaded. It does not vote, and takes nobody's place. */
 static bool is_outdated(const struct rlk_record *r, uint64_t mark)
 {
     int at = rlk_record_find(r, mark);
 
     return at >= 0 && r->master[at].lost;
-}
-
-/* And it is shown again: there are two servers, or an old copy of the data was loaded. It does not
- * vote, and takes nobody's place. A mark that we read before we saw the record says nothing. */
-static bool is_back(const struct rlk_record *r, const struct rlk_shown *s)
-{
-    return is_outdated(r, s->mark) && s->read_us >= r->seen_us;
 }
 
 /* A server whose mark is not on record may be a master that lost its data: it is at the address of
@@ -114,7 +108,7 @@ int rlk_membership_find(const struct rlk_membership *m, const struct rlk_record 
 {
     const struct rlk_shown *s = &m->shown[node];
 
-    if (is_back(r, s) || rlk_match_is_copy(m, r, node)) {
+    if (is_outdated(r, s->mark) || rlk_match_is_copy(m, r, node)) {
         return -1;
     }
     return rlk_record_find_master(r, s->mark) ? rlk_record_find(r, s->mark)

@@ -601,7 +601,7 @@ void check_masters_left(struct world *w, unsigned client, unsigned node)
 
 /* ---- who has followed ---- */
 
-/* By those that have it now. */
+/* By those that have it now, under any ballot: who goes by the former masters is shown it. */
 static bool is_agreed_now(const struct world *w, const struct on_record *there)
 {
     unsigned i, old = 0, new = 0;
@@ -611,7 +611,7 @@ static bool is_agreed_now(const struct world *w, const struct on_record *there)
     for (i = 0; i < w->o.servers; i++) {
         const struct listed *m = find(&l, w->servers[i].mark.mark);
 
-        if (m && w->servers[i].masters.record == there->record) {
+        if (m && masters_say_same(w, w->servers[i].masters.record, there->record)) {
             old += was_master(&l, m);
             new += m->until == 0;
         }

@@ -118,11 +118,12 @@ static bool draw_replacement(struct world *w, struct operator_life *o)
 static bool draw_resize(struct world *w, struct operator_life *o)
 {
     unsigned least = w->o.kinds >> FAULT_FORGET & 1 ? 3 : 1;
+    unsigned left = rlk_mask_count(check_masters_on_record(w));
     bool adds = draw_chance(&w->prng, 500000);
 
     o->leaves = adds ? NONE : (unsigned)draw_upto(&w->prng, o->n - 1);
     o->joins = adds ? (unsigned)draw_upto(&w->prng, w->o.servers - 1) : NONE;
-    return adds ? !has(o->list, o->n, o->joins) : o->n > least;
+    return adds ? !has(o->list, o->n, o->joins) : o->n > least && (left == 0 || left > least);
 }
 
 static bool draw_wish(struct world *w, struct operator_life *o)
