@@ -120,9 +120,10 @@ static inline void redlock_change_options_init(struct redlock_change_options *op
 /* Replace, add or remove a master while clients run.
  *
  * A new master takes the place of the former one in the record, or is added to it. Running clients
- * notice, and connect to the new one with the user, password and TLS settings of the former, or of
- * another master. So do clients that are started later with the former list, as long as one of its
- * other masters replies. Held locks stay held.
+ * notice, and connect to the new one with the TLS settings of another master, and with the user and
+ * password of the former, or those that all URIs have, if these are the same. So do clients that
+ * are started later with the former list, as long as one of its other masters replies. Held locks
+ * stay held; only one that was acquired some milliseconds before the change ends may be lost.
  *
  * The new master votes once every lock has ended that a client may hold without knowing of the
  * change: after max_ttl_ms, the drift, and 5 s. A master that is removed votes until then, if it

@@ -307,6 +307,21 @@ static int find_leaving(const struct rlk_membership *m, const struct rlk_record 
     return -1;
 }
 
+/* A majority still shows the record in use: so no other is agreed on yet, whatever a single master
+ * shows. */
+static bool is_in_use_kept(const struct rlk_membership *m)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; m->in_use && i < m->n; i++) {
+        const struct rlk_record *shown = shown_by(m, i);
+
+        n += shown && m->shown[i].readable && rlk_record_is_same(shown, m->in_use) &&
+             rlk_record_find_master(m->in_use, m->shown[i].mark);
+    }
+    return m->in_use && n >= rlk_validity_quorum(rlk_record_size(m->in_use));
+}
+
 /* [M8] Perhaps only the masters that we do not have can show that the latest record is agreed on.
  * So we connect to these as guests; but we leave no master because of it. */
 static void judge_guests(const struct rlk_membership *m, const struct rlk_record *latest,
@@ -315,7 +330,8 @@ static void judge_guests(const struct rlk_membership *m, const struct rlk_record
     struct rlk_match x = rlk_match_of(m, latest);
 
     out->vacates = latest == m->in_use ? find_former_guest(m, latest, now_us) : -1;
-    if (out->vacates >= 0 || (m->in_use == NULL && !all_tried(m))) {
+    if (out->vacates >= 0 || (m->in_use == NULL && !all_tried(m)) ||
+        (latest != m->in_use && is_in_use_kept(m))) {
         return;
     }
     add(latest, &x, out);

@@ -413,13 +413,54 @@ static void keep_name(struct rlk_options *o, struct rlk_former_name *kept, struc
     u->name = NULL;
 }
 
+/* Whoever writes a record must not have us leave out TLS. */
+static bool lacks_tls(const struct rlk_options *o, const char *place)
+{
+    uint64_t left = rlk_options_seen(o);
+    bool tls = false;
+    unsigned node;
+
+    RLK_MASK_EACH (node, left) {
+        if (!o->uris[node].tls && o->uris[node].host) {
+            return false;
+        }
+        tls = tls || o->uris[node].tls;
+    }
+    return tls && strncmp(place, "redis:", 6) == 0;
+}
+
+static bool are_same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* A password that is not that of all masters may be meant for one of them only. */
+static bool have_one_login(const struct rlk_options *o)
+{
+    uint64_t left = rlk_options_seen(o);
+    unsigned node, first = rlk_options_find(o, 0);
+
+    RLK_MASK_EACH (node, left) {
+        if (!are_same(o->uris[node].user, o->uris[first].user) ||
+            !are_same(o->uris[node].password, o->uris[first].password)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A server found by its place, with the settings of another one. */
 static int load_place(const struct rlk_options *o, const char *place, const struct rlk_uri *former,
                       struct rlk_uri *u, struct rlk_tls **ret_tls, char *why, size_t why_size)
 {
-    int status = read_place(u, place, former, why, why_size);
+    int status = REDLOCK_EURI;
 
     *ret_tls = NULL;
+    if (lacks_tls(o, place)) {
+        snprintf(why, why_size, "it has no TLS, and all other masters have");
+        return status;
+    }
+    status = read_place(u, place, former, why, why_size);
     if (status == 0 && u->tls) {
         u->verify = u->verify < 0 ? 1 : u->verify;
         status = rlk_tls_new(u, find_roots(o, o->n_nodes), ret_tls, why, why_size);
@@ -434,6 +475,7 @@ int rlk_options_add(struct rlk_options *o, const char *place, char *why, size_t 
 {
     bool tls = strncmp(place, "rediss:", 7) == 0;
     unsigned like = 0;
+    struct rlk_uri settings;
     int status;
 
     if (o->n_nodes == o->room) {
@@ -443,9 +485,12 @@ int rlk_options_add(struct rlk_options *o, const char *place, char *why, size_t 
     while (like < o->n_nodes && o->uris[like].tls != tls) {
         like++;
     }
-    like = like < o->n_nodes ? like : 0;
-    status = load_place(o, place, &o->uris[like], &o->uris[o->n_nodes], &o->tls[o->n_nodes], why,
-                        why_size);
+    settings = o->uris[like < o->n_nodes ? like : 0]; /* nothing in it is owned */
+    if (!have_one_login(o)) {
+        settings.user = settings.password = NULL;
+    }
+    status =
+        load_place(o, place, &settings, &o->uris[o->n_nodes], &o->tls[o->n_nodes], why, why_size);
     o->n_nodes += status == 0;
     return status;
 }

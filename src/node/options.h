@@ -73,9 +73,10 @@ int rlk_options_make_name(const struct rlk_options *o, const char *name, char **
 int rlk_options_move(struct rlk_options *o, unsigned node, const char *place, char *why,
                      size_t why_size);
 
-/* One more node: the server at `place`, with the user, password, TLS settings and policy of the
- * first node that has TLS if this one has, or none if it has none. On failure nothing has changed:
- * REDLOCK_ENOMEM, _EURI, or _ELIMIT (there is no room), and why. */
+/* One more node: the server at `place`, with the TLS settings and policy of the first node that has
+ * TLS if this one has, or none if it has none; and with the user and password that all URIs have,
+ * if they have the same. On failure nothing has changed: REDLOCK_ENOMEM, _EURI, or _ELIMIT (there
+ * is no room), and why. */
 int rlk_options_add(struct rlk_options *o, const char *place, char *why, size_t why_size);
 
 /* Users see the nodes that are not vacant, and know them by their numbers among these. _find: the

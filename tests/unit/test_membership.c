@@ -1561,6 +1561,7 @@ TEST(a_guest_that_did_not_join_is_left)
     begin("abc");
     show_all("abc", keep(1, 1, "a1 b1 c1"));
     judge();
+    lose_connection(1);
     show(0, 'a', keep(2, 2, "a1 b1 c1 d2"));
     must_add('d');
     add_guest('d');
@@ -1568,6 +1569,18 @@ TEST(a_guest_that_did_not_join_is_left)
     must_add(0);
     show_all("abc", keep(3, 1, "a1 b1 c1"));
     must_vacate(3);
+}
+
+/* It may be broken, or lie: it must not make clients connect to a server of its choice. */
+TEST(one_master_alone_leads_nobody_elsewhere)
+{
+    begin("abc");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    judge();
+    show(0, 'a', keep(2, 2, "a1 b1 c1 x2"));
+    must_add(0);
+    show(1, 'b', m.shown[0].record);
+    must_add('x');
 }
 
 /* Two masters, and one is removed that a client never had: it has to show the record, and it votes
