@@ -154,12 +154,23 @@ static bool all_tried(const struct rlk_membership *m)
     return i == m->n;
 }
 
+/* One of its masters shows it. Former ones may have missed later changes. */
+static bool has_master(const struct rlk_membership *m, const struct rlk_record *r)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n && !(shown_by(m, i) == r && rlk_record_find_master(r, m->shown[i].mark));
+         i++) {
+    }
+    return i < m->n;
+}
+
 /* A master that missed a change may be the first one to show its record: until all were tried, a
  * list that has too few or too many for it may still fit a later one. */
 static void judge_record(const struct rlk_membership *m, const struct rlk_record *r,
                          struct rlk_membership_verdict *out)
 {
-    if (out->misfit == RLK_MISFIT_NOT && r) {
+    if (out->misfit == RLK_MISFIT_NOT && r && (r == m->in_use || has_master(m, r))) {
         out->record = r;
         out->misfit = rlk_match_compare(m, r, &out->node);
         if (out->misfit == RLK_MISFIT_NUMBER && r != m->in_use && !all_tried(m)) {

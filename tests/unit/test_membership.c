@@ -1694,6 +1694,19 @@ TEST_ROWS(which_lists_fit, lists)
     ck_assert_int_eq(v.misfit, lists[_i].misfit);
 }
 
+/* It has left, and may have missed what happened since. */
+TEST(the_record_of_a_former_master_is_not_compared)
+{
+    begin("abd");
+    show(0, 'a', keep(3, 3, "a1:2 b1 c1 d2"));
+    lose_connection(1);
+    lose_connection(2);
+    must_fit();
+    votes_must_be("-++");
+    show(1, 'b', m.shown[0].record);
+    must_misfit(RLK_MISFIT_NUMBER);
+}
+
 /* Where it is a master that is down, its name says so; else nobody knows which it is. */
 TEST(a_list_with_one_too_many_does_not_fit_even_if_that_is_down)
 {
