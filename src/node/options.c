@@ -385,6 +385,31 @@ static int take_over(struct rlk_uri *u, const struct rlk_uri *former)
                : 0;
 }
 
+/* A place comes from a master: who can write a record there must not choose how we log in. NULL: it
+ * is an address, and no more. */
+static const char *refuse_place(const struct rlk_uri *u, const struct rlk_uri *former)
+{
+    if (u->user || u->password || u->cacert || u->cert || u->key || u->sni || u->verify >= 0 ||
+        u->quarantine >= 0) {
+        return "the record has more than an address";
+    }
+    return former->tls && !u->tls && u->host ? "it has no TLS, and our masters have" : NULL;
+}
+
+static int parse_place(struct rlk_uri *u, const char *uri, const struct rlk_uri *former,
+                       const char **ret_reason)
+{
+    int status = rlk_uri_parse(uri, u, ret_reason);
+    const char *refusal = status == 0 ? refuse_place(u, former) : NULL;
+
+    if (refusal) {
+        rlk_uri_end(u);
+        *ret_reason = refusal;
+        status = REDLOCK_EURI;
+    }
+    return status;
+}
+
 static int read_place(struct rlk_uri *u, const char *place, const struct rlk_uri *former, char *why,
                       size_t why_size)
 {
@@ -393,7 +418,8 @@ static int read_place(struct rlk_uri *u, const char *place, const struct rlk_uri
     int status = REDLOCK_ENOMEM;
 
     if (uri) {
-        status = rlk_uri_read_place(place, uri) ? rlk_uri_parse(uri, u, &reason) : REDLOCK_EURI;
+        status =
+            rlk_uri_read_place(place, uri) ? parse_place(u, uri, former, &reason) : REDLOCK_EURI;
     }
     rlk_free(uri);
     snprintf(why, why_size, "%s", status == REDLOCK_ENOMEM ? "out of memory" : reason);

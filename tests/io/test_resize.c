@@ -3,11 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <redlock/error.h>
+
 #include "base/alloc.h"
 #include "io/farm.h"
 #include "io/suspend.h"
 #include "io/watch.h"
 #include "lib/test.h"
+#include "node/options.h"
 
 SUITE("resize");
 
@@ -323,4 +326,61 @@ TEST(what_is_not_possible_is_refused)
     ck_assert_int_eq(begin_change(REDLOCK_NO_MASTER, f.uris[0]), REDLOCK_EINVAL);
     f.options.n_nodes = 1;
     ck_assert_int_eq(begin_change(0, NULL), REDLOCK_EINVAL);
+}
+
+/* ---- what a record may make us do ---- */
+
+static const struct {
+    const char *claim, *node, *place;
+    const char *why; /* NULL: it is fine */
+} places[] = {
+    {"another port", "redis://127.0.0.1:7001", "redis://127.0.0.1:7002", NULL},
+    {"a socket of this machine", "redis://127.0.0.1:7001", "unix:///tmp/a", NULL},
+    {"a user", "redis://127.0.0.1:7001", "redis://u:p@127.0.0.1:7002", "more than an address"},
+    {"a password", "redis://127.0.0.1:7001", "redis://:p@127.0.0.1:7002", "more than an address"},
+    {"a policy", "redis://127.0.0.1:7001", "redis://127.0.0.1:7002?quarantine=off",
+     "more than an address"},
+};
+
+/* Who can write a record on one master would choose how every client logs in. */
+TEST_ROWS(a_place_on_record_is_an_address, places)
+{
+    struct redlock_options theirs;
+    struct rlk_options o;
+    const char *why = places[_i].why;
+    char said[160];
+
+    redlock_options_init(&theirs);
+    theirs.nodes = &places[_i].node;
+    theirs.n_nodes = 1;
+    ck_assert_int_eq(rlk_options_load(&o, &theirs), 0);
+    ck_assert_int_eq(rlk_options_add(&o, places[_i].place, said, sizeof(said)),
+                     why ? REDLOCK_EURI : 0);
+    ck_assert_uint_eq(o.n_nodes, why ? 1 : 2);
+    ck_assert_int_eq(rlk_options_move(&o, 0, places[_i].place, said, sizeof(said)),
+                     why ? REDLOCK_EURI : 0);
+    ck_assert(why == NULL || strstr(said, why) != NULL);
+    rlk_options_end(&o);
+}
+
+TEST(no_password_is_sent_in_the_clear_because_of_a_record)
+{
+    static const char *const node = "rediss://127.0.0.1:7001?verify=none";
+    struct redlock_options theirs;
+    struct rlk_options o;
+    char said[160];
+
+    redlock_options_init(&theirs);
+    theirs.nodes = (const char *const *)&node;
+    theirs.n_nodes = 1;
+    if (rlk_options_load(&o, &theirs) == REDLOCK_EINVAL) {
+        return; /* it was built without TLS */
+    }
+    ck_assert_int_eq(rlk_options_add(&o, "redis://127.0.0.1:7002", said, sizeof(said)),
+                     REDLOCK_EURI);
+    ck_assert_ptr_nonnull(strstr(said, "no TLS"));
+    ck_assert_int_eq(rlk_options_move(&o, 0, "redis://127.0.0.1:7002", said, sizeof(said)),
+                     REDLOCK_EURI);
+    ck_assert_int_eq(rlk_options_add(&o, "rediss://127.0.0.1:7002", said, sizeof(said)), 0);
+    rlk_options_end(&o);
 }
