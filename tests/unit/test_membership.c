@@ -841,6 +841,35 @@ TEST(a_change_can_be_agreed_on_while_a_master_is_down)
     ck_assert(!may_write("c"));
 }
 
+/* The price, if a former master is back. c was down when d took its place: a, b and d have that
+ * record, and the data of b are lost. Who reaches only b and c agrees with these two, while a and d
+ * are a majority for the others. So a former master has to stay off. */
+TEST(a_former_master_that_comes_back_and_new_data_agree_on_another_record)
+{
+    const struct rlk_record *r;
+
+    begin("abc");
+    lose_connection(0);
+    show(1, 'B', NULL);
+    show(2, 'c', keep(1, 1, "a1 b1 c1"));
+    task_must_be(RLK_RECORD_REPLACED);
+    ck_assert(may_write("bc"));
+    r = write_record(4);
+    show(1, 'B', r);
+    show(2, 'c', r);
+    votes_must_be("+w+");
+    ck_assert_uint_eq(v.until_us[1], now_us + WAIT_US);
+    ck_assert_uint_eq(v.voters.size, 3);
+
+    begin("abd");
+    lose_connection(1);
+    r = keep(3, 3, "a1 b1 c1:2 d2");
+    show(0, 'a', r);
+    show(2, 'd', r);
+    votes_must_be("+++");
+    ck_assert_uint_eq(v.voters.size, 3);
+}
+
 /* One change replaces both, from the last record that all its masters voted under. */
 TEST(a_second_loss_before_the_first_votes_begins_the_epoch_again)
 {
