@@ -439,22 +439,6 @@ static void keep_name(struct rlk_options *o, struct rlk_former_name *kept, struc
     u->name = NULL;
 }
 
-/* Whoever writes a record must not have us leave out TLS. */
-static bool lacks_tls(const struct rlk_options *o, const char *place)
-{
-    uint64_t left = rlk_options_seen(o);
-    bool tls = false;
-    unsigned node;
-
-    RLK_MASK_EACH (node, left) {
-        if (!o->uris[node].tls && o->uris[node].host) {
-            return false;
-        }
-        tls = tls || o->uris[node].tls;
-    }
-    return tls && strncmp(place, "redis:", 6) == 0;
-}
-
 static bool are_same(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -479,14 +463,9 @@ static bool have_one_login(const struct rlk_options *o)
 static int load_place(const struct rlk_options *o, const char *place, const struct rlk_uri *former,
                       struct rlk_uri *u, struct rlk_tls **ret_tls, char *why, size_t why_size)
 {
-    int status = REDLOCK_EURI;
+    int status = read_place(u, place, former, why, why_size);
 
     *ret_tls = NULL;
-    if (lacks_tls(o, place)) {
-        snprintf(why, why_size, "it has no TLS, and all other masters have");
-        return status;
-    }
-    status = read_place(u, place, former, why, why_size);
     if (status == 0 && u->tls) {
         u->verify = u->verify < 0 ? 1 : u->verify;
         status = rlk_tls_new(u, find_roots(o, o->n_nodes), ret_tls, why, why_size);
