@@ -276,7 +276,7 @@ static void start_round(struct rlk_round *r, const struct rlk_round_terms *terms
 static void ask_to_confirm(const struct rlk_round *r, const struct rlk_round_terms *terms,
                            uint64_t nodes, struct rlk_actions *out)
 {
-    out->confirm = has_majority(r, terms) ? 0 : nodes;
+    out->confirm = nodes != 0 && !has_majority(r, terms) ? nodes : 0;
     out->fence = r->fence.value;
 }
 
