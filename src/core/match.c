@@ -228,13 +228,37 @@ static enum rlk_misfit compare_masters(const struct rlk_membership *m, const str
     return RLK_MISFIT_NOT;
 }
 
+static bool may_be_ours(const struct rlk_membership *m, const struct rlk_record_master *on_record)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n && !rlk_match_may_be(on_record, &m->shown[i]); i++) {
+    }
+    return i < m->n;
+}
+
+/* Masters that left, and that none of ours is known to be. */
+static unsigned count_absent(const struct rlk_membership *m, const struct rlk_record *r)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < r->n; i++) {
+        const struct rlk_record_master *on_record = &r->master[i];
+
+        n += !rlk_record_is_master(on_record) && !on_record->lost && !may_be_ours(m, on_record);
+    }
+    return n;
+}
+
 /* [M8] A list from before a change is fine: it lacks masters that joined later, and has some that
- * left. */
+ * left. One that we call otherwise than the record is known when it shows its mark: until then it
+ * may be any of these. */
 static enum rlk_misfit compare_number(const struct rlk_membership *m, const struct rlk_record *r)
 {
     struct rlk_match x = rlk_match_of(m, r);
 
-    return x.early > x.unknown || x.unknown > x.others ? RLK_MISFIT_NUMBER : RLK_MISFIT_NOT;
+    return x.early > x.unknown || x.unknown > x.others + count_absent(m, r) ? RLK_MISFIT_NUMBER
+                                                                            : RLK_MISFIT_NOT;
 }
 
 enum rlk_misfit rlk_match_compare(const struct rlk_membership *m, const struct rlk_record *r,

@@ -334,7 +334,8 @@ static bool is_in_use_kept(const struct rlk_membership *m)
 }
 
 /* [M8] Perhaps only the masters that we do not have can show that the latest record is agreed on.
- * So we connect to these as guests; but we leave no master because of it. */
+ * So we connect to these as guests; but we leave no master because of it. As long as one of ours is
+ * unknown it may be the one that is leaving: no server gets two nodes. */
 static void judge_guests(const struct rlk_membership *m, const struct rlk_record *latest,
                          uint64_t now_us, struct rlk_membership_verdict *out)
 {
@@ -346,7 +347,7 @@ static void judge_guests(const struct rlk_membership *m, const struct rlk_record
         return;
     }
     add(latest, &x, out);
-    if (out->adds < 0) {
+    if (out->adds < 0 && x.unknown == 0) {
         out->adds = find_leaving(m, latest, now_us);
         out->adds_of = latest;
     }

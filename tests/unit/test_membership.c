@@ -1753,6 +1753,44 @@ TEST(a_list_with_one_too_many_does_not_fit_even_if_that_is_down)
     must_add('d');
 }
 
+/* c was down when it left, and our list has it by the name x. When c shows what it is, it is left;
+ * until then it gets no second node, by the name on record. */
+TEST(one_that_was_never_reached_may_be_a_master_that_left)
+{
+    begin("abx");
+    show_all("ab", keep(1, 2, "a1 b1 c1:2"));
+    lose_connection(2);
+    must_add(0);
+    show(2, 'c', NULL);
+    must_add(0);
+    show_all("abc", keep(2, 3, "a1 b1 c1:2"));
+    must_fit();
+    ck_assert_int_eq(v.vacates, 2);
+    show(2, 'x', NULL);
+    must_misfit(RLK_MISFIT_MASTER);
+}
+
+/* By the names of the list: d left, and b and d are connected last. */
+TEST(a_former_list_with_other_names_fits_while_it_is_connected)
+{
+    const struct rlk_record *r;
+
+    begin("wxyz");
+    r = keep(1, 3, "a1 b1 c1 d1:2");
+    show(0, 'a', r);
+    show(2, 'c', r);
+    must_fit();
+    ck_assert_ptr_eq(v.record, r);
+    show(1, 'b', r);
+    show(3, 'd', r);
+    must_fit();
+    ck_assert_int_eq(v.vacates, 3);
+    begin("vwxyz");
+    show(0, 'a', r);
+    show(2, 'c', r);
+    must_misfit(RLK_MISFIT_NUMBER);
+}
+
 /* One more, one less, and how many have to agree: majorities of the old and of the new. */
 TEST(to_add_a_master_old_and_new_ones_agree)
 {
