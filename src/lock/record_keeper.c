@@ -554,12 +554,19 @@ static void on_timer(struct rlk_timer *t, uint64_t now_us)
 
 static int name_masters(struct rlk_record_keeper *k);
 
+/* What the former server of the node has promised says nothing about the next one. */
+static void leave_server(struct rlk_record_keeper *k, unsigned node, uint64_t now_us)
+{
+    rlk_node_leave(&k->nodes[node], now_us);
+    k->promised &= ~rlk_mask_bit(node);
+}
+
 static void connect_to_other(struct rlk_record_keeper *k, struct rlk_node *n, const char *place,
                              uint64_t now_us)
 {
     char why[160] = "";
 
-    rlk_node_leave(n, now_us);
+    leave_server(k, n->index, now_us);
     k->hooks->moved(k, n->index);
     rlk_membership_clear(&k->membership, n->index);
     if (rlk_options_move(k->options, n->index, place, why, sizeof(why)) || name_masters(k)) {
@@ -632,7 +639,7 @@ static void connect_to_another(struct rlk_record_keeper *k, const char *place, u
 
 static void leave(struct rlk_record_keeper *k, unsigned node, uint64_t now_us)
 {
-    rlk_node_leave(&k->nodes[node], now_us);
+    leave_server(k, node, now_us);
     k->options->vacant |= rlk_mask_bit(node);
     rlk_membership_vacate(&k->membership, node);
     k->hooks->left(k, node, now_us);
