@@ -65,7 +65,8 @@ typedef void redlock_change_progress_cb(struct redlock_change *change,
 
 /* The end: called once, and never after redlock_change_cancel(). The handle has been freed.
  *
- * REDLOCK_OK: the change is over (REDLOCK_CHANGE_DONE).
+ * REDLOCK_OK: the change is over (REDLOCK_CHANGE_DONE). If `error` is not "", it is a warning: the
+ * master that left does not know that it left, because it was not reached.
  *
  * REDLOCK_ECONFIG: the list differs from the record; two of the masters are one server; `joins` is
  * already a master although `leaves` still is one, too; `joins` has the data of another master, or

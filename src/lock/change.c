@@ -174,6 +174,20 @@ static void end(struct redlock_change *c)
     redlock_close(rl, on_change_closed, c);
 }
 
+/* [M5] A master that does not know that it left may agree with others on what is no more. */
+static void warn_of_former(struct redlock_change *c)
+{
+    const struct rlk_membership *m = &c->rl->record.membership;
+    const struct rlk_shown *s = m->leaves >= 0 ? &m->shown[m->leaves] : NULL;
+    bool knows = s && s->readable && s->record && !rlk_record_find_master(s->record, s->mark);
+
+    if (c->status == 0 && s && !knows) {
+        snprintf(c->error, sizeof(c->error),
+                 "the master that left was not reached, and does not know that it left: keep it "
+                 "off, also empty, until no client has it in its list");
+    }
+}
+
 static void report_end(struct redlock_change *c)
 {
     redlock_change_cb *cb = c->options.change_cb;
@@ -181,6 +195,7 @@ static void report_end(struct redlock_change *c)
     char error[sizeof(c->error)];
     int status = c->status;
 
+    warn_of_former(c);
     memcpy(error, c->error, sizeof(error));
     c->over = true;
     end(c);

@@ -303,6 +303,7 @@ says "2.sock is not on record as a master any more; it stops voting in " "it say
 says "2.sock is not a master any more" "it names the master, not its number"
 says "Remove it from the list of every client" "and says what to do"
 says_not "no more may fail" "three masters are fine"
+says_not "keep it off" "and the one that left knows that"
 run "$REDLOCK" masters
 status_is 0 "with the former list masters gives 0"
 prints "on 3 of 3 masters" "and shows the three"

@@ -283,6 +283,7 @@ TEST(a_master_that_was_removed_is_left_when_the_change_is_over)
     ck_assert_uint_eq(count(f.rl), SERVERS);
     ck_assert_uint_ge(granted("k"), 3);
     finish_change();
+    ck_assert_str_eq(change.error, "");
     ck_assert_uint_eq(count(f.rl), SERVERS - 1);
     ck_assert_str_eq(name_of(f.rl, 0), f.uris[0]);
     ck_assert_str_eq(name_of(f.rl, 1), f.uris[2]);
@@ -290,6 +291,16 @@ TEST(a_master_that_was_removed_is_left_when_the_change_is_over)
     farm_set(&f, 0, 1, "l", FARM_OTHER, 0);
     ck_assert_int_eq(acquire("l").status, REDLOCK_OK);
     ck_assert_ptr_null(model_get(fake_model(f.nodes[1]), "l"));
+}
+
+/* It may come back with the former record. */
+TEST(who_changes_the_masters_hears_that_one_does_not_know_that_it_left)
+{
+    start(SERVERS);
+    farm_down(&f, 1, 2);
+    put_on_record(1, NULL);
+    finish_change();
+    ck_assert_ptr_nonnull(strstr(change.error, "keep it off, also empty"));
 }
 
 /* Empty, as a new one; as often as there is room for more, and then in the place that it had. */

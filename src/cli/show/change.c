@@ -218,6 +218,9 @@ static void on_changed(int status, const char *error, void *arg)
 
     if (status == 0) {
         say_success(r);
+        if (error[0]) {
+            cli_say("%s", error);
+        }
     } else {
         say_failure(r, error[0] ? error : redlock_strerror(status));
     }
