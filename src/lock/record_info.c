@@ -55,8 +55,9 @@ static size_t count_readable(const struct redlock *rl)
 /* A master that is on record, and that we could not add. */
 static const char *explain_missing(struct rlk_record_keeper *k)
 {
+    const struct rlk_membership_verdict *v = &k->verdict;
     const struct rlk_record_master *m =
-        k->verdict.adds >= 0 ? &k->verdict.record->master[k->verdict.adds] : NULL;
+        v->adds >= 0 && v->adds_of ? &v->adds_of->master[v->adds] : NULL;
 
     if (m == NULL || k->add_error[0] == '\0') {
         return "";

@@ -114,7 +114,8 @@ OF_THE_WORLD = ['stalls for', 'is paused for', 'is suspended for', 'and its cloc
                 'its wall clock is set', 'dies', 'is started again', 'its clock is off by',
                 'is cut off from', 'cannot reach', 'gets nothing from', 'everything to and from',
                 'the connection breaks', 'its user', 'its election is gone', ' in the place of n',
-                'its change ended with', 'follows from n']
+                'its change ended with', 'follows from n', 'follows, and has n', 'leaves n', 'goes by',
+                'as one more master', ' removed']
 
 
 def lines_of_others(sim):
