@@ -634,30 +634,31 @@ static void read_latest(const struct world *w, struct list_read *ret)
     read_list(w, w->o.resizes && agreed->record ? agreed->record : last->record, ret);
 }
 
-uint64_t check_masters_on_record(const struct world *w)
+static uint64_t masters_of(const struct list_read *l)
 {
-    struct list_read l;
     uint64_t listed = 0;
     unsigned i;
 
-    read_latest(w, &l);
-    for (i = 0; i < l.n; i++) {
-        listed |= l.of[i].until == 0 ? rlk_mask_bit(l.of[i].address) : 0;
+    for (i = 0; i < l->n; i++) {
+        listed |= l->of[i].until == 0 ? rlk_mask_bit(l->of[i].address) : 0;
     }
     return listed;
+}
+
+uint64_t check_masters_on_record(const struct world *w)
+{
+    struct list_read l;
+
+    read_latest(w, &l);
+    return masters_of(&l);
 }
 
 uint64_t check_masters_shown_to(const struct world *w, unsigned client)
 {
     struct list_read l;
-    uint64_t listed = 0;
-    unsigned i;
 
     read_list(w, w->clients[client].agreed.record, &l);
-    for (i = 0; i < l.n; i++) {
-        listed |= l.of[i].until == 0 ? rlk_mask_bit(l.of[i].address) : 0;
-    }
-    return listed;
+    return masters_of(&l);
 }
 
 uint64_t check_masters_before(const struct world *w)
