@@ -246,7 +246,8 @@ static void judge(struct rlk_record_keeper *k, uint64_t now_us)
     k->membership.writes = k->may_begin && k->failures == 0 && !k->retired;
     rlk_membership_judge(&k->membership, now_us, &k->verdict);
     rlk_record_list_drop(&k->records, is_used, k);
-    rlk_timer_set(&k->loop->timers, &k->again, rlk_time_min(k->verdict.again_us, k->retry_us));
+    rlk_timer_set(&k->loop->timers, &k->again,
+                  k->retired ? RLK_NEVER : rlk_time_min(k->verdict.again_us, k->retry_us));
     if (voters.set != k->verdict.voters.set || voters.size != k->verdict.voters.size) {
         k->hooks->voters(k, now_us);
     }
