@@ -16,15 +16,18 @@ static void note_state(struct cli_settling *settling, uint64_t bit, enum redlock
     }
 }
 
-/* The manager also connects to masters that are on record, and not in the list. */
+/* The manager also connects to masters that are on record, and not in the list; unless the list
+ * does not fit the record. */
 static bool has_all_on_record(const struct redlock *rl)
 {
+    struct redlock_record_info info = {.size = sizeof(info)};
     struct redlock_record_master m = {.size = sizeof(m)};
     size_t i;
 
+    redlock_get_record(rl, &info);
     for (i = 0; redlock_get_record_master(rl, i, &m) == 0; i++) {
         if (m.until_epoch == 0 && m.node < 0) {
-            return false;
+            return info.state == REDLOCK_RECORD_OTHER;
         }
     }
     return true;
