@@ -656,8 +656,12 @@ static enum rlk_move_obstacle obstacle_to_leave(const struct rlk_membership *m,
                                                 const struct rlk_record *r)
 {
     unsigned leaves = (unsigned)m->leaves;
+    bool is_master = rlk_membership_find(m, r, leaves) >= 0;
 
-    if (rlk_membership_find(m, r, leaves) >= 0) {
+    if (m->joins >= 0 && is_written(m, r)) {
+        return is_master ? RLK_OBSTACLE_BOTH : RLK_OBSTACLE_NONE;
+    }
+    if (is_master) {
         return m->joins < 0 && rlk_record_size(r) == 1 ? RLK_OBSTACLE_ONLY_MASTER
                                                        : RLK_OBSTACLE_NONE;
     }
@@ -673,8 +677,7 @@ enum rlk_move_obstacle rlk_membership_obstacle(const struct rlk_membership *m)
     if (r && m->joins >= 0) {
         obstacle = obstacle_to_join(m, r);
     }
-    if (r && m->leaves >= 0 && obstacle == RLK_OBSTACLE_NONE &&
-        !(m->joins >= 0 && is_written(m, r))) {
+    if (r && m->leaves >= 0 && obstacle == RLK_OBSTACLE_NONE) {
         obstacle = obstacle_to_leave(m, r);
     }
     return obstacle;

@@ -69,6 +69,7 @@ enum rlk_move_obstacle {
     RLK_OBSTACLE_NONE = 0,
     RLK_OBSTACLE_COPY,        /* the one that joins has a copy of the data of a master */
     RLK_OBSTACLE_FORMER_DATA, /* or the data of a former master */
+    RLK_OBSTACLE_BOTH,        /* it is a master, and so is the one that it is to replace */
     RLK_OBSTACLE_NO_MASTER,   /* the one that is to be replaced was a master, and left before */
     RLK_OBSTACLE_ONLY_MASTER  /* the one that is to be removed is the only master */
 };

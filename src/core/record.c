@@ -131,19 +131,26 @@ bool rlk_record_moves(const struct rlk_record *r)
     return false;
 }
 
-/* It joined at the address of a master that lost its data with the same record. */
-static bool is_in_place(const struct rlk_record *r, const struct rlk_record_master *m)
+/* The one whose data were lost when this one joined; NULL: it took no such place. */
+static const struct rlk_record_master *find_lost(const struct rlk_record *r,
+                                                 const struct rlk_record_master *m)
 {
     unsigned i;
 
     for (i = 0; i < r->n; i++) {
         const struct rlk_record_master *o = &r->master[i];
 
-        if (o->lost && o->until == r->epoch && have_same_address(o, m)) {
-            return m->from == r->epoch;
+        if (o->lost && o->until == m->from && o->from < m->from && have_same_address(o, m)) {
+            return o;
         }
     }
-    return false;
+    return NULL;
+}
+
+/* It joined at the address of a master that lost its data with the same record. */
+static bool is_in_place(const struct rlk_record *r, const struct rlk_record_master *m)
+{
+    return m->from == r->epoch && find_lost(r, m) != NULL;
 }
 
 /* How many joined that are not new data in the place of lost ones. */
@@ -161,22 +168,6 @@ static unsigned count_added(const struct rlk_record *r)
 bool rlk_record_changes_servers(const struct rlk_record *r)
 {
     return rlk_record_former_size(r) > 0 && (rlk_record_moves(r) || count_added(r) > 0);
-}
-
-/* The one whose data were lost when this one joined; NULL: it took no such place. */
-static const struct rlk_record_master *find_lost(const struct rlk_record *r,
-                                                 const struct rlk_record_master *m)
-{
-    unsigned i;
-
-    for (i = 0; i < r->n; i++) {
-        const struct rlk_record_master *o = &r->master[i];
-
-        if (o->lost && o->until == m->from && o->from < m->from && have_same_address(o, m)) {
-            return o;
-        }
-    }
-    return NULL;
 }
 
 bool rlk_record_joined_later(const struct rlk_record *r, unsigned index)

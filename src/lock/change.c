@@ -67,16 +67,6 @@ static bool has_no_record(const struct redlock *rl)
     return rl->record.verdict.task == RLK_RECORD_FIRST;
 }
 
-static bool took_another_place(const struct redlock *rl)
-{
-    const struct rlk_membership *m = &rl->record.membership;
-    const struct rlk_record *r = m->in_use;
-
-    return r && m->joins >= 0 && m->leaves >= 0 &&
-           rlk_record_find_master(r, m->shown[m->joins].mark) &&
-           rlk_membership_find(m, r, (unsigned)m->leaves) >= 0;
-}
-
 /* It does not show which one it is, so it may be any master or none. */
 static bool is_unknown(const struct redlock *rl)
 {
@@ -93,16 +83,13 @@ static const char *explain_obstacle(const struct redlock *rl)
     static const char *const texts[] = {
         [RLK_OBSTACLE_COPY] = "it has a copy of another master's data: empty it (FLUSHALL)",
         [RLK_OBSTACLE_FORMER_DATA] = "it has the data of a former master: empty it (FLUSHALL)",
+        [RLK_OBSTACLE_BOTH] = "it is a master already, and so is the one that it is to replace: "
+                              "give a server that is not on record",
         [RLK_OBSTACLE_NO_MASTER] =
             "the one that it is to replace is not a master any more: name one that is on record",
         [RLK_OBSTACLE_ONLY_MASTER] = "it is the only master"};
-    enum rlk_move_obstacle obstacle = rlk_membership_obstacle(&rl->record.membership);
 
-    if (obstacle == RLK_OBSTACLE_NONE && took_another_place(rl)) {
-        return "it is a master already, and so is the one that it is to replace: "
-               "give a server that is not on record";
-    }
-    return texts[obstacle];
+    return texts[rlk_membership_obstacle(&rl->record.membership)];
 }
 
 /* Before that, the new one may be taken for a master whose data it has a copy of. */

@@ -184,16 +184,14 @@ static void look_again(struct rlk_record_keeper *k, uint64_t now_us)
 static void look_when_new(struct rlk_record_keeper *k, uint64_t now_us)
 {
     const struct rlk_record *latest = k->verdict.base;
-    uint64_t readable = readable_nodes(k);
-    unsigned node;
     bool is_new =
         latest && k->membership.in_use && latest != k->membership.in_use && latest != k->looked_for;
+    uint64_t left = is_new ? readable_nodes(k) : 0;
+    unsigned node;
 
     k->looked_for = latest;
-    RLK_MASK_EACH (node, readable) {
-        if (is_new) {
-            rlk_inspect_ask_now(&k->nodes[node], now_us);
-        }
+    RLK_MASK_EACH (node, left) {
+        rlk_inspect_ask_now(&k->nodes[node], now_us);
     }
 }
 

@@ -1368,6 +1368,13 @@ TEST(a_former_master_cannot_be_replaced)
     obstacle_must_be(RLK_OBSTACLE_NONE);
 }
 
+TEST(a_master_does_not_take_the_place_of_another)
+{
+    begin_change("abcd", 2);
+    show_all("abcd", keep(1, 1, "a1 b1 c1 d1"));
+    obstacle_must_be(RLK_OBSTACLE_BOTH);
+}
+
 TEST(the_only_master_cannot_be_removed)
 {
     begin_resize("a", 0);
