@@ -251,8 +251,8 @@ static unsigned count_absent(const struct rlk_membership *m, const struct rlk_re
 }
 
 /* [M8] A list from before a change is fine: it lacks masters that joined later, and has some that
- * left. One that we call otherwise than the record is known when it shows its mark: until then it
- * may be any of these. */
+ * left. A master that is on record under another address is recognised by its mark: until it shows
+ * that, it may be any of these. */
 static enum rlk_misfit compare_number(const struct rlk_membership *m, const struct rlk_record *r)
 {
     struct rlk_match x = rlk_match_of(m, r);

@@ -103,7 +103,7 @@ static uint64_t agreed_for_us(const struct rlk_membership *m, const struct rlk_r
 }
 
 /* A master that shows the next record, or that we leave, no longer says since when it has had the
- * one in use: what it said once stays. */
+ * one in use, so keep what it said before. */
 static void note_agreed(struct rlk_membership *m)
 {
     if (m->in_use) {
@@ -124,7 +124,7 @@ static bool is_settled(const struct rlk_membership *m, const struct rlk_record *
     return !changes || (r == m->in_use && now_us >= settles_us(m, r));
 }
 
-/* [M8] The old masters vote still, by their number. */
+/* [M8] The old masters still vote, and their number decides what is a majority. */
 static bool resizes(const struct rlk_membership *m, const struct rlk_record *r, uint64_t now_us)
 {
     return rlk_record_resizes(r) && !is_settled(m, r, now_us);
@@ -457,7 +457,7 @@ static void judge_voters(struct rlk_membership *m, const struct rlk_record *r, u
     out->voters = m->voters;
 }
 
-/* [M7] As long as they do not vote, these masters do not extend a held lock: one that shows another
+/* [M7] Until they vote, these masters do not extend a held lock: one that shows another
  * record, and one that took the place of a master which may still have its data. */
 static bool extends_nothing(const struct rlk_membership *m, const struct rlk_record *r,
                             unsigned node, uint64_t until_us, uint64_t now_us)

@@ -315,7 +315,7 @@ static uint64_t report_us(const struct rlk_observer *o)
                                                  : rlk_time_add(o->since_us, patience_us(o));
 }
 
-/* After each step: any may change what is known. VOTERS has no step of its own. */
+/* After each event: any may change what is known. VOTERS has no step of its own. */
 static void update(struct rlk_observer *o, uint64_t now_us)
 {
     struct rlk_observer_state now;

@@ -49,8 +49,8 @@ struct rlk_operation_kind {
     void (*close)(struct rlk_operation *op);
     /* The manager is freed: free this operation, too. */
     void (*free)(struct rlk_operation *op);
-    /* There may be so many nodes from now on. False: out of memory, and nothing has changed. NULL:
-     * it has memory for as many as the manager has room for. */
+    /* Make room for this many nodes. False: out of memory, and nothing has changed. NULL: it has
+     * room for as many as the manager from the start. */
     bool (*grow)(struct rlk_operation *op, unsigned nodes);
 };
 

@@ -327,7 +327,7 @@ static struct rlk_observation *observation_of(struct rlk_operation *op)
     return RLK_CONTAINER(op, struct rlk_observation, operation);
 }
 
-/* Of a node that joined later: when it is connected. */
+/* For a node that joined later, this is done when it connects. */
 static void subscribe(struct rlk_observation *o, unsigned node, uint64_t now_us)
 {
     if ((o->subscribed & rlk_mask_bit(node)) == 0) {

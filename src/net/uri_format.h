@@ -16,7 +16,7 @@ void rlk_uri_format(const struct rlk_uri *u, const char *folder, struct rlk_text
 void rlk_uri_format_file(const char *name, const char *folder, struct rlk_text *out);
 
 /* The place of a server, for other machines to compare: its address without user, password and TLS
- * parameters, and with the name of this machine if it leads there only from here. */
+ * parameters. If the address is valid on this machine only, the name of the machine follows. */
 void rlk_uri_format_place(const struct rlk_uri *u, struct rlk_text *out);
 
 /* The URI of a place; `uri` needs as much room as `place`. False: it leads there only from another

@@ -303,7 +303,7 @@ TEST(who_changes_the_masters_hears_that_one_does_not_know_that_it_left)
     ck_assert_ptr_nonnull(strstr(change.error, "keep it off, also empty"));
 }
 
-/* Empty, as a new one; as often as there is room for more, and then in the place that it had. */
+/* It comes back empty, as a new server: in a new node while there is room, then in its old one. */
 TEST(a_master_may_come_back)
 {
     const char *back;
