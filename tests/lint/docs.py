@@ -37,10 +37,14 @@ def names(markdown):
             if word.count('_') >= 3 and not word.startswith('rlk_')]
 
 
-def missing_tests(markdown, tests):
+def tests_of(sources):
     """A test is a function, or a row of a table that begins with its claim."""
-    return [f'no test is called {name}' for name in names(markdown)
-            if not re.search(rf'^TEST\w*\({name}[,)]|{{"{name}",', tests, re.MULTILINE)]
+    return {function or row for function, row in
+            re.findall(r'^TEST\w*\((\w+)[,)]|{"(\w+)",', sources, re.MULTILINE)}
+
+
+def missing_tests(markdown, tests):
+    return [f'no test is called {name}' for name in names(markdown) if name not in tests]
 
 
 # ---- files ----
@@ -51,11 +55,17 @@ def is_made_up(path):
         ('.', 'build')) or path == 'name.c'
 
 
+def ends_of(paths):
+    """What a document may call these files: each by its path, or by the last parts of it."""
+    return {path[at:] for path in paths
+            for at in [0, *(slash.end() for slash in re.finditer('/', path))]}
+
+
 def missing_files(markdown, paths, folders):
+    ends = ends_of(paths)
     for word in sorted({*FILE.findall(markdown), *PLACE.findall(markdown)}):
-        if not is_made_up(word) and word not in folders and not any(
-                fnmatch.fnmatch(path, word) or fnmatch.fnmatch(path, f'*/{word}')
-                for path in paths):
+        if not is_made_up(word) and word not in folders and word not in ends and not (
+                '*' in word and fnmatch.filter(ends, word)):
             yield f'there is no {word}'
 
 
@@ -158,7 +168,7 @@ def joined(root, paths, folder):
 
 
 def documents(tap, root, paths, folders):
-    tests = joined(root, paths, 'tests/')
+    tests = tests_of(joined(root, paths, 'tests/'))
     simulator = joined(root, paths, 'tests/sim/')
     for path in paths:
         if path.endswith('.md'):
@@ -172,9 +182,10 @@ def documents(tap, root, paths, folders):
 def fires(tap):
     tree_of = ['src/core/round.c', 'docs/a.md', 'src/scripts/shared/keys.lua']
     world = '## Source tree\n    src/core/   x\n        {}   y\n'
-    tap.fires('a test that is gone', missing_tests('`no_such_test_here`', ''), 'no_such_test')
-    tap.claim('passes: a function', missing_tests('`rlk_leases_replace_data`', ''))
-    tap.claim('passes: a row', missing_tests('`a_row_of_a_table`', '  {"a_row_of_a_table", 1},'))
+    tap.fires('a test that is gone', missing_tests('`no_such_test_here`', tests_of('TEST(a_test_that_is_here)')), 'no_such_test')
+    tap.claim('passes: a function of the library', missing_tests('`rlk_leases_replace_data`', set()))
+    tap.claim('passes: a test', missing_tests('`a_test_that_is_here`', tests_of('TEST(a_test_that_is_here)')))
+    tap.claim('passes: a row', missing_tests('`a_row_of_a_table`', tests_of('  {"a_row_of_a_table", 1},')))
     tap.fires('a file that is gone', missing_files('see `core/rond.c`', tree_of, []), 'core/rond.c')
     tap.fires('a folder that is gone', missing_files('see `src/cor`', tree_of, []), 'src/cor')
     tap.claim('passes: files', missing_files(
