@@ -12,6 +12,7 @@
 #include "core/membership.h"
 #include "core/proposal.h"
 #include "lib/test.h"
+#include "search/hash.h"
 #include "unit/records.h"
 
 SUITE("record-walk");
@@ -299,8 +300,20 @@ static bool has_promised_later(const struct master *m, const struct rlk_ballot *
     return !forgets_promises && rlk_ballot_compare(&m->promised, ballot) > 0;
 }
 
-/* The message of a writer reaches a master; false: no message is left. */
-static bool deliver(struct world *w, const struct space *s, unsigned writer, unsigned place)
+/* Whether a message of a writer to a master is left. */
+static bool is_on_its_way(const struct world *w, const struct space *s, unsigned writer,
+                          unsigned place)
+{
+    const struct writer *p = &w->writer[writer];
+    unsigned got = p->phase == PROMISING ? p->promised : p->accepted;
+
+    return node_of(&s->client[writer], place) >= 0 && w->master[place].mark != 0 &&
+           !(got >> place & 1) &&
+           (p->phase == PROMISING || (p->phase == ACCEPTING && (p->promised >> place & 1)));
+}
+
+/* It reaches the master. */
+static void deliver(struct world *w, const struct space *s, unsigned writer, unsigned place)
 {
     struct writer *p = &w->writer[writer];
     struct master *m = &w->master[place];
@@ -308,11 +321,6 @@ static bool deliver(struct world *w, const struct space *s, unsigned writer, uns
             *got = p->phase == PROMISING ? &p->promised : &p->accepted;
     bool later = has_promised_later(m, &p->ballot);
 
-    if (node_of(&s->client[writer], place) < 0 || m->mark == 0 || *got & bit ||
-        (p->phase != PROMISING && p->phase != ACCEPTING) ||
-        (p->phase == ACCEPTING && !(p->promised & bit))) {
-        return false;
-    }
     if (!later) {
         m->promised = p->ballot;
         *got |= bit;
@@ -322,7 +330,6 @@ static bool deliver(struct world *w, const struct space *s, unsigned writer, uns
         w->has[p->writes] |= bit;
     }
     look(w, s, writer, place);
-    return true;
 }
 
 /* ---- every order ---- */
@@ -334,9 +341,14 @@ static uint64_t *table;
 static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
 {
     const unsigned char *at = bytes;
+    uint64_t word;
+    size_t n;
 
-    while (len-- > 0) {
-        hash = (hash ^ *at++) * UINT64_C(1099511628211);
+    for (; len > 0; at += n, len -= n) {
+        n = len < sizeof(word) ? len : sizeof(word);
+        word = 0;
+        memcpy(&word, at, n);
+        hash = hash_mix(hash, word, 0xff51afd7ed558ccdu, 32);
     }
     return hash;
 }
@@ -375,6 +387,22 @@ static bool add_world(const struct world *w, unsigned *count)
     return true;
 }
 
+/* The next step of a writer: at a place, or its own. The world is large: it is copied only for a
+ * step that there is. */
+static bool step(const struct world *w, const struct space *s, unsigned writer, unsigned place,
+                 struct world *ret_next)
+{
+    if (place < PLACES && !is_on_its_way(w, s, writer, place)) {
+        return false;
+    }
+    *ret_next = *w;
+    if (place == PLACES) {
+        return go_on(ret_next, s, writer);
+    }
+    deliver(ret_next, s, writer, place);
+    return true;
+}
+
 /* Returns whether something wrong was found. Each step makes the world larger, so this ends. */
 static bool search(const struct world *w, const struct space *s, unsigned *count)
 {
@@ -385,11 +413,10 @@ static bool search(const struct world *w, const struct space *s, unsigned *count
     }
     for (writer = 0; writer < WRITERS && s->client[writer].places; writer++) {
         for (place = 0; place <= PLACES; place++) {
-            struct world next = *w;
-            bool moved =
-                place == PLACES ? go_on(&next, s, writer) : deliver(&next, s, writer, place);
+            struct world next;
 
-            if (moved && add_world(&next, count) && search(&next, s, count)) {
+            if (step(w, s, writer, place, &next) && add_world(&next, count) &&
+                search(&next, s, count)) {
                 return true;
             }
         }
