@@ -1,13 +1,21 @@
 #!/usr/bin/env python3
-"""-Dio=disabled builds the simulator without libevent and hiredis: `test_without_io.py MESON NINJA
-SOURCE BUILD`. pkg-config finds nothing there, and the compiler must not read their headers."""
+"""The simulator needs neither libevent nor hiredis: `test_without_io.py MESON NINJA SOURCE BUILD SIMULATOR`.
+
+With -Dio=disabled, and where pkg-config finds nothing, the simulator is made by the same commands as in BUILD. So it is not
+made a second time: that BUILD's simulator runs, and that no header of the two libraries went into it, is true of both.
+"""
 import os
+import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
 
 from tap import Tap  # noqa: E402
+
+# How well a program is optimized and checked, and by what it is linked: of BUILD alone.
+OWN = re.compile(r'-(O.|g\d?|Werror|f(lto|use-ld|diagnostics-color|fat-lto-objects)\b.*|[DU](NDEBUG|_FORTIFY_SOURCE)\b.*)')
 
 
 def run(*words):
@@ -22,23 +30,65 @@ def complaints(*words):
     return text.splitlines()[-30:] if status else []
 
 
-def headers_read(ninja, build):
-    """The headers of libevent and hiredis that a source includes."""
-    text, status = run(ninja, '-C', build, '-t', 'deps')
-    if status or 'src/core/round.h' not in text:
-        return ['ninja does not know what was included']
-    return sorted({line.strip() for line in text.splitlines()
-                   if '/event2/' in line or '/hiredis/' in line})
+def from_top(word, source, build):
+    """A path, or -I and a path, from the top of the sources."""
+    flag, path = re.fullmatch(r'(-I)?(.*)', word).groups()
+    whole = os.path.normpath(os.path.join(build, path))
+    inside = path.startswith('.') and whole.startswith(source + os.sep)
+    return (flag or '') + os.path.relpath(whole, source) if inside else word
 
 
-def main(meson, ninja, source, build):
+def commands(ninja, source, build, program):
+    """What makes a program, without what each build has of its own."""
+    text, status = run(ninja, '-C', build, '-t', 'commands', program)
+    lines = [line.replace(build, 'BUILD') for line in text.splitlines() if not line.startswith('ninja: ')]
+    made = {' '.join(from_top(word, source, build) for word in line.split() if not OWN.fullmatch(word))
+            for line in lines}
+    return made if status == 0 else set()
+
+
+def differences(there, here, at_least):
+    if len(here) < at_least:
+        yield f'only {len(here)} commands'
+    for line in sorted(there - here):
+        yield f'only without libevent: {line}'
+    for line in sorted(here - there):
+        yield f'only with libevent: {line}'
+
+
+def objects(made):
+    return {re.search(r' -o (\S+\.o) ', line)[1] for line in made if ' -c ' in line}
+
+
+def headers_read(text, wanted):
+    """The headers of libevent and hiredis that a source of these objects includes, as `ninja -t deps` has it."""
+    seen = set()
+    for block in text.split('\n\n'):
+        name = block.lstrip().split(': #deps')[0]
+        if name in wanted:
+            seen.add(name)
+            yield from (f'{name}: {line.strip()}' for line in block.splitlines()
+                        if '/event2/' in line or '/hiredis/' in line)
+    if seen != wanted:
+        yield f'ninja does not know what these include: {sorted(wanted - seen)[:5]}'
+
+
+def main(meson, ninja, source, build, simulator):
     tap = Tap()
-    if not os.path.exists(f'{build}/build.ninja'):
-        tap.claim('is set up without pkg-config', complaints(
-            meson, 'setup', build, source, '-Dio=disabled', '-Dwerror=true', '-Dbuildtype=plain', '-Doptimization=0'))
-    tap.claim('the simulator is built', complaints(ninja, '-C', build, 'tests/sim/redlock-sim'))
-    tap.claim('no header of libevent or hiredis is read', headers_read(ninja, build))
-    tap.claim('the simulator runs', complaints(f'{build}/tests/sim/redlock-sim', '--seeds', '20'))
+    program = os.path.relpath(simulator, build)
+    here = commands(ninja, source, build, program)
+    with tempfile.TemporaryDirectory() as folder:
+        there = os.path.join(folder, 'without-io')
+        tap.claim('is set up without pkg-config', complaints(meson, 'setup', there, source, '-Dio=disabled', '-Dwerror=true'))
+        tap.claim('the simulator is made by the same commands',
+                  differences(commands(ninja, source, there, program), here, 100))
+    tap.claim('no header of libevent or hiredis is read', headers_read(run(ninja, '-C', build, '-t', 'deps')[0], objects(here)))
+    tap.claim('the simulator runs', complaints(simulator, '--seeds', '20'))
+    tap.fires('a source that only one of them has', differences({'gcc -c a.c'}, {'gcc -c a.c', 'gcc -c b.c'}, 1), 'b.c')
+    tap.fires('too few commands', differences({'gcc -c a.c'}, {'gcc -c a.c'}, 2), 'only 1')
+    tap.fires('a header of libevent', headers_read('a.o: #deps 1, deps mtime 1 (VALID)\n    /usr/include/event2/event.h\n', {'a.o'}),
+              'event.h')
+    tap.fires('an object that was not compiled', headers_read('', {'a.o'}), 'a.o')
     return tap.finish()
 
 
