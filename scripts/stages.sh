@@ -20,12 +20,13 @@ builds=build-test
 suites=() # whose tests to build and to run; empty: everything
 broken=0
 ran=()
-# For builds that only say what is wrong, and where: the lines, but not the variables, for a debugger; and
-# the quicker one of the two linkers of binutils.
-lines=(-Dc_args=-g1 -Dcpp_args=-g1)
+# The quicker one of the two linkers of binutils. The builds as it is released have the other one.
+linker=()
 if command -v ld.gold >/dev/null; then
-    lines+=(-Dc_link_args=-fuse-ld=gold -Dcpp_link_args=-fuse-ld=gold)
+    linker=(-Dc_link_args=-fuse-ld=gold -Dcpp_link_args=-fuse-ld=gold)
 fi
+# For builds that only say what is wrong, and where: the lines, but not the variables, for a debugger.
+lines=(-Dc_args=-g1 -Dcpp_args=-g1 "${linker[@]}")
 # The sanitizers take most of the time to build, and half of it with less optimization. They make the
 # compiler warn of what cannot be: warnings are errors in the other builds.
 less=(-Doptimization=1 -Dbench=false -Dwerror=false "${lines[@]}")
@@ -62,6 +63,7 @@ configure() { # NAME [OPTION...]
 
     [ "$(cat "$dir/.configured" 2>/dev/null)" != "$mark" ] || return 0
     if [ ! -e "$dir/build.ninja" ]; then
+        [ $# -gt 0 ] || set -- "${linker[@]}" # without options: the build of each day
         quietly meson setup "$dir" -Dwerror=true "$@" || return
     elif [ $# -gt 0 ]; then
         quietly meson configure "$dir" "$@" || return
