@@ -86,10 +86,18 @@ static void forget_stream(struct cli_stream *stream)
     free(stream);
 }
 
+/* evhttp frees a request with its connection, but leaves one to us whose reply has no end when the
+ * connection fails. */
 static void on_closed(struct evhttp_connection *connection, void *arg)
 {
+    struct cli_stream *stream = arg;
+    struct evhttp_request *request = stream->request;
+
     (void)connection;
-    forget_stream(arg);
+    forget_stream(stream);
+    if (evhttp_request_get_connection(request) == NULL) {
+        evhttp_request_free(request);
+    }
 }
 
 static struct cli_stream *add_stream(struct cli_streams *streams, struct evhttp_request *request)
