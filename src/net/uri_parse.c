@@ -142,13 +142,19 @@ static const char *parse_redis(const char *rest, struct rlk_uri *u)
     return why || *end == '\0' ? why : rlk_uri_parse_query(end + 1, u);
 }
 
+/* In front of a path of this length. A password may have a '?'. */
+static bool has_login(const char *rest, size_t len)
+{
+    return memchr(rest, '@', memchr(rest, ':', len) ? strcspn(rest, "/") : len) != NULL;
+}
+
 static const char *parse_unix(const char *rest, struct rlk_uri *u)
 {
     const char *query = strchr(rest, '?');
     size_t len = query ? (size_t)(query - rest) : strlen(rest);
     const char *why;
 
-    if (rest[0] != '/' && memchr(rest, '@', len)) {
+    if (rest[0] != '/' && has_login(rest, len)) {
         return "a unix:// URI has no place for a user or a password: give them as the options "
                "username and password, and write unix:///path/to.sock";
     }
