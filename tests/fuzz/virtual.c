@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -21,16 +22,27 @@
 
 #define BEGINNING_US UINT64_C(1000000000)
 
-static uint64_t now_us, due_us;
-static int timer_fd, peer_fd = -1;
+/* One for each manager. */
+#define TIMERS 4
+
+static struct timer {
+    int fd; /* -1: none */
+    uint64_t due_us;
+} timers[TIMERS];
+
+static uint64_t now_us;
+static int peer_fd = -1;
 static bool refusing;
 static struct rlk_prng chance;
 
 void virtual_begin(void)
 {
+    unsigned i;
+
+    for (i = 0; i < TIMERS; i++) {
+        timers[i] = (struct timer){-1, RLK_NEVER};
+    }
     now_us = BEGINNING_US;
-    due_us = RLK_NEVER;
-    timer_fd = -1;
     peer_fd = -1;
     refusing = false;
     rlk_prng_seed(&chance, 1);
@@ -41,24 +53,45 @@ uint64_t virtual_now_us(void)
     return now_us;
 }
 
-static void fire_if_due(void)
+/* Its manager may be gone, and a socket may have the number. */
+static bool is_there(const struct timer *t)
+{
+    struct stat status;
+
+    return t->fd >= 0 && fstat(t->fd, &status) == 0 && !S_ISSOCK(status.st_mode);
+}
+
+static void fire_if_due(struct timer *t)
 {
     uint64_t one = 1;
 
-    if (due_us <= now_us) {
-        due_us = RLK_NEVER;
-        FUZZ_CHECK(write(timer_fd, &one, sizeof(one)) == sizeof(one), "the timer can fire");
+    if (t->due_us <= now_us) {
+        t->due_us = RLK_NEVER;
+        FUZZ_CHECK(!is_there(t) || write(t->fd, &one, sizeof(one)) == sizeof(one),
+                   "the timer can fire");
     }
 }
 
 void virtual_pass(uint64_t us)
 {
+    unsigned i;
+
     now_us = fuzz_later(now_us, us);
-    fire_if_due();
+    for (i = 0; i < TIMERS; i++) {
+        fire_if_due(&timers[i]);
+    }
 }
 
 bool virtual_pass_to_timer(void)
 {
+    uint64_t due_us = RLK_NEVER;
+    unsigned i;
+
+    for (i = 0; i < TIMERS; i++) {
+        if (is_there(&timers[i])) {
+            due_us = rlk_time_min(due_us, timers[i].due_us);
+        }
+    }
     if (due_us == RLK_NEVER) {
         return false;
     }
@@ -91,12 +124,39 @@ uint64_t rlk_clock_wall_us(void)
     return now_us;
 }
 
+static struct timer *find_timer(int fd)
+{
+    unsigned i;
+
+    for (i = 0; i < TIMERS; i++) {
+        if (timers[i].fd == fd) {
+            return &timers[i];
+        }
+    }
+    return NULL;
+}
+
+/* The place of a timer that is gone is free. */
+static struct timer *free_timer(int fd)
+{
+    struct timer *t = find_timer(fd);
+    unsigned i;
+
+    for (i = 0; i < TIMERS && t == NULL; i++) {
+        t = is_there(&timers[i]) ? NULL : &timers[i];
+    }
+    FUZZ_CHECK(t, "there are no more managers than timers");
+    return t;
+}
+
 int timerfd_create(int clock, int flags)
 {
+    int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+
     (void)clock;
     (void)flags;
-    timer_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return timer_fd;
+    *free_timer(fd) = (struct timer){fd, RLK_NEVER};
+    return fd;
 }
 
 int timerfd_settime(int fd, int flags, const struct itimerspec *new_time,
@@ -104,13 +164,14 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *new_time,
 {
     uint64_t past;
     ssize_t n = read(fd, &past, sizeof(past)); /* setting it anew forgets what was due */
+    struct timer *t = find_timer(fd);
 
     (void)n;
     (void)flags;
     (void)old_time;
-    due_us =
+    t->due_us =
         (uint64_t)new_time->it_value.tv_sec * 1000000 + (uint64_t)new_time->it_value.tv_nsec / 1000;
-    fire_if_due();
+    fire_if_due(t);
     return 0;
 }
 
