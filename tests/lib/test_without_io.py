@@ -41,9 +41,9 @@ def from_top(word, source, build):
 def commands(ninja, source, build, program):
     """What makes a program, without what each build has of its own."""
     text, status = run(ninja, '-C', build, '-t', 'commands', program)
-    lines = [line.replace(build, 'BUILD') for line in text.splitlines() if not line.startswith('ninja: ')]
-    made = {' '.join(from_top(word, source, build) for word in line.split() if not OWN.fullmatch(word))
-            for line in lines}
+    said = [words.replace(build, 'BUILD') for words in text.splitlines() if not words.startswith('ninja: ')]
+    made = {' '.join(from_top(word, source, build) for word in words.split() if not OWN.fullmatch(word))
+            for words in said}
     return made if status == 0 else set()
 
 
@@ -57,7 +57,7 @@ def differences(there, here, at_least):
 
 
 def objects(made):
-    return {re.search(r' -o (\S+\.o) ', line)[1] for line in made if ' -c ' in line}
+    return {re.search(r' -o (\S+\.o) ', words)[1] for words in made if ' -c ' in words}
 
 
 def headers_read(text, wanted):
