@@ -257,7 +257,8 @@ static void choose(struct round_model *m)
     }
 }
 
-/* Those of these nodes that gave less than the fence: they must be asked to confirm. */
+/* Those of these nodes that gave less than the fence: they must be asked to confirm, unless enough
+ * voters agree as it is. */
 static uint64_t ask_to_confirm(struct round_model *m, uint64_t heard)
 {
     uint64_t less = that_gave(m, heard, -1);
@@ -265,7 +266,7 @@ static uint64_t ask_to_confirm(struct round_model *m, uint64_t heard)
     FUZZ_CHECK((less & m->asked_again) == 0, "asked to confirm once");
     m->asked_again |= less;
     m->unconfirmed |= less;
-    return less;
+    return votes(m, agreeing(m)) >= majority(m) ? 0 : less;
 }
 
 /* The fence is chosen at the first majority. */
