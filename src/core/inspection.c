@@ -191,9 +191,11 @@ static void dispatch(struct rlk_inspection *i, struct rlk_quarantine *q,
 {
     switch (ev->kind) {
     case RLK_INSPECTION_HANDSHAKE:
+        i->read_us = i->sent_us;
         on_handshake(i, q, server, ev, out);
         break;
     case RLK_INSPECTION_REPLY:
+        i->read_us = i->sent_us;
         on_reply(i, q, server, ev, out);
         break;
     case RLK_INSPECTION_BROKEN:

@@ -333,7 +333,7 @@ static bool take_value(struct rlk_record_keeper *k, unsigned node, const char *v
 /* We asked for the mark then or later; in a handshake, after the previous connection. */
 static uint64_t asked_us(const struct rlk_node *n)
 {
-    return n->link.state == RLK_LINK_UP ? n->inspection.sent_us : n->since_us;
+    return n->link.state == RLK_LINK_UP ? n->inspection.read_us : n->since_us;
 }
 
 void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,

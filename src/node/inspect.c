@@ -90,10 +90,11 @@ static bool read_answer(const struct rlk_reply *reply, struct rlk_birth *ret)
     return true;
 }
 
+/* Who hears of the quarantine may ask for locks, and so begin the next inspection already. */
 static void report_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
 {
     struct rlk_clock_sample sample = {
-        .sent_us = n->inspection.sent_us, .received_us = now_us, .server_us = server_us};
+        .sent_us = n->inspection.read_us, .received_us = now_us, .server_us = server_us};
 
     n->hooks->clock_sampled(n, &sample);
 }

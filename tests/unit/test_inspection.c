@@ -155,6 +155,19 @@ TEST_LOOP(a_master_that_votes_and_that_nobody_relies_on_is_inspected_less_often,
     ck_assert_uint_eq(rlk_inspection_pause_us(&quarantine, 60 * S, relied_on, NOW), 60 * S);
 }
 
+/* [S11, S15] The time of a reply is that of its question, also when the next one was sent while
+ * what the reply said was carried out. */
+TEST_LOOP(a_reply_belongs_to_its_own_question, 0, 2)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    rlk_inspection_ask(&inspection, &quarantine, &server, NOW);
+    step(_i ? RLK_INSPECTION_HANDSHAKE : RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK);
+    rlk_inspection_ask(&inspection, &quarantine, &server, NOW + S);
+    ck_assert_uint_eq(inspection.read_us, NOW);
+    step(RLK_INSPECTION_BROKEN, RLK_INSPECTION_OTHER, 0);
+    ck_assert_uint_eq(inspection.read_us, NOW);
+}
+
 TEST(an_inspection_is_old_after_a_period)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
