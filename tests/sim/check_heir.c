@@ -20,16 +20,17 @@ uint64_t check_heir_arrival_us(const struct world *w)
 }
 
 /* Nothing was wrong with a master, nor with the way to it, since the first release: so it has
- * carried out the second one. */
+ * carried out the second one. A replica carries out none: it has no vote, so nobody connects to it,
+ * and its keys are those of its master, which may be down. */
 static bool was_well(const struct world *w, const struct heir *h, unsigned node)
 {
     const struct server *s = &w->servers[world_server(w, h->client, node)];
     const struct peer *p = &w->clients[w->o.clients + (unsigned)(h - w->heirs)].peers[node];
 
-    return s->state == SERVER_RUNS && s->stamp == h->stamps[node] && s->ended_us < h->began_us &&
-           s->forgot_us < h->began_us && s->refuses_us < h->began_us &&
-           s->loading_us < h->began_us && p->there_clear_us < h->began_us &&
-           p->back_clear_us < h->began_us;
+    return world_server(w, h->client, node) != w->o.replica && s->state == SERVER_RUNS &&
+           s->stamp == h->stamps[node] && s->ended_us < h->began_us && s->forgot_us < h->began_us &&
+           s->refuses_us < h->began_us && s->loading_us < h->began_us &&
+           p->there_clear_us < h->began_us && p->back_clear_us < h->began_us;
 }
 
 static void check_key(struct world *w, const struct heir *h, const struct inherited *x,
