@@ -194,13 +194,25 @@ struct rlk_match rlk_match_of(const struct rlk_membership *m, const struct rlk_r
     return x;
 }
 
-int rlk_match_find_other(const struct rlk_record *r, const struct rlk_match *x, bool last)
+/* What is there may have shown another mark last; a second node would find the same server. */
+static bool have_node_at(const struct rlk_membership *m, const struct rlk_record_master *on_record)
+{
+    unsigned i;
+
+    for (i = 0; i < m->n && !is_address(on_record, &m->shown[i]); i++) {
+    }
+    return i < m->n;
+}
+
+int rlk_match_find_other(const struct rlk_membership *m, const struct rlk_record *r,
+                         const struct rlk_match *x, bool last)
 {
     int found = -1;
     unsigned i;
 
     for (i = 0; i < r->n; i++) {
         if (rlk_record_is_master(&r->master[i]) && !is_matched(x, i) &&
+            !have_node_at(m, &r->master[i]) &&
             (found < 0 || (last && r->master[i].from > r->master[found].from))) {
             found = (int)i;
         }

@@ -33,8 +33,9 @@ struct rlk_match {
 struct rlk_match rlk_match_of(const struct rlk_membership *m, const struct rlk_record *r);
 
 /* The first master on record for which we have no node, or `last`, the one that joined last; -1: we
- * have nodes for all. */
-int rlk_match_find_other(const struct rlk_record *r, const struct rlk_match *x, bool last);
+ * have nodes for all, or have one at the address of each. */
+int rlk_match_find_other(const struct rlk_membership *m, const struct rlk_record *r,
+                         const struct rlk_match *x, bool last);
 
 /* Whether this node is one of the masters that we were told. */
 bool rlk_match_is_listed(const struct rlk_membership *m, unsigned node);

@@ -242,11 +242,11 @@ static int find_movable(const struct rlk_membership *m, const struct rlk_record 
     return i < m->n ? (int)i : -1;
 }
 
-static void add(const struct rlk_record *r, const struct rlk_match *x,
-                struct rlk_membership_verdict *out)
+static void add(const struct rlk_membership *m, const struct rlk_record *r,
+                const struct rlk_match *x, struct rlk_membership_verdict *out)
 {
     if (x->others > x->unknown) {
-        out->adds = rlk_match_find_other(r, x, x->unknown > 0);
+        out->adds = rlk_match_find_other(m, r, x, x->unknown > 0);
         out->adds_of = r;
     }
 }
@@ -260,11 +260,11 @@ static void follow(const struct rlk_membership *m, uint64_t now_us,
     int former = find_movable(m, r, now_us);
 
     if (former >= 0 && x.others > x.unknown) {
-        out->moves = former;
-        out->moves_to = rlk_match_find_other(r, &x, x.unknown > 0);
+        out->moves_to = rlk_match_find_other(m, r, &x, x.unknown > 0);
+        out->moves = out->moves_to >= 0 ? former : -1;
         return;
     }
-    add(r, &x, out);
+    add(m, r, &x, out);
     out->vacates = out->adds < 0 ? former : -1;
 }
 
@@ -335,18 +335,21 @@ static bool is_in_use_kept(const struct rlk_membership *m)
 
 /* [M8] Perhaps only the masters that we do not have can show that the latest record is agreed on.
  * So we connect to these as guests; but we leave no master because of it. As long as one of ours is
- * unknown it may be the one that is leaving: no server gets two nodes. */
+ * unknown it may be the one that is leaving: no server gets two nodes. A list that does not fit has
+ * no guests, or it would grow until it fits. */
 static void judge_guests(const struct rlk_membership *m, const struct rlk_record *latest,
                          uint64_t now_us, struct rlk_membership_verdict *out)
 {
     struct rlk_match x = rlk_match_of(m, latest);
+    unsigned misfit;
 
     out->vacates = latest == m->in_use ? find_former_guest(m, latest, now_us) : -1;
     if (out->vacates >= 0 || (m->in_use == NULL && !all_tried(m)) ||
-        (latest != m->in_use && is_in_use_kept(m))) {
+        (latest != m->in_use && is_in_use_kept(m)) ||
+        rlk_match_compare(m, latest, &misfit) != RLK_MISFIT_NOT) {
         return;
     }
-    add(latest, &x, out);
+    add(m, latest, &x, out);
     if (out->adds < 0 && x.unknown == 0) {
         out->adds = find_leaving(m, latest, now_us);
         out->adds_of = latest;

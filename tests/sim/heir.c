@@ -258,7 +258,7 @@ static void settle(struct world *w, const struct heir *h)
     c->clock = dead->clock;
     c->skew_us = dead->skew_us;
     c->busy_us = rlk_time_max(w->now_us, dead->clock.true_us);
-    c->nodes = dead->nodes;
+    c->nodes = c->given = dead->nodes;
     memcpy(c->list, dead->list, sizeof(c->list));
     memcpy(c->names, dead->names, sizeof(c->names));
     for (i = 0; i < c->nodes; i++) {

@@ -107,6 +107,7 @@ static void list_nodes(struct world *w, unsigned client)
     if (w->o.others >> client & 1) {
         list_others(w, c);
     }
+    c->given = c->nodes;
 }
 
 static void start_client(struct world *w, unsigned client)

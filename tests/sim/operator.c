@@ -155,6 +155,8 @@ void operator_list(struct world *w, unsigned client)
         }
     } else if (w->o.operators) {
         c->nodes = draw_list(w, c->list);
+    } else {
+        c->nodes = c->given;
     }
 }
 

@@ -469,7 +469,7 @@ struct client {
     uint64_t busy_us;        /* it does nothing until then */
     uint64_t lost_us;        /* how long it has been paused in all */
     uint64_t got_us;         /* true time: in a healthy crowd, when it got the lock last */
-    unsigned nodes;
+    unsigned nodes, given;     /* now; when it is started, where there are no operators */
     unsigned list[SIM_PLACES]; /* the number of the address of each */
     unsigned names[SIM_NODES]; /* the server that this client finds at each address */
     struct peer peers[SIM_PLACES];

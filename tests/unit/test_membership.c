@@ -1619,6 +1619,24 @@ TEST(one_master_alone_leads_nobody_elsewhere)
     must_add('x');
 }
 
+/* The record was read at a with the new mark, and we do not know that mark yet. */
+TEST(no_server_gets_a_second_node)
+{
+    begin("a");
+    show(0, 'a', keep(6, 6, "a1:6! b3 A6@a"));
+    must_add('b');
+}
+
+/* Otherwise it would have the masters on record after all, as soon as a loses its data. */
+TEST(a_list_that_does_not_fit_gets_no_guests)
+{
+    begin("a");
+    show(0, 'a', keep(1, 1, "a1 b1"));
+    must_misfit(RLK_MISFIT_NUMBER);
+    show(0, 'a', keep(2, 2, "a1:2! b1 A2@a"));
+    must_add(0);
+}
+
 /* Two masters, and one is removed that a client never had: it has to show the record, and it votes
  * until the change is over. */
 TEST(a_master_that_is_leaving_is_a_guest)
