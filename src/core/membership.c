@@ -165,15 +165,29 @@ static bool has_master(const struct rlk_membership *m, const struct rlk_record *
     return i < m->n;
 }
 
-/* A master that missed a change may be the first one to show its record: until all were tried, a
- * list that has too few or too many for it may still fit a later one. */
+/* Of the masters that we were told, so many are connected that one of them has the latest record.
+ */
+static bool hears_most(const struct rlk_membership *m)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < m->n; i++) {
+        n += m->shown[i].connected && rlk_match_is_listed(m, i);
+    }
+    return n >= rlk_validity_quorum(rlk_membership_count_listed(m));
+}
+
+/* A master that missed a change may be the first one to show its record: until all were tried, and
+ * as long as only a minority is connected, a list that has too few or too many for it may still fit
+ * a later one. A minority has no majority of votes either. */
 static void judge_record(const struct rlk_membership *m, const struct rlk_record *r,
                          struct rlk_membership_verdict *out)
 {
     if (out->misfit == RLK_MISFIT_NOT && r && (r == m->in_use || has_master(m, r))) {
         out->record = r;
         out->misfit = rlk_match_compare(m, r, &out->node);
-        if (out->misfit == RLK_MISFIT_NUMBER && r != m->in_use && !all_tried(m)) {
+        if (out->misfit == RLK_MISFIT_NUMBER && r != m->in_use &&
+            !(all_tried(m) && hears_most(m))) {
             out->misfit = RLK_MISFIT_NOT;
         }
     }

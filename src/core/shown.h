@@ -15,6 +15,7 @@ struct rlk_shown {
     size_t len;
     bool tried;           /* it is connected and we know its record, or an attempt to connect to it
                              has failed */
+    bool connected;       /* so it may vote, also where nothing can be read */
     bool readable;        /* it is connected, and its mark and its record can be read */
     uint64_t mark;        /* the last one that we read; 0: none yet */
     uint64_t read_us;     /* we asked for it then or later, by our clock */

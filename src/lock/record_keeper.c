@@ -78,6 +78,7 @@ static void look_at_nodes(struct rlk_record_keeper *k)
         struct rlk_shown *s = &k->membership.shown[i];
 
         s->tried = (s->tried || k->impatient || !rlk_node_connecting(n)) && !hides_record(k, n);
+        s->connected = n->link.state == RLK_LINK_UP;
         s->readable = is_readable(k, n);
         if (s->readable) {
             rlk_membership_set_mark(&k->membership, i, n->quarantine.mark);

@@ -84,8 +84,12 @@ static void begin(void)
 
     rlk_membership_init(&m, NODES, MAX_TTL_MS, 0);
     for (i = 0; i < NODES; i++) {
-        m.shown[i] = (struct rlk_shown){
-            .address = &"abc"[i], .len = 1, .tried = true, .readable = true, .mark = i + 1};
+        m.shown[i] = (struct rlk_shown){.address = &"abc"[i],
+                                        .len = 1,
+                                        .tried = true,
+                                        .connected = true,
+                                        .readable = true,
+                                        .mark = i + 1};
     }
 }
 

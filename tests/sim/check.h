@@ -240,9 +240,6 @@ uint64_t check_masters_before(const struct world *w);
 /* The same by the record that a client has last seen to be agreed on; 0: none. */
 uint64_t check_masters_shown_to(const struct world *w, unsigned client);
 
-/* [M3] So few masters have shown it a record that it cannot know whether its list fits. */
-bool check_masters_hears_few(const struct world *w, unsigned client);
-
 /* [M8] Others decide by their majority from now on; a client leaves a master. */
 void check_masters_voters(struct world *w, unsigned client);
 void check_masters_left(struct world *w, unsigned client, unsigned node);

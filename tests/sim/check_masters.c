@@ -252,22 +252,6 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
     }
 }
 
-/* [M3] Those that reply may all have missed a change, after which its list fits. While others are
- * still being connected, it must wait for these. */
-bool check_masters_hears_few(const struct world *w, unsigned client)
-{
-    const struct client *c = &w->clients[client];
-    unsigned node, shown = 0, waits = 0;
-
-    for (node = 0; node < c->nodes; node++) {
-        const struct rlk_node *n = world_node(w, client, node);
-
-        shown += c->peers[node].masters.record != 0;
-        waits += n->link.state != RLK_LINK_UP && !n->connect_failed;
-    }
-    return w->o.resizes && waits == 0 && shown <= c->nodes / 2;
-}
-
 /* ---- who holds nothing ---- */
 
 static bool has_record(const struct world *w, unsigned client)

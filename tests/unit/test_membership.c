@@ -57,7 +57,7 @@ static void show(unsigned node, char mark, const struct rlk_record *r)
 {
     struct rlk_shown *s = &m.shown[node];
 
-    s->tried = s->readable = true;
+    s->tried = s->connected = s->readable = true;
     rlk_membership_set_mark(&m, node, (uint64_t)mark);
     s->since_us = s->record == r ? s->since_us : now_us;
     s->record = r;
@@ -81,7 +81,7 @@ static void show_all(const char *marks, const struct rlk_record *r)
 static void lose_connection(unsigned node)
 {
     m.shown[node].tried = true;
-    m.shown[node].readable = false;
+    m.shown[node].connected = m.shown[node].readable = false;
 }
 
 static void judge(void)
@@ -1706,16 +1706,37 @@ TEST(no_node_moves_to_a_master_that_another_one_may_be)
     must_add(0);
 }
 
-/* a missed that c was removed, and is the first one to be connected. */
+/* a and b are the first ones to be connected, and have the data from before d was removed. */
 TEST(a_list_may_be_too_short_for_a_record_until_all_were_tried)
 {
-    begin("ab");
-    show(0, 'a', keep(1, 1, "a1 b1 c1"));
+    begin("abc");
+    show_all("ab", keep(1, 1, "a1 b1 c1 d1"));
     must_fit();
-    show(1, 'b', keep(2, 3, "a1 b1 c1:2"));
+    show(2, 'c', keep(2, 3, "a1 b1 c1 d1:2"));
+    show(1, 'b', m.shown[2].record);
     must_fit();
-    begin("ab");
-    show_all("ab", keep(1, 1, "a1 b1 c1"));
+    begin("abc");
+    show_all("ab", keep(1, 1, "a1 b1 c1 d1"));
+    lose_connection(2);
+    must_misfit(RLK_MISFIT_NUMBER);
+}
+
+/* a missed that d was removed, and of a majority of the list at least one has not. A master that
+ * shows nothing may vote, so it counts. */
+TEST(a_list_may_be_too_short_for_what_a_minority_shows)
+{
+    begin("abc");
+    show(0, 'a', keep(1, 1, "a1 b1 c1 d1"));
+    lose_connection(1);
+    lose_connection(2);
+    must_fit();
+    show(1, 'b', keep(2, 3, "a1 b1 c1 d1:2"));
+    must_fit();
+    begin("abc");
+    show(0, 'a', keep(1, 1, "a1 b1 c1 d1"));
+    lose_connection(1);
+    lose_connection(2);
+    m.shown[1].connected = true;
     must_misfit(RLK_MISFIT_NUMBER);
 }
 

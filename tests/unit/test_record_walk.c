@@ -205,7 +205,7 @@ static void look(struct world *w, const struct space *s, unsigned writer, unsign
     const struct master *master = &w->master[place];
 
     if (node >= 0) {
-        m->shown[node].tried = m->shown[node].readable = true;
+        m->shown[node].tried = m->shown[node].connected = m->shown[node].readable = true;
         rlk_membership_set_mark(m, (unsigned)node, (uint64_t)master->mark);
         m->shown[node].record = master->record ? &written[master->record] : NULL;
         m->shown[node].promised = master->promised;
