@@ -90,7 +90,7 @@ void check_outranked(struct world *w, unsigned client, unsigned worker, int reas
     for (i = 0; i < w->o.clients && !found; i++) {
         const struct candidacy *bid = &w->clients[i].workers[1].candidacy;
 
-        found = bid->had_us > 0 && bid->key == y->key && bid->priority > y->priority;
+        found = bid->had_us > 0 && bid->key == y->key && bid->highest > y->priority;
     }
     if (!found) {
         check_violated(w, "election",

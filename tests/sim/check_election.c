@@ -350,6 +350,7 @@ void check_candidate_gone(struct world *w, unsigned client, unsigned worker)
                                       .claim = NONE,
                                       .key = y->key,
                                       .priority = y->priority,
+                                      .highest = y->highest,
                                       .had_us = y->had_us};
 }
 

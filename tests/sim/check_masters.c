@@ -117,6 +117,22 @@ static bool resizes(const struct list_read *l)
     return all != count_masters(l) && all > lost && all - lost > all / 2;
 }
 
+/* [M1] The data that came onto the record in place of those that a master lost agree in their
+ * place. Without that the checker would know of an agreed record later than clients do, and would
+ * take a vote for one of nobody whose data have joined and left in between. */
+static bool agrees_as_old(const struct list_read *l, const struct listed *m)
+{
+    unsigned i;
+
+    for (i = 0; i < l->n && m->until == 0 && m->from == l->epoch; i++) {
+        if (l->of[i].lost && was_master(l, &l->of[i]) && l->of[i].until == l->epoch &&
+            l->of[i].address == m->address) {
+            return true;
+        }
+    }
+    return was_master(l, m) && !m->lost;
+}
+
 static bool changes_servers(const struct list_read *l)
 {
     unsigned i;
@@ -195,19 +211,15 @@ static unsigned shown_by(const struct client *c, size_t record, const struct lis
     return n;
 }
 
-/* [M1] And by those of the epoch before: here none of them counts whose data are gone. */
+/* [M1] And by those of the epoch before. */
 static bool is_shown_by_former(const struct client *c, size_t record, const struct list_read *l)
 {
-    unsigned node, i, n = 0, all = 0;
+    unsigned node, n = 0, all = count_former(l);
 
-    for (i = 0; i < l->n; i++) {
-        all += l->of[i].from < l->epoch && (l->of[i].until == 0 || l->of[i].until == l->epoch);
-    }
     for (node = 0; node < c->nodes; node++) {
         const struct listed *m = find(l, c->peers[node].mark);
 
-        n += c->peers[node].masters.record == record && m && m->from < l->epoch &&
-             (m->until == 0 || m->until == l->epoch);
+        n += c->peers[node].masters.record == record && m && agrees_as_old(l, m);
     }
     return all == 0 || n > all / 2;
 }
@@ -596,7 +608,7 @@ static bool is_agreed_now(const struct world *w, const struct on_record *there)
         const struct listed *m = find(&l, w->servers[i].mark.mark);
 
         if (m && masters_say_same(w, w->servers[i].masters.record, there->record)) {
-            old += was_master(&l, m);
+            old += agrees_as_old(&l, m);
             new += m->until == 0;
         }
     }

@@ -16,8 +16,8 @@ void operator_end_all(struct world *w);
 /* The faults end. */
 void operator_heal(struct world *w);
 
-/* The list of masters that a process is given when it is started: without operators always the same,
- * whatever masters it has followed to. */
+/* The list of masters that a process is given when it is started: without operators always the
+ * same, whatever masters it has followed to. */
 void operator_list(struct world *w, unsigned client);
 
 /* Its manager is made; its process is gone. */

@@ -75,6 +75,9 @@ static struct worker *worker_for(void *arg, const char *owner)
     bidder->candidacy.election = e;
     bidder->candidacy.key = k->candidacy.key;
     bidder->candidacy.priority = k->candidacy.priority;
+    if (bidder->candidacy.highest < k->candidacy.priority) {
+        bidder->candidacy.highest = k->candidacy.priority;
+    }
     return bidder;
 }
 

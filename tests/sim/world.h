@@ -385,6 +385,7 @@ struct candidacy {
     unsigned step;     /* only the latest plan of the user counts */
     unsigned key;      /* that it is an election for */
     unsigned priority; /* also of the last bid */
+    unsigned highest;  /* of all bids: another one may have begun before a demotion is reported */
     bool campaigns;    /* since the last resignation */
     bool stops_later;  /* an option of the election, as the next ones */
     bool observes;     /* it has no id, and cannot campaign */
@@ -460,15 +461,15 @@ struct client {
     uint64_t close_us,
         close_lost_us; /* since when, by its clock; and how long it had been paused by then */
     struct clock clock;
-    bool noticed_suspension; /* it has noticed a suspension of its own */
-    bool saw_other;          /* a master has shown it a record of other masters */
-    struct on_record agreed; /* the last record of its own masters that it saw on a majority */
-    uint64_t agreed_us;      /* since when it has known what that says, by its clock */
-    uint64_t vacant;         /* nodes whose masters were removed: they have no server */
-    int64_t skew_us;         /* of its wall clock, against true time */
-    uint64_t busy_us;        /* it does nothing until then */
-    uint64_t lost_us;        /* how long it has been paused in all */
-    uint64_t got_us;         /* true time: in a healthy crowd, when it got the lock last */
+    bool noticed_suspension;   /* it has noticed a suspension of its own */
+    bool saw_other;            /* a master has shown it a record of other masters */
+    struct on_record agreed;   /* the last record of its own masters that it saw on a majority */
+    uint64_t agreed_us;        /* since when it has known what that says, by its clock */
+    uint64_t vacant;           /* nodes whose masters were removed: they have no server */
+    int64_t skew_us;           /* of its wall clock, against true time */
+    uint64_t busy_us;          /* it does nothing until then */
+    uint64_t lost_us;          /* how long it has been paused in all */
+    uint64_t got_us;           /* true time: in a healthy crowd, when it got the lock last */
     unsigned nodes, given;     /* now; when it is started, where there are no operators */
     unsigned list[SIM_PLACES]; /* the number of the address of each */
     unsigned names[SIM_NODES]; /* the server that this client finds at each address */
