@@ -232,10 +232,15 @@ void check_masters_fit(struct world *w, unsigned client, unsigned worker);
 void check_masters_vote(struct world *w, unsigned client, unsigned node, uint64_t asked_us);
 void check_masters_extend(struct world *w, unsigned client, unsigned node);
 
-/* The addresses of the masters, by the latest record on any server; and of those before its change.
- */
+/* The addresses of the masters, by the latest record on any server; of those before its change; and
+ * of all that it knows. */
 uint64_t check_masters_on_record(const struct world *w);
 uint64_t check_masters_before(const struct world *w);
+uint64_t check_masters_known(const struct world *w);
+
+/* The last record that was agreed on has this server as a former master, and it does not know that:
+ * it has no record, or one from before. */
+bool check_masters_left_unaware(const struct world *w, unsigned server);
 
 /* The same by the record that a client has last seen to be agreed on; 0: none. */
 uint64_t check_masters_shown_to(const struct world *w, unsigned client);

@@ -237,6 +237,7 @@ static void check_pending_releases(struct world *w, unsigned client)
         size_t pending = world_node(w, client, node)->pending.ring.count;
 
         if (node != w->o.replica && node != w->o.dead &&
+            !w->servers[world_server(w, client, node)].kept_off &&
             !is_duplicate(w, world_server(w, client, node)) && pending > 0) {
             check_violated(w, "left", "c%u still has releases pending for n%u: %zu", client, node,
                            pending);

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "sim/check.h"
 #include "sim/masters.h"
+#include "sim/operator.h"
 #include "sim/trace.h"
 
 #define MOST_LISTED 48
@@ -254,7 +255,7 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
     }
     read_list(w, m->masters.record, &l);
     c->saw_other |= !is_of(w, &l, client) || (w->o.operators && knows_not(&l, c));
-    c->saw_other |= w->o.resizes && w->refounded;
+    c->saw_other |= w->o.operators && w->refounded;
     if (is_of(w, &l, client) && is_agreed(w, c, m->masters.record, &l) &&
         is_later(&m->masters, &c->agreed)) {
         if (!masters_say_same(w, m->masters.record, c->agreed.record)) {
@@ -619,6 +620,7 @@ static bool is_agreed_now(const struct world *w, const struct on_record *there)
 static void read_latest(const struct world *w, struct list_read *ret)
 {
     const struct on_record none = {0}, *last = &none, *agreed = &none;
+    bool by_agreed = w->o.resizes || w->o.kinds >> FAULT_FORGET & 1;
     unsigned i;
 
     for (i = 0; i < w->o.servers; i++) {
@@ -627,7 +629,7 @@ static void read_latest(const struct world *w, struct list_read *ret)
         last = is_later(there, last) ? there : last;
         agreed = is_later(there, agreed) && is_agreed_now(w, there) ? there : agreed;
     }
-    read_list(w, w->o.resizes && agreed->record ? agreed->record : last->record, ret);
+    read_list(w, by_agreed && agreed->record ? agreed->record : last->record, ret);
 }
 
 static uint64_t masters_of(const struct list_read *l)
@@ -641,12 +643,55 @@ static uint64_t masters_of(const struct list_read *l)
     return listed;
 }
 
+static bool lists(const struct list_read *l, unsigned address)
+{
+    return (masters_of(l) & rlk_mask_bit(address)) != 0;
+}
+
+/* By the records that were agreed on. The present one may have forgotten a former master. */
+static bool has_left(const struct world *w, unsigned server)
+{
+    struct list_read l = {0};
+    bool was = false;
+    unsigned i;
+
+    for (i = 0; i < w->n_changes; i++) {
+        if (w->changes[i].agreed_us > 0) {
+            read_list(w, w->changes[i].record, &l);
+            was |= lists(&l, server);
+        }
+    }
+    return was && !lists(&l, server);
+}
+
+bool check_masters_left_unaware(const struct world *w, unsigned server)
+{
+    const struct server *s = &w->servers[server];
+    struct list_read own;
+
+    read_list(w, s->state == SERVER_DOWN && s->forgets ? 0 : s->masters.record, &own);
+    return has_left(w, server) && (own.epoch == 0 || lists(&own, server));
+}
+
 uint64_t check_masters_on_record(const struct world *w)
 {
     struct list_read l;
 
     read_latest(w, &l);
     return masters_of(&l);
+}
+
+uint64_t check_masters_known(const struct world *w)
+{
+    struct list_read l;
+    uint64_t known = 0;
+    unsigned i;
+
+    read_latest(w, &l);
+    for (i = 0; i < l.n; i++) {
+        known |= rlk_mask_bit(l.of[i].address);
+    }
+    return known;
 }
 
 uint64_t check_masters_shown_to(const struct world *w, unsigned client)
@@ -814,13 +859,17 @@ static void trace_change(const struct world *w, const struct list_read *l)
 
 static void note_agreed(struct world *w, const struct on_record *there)
 {
-    unsigned i;
+    unsigned i, n = 0;
 
     for (i = 0; i < w->n_changes; i++) {
         if (w->changes[i].agreed_us == 0 &&
             masters_say_same(w, w->changes[i].record, there->record) && is_agreed_now(w, there)) {
             w->changes[i].agreed_us = w->now_us;
+            n++;
         }
+    }
+    if (n > 0) {
+        operator_has_changed(w);
     }
 }
 

@@ -304,7 +304,7 @@ static bool postpone_end(struct world *w)
     unsigned i;
 
     for (i = 0; i < w->o.servers; i++) {
-        down |= w->servers[i].state != SERVER_RUNS && i != w->o.dead;
+        down |= w->servers[i].state != SERVER_RUNS && i != w->o.dead && !w->servers[i].kept_off;
     }
     if (w->done < w->o.clients * w->o.workers) {
         return false; /* somebody got no lock: more time does not help */

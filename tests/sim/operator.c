@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/mask.h"
+#include "base/time.h"
 #include "lock/manager.h"
 #include "sim/check.h"
 #include "sim/draw.h"
@@ -24,7 +25,8 @@ __typeof__(redlock_close) __real_redlock_close, __wrap_redlock_close;
 
 enum operator_step {
     OPERATOR_STARTS = 0,
-    OPERATOR_DIES
+    OPERATOR_DIES,
+    OPERATOR_STOPS_FORMER
 };
 
 static struct operator_life *operator_of(struct world *w, unsigned client)
@@ -42,6 +44,50 @@ static void plan(struct world *w, const struct operator_life *o, uint64_t us,
 bool operator_is_one(const struct world *w, unsigned client)
 {
     return w->o.operators > 0 && client >= w->o.clients;
+}
+
+/* ---- former masters ---- */
+
+/* [M5] A former list may lead to a master that left. Where masters lose their data, that one has to
+ * be off, or to have its record of the change: otherwise a majority of the list may know nothing of
+ * the present masters. Elsewhere such a master has at least the former record, and one that still
+ * is a master has the latest, so former ones run on, or come back. (And where masters are added and
+ * removed, no list has former ones: draw_list.) */
+bool operator_keeps_off(const struct world *w, unsigned server)
+{
+    return w->o.operators && !w->o.resizes && (w->o.kinds >> FAULT_FORGET & 1) &&
+           w->o.broken != ASSUME_FORMER_MASTERS && check_masters_left_unaware(w, server);
+}
+
+/* At once, and not when the change is over: until then a new process may get votes there. */
+void operator_has_changed(struct world *w)
+{
+    if (w->o.operators) {
+        plan(w, &w->operators[0], 0, OPERATOR_STOPS_FORMER);
+    }
+}
+
+static uint64_t kept_off(const struct world *w)
+{
+    uint64_t servers = 0;
+    unsigned i;
+
+    for (i = 0; i < w->o.servers; i++) {
+        servers |= w->servers[i].kept_off ? rlk_mask_bit(i) : 0;
+    }
+    return servers;
+}
+
+static void stop_former(struct world *w)
+{
+    unsigned server;
+
+    for (server = 0; server < w->o.servers; server++) {
+        if (operator_keeps_off(w, server)) {
+            server_end(w, server, RLK_NEVER, false);
+            w->servers[server].kept_off = true;
+        }
+    }
 }
 
 /* ---- what it wants ---- */
@@ -85,21 +131,25 @@ static unsigned write_list(uint64_t addresses, unsigned *list)
 
 /* The first list, or that of after the changes that have become known. One of its masters has to be
  * one still, or nobody tells the client of the others. Where masters lose their data, former ones
- * may be empty, and tell nothing while the others are down: so there all have to be masters [M6].
- * Who is given another list has those from before the last change, too, which is perhaps not over.
- * Returns how many there are. */
+ * may be empty or off, and tell nothing: so the record has to know them; and where masters are
+ * added and removed, all have to be masters [M6]. Who is given another list has those from before
+ * the last change, too, which is perhaps not over. After the faults no list has a master that is
+ * kept off. Returns how many there are. */
 static unsigned draw_list(struct world *w, unsigned *list)
 {
     bool first = draw_chance(&w->prng, 500000), tells;
     bool forgets = (w->o.kinds >> FAULT_FORGET & 1) != 0;
     unsigned i, n = first ? w->o.nodes : w->n_moved;
-    uint64_t listed = w->o.resizes ? check_masters_on_record(w) : 0;
+    uint64_t listed = w->o.resizes || forgets ? check_masters_on_record(w) : 0;
 
     for (i = 0; i < n; i++) {
         list[i] = first ? i : w->moved_list[i];
     }
-    tells = has_any(list, n, listed) && !(forgets && has_others(list, n, listed));
-    return listed == 0 || tells ? n : write_list(listed | check_masters_before(w), list);
+    tells = has_any(list, n, listed) &&
+            !(forgets && has_others(list, n, w->o.resizes ? listed : check_masters_known(w))) &&
+            !(w->healed && has_any(list, n, kept_off(w)));
+    listed |= listed && w->o.resizes ? check_masters_before(w) : 0;
+    return listed == 0 || tells ? n : write_list(listed, list);
 }
 
 /* Any of the masters and any of the spares: two operators may want the same one, or the other one
@@ -110,7 +160,7 @@ static bool draw_replacement(struct world *w, struct operator_life *o)
 
     o->leaves = (unsigned)draw_upto(&w->prng, o->n - 1);
     o->joins = w->o.nodes + (unsigned)draw_upto(&w->prng, spares - 1);
-    return !has(o->list, o->n, o->joins);
+    return !has(o->list, o->n, o->joins) && !w->servers[o->joins].kept_off;
 }
 
 /* Also one that was a master before. Where masters lose their data, those that are left have to be
@@ -331,6 +381,10 @@ void operator_on_event(struct world *w, unsigned target, unsigned step, unsigned
     struct operator_life *o = &w->operators[target];
     unsigned client = w->o.clients + target;
 
+    if (step == OPERATOR_STOPS_FORMER) {
+        stop_former(w);
+        return;
+    }
     if (o->stamp != stamp || w->healed) {
         return;
     }
@@ -366,7 +420,7 @@ static bool has_missed_changes(const struct world *w, const struct client *c)
             theirs |= rlk_mask_bit(c->list[i]);
         }
     }
-    return former > 1 ||
+    return former > 1 || (theirs & kept_off(w)) ||
            (w->o.resizes && rlk_mask_count(listed & theirs) <= rlk_mask_count(listed) / 2);
 }
 

@@ -24,6 +24,10 @@ void operator_list(struct world *w, unsigned client);
 int operator_make(struct world *w, unsigned client);
 void operator_ended(struct world *w, unsigned client);
 
+/* A change was agreed on; whether this server is kept off because of one. */
+void operator_has_changed(struct world *w);
+bool operator_keeps_off(const struct world *w, unsigned server);
+
 /* A client connects to another server in the place of one of its masters, or to one more; it leaves
  * one, and perhaps connects to another in its place. */
 void operator_moved(struct world *w, unsigned client, unsigned node, unsigned address);

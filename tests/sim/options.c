@@ -8,8 +8,8 @@
 #include "sim/worlds.h"
 
 static const char *const assumptions[ASSUME_KINDS] = {
-    NULL,         "quarantine", "steps",      "rates", "memory",
-    "boot-clock", "truth",      "same-nodes", "names", "wall-clocks",
+    NULL,    "quarantine", "steps", "rates",       "memory",         "boot-clock",
+    "truth", "same-nodes", "names", "wall-clocks", "former-masters",
 };
 
 static const char *const faults[FAULT_ALL_KINDS] = {

@@ -72,6 +72,7 @@ enum assumption {
     ASSUME_SAME_NODES,
     ASSUME_NAMES,
     ASSUME_WALL_CLOCKS,
+    ASSUME_FORMER_MASTERS,
     ASSUME_KINDS
 };
 

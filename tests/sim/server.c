@@ -12,6 +12,7 @@
 #include "sim/facts.h"
 #include "sim/fault.h"
 #include "sim/masters.h"
+#include "sim/operator.h"
 #include "sim/trace.h"
 #include "sim/wakes.h"
 #include "sim/wire.h"
@@ -1028,6 +1029,11 @@ void server_on_restart(struct world *w, unsigned server, unsigned stamp)
     struct server *s = &w->servers[server];
 
     if (s->state != SERVER_DOWN || s->stamp != stamp) {
+        return;
+    }
+    if (operator_keeps_off(w, server)) {
+        trace(w, "n%u    is kept off", server);
+        s->kept_off = true;
         return;
     }
     trace(w, "n%u    is back", server);

@@ -20,7 +20,7 @@ from sentences import strangers  # noqa: E402
 from tap import Tap  # noqa: E402
 
 ASSUMPTIONS = ['quarantine', 'steps', 'rates', 'memory', 'boot-clock', 'truth', 'same-nodes',
-               'names', 'wall-clocks']
+               'names', 'wall-clocks', 'former-masters']
 # Runs a program of another architecture: meson sets it.
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 JOBS = 2

@@ -283,6 +283,7 @@ struct server {
     unsigned run;      /* run_id */
     uint64_t since_us; /* its start, by its wall clock */
     bool forgets;      /* it comes back without its data */
+    bool kept_off;     /* it does not come back: a master that left, and does not know it */
     bool flushed;
     unsigned master;    /* it is a writable replica of that server; NONE: it is a master */
     uint64_t promotion; /* counts how often it was promoted */

@@ -373,6 +373,20 @@ static void draw_operators(struct options *o, struct rlk_prng *p)
     o->polls |= rlk_mask_all(SIM_OPERATORS) << o->clients; /* an operator waits for nothing */
 }
 
+/* Of three masters two are replaced, so that a former list has a majority of former masters; these
+ * lose their data, and new processes with the former list do not reach the third one. */
+static void draw_former_masters(struct options *o, struct rlk_prng *p)
+{
+    draw_operators(o, p);
+    o->nodes = 3;
+    o->servers = 5;
+    o->operators = 2;
+    o->kinds =
+        (uint64_t)1 << FAULT_PARTITION | (uint64_t)1 << FAULT_CRASH | (uint64_t)1 << FAULT_FORGET;
+    o->gap_us = draw_between(p, 200000, 1000000);
+    o->ttl_ms[0] = o->ttl_ms[1] = 300;
+}
+
 /* Operators replace masters by spare servers while clients run. Of two masters both would have to
  * show the record, also the one that is replaced. */
 static void draw_moves(struct options *o)
@@ -380,7 +394,9 @@ static void draw_moves(struct options *o)
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - STREAM_MOVES);
-    if (may_have_operators(o) && draw_chance(&p, 60000)) {
+    if (o->broken == ASSUME_FORMER_MASTERS) {
+        draw_former_masters(o, &p);
+    } else if (may_have_operators(o) && draw_chance(&p, 60000)) {
         draw_operators(o, &p);
     }
 }
