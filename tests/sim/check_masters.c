@@ -436,7 +436,8 @@ static bool most_stayed(const struct world *w, const struct list_read *l, uint64
     return all > 0 && listed > all / 2 && there > all / 2;
 }
 
-/* Until it is shown such a record, its locks are among those that the newcomer waits for. */
+/* Until it is shown such a record, its locks are among those that the newcomer waits for. A record
+ * on a master that it does not name counts as none [M3]: that one may have lost its data again. */
 static bool was_shown(const struct world *w, const struct client *c, uint64_t mark)
 {
     struct list_read l;
@@ -444,7 +445,7 @@ static bool was_shown(const struct world *w, const struct client *c, uint64_t ma
 
     for (node = 0; node < c->nodes; node++) {
         read_list(w, c->peers[node].masters.record, &l);
-        if (is_master(&l, mark) && find(&l, mark)->from > 1) {
+        if (find(&l, c->peers[node].mark) && is_master(&l, mark) && find(&l, mark)->from > 1) {
             return true;
         }
     }
