@@ -14,21 +14,6 @@
 #include "sim/operator.h"
 #include "sim/trace.h"
 
-#define MOST_LISTED 48
-
-/* What a record says of one master. */
-struct listed {
-    uint64_t mark;
-    unsigned from, until; /* epochs; until 0: it still is one */
-    bool lost;
-    unsigned address;
-};
-
-struct list_read {
-    unsigned epoch, max_ttl_ms, n;
-    struct listed of[MOST_LISTED];
-};
-
 /* ---- reading ---- */
 
 /* "MARK FROM UNTIL redis://10.0.0.N:6379/0" */
@@ -46,16 +31,13 @@ static const char *read_master(const char *at, struct listed *m)
 }
 
 /* "1 NUMBER ID EPOCH MAX_TTL", and a line for each master. */
-static void read_list(const struct world *w, size_t record, struct list_read *ret)
+static void read_text(const char *text, struct list_read *ret)
 {
-    const char *at = masters_text(w, record);
+    const char *at;
     char *end;
 
     *ret = (struct list_read){0};
-    if (record == 0) {
-        return;
-    }
-    strtoul(at, &end, 10);
+    strtoul(text, &end, 10);
     strtoull(end, &end, 10);
     strtoull(end, &end, 16);
     ret->epoch = (unsigned)strtoul(end, &end, 10);
@@ -63,6 +45,19 @@ static void read_list(const struct world *w, size_t record, struct list_read *re
     for (at = end + 1; *at && ret->n < MOST_LISTED; ret->n++) {
         at = read_master(at, &ret->of[ret->n]);
     }
+}
+
+/* Each is read once. */
+static const struct list_read *list_of(const struct world *w, size_t record)
+{
+    static const struct list_read none;
+    struct kept_record *r = record ? &w->records.of[record] : NULL;
+
+    if (r && !r->is_read) {
+        read_text(masters_text(w, record), &r->list);
+        r->is_read = true;
+    }
+    return r ? &r->list : &none;
 }
 
 static const struct listed *find(const struct list_read *l, uint64_t mark)
@@ -236,7 +231,7 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
 {
     struct client *c = &w->clients[client];
     struct peer *p = &c->peers[node];
-    struct list_read l;
+    const struct list_read *l;
 
     if (m->kind == MESSAGE_MARK && !m->reads_masters) {
         return;
@@ -253,10 +248,10 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
     if (m->masters.record == 0) {
         return;
     }
-    read_list(w, m->masters.record, &l);
-    c->saw_other |= !is_of(w, &l, client) || (w->o.operators && knows_not(&l, c));
+    l = list_of(w, m->masters.record);
+    c->saw_other |= !is_of(w, l, client) || (w->o.operators && knows_not(l, c));
     c->saw_other |= w->o.operators && w->refounded;
-    if (is_of(w, &l, client) && is_agreed(w, c, m->masters.record, &l) &&
+    if (is_of(w, l, client) && is_agreed(w, c, m->masters.record, l) &&
         is_later(&m->masters, &c->agreed)) {
         if (!masters_say_same(w, m->masters.record, c->agreed.record)) {
             c->agreed_us = world_client_us(w, client);
@@ -296,15 +291,15 @@ static bool is_misfit(const struct world *w, unsigned client, unsigned node)
 {
     const struct client *c = &w->clients[client];
     const struct peer *p = &c->peers[node];
-    struct list_read l;
+    const struct list_read *l;
 
     /* A copy may be on record at two addresses. */
     if (w->was_copied || p->masters.record == 0 || !is_later(&p->masters, &c->agreed) ||
         world_node(w, client, node)->quarantine.mark != p->mark) {
         return false;
     }
-    read_list(w, p->masters.record, &l);
-    return find(&l, p->mark) && !is_of(w, &l, client) && can_tell(w, client, &l);
+    l = list_of(w, p->masters.record);
+    return find(l, p->mark) && !is_of(w, l, client) && can_tell(w, client, l);
 }
 
 void check_masters_fit(struct world *w, unsigned client, unsigned worker)
@@ -355,12 +350,12 @@ static bool votes_by(const struct list_read *l, uint64_t mark)
 /* It may have been agreed on since; where masters lost their data, a change began anew with it. */
 static bool is_on_later(const struct world *w, const struct client *c, uint64_t mark)
 {
-    struct list_read l;
+    const struct list_read *l;
     unsigned node;
 
     for (node = 0; node < c->nodes; node++) {
-        read_list(w, c->peers[node].masters.record, &l);
-        if (is_later(&c->peers[node].masters, &c->agreed) && votes_by(&l, mark)) {
+        l = list_of(w, c->peers[node].masters.record);
+        if (is_later(&c->peers[node].masters, &c->agreed) && votes_by(l, mark)) {
             return true;
         }
     }
@@ -406,12 +401,12 @@ static void check_on_record(struct world *w, unsigned client, unsigned node, uin
 {
     const struct client *c = &w->clients[client];
     const struct peer *p = &c->peers[node];
-    struct list_read l;
+    const struct list_read *l;
 
-    read_list(w, c->agreed.record, &l);
-    if (c->agreed.record && !is_master(&l, p->mark) && !is_on_later(w, c, p->mark) &&
-        !counts_as_old(w, client, &l, p->mark, asked_us) && is_alive(w, &l) &&
-        most_stayed_for(c, &l) && !replaces_most(&l)) {
+    l = list_of(w, c->agreed.record);
+    if (c->agreed.record && !is_master(l, p->mark) && !is_on_later(w, c, p->mark) &&
+        !counts_as_old(w, client, l, p->mark, asked_us) && is_alive(w, l) &&
+        most_stayed_for(c, l) && !replaces_most(l)) {
         check_violated(w, "exclusion", "c%u counts the vote of n%u, which is not on record", client,
                        world_server(w, client, node));
     }
@@ -440,12 +435,12 @@ static bool most_stayed(const struct world *w, const struct list_read *l, uint64
  * on a master that it does not name counts as none [M3]: that one may have lost its data again. */
 static bool was_shown(const struct world *w, const struct client *c, uint64_t mark)
 {
-    struct list_read l;
+    const struct list_read *l;
     unsigned node;
 
     for (node = 0; node < c->nodes; node++) {
-        read_list(w, c->peers[node].masters.record, &l);
-        if (find(&l, c->peers[node].mark) && is_master(&l, mark) && find(&l, mark)->from > 1) {
+        l = list_of(w, c->peers[node].masters.record);
+        if (find(l, c->peers[node].mark) && is_master(l, mark) && find(l, mark)->from > 1) {
             return true;
         }
     }
@@ -456,12 +451,12 @@ static bool was_shown(const struct world *w, const struct client *c, uint64_t ma
  * somebody who knew the one before goes on with that. */
 static bool goes_by_first(const struct world *w, const struct client *c, uint64_t mark)
 {
-    struct list_read l;
+    const struct list_read *l;
     unsigned node, n = 0;
 
     for (node = 0; node < c->nodes; node++) {
-        read_list(w, c->peers[node].masters.record, &l);
-        n += is_master(&l, mark) && find(&l, mark)->from == 1;
+        l = list_of(w, c->peers[node].masters.record);
+        n += is_master(l, mark) && find(l, mark)->from == 1;
     }
     return n > c->nodes / 2;
 }
@@ -471,7 +466,7 @@ static void check_waited_for_all(struct world *w, unsigned client, unsigned node
     unsigned server = world_server(w, client, node);
     const struct peer *p = &w->clients[client].peers[node];
     const struct server *s = &w->servers[server];
-    struct list_read l, now;
+    const struct list_read *l, *now;
 
     /* Clients that were started later go by the clocks of the masters. */
     if (w->moved || s->mark.mark != p->mark || s->newcomer.mark != p->mark ||
@@ -479,10 +474,10 @@ static void check_waited_for_all(struct world *w, unsigned client, unsigned node
         goes_by_first(w, &w->clients[client], p->mark)) {
         return;
     }
-    read_list(w, s->newcomer.record, &l);
-    read_list(w, s->masters.record, &now);
-    if (is_alive(w, &l) && most_stayed(w, &l, p->mark) && most_stayed(w, &now, p->mark) &&
-        w->now_us < s->newcomer.since_us + wait_us(&l)) {
+    l = list_of(w, s->newcomer.record);
+    now = list_of(w, s->masters.record);
+    if (is_alive(w, l) && most_stayed(w, l, p->mark) && most_stayed(w, now, p->mark) &&
+        w->now_us < s->newcomer.since_us + wait_us(l)) {
         check_violated(w, "exclusion", "c%u %s n%u, which is on record for %.3f ms only", client,
                        does, server, trace_ms(s->newcomer.since_us, w->now_us));
     }
@@ -557,24 +552,24 @@ void check_masters_voters(struct world *w, unsigned client)
 {
     const struct client *c = &w->clients[client];
     unsigned size = c->rl->voters.size, old, new;
-    struct list_read l;
+    const struct list_read *l;
     bool waits, over;
 
     if (!goes_by_agreed(w, client)) {
         return;
     }
-    read_list(w, c->agreed.record, &l);
-    new = count_masters(&l);
-    old = resizes(&l) ? count_former(&l) : new;
-    waits = w->now_us < accepted_us(w, c->agreed.record) + wait_us(&l);
-    over = world_client_us(w, client) > c->agreed_us + longest_wait_us(&l);
+    l = list_of(w, c->agreed.record);
+    new = count_masters(l);
+    old = resizes(l) ? count_former(l) : new;
+    waits = w->now_us < accepted_us(w, c->agreed.record) + wait_us(l);
+    over = world_client_us(w, client) > c->agreed_us + longest_wait_us(l);
     if ((waits && size != old) || (over && size != new) || (size != old && size != new)) {
         check_violated(w, "exclusion",
                        "c%u goes by %u masters, %.3f ms after a change from %u to %u", client, size,
                        trace_ms(accepted_us(w, c->agreed.record), w->now_us), old, new);
     }
     if (old != new &&size == new) {
-        check_no_former(w, client, &l);
+        check_no_former(w, client, l);
     }
 }
 
@@ -583,15 +578,15 @@ void check_masters_left(struct world *w, unsigned client, unsigned node)
 {
     const struct client *c = &w->clients[client];
     const struct listed *m;
-    struct list_read l;
+    const struct list_read *l;
 
     if (!goes_by_agreed(w, client)) {
         return;
     }
-    read_list(w, c->agreed.record, &l);
-    m = find(&l, c->peers[node].mark);
-    if (m && was_master(&l, m) && resizes(&l) &&
-        w->now_us < accepted_us(w, c->agreed.record) + wait_us(&l)) {
+    l = list_of(w, c->agreed.record);
+    m = find(l, c->peers[node].mark);
+    if (m && was_master(l, m) && resizes(l) &&
+        w->now_us < accepted_us(w, c->agreed.record) + wait_us(l)) {
         check_violated(w, "live", "c%u leaves n%u, which votes until the change is over", client,
                        world_server(w, client, node));
     }
@@ -603,22 +598,22 @@ void check_masters_left(struct world *w, unsigned client, unsigned node)
 static bool is_agreed_now(const struct world *w, const struct on_record *there)
 {
     unsigned i, old = 0, new = 0;
-    struct list_read l;
+    const struct list_read *l;
 
-    read_list(w, there->record, &l);
+    l = list_of(w, there->record);
     for (i = 0; i < w->o.servers; i++) {
-        const struct listed *m = find(&l, w->servers[i].mark.mark);
+        const struct listed *m = find(l, w->servers[i].mark.mark);
 
         if (m && masters_say_same(w, w->servers[i].masters.record, there->record)) {
-            old += agrees_as_old(&l, m);
+            old += agrees_as_old(l, m);
             new += m->until == 0;
         }
     }
-    return new > count_masters(&l) / 2 && (count_former(&l) == 0 || old > count_former(&l) / 2);
+    return new > count_masters(l) / 2 && (count_former(l) == 0 || old > count_former(l) / 2);
 }
 
 /* The latest one that is agreed on; otherwise the latest one. */
-static void read_latest(const struct world *w, struct list_read *ret)
+static const struct list_read *latest(const struct world *w)
 {
     const struct on_record none = {0}, *last = &none, *agreed = &none;
     bool by_agreed = w->o.resizes || w->o.kinds >> FAULT_FORGET & 1;
@@ -630,7 +625,7 @@ static void read_latest(const struct world *w, struct list_read *ret)
         last = is_later(there, last) ? there : last;
         agreed = is_later(there, agreed) && is_agreed_now(w, there) ? there : agreed;
     }
-    read_list(w, by_agreed && agreed->record ? agreed->record : last->record, ret);
+    return list_of(w, by_agreed && agreed->record ? agreed->record : last->record);
 }
 
 static uint64_t masters_of(const struct list_read *l)
@@ -652,68 +647,68 @@ static bool lists(const struct list_read *l, unsigned address)
 /* By the records that were agreed on. The present one may have forgotten a former master. */
 static bool has_left(const struct world *w, unsigned server)
 {
-    struct list_read l = {0};
+    const struct list_read *l = list_of(w, 0);
     bool was = false;
     unsigned i;
 
     for (i = 0; i < w->n_changes; i++) {
         if (w->changes[i].agreed_us > 0) {
-            read_list(w, w->changes[i].record, &l);
-            was |= lists(&l, server);
+            l = list_of(w, w->changes[i].record);
+            was |= lists(l, server);
         }
     }
-    return was && !lists(&l, server);
+    return was && !lists(l, server);
 }
 
 bool check_masters_left_unaware(const struct world *w, unsigned server)
 {
     const struct server *s = &w->servers[server];
-    struct list_read own;
+    const struct list_read *own;
 
-    read_list(w, s->state == SERVER_DOWN && s->forgets ? 0 : s->masters.record, &own);
-    return has_left(w, server) && (own.epoch == 0 || lists(&own, server));
+    own = list_of(w, s->state == SERVER_DOWN && s->forgets ? 0 : s->masters.record);
+    return has_left(w, server) && (own->epoch == 0 || lists(own, server));
 }
 
 uint64_t check_masters_on_record(const struct world *w)
 {
-    struct list_read l;
+    const struct list_read *l;
 
-    read_latest(w, &l);
-    return masters_of(&l);
+    l = latest(w);
+    return masters_of(l);
 }
 
 uint64_t check_masters_known(const struct world *w)
 {
-    struct list_read l;
+    const struct list_read *l;
     uint64_t known = 0;
     unsigned i;
 
-    read_latest(w, &l);
-    for (i = 0; i < l.n; i++) {
-        known |= rlk_mask_bit(l.of[i].address);
+    l = latest(w);
+    for (i = 0; i < l->n; i++) {
+        known |= rlk_mask_bit(l->of[i].address);
     }
     return known;
 }
 
 uint64_t check_masters_shown_to(const struct world *w, unsigned client)
 {
-    struct list_read l;
+    const struct list_read *l;
 
-    read_list(w, w->clients[client].agreed.record, &l);
-    return masters_of(&l);
+    l = list_of(w, w->clients[client].agreed.record);
+    return masters_of(l);
 }
 
 uint64_t check_masters_before(const struct world *w)
 {
-    struct list_read l;
+    const struct list_read *l;
     uint64_t listed = 0;
     unsigned i;
 
-    read_latest(w, &l);
-    for (i = 0; i < l.n; i++) {
-        bool was = l.epoch == 1 ? l.of[i].until == 0 : was_master(&l, &l.of[i]);
+    l = latest(w);
+    for (i = 0; i < l->n; i++) {
+        bool was = l->epoch == 1 ? l->of[i].until == 0 : was_master(l, &l->of[i]);
 
-        listed |= was ? rlk_mask_bit(l.of[i].address) : 0;
+        listed |= was ? rlk_mask_bit(l->of[i].address) : 0;
     }
     return listed;
 }
@@ -724,12 +719,12 @@ uint64_t check_masters_before(const struct world *w)
  */
 static bool may_have_former(const struct world *w, const struct server *s)
 {
-    struct list_read l;
+    const struct list_read *l;
     unsigned i;
 
-    read_list(w, s->newcomer.record, &l);
-    for (i = 0; i < l.n; i++) {
-        if (l.of[i].until == l.epoch && !l.of[i].lost) {
+    l = list_of(w, s->newcomer.record);
+    for (i = 0; i < l->n; i++) {
+        if (l->of[i].until == l->epoch && !l->of[i].lost) {
             return true;
         }
     }
@@ -741,13 +736,13 @@ static bool may_have_former(const struct world *w, const struct server *s)
 static bool shows_other(const struct world *w, unsigned client, const struct peer *p)
 {
     const struct client *c = &w->clients[client];
-    struct list_read l;
+    const struct list_read *l;
 
-    read_list(w, p->masters.record, &l);
+    l = list_of(w, p->masters.record);
     if (p->former_us && world_client_us(w, client) < p->former_us + RLK_INSPECTION_OLDEST_US) {
         return false;
     }
-    return c->agreed.record && is_later(&p->masters, &c->agreed) && find(&l, p->mark) &&
+    return c->agreed.record && is_later(&p->masters, &c->agreed) && find(l, p->mark) &&
            !masters_say_same(w, p->masters.record, c->agreed.record);
 }
 
@@ -825,16 +820,16 @@ static void check_changes_apart(struct world *w, const struct list_read *l)
 /* [M7, M8] The same for every change that was agreed on, also where a master was removed. */
 static void check_changes_wait(struct world *w, const struct list_read *l)
 {
-    struct list_read before;
+    const struct list_read *before;
     unsigned i;
 
     for (i = 0; i < w->n_changes && w->o.resizes && !(w->o.kinds >> FAULT_FORGET & 1); i++) {
-        read_list(w, w->changes[i].record, &before);
-        if (before.epoch < l->epoch && changes_servers(&before) && w->changes[i].agreed_us &&
+        before = list_of(w, w->changes[i].record);
+        if (before->epoch < l->epoch && changes_servers(before) && w->changes[i].agreed_us &&
             w->now_us < w->changes[i].agreed_us + wait_us(l)) {
             check_violated(w, "exclusion",
                            "a record of epoch %u is accepted %.3f ms after one of epoch %u",
-                           l->epoch, trace_ms(w->changes[i].agreed_us, w->now_us), before.epoch);
+                           l->epoch, trace_ms(w->changes[i].agreed_us, w->now_us), before->epoch);
         }
     }
 }
@@ -887,24 +882,24 @@ static void note_accepted(struct world *w, const struct on_record *there, const 
 void check_masters_accepted(struct world *w, const struct on_record *there)
 {
     size_t record = there->record;
-    struct list_read l;
+    const struct list_read *l;
     unsigned server;
 
-    read_list(w, record, &l);
+    l = list_of(w, record);
     if (w->o.other_list <= OTHER_ORDER) {
-        check_promised(w, &l, there);
+        check_promised(w, l, there);
     }
-    check_changes_apart(w, &l);
-    check_changes_wait(w, &l);
-    w->refounded |= l.epoch == 1 && w->was_recorded && accepted_us(w, record) == 0;
-    note_accepted(w, there, &l);
-    w->starved |= starves(&l);
+    check_changes_apart(w, l);
+    check_changes_wait(w, l);
+    w->refounded |= l->epoch == 1 && w->was_recorded && accepted_us(w, record) == 0;
+    note_accepted(w, there, l);
+    w->starved |= starves(l);
     w->was_recorded = true;
     for (server = 0; server < w->o.servers; server++) {
         struct server *s = &w->servers[server];
-        const struct listed *m = find(&l, s->mark.mark);
+        const struct listed *m = find(l, s->mark.mark);
 
-        if (m && m->until == 0 && m->from == l.epoch && l.epoch > 1 &&
+        if (m && m->until == 0 && m->from == l->epoch && l->epoch > 1 &&
             s->newcomer.mark != m->mark) {
             s->newcomer.mark = m->mark;
             s->newcomer.record = record;

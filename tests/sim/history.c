@@ -50,6 +50,8 @@ static void clear(struct world *w)
     w->claims = old.claims;
     w->cap_claims = old.cap_claims;
     w->records.text = old.records.text;
+    w->records.text_cap = old.records.text_cap;
+    w->records.of = old.records.of;
     w->records.cap = old.records.cap;
     w->running = SIM_CLIENTS;
     schedule_reset(&w->schedule);
@@ -62,6 +64,7 @@ void history_free(struct world *w)
     memory_free(w->messages);
     memory_free(w->claims);
     memory_free(w->records.text);
+    memory_free(w->records.of);
     *w = (struct world){0};
 }
 

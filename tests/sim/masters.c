@@ -13,48 +13,61 @@
 
 /* ---- texts ---- */
 
-/* One after the other, each with its NUL. What is written to several masters is the same text. */
-size_t masters_keep(struct world *w, const char *text, size_t len)
+/* What it says begins behind its version and its ballot. */
+static size_t find_content(const char *text)
 {
-    const char *last = w->records.text + w->records.last;
-    size_t i;
-
-    if (len == 0) {
-        return 0;
-    }
-    if (w->records.last > 0 && strlen(last) == len && memcmp(last, text, len) == 0) {
-        return w->records.last;
-    }
-    w->records.n += w->records.n == 0; /* 0 is no record */
-    w->records.last = w->records.n;
-    for (i = 0; i <= len; i++) {
-        w->records.text = memory_room(w->records.text, &w->records.cap, w->records.n, 1);
-        w->records.text[w->records.n++] = i < len ? text[i] : '\0';
-    }
-    return w->records.last;
-}
-
-const char *masters_text(const struct world *w, size_t record)
-{
-    return record ? w->records.text + record : "";
-}
-
-/* What a record says, behind its version and its ballot. */
-static const char *content(const struct world *w, size_t record)
-{
-    const char *at = masters_text(w, record);
+    const char *at = text;
     unsigned i;
 
     for (i = 0; i < 3 && at; i++) {
         at = strchr(at, ' ');
         at = at ? at + 1 : NULL;
     }
-    return at ? at : "";
+    return at ? (size_t)(at - text) : strlen(text);
+}
+
+static void add_text(struct world *w, const char *text, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i <= len; i++) {
+        w->records.text = memory_room(w->records.text, &w->records.text_cap, w->records.len, 1);
+        w->records.text[w->records.len++] = i < len ? text[i] : '\0';
+    }
+}
+
+/* What is written to several masters is the same text. */
+size_t masters_keep(struct world *w, const char *text, size_t len)
+{
+    const char *last = masters_text(w, w->records.n);
+    struct kept_record *r;
+
+    if (len == 0 || (strlen(last) == len && memcmp(last, text, len) == 0)) {
+        return len == 0 ? 0 : w->records.n;
+    }
+    w->records.n++;
+    w->records.of = memory_room(w->records.of, &w->records.cap, w->records.n, sizeof(*r));
+    r = &w->records.of[w->records.n];
+    r->text = w->records.len;
+    r->is_read = false;
+    add_text(w, text, len);
+    r->content = r->text + find_content(w->records.text + r->text);
+    return w->records.n;
+}
+
+const char *masters_text(const struct world *w, size_t record)
+{
+    return record ? w->records.text + w->records.of[record].text : "";
+}
+
+static const char *content(const struct world *w, size_t record)
+{
+    return record ? w->records.text + w->records.of[record].content : "";
 }
 
 bool masters_say_same(const struct world *w, size_t record, size_t other)
 {
-    return strcmp(content(w, record), content(w, other)) == 0;
+    return record == other || strcmp(content(w, record), content(w, other)) == 0;
 }
 
 /* ---- the key ---- */
@@ -103,8 +116,7 @@ void masters_write(struct world *w, unsigned server, struct message *m)
         value.accepted_id = there->accepted_id;
     }
     value.since_us = there->number ? there->since_us : m->server_us;
-    if (accepts &&
-        (there->record == 0 || strcmp(content(w, there->record), content(w, value.record)) != 0)) {
+    if (accepts && (there->record == 0 || !masters_say_same(w, there->record, value.record))) {
         value.since_us = m->server_us;
     }
     trace(w, "n%u    %s ballot %llu", server, accepts ? "accepts a record with" : "promises",

@@ -162,7 +162,30 @@ struct on_record {
     uint64_t number, id;            /* the ballot that is promised; number 0: there is no key */
     uint64_t accepted, accepted_id; /* that of the record */
     uint64_t since_us;              /* the server's clock */
-    size_t record;                  /* masters_text(); 0: none is accepted */
+    size_t record;                  /* masters_keep(); 0: none is accepted */
+};
+
+#define MOST_LISTED 48
+
+/* What a record of the masters says of one of them. */
+struct listed {
+    uint64_t mark;
+    unsigned from, until; /* epochs; until 0: it still is one */
+    unsigned address;
+    bool lost;
+};
+
+/* What it says, as check_masters.c reads it. */
+struct list_read {
+    unsigned epoch, max_ttl_ms, n;
+    struct listed of[MOST_LISTED];
+};
+
+/* A record as a client wrote it. masters.c */
+struct kept_record {
+    size_t text, content; /* where its text begins, and what it says without version and ballot */
+    bool is_read;
+    struct list_read list; /* once it is read */
 };
 
 /* What a server reports about itself. */
@@ -580,8 +603,10 @@ struct world {
     struct claim *claims;
     size_t n_claims, cap_claims;
     struct {
-        char *text; /* of all records of the masters: masters.c */
-        size_t n, cap, last;
+        char *text; /* of all records of the masters, one after the other, each with its NUL */
+        size_t len, text_cap;
+        struct kept_record *of; /* from 1 */
+        size_t n, cap;
     } records;
     bool healed;
     uint64_t healed_us;
