@@ -144,16 +144,20 @@ static void invalidate(struct world *w, unsigned redirect, enum push_kind kind, 
     }
 }
 
-/* The command connections of a server, one after the other. */
-static struct wire *next_wire(struct world *w, unsigned server, unsigned *at)
+/* The command connections of a server whose replies are tracked, one after the other: at is
+ * {client, node}. */
+static struct wire *next_wire(struct world *w, unsigned server, unsigned at[2])
 {
-    for (; *at < w->o.clients * SIM_PLACES; ++*at) {
-        unsigned wire = w->clients[*at / SIM_PLACES].peers[*at % SIM_PLACES].wire;
+    for (; at[0] < w->o.clients; at[0]++, at[1] = 0) {
+        const struct client *c = &w->clients[at[0]];
 
-        if (*at % SIM_PLACES < w->clients[*at / SIM_PLACES].nodes && wire != NONE &&
-            w->wires[wire].server == server && w->wires[wire].redirect != NONE) {
-            ++*at;
-            return &w->wires[wire];
+        while (at[1] < c->nodes) {
+            unsigned wire = c->peers[at[1]++].wire;
+
+            if (wire != NONE && w->wires[wire].server == server &&
+                w->wires[wire].redirect != NONE) {
+                return &w->wires[wire];
+            }
         }
     }
     return NULL;
@@ -161,10 +165,10 @@ static struct wire *next_wire(struct world *w, unsigned server, unsigned *at)
 
 void wakes_changed(struct world *w, unsigned server, unsigned key)
 {
-    unsigned at = 0;
+    unsigned at[2] = {0, 0};
     struct wire *x;
 
-    while ((x = next_wire(w, server, &at)) != NULL) {
+    while ((x = next_wire(w, server, at)) != NULL) {
         if (x->tracked & 1U << key) {
             x->tracked &= ~(1U << key);
             invalidate(w, x->redirect, PUSH_CHANGED, key);
@@ -174,11 +178,11 @@ void wakes_changed(struct world *w, unsigned server, unsigned key)
 
 void wakes_flushed(struct world *w, unsigned server)
 {
-    unsigned at = 0;
+    unsigned at[2] = {0, 0};
     struct wire *x;
 
     wakes_forget_lists(w, server);
-    while ((x = next_wire(w, server, &at)) != NULL) {
+    while ((x = next_wire(w, server, at)) != NULL) {
         x->tracked = 0;
         invalidate(w, x->redirect, PUSH_FLUSHED, 0);
     }
@@ -186,10 +190,10 @@ void wakes_flushed(struct world *w, unsigned server)
 
 static bool is_tracked(struct world *w, unsigned server, unsigned key)
 {
-    unsigned at = 0;
+    unsigned at[2] = {0, 0};
     const struct wire *x;
 
-    while ((x = next_wire(w, server, &at)) != NULL) {
+    while ((x = next_wire(w, server, at)) != NULL) {
         if (x->tracked & 1U << key) {
             return true;
         }

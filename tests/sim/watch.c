@@ -219,33 +219,44 @@ static void check_disconnected(struct world *w, unsigned client, unsigned node)
     struct peer *p = &w->clients[client].peers[node];
     unsigned m;
 
-    if (p->closed == NONE) {
-        return;
-    }
     for (m = w->wires[p->closed].unanswered; m != NONE; m = w->messages[m].next) {
         check_disconnect_handled(w, client, node, &w->messages[m]);
     }
     p->closed = NONE;
 }
 
+static void check_worker_left(struct world *w, unsigned client, unsigned worker)
+{
+    struct worker *k = world_worker(w, client, worker);
+
+    if (k->suspension_unnotified) {
+        check_suspension_notified(w, client, worker);
+    }
+    if (k->data_replaced) {
+        check_data_replaced_notified(w, client, worker);
+    }
+    if (k->is_candidate && k->candidacy.election) {
+        check_lead(w, client, worker);
+    }
+    if (k->releasing != NONE) {
+        check_let_go(w, k->releasing);
+        k->releasing = NONE;
+    }
+}
+
 void watch_left(struct world *w, unsigned client)
 {
     struct client *c = &w->clients[client];
+    bool has_duplicate = w->o.duplicate < SIM_NODES;
     unsigned i;
 
     for (i = 0; i < w->o.workers; i++) {
-        struct worker *k = &c->workers[i];
-
-        check_suspension_notified(w, client, i);
-        check_data_replaced_notified(w, client, i);
-        check_lead(w, client, i);
-        if (k->releasing != NONE) {
-            check_let_go(w, k->releasing);
-            k->releasing = NONE;
-        }
+        check_worker_left(w, client, i);
     }
     for (i = 0; c->rl && i < c->nodes; i++) {
-        check_disconnected(w, client, i);
-        c->peers[i].duplicate |= w->o.duplicate < SIM_NODES && world_node(w, client, i)->duplicate;
+        if (c->peers[i].closed != NONE) {
+            check_disconnected(w, client, i);
+        }
+        c->peers[i].duplicate |= has_duplicate && world_node(w, client, i)->duplicate;
     }
 }
