@@ -593,21 +593,7 @@ struct world {
     struct rlk_prng prng;
     uint64_t now_us; /* true time */
     uint64_t events, hash;
-    struct schedule schedule;
     struct server servers[SIM_NODES];
-    struct client clients[SIM_CLIENTS];
-    struct wire *wires;
-    size_t n_wires, cap_wires;
-    struct message *messages;
-    size_t n_messages, cap_messages;
-    struct claim *claims;
-    size_t n_claims, cap_claims;
-    struct {
-        char *text; /* of all records of the masters, one after the other, each with its NUL */
-        size_t len, text_cap;
-        struct kept_record *of; /* from 1 */
-        size_t n, cap;
-    } records;
     bool healed;
     uint64_t healed_us;
     uint64_t quiet_us;    /* from then on no message is in flight and no client is paused */
@@ -656,6 +642,21 @@ struct world {
     bool tracing;
     bool violated;
     char violation[256]; /* "exclusion: ..." */
+    /* The rest is reset apart: clear() in history.c. */
+    struct client clients[SIM_CLIENTS];
+    struct schedule schedule;
+    struct wire *wires;
+    size_t n_wires, cap_wires;
+    struct message *messages;
+    size_t n_messages, cap_messages;
+    struct claim *claims;
+    size_t n_claims, cap_claims;
+    struct {
+        char *text; /* of all records of the masters, one after the other, each with its NUL */
+        size_t len, text_cap;
+        struct kept_record *of; /* from 1 */
+        size_t n, cap;
+    } records;
 };
 
 static inline bool message_releases(const struct message *m)
