@@ -23,9 +23,13 @@ struct words {
     struct word word[WORDS];
 };
 
-static bool is(const struct word *w, const char *text)
+/* Inlined: the length of a literal is known then, and most words differ in that, or soon after. */
+__attribute__((always_inline)) static inline bool is(const struct word *w, const char *text)
 {
-    return w->len == strlen(text) && strncasecmp(w->text, text, w->len) == 0;
+    size_t len = strlen(text);
+
+    return w->len == len &&
+           (memcmp(w->text, text, len) == 0 || strncasecmp(w->text, text, len) == 0);
 }
 
 static uint64_t number(const struct word *w)
@@ -100,15 +104,17 @@ static const struct {
                {MESSAGE_HAND_OVER, &rlk_script_hand_over}, {MESSAGE_MASTERS, &rlk_script_masters}};
 
 /* By its text, or by its SHA-1. */
+static bool is_script(const struct word *w, const struct rlk_script *s, bool text)
+{
+    return w->len == (text ? s->len : 40) && memcmp(w->text, text ? s->text : s->sha, w->len) == 0;
+}
+
 static bool find_script(const struct word *w, bool text, struct message *m)
 {
     unsigned i;
 
     for (i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        const struct rlk_script *s = scripts[i].script;
-
-        if (w->len == (text ? s->len : 40) &&
-            memcmp(w->text, text ? s->text : s->sha, w->len) == 0) {
+        if (is_script(w, scripts[i].script, text)) {
             m->kind = scripts[i].kind;
             return true;
         }
@@ -546,9 +552,8 @@ static unsigned read_batch(const struct world *w, const struct words *words, str
     unsigned n = words->n > 3 ? (unsigned)number(&word[2]) : 0, each, locks, i;
     bool text = is(&word[0], "EVAL");
 
-    if ((!text && !is(&word[0], "EVALSHA")) ||
-        !is(&word[1], text ? rlk_script_keep_all.text : rlk_script_keep_all.sha) ||
-        words->n < 6 + n) {
+    if (words->n < 6 + n || (!text && !is(&word[0], "EVALSHA")) ||
+        !is_script(&word[1], &rlk_script_keep_all, text)) {
         return 0;
     }
     each = (unsigned)number(&word[4 + n]);
@@ -574,7 +579,7 @@ static bool is_upkeep(const struct words *words)
     const struct word *word = words->word;
 
     return (words->n == 3 && is(&word[0], "EVALSHA") && is(&word[1], RLK_SCRIPT_NO_SHA)) ||
-           (words->n == 4 && is(&word[0], "EVAL") && is(&word[1], rlk_script_upkeep.text));
+           (words->n == 4 && is(&word[0], "EVAL") && is_script(&word[1], &rlk_script_upkeep, true));
 }
 
 static bool read_words(struct world *w, const struct words *words, struct message *m)
