@@ -51,28 +51,6 @@ unsigned rlk_record_size(const struct rlk_record *r)
     return size;
 }
 
-/* A mark that left the record and came back is there twice. */
-int rlk_record_find(const struct rlk_record *r, uint64_t mark)
-{
-    int found = -1;
-    unsigned i;
-
-    for (i = 0; i < r->n; i++) {
-        if (mark != 0 && r->master[i].mark == mark &&
-            (found < 0 || rlk_record_is_master(&r->master[i]))) {
-            found = (int)i;
-        }
-    }
-    return found;
-}
-
-const struct rlk_record_master *rlk_record_find_master(const struct rlk_record *r, uint64_t mark)
-{
-    int at = rlk_record_find(r, mark);
-
-    return at >= 0 && rlk_record_is_master(&r->master[at]) ? &r->master[at] : NULL;
-}
-
 /* ---- majorities ---- */
 
 /* Count the old masters, and those of them that have lost their data since. */

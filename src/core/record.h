@@ -91,12 +91,38 @@ bool rlk_record_has_newcomers(const struct rlk_record *r);
  * were lost: a list from before lacks it. */
 bool rlk_record_joined_later(const struct rlk_record *r, unsigned index);
 
-/* The index of this mark in a record; -1: it is not there. If it is there twice, that of the
- * master, not of the former one. */
-int rlk_record_find(const struct rlk_record *r, uint64_t mark);
+/* The master with this mark; NULL: the record has no such master. Each judgement of the masters
+ * asks this a hundred times (core/membership.c). */
+static inline const struct rlk_record_master *rlk_record_find_master(const struct rlk_record *r,
+                                                                     uint64_t mark)
+{
+    unsigned i;
 
-/* The master with this mark; NULL: the record has no such master. */
-const struct rlk_record_master *rlk_record_find_master(const struct rlk_record *r, uint64_t mark);
+    for (i = mark ? r->n : 0; i > 0; i--) {
+        if (r->master[i - 1].mark == mark && rlk_record_is_master(&r->master[i - 1])) {
+            return &r->master[i - 1];
+        }
+    }
+    return NULL;
+}
+
+/* The index of this mark in a record; -1: it is not there. If it is there twice, because it left
+ * the record and came back, that of the master, not of the former one. */
+static inline int rlk_record_find(const struct rlk_record *r, uint64_t mark)
+{
+    const struct rlk_record_master *m = rlk_record_find_master(r, mark);
+    unsigned i;
+
+    if (m) {
+        return (int)(m - r->master);
+    }
+    for (i = 0; mark && i < r->n; i++) {
+        if (r->master[i].mark == mark) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
 
 /* [M1] Whether the masters with these marks are enough to agree on this record. */
 bool rlk_record_is_agreed(const struct rlk_record *r, const uint64_t *marks, unsigned n);

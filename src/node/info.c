@@ -26,17 +26,22 @@ static const char *find_info(const char *text, const char *name)
     return NULL;
 }
 
+static void copy_value(const char *value, char *out, size_t size)
+{
+    size_t len = strcspn(value, "\r\n");
+
+    len = len < size ? len : size - 1;
+    memcpy(out, value, len);
+    out[len] = '\0';
+    rlk_reply_make_printable(out);
+}
+
 void rlk_info_text(const char *text, const char *name, char *out, size_t size)
 {
     const char *value = find_info(text, name);
-    size_t len;
 
     if (value) {
-        len = strcspn(value, "\r\n");
-        len = len < size ? len : size - 1;
-        memcpy(out, value, len);
-        out[len] = '\0';
-        rlk_reply_make_printable(out);
+        copy_value(value, out, size);
     }
 }
 
@@ -50,56 +55,147 @@ bool rlk_info_number(const char *text, const char *name, long long *ret)
     return value != NULL;
 }
 
-static void read_memory(struct rlk_server *s, const char *text)
+/* ---- what we know of a server ---- */
+
+enum field {
+    VERSION = 0,
+    MODE,
+    RUN_ID,
+    UPTIME,
+    MAXMEMORY,
+    POLICY,
+    LOADING,
+    AOF,
+    AOF_REWRITES,
+    AOF_REWRITE_SCHEDULED,
+    AOF_STATUS,
+    ROLE,
+    REPLICAS,
+    REPLICATION_ID,
+    SECOND_OFFSET,
+    FIELDS
+};
+
+/* The values of the lines in a text; NULL: there is no such line. */
+struct values {
+    const char *of[FIELDS];
+};
+
+static void find_field(const char *line, size_t len, struct values *v)
+{
+    static const struct {
+        size_t len;
+        const char *name;
+    } names[FIELDS] = {
+#define NAMED(text) {sizeof(text) - 1, text}
+        [VERSION] = NAMED("redis_version"),
+        [MODE] = NAMED("redis_mode"),
+        [RUN_ID] = NAMED("run_id"),
+        [UPTIME] = NAMED("uptime_in_seconds"),
+        [MAXMEMORY] = NAMED("maxmemory"),
+        [POLICY] = NAMED("maxmemory_policy"),
+        [LOADING] = NAMED("loading"),
+        [AOF] = NAMED("aof_enabled"),
+        [AOF_REWRITES] = NAMED("aof_rewrite_in_progress"),
+        [AOF_REWRITE_SCHEDULED] = NAMED("aof_rewrite_scheduled"),
+        [AOF_STATUS] = NAMED("aof_last_write_status"),
+        [ROLE] = NAMED("role"),
+        [REPLICAS] = NAMED("connected_slaves"),
+        [REPLICATION_ID] = NAMED("master_replid"),
+        [SECOND_OFFSET] = NAMED("second_repl_offset"),
+#undef NAMED
+    };
+    unsigned i;
+
+    for (i = 0; i < FIELDS; i++) {
+        if (names[i].len == len && memcmp(names[i].name, line, len) == 0) {
+            v->of[i] = v->of[i] ? v->of[i] : line + len + 1;
+            return;
+        }
+    }
+}
+
+/* Every inspection reads a text: go over it once, and not once for each field. */
+static void find_values(const char *text, struct values *v)
+{
+    const char *line, *end;
+
+    *v = (struct values){{NULL}};
+    for (line = text; line; line = end ? end + 1 : NULL) {
+        size_t len = strcspn(line, ":\n");
+
+        if (line[len] == ':') {
+            find_field(line, len, v);
+        }
+        end = strchr(line + len, '\n');
+    }
+}
+
+static bool has_number(const char *value, long long *ret)
+{
+    if (value) {
+        *ret = strtoll(value, NULL, 10);
+    }
+    return value != NULL;
+}
+
+static void take_text(const char *value, char *out, size_t size)
+{
+    if (value) {
+        copy_value(value, out, size);
+    }
+}
+
+static void read_memory(struct rlk_server *s, const struct values *v)
 {
     long long n;
 
-    if (rlk_info_number(text, "maxmemory", &n)) {
+    if (has_number(v->of[MAXMEMORY], &n)) {
         s->maxmemory = n > 0 ? (uint64_t)n : 0;
     }
-    rlk_info_text(text, "maxmemory_policy", s->policy, sizeof(s->policy));
+    take_text(v->of[POLICY], s->policy, sizeof(s->policy));
 }
 
-static void read_persistence(struct rlk_server *s, const char *text)
+static void read_persistence(struct rlk_server *s, const struct values *v)
 {
     char status[8] = "";
     long long n, scheduled;
 
-    if (rlk_info_number(text, "loading", &n)) {
+    if (has_number(v->of[LOADING], &n)) {
         s->loading = n != 0;
     }
-    if (rlk_info_number(text, "aof_enabled", &n)) {
+    if (has_number(v->of[AOF], &n)) {
         s->aof = n != 0;
     }
-    if (rlk_info_number(text, "aof_rewrite_in_progress", &n) &&
-        rlk_info_number(text, "aof_rewrite_scheduled", &scheduled)) {
+    if (has_number(v->of[AOF_REWRITES], &n) &&
+        has_number(v->of[AOF_REWRITE_SCHEDULED], &scheduled)) {
         s->aof_rewrites = n != 0 || scheduled != 0;
     }
-    rlk_info_text(text, "aof_last_write_status", status, sizeof(status));
+    take_text(v->of[AOF_STATUS], status, sizeof(status));
     if (status[0]) {
         s->aof_fails = strcmp(status, "ok") != 0;
     }
 }
 
 /* When a replica is promoted it takes a new replication id: this identifies the promotion. */
-static uint64_t read_promotion(const char *text)
+static uint64_t read_promotion(const struct values *v)
 {
     char id[17] = "";
 
-    rlk_info_text(text, "master_replid", id, sizeof(id));
+    take_text(v->of[REPLICATION_ID], id, sizeof(id));
     return strtoull(id, NULL, 16) | 1;
 }
 
-static void read_replication(struct rlk_server *s, const char *text)
+static void read_replication(struct rlk_server *s, const struct values *v)
 {
     long long n;
 
-    rlk_info_text(text, "role", s->role, sizeof(s->role));
-    if (rlk_info_number(text, "connected_slaves", &n)) {
+    take_text(v->of[ROLE], s->role, sizeof(s->role));
+    if (has_number(v->of[REPLICAS], &n)) {
         s->replicas = (unsigned)n;
     }
-    if (rlk_info_number(text, "second_repl_offset", &n)) {
-        s->promotion = n >= 0 ? read_promotion(text) : 0;
+    if (has_number(v->of[SECOND_OFFSET], &n)) {
+        s->promotion = n >= 0 ? read_promotion(v) : 0;
     }
 }
 
@@ -134,20 +230,22 @@ static void read_commands(struct rlk_server *s, const char *text, size_t len)
 
 void rlk_info_read(struct rlk_server *s, const struct rlk_reply *reply)
 {
+    struct values v;
     long long n;
 
     if (reply->type != RLK_REPLY_STRING) {
         return;
     }
-    rlk_info_text(reply->str, "redis_version", s->version, sizeof(s->version));
-    rlk_info_text(reply->str, "redis_mode", s->mode, sizeof(s->mode));
-    rlk_info_text(reply->str, "run_id", s->run_id, sizeof(s->run_id));
-    if (rlk_info_number(reply->str, "uptime_in_seconds", &n)) {
+    find_values(reply->str, &v);
+    take_text(v.of[VERSION], s->version, sizeof(s->version));
+    take_text(v.of[MODE], s->mode, sizeof(s->mode));
+    take_text(v.of[RUN_ID], s->run_id, sizeof(s->run_id));
+    if (has_number(v.of[UPTIME], &n)) {
         s->uptime_s = n;
     }
-    read_memory(s, reply->str);
-    read_persistence(s, reply->str);
-    read_replication(s, reply->str);
+    read_memory(s, &v);
+    read_persistence(s, &v);
+    read_replication(s, &v);
     read_commands(s, reply->str, reply->len);
 }
 

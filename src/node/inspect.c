@@ -1,11 +1,11 @@
 /* inspect.c - drives core/inspection.h: sends its questions, and steps it with the replies. */
 #include "node/inspect.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/time.h"
 #include "core/classify.h"
 #include "core/clocks.h"
@@ -43,14 +43,15 @@ static void write_mark(uint64_t mark, char out[MARK_DIGITS + 1])
 static bool format_mark(struct rlk_command *c, struct rlk_node *n,
                         const struct rlk_inspection_question *q)
 {
-    char mark[MARK_DIGITS + 1], note[24], key[RLK_COMMAND_INCARNATION_SIZE];
+    char mark[MARK_DIGITS + 1], note[RLK_DIGITS_MAX + 1], key[RLK_COMMAND_INCARNATION_SIZE];
+    char *end = note + RLK_DIGITS_MAX, *step = rlk_digits(q->step_us, end);
     const char *record = n->options->record_key ? n->options->record_key : "";
     const char *const words[] = {"EVAL", rlk_script_incarnation.text, "1",  key,    n->info.run_id,
-                                 mark,   q->keeps_data ? "1" : "0",   note, record, NULL};
+                                 mark,   q->keeps_data ? "1" : "0",   step, record, NULL};
 
     write_key(n, key);
     write_mark(rlk_prng_next(&n->prng) | 1, mark);
-    snprintf(note, sizeof(note), "%" PRIu64, q->step_us);
+    *end = '\0';
     return rlk_command_words(c, words) == 0;
 }
 
@@ -166,7 +167,7 @@ static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind k
             rlk_upkeep_ask(n, now_us);
         }
     } else if (ev.birth.mark != 0) {
-        keep_error(n, "");
+        n->inspection_error[0] = '\0';
     }
     step_inspection(n, &ev);
     if (ev.birth.mark != 0 && reply->integer == 3 && n->quarantine.mark == ev.birth.mark) {

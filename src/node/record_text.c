@@ -20,19 +20,37 @@ struct reader {
     const char *at;
 };
 
-/* A number of `least` to `longest` digits, and the character behind it. */
-static uint64_t take_digits(struct reader *r, int base, size_t least, size_t longest, char end)
-{
-    static const char decimal[] = "0123456789", hex[] = "0123456789abcdef";
-    size_t len = r->at ? strspn(r->at, base == 16 ? hex : decimal) : 0;
-    const char *digits = r->at;
+/* What a digit is worth; NO_DIGIT: it is none. */
+#define NO_DIGIT 16
 
-    if (len < least || len > longest || r->at[len] != end) {
+static unsigned digit_of(char c, unsigned base)
+{
+    if (c >= '0' && c <= '9') {
+        return (unsigned)(c - '0');
+    }
+    return base == 16 && c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : NO_DIGIT;
+}
+
+/* A number of `least` to `longest` digits, and the character behind it. Each inspection reads some.
+ */
+static uint64_t take_digits(struct reader *r, unsigned base, size_t least, size_t longest, char end)
+{
+    uint64_t n = 0;
+    size_t len = 0;
+    unsigned digit;
+
+    if (r->at == NULL) {
+        return 0;
+    }
+    for (; (digit = digit_of(r->at[len], base)) != NO_DIGIT && len < longest; len++) {
+        n = n * base + digit;
+    }
+    if (len < least || r->at[len] != end) {
         r->at = NULL;
         return 0;
     }
     r->at += len + 1;
-    return strtoull(digits, NULL, base);
+    return n;
 }
 
 static uint64_t take_hex(struct reader *r, char end)
