@@ -299,19 +299,18 @@ static const struct rlk_link_owner link_owner = {.conn = {.opened = rlk_link_on_
 
 void rlk_node_init_link(struct rlk_node *n, struct rlk_link *l, const struct rlk_link_owner *owner)
 {
-    *l = (struct rlk_link){.node = n,
-                           .owner = owner,
-                           .loop = n->loop,
-                           .options = n->options,
-                           .index = n->index,
-                           .prng = &n->prng};
+    l->node = n;
+    l->owner = owner;
+    l->loop = n->loop;
+    l->options = n->options;
+    l->index = n->index;
+    l->prng = &n->prng;
     rlk_link_init(l);
 }
 
 void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
                    unsigned index, const struct rlk_node_hooks *hooks, void *owner, uint64_t seed)
 {
-    *n = (struct rlk_node){0};
     n->loop = loop;
     n->options = options;
     n->uri = &options->uris[index];

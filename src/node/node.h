@@ -130,12 +130,13 @@ struct rlk_node {
     char text[2 * RLK_TROUBLE_TEXT]; /* what rlk_node_explain() returned last */
 };
 
-/* A node that is DOWN. index: its place in options->uris. The pointers are borrowed until
+/* A node that is DOWN. Its memory is that of rlk_alloc(), and not used yet: it is zero, and most of
+ * it is room for replies. index: its place in options->uris. The pointers are borrowed until
  * rlk_node_end(). */
 void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
                    unsigned index, const struct rlk_node_hooks *hooks, void *owner, uint64_t seed);
 
-/* Another link to the same server. */
+/* Another link to the same server, the same way. */
 void rlk_node_init_link(struct rlk_node *n, struct rlk_link *l, const struct rlk_link_owner *owner);
 
 /* Begin to connect. */
