@@ -47,6 +47,7 @@ static void clear(struct world *w)
     memset(w, 0, offsetof(struct world, clients));
     memset(w->clients, 0, (clients < SIM_CLIENTS ? clients : SIM_CLIENTS) * sizeof(struct client));
     w->n_wires = w->n_messages = w->n_claims = 0;
+    w->free_message = NONE;
     w->records.len = w->records.n = 0;
     w->running = SIM_CLIENTS;
     schedule_reset(&w->schedule);

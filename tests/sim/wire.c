@@ -50,6 +50,7 @@ unsigned wire_open(struct world *w, unsigned client, unsigned node, unsigned ser
                                            .unexecuted = NONE,
                                            .unanswered = NONE,
                                            .last = NONE,
+                                           .taken = NONE,
                                            .redirect = NONE,
                                            .there_us = there_us};
     w->wires[wire].back_us = arrives_us(w, p, there_us, false);
@@ -68,13 +69,31 @@ static void note_not_quiet(struct world *w, const struct message *m, uint64_t un
     }
 }
 
+/* Few are used at once, so these stay in the caches. */
+static unsigned new_message(struct world *w)
+{
+    unsigned at = w->free_message;
+
+    if (at != NONE) {
+        w->free_message = w->messages[at].next;
+        return at;
+    }
+    w->messages = memory_room(w->messages, &w->cap_messages, w->n_messages, sizeof(*w->messages));
+    return (unsigned)w->n_messages++;
+}
+
+static void free_message(struct world *w, unsigned at)
+{
+    w->messages[at].next = w->free_message;
+    w->free_message = at;
+}
+
 void wire_put(struct world *w, unsigned wire, const struct message *m)
 {
-    unsigned at = (unsigned)w->n_messages;
+    unsigned at = new_message(w);
     struct wire *x = &w->wires[wire];
 
-    w->messages = memory_room(w->messages, &w->cap_messages, w->n_messages, sizeof(*w->messages));
-    w->messages[w->n_messages++] = *m;
+    w->messages[at] = *m;
     w->messages[at].next = NONE;
     if (x->last != NONE) {
         w->messages[x->last].next = at;
@@ -220,7 +239,11 @@ const struct message *wire_take_answer(struct world *w, unsigned wire)
     if (!x->client_open || x->cut || x->unanswered == x->unexecuted) {
         return NULL;
     }
-    m = &w->messages[x->unanswered];
+    if (x->taken != NONE) {
+        free_message(w, x->taken); /* only now: it may have been the last one that was sent */
+    }
+    x->taken = x->unanswered;
+    m = &w->messages[x->taken];
     x->unanswered = m->next;
     return m;
 }

@@ -266,6 +266,7 @@ struct wire {
     bool cut;         /* broken in the network: nothing sent from now on arrives */
     unsigned unsent;  /* appended in a turn that has not ended yet */
     unsigned unexecuted, unanswered, last; /* messages, or NONE */
+    unsigned taken;                        /* the last one whose answer the client took, or NONE */
     unsigned survivors;                    /* cut: so many messages in flight still arrive */
     unsigned held, held_parts;             /* arrived while the server was stopped, in parts */
     uint64_t late_us;                      /* cut: the survivors do not arrive before */
@@ -649,6 +650,7 @@ struct world {
     size_t n_wires, cap_wires;
     struct message *messages;
     size_t n_messages, cap_messages;
+    unsigned free_message; /* the first of those that are not used any more, or NONE */
     struct claim *claims;
     size_t n_claims, cap_claims;
     struct {
