@@ -15,7 +15,7 @@
 
 static const char usage_text[] =
     "usage: redlock-sim [--seeds N] [--from S] [--seconds T] [--jobs J] [--break ASSUMPTION]\n"
-    "                   [--violations FILE] [--resizes]\n"
+    "                   [--violations FILE] [--resizes] [--ledger FILE [--build NAME]]\n"
     "       redlock-sim --seed S [--trace] [--break ASSUMPTION]\n"
     "       redlock-sim --hunt N [--from S] [--break ASSUMPTION] [--resizes]\n"
     "       redlock-sim --file SEEDS\n"
@@ -26,6 +26,9 @@ static const char usage_text[] =
     "  --from S       the first seed (1)\n"
     "  --jobs J       processes (1)\n"
     "  --violations FILE  write each violation there, in the form of a file of seeds\n"
+    "  --ledger FILE  go on where the last run with this file, build and options ended, and add\n"
+    "                 a line to it, also when interrupted\n"
+    "  --build NAME   of the build in the ledger (a hash of the program)\n"
     "  --resizes      skip seeds of histories in which no masters are added and removed\n"
     "  --seed S       this history only\n"
     "  --trace        print everything that happens in it\n"
@@ -79,6 +82,8 @@ enum {
     SECONDS,
     JOBS,
     VIOLATIONS,
+    LEDGER,
+    BUILD,
     RESIZES,
     SEED,
     TRACE,
@@ -95,6 +100,8 @@ static const struct option long_options[] = {
     {"seconds", required_argument, NULL, SECONDS},
     {"jobs", required_argument, NULL, JOBS},
     {"violations", required_argument, NULL, VIOLATIONS},
+    {"ledger", required_argument, NULL, LEDGER},
+    {"build", required_argument, NULL, BUILD},
     {"resizes", no_argument, NULL, RESIZES},
     {"seed", required_argument, NULL, SEED},
     {"trace", no_argument, NULL, TRACE},
@@ -135,6 +142,12 @@ static bool take(struct command *c, int option)
     case VIOLATIONS:
         c->run.violations = optarg;
         return true;
+    case LEDGER:
+        c->run.ledger = optarg;
+        return true;
+    case BUILD:
+        c->run.build = optarg;
+        return *optarg && strlen(optarg) < 64 && strpbrk(optarg, " \t\n#") == NULL;
     case RESIZES:
         c->run.resizes = true;
         return true;

@@ -3,24 +3,32 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/place.h"
 #include "sim/history.h"
+#include "sim/ledger.h"
 #include "sim/tally.h"
 
 /* So many violations of each job are printed in full, as soon as they are found. */
 #define SHOWN 3
 #define MOST_JOBS 256
 
-struct figures {
-    uint64_t histories, events, violations, acquired, fenced, renewed, lost, faults;
+/* What the jobs share. Each takes the next seed when it is done with one, so those that were taken
+ * have no gaps, however the run ends. */
+struct shared {
+    _Atomic unsigned long taken;
+    _Atomic int stopped; /* by this signal; 0: it was not */
 };
+
+static struct shared *shared;
 
 static struct world world;
 
@@ -41,16 +49,29 @@ static const char *broken_text(enum assumption broken, char *text, size_t room)
     return text;
 }
 
-static void add(struct figures *f, const struct world *w)
+void figures_add(struct figures *sum, const struct figures *f)
 {
-    f->histories++;
-    f->events += w->events;
-    f->acquired += w->acquired;
-    f->fenced += w->fenced;
-    f->renewed += w->renewed;
-    f->lost += w->lost;
-    f->faults += w->faults;
-    f->violations += w->violated;
+    sum->histories += f->histories;
+    sum->events += f->events;
+    sum->violations += f->violations;
+    sum->acquired += f->acquired;
+    sum->fenced += f->fenced;
+    sum->renewed += f->renewed;
+    sum->lost += f->lost;
+    sum->faults += f->faults;
+    sum->seconds += f->seconds;
+}
+
+static void add_history(struct figures *f, const struct world *w)
+{
+    figures_add(f, &(struct figures){.histories = 1,
+                                     .events = w->events,
+                                     .violations = w->violated,
+                                     .acquired = w->acquired,
+                                     .fenced = w->fenced,
+                                     .renewed = w->renewed,
+                                     .lost = w->lost,
+                                     .faults = w->faults});
 }
 
 static void show_command(const char *before, uint64_t seed, enum assumption broken)
@@ -80,18 +101,52 @@ static bool is_asked_for(const struct run *r, uint64_t seed)
     return !r->resizes || o.resizes;
 }
 
-/* Every jobs-th seed from the job-th on. */
-static struct figures work(const struct run *r, uint64_t job, double until, FILE *violations)
+/* ---- several processes ---- */
+
+static void on_signal(int number)
+{
+    shared->stopped = number;
+}
+
+/* A second signal kills. */
+static bool prepare_sharing(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
+
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared != MAP_FAILED && sigaction(SIGINT, &action, NULL) == 0 &&
+           sigaction(SIGTERM, &action, NULL) == 0;
+}
+
+static bool take_seed(const struct run *r, double until, uint64_t *ret_seed)
+{
+    unsigned long i;
+
+    if (shared->stopped || (r->seconds && seconds() >= until)) {
+        return false;
+    }
+    i = shared->taken++;
+    *ret_seed = r->from + i;
+    return r->seconds || i < r->histories;
+}
+
+/* How many were tried; each job may have taken one too many. */
+static uint64_t seeds_tried(const struct run *r)
+{
+    return r->seconds || shared->taken < r->histories ? shared->taken : r->histories;
+}
+
+static struct figures work(const struct run *r, double until, FILE *violations)
 {
     struct figures f = {0};
-    uint64_t i;
+    uint64_t seed;
 
-    for (i = job; r->seconds ? seconds() < until : i < r->histories; i += r->jobs) {
-        if (!is_asked_for(r, r->from + i)) {
+    while (take_seed(r, until, &seed)) {
+        if (!is_asked_for(r, seed)) {
             continue;
         }
-        history_run(&world, r->from + i, r->broken, false);
-        add(&f, &world);
+        history_run(&world, seed, r->broken, false);
+        add_history(&f, &world);
         if (world.violated && f.violations <= SHOWN) {
             show(&world);
         }
@@ -109,7 +164,7 @@ struct job {
     FILE *violations; /* that it has found */
 };
 
-static void start_job(const struct run *r, uint64_t number, double until, struct job *ret_job)
+static void start_job(const struct run *r, double until, struct job *ret_job)
 {
     int ends[2];
     struct figures f;
@@ -121,7 +176,7 @@ static void start_job(const struct run *r, uint64_t number, double until, struct
     }
     if (ret_job->pid == 0) {
         close(ends[0]);
-        f = work(r, number, until, ret_job->violations);
+        f = work(r, until, ret_job->violations);
         _exit(fflush(ret_job->violations) == 0 &&
                       write(ends[1], &f, sizeof(f)) == (ssize_t)sizeof(f)
                   ? 0
@@ -142,14 +197,7 @@ static bool gather(const struct job *job, struct figures *sum, struct tally *vio
     tally_read(violations, job->violations);
     fclose(job->violations);
     if (good) {
-        sum->histories += f.histories;
-        sum->events += f.events;
-        sum->violations += f.violations;
-        sum->acquired += f.acquired;
-        sum->fenced += f.fenced;
-        sum->renewed += f.renewed;
-        sum->lost += f.lost;
-        sum->faults += f.faults;
+        figures_add(sum, &f);
     }
     return good;
 }
@@ -168,35 +216,77 @@ static bool report_violations(const struct run *r, struct tally *violations)
     return good;
 }
 
-int run_many(const struct run *r)
+static bool run_jobs(const struct run *r, double began, struct figures *sum,
+                     struct tally *violations)
 {
-    double began = seconds(), until = began + (double)r->seconds, took;
-    struct figures sum = {0};
-    struct tally violations = {0};
     struct job jobs[MOST_JOBS];
     bool good = true;
     uint64_t i;
 
     fflush(stdout);
     for (i = 0; i < r->jobs; i++) {
-        start_job(r, i, until, &jobs[i]);
+        start_job(r, began + (double)r->seconds, &jobs[i]);
     }
     for (i = 0; i < r->jobs; i++) {
-        good &= gather(&jobs[i], &sum, &violations);
+        good &= gather(&jobs[i], sum, violations);
     }
-    took = seconds() - began;
-    good &= report_violations(r, &violations);
+    sum->seconds = seconds() - began;
+    return good;
+}
+
+static void print_figures(const struct run *r, const struct figures *sum)
+{
     printf("seeds from %" PRIu64 ": %" PRIu64 " locks acquired, %" PRIu64
            " of them fenced, %" PRIu64 " renewals, %" PRIu64 " lost, %" PRIu64
            " faults; %.1f s, %.0f histories a minute\n",
-           r->from, sum.acquired, sum.fenced, sum.renewed, sum.lost, sum.faults, took,
-           (double)sum.histories * 60 / took);
-    printf("%" PRIu64 " histories, %" PRIu64 " events, %" PRIu64 " violations\n", sum.histories,
-           sum.events, sum.violations);
+           r->from, sum->acquired, sum->fenced, sum->renewed, sum->lost, sum->faults, sum->seconds,
+           (double)sum->histories * 60 / sum->seconds);
+    printf("%" PRIu64 " histories, %" PRIu64 " events, %" PRIu64 " violations\n", sum->histories,
+           sum->events, sum->violations);
+}
+
+/* A run of which a process crashed is not in the ledger: nobody knows which seeds it has tried. */
+static int run_seeds(const struct run *r, struct ledger *ledger)
+{
+    struct figures sum = {0};
+    struct tally violations = {0};
+    bool good = run_jobs(r, seconds(), &sum, &violations);
+
+    if (good && ledger) {
+        good = ledger_add(ledger, seeds_tried(r), &sum);
+    }
+    good &= report_violations(r, &violations);
+    print_figures(r, &sum);
     if (!good) {
         printf("redlock-sim: a process ended early, or a file could not be written\n");
     }
     return good && sum.violations == 0 ? 0 : 1;
+}
+
+int run_many(const struct run *r)
+{
+    struct run next = *r;
+    struct ledger ledger;
+    int status;
+
+    if (!prepare_sharing()) {
+        perror("redlock-sim");
+        return 71;
+    }
+    if (r->ledger && (status = ledger_open(&ledger, r)) != 0) {
+        return status;
+    }
+    next.from = r->ledger ? ledger.next : r->from;
+    status = run_seeds(&next, r->ledger ? &ledger : NULL);
+    if (r->ledger) {
+        ledger_close(&ledger);
+    }
+    if (shared->stopped) {
+        fflush(stdout);
+        signal(shared->stopped, SIG_DFL);
+        raise(shared->stopped);
+    }
+    return status;
 }
 
 int run_hunt(const struct run *r)

@@ -7,6 +7,14 @@
 
 #include "sim/options.h"
 
+/* What was seen in many histories. */
+struct figures {
+    uint64_t histories, events, violations, acquired, fenced, renewed, lost, faults;
+    double seconds;
+};
+
+void figures_add(struct figures *sum, const struct figures *f);
+
 struct run {
     uint64_t histories, from;
     uint64_t seconds; /* 0: that many histories; else as many as fit in the time */
@@ -14,10 +22,13 @@ struct run {
     enum assumption broken;
     bool resizes;           /* only histories in which the number of masters changes */
     const char *violations; /* a file for all violations, or NULL */
+    const char *ledger;     /* a file that says which seeds were tried (ledger.h), or NULL */
+    const char *build;      /* its name there; NULL: a hash of the program */
 };
 
 /* Prints its violations by their kinds, with their seeds, and a line with the figures. Returns the
- * exit status, as the next ones do. */
+ * exit status, as the next ones do. SIGINT and SIGTERM end it after the histories under way: then
+ * it prints what it has done, and dies of the signal. */
 int run_many(const struct run *r);
 
 /* Stop at the first violation: "caught by seed S: checker: text". */

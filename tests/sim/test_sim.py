@@ -10,6 +10,7 @@ set RLK_SIM_FROM=SEED, or run the program by hand: docs/simulator.md.
 """
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -109,6 +110,69 @@ def every_violation(sim, folder):
         yield 'a file that cannot be written is no error'
 
 
+# ---- runs that go on ----
+
+def so_far(out):
+    """The figures of all runs, and the seed that comes next."""
+    found = re.search(r'^so far: (\d+) histories, (\d+) locks acquired, (\d+) faults, (\d+) violations;'
+                      r'.* the next seed is (\d+)$', out, re.MULTILINE)
+    return [int(n) for n in found.groups()] if found else out
+
+
+def at_once(sim, seeds, *words):
+    """The same figures of one run without a ledger."""
+    out = sim('--seeds', str(seeds), *words)[1]
+    found = re.search(r': (\d+) locks acquired.* (\d+) faults;', out)
+    last = re.search(r'^(\d+) histories, \d+ events, (\d+) violations$', out, re.MULTILINE)
+    return [int(last[1]), int(found[1]), int(found[2]), int(last[2])]
+
+
+def interrupted(sim, *words):
+    """A run that is interrupted after its first violation; and how another one that wants its ledger
+    meanwhile ends."""
+    with subprocess.Popen([*WRAPPER, sim.program, *words, '--seconds', '60'], text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as run:
+        first = run.stdout.readline()
+        other = sim(*words)[0]
+        run.send_signal(signal.SIGINT)
+        out = first + run.stdout.read()
+    return run.returncode, out, other
+
+
+def goes_on(sim, folder):
+    """Runs with one ledger are one, also if one of them was interrupted. Another build and other
+    options have lines of their own."""
+    ledger = os.path.join(folder, 'ledger')
+    words = ['--from', '700000000', '--break', 'same-nodes']
+    ours = [*words, '--ledger', ledger, '--jobs', '2']
+    first = so_far(sim(*ours, '--seeds', '30')[1])
+    status, out, other = interrupted(sim, *ours)
+    second, third = so_far(out), so_far(sim(*ours, '--seeds', '7', '--jobs', '3')[1])
+    if status != -signal.SIGINT or other != 75 or not first < second < third:
+        yield f'{first}, {status}, {second}, {other}, {third}'
+    elif third != [*at_once(sim, third[0], *words, '--jobs', '2'), 700000000 + third[0]]:
+        yield f'in parts: {third}; at once: {at_once(sim, third[0], *words)}'
+    for more in [['--build', 'other'], ['--resizes'], ['--from', '5']]:
+        seeds = so_far(sim(*ours, '--seeds', '1', *more)[1])
+        if seeds[-1] not in [700000001, 6]:
+            yield f'{more} does not begin anew: {seeds}'
+    if so_far(sim(*ours, '--seeds', '1')[1])[-1] != third[-1] + 1:
+        yield 'the first runs do not go on after others'
+
+
+def bad_ledgers(sim, folder):
+    path = os.path.join(folder, 'bad')
+    for text in ['no ledger\n', '0.1.0 x from=1 1-2 2 3\n', '0.1.0 x from=1 2-1 0 0 0 0 0 0 0 0 0.0\n',
+                 '0.1.0 x from=1 1-2 0 0 0 0 0 0 0 0 0.0']:
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+        status, out = sim('--ledger', path, '--seeds', '1')
+        if status != 65 or 'line 1 of' not in out:
+            yield f'{text!r}: {status}, {out}'
+    if sim('--ledger', os.path.join(folder, 'no', 'such'), '--seeds', '1')[0] != 73:
+        yield 'a ledger that cannot be written is no error'
+
+
 # What happens to a client without its knowledge: only the simulator can print these lines.
 OF_THE_WORLD = ['stalls for', 'is paused for', 'is suspended for', 'and its clock freeze for',
                 'its wall clock is set', 'dies', 'is started again', 'its clock is off by',
@@ -187,7 +251,7 @@ def wrong_samples(sim):
 
 def usage(sim):
     for words in [['--seeds', 'x'], ['--seeds', '-1'], ['--jobs', '0'], ['--break', 'nothing'],
-                  ['--nonsense'], ['word'], ['--seconds', '0']]:
+                  ['--nonsense'], ['word'], ['--seconds', '0'], ['--build', 'two words']]:
         if sim(*words)[0] != 64:
             yield f'{words} is accepted'
     status, out = sim('--help')
@@ -226,6 +290,8 @@ def main(program, seconds):
         tap.claim('a wrong file of seeds is rejected', bad_seed_files(sim, folder))
         tap.claim('every violation is counted by its kind, and its seed is named',
                   every_violation(sim, folder))
+        tap.claim('a run with a ledger goes on where the last one ended', goes_on(sim, folder))
+        tap.claim('a wrong ledger is rejected', bad_ledgers(sim, folder))
     for assumption in ASSUMPTIONS:
         what = 'fences go back' if assumption == 'wall-clocks' else 'two clients can hold a lock'
         tap.claim(f'without the assumption "{assumption}" {what}',
