@@ -28,6 +28,9 @@ bool rlk_record_is_same(const struct rlk_record *a, const struct rlk_record *b)
 {
     unsigned i;
 
+    if (a == b) {
+        return true;
+    }
     if (a->epoch != b->epoch || a->max_ttl_ms != b->max_ttl_ms || a->n != b->n) {
         return false;
     }
@@ -243,8 +246,8 @@ uint64_t rlk_record_settles_us(const struct rlk_record *r, const uint64_t *marks
     unsigned i;
 
     for (i = 0; i < n; i++) {
-        if (was_agreed(r, marks, since_us, n, since_us[i])) {
-            agreed_us = rlk_time_min(agreed_us, since_us[i]);
+        if (since_us[i] < agreed_us && was_agreed(r, marks, since_us, n, since_us[i])) {
+            agreed_us = since_us[i];
         }
     }
     return rlk_time_add(agreed_us, wait_us);
