@@ -1,8 +1,8 @@
 """Checks that waiters get a lock in their order.
 
 Of the waiters of one process for one key, only the first is in the queue of the masters: the others wait behind it, and
-behind a lock of the key that their own process holds. So a waiter joins the queue when all of that is over. One that takes the
-place of another one of its process, which gave up, may have the position of that one.
+behind a lock of the key that their own process holds. So a waiter joins the queue when all of that is over. It may have the
+position of one of its process that waited before it.
 """
 import bisect
 import collections
@@ -69,16 +69,34 @@ def join_after_locks(asks, holds):
 
 def join_one_by_one(asks):
     """Those of one process, in their order."""
-    latest, given_up = 0, []  # those gave up while the next one waited
+    latest = 0
     for ask in asks:
-        if ask.operation.asked['wait'] <= 0:
-            continue
-        ask.joined = max(ask.joined, min(latest, ask.returned))
-        given_up = [other for other in given_up if other.returned > ask.operation.call]
-        ask.senior = min([ask.senior, *(other.senior for other in given_up)])
-        latest = max(latest, ask.returned)
-        if not ask.overtakes:
-            given_up.append(ask)
+        if ask.operation.asked['wait'] > 0:
+            ask.joined = max(ask.joined, min(latest, ask.returned))
+            latest = max(latest, ask.returned)
+
+
+def waits_by_key(history):
+    """{(process, key): its acquires that wait for this key, and perhaps for others, in their order}"""
+    found = collections.defaultdict(list)
+    for operation in history.operations.values():
+        if operation.what == 'acquire' and operation.asked['wait'] > 0:
+            for key in operation.asked['keys']:
+                found[operation.p, key].append(operation)
+    return {at: sorted(waits, key=lambda wait: wait.call) for at, waits in found.items()}
+
+
+def share_position(asks, waits):
+    """Requests of one process share a queue position [W8]: one that is made while others wait may be as old as these."""
+    first, latest, following = None, 0, iter(waits)
+    wait = next(following, None)
+    for ask in asks:
+        while wait and wait.call <= ask.operation.call:
+            first = wait.call if wait.call > latest else first
+            latest = max(latest, wait.returned)
+            wait = next(following, None)
+        if first is not None and ask.operation.call <= latest:
+            ask.senior = min(ask.senior, first)
 
 
 def ends_of(hold):
@@ -115,12 +133,13 @@ def queue(history):
     history.most['overtakes'] = 0
     if settled(history) is None:
         return
-    holds = holds_by_key(history)
+    holds, waits = holds_by_key(history), waits_by_key(history)
     for key, asks in asks_of_one_key(history).items():
         held = apart(holds[key], lambda hold: hold.p)
         for p, ours in apart(asks, lambda ask: ask.operation.p).items():
             join_after_locks(ours, held[p])
             join_one_by_one(ours)
+            share_position(ours, waits.get((p, key), ()))
         leave_out_unreleased(asks, holds[key])
         for waiter, others in overtakers(asks, history.ttl):
             history.most['overtakes'] = max(history.most['overtakes'], len(others))
