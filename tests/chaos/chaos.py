@@ -149,7 +149,7 @@ def run_sabotages(options, folder):
     names = list(SABOTAGES) if options.sabotage == 'all' else [options.sabotage]
     found = 0
     for name in names:
-        options.sabotage, options.no_faults, options.section_s = name, True, 35
+        options.sabotage, options.no_faults, options.section_s = name, True, 50
         _, said, path = run_section(options, 0, folder)
         fired = {line.split(':')[0] for line in said['violations']}
         is_found = SABOTAGES[name] in fired
