@@ -20,7 +20,7 @@ struct reader {
     const char *at;
 };
 
-/* What a digit is worth; NO_DIGIT: it is none. */
+/* The value of a digit; NO_DIGIT for any other character. */
 #define NO_DIGIT 16
 
 static unsigned digit_of(char c, unsigned base)

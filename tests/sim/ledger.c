@@ -78,7 +78,7 @@ static const char *skip_key(const char *line)
     return line;
 }
 
-/* False: the line is none of a ledger. */
+/* False: a ledger has no such line. */
 static bool take_line(struct ledger *l, const char *line)
 {
     const char *seeds = skip_key(line);
@@ -107,7 +107,7 @@ static int read_lines(struct ledger *l, const char *path)
     while (fgets(line, sizeof(line), l->file)) {
         n++;
         if (!take_line(l, line)) {
-            printf("redlock-sim: line %u of %s is none of a ledger\n", n, path);
+            printf("redlock-sim: line %u of %s is not a line of a ledger\n", n, path);
             return 65;
         }
     }
