@@ -96,6 +96,9 @@ static const char *parse_address(const char *text, size_t len, struct rlk_uri *u
     host_len = end ? (size_t)(end - host) : len;
     used = host_len + (bracket ? 2 : 0);
     percent = bracket ? memchr(host, '%', host_len) : NULL;
+    if (percent && memchr(host, ':', host_len) == NULL) {
+        return "only an IPv6 address has a zone after a '%' (write [fe80::1%25eth0])";
+    }
     if (percent) {
         why = parse_zone(percent + 1, (size_t)(host + host_len - percent - 1), u);
         if (why) {

@@ -60,7 +60,7 @@ static void check_numbers(const char *text, const struct rlk_uri *u)
     const char *at = memrchr(rest, '@', slash ? (size_t)(slash - rest) : strlen(rest));
 
     rest = at ? at + 1 : rest;
-    rest += strlen(u->host) + (rest[0] == '[' ? 2 : 0);
+    rest = rest[0] == '[' ? strchr(rest, ']') + 1 : rest + strlen(u->host);
     FUZZ_CHECK(u->port == number_behind(':', &rest, 6379), "the port is that of the URI");
     FUZZ_CHECK(u->db == number_behind('/', &rest, 0), "the database is that of the URI");
 }
@@ -148,7 +148,9 @@ static char *write_again(const struct rlk_uri *u, size_t room)
     to = put_escaped(to + sprintf(to, u->tls ? "rediss://" : "redis://"), u->user);
     to = u->password ? put_escaped(to + sprintf(to, ":"), u->password) : to;
     to += sprintf(to, u->user || u->password ? "@" : "");
-    to += sprintf(to, strchr(u->host, ':') ? "[%s]" : "%s", u->host);
+    to += sprintf(to, strchr(u->host, ':') ? "[%s" : "%s", u->host);
+    to += u->zone ? sprintf(to, "%%25%s", u->zone) : 0;
+    to += sprintf(to, strchr(u->host, ':') ? "]" : "");
     to += sprintf(to, ":%u/%u", u->port, u->db);
     put_tls(to, u);
     return text;
@@ -161,6 +163,8 @@ static void check_way_back(const char *text, const struct rlk_uri *u)
 
     FUZZ_CHECK(p.status == 0, "what was understood can be written again");
     FUZZ_CHECK(same(p.uri.host, u->host) && same(p.uri.path, u->path), "the same place");
+    FUZZ_CHECK(same(p.uri.zone, u->zone) && (!u->zone || strchr(u->host, ':')),
+               "the same zone, of an IPv6 address");
     FUZZ_CHECK(p.uri.db == u->db && (u->path || p.uri.port == u->port), "the same database, port");
     FUZZ_CHECK(same(p.uri.user, u->user) && same(p.uri.password, u->password), "the same login");
     FUZZ_CHECK(same(p.uri.name, u->name), "the same name");

@@ -275,6 +275,7 @@ static const char *const bad[] = {
     "redis://[fe80::1%]",
     "redis://[fe80::1%25]x",
     "redis://[fe80::1%et h]",
+    "redis://[fe80%25eth0]",
     "redis://[fe80::1%25a-name-that-is-too-long]",
     "redis://[%25eth0]",
     "redis://a%25eth0",
