@@ -31,6 +31,7 @@
  * that is busy. */
 #define QUICK_TURNS 200
 #define MOST_TURNS 1000
+#define FREEING_TURNS 20
 
 static const char good[] = "GET /page HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
@@ -280,44 +281,56 @@ static struct before look(void)
     return (struct before){open_descriptors(), blocks};
 }
 
-static void check_left(struct before before)
+/* Whether a client has left memory. evhttp frees some one turn after it has closed the file. */
+static bool has_left_memory(struct before before)
 {
     unsigned turns = 0;
 
-    while ((open_descriptors() != before.descriptors || blocks != before.blocks) &&
-           turns++ < MOST_TURNS) {
+    while (open_descriptors() != before.descriptors && turns++ < MOST_TURNS) {
         turn(turns);
     }
-    FUZZ_CHECK(open_descriptors() == before.descriptors, "no descriptor is left open");
-    FUZZ_CHECK(blocks == before.blocks, "no memory is left behind");
+    FUZZ_CHECK(turns <= MOST_TURNS, "no descriptor is left open");
     FUZZ_CHECK(cli_http_streams(servers[0]) + cli_http_streams(servers[1]) == 0,
                "a stream ends with its client");
+    for (turns = 0; blocks > before.blocks && turns < FREEING_TURNS; turns++) {
+        turn(0);
+    }
+    return blocks > before.blocks;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static bool try_once(const char *bytes, size_t size, const char *shown, unsigned how)
 {
     static struct reply r;
-    unsigned how = size > 0 ? (unsigned)data[0] - '0' : 0;
-    struct before before;
-    char *text;
+    struct before before = look();
+    struct cli_http *server = servers[how >> 3 & 1];
+
+    talk(server, bytes, size, how, &r);
+    check_reply(shown, how & 8, &r);
+    check_next_client(server);
+    return has_left_memory(before);
+}
+
+/* libevent keeps a block for each new number of a file: a leak is memory that is left each time. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    unsigned how = size > 0 ? (unsigned)data[0] - '0' : 0, times = 0;
+    char *bytes, *shown;
 
     if (size < 2) {
         return 0;
     }
     if (servers[0] == NULL) {
         open_servers();
-        check_next_client(servers[0]); /* libevent keeps some memory for each descriptor */
-        check_next_client(servers[1]);
     }
-    before = look();
-    text = fuzz_text(data + 1, size - 1);
-    talk(servers[how >> 3 & 1], text, size - 1, how, &r);
-    while (strlen(text) < size - 1) {
-        text[strlen(text)] = '?';
+    bytes = fuzz_text(data + 1, size - 1);
+    shown = fuzz_text(data + 1, size - 1);
+    while (strlen(shown) < size - 1) {
+        shown[strlen(shown)] = '?';
     }
-    check_reply(text, how & 8, &r);
-    free(text);
-    check_next_client(servers[how >> 3 & 1]);
-    check_left(before);
+    while (try_once(bytes, size - 1, shown, how)) {
+        FUZZ_CHECK(++times < 5, "no memory is left behind");
+    }
+    free(bytes);
+    free(shown);
     return 0;
 }
