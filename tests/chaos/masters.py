@@ -34,6 +34,7 @@ class Master:
         self.clock, self.offset_us = os.path.join(self.folder, 'clock'), 0
         self.path = os.path.join(self.folder, 'sock')
         self.process, self.faults = None, set()  # the groups of faults that it has now
+        self.has_ended = False
         os.makedirs(self.data)
         must('mount', '-t', 'tmpfs', '-o', f'size={DISK}', 'none', self.data)
         self.set_clock(0)
@@ -56,8 +57,8 @@ class Master:
                 f'logfile {self.log}', 'lua-time-limit 100', *port, *PERSISTENCE[self.persistence]]
 
     def start(self):
-        """Nothing, if it runs: a fault that has ended may have started it."""
-        if self.process and self.is_running():
+        """Nothing, if it runs, as a fault that has ended may have started it; or if it is a master no more."""
+        if self.has_ended or self.process and self.is_running():
             return
         config = os.path.join(self.folder, 'conf')
         with open(config, 'w', encoding='utf-8') as file:
@@ -125,6 +126,8 @@ class Master:
         self.process.send_signal(signal.SIGCONT)
 
     def tell_proxy(self, *words):
+        if self.has_ended:
+            return
         self.proxy.stdin.write(' '.join(map(str, words)) + '\n')
         self.proxy.stdin.flush()
         said = self.proxy.stdout.readline().strip()
@@ -150,6 +153,7 @@ class Master:
             os.unlink(path)
 
     def end(self):
+        self.has_ended = True
         self.process.kill()
         self.process.wait()
         self.proxy.stdin.close()
