@@ -80,11 +80,11 @@ class Master:
         except OSError:
             return False
 
-    def ask(self, *words):
+    def ask(self, *words, patience_s=20):
         """Over the unix socket, which no proxy and no firewall is in the way of."""
         client = Client(self.path)
         try:
-            client.socket.settimeout(1)
+            client.socket.settimeout(patience_s)
             client.send(*words)
             return client.reply()
         finally:
@@ -93,7 +93,7 @@ class Master:
     def try_to_ask(self, *words):
         """A master that is down, stopped or busy does not answer: then None."""
         try:
-            return self.ask(*words)
+            return self.ask(*words, patience_s=1)
         except OSError:
             return None
 

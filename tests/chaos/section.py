@@ -283,7 +283,7 @@ class Change:
         """Whether it has worked; otherwise it is under way, or begins again."""
         section = self.section
         if self.process and self.process.poll() is None:
-            if self.random.random() < 0.02:
+            if not section.is_calm and self.random.random() < 0.02:
                 self.process.kill()
             return False
         if self.process and self.process.returncode == 0:
