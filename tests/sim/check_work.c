@@ -20,7 +20,9 @@
 #define TOO_MANY 1000000
 
 /* [S5] Releases that were pending before the connection was made are sent before anything is
- * asked. */
+ * asked. Where capacity is scarce, not all of them can be: a round that has waited for the
+ * connection does not wait for the rest. That costs it a vote where the key is an old one, and no
+ * more: a release compares the token. */
 void check_pending_releases_first(struct world *w, unsigned claim, unsigned node)
 {
     unsigned client = w->claims[claim].client;
@@ -28,7 +30,7 @@ void check_pending_releases_first(struct world *w, unsigned claim, unsigned node
     const struct rlk_pending_list *d = &world_node(w, client, node)->pending;
     size_t oldest = p->pending - d->ring.count, i; /* they are numbered in their order */
 
-    for (i = 0; i < d->ring.count && oldest + i < p->pending_before; i++) {
+    for (i = 0; i < d->ring.count && oldest + i < p->pending_before && w->o.scarce == 0; i++) {
         const struct rlk_pending_release *pending_release = rlk_pending_list_at(d, i);
 
         if (world_client_us(w, client) < pending_release->until_us) {

@@ -15,7 +15,8 @@
 
 static const char usage_text[] =
     "usage: redlock-sim [--seeds N] [--from S] [--seconds T] [--jobs J] [--break ASSUMPTION]\n"
-    "                   [--violations FILE] [--resizes] [--ledger FILE [--build NAME]]\n"
+    "                   [--violations FILE] [--resizes] [--coverage]\n"
+    "                   [--ledger FILE [--build NAME]]\n"
     "       redlock-sim --seed S [--trace] [--break ASSUMPTION]\n"
     "       redlock-sim --hunt N [--from S] [--break ASSUMPTION] [--resizes]\n"
     "       redlock-sim --file SEEDS\n"
@@ -30,6 +31,7 @@ static const char usage_text[] =
     "                 a line to it, also when interrupted\n"
     "  --build NAME   of the build in the ledger (a hash of the program)\n"
     "  --resizes      skip seeds of histories in which no masters are added and removed\n"
+    "  --coverage     print which events came to which states of the library's machines\n"
     "  --seed S       this history only\n"
     "  --trace        print everything that happens in it\n"
     "  --hunt N       stop at the first violation within N histories\n"
@@ -85,6 +87,7 @@ enum {
     LEDGER,
     BUILD,
     RESIZES,
+    COVERAGE,
     SEED,
     TRACE,
     HUNT,
@@ -103,6 +106,7 @@ static const struct option long_options[] = {
     {"ledger", required_argument, NULL, LEDGER},
     {"build", required_argument, NULL, BUILD},
     {"resizes", no_argument, NULL, RESIZES},
+    {"coverage", no_argument, NULL, COVERAGE},
     {"seed", required_argument, NULL, SEED},
     {"trace", no_argument, NULL, TRACE},
     {"hunt", required_argument, NULL, HUNT},
@@ -150,6 +154,9 @@ static bool take(struct command *c, int option)
         return *optarg && strlen(optarg) < 64 && strpbrk(optarg, " \t\n#") == NULL;
     case RESIZES:
         c->run.resizes = true;
+        return true;
+    case COVERAGE:
+        c->run.coverage = true;
         return true;
     case SEED:
         c->what = ONE;

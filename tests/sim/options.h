@@ -178,6 +178,7 @@ struct options {
     unsigned operators; /* who replace masters by servers that no list has */
     bool spares_old;    /* which have run for long; otherwise they are empty */
     bool resizes;       /* they also add and remove masters */
+    unsigned scarce;    /* each command in flight counts as so many [S13]; 0: as one */
     bool undisturbed;   /* nothing fails but clients and operators: no lock is lost [M8] */
     uint64_t no_record; /* clients with options.record = 0, as bits */
     bool forgetful;     /* servers lose data: only the promises of S7 are checked */

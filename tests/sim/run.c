@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/place.h"
+#include "sim/coverage.h"
 #include "sim/history.h"
 #include "sim/ledger.h"
 #include "sim/tally.h"
@@ -136,7 +137,8 @@ static uint64_t seeds_tried(const struct run *r)
     return r->seconds || shared->taken < r->histories ? shared->taken : r->histories;
 }
 
-static struct figures work(const struct run *r, double until, FILE *violations)
+static struct figures work(const struct run *r, double until, struct coverage *coverage,
+                           FILE *violations)
 {
     struct figures f = {0};
     uint64_t seed;
@@ -155,6 +157,9 @@ static struct figures work(const struct run *r, double until, FILE *violations)
         }
     }
     history_free(&world);
+    if (coverage) {
+        coverage_save(coverage);
+    }
     return f;
 }
 
@@ -164,7 +169,9 @@ struct job {
     FILE *violations; /* that it has found */
 };
 
-static void start_job(const struct run *r, double until, struct job *ret_job)
+/* coverage: NULL: nobody asks for it. */
+static void start_job(const struct run *r, double until, struct coverage *coverage,
+                      struct job *ret_job)
 {
     int ends[2];
     struct figures f;
@@ -176,7 +183,7 @@ static void start_job(const struct run *r, double until, struct job *ret_job)
     }
     if (ret_job->pid == 0) {
         close(ends[0]);
-        f = work(r, until, ret_job->violations);
+        f = work(r, until, coverage, ret_job->violations);
         _exit(fflush(ret_job->violations) == 0 &&
                       write(ends[1], &f, sizeof(f)) == (ssize_t)sizeof(f)
                   ? 0
@@ -219,18 +226,22 @@ static bool report_violations(const struct run *r, struct tally *violations)
 static bool run_jobs(const struct run *r, double began, struct figures *sum,
                      struct tally *violations)
 {
+    struct coverage *coverage = r->coverage ? coverage_share(r->jobs) : NULL;
     struct job jobs[MOST_JOBS];
     bool good = true;
     uint64_t i;
 
     fflush(stdout);
     for (i = 0; i < r->jobs; i++) {
-        start_job(r, began + (double)r->seconds, &jobs[i]);
+        start_job(r, began + (double)r->seconds, coverage ? &coverage[i] : NULL, &jobs[i]);
     }
     for (i = 0; i < r->jobs; i++) {
         good &= gather(&jobs[i], sum, violations);
     }
     sum->seconds = seconds() - began;
+    if (coverage) {
+        coverage_print(coverage, r->jobs);
+    }
     return good;
 }
 

@@ -196,6 +196,19 @@ def lines_of_others(sim):
         yield f'there are only {checked} lines'
 
 
+def coverage(sim):
+    """Most pairs happen, and none that is said to be impossible; the number of jobs does not matter."""
+    words = ['--seeds', '300', '--from', '700000000', '--coverage', '--jobs']
+    one, three = (sim(*words, jobs)[1].split('\nseeds from')[0] for jobs in '13')
+    if one != three:
+        yield f'one job prints {one}, and three print {three}'
+    figures = re.search(r'^(\d+) of (\d+) pairs of a state and an event happened$', one, re.MULTILINE)
+    missing = len(re.findall('^never happened: ', one, re.MULTILINE))
+    if figures is None or int(figures[2]) - int(figures[1]) != missing or missing > int(figures[2]) // 3:
+        yield f'{figures}, and {missing} never happened'
+    yield from re.findall('^happened: .*', one, re.MULTILINE)
+
+
 # ---- the documents ----
 
 def shape(line):
@@ -285,6 +298,7 @@ def main(program, seconds):
     tap.fires('another wording', not_worded_so(sim, ['  0.000001  c0.0  HOLDS k0 once'], [], 3),
               'HOLDS')
     tap.fires('another explanation', not_worded_so(sim, [], ['holds t… once'], 3), 'no history')
+    tap.claim('the events that came to each state are counted', coverage(sim))
     tap.claim('wrong usage is rejected', usage(sim))
     with tempfile.TemporaryDirectory() as folder:
         tap.claim('a wrong file of seeds is rejected', bad_seed_files(sim, folder))

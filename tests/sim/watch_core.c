@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "base/mask.h"
+#include "base/time.h"
+#include "node/capacity.h"
 #include "node/inspect.h"
 #include "sim/breaker.h"
 #include "sim/check.h"
+#include "sim/coverage.h"
 #include "sim/masters.h"
 #include "sim/memory.h"
 #include "sim/operator.h"
@@ -24,6 +27,11 @@ __typeof__(rlk_claim_fresh_token) __real_rlk_claim_fresh_token, __wrap_rlk_claim
 __typeof__(rlk_inspect_begin) __real_rlk_inspect_begin, __wrap_rlk_inspect_begin;
 __typeof__(rlk_node_accept) __real_rlk_node_accept, __wrap_rlk_node_accept;
 __typeof__(rlk_manager_set_voters) __real_rlk_manager_set_voters, __wrap_rlk_manager_set_voters;
+__typeof__(rlk_capacity_is_free) __real_rlk_capacity_is_free, __wrap_rlk_capacity_is_free;
+__typeof__(rlk_capacity_is_free_to_wait) __real_rlk_capacity_is_free_to_wait,
+    __wrap_rlk_capacity_is_free_to_wait;
+__typeof__(rlk_capacity_is_easy) __real_rlk_capacity_is_easy, __wrap_rlk_capacity_is_easy;
+__typeof__(rlk_capacity_load) __real_rlk_capacity_load, __wrap_rlk_capacity_load;
 __typeof__(rlk_node_leave) __real_rlk_node_leave, __wrap_rlk_node_leave;
 __typeof__(rlk_node_add_pending) __real_rlk_node_add_pending, __wrap_rlk_node_add_pending;
 __typeof__(rlk_pending_list_first) __real_rlk_pending_list_first, __wrap_rlk_pending_list_first;
@@ -85,6 +93,7 @@ void __wrap_rlk_attempt_step(struct rlk_attempt *a, const struct rlk_event *ev,
         return;
     }
     k->lock = lock;
+    coverage_note(COVERAGE_ATTEMPT, a->state, ev->kind);
     before_attempt(w, k, ev);
     __real_rlk_attempt_step(a, ev, out);
     check_stepped(w, k->client, k->index);
@@ -179,6 +188,21 @@ static void before_hold(struct world *w, struct worker *k, const struct rlk_even
     }
 }
 
+/* The states of coverage_names.c: while it is held, the one that explains most. */
+static unsigned hold_state(const struct rlk_hold *h)
+{
+    if (h->state != RLK_HOLD_HELD) {
+        return h->state == RLK_HOLD_IDLE ? 0 : 6;
+    }
+    if (h->queued) {
+        return 3;
+    }
+    if (h->renewal == RLK_RENEWAL_AWAITS_HEARTBEAT) {
+        return 5;
+    }
+    return h->reason ? 4 : h->round_until_us != RLK_NEVER ? 2 : 1;
+}
+
 void __wrap_rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     struct world *w = process_world();
@@ -189,6 +213,7 @@ void __wrap_rlk_hold_step(struct rlk_hold *h, const struct rlk_event *ev, struct
         __real_rlk_hold_step(h, ev, out);
         return;
     }
+    coverage_note(COVERAGE_HOLD, hold_state(h), ev->kind);
     before_hold(w, k, ev);
     __real_rlk_hold_step(h, ev, out);
     check_held_stepped(w, k->client, k->index, until_us, out);
@@ -209,6 +234,7 @@ void __wrap_rlk_release_step(struct rlk_release *r, const struct rlk_event *ev,
     const struct redlock_lock *lock = RLK_CONTAINER(r, struct redlock_lock, release);
     struct worker *k = lock->arg;
 
+    coverage_note(COVERAGE_RELEASE, r->state, ev->kind);
     __real_rlk_release_step(r, ev, out);
     if (!w->ending) {
         k->releasing = ev->kind == RLK_EVENT_START ? watch_claim(w, lock->claim) : k->releasing;
@@ -314,6 +340,56 @@ void __wrap_rlk_node_leave(struct rlk_node *n, uint64_t now_us)
     check_masters_left(w, w->running, n->index);
     __real_rlk_node_leave(n, now_us);
     operator_left(w, w->running, n->index);
+}
+
+/* ---- capacity ---- */
+
+/* The node as it would be with more commands in flight. */
+static struct rlk_node crowded(const struct rlk_node *n)
+{
+    struct rlk_node copy = *n;
+
+    copy.link.inflight.ring.count *= process_world()->o.scarce;
+    return copy;
+}
+
+bool __wrap_rlk_capacity_is_free(const struct rlk_node *n, enum rlk_rank rank)
+{
+    struct rlk_node copy;
+
+    if (process_world()->o.scarce == 0) {
+        return __real_rlk_capacity_is_free(n, rank);
+    }
+    copy = crowded(n);
+    return __real_rlk_capacity_is_free(&copy, rank);
+}
+
+bool __wrap_rlk_capacity_is_free_to_wait(const struct rlk_node *n)
+{
+    struct rlk_node copy;
+
+    if (process_world()->o.scarce == 0) {
+        return __real_rlk_capacity_is_free_to_wait(n);
+    }
+    copy = crowded(n);
+    return __real_rlk_capacity_is_free_to_wait(&copy);
+}
+
+bool __wrap_rlk_capacity_is_easy(const struct rlk_node *n, enum rlk_rank rank, uint64_t now_us)
+{
+    return process_world()->o.scarce == 0 && __real_rlk_capacity_is_easy(n, rank, now_us);
+}
+
+enum rlk_load __wrap_rlk_capacity_load(const struct rlk_node *n, enum rlk_rank rank,
+                                       uint64_t now_us)
+{
+    struct rlk_node copy;
+
+    if (process_world()->o.scarce == 0) {
+        return __real_rlk_capacity_load(n, rank, now_us);
+    }
+    copy = crowded(n);
+    return __real_rlk_capacity_load(&copy, rank, now_us);
 }
 
 /* ---- pending releases ---- */

@@ -25,6 +25,7 @@
 #define STREAM_NAMES 24003
 #define STREAM_MOVES 24005
 #define STREAM_RESIZES 24019
+#define STREAM_SCARCE 24023
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -448,6 +449,19 @@ static void draw_record(struct options *o)
                   o->duplicate == SIM_NODES && (quiet || draw_chance(&p, 400000));
 }
 
+/* The limit of 1024 commands is never reached by a few workers, so each of their commands counts as
+ * many. Not where it is known how soon somebody has the lock. */
+static void draw_scarce(struct options *o)
+{
+    bool quiet = o->crowd == CROWD_HEALTHY || o->elections == ELECTIONS_QUIET || o->heirs_healthy;
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_SCARCE);
+    if (!quiet && !o->undisturbed && o->broken == ASSUME_ALL && draw_chance(&p, 60000)) {
+        o->scarce = 1024 / (unsigned)draw_between(&p, 1, 8);
+    }
+}
+
 void worlds_draw(struct options *o)
 {
     draw_rights(o);
@@ -464,6 +478,7 @@ void worlds_draw(struct options *o)
     draw_names(o);
     draw_moves(o);
     draw_resizes(o);
+    draw_scarce(o);
 }
 
 bool worlds_is_hopeless(const struct options *o, unsigned worker)
@@ -517,6 +532,9 @@ void worlds_print(const struct options *o, FILE *f)
         fprintf(f, "%s release the locks of processes that died%s\n",
                 o->heirs == HEIRS_SUPERVISORS ? "supervisors" : "companions",
                 o->heirs_healthy ? "; nothing else fails" : "");
+    }
+    if (o->scarce) {
+        fprintf(f, "each command in flight counts as %u\n", o->scarce);
     }
     if (o->operators) {
         fprintf(f, "%u operator%s%s masters; %u spare server%s, which %s%s\n", o->operators,
