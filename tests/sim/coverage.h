@@ -30,7 +30,7 @@ struct coverage {
 /* A step is about to be taken. */
 void coverage_note(enum coverage_machine machine, unsigned state, unsigned event);
 
-/* Memory that this process shares with its jobs, NULL: there is none; each of them saves what it
+/* Memory that this process shares with its jobs, NULL: out of memory; each of them saves what it
  * has seen in a place of its own. */
 struct coverage *coverage_share(uint64_t jobs);
 void coverage_save(struct coverage *ret);

@@ -17,7 +17,8 @@ static const char usage_text[] =
     "usage: redlock-sim [--seeds N] [--from S] [--seconds T] [--jobs J] [--break ASSUMPTION]\n"
     "                   [--violations FILE] [--resizes] [--coverage]\n"
     "                   [--ledger FILE [--build NAME]]\n"
-    "       redlock-sim --seed S [--trace] [--break ASSUMPTION]\n"
+    "       redlock-sim --seed S [--trace | --svg FILE [-- --key K --since T --until T]]\n"
+    "                   [--break ASSUMPTION]\n"
     "       redlock-sim --hunt N [--from S] [--break ASSUMPTION] [--resizes]\n"
     "       redlock-sim --file SEEDS\n"
     "       redlock-sim --mutants [NAME...]\n"
@@ -34,6 +35,7 @@ static const char usage_text[] =
     "  --coverage     print which events came to which states of the library's machines\n"
     "  --seed S       this history only\n"
     "  --trace        print everything that happens in it\n"
+    "  --svg FILE     draw it: of the locks that a violation names, or of a key and a time\n"
     "  --hunt N       stop at the first violation within N histories\n"
     "  --file SEEDS   the histories of a file: a seed a line, and why\n"
     "  --mutants      show that every known bug is found (tests/mutants)\n"
@@ -50,6 +52,31 @@ static int usage(FILE *f, int status)
     }
     fputs("\n\nExit status: 0 no violation, 1 a violation, 64 wrong usage.\n", f);
     return status;
+}
+
+/* A script draws what the trace says. */
+static int draw_history(const struct run *r, uint64_t seed, char **window)
+{
+    const char *argv[16] = {"python3", "-B", SIM_PICTURE, NULL};
+    char program[300], number_text[24];
+    ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    unsigned n = 3;
+
+    program[len > 0 ? len : 0] = '\0';
+    snprintf(number_text, sizeof(number_text), "%llu", (unsigned long long)seed);
+    argv[n++] = program;
+    argv[n++] = number_text;
+    argv[n++] = r->svg;
+    if (r->broken != ASSUME_ALL) {
+        argv[n++] = "--break";
+        argv[n++] = options_assumption_name(r->broken);
+    }
+    while (*window && n < 15) {
+        argv[n++] = *window++;
+    }
+    execvp("python3", (char *const *)(uintptr_t)argv);
+    perror("redlock-sim: python3");
+    return 71;
 }
 
 /* A script runs the table, because it builds every mutant. */
@@ -90,6 +117,7 @@ enum {
     COVERAGE,
     SEED,
     TRACE,
+    SVG,
     HUNT,
     FILE_OF,
     BREAK,
@@ -109,6 +137,7 @@ static const struct option long_options[] = {
     {"coverage", no_argument, NULL, COVERAGE},
     {"seed", required_argument, NULL, SEED},
     {"trace", no_argument, NULL, TRACE},
+    {"svg", required_argument, NULL, SVG},
     {"hunt", required_argument, NULL, HUNT},
     {"file", required_argument, NULL, FILE_OF},
     {"break", required_argument, NULL, BREAK},
@@ -164,6 +193,9 @@ static bool take(struct command *c, int option)
     case TRACE:
         c->trace = true;
         return true;
+    case SVG:
+        c->run.svg = optarg;
+        return true;
     case HUNT:
         c->what = HUNTING;
         return number(optarg, &c->run.histories);
@@ -195,11 +227,14 @@ int main(int argc, char **argv)
             return usage(stderr, 64);
         }
     }
-    if (optind < argc && c.what != OF_MUTANTS) {
+    if (optind < argc && c.what != OF_MUTANTS && c.run.svg == NULL) {
         return usage(stderr, 64);
     }
     switch (c.what) {
     case ONE:
+        if (c.run.svg) {
+            return draw_history(&c.run, c.seed, argv + optind);
+        }
         return run_one(c.seed, c.run.broken, c.trace);
     case HUNTING:
         return run_hunt(&c.run);

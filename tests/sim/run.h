@@ -22,6 +22,7 @@ struct run {
     enum assumption broken;
     bool resizes;           /* only histories in which the number of masters changes */
     bool coverage;          /* print which events came to which states */
+    const char *svg;        /* a file for a picture of one history, or NULL */
     const char *violations; /* a file for all violations, or NULL */
     const char *ledger;     /* a file that says which seeds were tried (ledger.h), or NULL */
     const char *build;      /* its name there; NULL: a hash of the program */

@@ -211,6 +211,35 @@ def coverage(sim):
 
 # ---- the documents ----
 
+# The pictures of guarantees.md.
+PICTURES = [('61', 'quarantine'), ('4', 'steps')]
+
+
+def outdated(sim, folder, pictures):
+    """A change of the library or of the simulator may give a seed another history."""
+    for seed, broken in pictures:
+        path = os.path.join(folder, 'picture.svg')
+        kept = os.path.join('docs', f'history-{broken}.svg')
+        command = ['--seed', seed, '--break', broken, '--svg']
+        status, out = sim(*command, path)
+        if status != 0:
+            yield f'no picture of seed {seed}: {out}'
+            continue
+        with open(path, encoding='utf-8') as new, open(os.path.join(ROOT, kept), encoding='utf-8') as old:
+            drawn = new.read()
+            if drawn != old.read() or 'two holders' not in drawn:
+                yield f'{kept} is not up to date: redlock-sim {" ".join(command)} {kept}'
+
+
+def parts_of_a_picture(sim, folder):
+    """One key, and a time without a violation."""
+    path = os.path.join(folder, 'picture.svg')
+    status, out = sim('--seed', '8', '--svg', path, '--', '--key', 'k0', '--until', '1')
+    with open(path, encoding='utf-8') as file:
+        drawn = file.read()
+    if status != 0 or not drawn.startswith('<svg') or drawn.count('marker-end') < 10 or 'two holders' in drawn:
+        yield f'{status} {out} {drawn[:400]}'
+
 def shape(line):
     """What a line says, without its numbers, tokens, columns and comment."""
     text = ' '.join(re.sub(r'  +#.*$', '', line).split())
@@ -302,6 +331,9 @@ def main(program, seconds):
     tap.claim('wrong usage is rejected', usage(sim))
     with tempfile.TemporaryDirectory() as folder:
         tap.claim('a wrong file of seeds is rejected', bad_seed_files(sim, folder))
+        tap.claim('the pictures in the documents are up to date', outdated(sim, folder, PICTURES))
+        tap.fires('an outdated picture', outdated(sim, folder, [('4', 'quarantine')]), 'not up to date')
+        tap.claim('a part of a history is drawn', parts_of_a_picture(sim, folder))
         tap.claim('every violation is counted by its kind, and its seed is named',
                   every_violation(sim, folder))
         tap.claim('a run with a ledger goes on where the last one ended', goes_on(sim, folder))
