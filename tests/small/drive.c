@@ -269,7 +269,8 @@ void drive_let_go(struct world *w, unsigned c)
 /* All leases that are over have the same age. */
 bool drive_believes(const struct client *c)
 {
-    return c->phase == PHASE_HELD && c->packed.until < limits.age_cap;
+    return c->phase == PHASE_HELD &&
+           (c->packed.until < limits.age_cap || config.slips & SLIP_NO_DEADLINE);
 }
 
 /* ---- what comes back ---- */

@@ -61,7 +61,8 @@ enum slip {
     SLIP_NO_LOOK = 32,  /* a win is reported without the last check */
     SLIP_NO_TIMER = 64, /* no timer is set */
     SLIP_SHORT_PENDING =
-        128 /* the pending release of an unanswered SET ends with a ttl, as others do */
+        128, /* the pending release of an unanswered SET ends with a ttl, as others do */
+    SLIP_NO_DEADLINE = 256 /* a holder believes in its lock until it releases it [S2] */
 };
 
 /* What can be found wrong. */
