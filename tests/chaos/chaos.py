@@ -44,6 +44,7 @@ def read_options():
     parser.add_argument('--seed', type=int, default=int(time.time()), help='what is drawn depends on it')
     parser.add_argument('--section', type=int, help='only the section with this number')
     parser.add_argument('--section-minutes', type=float, default=4, help='how long a section has faults (4)')
+    parser.add_argument('--calm-seconds', type=float, default=20, help='how long one has none at its end (20)')
     parser.add_argument('--masters', type=int, help='so many, and not 5, 3 and 7 in turn')
     parser.add_argument('--outside', default='', help='also faults outside the model, of: ' + ','.join(faults.OUTSIDE))
     parser.add_argument('--sabotage', help='NAME or all: a client that breaks a rule, which the judge must find, of: '

@@ -22,7 +22,6 @@ from servers import Client as Connection
 from servers import until_true
 
 TICK_S = 0.02
-CALM_S = 20
 QUARANTINE_S = 6  # beside max_ttl: for so long new data do not vote after they are on record, and an inspection
 CHANGE_S = 90  # a change of the masters is over then, at the latest, when it is calm
 REGISTER_PORT = 6379
@@ -193,7 +192,7 @@ class Section:
             self.end_faults()
         self.calm = now_us()
         self.history.write('calm')
-        self.pass_time(self.options.section_s if self.options.no_faults else CALM_S)
+        self.pass_time(self.options.section_s if self.options.no_faults else self.options.calm_seconds)
         self.end_clients()
         self.look_for_keys()
         self.write_registers()
