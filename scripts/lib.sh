@@ -47,6 +47,7 @@ have_package() {
     case $1 in
     libc6-dev) [ -e /usr/include/stdio.h ] ;;
     ninja-build) command -v ninja ;;
+    frama-c-base) command -v frama-c ;;
     binutils) command -v nm ;;
     libevent-dev) pkg-config --exists libevent_core libevent_extra ;;
     libhiredis-dev) pkg-config --exists hiredis ;;
