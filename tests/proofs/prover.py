@@ -9,7 +9,7 @@ import subprocess
 import annotate
 
 # For a goal. Z3 needs less than a second for nearly all of them.
-SECONDS = 30
+SECONDS = 75
 FRAMA_C = ['frama-c', '-machdep', 'gcc_x86_64', '-c11', '-no-autoload-plugins',
            '-load-module', 'wp,rtegen,report', '-wp', '-wp-rte', '-wp-model', 'Typed+Ref', '-wp-prover', 'z3',
            '-wp-timeout', str(SECONDS), '-wp-par', '2']
@@ -55,7 +55,7 @@ def is_always_true(formula):
 # Some goals need another strategy than the one that Z3 chooses. Each gets so many seconds of the processor, not
 # of the clock: what is proved must not depend on what else the machine does.
 Z3 = """#!/bin/sh
-ulimit -t 5
+ulimit -t 15
 for option in smt.random_seed=0 smt.arith.solver=2 smt.auto_config=false smt.case_split=3; do
     said=$(z3 "$@" $option -T:300 2>/dev/null)
     case $said in *unsat*) break ;; esac
