@@ -179,15 +179,21 @@ static bool hears_most(const struct rlk_membership *m)
 
 /* A master that missed a change may be the first one to show its record: until all were tried, and
  * as long as only a minority is connected, a list that has too few or too many for it may still fit
- * a later one. A minority has no majority of votes either. */
+ * a later one. A minority has no majority of votes either. What was found then stays true when a
+ * master is lost: or a held lock would go by a record that does not fit [M3]. */
+static bool may_fit_later(const struct rlk_membership *m, const struct rlk_record *r)
+{
+    return r != m->in_use && !(all_tried(m) && hears_most(m)) &&
+           rlk_ballot_compare(&r->ballot, &m->unfit) != 0;
+}
+
 static void judge_record(const struct rlk_membership *m, const struct rlk_record *r,
                          struct rlk_membership_verdict *out)
 {
     if (out->misfit == RLK_MISFIT_NOT && r && (r == m->in_use || has_master(m, r))) {
         out->record = r;
         out->misfit = rlk_match_compare(m, r, &out->node);
-        if (out->misfit == RLK_MISFIT_NUMBER && r != m->in_use &&
-            !(all_tried(m) && hears_most(m))) {
+        if (out->misfit == RLK_MISFIT_NUMBER && may_fit_later(m, r)) {
             out->misfit = RLK_MISFIT_NOT;
         }
     }
@@ -627,6 +633,9 @@ void rlk_membership_judge(struct rlk_membership *m, uint64_t now_us,
     later = latest && is_later(latest, m->in_use) &&
             !(m->in_use && rlk_record_is_same(latest, m->in_use));
     judge_fit(m, latest, by, out);
+    if (out->misfit == RLK_MISFIT_NUMBER) {
+        m->unfit = out->record->ballot;
+    }
     judge_moves(m, later ? latest : m->in_use, now_us, out);
     judge_voters(m, by, now_us, out);
     judge_task(m, latest, now_us, out);

@@ -43,6 +43,8 @@ struct rlk_membership {
     const struct rlk_record *last;   /* the same, but it stays then */
     struct rlk_voters voters;        /* whose majority decides [M8] */
     uint64_t in_use_us;              /* since when it is, as far as we know */
+    struct rlk_ballot unfit; /* of the last record that has another number of masters than we were
+                                told */
 };
 
 void rlk_membership_init(struct rlk_membership *m, unsigned nodes, uint32_t max_ttl_ms,

@@ -1721,6 +1721,19 @@ TEST(a_list_may_be_too_short_for_a_record_until_all_were_tried)
     must_misfit(RLK_MISFIT_NUMBER);
 }
 
+/* b dies. What was acquired by a and b goes on with both, and not with a majority of the four. */
+TEST(a_list_that_was_found_too_short_stays_so)
+{
+    begin("ab");
+    show_all("ab", keep(1, 1, "a1 b1 c1 d1"));
+    must_misfit(RLK_MISFIT_NUMBER);
+    lose_connection(1);
+    must_misfit(RLK_MISFIT_NUMBER);
+    ck_assert_uint_eq(v.voters.size, 2);
+    show(0, 'a', keep(2, 3, "a1 b1 c1:2 d1:2"));
+    must_fit();
+}
+
 /* a missed that d was removed, and of a majority of the list at least one has not. A master that
  * shows nothing may vote, so it counts. */
 TEST(a_list_may_be_too_short_for_what_a_minority_shows)
