@@ -1,6 +1,7 @@
 /* fuzz.c - see fuzz.h. */
 #include "fuzz.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,24 @@ static unsigned digit(int c, unsigned base)
         value = (unsigned)(c - 'a') + 10;
     }
     return value < base ? value : base;
+}
+
+int fuzz_escaped(struct fuzz_script *s)
+{
+    int c = fuzz_byte(s);
+    unsigned high;
+
+    switch (c) {
+    case 'r':
+        return '\r';
+    case 'n':
+        return '\n';
+    case 'x':
+        high = digit(fuzz_byte(s), 16) % 16;
+        return (int)(high * 16 + digit(fuzz_byte(s), 16) % 16);
+    default:
+        return c;
+    }
 }
 
 static uint64_t number(struct fuzz_script *s, unsigned base)
@@ -193,4 +212,15 @@ bool fuzz_time(struct fuzz_script *s, int letter, uint64_t *now_us, uint64_t dea
     default:
         return false;
     }
+}
+
+unsigned fuzz_open_descriptors(void)
+{
+    unsigned n = 0;
+    int fd;
+
+    for (fd = 0; fd < 64; fd++) {
+        n += fcntl(fd, F_GETFD) >= 0;
+    }
+    return n;
 }

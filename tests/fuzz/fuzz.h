@@ -42,6 +42,13 @@ int fuzz_letter(struct fuzz_script *s);
 /* The next byte, whatever it is; -1 at the end. */
 int fuzz_byte(struct fuzz_script *s);
 
+/* The byte that an escape stands for, behind its backslash: r, n, xHH with small letters, or any
+ * other byte itself. */
+int fuzz_escaped(struct fuzz_script *s);
+
+/* How many there are below 64. */
+unsigned fuzz_open_descriptors(void);
+
 /* The decimal number that comes next; 0 when no digit comes. '*' is the largest number, and so is
  * every number that is too large. */
 uint64_t fuzz_number(struct fuzz_script *s);

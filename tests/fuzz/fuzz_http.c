@@ -6,7 +6,6 @@
  * page; then the next client is served.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,17 +100,6 @@ static void open_servers(void)
     FUZZ_CHECK(cli_http_open(loop.base, &o, &servers[0]) == 0, "a server can be opened");
     o.names = (struct cli_address_names){.any = true};
     FUZZ_CHECK(cli_http_open(loop.base, &o, &servers[1]) == 0, "and another one");
-}
-
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-    int fd;
-
-    for (fd = 0; fd < 32; fd++) {
-        n += fcntl(fd, F_GETFD) >= 0;
-    }
-    return n;
 }
 
 static void turn(unsigned turns)
@@ -278,7 +266,7 @@ struct before {
 
 static struct before look(void)
 {
-    return (struct before){open_descriptors(), blocks};
+    return (struct before){fuzz_open_descriptors(), blocks};
 }
 
 /* Whether a client has left memory. evhttp frees some one turn after it has closed the file. */
@@ -286,7 +274,7 @@ static bool has_left_memory(struct before before)
 {
     unsigned turns = 0;
 
-    while (open_descriptors() != before.descriptors && turns++ < MOST_TURNS) {
+    while (fuzz_open_descriptors() != before.descriptors && turns++ < MOST_TURNS) {
         turn(turns);
     }
     FUZZ_CHECK(turns <= MOST_TURNS, "no descriptor is left open");

@@ -20,7 +20,6 @@
  *
  * Ends with a close, and with time. */
 #include <event2/event.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,37 +334,12 @@ static void user(struct world *w, int letter)
 
 /* ---- the server ---- */
 
-static int hex_value(int c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 0;
-}
-
-static int escaped(struct fuzz_script *s)
-{
-    int c = fuzz_byte(s), high;
-
-    switch (c) {
-    case 'r':
-        return '\r';
-    case 'n':
-        return '\n';
-    case 'x':
-        high = hex_value(fuzz_byte(s));
-        return high * 16 + hex_value(fuzz_byte(s));
-    default:
-        return c;
-    }
-}
-
 static void say_bytes(struct world *w)
 {
     int c;
 
     while ((c = fuzz_byte(&w->script)) >= 0 && c != '"') {
-        char byte = (char)(c == '\\' ? escaped(&w->script) : c);
+        char byte = (char)(c == '\\' ? fuzz_escaped(&w->script) : c);
 
         peer_say(&w->peer, &byte, 1, byte == '\n');
     }
@@ -544,20 +518,9 @@ static void open_manager(struct world *w)
     FUZZ_CHECK(redlock_new(w->base, &o, &w->rl) == 0, "a manager can be made");
 }
 
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-    int fd;
-
-    for (fd = 0; fd < 64; fd++) {
-        n += fcntl(fd, F_GETFD) >= 0;
-    }
-    return n;
-}
-
 static void run(struct world *w)
 {
-    unsigned before = open_descriptors();
+    unsigned before = fuzz_open_descriptors();
 
     w->base = event_base_new();
     event_base_priority_init(w->base,
@@ -579,7 +542,7 @@ static void run(struct world *w)
     FUZZ_CHECK(event_base_get_num_events(w->base, EVENT_BASE_COUNT_ADDED) == 0,
                "no event is left behind");
     event_base_free(w->base);
-    FUZZ_CHECK(open_descriptors() == before, "no descriptor is left open");
+    FUZZ_CHECK(fuzz_open_descriptors() == before, "no descriptor is left open");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -21,7 +21,6 @@
  *
  * Ends with a close, and with time. */
 #include <event2/event.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -488,31 +487,6 @@ static void user(struct world *w, int letter)
 
 /* ---- the server ---- */
 
-static int hex_value(int c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 0;
-}
-
-static int escaped(struct fuzz_script *s)
-{
-    int c = fuzz_byte(s), high;
-
-    switch (c) {
-    case 'r':
-        return '\r';
-    case 'n':
-        return '\n';
-    case 'x':
-        high = hex_value(fuzz_byte(s));
-        return high * 16 + hex_value(fuzz_byte(s));
-    default:
-        return c;
-    }
-}
-
 /* The text behind its first quote; what is too long is left out. */
 static size_t read_text(struct fuzz_script *s, char text[LIAR_TEXT])
 {
@@ -520,7 +494,7 @@ static size_t read_text(struct fuzz_script *s, char text[LIAR_TEXT])
     int c;
 
     while ((c = fuzz_byte(s)) >= 0 && c != '"') {
-        c = c == '\\' ? escaped(s) : c;
+        c = c == '\\' ? fuzz_escaped(s) : c;
         if (n < LIAR_TEXT) {
             text[n++] = (char)c;
         }
@@ -666,17 +640,6 @@ static void on_idle(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-    int fd;
-
-    for (fd = 0; fd < 64; fd++) {
-        n += fcntl(fd, F_GETFD) >= 0;
-    }
-    return n;
-}
-
 static void open_manager(struct world *w)
 {
     struct redlock_options o = options(w, &there);
@@ -690,7 +653,7 @@ static void open_manager(struct world *w)
 
 static void run(struct world *w)
 {
-    unsigned before = open_descriptors();
+    unsigned before = fuzz_open_descriptors();
 
     w->base = event_base_new();
     event_base_priority_init(w->base, 3);
@@ -705,7 +668,7 @@ static void run(struct world *w)
     FUZZ_CHECK(event_base_get_num_events(w->base, EVENT_BASE_COUNT_ADDED) == 0,
                "no event is left behind");
     event_base_free(w->base);
-    FUZZ_CHECK(open_descriptors() == before, "no descriptor is left open");
+    FUZZ_CHECK(fuzz_open_descriptors() == before, "no descriptor is left open");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
