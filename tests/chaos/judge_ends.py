@@ -2,6 +2,7 @@
 from judge_history import is_command
 
 MOST_MORE_FDS = 4
+FDS_OF_A_MASTER = 3  # two connections, and one that is being made
 MOST_MORE_KB = 4096
 LEAST_SAMPLES = 6
 
@@ -41,12 +42,17 @@ def process(history):
         yield line['t'], str(line['pid']), f"{line['command']} was left"
 
 
-def grows(samples):
+def masters_added(history):
+    """How many masters joined, or took the place of another one, which may still be connected to."""
+    return sum(fault['kind'] == 'change' and fault['who'][0] != 'remove' for fault in history.faults.values())
+
+
+def grows(samples, masters):
     """What has grown from the first samples to the last."""
     third, half = samples[:len(samples) // 3], samples[:len(samples) // 2]
     most_fds, most_kb = max(line['fds'] for line in third), max(line['rss_kb'] for line in half)
     end = samples[-1]
-    if end['fds'] > most_fds + MOST_MORE_FDS:
+    if end['fds'] > most_fds + MOST_MORE_FDS + FDS_OF_A_MASTER * masters:
         yield f"{end['fds']} descriptors at the end, at most {most_fds} at first"
     if end['rss_kb'] > most_kb * 1.2 + MOST_MORE_KB:
         yield f"{end['rss_kb']} KB at the end, at most {most_kb} KB in the first half"
@@ -56,5 +62,5 @@ def flat(history):
     """The descriptors and the memory of a process do not grow without end."""
     for p, samples in history.samples.items():
         if len(samples) >= LEAST_SAMPLES:
-            for what in grows(samples):
+            for what in grows(samples, masters_added(history)):
                 yield samples[-1]['t'], p, what

@@ -336,6 +336,11 @@ def ends(tap):
     tap.fine('no growth', sampled([9, 12, 30, 9, 12, 16], [9000, 10000, 9000, 9000, 12000, 16000]))
     tap.fine('too few samples', sampled([9, 12, 99], [9000, 9000, 90000]))
     tap.fires_on('flat', 'descriptors', sampled([9, 12, 13, 14, 15, 17], [9000] * 6), '17 descriptors')
+    added = sampled([9, 12, 13, 14, 15, 19], [9000] * 6).driver(500, 'fault', id=1, kind='change', who=['add', 'm4'], outside=False)
+    tap.fine('descriptors of a master that was added', added)
+    removed = sampled([9, 12, 13, 14, 15, 19], [9000] * 6).driver(500, 'fault', id=1, kind='change', who=['remove', 'm4'],
+                                                                  outside=False)
+    tap.fires_on('flat', 'descriptors of a master that was removed', removed, '19 descriptors')
     tap.fires_on('flat', 'memory', sampled([9] * 6, [9000, 9000, 10000, 14000, 16000, 17000]), '17000 KB')
 
 
