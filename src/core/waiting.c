@@ -24,7 +24,8 @@ void rlk_waiting_init(struct rlk_waiting *w, const struct rlk_voters *voters, ui
                               .hash = hash,
                               .pause_us = RLK_LOOKOUT_PAUSE_US,
                               .check_us = RLK_NEVER,
-                              .go_us = RLK_NEVER};
+                              .go_us = RLK_NEVER,
+                              .insist_us = RLK_NEVER};
 }
 
 unsigned rlk_waiting_first(const struct rlk_voters *voters, uint32_t hash)
@@ -165,7 +166,7 @@ void rlk_waiting_stop(struct rlk_waiting *w)
     w->checked = false;
     w->position = 0;
     w->pause_us = RLK_LOOKOUT_PAUSE_US;
-    w->check_us = w->go_us = RLK_NEVER;
+    w->check_us = w->go_us = w->insist_us = RLK_NEVER;
 }
 
 uint32_t rlk_waiting_position(const struct rlk_waiting *w)
@@ -214,9 +215,22 @@ static enum wake wake_of(const struct rlk_waiting *w)
 }
 
 /* [W3] After a denied wake the key may be missing on that queue master alone; then asking for the
- * lock is in vain. Or it is missing on most masters, and those that deny the wake are wrong. So the
- * first waiter asks now and then. */
-static uint64_t wake_due_us(const struct rlk_waiting *w, enum wake wake, struct rlk_prng *prng,
+ * lock is in vain. Or it is missing on most masters, and those that deny the wake are wrong. So
+ * each waiter asks now and then. It does so the more seldom the more are before it: they may be
+ * dead, which a queue master finds out only when it would wake them. The time stays the same while
+ * wakes come and go; each position check denies them again. */
+static uint64_t insist_us(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
+{
+    uint64_t place = w->next || w->position == 0 ? 1 : w->position;
+    uint64_t period_us = place * RLK_WAITING_PERIOD_US;
+
+    if (w->insist_us > rlk_time_add(now_us, period_us / 4 * 5)) {
+        w->insist_us = rlk_lookout_next_us(period_us, prng, now_us);
+    }
+    return w->insist_us;
+}
+
+static uint64_t wake_due_us(struct rlk_waiting *w, enum wake wake, struct rlk_prng *prng,
                             uint64_t now_us)
 {
     switch (wake) {
@@ -226,7 +240,7 @@ static uint64_t wake_due_us(const struct rlk_waiting *w, enum wake wake, struct 
     case WAKE_CHECKING:
         return rlk_time_add(now_us, RLK_WAITING_CHECK_US);
     case WAKE_DENIED:
-        return w->next ? rlk_lookout_next_us(RLK_WAITING_PERIOD_US, prng, now_us) : RLK_NEVER;
+        return insist_us(w, prng, now_us);
     case WAKE_DUE:
         return now_us;
     case WAKE_NONE:

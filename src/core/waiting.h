@@ -15,7 +15,8 @@
  *     NONE -----------> ALONE ---------------> CHECKING -------------------------> DUE: a round
  *                         |   others deny it      |
  *                         +------> DENIED <-------+
- *                                  the first waiter still asks, after 1.5 to 2.5 s
+ *                                  still asks, after 1.5 to 2.5 s for itself, and as
+ *                                  long again for each waiter before it
  *
  * From each state: when two queue masters, or the only one, have woken us, it is DUE at once; when
  * those that woke us list us again, it becomes NONE. The wake of a queue master whose last one was
@@ -99,12 +100,13 @@ struct rlk_waiting {
     uint64_t positions; /* have listed us or woken us: tell them when we leave */
     uint64_t may_list;  /* of these: may have us in their queue, by what they said last [W7] */
 
-    uint32_t position; /* the last one that we were told; 0: unknown */
-    bool checked;      /* all queue masters were checked, and none has had news since */
-    bool yields;       /* nobody has listed us since we let others go first [W7] */
-    uint64_t check_us; /* when to check our position again */
-    uint64_t pause_us; /* the next pause between two checks of a key that has expired */
-    uint64_t go_us;    /* when a wake is due; RLK_NEVER: not now */
+    uint32_t position;  /* the last one that we were told; 0: unknown */
+    bool checked;       /* all queue masters were checked, and none has had news since */
+    bool yields;        /* nobody has listed us since we let others go first [W7] */
+    uint64_t check_us;  /* when to check our position again */
+    uint64_t pause_us;  /* the next pause between two checks of a key that has expired */
+    uint64_t go_us;     /* when a wake is due; RLK_NEVER: not now */
+    uint64_t insist_us; /* from when on a denied wake counts; RLK_NEVER: none was denied */
     uint64_t end_us[RLK_WAITING_QUEUES]; /* when the key expires on each queue master */
 };
 

@@ -49,8 +49,15 @@ SUITE("waiting");
 
 #define LOOKS(mask) IS(out.wait, mask), WAITING
 #define ROUND(n) ASKING, IS(a.tries, n), IS(out.fresh, true), IS(out.wait, 0), IS(out.track, 0)
-#define NOT_DUE IS(a.waiting.go_us, RLK_NEVER)
+#define NOT_DUE STEP(.take = expect_not_due)
 #define NO_POLL(w) (rlk_waiting_poll_us(&(w)->a.waiting, 0, 0) == RLK_NEVER)
+
+/* A turn that was denied is tried after more than a second. */
+static void expect_not_due(struct world *w, const struct step *s)
+{
+    ck_assert_msg(w->a.waiting.go_us > T0 + s->ev.now_us + RLK_WAITING_PERIOD_US / 2,
+                  "step %u: a turn is due", w->step);
+}
 
 /* ---- [W1] hosts ---- */
 
@@ -191,25 +198,43 @@ TEST_LOOP(one_turn_alone_looks_after_one_to_two_milliseconds, 0, 5)
     ck_assert_uint_le(w.out.deadline_us, T0 + LATER + 2 * RLK_WAITING_ALONE_US);
 }
 
-/* Whoever is next asks in spite of two hosts, but seldom: they may be wrong. */
-TEST(whoever_is_next_tries_a_denied_turn_now_and_then)
+/* How long after two hosts denied the turn it asks all the same: at each look they do so again. */
+static uint64_t tries_denied_turn_us(uint64_t seed, uint32_t position)
 {
     struct world w = {.c = attempt_config()};
     uint64_t denied_us = LATER + 2500;
+    int looks;
 
-    PLAY(&w, WAIT_LISTED, WOKEN(LATER, 0x1), WAKE, LISTED(denied_us, 0x6, 1, RLK_NEVER), WAITING);
-    ck_assert_uint_ge(w.a.waiting.go_us, T0 + denied_us + RLK_WAITING_PERIOD_US / 4 * 3);
-    ck_assert_uint_le(w.a.waiting.go_us, T0 + denied_us + RLK_WAITING_PERIOD_US / 4 * 5);
-    while (w.a.state == RLK_ATTEMPT_WAITING) {
+    PLAY(&w, CONFIG(seed, seed), WAIT_LISTED, WOKEN(LATER, 0x1), WAKE,
+         LISTED(denied_us, 0x6, position, RLK_NEVER), WAITING);
+    for (looks = 0; looks < 50 && w.a.state == RLK_ATTEMPT_WAITING; looks++) {
         uint64_t now_us = w.out.deadline_us - T0 + 100;
 
         PLAY(&w, WAKE);
         if (w.out.wait) {
-            PLAY(&w, LISTED(now_us, 0x6, 1, RLK_NEVER), FREE(now_us, 0x1));
+            PLAY(&w, FREE(now_us, 0x1), LISTED(now_us, 0x6, position, RLK_NEVER));
         }
     }
     PLAY(&w, ROUND(2));
-    ck_assert_uint_le(w.a.round.started_us, T0 + denied_us + RLK_WAITING_PERIOD_US / 4 * 5);
+    return w.a.round.started_us - T0 - denied_us;
+}
+
+/* Whoever is next asks in spite of two hosts, but seldom: they may be wrong. */
+TEST_LOOP(whoever_is_next_tries_a_denied_turn_now_and_then, 0, 40)
+{
+    uint64_t after_us = tries_denied_turn_us((uint64_t)_i, 1);
+
+    ck_assert_uint_ge(after_us, RLK_WAITING_PERIOD_US / 4 * 3);
+    ck_assert_uint_le(after_us, RLK_WAITING_PERIOD_US / 4 * 5);
+}
+
+/* Those before it may be dead: a host whose key is not free tries to wake nobody. */
+TEST_LOOP(whoever_is_behind_others_tries_a_denied_turn_more_seldom, 0, 40)
+{
+    uint64_t after_us = tries_denied_turn_us((uint64_t)_i, 4);
+
+    ck_assert_uint_ge(after_us, 4 * (RLK_WAITING_PERIOD_US / 4 * 3));
+    ck_assert_uint_le(after_us, 4 * (RLK_WAITING_PERIOD_US / 4 * 5));
 }
 
 /* ---- [W4, W5] who is next, and looks ---- */
