@@ -156,14 +156,18 @@ static void check_most(struct world *w, const char *what, uint64_t n, uint64_t m
     }
 }
 
-/* Everybody begins with a round that may be lost, enters the lists, and looks now and then. */
+/* Everybody begins with a round that may be lost, enters the lists, and looks now and then. Rounds
+ * have a bound of their own. On each master one costs a SET and, as it is lost, a position check or
+ * a release. What a lock costs besides are a release by DELEX, with a look at the list, and one by
+ * the script if somebody is in it; and the checks of who is next, which track the key. */
 static void check_messages(struct world *w)
 {
     uint64_t locks = w->acquired, all = contenders(w), hosts = w->o.nodes < 3 ? w->o.nodes : 3;
     uint64_t looks = (w->now_us - w->o.start_us) / 1500000 + 1, polls = w->effort.polls;
 
     check_most(w, "commands", w->effort.commands,
-               w->o.nodes * (9 * locks + 6 * all + 3 * polls) + hosts * all * looks);
+               w->o.nodes * (2 * w->effort.rounds + 5 * locks + 6 * all + 3 * polls) +
+                   hosts * all * looks);
     check_most(w, "pushes", w->effort.pushes,
                hosts * (5 * locks + 5 * all + w->effort.hand_overs * all + polls));
     check_most(w, "rounds", w->effort.rounds, 5 * locks / 2 + 2 * all + polls);
