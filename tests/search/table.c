@@ -3,8 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #define FIRST_ROOM 4096u
+#define HUGE_PAGE ((size_t)2 << 20)
 
 void *table_room(void *old, size_t size)
 {
@@ -17,7 +20,7 @@ void *table_room(void *old, size_t size)
     return p;
 }
 
-static uint64_t hash(struct key key)
+static uint64_t hash_of(struct key key)
 {
     uint64_t h = key.low * 0xff51afd7ed558ccdu ^ key.high;
 
@@ -25,12 +28,20 @@ static uint64_t hash(struct key key)
     return h ^ h >> 29;
 }
 
-/* The slot of this key, or the free one where it would be. */
-static uint32_t *slot_of(const struct table *t, struct key key)
+/* The bits of a hash that do not say which slot. */
+static uint32_t mark_of(uint64_t hash)
 {
-    uint64_t i = hash(key) & t->mask;
+    return (uint32_t)(hash >> 32);
+}
 
-    while (t->slots[i] && !key_equals(t->keys[t->slots[i] - 1], key)) {
+/* The slot of this key, or the free one where it would be. */
+static struct slot *slot_of(const struct table *t, struct key key, uint64_t hash)
+{
+    uint32_t mark = mark_of(hash);
+    uint64_t i = hash & t->mask;
+
+    while (t->slots[i].number &&
+           !(t->slots[i].mark == mark && key_equals(t->keys[t->slots[i].number - 1], key))) {
         i = (i + 1) & t->mask;
     }
     return &t->slots[i];
@@ -38,14 +49,33 @@ static uint32_t *slot_of(const struct table *t, struct key key)
 
 void table_read_slot(const struct table *t, struct key key)
 {
-    __builtin_prefetch(&t->slots[hash(key) & t->mask]);
+    __builtin_prefetch(&t->slots[hash_of(key) & t->mask]);
 }
 
 void table_read_key(const struct table *t, struct key key)
 {
-    uint32_t slot = t->slots[hash(key) & t->mask];
+    uint64_t hash = hash_of(key), i = hash & t->mask;
 
-    __builtin_prefetch(&t->keys[slot ? slot - 1 : 0]);
+    while (t->slots[i].number && t->slots[i].mark != mark_of(hash)) {
+        i = (i + 1) & t->mask;
+    }
+    __builtin_prefetch(&t->keys[t->slots[i].number ? t->slots[i].number - 1 : 0]);
+}
+
+/* Each look goes to another place, and a page of the usual size for each is one more thing to be
+ * looked up. Where there are no huge pages nothing else changes. */
+static struct slot *clear_slots(size_t n)
+{
+    size_t size = n * sizeof(struct slot);
+    struct slot *slots = aligned_alloc(size < HUGE_PAGE ? sizeof(*slots) : HUGE_PAGE, size);
+
+    if (slots == NULL) {
+        slots = table_room(NULL, SIZE_MAX);
+    }
+    if (size >= HUGE_PAGE) {
+        (void)madvise(slots, size, MADV_HUGEPAGE);
+    }
+    return memset(slots, 0, size);
 }
 
 static void index_again(struct table *t, uint64_t slots)
@@ -53,13 +83,12 @@ static void index_again(struct table *t, uint64_t slots)
     uint32_t i;
 
     free(t->slots);
-    t->slots = calloc((size_t)slots, sizeof(*t->slots));
-    if (t->slots == NULL) {
-        t->slots = table_room(NULL, SIZE_MAX);
-    }
+    t->slots = clear_slots((size_t)slots);
     t->mask = slots - 1;
     for (i = 0; i < t->n; i++) {
-        *slot_of(t, t->keys[i]) = i + 1;
+        uint64_t hash = hash_of(t->keys[i]);
+
+        *slot_of(t, t->keys[i], hash) = (struct slot){i + 1, mark_of(hash)};
     }
 }
 
@@ -87,9 +116,10 @@ void table_end(struct table *t)
 
 bool table_add(struct table *t, struct key key, uint32_t parent)
 {
-    uint32_t *slot = slot_of(t, key);
+    uint64_t hash = hash_of(key);
+    struct slot *slot = slot_of(t, key, hash);
 
-    if (*slot) {
+    if (slot->number) {
         return false;
     }
     if (t->n == t->room) {
@@ -97,7 +127,7 @@ bool table_add(struct table *t, struct key key, uint32_t parent)
     }
     t->keys[t->n] = key;
     t->parents[t->n] = parent;
-    *slot = ++t->n;
+    *slot = (struct slot){++t->n, mark_of(hash)};
     if (t->n > (t->mask + 1) / 3 * 2) {
         index_again(t, 2 * (t->mask + 1));
     }

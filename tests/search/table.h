@@ -1,7 +1,7 @@
 /* search/table.h - the keys that were seen, in the order in which they were, and from where.
  *
- * Open addressing over the list: 20 bytes for a key, and four for each slot of the index, of which
- * at most two in three are taken. */
+ * Open addressing over the list: 20 bytes for a key, and eight for each slot of the index, of
+ * which at most two in three are taken. */
 #ifndef RLK_SEARCH_TABLE_H
 #define RLK_SEARCH_TABLE_H
 
@@ -18,10 +18,15 @@ static inline bool key_equals(struct key a, struct key b)
     return a.high == b.high && a.low == b.low;
 }
 
+struct slot {
+    uint32_t number; /* of the key, + 1; 0 for none */
+    uint32_t mark;   /* part of its hash: keys are read only to be sure that one is the same */
+};
+
 struct table {
     struct key *keys;  /* as found */
     uint32_t *parents; /* the number of the key that led to this one */
-    uint32_t *slots;   /* number + 1, 0 for none */
+    struct slot *slots;
     uint32_t n, room;
     uint64_t mask;
 };

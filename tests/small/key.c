@@ -45,33 +45,21 @@ static uint64_t cell_word(const struct cell *cell)
     return b.word;
 }
 
-/* The master's own, a mark where the ghost is, and what the two clients know about it: 11 + 2 × 17
- * bits. */
-static uint64_t master_word(const struct world *w, unsigned m, unsigned swap)
+/* What a client knows about a master: KNOWN bits. */
+#define KNOWN 13
+
+static uint64_t known_word(const struct packed *packed, const struct cell *cell, unsigned m)
 {
-    const struct master *master = &w->masters[m];
     struct bits b = {0, 0};
-    unsigned i;
 
-    put(&b, master->has_key, 1);
-    put(&b, master->has_key ? master->owner ^ swap : 0, 1);
-    put(&b, master->token, 2);
-    put(&b, master->left, 3);
-    put(&b, master->away, 3);
-    put(&b, w->ghost.n && w->ghost.master == m, 1);
-    for (i = 0; i < CLIENTS; i++) {
-        const struct packed *packed = &w->clients[i ^ swap].packed;
-
-        put(&b, w->cells[i ^ swap][m].link, 3);
-        put(&b, master->set[i ^ swap], 4);
-        put(&b, packed->asked >> m & 1, 1);
-        put(&b, packed->coming >> m & 1, 1);
-        put(&b, packed->yes >> m & 1, 1);
-        put(&b, packed->no >> m & 1, 1);
-        put(&b, packed->unknown >> m & 1, 1);
-        put(&b, packed->held_by_others >> m & 1, 1);
-        put(&b, packed->age[m], 4);
-    }
+    put(&b, cell->link, 3);
+    put(&b, packed->asked >> m & 1, 1);
+    put(&b, packed->coming >> m & 1, 1);
+    put(&b, packed->yes >> m & 1, 1);
+    put(&b, packed->no >> m & 1, 1);
+    put(&b, packed->unknown >> m & 1, 1);
+    put(&b, packed->held_by_others >> m & 1, 1);
+    put(&b, packed->age[m], 4);
     return b.word;
 }
 
@@ -129,21 +117,57 @@ static void order(uint64_t a[WORDS_MASTER], uint64_t b[WORDS_MASTER])
     }
 }
 
-/* The words of the connections and of the clients, which have no names in them. */
+/* What has no names in it. A step leaves most of a world as it was: each word is kept with what it
+ * was made of, until that changes. */
 struct parts {
-    uint64_t cells[CLIENTS][MASTERS], clients[CLIENTS];
+    struct cell cell_of[CLIENTS][MASTERS];
+    struct client client_of[CLIENTS];
+    uint64_t cells[CLIENTS][MASTERS], known[CLIENTS][MASTERS], clients[CLIENTS];
 };
 
-static void write_parts(const struct world *w, struct parts *p)
+static void write_parts_of(const struct world *w, unsigned c, struct parts *p)
 {
-    unsigned c, m;
+    const struct client *client = &w->clients[c];
+    bool is_new = memcmp(&p->client_of[c], client, sizeof(*client)) != 0;
+    unsigned m;
 
-    for (c = 0; c < CLIENTS; c++) {
-        p->clients[c] = client_word(&w->clients[c]);
-        for (m = 0; m < MASTERS; m++) {
-            p->cells[c][m] = cell_word(&w->cells[c][m]);
+    if (is_new) {
+        p->client_of[c] = *client;
+        p->clients[c] = client_word(client);
+    }
+    for (m = 0; m < MASTERS; m++) {
+        const struct cell *cell = &w->cells[c][m];
+        bool is_new_cell = memcmp(&p->cell_of[c][m], cell, sizeof(*cell)) != 0;
+
+        if (is_new_cell) {
+            p->cell_of[c][m] = *cell;
+            p->cells[c][m] = cell_word(cell);
+        }
+        if (is_new || is_new_cell) {
+            p->known[c][m] = known_word(&client->packed, cell, m);
         }
     }
+}
+
+/* The master's own, a mark where the ghost is, and what the two clients know about it: 11 + 2 × 17
+ * bits. */
+static uint64_t master_word(const struct world *w, const struct parts *p, unsigned m, unsigned swap)
+{
+    const struct master *master = &w->masters[m];
+    struct bits b = {0, 0};
+    unsigned i;
+
+    put(&b, master->has_key, 1);
+    put(&b, master->has_key ? master->owner ^ swap : 0, 1);
+    put(&b, master->token, 2);
+    put(&b, master->left, 3);
+    put(&b, master->away, 3);
+    put(&b, w->ghost.n && w->ghost.master == m, 1);
+    for (i = 0; i < CLIENTS; i++) {
+        put(&b, (unsigned)p->known[i ^ swap][m], KNOWN);
+        put(&b, master->set[i ^ swap], CLAIMS);
+    }
+    return b.word;
 }
 
 static void write_words(const struct world *w, const struct parts *p, unsigned swap, bool numbered,
@@ -154,7 +178,7 @@ static void write_words(const struct world *w, const struct parts *p, unsigned s
     for (m = 0; m < MASTERS; m++) {
         uint64_t *record = words + (size_t)m * WORDS_MASTER;
 
-        record[0] = master_word(w, m, swap);
+        record[0] = master_word(w, p, m, swap);
         for (c = 0; c < CLIENTS; c++) {
             record[1 + c] = p->cells[c ^ swap][m];
         }
@@ -170,20 +194,37 @@ static void write_words(const struct world *w, const struct parts *p, unsigned s
     words[WORDS - 1] = rest_word(w, swap);
 }
 
-struct key key_of(const struct world *w, const struct config *c)
+/* Which client comes first: the one with the lesser word; of equal ones, that whose masters' words
+ * are less. */
+static const uint64_t *least_words(const struct world *w, const struct parts *p, bool numbered,
+                                   uint64_t words[2][WORDS])
 {
-    bool numbered = c->plain || c->keeps_votes; /* the lowest node breaks a tie */
-    uint64_t words[2][WORDS], *least = words[0];
-    struct parts p;
     unsigned i;
 
-    write_parts(w, &p);
-    write_words(w, &p, 0, numbered, words[0]);
-    if (!c->plain && !c->uneven) {
-        write_words(w, &p, 1, numbered, words[1]);
-        for (i = 0; i < WORDS - 1 && words[0][i] == words[1][i]; i++) {
-        }
-        least = words[1][i] < words[0][i] ? words[1] : words[0];
+    if (p->clients[0] != p->clients[1]) {
+        write_words(w, p, p->clients[1] < p->clients[0], numbered, words[0]);
+        return words[0];
+    }
+    write_words(w, p, 0, numbered, words[0]);
+    write_words(w, p, 1, numbered, words[1]);
+    for (i = 0; i < WORDS - 1 && words[0][i] == words[1][i]; i++) {
+    }
+    return words[1][i] < words[0][i] ? words[1] : words[0];
+}
+
+struct key key_of(const struct world *w, const struct config *c)
+{
+    static struct parts p;                      /* of zeros, which make the word 0 */
+    bool numbered = c->plain || c->keeps_votes; /* the lowest node breaks a tie */
+    uint64_t words[2][WORDS];
+    const uint64_t *least = words[0];
+
+    write_parts_of(w, 0, &p);
+    write_parts_of(w, 1, &p);
+    if (c->plain || c->uneven) {
+        write_words(w, &p, 0, numbered, words[0]);
+    } else {
+        least = least_words(w, &p, numbered, words);
     }
     return hash_words(least, WORDS);
 }

@@ -69,7 +69,7 @@ static void go(const struct walk *walk, enum move_kind kind, unsigned c, unsigne
     if (after.wrong == WRONG_NOTHING) {
         after.wrong = (uint8_t)check_world(&after);
     }
-    world_settle(&after);
+    world_settle(&after, walk->from);
     walk->f(&after, &move, walk->arg);
 }
 

@@ -48,7 +48,7 @@ void world_begin(struct world *w, const struct config *chosen)
             w->cells[c][m].link = config.connecting ? LINK_DOWN : LINK_UP;
         }
     }
-    world_settle(w);
+    world_settle(w, NULL);
 }
 
 unsigned world_claim(const struct client *c)
@@ -250,17 +250,15 @@ static void forget_lost(struct world *w, unsigned c)
 {
     unsigned claim;
 
-    for (claim = 0; claim < CLAIMS; claim++) {
+    for (claim = 0; w->clients[c].lost >> claim; claim++) {
         if ((w->clients[c].lost >> claim & 1) && !has_release(w, c, claim)) {
             w->clients[c].lost &= (uint8_t) ~(1u << claim);
         }
     }
 }
 
-void world_settle(struct world *w)
+static void settle_ghost(struct world *w)
 {
-    unsigned c, m;
-
     while (w->ghost.n &&
            is_idle_release(w, w->ghost.client, w->ghost.master, w->ghost.requests[0])) {
         world_shift(w->ghost.requests, &w->ghost.n);
@@ -268,17 +266,45 @@ void world_settle(struct world *w)
     if (w->ghost.n == 0) {
         memset(&w->ghost, 0, sizeof(w->ghost));
     }
-    for (c = 0; c < CLIENTS; c++) {
-        for (m = 0; m < MASTERS; m++) {
-            struct cell *cell = &w->cells[c][m];
+}
 
-            drop_stale_replies(&w->clients[c], cell);
-            while (cell->n_requests && (cell->link == LINK_UP || cell->link == LINK_DEAD) &&
-                   is_idle_release(w, c, m, cell->requests[0])) {
-                world_shift(cell->requests, &cell->n_requests);
-            }
-            if (is_finished(w, &w->clients[c])) {
-                forget_finished(w, c, m);
+static void settle_cell(struct world *w, unsigned c, unsigned m)
+{
+    struct cell *cell = &w->cells[c][m];
+
+    drop_stale_replies(&w->clients[c], cell);
+    while (cell->n_requests && (cell->link == LINK_UP || cell->link == LINK_DEAD) &&
+           is_idle_release(w, c, m, cell->requests[0])) {
+        world_shift(cell->requests, &cell->n_requests);
+    }
+    if (is_finished(w, &w->clients[c])) {
+        forget_finished(w, c, m);
+    }
+}
+
+/* Whether all that settle_cell() reads is as it was, apart from the client, so that there is
+ * nothing to do. */
+static bool is_as_before(const struct world *w, const struct world *before, unsigned c, unsigned m)
+{
+    return memcmp(&w->cells[c][m], &before->cells[c][m], sizeof(w->cells[c][m])) == 0 &&
+           memcmp(&w->masters[m], &before->masters[m], sizeof(w->masters[m])) == 0;
+}
+
+void world_settle(struct world *w, const struct world *before)
+{
+    unsigned c, m;
+    bool same_rest;
+
+    settle_ghost(w);
+    same_rest = before && w->attempts == before->attempts &&
+                memcmp(&w->ghost, &before->ghost, sizeof(w->ghost)) == 0;
+    for (c = 0; c < CLIENTS; c++) {
+        bool same =
+            same_rest && memcmp(&w->clients[c], &before->clients[c], sizeof(w->clients[c])) == 0;
+
+        for (m = 0; m < MASTERS; m++) {
+            if (!same || !is_as_before(w, before, c, m)) {
+                settle_cell(w, c, m);
             }
         }
         forget_lost(w, c);

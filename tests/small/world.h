@@ -234,7 +234,8 @@ uint8_t world_shift(uint8_t *queue, uint8_t *n);
 /* One tick for everybody. */
 void world_tick(struct world *w);
 
-/* Take out what cannot matter any more, so that worlds with the same future are the same. */
-void world_settle(struct world *w);
+/* Take out what cannot matter any more, so that worlds with the same future are the same. `before`:
+ * a settled world, of which most is still there; or NULL. */
+void world_settle(struct world *w, const struct world *before);
 
 #endif
