@@ -7,7 +7,8 @@
 #                               build it, and run `meson test` with the arguments
 #   stage_of 'SUITE...' NAME [OPTION...] [-- ARGUMENT...]
 #                               build only what these suites need, and run them; "-walk" leaves out
-#                               those tests that are also in the suite walk
+#                               those tests that are also in the suite walk, and "+compiled" compiles
+#                               everything else, too, without linking it
 #   build_aside NAME [OPTION...]
 #                               in build_ahead(), a function of the script: what later stages need. It
 #                               runs again and again, each time while the tests of a stage run
@@ -76,8 +77,17 @@ find_goals() { # NAME
     goals=()
     if [ ${#suites[@]} -gt 0 ]; then
         mapfile -t goals < <(python3 -B tests/lib/pick.py "$builds/$1" --goals "${suites[@]}")
-        [ ${#goals[@]} -gt 0 ]
+        [ ${#goals[@]} -gt 0 ] || return
     fi
+    [[ " ${suites[*]} " != *' +compiled '* ]] || mapfile -t -O ${#goals[@]} goals < <(find_objects "$1")
+}
+
+find_objects() { # NAME
+    local rule
+
+    for rule in c_COMPILER cpp_COMPILER; do
+        ninja -C "$builds/$1" -t targets rule "$rule" | grep '\.o$'
+    done
 }
 
 build() { # NAME [OPTION...]
@@ -127,6 +137,7 @@ run() { # NAME [ARGUMENT OF MESON TEST...]
     for suite in "${suites[@]}"; do
         case $suite in
         -*) set -- "$@" "--no-suite=${suite#-}" ;;
+        +*) ;;
         *) set -- "$@" "--suite=$suite" ;;
         esac
     done
