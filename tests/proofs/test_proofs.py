@@ -59,7 +59,8 @@ def unless(good, complaint):
 def report(tap):
     """How a report of Frama-C is read."""
     rows = ['file\tline\tfunction\tproperty kind\tstatus\tproperty', 'a.c\t1\tgood\tassigns\tValid\tx',
-            'a.c\t2\tbad\tassigns\tValid\tx', 'a.c\t3\tbad\tloop\tUnknown\ty']
+            'a.c\t2\tbad\tassigns\tValid\tx', 'a.c\t3\tbad\tloop\tUnknown\ty',
+            'a.c\t4\tgood\tprecondition\tUnknown\tz']
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'report.csv')
         prover.write(path, '\n'.join(rows) + '\n')
@@ -68,7 +69,21 @@ def report(tap):
     tap.claim('one property that is not valid is enough to fail',
               unless(found['bad'] == ['Unknown: a.c:3: loop: y'], found['bad']))
     tap.claim('a function without a property is not proved', unless(found['lost'] is None, found['lost']))
+    tap.claim('a control needs a function that is proved as it is', unless(
+        list(run.complaints('x', ['Unknown: y'], ['Unknown: y'])) and list(run.complaints('x', None, ['Unknown: y']))
+        and not list(run.complaints('x', [], ['Unknown: y'])), 'it does not'))
+    tap.claim('a control that is proved is wrong', unless(list(run.complaints('x', [], [])), 'it is not'))
     tap.claim('what is not known fails', unless(run.causes(None), 'it does not'))
+
+
+def answers(tap):
+    """How the answers of Z3 are read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'answers')
+        prover.write(path, 'unsat 0m1.5s 0m0.1s\nunknown 1m2.0s 0m0.1s\nsat 0m0s 0m0s\ntimeout 0m3s 0m0s\n')
+        found = prover.Answers(path)
+    tap.claim('the slowest goal is found', unless(found.slowest() == 62.0, found.slowest()))
+    tap.claim('what is undecided is not late', unless(found.open() == (2, 1), found.open()))
 
 
 def main():
@@ -90,6 +105,7 @@ def main():
         annotate.apply, {'name': 'x', 'from': 'y', 'to': 'z'}, {'a.c': 'int x;'}), 'there 0 times')
     tap.fires('a row that is missing', table.complaints(units, '\n'.join([*table.wanted(units)[:-1], ''])), 'lacks')
     report(tap)
+    answers(tap)
     return tap.finish()
 
 
