@@ -82,7 +82,7 @@ def numbers(row):
 
 def wrong_sums(lines):
     """The last row of the ledger has the sums of the others, in each column of numbers."""
-    rows = [[cell.strip(' *') for cell in line.strip('|').split('|')] for line in lines[2:]]
+    rows = [[cell.strip(' *') for cell in row.strip('|').split('|')] for row in lines[2:]]
     if not rows or rows[-1][0] != 'all':
         yield 'the ledger has no row "all"'
         return
