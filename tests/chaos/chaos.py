@@ -101,7 +101,7 @@ class Judged:
             for name, count in sorted(counts.items()):
                 print(f'  {title + name:36} {count:10,}')
         calls = sum(count for name, count in self.figures.items() if name.startswith('calls '))
-        print(f'seed {options.seed}: {self.sections} sections, {calls:,} calls, '
+        print(f'seed {options.seed}: {self.sections} sections, {self.figures["holds"]:,} locks held, {calls:,} calls, '
               f'{sum(self.faults.values()):,} faults, {self.violations} violations')
 
 
@@ -119,14 +119,14 @@ def run_section(options, number, folder):
     os.makedirs(path)
     programs = {'proxy': options.proxy, 'shim': options.shim, 'work': options.work}
     section = Section(options, number, path, programs, find_servers(options), find_builds(options))
+    print(f'{section}\n  history: {path}', flush=True)
     try:
         section.run()
     finally:
         section.end()
     said = judge(path)
-    print(f'section {number}: {json.dumps(section.describe())}')
     for line in said['violations']:
-        print('  VIOLATION ' + line)
+        print(f'  {"expected: " if options.sabotage else ""}VIOLATION {line}')
     print(f'  {sum(section.struck.values())} faults, {len(said["violations"])} violations', flush=True)
     return section, said, path
 

@@ -333,10 +333,10 @@ def change(section, random):
 
 
 INSIDE = {
-    'kill': (kill, 6), 'lose': (lose, 3), 'kill-all': (kill_all, 0.3), 'upgrade': (upgrade, 1), 'stop': (stop, 6),
+    'kill': (kill, 6), 'lose-data': (lose, 3), 'kill-all': (kill_all, 0.3), 'upgrade': (upgrade, 1), 'stop': (stop, 6),
     'memory': (memory, 3), 'disk': (disk, 2), 'busy': (busy, 3), 'forget-scripts': (forget_scripts, 2),
     'end-connections': (end_connections, 3), 'certificate': (certificate, 4), 'delay': (delay, 5),
-    'stall': (stall, 5), 'cut': (cut, 5), 'loss': (loss, 4), 'deny': (deny, 3), 'partition': (partition, 8),
+    'stall': (stall, 5), 'cut': (cut, 5), 'cut-again': (loss, 4), 'deny': (deny, 3), 'partition': (partition, 8),
     'clock-back': (clock_back, 2), 'stop-client': (stop_client, 6), 'stop-host': (stop_host, 3),
     'stop-part': (stop_part, 5), 'kill-client': (kill_client, 5), 'kill-part': (kill_part, 4),
     'end-client': (end_client, 4), 'change': (change, 2),

@@ -65,7 +65,14 @@ class Section:
             self.keys, self.workers, self.ttl_ms, self.max_ttl_ms = ['k0', 'k1'], 4, 800, 1600
         self.kinds_off = {kind for kind in faults.INSIDE if pick.random() < 0.3}
 
+    def __str__(self):
+        servers = ', '.join(f'{".".join(map(str, master.server[0]))} {master.persistence}' for master in self.masters)
+        return (f'section {self.number}: {self.n_masters} masters at first ({servers}), {"TLS, " if self.tls else ""}'
+                f'ttl {self.ttl_ms} ms, max-ttl {self.max_ttl_ms} ms, {len(self.keys)} keys, a fault each {self.gap_s} s, of '
+                f'all kinds but {", ".join(sorted(self.kinds_off)) or "none"}')
+
     def describe(self):
+        """For section.json."""
         return {'masters': self.n_masters, 'ttl_ms': self.ttl_ms, 'max_ttl_ms': self.max_ttl_ms, 'gap_s': self.gap_s,
                 'keys': len(self.keys), 'workers': self.workers, 'tls': bool(self.tls),
                 'servers': [f'{master.server[0]} {master.persistence}' for master in self.masters],

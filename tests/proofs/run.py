@@ -150,7 +150,8 @@ def main():
     units, sets, count = annotate.load_units(), annotate.load_sets(), Count()
     unknown = set(options.names) - set(known_names(units))
     if unknown:
-        sys.exit(f'run.py: nothing is proved of {", ".join(sorted(unknown))}')
+        sys.exit(f'scripts/prove: no file or function is called {", ".join(sorted(unknown))}; try src/core/pace.c, or a '
+                 'function of the table in docs/proofs.md')
     if options.update:
         return table.update(units)
     prover.configure(options.build)
