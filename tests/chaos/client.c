@@ -1,8 +1,8 @@
 /* chaos/client.c - a client of the chaos test: locks and elections by the public API, in drawn
  * operations, and a history of what it did (README.md).
  *
- *     chaos-client --name c3 --log FILE --keys k0,k1 --register unix:PATH|HOST:PORT [OPTION]...
- * URI...
+ *     chaos-client --name c3 --log FILE --keys k0,k1 --register unix:PATH|HOST:PORT
+ *                  [OPTION]... URI...
  *
  *     --seed N             what is drawn
  *     --elections e0,e1    names of elections; their keys are election:e0, election:e1

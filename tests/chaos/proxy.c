@@ -5,12 +5,14 @@
  * Commands come on stdin, a line each, and are answered by `ok` or `error` on stdout. It ends when
  * stdin closes.
  *
- *     delay MIN MAX        each chunk takes so many ms longer, in the order that they came; 0 0:
- * none stall in|out|both    the bytes of that direction wait; nothing is lost cut close all
- * connections now, in the middle of what is under way cut-rate PERMILLE    each chunk may be cut at
- * random, and its connection closed after that deny                 new connections are closed at
- * once hang                 new connections are accepted, and nothing is forwarded flow ends all of
- * these to ADDRESS:PORT      where new connections go
+ *     delay MIN MAX       each chunk takes so many ms longer, in their order; 0 0: none
+ *     stall in|out|both   the bytes of that direction wait; none is lost
+ *     cut                 close all connections now, in the middle of what is under way
+ *     cut-rate PERMILLE   cut each chunk with that chance, and close its connection
+ *     deny                close new connections at once
+ *     hang                accept new connections, and forward nothing
+ *     flow                end all of these
+ *     to ADDRESS:PORT     where new connections go
  *
  * "in" is from the client to the server. */
 #include <event2/buffer.h>

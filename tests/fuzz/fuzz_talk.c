@@ -7,17 +7,22 @@
  * an audit stream, 16: fencing tokens, 32: a master that is new, 64: a prefix). Then each letter is
  * a step; before the next one everything under way arrives.
  *
- *   the user     a WAIT acquire (ms)   c  cancel    f  detach    l  release   x  extend
- *                o  hand over          A  adopt     b  break     q  query     L  list
- *                h  history            E  examine   D  delete the record       M  add a master, R
- * remove one e PRIORITY  an election, and campaign   O  one that observes  s  resign   S  hand over
- * to "b" F  end the election   C  close     j LETTER  do that from inside the next callback m N the
- * N-th allocation from here fails the server   r K "TEXT"  the K-th reply from here is this
- * instead: \r \n \" \\ \xHH     d K  is sent twice w K A B   has byte B at A         u K N   is cut
- * to N bytes          n K  is not sent "TEXT"    unasked, on each connection   P CHANNEL "TEXT"  is
- * published: 0 the key's, 1 a waiter's p N       sends N bytes at once         z  stand still, or
- * no longer y  another client takes the key         Y  and loses it I  restart without data   K
- * hang up    X  refuse, or no longer time         + MS      goes by    @  to the next timer
+ *   the user     a WAIT  acquire (ms)   c  cancel   f  detach   l  release   x  extend
+ *                o  hand over   A  adopt   b  break   q  query   L  list
+ *                h  history   E  examine   D  delete the record
+ *                M  add a master   R  remove one
+ *                e PRIORITY  an election, and campaign   O  one that observes
+ *                s  resign   S  hand over to "b"   F  end the election
+ *                C  close   j LETTER  do that from inside the next callback
+ *                m N  the N-th allocation from here fails
+ *   the server   r K "TEXT"  the K-th reply from here is this instead: \r \n \" \\ \xHH
+ *                d K  is sent twice   w K A B  has byte B at A   u K N  is cut to N bytes
+ *                n K  is not sent   "TEXT"  unasked, on each connection
+ *                P CHANNEL "TEXT"  is published: 0 the key's, 1 a waiter's
+ *                p N  sends N bytes at once   z  stand still, or no longer
+ *                y  another client takes the key   Y  and loses it
+ *                I  restart without data   K  hang up   X  refuse, or no longer
+ *   time         + MS  goes by   @  to the next timer
  *
  * Ends with a close, and with time. */
 #include <event2/event.h>

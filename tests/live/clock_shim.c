@@ -4,8 +4,8 @@
  * time:
  *
  *     [0]   microseconds by which the wall clock is shifted
- *     [1]   if it is not 0: at which time the wall clock is frozen, in microseconds. The file may
- * be too short to have this.
+ *     [1]   if it is not 0: the time at which the wall clock is frozen, in microseconds; a file
+ *           of 8 bytes has no such number
  *
  * $RLK_TEST_RATE: how much faster all clocks go than the machine's, in parts per million, from the
  * start of the process. Timers of timerfd_create() follow them; the time-outs of poll() and its

@@ -1,7 +1,7 @@
 /* coverage.h - which events came to each state of the core's machines, over many histories.
  *
  * What never happened was never tested here: it is a list of what to draw more often. Pairs that
- * cannot happen are listed in coverage.c, with the reason. */
+ * cannot happen are listed in coverage_names.c, with the reason. */
 #ifndef RLK_TESTS_SIM_COVERAGE_H
 #define RLK_TESTS_SIM_COVERAGE_H
 
