@@ -1,14 +1,10 @@
 """Checks of who held what: exclusion, the order of fencing tokens, and the order of acquires and releases."""
-import bisect
 import collections
 import math
 
 import linear
 
 GRACE_US = 5_000_000  # an outside fault explains an overlap for that long after max_ttl
-
-# Outside faults after which the masters no longer know how far the tokens had got.
-COUNTER_LOSERS = frozenset({'flushall-all'})
 
 Overlap = collections.namedtuple('Overlap', 'key first second begin end excuse')
 
@@ -65,21 +61,13 @@ def exclusion(history):
 
 # ---- fencing tokens ----
 
-def loss_times(history, losers):
-    return sorted(fault['t'] for fault in outside_faults(history) if fault['kind'] in losers)
-
-
-def epochs(history, losers):
-    """{(key, n): the holds of the key with tokens, after n losses of the counters}"""
-    losses, found = loss_times(history, losers), collections.defaultdict(list)
+def tokens_by_key(history):
+    """{key: the holds of it with tokens}"""
+    found = collections.defaultdict(list)
     for hold in history.holds:
-        if hold.fence <= 0 or hold.again:
-            continue
-        since = hold.invoked if hold.invoked is not None else hold.t
-        epoch = bisect.bisect(losses, since)
-        if epoch == bisect.bisect(losses, hold.t):
+        if hold.fence > 0 and not hold.again:
             for key in hold.keys:
-                found[key, epoch].append(hold)
+                found[key].append(hold)
     return found
 
 
@@ -126,12 +114,12 @@ def wants_token(hold):
     return operation is not None and (operation.what == 'campaign' or operation.asked.get('fencing') == 1)
 
 
-def fencing(history, losers=COUNTER_LOSERS):
+def fencing(history):
     """The tokens of a key grow, and no two locks have the same; also under outside faults."""
     for hold in history.holds:
         if wants_token(hold) and hold.fence <= 0:
             yield hold.t, hold.p, f'lock {hold.lock} has no fencing token, though it was asked for'
-    for (key, _), holds in epochs(history, losers).items():
+    for key, holds in tokens_by_key(history).items():
         found = {}
         for earlier, later in list(twice(holds)) + list(out_of_order(holds)):
             found[later] = earlier
@@ -168,11 +156,11 @@ def fenced_by_key(history):
     return found
 
 
-def mutex(history, losers=COUNTER_LOSERS):
+def mutex(history):
     """Acquires and releases of each key are linearizable: a mutex whose tokens grow."""
     excused = {one.key for one in overlaps(history) if one.excuse}
     for key, holds in fenced_by_key(history).items():
-        if key in excused or loss_times(history, losers):
+        if key in excused:
             continue
         calls = [call for hold in holds for call in calls_of(hold, history.max_ttl + GRACE_US)]
         bad, pairs = linear.search(linear.Mutex, calls)

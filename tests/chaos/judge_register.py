@@ -3,7 +3,6 @@ import collections
 import math
 
 import linear
-from judge_exclusion import COUNTER_LOSERS, loss_times
 
 
 def by_register(history):
@@ -73,11 +72,8 @@ def written_twice(operations):
             seen.setdefault(value, operation)
 
 
-def updates(history, losers=COUNTER_LOSERS):
+def updates(history):
     """A holder writes what it read plus one, and nobody writes a value that somebody has written."""
     for name, operations in by_register(history).items():
-        found = list(misread(operations))
-        if not loss_times(history, losers):
-            found += written_twice(operations)
-        for operation, why in found:
+        for operation, why in [*misread(operations), *written_twice(operations)]:
             yield operation.call, operation.p, f"{operation} of {name} writes {operation.asked['value']}, but {why}"
