@@ -26,33 +26,35 @@ static const char *find_info(const char *text, const char *name)
     return NULL;
 }
 
-static void copy_value(const char *value, char *out, size_t size)
+/* A value ends with its line. NULL: there is none, and nothing changes. */
+static void take_text(const char *value, char *out, size_t size)
 {
-    size_t len = strcspn(value, "\r\n");
-
-    len = len < size ? len : size - 1;
-    memcpy(out, value, len);
-    out[len] = '\0';
-    rlk_reply_make_printable(out);
-}
-
-void rlk_info_text(const char *text, const char *name, char *out, size_t size)
-{
-    const char *value = find_info(text, name);
+    size_t len = value ? strcspn(value, "\r\n") : 0;
 
     if (value) {
-        copy_value(value, out, size);
+        len = len < size ? len : size - 1;
+        memcpy(out, value, len);
+        out[len] = '\0';
+        rlk_reply_make_printable(out);
     }
 }
 
-bool rlk_info_number(const char *text, const char *name, long long *ret)
+static bool has_number(const char *value, long long *ret)
 {
-    const char *value = find_info(text, name);
-
     if (value) {
         *ret = strtoll(value, NULL, 10);
     }
     return value != NULL;
+}
+
+void rlk_info_text(const char *text, const char *name, char *out, size_t size)
+{
+    take_text(find_info(text, name), out, size);
+}
+
+bool rlk_info_number(const char *text, const char *name, long long *ret)
+{
+    return has_number(find_info(text, name), ret);
 }
 
 /* ---- what we know of a server ---- */
@@ -128,21 +130,6 @@ static void find_values(const char *text, struct values *v)
             find_field(line, len, v);
         }
         end = strchr(line + len, '\n');
-    }
-}
-
-static bool has_number(const char *value, long long *ret)
-{
-    if (value) {
-        *ret = strtoll(value, NULL, 10);
-    }
-    return value != NULL;
-}
-
-static void take_text(const char *value, char *out, size_t size)
-{
-    if (value) {
-        copy_value(value, out, size);
     }
 }
 
