@@ -26,7 +26,7 @@ static const char *find_info(const char *text, const char *name)
     return NULL;
 }
 
-/* A value ends with its line. NULL: there is none, and nothing changes. */
+/* A value ends with its line. NULL: the text has no such line, and nothing changes. */
 static void take_text(const char *value, char *out, size_t size)
 {
     size_t len = value ? strcspn(value, "\r\n") : 0;
