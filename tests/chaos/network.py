@@ -2,26 +2,22 @@
 
 All of it is inside the namespaces of the process that runs scripts/chaos, and ends with it.
 """
-import ctypes
 import os
-import shutil
-import signal
 import subprocess
 import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, '..', 'lib'))
+from namespaces import BRIDGE, as_root, begin_again, refusal  # noqa: E402
+from servers import die_with_parent  # noqa: E402
 
 PREFIX = '10.77.0.'
 INSIDE = 'RLK_CHAOS_INSIDE'
 TOOLS = ('unshare', 'nsenter', 'ip', 'nft', 'mount')
-LIBC = ctypes.CDLL(None)
-PR_SET_PDEATHSIG = 1
 
 
 def must(*words, text=None):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, input=text, text=True)
-
-
-def die_with_parent():
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def begin_inside():
@@ -33,16 +29,11 @@ def begin_inside():
         must('mount', '-t', 'tmpfs', 'none', '/run')
         must('ip', 'link', 'set', 'dev', 'lo', 'up')
         return
-    missing = [tool for tool in TOOLS if not shutil.which(tool)]
-    if missing:
-        sys.exit(f'chaos: not installed: {", ".join(missing)}')
-    words = ['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc',
-             '--propagation', 'private', *([] if os.geteuid() == 0 else ['--map-root-user'])]
-    tried = subprocess.run([*words, 'ip', 'link', 'add', 'name', 'probe', 'type', 'bridge'],
-                           capture_output=True, text=True)
-    if tried.returncode:
-        sys.exit('chaos: network namespaces are not allowed here: ' + tried.stderr.strip())
-    os.execvpe('unshare', [*words, sys.executable, '-B', *sys.argv], {**os.environ, INSIDE: '1'})
+    words = as_root('--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private')
+    why = refusal(TOOLS, words, BRIDGE)
+    if why:
+        sys.exit('chaos: ' + why)
+    begin_again(words, INSIDE)
 
 
 class Network:

@@ -47,9 +47,13 @@ def free_cluster_port():
                 pass
 
 
+def die_with_parent():
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def become_server():
     """A file that must not grow is an error of write(), and not the end of the server."""
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    die_with_parent()
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
 

@@ -4,17 +4,19 @@ the network of the first one. Where namespaces are not allowed nothing is tested
 A firewall is nftables on the machine of the master. The delay is a proxy there. Each claim is about
 what the user sees; times are only printed. NETWORKS_LONG=1: also what takes half a minute."""
 
-import asyncio
-import contextlib
-import ctypes
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "lib"))
+from namespaces import PAIR, as_root, begin_again, refusal  # noqa: E402
+from servers import die_with_parent  # noqa: E402
+
+PROXY = os.environ["PROXY"]
 CLIENT, REDLOCK = os.environ["CLIENT"], os.environ["REDLOCK"]
 SERVER = shutil.which("redis-server") or shutil.which("valkey-server")
 BOUND_S = 60
@@ -44,10 +46,6 @@ def must(*words):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 
-def die_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-
-
 def start(*words, **options):
     return subprocess.Popen(words, preexec_fn=die_with_parent, **options)
 
@@ -56,18 +54,11 @@ def enter_namespace():
     """Begin again in a namespace of our own, as root of it."""
     if os.environ.get("NETWORKS_INSIDE"):
         return
-    for tool in ("unshare", "nsenter", "ip", "nft"):
-        if not shutil.which(tool):
-            skip(f"{tool} is not installed")
-    if not SERVER:
-        skip("no redis-server is installed")
-    words = ["unshare", "--net"] + ([] if os.geteuid() == 0 else ["--map-root-user"])
-    tried = subprocess.run(words + ["ip", "link", "add", "name", "probe", "type", "veth", "peer", "name", "peer"],
-                           capture_output=True, text=True)
-    if tried.returncode:
-        skip("network namespaces are not allowed here: " + tried.stderr.strip())
-    os.execvpe("unshare", words + [sys.executable, "-B", *sys.argv],
-               {**os.environ, "NETWORKS_INSIDE": "1"})
+    words = as_root("--net")
+    why = refusal(("unshare", "nsenter", "ip", "nft"), words, PAIR) or (None if SERVER else "no redis-server is installed")
+    if why:
+        skip(why)
+    begin_again(words, "NETWORKS_INSIDE")
 
 
 def skip(why):
@@ -235,26 +226,12 @@ def test_half_open_ends(masters):
     masters[0].no_firewall()
 
 
-async def delay(reader, writer, seconds):
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(ConnectionError):
-        while data := await reader.read(65536):
-            loop.call_later(seconds, writer.write, data)
-    loop.call_later(seconds, writer.close)
-
-
-async def proxy(address, seconds):
-    async def serve(reader, writer):
-        there = await asyncio.open_connection(address, 6379)
-        await asyncio.gather(delay(reader, there[1], seconds), delay(there[0], writer, seconds))
-
-    server = await asyncio.start_server(serve, address, 6380)
-    await server.serve_forever()
-
-
 def test_slow(masters):
     what = "200 ms and 5 % loss"
-    start(*masters[0].inside, sys.executable, "-B", sys.argv[0], "proxy", masters[0].address)
+    proxy = start(*masters[0].inside, PROXY, "--listen", f"{masters[0].address}:6380", "--to",
+                  f"{masters[0].address}:6379", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    proxy.stdin.write("delay 100 100\n")
+    proxy.stdin.flush()
     client = Client([m.uri() for m in masters])
     wait_for(lambda: client.is_up(0, 1, 2))
     before = client.acquire()
@@ -266,13 +243,12 @@ def test_slow(masters):
     compare(what, client, before)
     claim(f"{what}: it stays up", client.nodes()[0][0] in ("up", "unresponsive"), client.nodes())
     client.end()
+    proxy.stdin.close()
+    proxy.wait()
     masters[0].no_firewall()
 
 
 def main():
-    if sys.argv[1:2] == ["proxy"]:
-        asyncio.run(proxy(sys.argv[2], 0.1))
-        return 0
     enter_namespace()
     with tempfile.TemporaryDirectory() as folder:
         masters = [Master(i, folder) for i in range(3)]
