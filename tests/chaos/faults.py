@@ -42,17 +42,11 @@ def strike_one(group):
 
 # --- a master and its data ---
 
-def start_again(master):
-    def heal():
-        master.start()
-    return heal
-
-
 @strike_one('process')
 def kill(section, random, master):
     """Killed; it comes back with what it has saved."""
     master.kill()
-    return random.choice([0.1, random.uniform(0.2, 4)]), start_again(master)
+    return random.choice([0.1, random.uniform(0.2, 4)]), master.start
 
 
 @strike_one('process')
@@ -60,7 +54,7 @@ def lose(section, random, master):
     """Killed; it comes back empty."""
     master.kill()
     master.lose_data()
-    return random.choice([0.1, random.uniform(0.2, 4)]), start_again(master)
+    return random.choice([0.1, random.uniform(0.2, 4)]), master.start
 
 
 def kill_all(section, random):
@@ -94,7 +88,7 @@ def upgrade(section, random, master):
     master.server = random.choice(newer)
     if master.persistence == 'always':
         master.lose_data()  # not every version reads the log of every other one
-    return random.uniform(0.1, 2), start_again(master)
+    return random.uniform(0.1, 2), master.start
 
 
 @strike_one('process')
@@ -182,14 +176,14 @@ def certificate(section, random):
 def delay(section, random, master):
     most = random.choice([5, 30, 150, 600])
     master.tell_proxy('delay', random.randrange(most), most)
-    return random.uniform(0.5, 8), lambda: master.tell_proxy('flow')
+    return random.uniform(0.5, 8), master.let_flow
 
 
 @strike_one('proxy')
 def stall(section, random, master):
     """Bytes of one direction, or of both, wait; none is lost."""
     master.tell_proxy('stall', random.choice(['in', 'out', 'both']))
-    return random.uniform(0.1, 5), lambda: master.tell_proxy('flow')
+    return random.uniform(0.1, 5), master.let_flow
 
 
 @strike_one('proxy')
@@ -203,7 +197,7 @@ def cut(section, random, master):
 def loss(section, random, master):
     """Connections end again and again, in the middle of a command or of a reply."""
     master.tell_proxy('cut-rate', random.choice([2, 10, 50]))
-    return random.uniform(0.5, 5), lambda: master.tell_proxy('flow')
+    return random.uniform(0.5, 5), master.let_flow
 
 
 @strike_one('proxy')
@@ -211,7 +205,7 @@ def deny(section, random, master):
     """New connections are closed, or nothing comes through them."""
     master.tell_proxy(random.choice(['deny', 'hang']))
     master.tell_proxy('cut')
-    return random.uniform(0.2, 5), lambda: master.tell_proxy('flow')
+    return random.uniform(0.2, 5), master.let_flow
 
 
 def partition(section, random):

@@ -133,6 +133,9 @@ class Master:
         said = self.proxy.stdout.readline().strip()
         assert said == 'ok', f'the proxy of {self.name} says {said!r}'
 
+    def let_flow(self):
+        self.tell_proxy('flow')
+
     def set_clock(self, offset_us, frozen_us=0):
         """Written over in place: a server has the file mapped."""
         self.offset_us = offset_us

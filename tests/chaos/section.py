@@ -17,9 +17,9 @@ from authority import Authority
 from clients import END_S, Clients, processes, send_signal
 from history import History, now_us
 from masters import PERSISTENCE, Master
-from network import Network, die_with_parent
+from network import Network
 from servers import Client as Connection
-from servers import until_true
+from servers import die_with_parent, until_true
 
 TICK_S = 0.02
 QUARANTINE_S = 6  # beside max_ttl: for so long new data do not vote after they are on record, and an inspection
@@ -60,23 +60,24 @@ class Section:
         if pick.random() < 0.3 and not self.options.sabotage:
             self.tls = Authority(self.path('tls'))
             self.foreign = Authority(self.path('foreign'))
-        # Each fault kind is drawn to be there or not: with fewer kinds each has more room.
         if self.options.sabotage:  # a short section must do
             self.keys, self.workers, self.ttl_ms, self.max_ttl_ms = ['k0', 'k1'], 4, 800, 1600
+        # Each fault kind is drawn to be there or not: with fewer kinds each has more room.
         self.kinds_off = {kind for kind in faults.INSIDE if pick.random() < 0.3}
 
+    @property
+    def versions(self):
+        return [f'{".".join(map(str, master.server[0]))} {master.persistence}' for master in self.masters]
+
     def __str__(self):
-        servers = ', '.join(f'{".".join(map(str, master.server[0]))} {master.persistence}' for master in self.masters)
-        return (f'section {self.number}: {self.n_masters} masters at first ({servers}), {"TLS, " if self.tls else ""}'
-                f'ttl {self.ttl_ms} ms, max-ttl {self.max_ttl_ms} ms, {len(self.keys)} keys, a fault each {self.gap_s} s, of '
-                f'all kinds but {", ".join(sorted(self.kinds_off)) or "none"}')
+        return (f'section {self.number}: {self.n_masters} masters at first ({", ".join(self.versions)}), '
+                f'{"TLS, " if self.tls else ""}ttl {self.ttl_ms} ms, max-ttl {self.max_ttl_ms} ms, {len(self.keys)} keys, a fault '
+                f'each {self.gap_s} s, of all kinds but {", ".join(sorted(self.kinds_off)) or "none"}')
 
     def describe(self):
         """For section.json."""
-        return {'masters': self.n_masters, 'ttl_ms': self.ttl_ms, 'max_ttl_ms': self.max_ttl_ms, 'gap_s': self.gap_s,
-                'keys': len(self.keys), 'workers': self.workers, 'tls': bool(self.tls),
-                'servers': [f'{master.server[0]} {master.persistence}' for master in self.masters],
-                'off': sorted(self.kinds_off)}
+        return {'gap_s': self.gap_s, 'keys': len(self.keys), 'workers': self.workers, 'tls': bool(self.tls),
+                'servers': self.versions, 'off': sorted(self.kinds_off)}
 
     def path(self, name):
         return os.path.join(self.folder, name)

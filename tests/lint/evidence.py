@@ -36,14 +36,23 @@ def table(bugs, which):
     return lines
 
 
+def tables(markdown):
+    """(heading, lines) of each table."""
+    heading, lines = None, []
+    for line in [*markdown.splitlines(), '']:
+        if line.startswith('|'):
+            lines.append(line)
+            continue
+        if lines:
+            yield heading, lines
+        heading, lines = line.lstrip('# ') if line.startswith('#') else heading, []
+
+
 def tables_of(markdown):
     """{heading: lines of the first table below it}"""
-    found, heading = {}, None
-    for line in markdown.splitlines():
-        if line.startswith('#'):
-            heading = line.lstrip('# ')
-        elif line.startswith('|') and heading:
-            found.setdefault(heading, []).append(line)
+    found = {}
+    for heading, lines in tables(markdown):
+        found.setdefault(heading, lines)
     return found
 
 
@@ -62,18 +71,11 @@ def kinds_of_faults(text):
 
 
 def wrong_kinds(markdown, kinds):
-    there = {name for heading in tables_of_text(markdown, '| fault') for name in re.findall(r'`([\w-]+)`', heading)}
+    cells = [line.split('|')[1] for _, lines in tables(markdown) if lines[0].startswith(('| fault |', '| fault outside |'))
+             for line in lines[2:]]
+    there = set(re.findall(r'`([\w-]+)`', ' '.join(cells)))
     yield from (f'the fault {kind} is not in a table' for kind in sorted(kinds - there))
     yield from (f'there is no fault {kind}' for kind in sorted(there - kinds))
-
-
-def tables_of_text(markdown, start):
-    """The first cells of the tables whose first line begins like this."""
-    inside = False
-    for line in markdown.splitlines():
-        inside = line.startswith(start) or inside and line.startswith('|')
-        if inside and not line.startswith((start, '| ---')):
-            yield line.split('|')[1]
 
 
 def numbers(row):
