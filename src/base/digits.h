@@ -1,4 +1,5 @@
-/* digits.h - a number in decimal, without printf: for what is written often. */
+/* digits.h - a number in decimal, without printf: for what is written often; and the value of a
+ * digit. */
 #ifndef RLK_BASE_DIGITS_H
 #define RLK_BASE_DIGITS_H
 
@@ -8,6 +9,18 @@
 
 /* The most digits of a number. */
 #define RLK_DIGITS_MAX 20
+
+/* Not a digit. */
+#define RLK_NO_DIGIT 16
+
+/* The value of a decimal digit, or of a lower-case hexadecimal one. */
+static inline unsigned rlk_digit_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return (unsigned)(c - '0');
+    }
+    return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : RLK_NO_DIGIT;
+}
 
 static inline size_t rlk_digits_count(uint64_t n)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digits.h"
 #include "net/uri.h"
 
 const char rlk_uri_no_memory[] = "out of memory";
@@ -18,18 +19,9 @@ char *rlk_uri_copy(const char *text, size_t len)
     return copy;
 }
 
-static int hex_value(char c)
+static unsigned hex_value(char c)
 {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return -1;
+    return rlk_digit_value(c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c);
 }
 
 /* Undo %XX in place. False for a broken escape or an escaped NUL. */
@@ -40,10 +32,10 @@ static bool unescape(char *text)
     for (; *from; from++, to++) {
         *to = *from;
         if (*from == '%') {
-            int high = hex_value(from[1]);
-            int low = high < 0 ? -1 : hex_value(from[2]);
+            unsigned high = hex_value(from[1]);
+            unsigned low = high == RLK_NO_DIGIT ? RLK_NO_DIGIT : hex_value(from[2]);
 
-            if (low < 0 || (high == 0 && low == 0)) {
+            if (low == RLK_NO_DIGIT || (high == 0 && low == 0)) {
                 return false;
             }
             *to = (char)(high * 16 + low);

@@ -3,8 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/digits.h"
 
 #define VERSION 1
 
@@ -20,17 +21,6 @@ struct reader {
     const char *at;
 };
 
-/* The value of a digit; NO_DIGIT for any other character. */
-#define NO_DIGIT 16
-
-static unsigned digit_of(char c, unsigned base)
-{
-    if (c >= '0' && c <= '9') {
-        return (unsigned)(c - '0');
-    }
-    return base == 16 && c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : NO_DIGIT;
-}
-
 /* A number of `least` to `longest` digits, and the character behind it. Each inspection reads some.
  */
 static uint64_t take_digits(struct reader *r, unsigned base, size_t least, size_t longest, char end)
@@ -42,7 +32,7 @@ static uint64_t take_digits(struct reader *r, unsigned base, size_t least, size_
     if (r->at == NULL) {
         return 0;
     }
-    for (; (digit = digit_of(r->at[len], base)) != NO_DIGIT && len < longest; len++) {
+    for (; (digit = rlk_digit_value(r->at[len])) < base && len < longest; len++) {
         n = n * base + digit;
     }
     if (len < least || r->at[len] != end) {

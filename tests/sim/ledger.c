@@ -10,6 +10,8 @@
 
 #include <redlock/manager.h>
 
+#include "base/hash.h"
+
 #define LINE 600
 
 static const char heading[] = "# version build options seeds histories events violations acquired "
@@ -17,23 +19,21 @@ static const char heading[] = "# version build options seeds histories events vi
 
 /* ---- which runs are one ---- */
 
-/* FNV-1a of the program itself: another build of the same sources may be another library. */
+/* Of the program itself: another build of the same sources may be another library. */
 static uint64_t hash_of_program(void)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    struct rlk_hash_seed before = {{0, 0}};
     unsigned char bytes[65536];
     FILE *f = fopen("/proc/self/exe", "r");
-    size_t n, i;
+    size_t n;
 
     while (f && (n = fread(bytes, 1, sizeof(bytes), f)) > 0) {
-        for (i = 0; i < n; i++) {
-            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-        }
+        before.words[0] = rlk_hash(&before, bytes, n);
     }
     if (f) {
         fclose(f);
     }
-    return hash;
+    return before.words[0];
 }
 
 static void name_runs(struct ledger *l, const struct run *r)
