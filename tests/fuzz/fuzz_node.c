@@ -19,7 +19,6 @@
  *   time         + MS         goes by    @  to the next timer
  *
  * Ends with a close, and with time. */
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,6 @@
 #include <redlock/manager.h>
 #include <redlock/query.h>
 
-#include "base/alloc.h"
 #include "base/time.h"
 #include "fuzz.h"
 #include "lock/found.h"
@@ -63,8 +61,7 @@ struct call {
 };
 
 struct world {
-    struct event_base *base;
-    struct event *idle;
+    struct virtual_loop loop;
     struct redlock *rl;
     struct peer peer;
     struct fuzz_script script;
@@ -72,25 +69,14 @@ struct world {
     uint32_t timeout_ms;
     struct call calls[MOST_CALLS];
     bool joined; /* the next answer goes with the last */
-    bool refusing, closing, closed, out_of_memory;
+    bool refusing, closing, closed;
     uint64_t close_us, end_us; /* since when; of the script */
     uint64_t sent_at_close;    /* what the server had sent by then */
     bool kept_to_the_end;      /* nothing since then can have broken the connection */
     int reaction;              /* in the next callback; 0: none */
 };
 
-static struct world *world; /* of the run; the hook of the allocator has no argument */
-static uint64_t fail_in;
-
-static int allow(size_t size)
-{
-    (void)size;
-    if (fail_in == 0 || --fail_in > 0) {
-        return 1;
-    }
-    world->out_of_memory = world->peer.lossy = true;
-    return 0;
-}
+static struct world *world; /* of the run */
 
 static void user(struct world *w, int letter);
 
@@ -138,13 +124,14 @@ static void check_held(struct world *w, const struct call *c, const struct redlo
     }
 }
 
-static void check_failed(const struct world *w, const struct redlock_lock *lock, int status)
+static void check_failed(const struct redlock_lock *lock, int status)
 {
     struct redlock_node_detail d = {.size = sizeof(d)};
 
     FUZZ_CHECK(status == REDLOCK_EHELD || status == REDLOCK_ETOOSLOW ||
                    status == REDLOCK_EDEADLINE || status == REDLOCK_ECANCELED ||
-                   status == REDLOCK_ENOQUORUM || (status == REDLOCK_ENOMEM && w->out_of_memory),
+                   status == REDLOCK_ENOQUORUM ||
+                   (status == REDLOCK_ENOMEM && virtual_out_of_memory()),
                "an acquire ends as it is documented");
     FUZZ_CHECK(redlock_lock_validity_ms(lock) == 0, "what is not held is not valid");
     FUZZ_CHECK(redlock_lock_node(lock, 0, &d) == 0, "a vote can be asked for");
@@ -160,7 +147,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     if (status == REDLOCK_OK) {
         check_held(world, c, lock);
     } else {
-        check_failed(world, lock, status);
+        check_failed(lock, status);
         c->lock = NULL;
     }
     react(world);
@@ -217,7 +204,7 @@ static struct call *new_call(struct world *w, enum call_kind kind)
 static void accepted(struct world *w, int status)
 {
     FUZZ_CHECK(status == 0 || (status == REDLOCK_ESTATE && w->closing) ||
-                   (status == REDLOCK_ENOMEM && w->out_of_memory),
+                   (status == REDLOCK_ENOMEM && virtual_out_of_memory()),
                "a good call is accepted");
     w->n_calls += status == 0;
 }
@@ -426,7 +413,7 @@ static void play(struct world *w, int letter)
         w->reaction = fuzz_letter(&w->script);
         break;
     case 'm':
-        fail_in = fuzz_number(&w->script);
+        virtual_fail_in(fuzz_number(&w->script));
         break;
     case '&':
         w->joined = true;
@@ -473,23 +460,18 @@ static void run_to_the_end(struct world *w)
 }
 
 /* Everything in flight has arrived: the next step. */
-static void on_idle(evutil_socket_t fd, short what, void *arg)
+static bool on_idle(void *arg)
 {
-    static const struct timeval at_once = {0, 0};
     struct world *w = arg;
     int letter;
 
-    (void)fd;
-    (void)what;
     peer_read(&w->peer);
     check_node(w);
     if (w->closed) {
-        event_base_loopbreak(w->base);
-        return;
+        return false;
     }
-    event_add(w->idle, &at_once); /* after all that the sockets bring until then */
     if (!w->joined && peer_send(&w->peer)) {
-        return;
+        return true;
     }
     w->joined = false;
     letter = ++w->steps < MOST_STEPS ? fuzz_letter(&w->script) : -1;
@@ -498,6 +480,7 @@ static void on_idle(evutil_socket_t fd, short what, void *arg)
     } else {
         run_to_the_end(w);
     }
+    return true;
 }
 
 static void open_manager(struct world *w)
@@ -515,34 +498,23 @@ static void open_manager(struct world *w)
     o.key_prefix = w->options & 4 ? "prefix:" : NULL;
     o.node_timeout_ms = w->timeout_ms;
     w->peer.model.native = w->options & 8 ? "DELEX" : "";
-    FUZZ_CHECK(redlock_new(w->base, &o, &w->rl) == 0, "a manager can be made");
+    FUZZ_CHECK(redlock_new(w->loop.base, &o, &w->rl) == 0, "a manager can be made");
 }
 
 static void run(struct world *w)
 {
-    unsigned before = fuzz_open_descriptors();
-
-    w->base = event_base_new();
-    event_base_priority_init(w->base,
-                             3); /* options that are not given are in the middle of their range */
-    w->idle = event_new(w->base, -1, 0, on_idle, w);
-    event_priority_set(w->idle, 2);
+    virtual_loop_begin(&w->loop, on_idle, w);
     peer_begin(&w->peer);
     open_manager(w);
-    event_active(w->idle, 0, 0);
-    event_base_dispatch(w->base);
+    virtual_loop_run(&w->loop);
     FUZZ_CHECK(w->closed, "a close always ends");
     w->peer.still = false;
     peer_read(&w->peer);
-    if (w->kept_to_the_end && !w->out_of_memory) {
+    if (w->kept_to_the_end && !virtual_out_of_memory()) {
         peer_check_released(&w->peer);
     }
     peer_end(&w->peer);
-    event_free(w->idle);
-    FUZZ_CHECK(event_base_get_num_events(w->base, EVENT_BASE_COUNT_ADDED) == 0,
-               "no event is left behind");
-    event_base_free(w->base);
-    FUZZ_CHECK(fuzz_open_descriptors() == before, "no descriptor is left open");
+    virtual_loop_end(&w->loop);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -555,10 +527,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.timeout_ms = w.timeout_ms ? w.timeout_ms : 500;
     w.options = (unsigned)fuzz_number(&w.script);
     world = &w;
-    fail_in = 0;
     virtual_begin();
-    rlk_alloc_hook(allow);
     run(&w);
-    rlk_alloc_hook(NULL);
+    virtual_end();
     return 0;
 }

@@ -25,14 +25,12 @@
  *   time         + MS  goes by   @  to the next timer
  *
  * Ends with a close, and with time. */
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
 
-#include "base/alloc.h"
 #include "base/time.h"
 #include "fuzz.h"
 #include "liar.h"
@@ -48,8 +46,7 @@
 static const char foreign[] = "0123456789012345678901234567890123456789:somebody";
 
 struct world {
-    struct event_base *base;
-    struct event *idle;
+    struct virtual_loop loop;
     struct redlock *rl;
     struct liar liar;
     struct fuzz_script script;
@@ -60,23 +57,12 @@ struct world {
     struct redlock_election *election;
     struct redlock_change *change;
     bool *change_told;
-    bool held, leads, freeing, refusing, closing, closed, out_of_memory;
+    bool held, leads, freeing, refusing, closing, closed;
     uint64_t close_us;
     int reaction;
 };
 
-static struct world *world; /* of the run; the hook of the allocator has no argument */
-static uint64_t fail_in;
-
-static int allow(size_t size)
-{
-    (void)size;
-    if (fail_in == 0 || --fail_in > 0) {
-        return 1;
-    }
-    world->out_of_memory = true;
-    return 0;
-}
+static struct world *world; /* of the run */
 
 static void user(struct world *w, int letter);
 
@@ -102,7 +88,7 @@ static void tell(void *told)
 static void on_acquired(struct redlock_lock *lock, int status, void *told)
 {
     tell(told);
-    talk_check_lock(lock, status, world->out_of_memory);
+    talk_check_lock(lock, status, virtual_out_of_memory());
     world->held = status == REDLOCK_OK;
     if (!world->held) {
         world->lock = NULL;
@@ -256,7 +242,7 @@ static bool *next_call(struct world *w)
 static void accepted(struct world *w, int status)
 {
     FUZZ_CHECK(status == 0 || status == REDLOCK_ESTATE ||
-                   (status == REDLOCK_ENOMEM && w->out_of_memory),
+                   (status == REDLOCK_ENOMEM && virtual_out_of_memory()),
                "a good call is accepted");
     w->n_calls += status == 0;
 }
@@ -355,7 +341,7 @@ static void begin_election(struct world *w, bool observes)
     o.leader_cb = on_leader;
     o.arg = w;
     status = w->election ? REDLOCK_ESTATE : redlock_election_new(w->rl, &o, &w->election);
-    FUZZ_CHECK(status == 0 || status == REDLOCK_ESTATE || w->out_of_memory,
+    FUZZ_CHECK(status == 0 || status == REDLOCK_ESTATE || virtual_out_of_memory(),
                "an election can be made");
     if (status == 0 && !observes) {
         redlock_election_campaign(w->election);
@@ -405,7 +391,7 @@ static void change_masters(struct world *w, bool adds)
     w->change_told = w->change ? w->change_told : o.arg;
     status = w->change || !masters.record
                  ? REDLOCK_ESTATE
-                 : redlock_change_masters(w->base, &masters, &o, &w->change);
+                 : redlock_change_masters(w->loop.base, &masters, &o, &w->change);
     accepted(w, status == REDLOCK_EINVAL && (w->options & 1) ? REDLOCK_ESTATE : status);
 }
 
@@ -593,7 +579,7 @@ static void play(struct world *w, int letter)
     } else if (letter == 'j') {
         w->reaction = fuzz_letter(&w->script);
     } else if (letter == 'm') {
-        fail_in = fuzz_number(&w->script);
+        virtual_fail_in(fuzz_number(&w->script));
     } else {
         user(w, letter);
         server(w, letter);
@@ -616,25 +602,20 @@ static void run_to_the_end(struct world *w)
 }
 
 /* Everything in flight has arrived: the next step. */
-static void on_idle(evutil_socket_t fd, short what, void *arg)
+static bool on_idle(void *arg)
 {
-    static const struct timeval at_once = {0, 0};
     struct world *w = arg;
     int letter;
 
-    (void)fd;
-    (void)what;
     liar_read(&w->liar);
     if (w->rl) {
         talk_check_manager(w->rl);
     }
     if (w->closed) {
-        event_base_loopbreak(w->base);
-        return;
+        return false;
     }
-    event_add(w->idle, &at_once); /* after all that the sockets bring until then */
     if (liar_send(&w->liar)) {
-        return;
+        return true;
     }
     FUZZ_CHECK(++w->steps < 2 * MOST_STEPS, "a close ends in a few steps");
     letter = w->steps < MOST_STEPS ? fuzz_letter(&w->script) : -1;
@@ -643,6 +624,7 @@ static void on_idle(evutil_socket_t fd, short what, void *arg)
     } else {
         run_to_the_end(w);
     }
+    return true;
 }
 
 static void open_manager(struct world *w)
@@ -653,27 +635,17 @@ static void open_manager(struct world *w)
     if (!(w->options & 32)) {
         model_make_old(&w->liar.model);
     }
-    FUZZ_CHECK(redlock_new(w->base, &o, &w->rl) == 0, "a manager can be made");
+    FUZZ_CHECK(redlock_new(w->loop.base, &o, &w->rl) == 0, "a manager can be made");
 }
 
 static void run(struct world *w)
 {
-    unsigned before = fuzz_open_descriptors();
-
-    w->base = event_base_new();
-    event_base_priority_init(w->base, 3);
-    w->idle = event_new(w->base, -1, 0, on_idle, w);
-    event_priority_set(w->idle, 2);
+    virtual_loop_begin(&w->loop, on_idle, w);
     open_manager(w);
-    event_active(w->idle, 0, 0);
-    event_base_dispatch(w->base);
+    virtual_loop_run(&w->loop);
     FUZZ_CHECK(w->closed, "a close always ends");
     liar_end(&w->liar);
-    event_free(w->idle);
-    FUZZ_CHECK(event_base_get_num_events(w->base, EVENT_BASE_COUNT_ADDED) == 0,
-               "no event is left behind");
-    event_base_free(w->base);
-    FUZZ_CHECK(fuzz_open_descriptors() == before, "no descriptor is left open");
+    virtual_loop_end(&w->loop);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -686,10 +658,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.timeout_ms = w.timeout_ms ? w.timeout_ms : 500;
     w.options = (unsigned)fuzz_number(&w.script);
     world = &w;
-    fail_in = 0;
     virtual_begin();
-    rlk_alloc_hook(allow);
     run(&w);
-    rlk_alloc_hook(NULL);
+    virtual_end();
     return 0;
 }

@@ -154,22 +154,11 @@ static void kill_others(struct liar *l, struct liar_line *by)
     }
 }
 
-static bool receive(struct liar_line *line)
-{
-    char room[4096];
-    ssize_t n;
-
-    while ((n = recv(line->fd, room, sizeof(room), MSG_DONTWAIT)) > 0) {
-        evbuffer_add(line->in, room, (size_t)n);
-    }
-    return n < 0;
-}
-
 static void read_line(struct liar *l, struct liar_line *line)
 {
     struct resp_request r;
     enum resp_taken taken;
-    bool goes_on = receive(line);
+    bool goes_on = virtual_receive(line->fd, line->in);
 
     while ((taken = resp_take(line->in, &r)) == RESP_ONE) {
         FUZZ_CHECK(r.argc > 0, "a command has a word");

@@ -38,7 +38,6 @@ struct peer {
     bool ahead;       /* it may have answered before it was asked */
     bool raw;         /* it may have sent something that is no answer */
     bool cut_short;   /* one side ended a connection, perhaps before a SET was sent */
-    bool lossy;       /* out of memory: pending releases may be forgotten */
     size_t piece;     /* sends so many bytes at once; 0: all */
     bool scripted;    /* something was said on this connection that the script chose */
     uint64_t sent;    /* bytes, over all connections */

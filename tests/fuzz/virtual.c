@@ -7,6 +7,8 @@
 #include "virtual.h"
 
 #include <errno.h>
+#include <event2/buffer.h>
+#include <event2/event.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
@@ -15,6 +17,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/prng.h"
 #include "base/time.h"
 #include "fuzz.h"
@@ -34,6 +37,18 @@ static uint64_t now_us;
 static int peer_fd = -1;
 static bool refusing;
 static struct rlk_prng chance;
+static uint64_t fail_in; /* 0: nothing fails */
+static bool out_of_memory;
+
+static int allow(size_t size)
+{
+    (void)size;
+    if (fail_in == 0 || --fail_in > 0) {
+        return 1;
+    }
+    out_of_memory = true;
+    return 0;
+}
 
 void virtual_begin(void)
 {
@@ -46,7 +61,69 @@ void virtual_begin(void)
     peer_fd = -1;
     refusing = false;
     rlk_prng_seed(&chance, 1);
+    fail_in = 0;
+    out_of_memory = false;
+    rlk_alloc_hook(allow);
 }
+
+void virtual_end(void)
+{
+    rlk_alloc_hook(NULL);
+}
+
+void virtual_fail_in(uint64_t n)
+{
+    fail_in = n;
+}
+
+bool virtual_out_of_memory(void)
+{
+    return out_of_memory;
+}
+
+/* ---- the loop ---- */
+
+static void on_idle(evutil_socket_t fd, short what, void *arg)
+{
+    static const struct timeval at_once = {0, 0};
+    struct virtual_loop *l = arg;
+
+    (void)fd;
+    (void)what;
+    if (l->on_idle(l->arg)) {
+        event_add(l->idle, &at_once); /* after all that the sockets bring until then */
+    } else {
+        event_base_loopbreak(l->base);
+    }
+}
+
+void virtual_loop_begin(struct virtual_loop *l, bool (*cb)(void *arg), void *arg)
+{
+    l->descriptors = fuzz_open_descriptors();
+    l->on_idle = cb;
+    l->arg = arg;
+    l->base = event_base_new();
+    event_base_priority_init(l->base, 3); /* other events have the one in the middle */
+    l->idle = event_new(l->base, -1, 0, on_idle, l);
+    event_priority_set(l->idle, 2);
+}
+
+void virtual_loop_run(struct virtual_loop *l)
+{
+    event_active(l->idle, 0, 0);
+    event_base_dispatch(l->base);
+}
+
+void virtual_loop_end(struct virtual_loop *l)
+{
+    event_free(l->idle);
+    FUZZ_CHECK(event_base_get_num_events(l->base, EVENT_BASE_COUNT_ADDED) == 0,
+               "no event is left behind");
+    event_base_free(l->base);
+    FUZZ_CHECK(fuzz_open_descriptors() == l->descriptors, "no descriptor is left open");
+}
+
+/* ---- time and chance ---- */
 
 uint64_t virtual_now_us(void)
 {
@@ -110,6 +187,17 @@ int virtual_take_peer(void)
 
     peer_fd = -1;
     return fd;
+}
+
+bool virtual_receive(int fd, struct evbuffer *in)
+{
+    char room[4096];
+    ssize_t n;
+
+    while ((n = recv(fd, room, sizeof(room), MSG_DONTWAIT)) > 0) {
+        evbuffer_add(in, room, (size_t)n);
+    }
+    return n < 0;
 }
 
 /* ---- in place of net/clock.c and of the system ---- */
