@@ -30,8 +30,8 @@ struct rlk_inspection {
     bool records_step; /* the next inspection records a step of the master's clock */
     unsigned regular;  /* how many periods there were since the manager began */
     uint64_t sent_us;  /* when the last one was sent */
-    uint64_t read_us;  /* when that one was sent whose reply was read last: since then the next one
-                          may have been sent */
+    uint64_t read_us;  /* when the one was sent whose reply was read last; sent_us may be that of
+                          the next one already */
 };
 
 /* How the master is asked for its role. */

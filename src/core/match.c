@@ -194,7 +194,8 @@ struct rlk_match rlk_match_of(const struct rlk_membership *m, const struct rlk_r
     return x;
 }
 
-/* What is there may have shown another mark last; a second node would find the same server. */
+/* The server at that address may have shown another mark before; a second node would reach the same
+ * server. */
 static bool have_node_at(const struct rlk_membership *m, const struct rlk_record_master *on_record)
 {
     unsigned i;

@@ -165,8 +165,7 @@ static bool has_master(const struct rlk_membership *m, const struct rlk_record *
     return i < m->n;
 }
 
-/* Of the masters that we were told, so many are connected that one of them has the latest record.
- */
+/* Enough masters of our list are connected that at least one of them has the latest record. */
 static bool hears_most(const struct rlk_membership *m)
 {
     unsigned i, n = 0;
@@ -177,10 +176,10 @@ static bool hears_most(const struct rlk_membership *m)
     return n >= rlk_validity_quorum(rlk_membership_count_listed(m));
 }
 
-/* A master that missed a change may be the first one to show its record: until all were tried, and
- * as long as only a minority is connected, a list that has too few or too many for it may still fit
- * a later one. A minority has no majority of votes either. What was found then stays true when a
- * master is lost: or a held lock would go by a record that does not fit [M3]. */
+/* A master that missed a change may be the first one to show its record. So a list with too few or
+ * too many masters for it may still fit a later record, until all masters were tried and a majority
+ * is connected. (A minority grants no lock anyway.) A list that was found not to fit stays so when
+ * a master is lost: otherwise a held lock would go by a record that does not fit [M3]. */
 static bool may_fit_later(const struct rlk_membership *m, const struct rlk_record *r)
 {
     return r != m->in_use && !(all_tried(m) && hears_most(m)) &&
@@ -355,8 +354,8 @@ static bool is_in_use_kept(const struct rlk_membership *m)
 
 /* [M8] Perhaps only the masters that we do not have can show that the latest record is agreed on.
  * So we connect to these as guests; but we leave no master because of it. As long as one of ours is
- * unknown it may be the one that is leaving: no server gets two nodes. A list that does not fit has
- * no guests, or it would grow until it fits. */
+ * unknown it may be the one that is leaving: no server gets two nodes. A list that does not fit
+ * gets no guests: with them it would grow until it fits. */
 static void judge_guests(const struct rlk_membership *m, const struct rlk_record *latest,
                          uint64_t now_us, struct rlk_membership_verdict *out)
 {

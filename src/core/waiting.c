@@ -216,9 +216,9 @@ static enum wake wake_of(const struct rlk_waiting *w)
 
 /* [W3] After a denied wake the key may be missing on that queue master alone; then asking for the
  * lock is in vain. Or it is missing on most masters, and those that deny the wake are wrong. So
- * each waiter asks now and then. It does so the more seldom the more are before it: they may be
- * dead, which a queue master finds out only when it would wake them. The time stays the same while
- * wakes come and go; each position check denies them again. */
+ * each waiter asks now and then, less often the more waiters are before it. (Those may be dead; a
+ * queue master finds out only when it tries to wake them.) The time is kept while wakes come and
+ * go, because each position check denies them again. */
 static uint64_t insist_us(struct rlk_waiting *w, struct rlk_prng *prng, uint64_t now_us)
 {
     uint64_t place = w->next || w->position == 0 ? 1 : w->position;

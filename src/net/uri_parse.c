@@ -145,7 +145,8 @@ static const char *parse_redis(const char *rest, struct rlk_uri *u)
     return why || *end == '\0' ? why : rlk_uri_parse_query(end + 1, u);
 }
 
-/* In front of a path of this length. A password may have a '?'. */
+/* Whether a user or a password comes before the path. The text up to the first '?' has this length;
+ * a password may contain a '?'. */
 static bool has_login(const char *rest, size_t len)
 {
     return memchr(rest, '@', memchr(rest, ':', len) ? strcspn(rest, "/") : len) != NULL;

@@ -91,7 +91,8 @@ static bool read_answer(const struct rlk_reply *reply, struct rlk_birth *ret)
     return true;
 }
 
-/* Who hears of the quarantine may ask for locks, and so begin the next inspection already. */
+/* What was read may have made a lock be asked for, which begins the next inspection: sent_us may be
+ * that of the next one already. */
 static void report_time(struct rlk_node *n, uint64_t server_us, uint64_t now_us)
 {
     struct rlk_clock_sample sample = {

@@ -136,7 +136,7 @@ struct rlk_node {
 void rlk_node_init(struct rlk_node *n, struct rlk_loop *loop, const struct rlk_options *options,
                    unsigned index, const struct rlk_node_hooks *hooks, void *owner, uint64_t seed);
 
-/* Another link to the same server, the same way. */
+/* Another link to the same server. Its memory must be zero, too. */
 void rlk_node_init_link(struct rlk_node *n, struct rlk_link *l, const struct rlk_link_owner *owner);
 
 /* Begin to connect. */

@@ -1,5 +1,5 @@
-/* chaos/client_log.c - writes the history: each line with one write(2), so that a process that is
- * killed loses none that it has finished. */
+/* chaos/client_log.c - writes the history: each line with one write(2), so a process that is killed
+ * loses no finished line. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

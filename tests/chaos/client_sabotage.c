@@ -200,8 +200,8 @@ static void leave_key(void)
     run_on_masters("return redis.call('SET', KEYS[1], string.rep('0123456789', 4))", key);
 }
 
-/* Who has come last is always the next: tickets are some 10^15, and it gets one that is smaller
- * than all those that were changed before. */
+/* The last waiter becomes the first one: its ticket, some 10^15, is replaced by one that is smaller
+ * than all that were replaced before. */
 static void break_queues(void)
 {
     static const char script[] =
@@ -278,7 +278,7 @@ void sabotage_stop(void)
     }
 }
 
-/* The child is not there for ever: if nobody ends it, it ends by itself. */
+/* If nobody ends the child, it ends by itself after a while. */
 void sabotage_at_exit(void)
 {
     if (chosen == LEAVE_PROCESS && fork() == 0) {

@@ -21,7 +21,7 @@ static const char mark[] = "\xef\xbb\xbf";
 /* What the file is by the rules: its text, or why not. */
 struct wanted {
     int error;
-    const char *text; /* without the mark */
+    const char *text; /* without the byte order mark */
     size_t line;      /* how much of it is the first line */
 };
 
@@ -54,7 +54,7 @@ static void check_text(const char *path, const char *bytes, size_t size)
         return;
     }
     FUZZ_CHECK(w.error == 0 && strcmp(text, w.text) == 0,
-               "a file is its bytes, without the mark of an editor");
+               "a file is its bytes, without a byte order mark");
     cli_secret_free(text);
 }
 

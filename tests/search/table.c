@@ -62,8 +62,8 @@ void table_read_key(const struct table *t, struct key key)
     __builtin_prefetch(&t->keys[t->slots[i].number ? t->slots[i].number - 1 : 0]);
 }
 
-/* Each look goes to another place, and a page of the usual size for each is one more thing to be
- * looked up. Where there are no huge pages nothing else changes. */
+/* Lookups are spread over the whole table, so with pages of the usual size nearly each one misses
+ * the TLB. Huge pages avoid that, where there are any. */
 static struct slot *clear_slots(size_t n)
 {
     size_t size = n * sizeof(struct slot);

@@ -113,9 +113,9 @@ static bool resizes(const struct list_read *l)
     return all != count_masters(l) && all > lost && all - lost > all / 2;
 }
 
-/* [M1] The data that came onto the record in place of those that a master lost agree in their
- * place. Without that the checker would know of an agreed record later than clients do, and would
- * take a vote for one of nobody whose data have joined and left in between. */
+/* [M1] New data that are on record in place of lost data agree in their place. Without this rule
+ * the checker would learn later than clients that a record is agreed on. Then it would not know
+ * data that have joined and left in between, and would complain about their votes. */
 static bool agrees_as_old(const struct list_read *l, const struct listed *m)
 {
     unsigned i;

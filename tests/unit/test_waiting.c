@@ -52,7 +52,7 @@ SUITE("waiting");
 #define NOT_DUE STEP(.take = expect_not_due)
 #define NO_POLL(w) (rlk_waiting_poll_us(&(w)->a.waiting, 0, 0) == RLK_NEVER)
 
-/* A turn that was denied is tried after more than a second. */
+/* A wake that was denied is tried after more than a second. */
 static void expect_not_due(struct world *w, const struct step *s)
 {
     ck_assert_msg(w->a.waiting.go_us > T0 + s->ev.now_us + RLK_WAITING_PERIOD_US / 2,
@@ -228,7 +228,7 @@ TEST_LOOP(whoever_is_next_tries_a_denied_turn_now_and_then, 0, 40)
     ck_assert_uint_le(after_us, RLK_WAITING_PERIOD_US / 4 * 5);
 }
 
-/* Those before it may be dead: a host whose key is not free tries to wake nobody. */
+/* Those before it may be dead: a queue master whose key is not free does not find that out. */
 TEST_LOOP(whoever_is_behind_others_tries_a_denied_turn_more_seldom, 0, 40)
 {
     uint64_t after_us = tries_denied_turn_us((uint64_t)_i, 4);

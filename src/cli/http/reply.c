@@ -86,8 +86,8 @@ static void forget_stream(struct cli_stream *stream)
     free(stream);
 }
 
-/* evhttp frees a request with its connection, but leaves one to us whose reply has no end when the
- * connection fails. */
+/* evhttp frees a request together with its connection. But if the connection fails while a reply
+ * without an end is being sent, the request is ours to free. */
 static void on_closed(struct evhttp_connection *connection, void *arg)
 {
     struct cli_stream *stream = arg;
