@@ -286,8 +286,11 @@ def main():
     parser.add_argument('--until', type=float)
     args = parser.parse_args()
     picture = draw(traced(args.program, args.seed, args.broken), key=args.key, since=args.since, until=args.until)
-    with open(args.file, 'w', encoding='utf-8') as file:
-        file.write(picture)
+    try:
+        with open(args.file, 'w', encoding='utf-8') as file:
+            file.write(picture)
+    except OSError as error:
+        parser.error(f'the picture cannot be written: {error}')
 
 
 if __name__ == '__main__':

@@ -62,7 +62,7 @@ def read_options():
         if kind not in faults.OUTSIDE:
             parser.error(f'no such fault: {kind}; there are {", ".join(faults.OUTSIDE)}')
     if options.sabotage not in (None, 'all', *SABOTAGES):
-        parser.error(f'no such sabotage: {options.sabotage}')
+        parser.error(f'no such sabotage: {options.sabotage}; there are all, {", ".join(SABOTAGES)}')
     return options
 
 

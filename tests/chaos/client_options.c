@@ -105,7 +105,7 @@ static void take_sabotage(const char *value)
         exit(0);
     }
     if (!sabotage_choose(value)) {
-        usage("no such sabotage");
+        usage("no such sabotage; --sabotage list prints their names");
     }
 }
 

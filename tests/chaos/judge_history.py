@@ -321,7 +321,7 @@ def read_facts(folder):
             facts = json.load(file)
         missing = [name for name in SECTION if name not in facts]
     except (OSError, ValueError, TypeError) as error:
-        raise Unreadable(f'{folder}: {error}') from None
+        raise Unreadable(f'{folder}: {error}; give the folder of a section, as scripts/chaos --keep FOLDER leaves it') from None
     if missing:
         raise Unreadable(f'{folder}/section.json has no {", ".join(missing)}')
     return facts

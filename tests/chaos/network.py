@@ -23,7 +23,7 @@ def must(*words, text=None):
 def begin_inside():
     """Begin again as process 1 of namespaces of our own, where everything ends with us."""
     if os.environ.get(INSIDE) and os.getpid() != 1:
-        sys.exit(f'chaos: ${INSIDE} is set, but this process is not the first of its namespace')
+        sys.exit(f'chaos: ${INSIDE} is set, but this process is not the first of its namespace: unset it')
     if os.getpid() == 1 and os.environ.get(INSIDE):
         # `ip netns` keeps its names in /run, and other mounts there stay out of the way.
         must('mount', '-t', 'tmpfs', 'none', '/run')

@@ -492,6 +492,7 @@ static struct evconnlistener *listen_at(const char *where)
     int len = sizeof(at);
 
     if (evutil_parse_sockaddr_port(where, (struct sockaddr *)&at, &len)) {
+        errno = EINVAL;
         return NULL;
     }
     return evconnlistener_new_bind(

@@ -107,7 +107,9 @@ static int read_lines(struct ledger *l, const char *path)
     while (fgets(line, sizeof(line), l->file)) {
         n++;
         if (!take_line(l, line)) {
-            printf("redlock-sim: line %u of %s is not a line of a ledger\n", n, path);
+            printf("redlock-sim: line %u of %s is not a line of a ledger; give "
+                   "another file\n",
+                   n, path);
             return 65;
         }
     }
@@ -129,7 +131,7 @@ int ledger_open(struct ledger *l, const struct run *r)
         return 73;
     }
     if (flock(fileno(l->file), LOCK_EX | LOCK_NB) < 0) {
-        printf("redlock-sim: another run uses %s\n", r->ledger);
+        printf("redlock-sim: another run uses %s: wait for it, or give another file\n", r->ledger);
         status = 75;
     } else {
         name_runs(l, r);
