@@ -125,8 +125,7 @@ static void on_closed(void *arg)
 
 void candidate_start(struct farm *f, size_t n)
 {
-    suspend_freeze();
-    farm_start(f, n, FAKE_UNIX);
+    farm_start_frozen(f, n);
     farm_open(f);
 }
 

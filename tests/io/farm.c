@@ -88,6 +88,17 @@ void farm_open(struct farm *f)
     }
 }
 
+void farm_start_frozen(struct farm *f, size_t n)
+{
+    size_t i;
+
+    suspend_freeze();
+    farm_start(f, n, FAKE_UNIX);
+    for (i = 0; i < n; i++) {
+        model_stop_clock(fake_model(f->nodes[i]));
+    }
+}
+
 void farm_start_open(struct farm *f, size_t n)
 {
     farm_start(f, n, FAKE_UNIX);

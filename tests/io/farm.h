@@ -45,6 +45,10 @@ struct farm {
 /* Make the loop and the servers, and fill the options. */
 void farm_start(struct farm *f, size_t n, enum fake_where where);
 
+/* The same with servers on unix sockets, in a world in which no time passes but by suspend_ms() for
+ * the library, and by `clock_us` for the model of a server. */
+void farm_start_frozen(struct farm *f, size_t n);
+
 /* Make the manager, and wait until every node is up. */
 void farm_open(struct farm *f);
 

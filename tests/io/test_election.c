@@ -76,8 +76,7 @@ TEST(a_candidate_asks_nobody_while_too_few_votes_count)
 {
     size_t i;
 
-    suspend_freeze();
-    farm_start(&f, MASTERS, FAKE_UNIX);
+    farm_start_frozen(&f, MASTERS);
     for (i = 0; i < MASTERS; i++) {
         model_make_old(fake_model(f.nodes[i]));
     }

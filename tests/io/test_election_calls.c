@@ -7,7 +7,6 @@
 
 #include "io/candidate.h"
 #include "io/held.h"
-#include "io/suspend.h"
 #include "lib/test.h"
 
 SUITE("election-calls");
@@ -35,8 +34,7 @@ static void on_traced(const struct redlock_trace *ev, void *arg)
 
 static void start(void)
 {
-    suspend_freeze();
-    farm_start(&f, MASTERS, FAKE_UNIX);
+    farm_start_frozen(&f, MASTERS);
     f.options.trace_cb = on_traced;
     farm_open(&f);
     o = candidate_options(&c, &f);

@@ -275,8 +275,7 @@ TEST(before_it_leads_it_is_not_told_that_it_does)
 {
     size_t i;
 
-    suspend_freeze();
-    farm_start(&f, MASTERS, FAKE_UNIX);
+    farm_start_frozen(&f, MASTERS);
     f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
     f.options.record = 0;
     f.options.subscribe = 1;

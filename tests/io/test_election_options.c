@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "io/candidate.h"
-#include "io/suspend.h"
 #include "lib/test.h"
 
 SUITE("election-options");
@@ -19,8 +18,7 @@ static char long_text[REDLOCK_MAX_KEY + 2];
 
 static void start_with(uint32_t drift_ppm, const char *prefix)
 {
-    suspend_freeze();
-    farm_start(&f, 1, FAKE_UNIX);
+    farm_start_frozen(&f, 1);
     f.options.drift_ppm = drift_ppm;
     f.options.key_prefix = prefix;
     farm_open(&f);

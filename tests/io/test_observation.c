@@ -2,7 +2,8 @@
  * push of the masters; and what it does about masters that do not push, or come and go. Linked with
  * the inside of the library, because nothing of the public API observes a key without an election.
  *
- * The clock of the library is frozen, so nothing is looked at unless a test lets time pass. */
+ * The clocks of the library and of the masters stand still, so nothing is looked at and no key ends
+ * unless a test lets time pass. */
 #include <redlock/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -327,8 +328,7 @@ TEST(all_who_observe_a_key_are_told)
 
 TEST(with_a_prefix_the_key_is_found)
 {
-    suspend_freeze();
-    farm_start(&f, MASTERS, FAKE_UNIX);
+    farm_start_frozen(&f, MASTERS);
     f.options.key_prefix = "p:";
     f.options.subscribe = 1;
     farm_open(&f);
@@ -542,8 +542,7 @@ CASE("ends");
 
 TEST(it_waits_for_masters_that_are_being_connected)
 {
-    suspend_freeze();
-    farm_start(&f, MASTERS, FAKE_UNIX);
+    farm_start_frozen(&f, MASTERS);
     f.options.subscribe = 1;
     farm_open_at_once(&f);
     observe();

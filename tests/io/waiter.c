@@ -4,8 +4,6 @@
 #include <check.h>
 #include <string.h>
 
-#include "io/suspend.h"
-
 const size_t waiter_hosts[WAITER_HOSTS] = {1, 2, 3};
 
 struct redlock_request waiter_request(const char *key)
@@ -30,8 +28,7 @@ void waiter_start(struct farm *f, struct outcome *got, size_t n, int watch)
 {
     memset(got, 0, sizeof(*got));
     got->n = n;
-    suspend_freeze();
-    farm_start(f, n, FAKE_UNIX);
+    farm_start_frozen(f, n);
     f->options.subscribe = watch;
     f->options.trace_cb = on_traced;
     farm_open(f);

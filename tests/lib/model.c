@@ -31,6 +31,17 @@ uint64_t model_now_us(const struct model *m)
     return m->clock_us + m->steady_us();
 }
 
+static uint64_t stopped_us(void)
+{
+    return 0;
+}
+
+void model_stop_clock(struct model *m)
+{
+    m->clock_us = model_now_us(m);
+    m->steady_us = stopped_us;
+}
+
 static uint64_t now_ms(const struct model *m)
 {
     return model_now_us(m) / 1000;

@@ -105,6 +105,10 @@ void model_free(struct model *m);
 /* What the server's own clock says, since 1970. */
 uint64_t model_now_us(const struct model *m);
 
+/* From now on only the test moves that clock, by `clock_us`: a key ends when the test says so, and
+ * not when the machine is slow. */
+void model_stop_clock(struct model *m);
+
 /* From now on it gets messages and invalidations: they are appended to `out`, and `pushed` is
  * called after each. A session that has not joined gets none. */
 void model_session_join(struct model *m, struct model_session *s, struct evbuffer *out,

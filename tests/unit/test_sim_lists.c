@@ -94,12 +94,6 @@ static void pushed(struct model_session *s)
     snprintf(published + len, TEXT - len, "%s %s\n", channel, text);
 }
 
-/* In the simulator's world no time passes. */
-static uint64_t stopped_us(void)
-{
-    return 0;
-}
-
 static void set_clocks(uint64_t us)
 {
     clock_init(&world.servers[0].clock, 0, 0, (int64_t)us);
@@ -111,7 +105,7 @@ static void begin(void)
     unsigned i;
 
     model_init(&model);
-    model.steady_us = stopped_us;
+    model_stop_clock(&model); /* in the simulator's world no time passes */
     set_clocks(WORLD_EPOCH_US);
     world.healed = true;
     world.wires = wires;
