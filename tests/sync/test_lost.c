@@ -62,11 +62,12 @@ static bool is_lost(void *arg)
     return redlock_sync_lock_lost(arg) != 0;
 }
 
-/* The masters are stopped: the callback, the file descriptor and the accessors agree. */
+/* The masters are stopped: the callback, the file descriptor and the accessors agree. On a machine
+ * that is so busy that this process misses a renewal, that is the reason. */
 TEST(a_lost_lock_is_reported_in_three_ways)
 {
     struct redlock_sync_lock *lock = start(1);
-    int fd = redlock_sync_lock_fd(lock);
+    int reason, fd = redlock_sync_lock_fd(lock);
 
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(redlock_sync_lock_fd(lock), fd);
@@ -75,9 +76,10 @@ TEST(a_lost_lock_is_reported_in_three_ways)
     rig_stop_masters(&r);
     ck_assert_int_eq(rig_is_readable(fd, 20000), 1);
     rig_wait_for(&seen.lost);
-    ck_assert_int_eq(atomic_load(&seen.reason), REDLOCK_ENOQUORUM);
+    reason = atomic_load(&seen.reason);
+    ck_assert(reason == REDLOCK_ENOQUORUM || reason == REDLOCK_ESUSPENDED);
     ck_assert_int_eq(atomic_load(&seen.troubles), 1);
-    ck_assert_int_eq(redlock_sync_lock_lost(lock), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(redlock_sync_lock_lost(lock), reason);
     ck_assert_uint_eq(redlock_sync_lock_validity_ms(lock), 0);
     ck_assert_uint_eq(redlock_sync_lock_deadline_us(lock), 0);
     ck_assert_int_eq(rig_is_readable(fd, 0), 1);
