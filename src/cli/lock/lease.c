@@ -82,8 +82,7 @@ static enum cli_loss find_sudden_loss(const struct cli_lock_lease *lease,
     if (overslept || lease->lost == REDLOCK_ESUSPENDED) {
         return CLI_LOSS_SUSPENDED;
     }
-    return redlock_lock_validity_ms(lease->lock) == 0 ? CLI_LOSS_KEYS_GONE
-                                                      : find_loss(lease, deadline);
+    return lease->lost == REDLOCK_ELOST ? CLI_LOSS_KEYS_GONE : find_loss(lease, deadline);
 }
 
 static void say_killed(void *arg, const struct cli_deadline *deadline, bool overslept, bool asked)
