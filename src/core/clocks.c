@@ -276,6 +276,38 @@ static bool is_far_due(const struct rlk_clocks *c, const struct rlk_reading *far
            rlk_time_add(now->error_us, FLOOR_US) <= far->error_us / 2;
 }
 
+/* When the other node that has not been asked for longest was asked last. A step that is older than
+ * the longest ttl needs no witness. */
+static uint64_t others_asked_us(const struct rlk_clocks *c, const struct rlk_clock *k,
+                                uint64_t now_us)
+{
+    uint64_t asked_us = RLK_NEVER;
+    unsigned i;
+
+    for (i = 0; i < c->nodes; i++) {
+        const struct rlk_clock *other = &c->clock[i];
+
+        if (other != k && other->known &&
+            rlk_time_sub(now_us, other->recent[0].sent_us) <= c->max_ttl_us) {
+            asked_us = rlk_time_min(asked_us, other->recent[0].sent_us);
+        }
+    }
+    return asked_us;
+}
+
+/* The last reading goes when the one before it is old enough to be its successor. */
+static void keep_reading(const struct rlk_clocks *c, struct rlk_clock *k,
+                         const struct rlk_reading *now)
+{
+    unsigned last = RLK_CLOCK_RECENT - 1;
+
+    if (k->recent[last - 1].sent_us <= others_asked_us(c, k, now->at_us)) {
+        k->recent[last] = k->recent[last - 1];
+    }
+    memmove(&k->recent[1], &k->recent[0], (last - 1) * sizeof(k->recent[0]));
+    k->recent[0] = *now;
+}
+
 /* This reading becomes a baseline when the present one is old enough. It does so at once when it
  * showed a change, which the next reading must not show again. The same holds for a suspension that
  * other nodes have shown, once this node was asked after it: its errors may have hidden it. */
@@ -291,8 +323,7 @@ static void move_baselines(const struct rlk_clocks *c, struct rlk_clock *k,
     if (is_far_due(c, &k->far, now)) {
         k->far = *now;
     }
-    memmove(&k->recent[1], &k->recent[0], sizeof(k->recent) - sizeof(k->recent[0]));
-    k->recent[0] = *now;
+    keep_reading(c, k, now);
 }
 
 static struct rlk_reading reading(const struct rlk_clock_sample *sample)

@@ -172,7 +172,7 @@ static void check_messages(struct world *w)
                hosts * (5 * locks + 5 * all + w->effort.hand_overs * all + polls));
     check_most(w, "rounds", w->effort.rounds, 5 * locks / 2 + 2 * all + polls);
     if (is_held_for_long(w)) {
-        check_most(w, "overtakings", w->effort.overtakings, (locks + all) * all / 3);
+        check_most(w, "overtakings", w->effort.overtakings, 7 * (locks + all) * all / 20);
     }
 }
 

@@ -193,6 +193,9 @@ static void write_keys(struct world *w, unsigned server, const struct message *m
     RLK_MASK_EACH (key, left) {
         const struct value *old = &w->servers[server].keys[key];
 
+        if (old->claim != NONE && old->claim == m->reservation) {
+            world_claim(w, m->claim)->took |= rlk_mask_bit(server);
+        }
         if (old->claim == NONE || old->claim == m->reservation ||
             (old->claim != m->claim && server == w->o.liar)) {
             write_key(w, server, key, v);

@@ -153,13 +153,31 @@ void successor_count_polls(struct world *w)
     }
 }
 
+/* [H2] A round of its own was lost and deleted what it had in the place of the reservation: these
+ * masters are free for anybody then. */
+static bool has_lost_reservation(const struct world *w, unsigned successor)
+{
+    size_t i;
+
+    for (i = w->effort.former + 1; i < w->n_claims; i++) {
+        const struct claim *c = &w->claims[i];
+
+        if (c->client * SIM_WORKERS + c->worker == successor && c->took & c->deleted) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void successor_acquired(struct world *w, const struct worker *k)
 {
     unsigned successor = w->effort.successor;
+    bool free = successor == NONE || successor == k->client * SIM_WORKERS + k->index ||
+                has_lost_reservation(w, successor);
 
     successor_count_polls(w);
     w->effort.successor = NONE;
-    if (successor == NONE || successor == k->client * SIM_WORKERS + k->index) {
+    if (free) {
         return;
     }
     if (w->now_us < w->effort.reserved_us) {

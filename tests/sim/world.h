@@ -81,6 +81,7 @@ struct claim {
     unsigned releases, excuses;
     unsigned reservation; /* [H1] what takes its place when it is handed over: a claim, or NONE. Of
                              a reservation: the claim that was handed over */
+    uint64_t took;        /* [H2] servers on which it took the place of a reservation */
     bool broken;          /* on some server another token is in its place */
     bool adopted;         /* by another worker than the one that acquired it */
     bool fenced;

@@ -551,6 +551,23 @@ TEST_LOOP(a_node_that_is_asked_at_the_same_time_is_a_witness, 0, 40)
     ck_assert(rlk_clocks_is_certain(&w.c, 0, w.now_us));
 }
 
+/* Nodes 1 and 2 are asked each second, and node 0, which nobody relies on, every fifth second. */
+TEST_LOOP(a_node_that_is_asked_more_often_is_a_witness, 0, 8)
+{
+    struct world w;
+    int s;
+
+    begin(&w, 3);
+    w.trip_us = MS;
+    for (s = 0; s < 5 * (_i + 3); s++) {
+        if (s % 5 == 0) {
+            PLAY(&w, STEADY(0));
+        }
+        PLAY(&w, STEADY(1), STEADY(2), WAIT(S));
+    }
+    PLAY(&w, MOVE(0, 29 * S), AHEAD(0, 29 * S), STEADY(1), STEADY(2), CERTAIN(0, 0));
+}
+
 /* ---- steps at one instant, or not ---- */
 
 static const struct story of_instants[] = {
