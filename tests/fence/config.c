@@ -117,14 +117,14 @@ const struct config configs[] = {
             RIGHT, 3, 2),
      BOTH, .hints = 5, SUITE},
     {CONFIG("three-four", "3 masters, 4 attempts, extend and heal", RIGHT, 3, 4), BOTH,
-     .runs = RUN_SUITE},
+     .runs = RUN_LARGE},
     {CONFIG("four", "4 masters, 2 attempts, extend and heal", RIGHT, 4, 2), BOTH, SUITE},
     {CONFIG("five", "5 masters, 2 attempts, extend and heal", RIGHT, 5, 2), BOTH, SUITE},
     {CONFIG("five-forgets", "5 masters, 2 attempts, extend and heal; one forgets, in quarantine",
             RIGHT, 5, 2),
      BOTH, .forgetting = FORGETS_QUARANTINED, SUITE},
     {CONFIG("five-three", "5 masters, 3 attempts, extend and heal", RIGHT, 5, 3), BOTH,
-     .runs = RUN_SUITE},
+     .runs = RUN_LARGE},
     {CONFIG("guard-only", "3 masters, 3 attempts; CONFIRM to all, where F <= m", GUARD_ONLY, 3, 3),
      BOTH, SUITE},
     {CONFIG("counted-only", "3 masters, 3 attempts; CONFIRM to those counted, whatever F",
@@ -136,7 +136,7 @@ const struct config configs[] = {
      BOTH, SUITE},
     {CONFIG("two-commands", "3 masters, 2 attempts; SET and INCR, by losers up to 2, plain",
             TWO_COMMANDS, 3, 2),
-     .losers = 2, .plain = true, .runs = RUN_SUITE},
+     .losers = 2, .plain = true, .runs = RUN_LARGE},
 
     /* The merged steps are compared with each step by itself. The configuration that is compared
      * follows the one that it is compared with. */

@@ -24,6 +24,10 @@ ASSUMPTIONS = ['quarantine', 'steps', 'rates', 'memory', 'boot-clock', 'truth', 
                'names', 'wall-clocks', 'former-masters']
 # Runs a program of another architecture: meson sets it.
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
+# Seeds before these show no violation without an assumption; and those that show rare lines of a trace.
+# Only the time is different with others.
+BEGIN = {'names': 900}
+RARE = [168, 202, 226]
 JOBS = 2
 FROM = os.environ.get('RLK_SIM_FROM', '700000000')
 
@@ -53,7 +57,7 @@ def first_seed(sim, *words):
 
 def demonstrated(sim, assumption):
     """Without it two clients hold one lock, or a fence goes back, and the trace shows how."""
-    seed, text = first_seed(sim, '--break', assumption)
+    seed, text = first_seed(sim, '--break', assumption, '--from', str(BEGIN.get(assumption, 1)))
     if seed is None:
         yield f'no violation: {text}'
         return
@@ -78,9 +82,9 @@ def same_twice(sim):
 
 def jobs_agree(sim):
     """One process or three: the same work, and the same counts of it."""
-    words = ['--seeds', '100', '--coverage', '--jobs']
+    words = ['--seeds', '40', '--coverage', '--jobs']
     one, three = (re.sub(r'^seeds from .*\n', '', sim(*words, jobs)[1], flags=re.MULTILINE) for jobs in '13')
-    if one != three or not re.fullmatch(r'100 histories, \d{5,} events, 0 violations', one.splitlines()[-1]):
+    if one != three or not re.fullmatch(r'40 histories, \d{5,} events, 0 violations', one.splitlines()[-1]):
         yield f'one job prints {one}, and three print {three}'
 
 
@@ -88,7 +92,7 @@ def every_violation(sim, folder):
     """All are counted by their kind, whatever the number of jobs, and the seeds of a kind are named
     up to the hundredth. One kind is common in these histories, and another is rare."""
     path = os.path.join(folder, 'violations')
-    words = ['--seeds', '600', '--from', '700000000', '--break', 'same-nodes']
+    words = ['--seeds', '250', '--from', '700000000', '--break', 'same-nodes']
     one, three = (sim(*words, '--violations', path, '--jobs', jobs)[1] for jobs in '13')
     kinds = [line for line in one.splitlines() if re.match(r'\d+ x \w+: ', line)]
     counts = [int(line.split()[0]) for line in kinds]
@@ -268,7 +272,7 @@ def not_worded_so(sim, lines, parts, histories):
     """Each line, and each part of a line, occurs in some history, with other numbers."""
     wanted = {shape(line): line for line in lines}
     missing = {part: pattern(part) for part in parts}
-    for seed in range(1, histories):
+    for seed in [*range(1, 20), *RARE, *range(20, histories)]:
         if not wanted and not missing:
             break
         seen = shapes(sim('--seed', str(seed), '--trace')[1])
