@@ -88,12 +88,17 @@ check "so does the JSON" json "
 # --- rounds that were lost, and owners ---
 
 for number in 1 2 3; do master "$number" set few x >/dev/null; done
-"$REDLOCK" acquire few --no-wait >/dev/null 2>&1 || :
-run "$REDLOCK" history few
-check "a round that was not won is not shown" [ ! -s "$work/out" ]
-run "$REDLOCK" history few --all
-check "--all shows it" [ "$(events)" = "acquired withdrawn " ]
+# A round may be lost before the two other masters are connected, and leaves nothing then.
+is_lost_somewhere() {
+    "$REDLOCK" acquire few --no-wait >/dev/null 2>&1 || :
+    run "$REDLOCK" history few --all
+    [ -s "$work/out" ]
+}
+check "--all shows a round that was not won" until_true is_lost_somewhere
+check "and its end" [ "$(events)" = "acquired withdrawn " ]
 prints ", a lost round" "as a lost round"
+run "$REDLOCK" history few
+check "without --all it is not shown" [ ! -s "$work/out" ]
 master 1 xadd redlock:audit '*' event acquired id 0badf00d owner "$(printf '\033[2J')" key esc >/dev/null
 run "$REDLOCK" history esc --all
 prints '\x1b[2J' "an owner text cannot control the terminal"

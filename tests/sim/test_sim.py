@@ -92,7 +92,7 @@ def every_violation(sim, folder):
     """All are counted by their kind, whatever the number of jobs, and the seeds of a kind are named
     up to the hundredth. One kind is common in these histories, and another is rare."""
     path = os.path.join(folder, 'violations')
-    words = ['--seeds', '250', '--from', '700000000', '--break', 'same-nodes']
+    words = ['--seeds', '400', '--from', '700000000', '--break', 'same-nodes']
     one, three = (sim(*words, '--violations', path, '--jobs', jobs)[1] for jobs in '13')
     kinds = [line for line in one.splitlines() if re.match(r'\d+ x \w+: ', line)]
     counts = [int(line.split()[0]) for line in kinds]
