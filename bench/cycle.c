@@ -158,7 +158,7 @@ static void start_companion(struct bench *b)
 static void hold(struct bench *b)
 {
     bench_holding_init(&b->holding, b->base, b->rl, b->held, HELD_TTL_MS);
-    bench_hold(&b->holding, b->held);
+    bench_hold(&b->holding, b->held, 0);
 }
 
 static void set_up(struct bench *b, int argc, char **argv)

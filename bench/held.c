@@ -1,11 +1,12 @@
 /* held.c - what held locks cost: holds K locks, and prints the memory of each, and the time to keep
  * them.
  *
- * Usage: bench-held [--ttl-ms N] [--settle S] [--seconds S] K NODE...
+ * Usage: bench-held [--ttl-ms N] [--at-once N] [--settle S] [--seconds S] K NODE...
  *
  * The first WARM_UP locks are not counted: buffers, pools and the connections have their size after
  * them. The key has 32 bytes, and the ttl is so long that no renewal begins meanwhile, unless
- * another one is asked for.
+ * another one is asked for. --at-once: with so many acquires in flight, as in a burst; a second
+ * passes then, before the memory is read.
  *
  * With --seconds the locks are kept for that long, after the seconds to settle in. It prints
  * "begin" when that time begins, so that another program can read the masters' figures then. At the
@@ -29,7 +30,7 @@ struct bench {
     struct event_base *base;
     struct redlock *rl;
     struct bench_holding holding;
-    unsigned k, ttl_ms, n_nodes;
+    unsigned k, ttl_ms, at_once, n_nodes;
     const char *const *nodes;
     double settle_s, seconds, cpu_s;
     size_t before, held;
@@ -111,9 +112,12 @@ static void measure(struct bench *b)
     unsigned missed;
 
     bench_holding_init(h, b->base, b->rl, b->k + WARM_UP, b->ttl_ms);
-    bench_hold(h, WARM_UP);
+    bench_hold(h, WARM_UP, 0);
     b->before = resident_bytes();
-    bench_hold(h, WARM_UP + b->k);
+    bench_hold(h, WARM_UP + b->k, b->at_once);
+    if (b->at_once) {
+        run_loop(b, 1);
+    }
     b->held = resident_bytes();
     if (b->seconds > 0) {
         keep(b);
@@ -137,6 +141,8 @@ static void parse(struct bench *b, int argc, char **argv)
     for (i = 1; i + 1 < argc && argv[i][0] == '-'; i += 2) {
         if (strcmp(argv[i], "--ttl-ms") == 0) {
             b->ttl_ms = (unsigned)strtoul(argv[i + 1], NULL, 10);
+        } else if (strcmp(argv[i], "--at-once") == 0) {
+            b->at_once = (unsigned)strtoul(argv[i + 1], NULL, 10);
         } else if (strcmp(argv[i], "--settle") == 0) {
             b->settle_s = strtod(argv[i + 1], NULL);
         } else if (strcmp(argv[i], "--seconds") == 0) {
@@ -147,7 +153,8 @@ static void parse(struct bench *b, int argc, char **argv)
     }
     b->k = i + 1 < argc ? (unsigned)strtoul(argv[i], NULL, 10) : 0;
     if (b->k == 0) {
-        errx(1, "usage: bench-held [--ttl-ms N] [--settle S] [--seconds S] K NODE...");
+        errx(1,
+             "usage: bench-held [--ttl-ms N] [--at-once N] [--settle S] [--seconds S] K NODE...");
     }
     b->nodes = (const char *const *)argv + i + 1;
     b->n_nodes = (unsigned)(argc - i - 1);

@@ -10,6 +10,7 @@
 
 /* Acquires, or releases, at once. */
 #define WINDOW 256
+#define WAIT_MS 60000
 #define KEY_FORMAT "held:%027u"
 #define KEY_SIZE 33
 
@@ -48,6 +49,7 @@ static void begin_acquire(struct bench_holding *h)
     redlock_request_init(&request);
     request.key = key;
     request.ttl_ms = h->ttl_ms;
+    request.wait_ms = WAIT_MS; /* of those that are in flight together some may be slow */
     request.notice_cb = on_notice;
     request.notice_arg = h;
     status = redlock_acquire(h->rl, &request, on_acquired, h, NULL);
@@ -56,12 +58,12 @@ static void begin_acquire(struct bench_holding *h)
     }
 }
 
-void bench_hold(struct bench_holding *h, unsigned wanted)
+void bench_hold(struct bench_holding *h, unsigned wanted, unsigned at_once)
 {
     unsigned i, more = wanted - h->held;
 
     h->wanted = wanted;
-    for (i = 0; i < WINDOW && i < more; i++) {
+    for (i = 0; i < (at_once ? at_once : WINDOW) && i < more; i++) {
         begin_acquire(h);
     }
     if (more > 0) {

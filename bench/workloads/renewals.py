@@ -78,9 +78,13 @@ def keeping(fleet, args):
             'renewal_us': (cpu_after - cpu) * 1e6 / renewals if renewals else None}
 
 
-def memory(fleet, args):
+# So many acquires at once.
+BURST = 20000
+
+
+def memory(fleet, args, locks, *how):
     """Bytes for each lock, with the ttl so long that none is renewed meanwhile."""
-    line = subprocess.run([os.path.join(args.build, 'bench/bench-held'), str(args.locks), *fleet.uris[:5]],
+    line = subprocess.run([os.path.join(args.build, 'bench/bench-held'), *how, str(locks), *fleet.uris[:5]],
                           check=True, capture_output=True, text=True, preexec_fn=processes.die_with_parent).stdout
     fleet.sweep()
     return json.loads(line)['bytes_per_lock']
@@ -89,7 +93,8 @@ def memory(fleet, args):
 def measure(fleet, args):
     result = keeping(fleet, args)
     one = one_by_one_us(fleet.masters[:5], args.locks, TTL_MS / 3000)
-    return result | {'bytes_per_lock': memory(fleet, args), 'one_by_one_us': one}
+    return result | {'bytes_per_lock': memory(fleet, args, args.locks), 'one_by_one_us': one,
+                     'bytes_after_burst': memory(fleet, args, BURST, '--at-once', str(BURST))}
 
 
 def goals_of(result):
@@ -98,6 +103,7 @@ def goals_of(result):
     renewal = result['renewal_us']
     what = f"{result['locks']:,} held, ttl {result['ttl_ms'] // 1000} s"
     return [goal(f'{what}: resident bytes per lock', 800, result['bytes_per_lock']),
+            goal(f'{BURST:,} acquired at once: resident bytes per lock', 1000, result['bytes_after_burst']),
             goal(f'{what}: client CPU, share of a core', 0.05, result['client_cpu_share']),
             goal(f"{what}: masters' CPU per renewal / one EVALSHA per lock", 0.34,
                  renewal and renewal / result['one_by_one_us']),
@@ -106,7 +112,9 @@ def goals_of(result):
 
 def in_words(result):
     renewal = result['renewal_us']
-    return (f"{result['locks']:,} locks held, ttl {result['ttl_ms'] // 1000} s: {result['bytes_per_lock']:,.0f} bytes per lock; "
+    burst = f", {result['bytes_after_burst']:,.0f} after a burst of {BURST:,}" if 'bytes_after_burst' in result else ''
+    return (f"{result['locks']:,} locks held, ttl {result['ttl_ms'] // 1000} s: {result['bytes_per_lock']:,.0f} bytes per lock"
+            f"{burst}; "
             f"client {result['client_cpu_share']:.1%} of a core; {result['renewals_per_s']:,.0f} renewals/s on all masters, "
             f"{'-' if renewal is None else f'{renewal:.2f}'} µs of a master per renewal (one EVALSHA per lock: "
             f"{result['one_by_one_us']:.2f} µs); {result['missed']} locks missed")

@@ -1,7 +1,10 @@
 /* alloc.c - calloc(3), realloc(3) and free(3), with a hook for tests. */
 #include "base/alloc.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 static int (*allow_hook)(size_t size);
 
@@ -30,6 +33,62 @@ void rlk_free(void *memory)
 {
     free(memory);
 }
+
+#ifdef __SANITIZE_ADDRESS__
+#define PAGES_BY_MALLOC 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PAGES_BY_MALLOC 1
+#endif
+#endif
+
+#ifdef PAGES_BY_MALLOC
+
+void *rlk_alloc_pages(size_t size)
+{
+    void *pages;
+
+    if (!rlk_alloc_is_allowed(size) || posix_memalign(&pages, size, size)) {
+        return NULL;
+    }
+    return memset(pages, 0, size);
+}
+
+void rlk_free_pages(void *pages, size_t size)
+{
+    (void)size;
+    free(pages);
+}
+
+#else
+
+/* Twice as many hold a range that begins at a multiple; what is before and behind it goes back. */
+void *rlk_alloc_pages(size_t size)
+{
+    const int private = MAP_PRIVATE | MAP_ANONYMOUS;
+    char *all, *pages;
+
+    if (!rlk_alloc_is_allowed(size)) {
+        return NULL;
+    }
+    all = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, private, -1, 0);
+    if (all == MAP_FAILED) {
+        return NULL;
+    }
+    pages = all + (-(uintptr_t)all & (size - 1));
+    if (pages > all) {
+        munmap(all, (size_t)(pages - all));
+    }
+    munmap(pages + size, size - (size_t)(pages - all));
+    return pages;
+}
+
+void rlk_free_pages(void *pages, size_t size)
+{
+    munmap(pages, size);
+}
+
+#endif
 
 void rlk_alloc_hook(int (*allow)(size_t size))
 {

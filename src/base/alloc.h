@@ -14,6 +14,11 @@ void *rlk_realloc(void *old, size_t size);
 
 void rlk_free(void *memory);
 
+/* `size` bytes of zeroed pages at a multiple of it; a power of two. They are given back to the
+ * system at once. Under AddressSanitizer they are malloc's, in which leaks are looked for. */
+void *rlk_alloc_pages(size_t size);
+void rlk_free_pages(void *pages, size_t size);
+
 /* Whether the hook lets an allocation succeed: for memory that does not come from malloc(3). */
 bool rlk_alloc_is_allowed(size_t size);
 

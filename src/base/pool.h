@@ -3,8 +3,12 @@
  * Objects differ in size, and each is just as long as it has to be: a claim with its keys, a handle
  * with what it knows of each node. So there is a list of free objects for each class of sizes. The
  * classes are 16 bytes apart and end 8 bytes after a multiple of 16: that is what most malloc(3)
- * give without waste. Larger objects go back to malloc at once, and so does everything that is
- * given back when free objects take `keep` bytes already.
+ * give without waste. Those of 4 KB and more go back to malloc at once, and so does everything that
+ * is given back when free objects take `keep` bytes already.
+ *
+ * Objects of a kilobyte and more are cut from blocks, each of one class. A burst of requests takes
+ * many of them, and keeps smaller ones for long: malloc could never give back the holes between
+ * these. A block without any object in use goes back to the system. They begin at a multiple of 8.
  *
  * A zeroed pool keeps nothing. */
 #ifndef RLK_BASE_POOL_H
@@ -14,10 +18,12 @@
 
 #define RLK_POOL_STEP 16
 #define RLK_POOL_CLASSES 256 /* of objects up to 4,088 bytes */
+#define RLK_POOL_BLOCK ((size_t)128 << 10)
 
 struct rlk_pool {
     size_t keep, kept;            /* the most bytes of free objects, and how many there are */
-    void *free[RLK_POOL_CLASSES]; /* by class: each object begins with a pointer to the next */
+    void *free[RLK_POOL_CLASSES]; /* by class: each object begins with a pointer to the next; or the
+                                     first block that has a free one */
 };
 
 void rlk_pool_init(struct rlk_pool *p, size_t keep);

@@ -16,7 +16,7 @@
 
 /* How many bytes of freed objects are kept for the next ones: enough for some 1,000 locks that are
  * acquired and released all the time. */
-#define KEEP_BYTES ((size_t)4 << 20)
+#define KEEP_BYTES ((size_t)1 << 20)
 
 /* A number for each use. Everybody can read the channel name on a master, and must not be able to
  * compute the other numbers from it: knowing the seed of the table, one could choose keys that

@@ -21,9 +21,10 @@ COMPILER = (r'_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__assert_fail|_?_(a|ub|t|l)
 MEMORY = r'mem(cpy|set|move|cmp|chr)|str(n?len|n?cmp|r?chr)|bcmp|(__)?explicit_bzero(_chk)?'
 OWN = r'rlk_.*'
 ALLOCATOR = r'malloc|calloc|realloc|free'
+PAGES = r'mmap(64)?|munmap'
 NEEDS = {
     'core': re.compile(f'{COMPILER}|{MEMORY}|{OWN}'),
-    'base': re.compile(f'{COMPILER}|{MEMORY}|{OWN}|{ALLOCATOR}'),
+    'base': re.compile(f'{COMPILER}|{MEMORY}|{OWN}|{ALLOCATOR}|{PAGES}'),
 }
 # Objects of node and lock that run when a listener is set.
 TRACING = ['node_trace.c.o', 'node_probes.c.o', 'lock_trace_line.c.o']

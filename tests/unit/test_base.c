@@ -127,6 +127,37 @@ TEST(a_seed_gives_the_same_numbers_and_another_gives_others)
     ck_assert_int_eq(same, 0);
 }
 
+#define LARGE 2000
+
+/* Large objects are cut from blocks, which are given back when nothing in them is used. */
+TEST(a_burst_of_large_objects_leaves_nothing_behind)
+{
+    static void *objects[500];
+    struct rlk_pool p;
+    unsigned round, i;
+
+    rlk_pool_init(&p, RLK_POOL_BLOCK);
+    for (round = 0; round < 3; round++) {
+        for (i = 0; i < N_ROWS(objects); i++) {
+            objects[i] = rlk_pool_take(&p, LARGE);
+            ck_assert_ptr_nonnull(objects[i]);
+            memset(objects[i], (int)i, LARGE);
+        }
+        ck_assert_uint_eq(p.kept, 0);
+        for (i = 0; i < N_ROWS(objects); i++) { /* in another order than they were taken */
+            unsigned at = i * 7 % N_ROWS(objects);
+            const unsigned char *bytes = objects[at];
+
+            ck_assert_uint_eq(bytes[0], at % 256);
+            ck_assert_uint_eq(bytes[LARGE - 1], at % 256);
+            rlk_pool_give(&p, objects[at], LARGE);
+        }
+        ck_assert_uint_eq(p.kept, RLK_POOL_BLOCK);
+    }
+    rlk_pool_end(&p);
+    ck_assert_uint_eq(p.kept, 0);
+}
+
 TEST(a_pool_gives_back_what_it_was_given)
 {
     struct rlk_pool p;
