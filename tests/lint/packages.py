@@ -3,6 +3,8 @@
 
 The version of debian/changelog is that of meson.build, the symbols of the package are those of
 src/libredlock.map, and each file that the package takes from the tree is there, under a name of its own.
+
+The package of the command starts no server, and has the documents of an operator.
 """
 import glob
 import os
@@ -46,6 +48,21 @@ def overwritten(root, name, listed):
     return [f'debian/{name}: two files are called {one}' for one in sorted({one for one in names if names.count(one) > 1})]
 
 
+def started(control):
+    """A server that is installed along with the command starts on port 6379."""
+    command = control.split('\nPackage: redlock\n')[1].split('\nPackage: ')[0]
+    for field, value in re.findall(r'^(Pre-Depends|Depends|Recommends): (.*)$', command, re.MULTILINE):
+        for server in re.findall(r'\b(?:redis|valkey)(?:-server)?\b', value):
+            yield f'{field} of redlock installs {server}, which starts: use Suggests'
+
+
+def lacking(listed):
+    """What an operator reads, and finds on the machine then."""
+    for name in 'NEWS', 'docs/acl', 'docs/operations', 'docs/troubleshooting':
+        if f'{name}.md' not in listed.split():
+            yield f'debian/redlock.docs lacks {name}.md'
+
+
 def main(root):
     tap = Tap()
     names = mapped(os.path.join(root, 'src', 'libredlock.map'))
@@ -56,11 +73,16 @@ def main(root):
     tap.claim('the symbols of the package are those of the library', symbols(names, package))
     tap.fires('a new symbol', symbols(names | {'redlock_fly'}, package), 'redlock_fly')
     tap.fires('a symbol that is gone', symbols(names - {'redlock_new'}, package), 'redlock_new')
-    for name in 'libredlock-dev.docs', 'libredlock-dev.examples', 'redlock.examples':
+    for name in 'libredlock-dev.docs', 'libredlock-dev.examples', 'redlock.docs', 'redlock.examples':
         tap.claim(f'the files of debian/{name} are there',
                   from_the_tree(root, name, read(root, 'debian', name)))
-    tap.claim('no two files of debian/libredlock-dev.docs have one name',
-              overwritten(root, 'libredlock-dev.docs', read(root, 'debian', 'libredlock-dev.docs')))
+        tap.claim('no two of them have one name', overwritten(root, name, read(root, 'debian', name)))
+    control = read(root, 'debian', 'control')
+    tap.claim('the package of the command starts no server', started(control))
+    tap.fires('a server that is recommended', started(control.replace('Suggests: redis', 'Recommends: redis')
+                                                      .replace(' | valkey-server', '')), 'redis-server')
+    tap.claim('it has the documents of an operator', lacking(read(root, 'debian', 'redlock.docs')))
+    tap.fires('a document that is not there', lacking('NEWS.md docs/acl.md docs/troubleshooting.md'), 'operations')
     tap.fires('two files of one name', overwritten(root, 'x', 'README.md docs/*.md'), 'README.md')
     tap.fires('a file that is not there', from_the_tree(root, 'x', 'README.md lost.md'), 'lost.md')
     return tap.finish()
