@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The units of systemd among the examples: systemd reads them, and redlock runs their command lines.
-$REDLOCK: the command."""
+"""The units of systemd among the examples: systemd reads them, redlock runs their command lines, and they
+give it few rights. $REDLOCK: the command."""
 import os
 import re
 import shlex
@@ -15,7 +15,10 @@ sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
 from tap import Tap  # noqa: E402
 
 EXAMPLES = os.path.join(HERE, '..', '..', 'docs', 'examples')
-UNITS = ['redlock-elect@.service', 'cron/redlock-nightly.service', 'cron/redlock-nightly.timer']
+UNITS = ['redlock-elect@.service', 'cron/redlock-nightly.service', 'redlock-exporter.service',
+         'redlock-web.service', 'cron/redlock-nightly.timer']
+SERVICES = UNITS[:-1]
+MOST_EXPOSED = 3  # of 10, as systemd-analyze counts
 REDLOCK = os.environ['REDLOCK']
 
 
@@ -24,11 +27,30 @@ def read(unit):
         return text.read()
 
 
+def exposed(unit, change=lambda text: text):
+    """What systemd-analyze says of the rights that it gives."""
+    name = os.path.basename(unit).replace('@', '@daemon')
+    with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
+        path = os.path.join(folder, name)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(change(read(unit)))
+        done = subprocess.run(['systemd-analyze', 'security', '--offline=true', '--no-pager', path],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    level = re.search(r'exposure level for \S+: ([\d.]+)', done.stdout)
+    if level is None or float(level[1]) >= MOST_EXPOSED:
+        yield f'{unit}: {level[0] if level else done.stdout}'
+
+
+def has_offline():
+    """From systemd 250 on."""
+    return '--offline' in subprocess.run(['systemd-analyze', '--help'], text=True, stdout=subprocess.PIPE).stdout
+
+
 def verified(change=lambda text: text):
     """What systemd-analyze says of them: as if their programs were there."""
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
         for unit in UNITS:
-            text = change(read(unit)).replace('/usr/bin/redlock', '/bin/true')
+            text = change(read(unit)).replace('ExecStart=redlock', 'ExecStart=true')
             with open(os.path.join(folder, os.path.basename(unit)), 'w', encoding='utf-8') as file:
                 file.write(text.replace('/etc/redlock/elect-%i', '/dev/null'))
         names = [os.path.join(folder, os.path.basename(unit).replace('@', '@daemon')) for unit in UNITS]
@@ -48,11 +70,27 @@ def command_line(unit, **variables):
 
 
 def runs(words, wanted):
-    words = [REDLOCK if word == '/usr/bin/redlock' else word for word in words]
+    words = [REDLOCK if word == 'redlock' else word for word in words]
     done = subprocess.run([REDLOCK, 'sandbox', '-n', '1', '--', *words], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0 or wanted not in done.stdout.splitlines():
         yield f'{words}: {done.returncode}: {done.stdout}'
+
+
+def serves(words, wanted):
+    """It goes on until it gets SIGTERM, which ends it as the unit says."""
+    words = [REDLOCK if word == 'redlock' else word for word in words]
+    child = subprocess.Popen([REDLOCK, 'sandbox', '-n', '1', '--', *words], text=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT)
+    said = []
+    for text in child.stdout:
+        said.append(text)
+        if wanted in text:
+            break
+    child.terminate()
+    child.stdout.read()
+    if child.wait() != 143 or wanted not in said[-1]:
+        yield f'{words}: {child.returncode}: {"".join(said)}'
 
 
 def elect(command, options='--ttl 5s'):
@@ -74,6 +112,19 @@ def main():
     tap.claim('the nightly job runs', runs(nightly(['echo', 'report']), 'report'))
     tap.claim('it is the job of nightly.cron',
               [] if ' '.join(command_line(UNITS[1])[1:]) in read('cron/nightly.cron') else ['it is not'])
+    for unit, place in ('redlock-exporter.service', '/metrics'), ('redlock-web.service', 'listening on'):
+        tap.claim(f'{unit} serves', serves(command_line(unit, OPTIONS='k --listen 127.0.0.1:0'), place))
+    tap.fires('an option that is not there',
+              serves(command_line(unit, OPTIONS='--no-such-option'), 'listening on'), 'such-option')
+    for unit in SERVICES:
+        path = re.search(r'^ExecStart=(\S*)', read(unit), re.MULTILINE)[1]
+        tap.claim(f'{unit} finds redlock in /usr and in /usr/local', [] if path == 'redlock' else [path])
+    if shutil.which('systemd-analyze') and has_offline():
+        for unit in SERVICES:
+            tap.claim(f'{unit} gives few rights', exposed(unit))
+        tap.fires('a unit that runs as root', exposed(SERVICES[0], lambda text: re.sub(
+            '^(DynamicUser|CapabilityBoundingSet|SystemCallFilter|NoNewPrivileges)=.*$', '', text, flags=re.M)),
+            'exposure')
     if shutil.which('systemd-analyze'):
         tap.claim('systemd reads the units', verified())
         tap.fires('a unit with a mistake', verified(lambda text: text.replace('WatchdogSec=', 'WatchDog=')),

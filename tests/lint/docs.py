@@ -5,6 +5,7 @@ The files, folders and tests that a document names exist; and so do the pieces i
 docs/design.md. A violation of the simulator that a document quotes is worded as a checker words it.
 How many there are of something is counted here, or not said: a new count needs a row in COUNTS.
 The figures of the README's proof are in the document that their row links.
+A line for cron that runs redlock has a PATH above it: cron's own lacks /usr/local/bin.
 """
 import fnmatch
 import os
@@ -147,6 +148,19 @@ def unfounded(readme, document_of):
             yield f'README.md says {figure}, and {link} does not: {row}'
 
 
+# ---- cron ----
+
+CRON = re.compile(r'^[#\s]*(?:[\d*/,-]+ +){5}(?:root +)?\S*(?:redlock|until_done\.sh) ')
+CRON_PATH = re.compile(r'^[#\s]*PATH=\S*/usr/local/bin')
+
+
+def without_a_path(path, text):
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        if CRON.match(line) and not any(CRON_PATH.match(above) for above in lines[max(0, number - 4):number]):
+            yield f'{path}:{number + 1}: no PATH for cron: {line.strip()}'
+
+
 # ---- all of it ----
 
 def tree(root):
@@ -177,6 +191,9 @@ def documents(tap, root, paths, folders):
             tap.claim('and so do its files', missing_files(text, paths, folders))
             tap.claim('and its violations are worded so', wrong_violations(text, simulator))
             tap.claim('and its counts are right', wrong_counts(path, text, paths, COUNTS))
+    tap.claim('each line for cron has a PATH',
+              [wrong for path in paths if path.startswith(('docs/', 'README')) and
+               path.endswith(('.md', '.cron', '.sh', '.1')) for wrong in without_a_path(path, read(root, path))])
 
 
 def fires(tap):
@@ -202,7 +219,9 @@ def fires(tap):
                                                     {('a', 'targets'): len}), 'there are 0')
     tap.fires('a count that nobody counts', wrong_counts('a', '368 bugs', [], {}), '368 bugs')
     tap.claim('passes: a count', wrong_counts('a', 'Two targets', [1, 2], {('a', 'targets'): len}))
-
+    cron = '#   {}\n#   0 3 * * * root until_done.sh x\n'
+    tap.fires('a line for cron without a PATH', without_a_path('a', cron.format('MAILTO=ann')), 'a:2')
+    tap.claim('passes: a line for cron', without_a_path('a', cron.format('PATH=/usr/local/bin:/bin')))
 
     row = '## Proof\n| fast | 57,000 in 0.5 s | [x](docs/x.md#y) |\n'
     tap.fires('a figure without a source', unfounded(row, lambda _: '5700 in 0.5 s'), 'says 57000')

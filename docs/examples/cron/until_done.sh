@@ -3,6 +3,7 @@
 #
 #     until_done.sh RESULT CMD [ARG...]       what CMD prints becomes the file RESULT
 #
+#     PATH=/usr/local/bin:/usr/bin:/bin
 #     0 3 * * * root until_done.sh /srv/reports/$(date +\%F) /usr/local/bin/report
 #
 # RESULT is on storage that all machines see. All of them wait for the lock, in turn. The holder
