@@ -8,7 +8,7 @@ value() { master "$1" get "$2"; }
 # lock_with OPTION... -- CMD...: in the background, until $work/stop is there; sets $locker.
 lock_with() {
     rm -f "$work/stop" "$work/pid" "$work/token" "$work/err"
-    "$REDLOCK" lock k -v "$@" >"$work/out" 2>>"$work/err" &
+    "$REDLOCK" lock k -vv "$@" >"$work/out" 2>>"$work/err" &
     locker=$!
     until_true filled "$work/pid"
 }

@@ -6,11 +6,11 @@ in_sandbox "$0"
 
 # --- limits ---
 
-run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -v -- sleep 60
+run "$REDLOCK" lock k --no-renew --ttl 6s --grace 3s -vv -- sleep 60
 status_is 76 "--no-renew: the command ends with the ttl"
 says "(--no-renew)" "redlock names --no-renew as the cause"
 says_not "renewed 'k'" "with --no-renew nothing is renewed"
-run "$REDLOCK" lock k --ttl 5s --max-hold 9s --grace 2s -v -- sleep 60
+run "$REDLOCK" lock k --ttl 5s --max-hold 9s --grace 2s -vv -- sleep 60
 status_is 76 "--max-hold: the command ends with it"
 says "renewed 'k', valid for" "before --max-hold ends the lock is renewed"
 says "is no longer renewed" "the last renewal before --max-hold is announced"

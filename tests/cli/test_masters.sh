@@ -145,7 +145,7 @@ fi
 # --- a master that lost its data ---
 
 # Until its first renewal a lock relies on the masters that voted first.
-"$REDLOCK" lock held -v -- sleep 600 2>"$work/held" &
+"$REDLOCK" lock held -vv -- sleep 600 2>"$work/held" &
 holder=$!
 until_true grep -q renewed "$work/held"
 kill -KILL "$(master_pid 5)"

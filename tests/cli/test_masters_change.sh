@@ -86,7 +86,7 @@ await "$copy"
 
 # Master 4 joins while a lock is held, and somebody waits.
 master 4 flushall >/dev/null
-"$REDLOCK" lock held -v --ttl 2s -- sleep 600 2>"$work/held" &
+"$REDLOCK" lock held -vv --ttl 2s -- sleep 600 2>"$work/held" &
 holder=$!
 until_true grep -q renewed "$work/held"
 run "$REDLOCK" masters add "unix://$REDLOCK_SANDBOX/4.sock" --no-wait

@@ -10,7 +10,7 @@ said() { grep -qF -e "$1" "$work/err"; }
 # start [OPTION...]: sets $locker, and $pids to those of the command and all its workers.
 start() {
     rm -f "$work/pids"
-    "$REDLOCK" lock k -v "$@" -- sh "$work/family" "$work/pids" >/dev/null 2>"$work/err" &
+    "$REDLOCK" lock k -vv "$@" -- sh "$work/family" "$work/pids" >/dev/null 2>"$work/err" &
     locker=$!
     until_true filled "$work/pids"
     pids=$(cat "$work/pids")

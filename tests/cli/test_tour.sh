@@ -31,7 +31,7 @@ status_is 0 "and the one who waited has got it"
 check "and has run its command" [ -e "$work/next" ]
 check "nobody has it then" until_true is_free tour
 renewed_twice() { [ "$(grep -c "renewed 'tour'" "$work/err")" -ge 2 ]; }
-"$REDLOCK" lock tour -v --ttl 6s -- sh -c 'until [ -e "$0" ]; do sleep 0.05; done' "$work/enough" 2>"$work/err" &
+"$REDLOCK" lock tour -vv --ttl 6s -- sh -c 'until [ -e "$0" ]; do sleep 0.05; done' "$work/enough" 2>"$work/err" &
 holder=$!
 check "lock renews it" until_true renewed_twice
 touch "$work/enough"

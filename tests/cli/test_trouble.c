@@ -7,6 +7,7 @@
 #include <redlock/redlock.h>
 
 #include "cli/say/say.h"
+#include "cli/session/node_change.h"
 #include "cli/session/node_state.h"
 #include "cli/take/trouble.h"
 #include "lib/test.h"

@@ -82,7 +82,7 @@ static void list_masters(void)
 int cli_help_print(const struct cli_subcommand *command)
 {
     fputs(command->help[0], stdout);
-    fputs("  -v, --verbose       report on stderr what happens\n"
+    fputs("  -v, --verbose       report on stderr what changes; twice (-vv): each renewal, too\n"
           "  -h, --help          print this text\n",
           stdout);
     if (!(command->traits & CLI_WITHOUT_MASTERS)) {

@@ -159,8 +159,8 @@ static void explain_candidate(struct cli_candidate *c, const struct redlock_lock
 static void note_trouble(struct cli_candidate *c, const struct redlock_lock *lock, bool troubled)
 {
     if (!troubled && c->troubled >= EXPLAIN_SECONDS) {
-        cli_say("a majority of the masters answers again: waiting for leadership of '%s'",
-                name_of(c));
+        cli_say_relief("a majority of the masters answers again: waiting for leadership of '%s'",
+                       name_of(c));
         cli_nodes_reset_said(c->leadership.session);
     }
     c->troubled = troubled ? c->troubled + 1 : 0;
@@ -204,6 +204,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     if (c->elected) {
+        cli_leadership_look(&c->leadership);
         return;
     }
     note_trouble(c, lock, is_troubled(c, lock));

@@ -7,6 +7,8 @@
 #include <redlock/redlock.h>
 
 #include "cli/elect/plan.h"
+#include "cli/run/deadline.h"
+#include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -95,14 +97,68 @@ void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_
     }
 }
 
+/* ---- trouble ---- */
+
+static uint64_t left_ms(const struct cli_leadership *leadership)
+{
+    uint64_t until_us = redlock_election_deadline_us(leadership->election);
+
+    return cli_deadline_before(until_us, redlock_clock_us()) / 1000;
+}
+
+static void say_troubled(struct cli_leadership *leadership)
+{
+    const struct redlock_lock *lock = redlock_election_lock(leadership->election);
+
+    if (lock) {
+        leadership->troubled = true;
+        cli_trouble_say(leadership->session->rl, lock, leadership->plan->name.name,
+                        left_ms(leadership));
+    }
+}
+
+/* Whether renewals were confirmed, and whether some failed, since the last call. */
+static void count_renewals(struct cli_leadership *leadership, bool *ret_renewed, bool *ret_failed)
+{
+    struct redlock_stats stats = {.size = sizeof(stats)};
+
+    redlock_get_stats(leadership->session->rl, &stats);
+    *ret_renewed = stats.renewed != leadership->renewed;
+    *ret_failed = stats.unrenewed != leadership->unrenewed;
+    leadership->renewed = stats.renewed;
+    leadership->unrenewed = stats.unrenewed;
+}
+
+/* A failure and a renewal in one second: which was first is not known, and the next look tells. */
+void cli_leadership_look(struct cli_leadership *leadership)
+{
+    bool renewed, failed;
+
+    count_renewals(leadership, &renewed, &failed);
+    if (renewed == failed || leadership->demoted) {
+        return;
+    }
+    if (failed && !leadership->troubled) {
+        say_troubled(leadership);
+    } else if (renewed && leadership->troubled) {
+        leadership->troubled = false;
+        cli_say_relief("renewed leadership of '%s' again, for %s", leadership->plan->name.name,
+                       cli_duration(left_ms(leadership)));
+    }
+}
+
 /* ---- what runs ---- */
 
 void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term)
 {
+    bool renewed, failed;
+
+    count_renewals(leadership, &renewed, &failed);
     cli_leadership_lease_init(&leadership->lease, leadership->plan, leadership->election);
     leadership->guard = (struct cli_guard){.lease = &leadership->lease.lease};
     leadership->term = term;
     leadership->reason = 0;
+    leadership->troubled = false;
     leadership->outcome->began = true;
     cli_outcome_acquired(leadership->outcome);
     leadership->is_last = leadership->demoted = leadership->lost = false;

@@ -36,12 +36,15 @@ struct cli_leadership {
     struct cli_orphan orphan; /* its lock, should redlock die; not with hooks */
     struct cli_guard guard;   /* of what runs now */
     uint64_t term;
-    bool is_last; /* what runs now is on-demoted: the end of leadership does not stop it */
-    bool demoted; /* the library has reported the end of leadership */
-    bool lost;    /* leadership ended before what ran under it */
-    bool woken;   /* something has happened that ends a wait */
-    int reason;   /* demoted: why */
-    int signo;    /* the first signal that asked for an end; 0: none */
+    uint64_t renewed,
+        unrenewed; /* how many renewals were confirmed, and failed, at the last look */
+    bool troubled; /* redlock has said that a renewal failed */
+    bool is_last;  /* what runs now is on-demoted: the end of leadership does not stop it */
+    bool demoted;  /* the library has reported the end of leadership */
+    bool lost;     /* leadership ended before what ran under it */
+    bool woken;    /* something has happened that ends a wait */
+    int reason;    /* demoted: why */
+    int signo;     /* the first signal that asked for an end; 0: none */
 };
 
 /* Begin, when the library has reported leadership. The first five fields are the caller's, and
@@ -51,6 +54,9 @@ void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term);
 
 /* The library has reported the end of leadership: stop what runs. */
 void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_demotion *demotion);
+
+/* Each second: say if renewals fail, and if one is confirmed again. */
+void cli_leadership_look(struct cli_leadership *leadership);
 
 /* Run what there is to run, until leadership ends. Returns the code to exit with: that of CMD,
  * unless leadership->lost. Nothing runs any more then, but the lock of leadership may still be

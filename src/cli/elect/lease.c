@@ -36,8 +36,8 @@ static void say_renewed(void *arg)
     uint64_t until_us = redlock_election_deadline_us(lease->election);
     uint64_t left_ms = cli_deadline_before(until_us, redlock_clock_us()) / 1000;
 
-    cli_say_detail("renewed leadership of '%s' for %s", lease->lease.terms.key,
-                   cli_duration(left_ms));
+    cli_say_routine("renewed leadership of '%s' for %s", lease->lease.terms.key,
+                    cli_duration(left_ms));
 }
 
 static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t now_us)

@@ -22,9 +22,9 @@ static void say_renewed(void *arg)
     const char *left = cli_duration(redlock_lock_validity_ms(lease->lock));
 
     if (lease->trouble) {
-        cli_say("renewed '%s' again, valid for %s", lease->lease.terms.key, left);
+        cli_say_relief("renewed '%s' again, valid for %s", lease->lease.terms.key, left);
     } else {
-        cli_say_detail("renewed '%s', valid for %s", lease->lease.terms.key, left);
+        cli_say_routine("renewed '%s', valid for %s", lease->lease.terms.key, left);
     }
     lease->trouble = 0;
 }

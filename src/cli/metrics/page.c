@@ -16,7 +16,7 @@
 #include "cli/metrics/text.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/node_state.h"
+#include "cli/session/node_change.h"
 #include "cli/session/record.h"
 #include "cli/session/session.h"
 

@@ -9,21 +9,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
 
 #include "cli/say/escape.h"
 #include "cli/say/exit.h"
 #include "cli/say/writer.h"
 
-static bool verbose;
+static int verbose;
+
+/* A line that goes on has the priority of the line before. */
+static int last_priority = LOG_WARNING;
 
 void cli_say_verbose(void)
 {
-    verbose = true;
+    verbose++;
 }
 
 bool cli_say_is_verbose(void)
 {
-    return verbose;
+    return verbose > 0;
 }
 
 int cli_say_never_wait(void)
@@ -36,14 +40,17 @@ int cli_say_never_wait(void)
     return CLI_OK;
 }
 
-static void emit(const char *prefix, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
+static void emit(int priority, const char *prefix, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
 
-static void emit(const char *prefix, const char *format, va_list args)
+static void emit(int priority, const char *prefix, const char *format, va_list args)
 {
     char text[CLI_WRITER_LINE];
     char line[CLI_WRITER_LINE];
-    size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
+    size_t used = cli_writer_mark(line, priority);
+
+    used += (size_t)snprintf(line + used, sizeof(line) - used, "%s", prefix);
+    last_priority = priority;
 
     if (vsnprintf(text, sizeof(text), format, args) < 0) {
         return;
@@ -58,7 +65,16 @@ void cli_say(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    emit("redlock: ", format, args);
+    emit(LOG_WARNING, "redlock: ", format, args);
+    va_end(args);
+}
+
+void cli_say_relief(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    emit(LOG_NOTICE, "redlock: ", format, args);
     va_end(args);
 }
 
@@ -67,7 +83,7 @@ void cli_say_bare(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    emit("", format, args);
+    emit(LOG_DEBUG, "", format, args);
     va_end(args);
 }
 
@@ -76,7 +92,7 @@ void cli_say_more(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    emit("    ", format, args);
+    emit(last_priority, "    ", format, args);
     va_end(args);
 }
 
@@ -84,11 +100,35 @@ void cli_say_detail(const char *format, ...)
 {
     va_list args;
 
-    if (!verbose) {
+    if (verbose < 1) {
         return;
     }
     va_start(args, format);
-    emit("redlock: ", format, args);
+    emit(LOG_INFO, "redlock: ", format, args);
+    va_end(args);
+}
+
+void cli_say_routine(const char *format, ...)
+{
+    va_list args;
+
+    if (verbose < 2) {
+        return;
+    }
+    va_start(args, format);
+    emit(LOG_DEBUG, "redlock: ", format, args);
+    va_end(args);
+}
+
+/* cli_say() for one who exits then. */
+static void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void say_error(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    emit(LOG_ERR, "redlock: ", format, args);
     va_end(args);
 }
 
@@ -100,13 +140,13 @@ int cli_say_usage(const char *command, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    cli_say("%s; see redlock %s%s--help", text, command ? command : "", command ? " " : "");
+    say_error("%s; see redlock %s%s--help", text, command ? command : "", command ? " " : "");
     return CLI_USAGE;
 }
 
 int cli_say_no_memory(void)
 {
-    cli_say("out of memory");
+    say_error("out of memory");
     return CLI_INTERNAL;
 }
 

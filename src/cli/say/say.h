@@ -1,12 +1,23 @@
 /* say.h - the messages of redlock(1), on stderr, a line each; and text on stdout. All of it is
- * escaped (say/escape.h): no byte of a key, a URI or a server's reply can control the terminal. */
+ * escaped (say/escape.h): no byte of a key, a URI or a server's reply can control the terminal.
+ *
+ *   call                priority           printed
+ *   cli_say_usage       3 error            always
+ *   cli_say             4 warning          always
+ *   cli_say_relief      5 notice           always
+ *   cli_say_detail      6 information      with --verbose: what changes
+ *   cli_say_routine     7 debugging        with --verbose twice: what goes on as it should
+ *
+ * If stderr is the journal of systemd, each line begins with its priority, as in sd-daemon(3). */
 #ifndef CLI_SAY_SAY_H
 #define CLI_SAY_SAY_H
 
 #include <stdbool.h>
 
-/* Make cli_say_detail() print. */
+/* Make cli_say_detail() print; called twice, cli_say_routine() too. */
 void cli_say_verbose(void);
+
+/* Whether cli_say_detail() prints. */
 bool cli_say_is_verbose(void);
 
 /* From now on no message waits until stderr takes it: what cannot be written soon is dropped, and
@@ -23,8 +34,14 @@ void cli_say_more(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* A line without "redlock: " and without indentation. */
 void cli_say_bare(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* As cli_say(): some trouble that was said is over. */
+void cli_say_relief(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* As cli_say(), but only with --verbose. */
 void cli_say_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* As cli_say(), but only with --verbose twice. */
+void cli_say_routine(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* As cli_say(), followed by "; see redlock COMMAND --help" (NULL: "; see redlock --help").
  * Returns CLI_USAGE. */

@@ -14,11 +14,16 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
 #include <unistd.h>
+
+#include <sys/stat.h>
 
 /* A line takes a page of the queue. A user who has many pipes gets less: 16 lines. */
 #define QUEUE_BYTES (256 * 4096)
@@ -36,6 +41,32 @@ static unsigned long dropped; /* lines that the queue had no room for */
 static unsigned long failed;
 static int error;   /* why */
 static bool broken; /* a part of the last line was written */
+
+/* ---- the journal ---- */
+
+/* systemd names the file that it has made our stderr, which may have been redirected since. */
+static bool is_journal(void)
+{
+    const char *name = getenv("JOURNAL_STREAM");
+    char ours[64];
+    struct stat file;
+
+    if (name == NULL || fstat(STDERR_FILENO, &file) != 0) {
+        return false;
+    }
+    snprintf(ours, sizeof(ours), "%ju:%ju", (uintmax_t)file.st_dev, (uintmax_t)file.st_ino);
+    return strcmp(name, ours) == 0;
+}
+
+size_t cli_writer_mark(char *line, int priority)
+{
+    static atomic_int known; /* 0: not known yet; 1: it is the journal; -1: it is not */
+
+    if (known == 0) {
+        known = is_journal() ? 1 : -1;
+    }
+    return known > 0 ? (size_t)snprintf(line, CLI_WRITER_MARK + 1, "<%d>", priority) : 0;
+}
 
 /* ---- to stderr ---- */
 
@@ -70,8 +101,11 @@ static bool write_all(const char *line, size_t length)
 /* "redlock: 3 messages were dropped: WHY". Returns its length. */
 static size_t format_note(char *note, unsigned long lines, const char *why)
 {
-    return (size_t)snprintf(note, CLI_WRITER_LINE, "redlock: %lu message%s dropped: %s\n", lines,
-                            lines == 1 ? " was" : "s were", why);
+    size_t used = cli_writer_mark(note, LOG_WARNING);
+
+    return used + (size_t)snprintf(note + used, CLI_WRITER_LINE - used,
+                                   "redlock: %lu message%s dropped: %s\n", lines,
+                                   lines == 1 ? " was" : "s were", why);
 }
 
 static bool write_note(void)

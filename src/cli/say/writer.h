@@ -20,6 +20,13 @@
  * later waits again. */
 int cli_writer_start(void);
 
+/* The most characters of a mark. */
+#define CLI_WRITER_MARK 3
+
+/* If stderr is the journal of systemd, write "<N>" for a priority of syslog(3) to the beginning of
+ * a line, which has room for CLI_WRITER_MARK and a NUL. Returns its length; 0: it is not. */
+size_t cli_writer_mark(char *line, int priority);
+
 /* Write a line; it ends with a newline, and is not longer than CLI_WRITER_LINE. */
 void cli_writer_put(const char *line, size_t length);
 

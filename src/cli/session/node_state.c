@@ -6,22 +6,8 @@
 #include "cli/say/exit.h"
 #include "cli/say/fingerprint.h"
 #include "cli/say/say.h"
+#include "cli/session/node_change.h"
 #include "cli/session/session.h"
-
-const char *cli_node_state(int state)
-{
-    switch ((enum redlock_node_state)state) {
-    case REDLOCK_NODE_DOWN:
-        return "down";
-    case REDLOCK_NODE_CONNECTING:
-        return "connecting";
-    case REDLOCK_NODE_UP:
-        return "up";
-    case REDLOCK_NODE_UNRESPONSIVE:
-        return "unresponsive";
-    }
-    return "unknown";
-}
 
 const char *cli_node_name(const struct redlock *rl, size_t index)
 {

@@ -9,9 +9,6 @@ struct cli_session;
 struct redlock;
 struct redlock_lock;
 
-/* "down", "up" and so on, for an enum redlock_node_state. */
-const char *cli_node_state(int state);
-
 /* The name of a master; "" when there is no master with this index. */
 const char *cli_node_name(const struct redlock *rl, size_t index);
 

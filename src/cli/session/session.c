@@ -74,6 +74,8 @@ int cli_session_open(const struct cli_args *args, struct cli_session *ret_sessio
         code = cli_say_never_wait();
     }
     if (code == CLI_OK) {
+        settings.options.node_cb = cli_say_is_verbose() ? cli_node_changed : NULL;
+        settings.options.node_arg = &ret_session->changes;
         code = make_manager(args->command->name, &settings, ret_session);
     }
     if (code == CLI_OK) {
@@ -98,6 +100,7 @@ int cli_session_open_again(const struct cli_session *parent, int password_fd,
     struct cli_settings settings = parent->settings;
     int code = cli_password_move(&settings.password, password_fd, &settings.options);
 
+    settings.options.node_cb = NULL; /* its parent reports the masters */
     return code == CLI_OK ? make_manager(parent->command, &settings, ret_session) : code;
 }
 

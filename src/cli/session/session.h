@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "cli/args/args.h"
+#include "cli/session/node_change.h"
 #include "cli/session/password.h"
 #include "cli/session/settings.h"
 #include "cli/system/loop.h"
@@ -33,6 +34,7 @@ struct cli_session {
     struct redlock *rl;
     struct cli_password_watch password;
     struct cli_said said;
+    struct cli_node_changes changes;
     bool closed;
     uint32_t max_ttl_ms;      /* the longest ttl that the manager takes */
     uint32_t node_timeout_ms; /* how long a master may take to answer */

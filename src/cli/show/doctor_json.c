@@ -7,7 +7,7 @@
 #include <redlock/examine.h>
 
 #include "cli/say/json.h"
-#include "cli/session/node_state.h"
+#include "cli/session/node_change.h"
 #include "cli/session/record.h"
 
 /* "": not known. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/say/say.h"
-#include "cli/session/node_state.h"
+#include "cli/session/node_change.h"
 #include "cli/session/record.h"
 
 const char *cli_doctor_verdict(enum redlock_severity severity)

@@ -12,6 +12,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/fingerprint.h"
 #include "cli/say/say.h"
+#include "cli/session/node_change.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
 #include "cli/take/holder.h"

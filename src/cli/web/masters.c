@@ -5,21 +5,7 @@
 
 #include "cli/say/duration.h"
 #include "cli/say/json.h"
-#include "cli/session/node_state.h"
-
-static void describe(const struct redlock_node_info *info, char *text, size_t size)
-{
-    if (info->quarantine_ms == 0) {
-        snprintf(text, size, "%s%s%s", cli_node_state((int)info->state), info->error[0] ? ": " : "",
-                 info->error);
-    } else if (info->quarantine_ms == UINT64_MAX) {
-        snprintf(text, size, "%s, its votes do not count%s%s", cli_node_state((int)info->state),
-                 info->error[0] ? ": " : "", info->error);
-    } else {
-        snprintf(text, size, "%s, in quarantine for %s", cli_node_state((int)info->state),
-                 cli_duration(info->quarantine_ms));
-    }
-}
+#include "cli/session/node_change.h"
 
 /* A master that is down is connecting now and then: that is no change. */
 static bool is_news(enum redlock_node_state before, enum redlock_node_state now)
@@ -38,7 +24,7 @@ static void look_at(struct cli_masters *masters, size_t i, const struct redlock_
 
     if (!masters->begun || is_news(before, info->state) ||
         quarantined != masters->seen[i].quarantined) {
-        describe(info, text, sizeof(text));
+        cli_node_describe(info, text, sizeof(text));
         on_change(arg, info->name, text);
     }
     masters->seen[i].state = keeps ? before : info->state;

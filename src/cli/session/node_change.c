@@ -1,0 +1,62 @@
+/* node_change.c - remembers of each master whether it can be used, and says when that changes. */
+#include "cli/session/node_change.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/say/duration.h"
+#include "cli/say/say.h"
+
+const char *cli_node_state(int state)
+{
+    switch ((enum redlock_node_state)state) {
+    case REDLOCK_NODE_DOWN:
+        return "down";
+    case REDLOCK_NODE_CONNECTING:
+        return "connecting";
+    case REDLOCK_NODE_UP:
+        return "up";
+    case REDLOCK_NODE_UNRESPONSIVE:
+        return "unresponsive";
+    }
+    return "unknown";
+}
+
+void cli_node_describe(const struct redlock_node_info *info, char *text, size_t size)
+{
+    const char *state = cli_node_state((int)info->state), *colon = info->error[0] ? ": " : "";
+
+    if (info->quarantine_ms == 0) {
+        snprintf(text, size, "%s%s%s", state, colon, info->error);
+    } else if (info->quarantine_ms == UINT64_MAX) {
+        snprintf(text, size, "%s, its votes do not count%s%s", state, colon, info->error);
+    } else {
+        snprintf(text, size, "%s, in quarantine for %s", state, cli_duration(info->quarantine_ms));
+    }
+}
+
+/* A master that is down and connecting by turns has not changed. */
+enum usable {
+    UNKNOWN,
+    UNUSABLE,
+    WITHOUT_VOTE,
+    USABLE
+};
+
+void cli_node_changed(struct redlock *rl, size_t index, const struct redlock_node_info *info,
+                      void *arg)
+{
+    struct cli_node_changes *changes = arg;
+    enum usable before = (enum usable)changes->usable[index];
+    enum usable now = info->state != REDLOCK_NODE_UP ? UNUSABLE
+                      : info->quarantine_ms > 0      ? WITHOUT_VOTE
+                                                     : USABLE;
+    char text[512];
+
+    (void)rl;
+    changes->usable[index] = (unsigned char)now;
+    if (now != before && !(before == UNKNOWN && now == USABLE)) {
+        cli_node_describe(info, text, sizeof(text));
+        cli_say_detail("master %s is %s", info->name, text);
+    }
+}
