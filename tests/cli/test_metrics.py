@@ -62,6 +62,25 @@ class Served:
                 return page
             time.sleep(0.02)
 
+    def ask(self, path):
+        """(status, text) of another page, and when it was asked."""
+        asked = time.monotonic()
+        try:
+            with urllib.request.urlopen(self.url.replace('/metrics', path), timeout=PATIENCE_S) as answer:
+                return answer.status, answer.read().decode(), asked
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.read().decode(), asked
+
+    def leads(self):
+        """Its reply once it leads, and until when it may act, by our clock."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            status, text, asked = self.ask('/leader')
+            if status == 200 or time.monotonic() > end:
+                reply = json.loads(text)
+                return reply, asked + (reply['left_seconds'] or 0)
+            time.sleep(0.02)
+
     def end(self):
         """Its end by a signal, or because its CMD has ended; returns the status and stdout."""
         out, _ = self.process.communicate(timeout=PATIENCE_S)
@@ -98,6 +117,8 @@ def an_exporter(tap):
     other_requests(tap, it)
     promtool(tap, it)
     seen = held_by_another(tap, it)
+    tap.claim('an exporter works, and leads nothing',
+              [] if [it.ask(path)[0] for path in ('/healthz', '/leader')] == [200, 404] else [it.ask('/leader')])
     it.process.send_signal(signal.SIGTERM)
     status, _ = it.end()
     tap.claim('a signal ends it', [] if status == 128 + signal.SIGTERM else [str(status)])
@@ -216,6 +237,62 @@ def a_leader(tap):
     return page.samples
 
 
+def candidate(own):
+    return Served('elect', 'led', '--id', own, '-v', '--ttl', '4s', '--metrics', '127.0.0.1:0', *PATIENT, '--',
+                  'sh', '-c', 'read -r end')
+
+
+def wrong_reply(reply, name):
+    """It says what is held, and for how long."""
+    good = (reply['name'] == name and reply['leader'] and reply['left_seconds'] > 0 and
+            re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z', reply['deadline'] or ''))
+    return [] if good else [str(reply)]
+
+
+def who_leads(tap):
+    first = candidate('a')
+    reply, _ = first.leads()
+    tap.claim('/leader tells term and deadline', wrong_reply(reply, 'led') + ([] if reply['term'] > 0 else [str(reply)]))
+    second = candidate('b')
+    status, text, _ = second.ask('/leader')
+    tap.claim('a candidate that waits says 503', [] if status == 503 and json.loads(text) == {
+        'name': 'led', 'leader': False, 'term': None, 'left_seconds': None, 'deadline': None} else [(status, text)])
+    tap.claim('and works', [] if second.ask('/healthz')[:2] == (200, 'ok\n') else [str(second.ask('/healthz'))])
+    until = first.leads()[1]
+    first.process.send_signal(signal.SIGTERM)
+    _, said = first.process.communicate(timeout=PATIENCE_S)
+    tap.claim('who resigns keeps what it has promised', [] if 'promised at /leader' in said else [said])
+    after = second.leads()
+    tap.claim('nobody else leads before that', [] if time.monotonic() >= until else [str(after)])
+    third = candidate('c')
+    until = second.leads()[1]
+    second.process.kill()
+    second.process.communicate(timeout=PATIENCE_S)
+    after = third.leads()
+    tap.claim('nor when the leader is killed', [] if time.monotonic() >= until else [str(after)])
+    third.process.send_signal(signal.SIGTERM)
+    third.process.communicate(timeout=PATIENCE_S)
+
+
+def who_holds(tap):
+    lock = Served('lock', 'relied', '-v', '--fence', '--ttl', '60s', '--metrics', '127.0.0.1:0', *PATIENT, '--', 'sh', '-c',
+                  'read -r end')
+    reply, _ = lock.leads()
+    tap.claim('/leader of a lock tells its fencing token and deadline', wrong_reply(reply, 'relied') +
+              ([] if reply['term'] > 0 else [str(reply)]))
+    lock.process.stdin.close()
+    lock.process.stdin = None
+    _, said = lock.process.communicate(timeout=PATIENCE_S)
+    state = subprocess.run([REDLOCK, 'status', 'relied'], text=True, stdout=subprocess.PIPE).stdout
+    tap.claim('the lock is kept until then', [] if 'promised at /leader' in said and ': held ' in state else [said, state])
+    lock = Served('lock', 'unasked', '-v', '--metrics', '127.0.0.1:0', *PATIENT, '--', 'sh', '-c', 'read -r end')
+    lock.until('redlock_held', 1, name='unasked')
+    lock.process.stdin.close()
+    lock.process.stdin = None
+    _, said = lock.process.communicate(timeout=PATIENCE_S)
+    tap.claim('but not if nobody has asked', [] if "released 'unasked'" in said else [said])
+
+
 def of_a_file():
     """The samples of --metrics-file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -275,6 +352,8 @@ def main():
     seen = an_exporter(tap)
     without_a_ttl(tap)
     seen.update(a_leader(tap))
+    who_leads(tap)
+    who_holds(tap)
     seen.update(of_a_file())
     examples(tap, seen)
     refused(tap)

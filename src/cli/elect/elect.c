@@ -12,6 +12,7 @@
 
 #include "cli/elect/candidate.h"
 #include "cli/elect/plan.h"
+#include "cli/metrics/leader.h"
 #include "cli/metrics/outcome.h"
 #include "cli/metrics/page.h"
 #include "cli/say/exit.h"
@@ -194,17 +195,27 @@ static int read_elect(struct cli_args *args, int argc, char **argv)
 
 /* ---- the whole ---- */
 
-static void write_leadership(struct evbuffer *out, const void *arg)
+static void write_losses(struct evbuffer *out, const void *arg)
 {
     const struct cli_candidate *c = arg;
-    uint64_t now_us = redlock_clock_us();
-    uint64_t until_us =
-        c->leadership.election ? redlock_election_deadline_us(c->leadership.election) : 0;
 
-    cli_metrics_held(out, c->leadership.plan->name.name,
-                     until_us > now_us ? (until_us - now_us) / 1000 : 0);
     cli_metrics_lost(out, c->leadership.session->rl);
 }
+
+static struct cli_held find_leadership(const void *arg)
+{
+    const struct cli_leadership *leadership = &((const struct cli_candidate *)arg)->leadership;
+
+    return (struct cli_held){leadership->plan->name.name, cli_leadership_deadline_us(leadership),
+                             leadership->term};
+}
+
+static void promise_leadership(void *arg, uint64_t deadline_us)
+{
+    cli_leadership_promise(&((struct cli_candidate *)arg)->leadership, deadline_us);
+}
+
+static const struct cli_holder_calls holder = {find_leadership, promise_leadership};
 
 /* The end of the session resigns, and so calls back into the candidate. */
 static int run_elect(void *arg, struct cli_session *session, struct cli_signals *signals)
@@ -214,7 +225,8 @@ static int run_elect(void *arg, struct cli_session *session, struct cli_signals 
     struct cli_candidate *candidate = &elect->candidate;
     struct cli_metrics metrics = {.address = plan->metrics,
                                   .observes = plan->observe,
-                                  .more = plan->observe ? NULL : write_leadership,
+                                  .holder = plan->observe ? NULL : &holder,
+                                  .more = plan->observe ? NULL : write_losses,
                                   .arg = candidate};
     int code = cli_metrics_open(&metrics, session, "--metrics");
 

@@ -13,6 +13,8 @@
 #include "cli/say/say.h"
 #include "cli/session/session.h"
 #include "cli/session/environment.h"
+#include "cli/system/clock.h"
+#include "cli/system/loop.h"
 #include "cli/system/signals.h"
 #include "cli/take/trouble.h"
 
@@ -147,6 +149,39 @@ void cli_leadership_look(struct cli_leadership *leadership)
     }
 }
 
+/* ---- promises ---- */
+
+uint64_t cli_leadership_deadline_us(const struct cli_leadership *leadership)
+{
+    bool stops = leadership->demoted || leadership->signo || leadership->guard.signo;
+
+    return leadership->acts && !stops ? redlock_election_deadline_us(leadership->election) : 0;
+}
+
+/* The library and cli/system/clock.h have one clock. */
+void cli_leadership_promise(struct cli_leadership *leadership, uint64_t until_us)
+{
+    leadership->promised_us = until_us;
+    cli_guard_promise(&leadership->guard, until_us);
+}
+
+/* A leadership that was lost may end before the promise: then there is nothing to wait for. */
+static void keep_promise(const struct cli_leadership *leadership)
+{
+    uint64_t left_us = cli_deadline_before(leadership->promised_us, cli_clock_us());
+    struct cli_alarm alarm;
+    bool done;
+
+    if (left_us == 0 || cli_leadership_lease_left_ms(&leadership->lease) == 0) {
+        return;
+    }
+    cli_say_detail("leadership of '%s' is kept for another %s, as it was promised at /leader",
+                   leadership->plan->name.name, cli_duration(left_us / 1000));
+    cli_alarm_open(&alarm, &leadership->session->loop, leadership->promised_us, &done);
+    cli_loop_run(&leadership->session->loop, &done);
+    cli_alarm_close(&alarm);
+}
+
 /* ---- what runs ---- */
 
 void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term)
@@ -161,6 +196,8 @@ void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term)
     leadership->troubled = false;
     leadership->outcome->began = true;
     cli_outcome_acquired(leadership->outcome);
+    leadership->promised_us = 0;
+    leadership->acts = true;
     leadership->is_last = leadership->demoted = leadership->lost = false;
     cli_say_detail("elected: leader of '%s', term %" PRIu64, leadership->plan->name.name, term);
 }
@@ -179,8 +216,9 @@ static int run_leadership(struct cli_leadership *leadership, char *const *argv)
     int code;
 
     if (lock && has_no_hooks(plan)) {
-        leadership->orphan = (struct cli_orphan){leadership->session, &plan->name,
-                                                 redlock_lock_token(lock), .keep_until_us = 0};
+        leadership->orphan =
+            (struct cli_orphan){leadership->session, &plan->name, redlock_lock_token(lock),
+                                .keep_until_us = leadership->promised_us};
         leadership->lease.lease.orphan = &leadership->orphan;
     }
     leadership->lease.lease.terms.leaves_rest = argv != plan->argv;
@@ -293,9 +331,11 @@ int cli_leadership_run(struct cli_leadership *leadership)
     if (code == CLI_GO_ON) {
         code = run_leader_command(leadership);
     }
+    leadership->acts = false;
     if (leadership->plan->on_demoted) {
         run_on_demoted(leadership);
     }
+    keep_promise(leadership);
     return code;
 }
 

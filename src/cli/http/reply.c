@@ -35,8 +35,8 @@ static void add_headers(struct evhttp_request *request, const char *type)
     }
 }
 
-static void send_reply(struct evhttp_request *request, int code, const char *type,
-                       struct evbuffer *body)
+void cli_reply_send(struct evhttp_request *request, int code, const char *type,
+                    struct evbuffer *body)
 {
     char length[24];
 
@@ -47,11 +47,6 @@ static void send_reply(struct evhttp_request *request, int code, const char *typ
                       evhttp_request_get_command(request) == EVHTTP_REQ_HEAD ? NULL : body);
 }
 
-void cli_reply_send(struct evhttp_request *request, const char *type, struct evbuffer *body)
-{
-    send_reply(request, HTTP_OK, type, body);
-}
-
 void cli_reply_refuse(struct evhttp_request *request, int code, const char *text)
 {
     struct evbuffer *body = evbuffer_new();
@@ -59,7 +54,7 @@ void cli_reply_refuse(struct evhttp_request *request, int code, const char *text
     if (body) {
         evbuffer_add_printf(body, "%s\n", text);
     }
-    send_reply(request, code, "text/plain; charset=utf-8", body);
+    cli_reply_send(request, code, "text/plain; charset=utf-8", body);
     if (body) {
         evbuffer_free(body);
     }

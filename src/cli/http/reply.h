@@ -18,7 +18,8 @@ struct cli_streams {
 };
 
 /* Send a page, or only its headers to HEAD. */
-void cli_reply_send(struct evhttp_request *request, const char *type, struct evbuffer *body);
+void cli_reply_send(struct evhttp_request *request, int code, const char *type,
+                    struct evbuffer *body);
 
 /* Refuse a request: a line of text that says why. */
 void cli_reply_refuse(struct evhttp_request *request, int code, const char *text);

@@ -74,11 +74,12 @@ static void answer_request(struct cli_http *http, struct evhttp_request *request
                            const struct cli_http_route *route)
 {
     struct evbuffer *body = evbuffer_new();
+    int code = body ? write_body(http, route, body) : -1;
 
-    if (body == NULL || write_body(http, route, body) != 0) {
+    if (code < 0) {
         cli_reply_refuse(request, HTTP_INTERNAL, "out of memory");
     } else if (!route->stream || evhttp_request_get_command(request) == EVHTTP_REQ_HEAD) {
-        cli_reply_send(request, route->type, body);
+        cli_reply_send(request, code ? code : HTTP_OK, route->type, body);
     } else if (cli_streams_begin(&http->streams, request, route->type, body) != 0) {
         cli_reply_refuse(request, HTTP_SERVUNAVAIL, "too many streams are open: close some");
     } else {

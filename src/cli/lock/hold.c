@@ -1,10 +1,6 @@
 /* hold.c - releases a lock, or keeps it for the rest of --at-least. */
 #include "cli/lock/hold.h"
 
-#include <unistd.h>
-
-#include <event2/event.h>
-
 #include <redlock/redlock.h>
 
 #include "cli/say/duration.h"
@@ -86,16 +82,20 @@ static uint64_t left_ms(const struct cli_hold *hold)
     return hold->until_us > now ? (hold->until_us - now + 999) / 1000 : 0;
 }
 
+static const char *why(const struct cli_hold *hold)
+{
+    return hold->promised ? "promised at /leader" : "--at-least";
+}
+
 static void say_left(const struct cli_hold *hold, bool confirmed)
 {
     const char *left = cli_duration(left_ms(hold));
 
     if (confirmed) {
-        cli_say_detail("kept '%s': nobody gets it for another %s (--at-least)", hold->key, left);
+        cli_say_detail("kept '%s': nobody gets it for another %s (%s)", hold->key, left, why(hold));
     } else {
-        cli_say("no majority of the masters confirmed that '%s' stays locked for another %s "
-                "(--at-least)",
-                hold->key, left);
+        cli_say("no majority of the masters confirmed that '%s' stays locked for another %s (%s)",
+                hold->key, left, why(hold));
     }
 }
 
@@ -124,31 +124,15 @@ static void leave_keys(struct cli_hold *hold)
 
 /* ---- the wait ---- */
 
-static void on_time(evutil_socket_t fd, short what, void *arg)
-{
-    struct cli_hold *hold = arg;
-
-    (void)fd;
-    (void)what;
-    hold->done = true;
-}
-
-/* The alarm uses the clock of until_us. A timer of the loop could fire a moment too early by that
- * clock, and then the lock would be kept for the rest of its ttl. */
+/* An alarm that fires too early would keep the lock for the rest of its ttl. */
 static void wait_until(struct cli_hold *hold, uint64_t until_us)
 {
-    int fd = cli_clock_alarm();
-    struct event *alarm =
-        fd < 0 ? NULL : event_new(hold->session->loop.base, fd, EV_READ, on_time, hold);
+    struct cli_alarm alarm;
 
-    cli_say_detail("waiting to release '%s' (--at-least)", hold->key);
-    cli_clock_set(fd, until_us);
-    hold->done = alarm == NULL || event_add(alarm, NULL) != 0;
+    cli_say_detail("waiting to release '%s' (%s)", hold->key, why(hold));
+    cli_alarm_open(&alarm, &hold->session->loop, until_us, &hold->done);
     cli_signals_run(hold->signals, &hold->session->loop, &hold->done);
-    cli_event_free(alarm);
-    if (fd >= 0) {
-        close(fd);
-    }
+    cli_alarm_close(&alarm);
 }
 
 /* ---- the whole ---- */
@@ -161,6 +145,14 @@ void cli_hold_begin(struct cli_hold *hold, uint32_t ttl_ms, uint32_t at_least_ms
     }
     if (at_least_ms > ttl_ms) {
         extend(hold, ttl_ms);
+    }
+}
+
+void cli_hold_promise(struct cli_hold *hold, uint64_t until_us)
+{
+    if (until_us > hold->until_us) {
+        hold->until_us = until_us;
+        hold->promised = true;
     }
 }
 

@@ -1,5 +1,5 @@
 /* hold.h - the time in which a lock is held, and its end: the lock is released when its command has
- * ended, or kept for the rest of --at-least.
+ * ended, or kept for the rest of --at-least, or of what GET /leader has promised.
  *
  *                 --at-least has passed, or the lock is lost
  *   HELD ---------------------------------------------------------------> released
@@ -33,15 +33,19 @@ struct cli_hold {
     struct redlock_lock *lock;
     const char *key; /* the lock's name, for messages */
     uint64_t
-        until_us; /* until when the lock is kept (cli/system/clock.h); 0: until it is released */
-    bool done;    /* the last call has its result, or the wait has ended */
-    int status;   /* the result of the last call */
-    bool gone;    /* the lock was gone before it was released */
+        until_us;  /* until when the lock is kept (cli/system/clock.h); 0: until it is released */
+    bool promised; /* by GET /leader, and not by --at-least */
+    bool done;     /* the last call has its result, or the wait has ended */
+    int status;    /* the result of the last call */
+    bool gone;     /* the lock was gone before it was released */
 };
 
 /* Begin, when the lock was acquired. The first four fields of `hold` are set, and it must not move
  * until its end. at_least_ms 0: the lock is not kept. */
 void cli_hold_begin(struct cli_hold *hold, uint32_t ttl_ms, uint32_t at_least_ms);
+
+/* Somebody was told that nobody else has the lock until then (GET /leader). */
+void cli_hold_promise(struct cli_hold *hold, uint64_t until_us);
 
 /* Release or keep the lock when the command has ended, and say what people should know. `hurry`: do
  * not wait; rather keep the lock for longer. */

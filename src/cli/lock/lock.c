@@ -12,6 +12,7 @@
 
 #include "cli/lock/hold.h"
 #include "cli/lock/lease.h"
+#include "cli/metrics/leader.h"
 #include "cli/metrics/outcome.h"
 #include "cli/metrics/page.h"
 #include "cli/run/guard.h"
@@ -84,7 +85,7 @@ struct lock_args {
     struct cli_metrics metrics;
     struct cli_outcome outcome;
     bool no_renew;
-    const struct redlock_lock *held; /* while CMD runs; NULL: not now */
+    struct cli_hold *hold; /* while CMD runs; NULL: not now */
 };
 
 #define LOCK_FIELD(name) .field = offsetof(struct lock_args, name)
@@ -180,9 +181,9 @@ static int run_held(struct lock_args *lock, struct cli_session *session,
                                        .keep_until_us = hold.until_us};
     lock->lease.lease.orphan = &lock->orphan;
     if (code == CLI_OK) {
-        lock->held = held;
+        lock->hold = &hold;
         code = cli_guard_run(&lock->guard, session, signals);
-        lock->held = NULL;
+        lock->hold = NULL;
         cli_outcome_released(&lock->outcome);
     }
     if (lock->guard.began) {
@@ -194,12 +195,23 @@ static int run_held(struct lock_args *lock, struct cli_session *session,
     return code;
 }
 
-static void write_held(struct evbuffer *out, const void *arg)
+/* After a signal CMD is about to end. */
+static struct cli_held find_held(const void *arg)
+{
+    const struct lock_args *lock = arg;
+    const struct redlock_lock *held =
+        lock->hold && lock->guard.signo == 0 ? lock->hold->lock : NULL;
+
+    return (struct cli_held){lock->take.keys.name, held ? redlock_lock_deadline_us(held) : 0,
+                             held ? redlock_lock_fencing_token(held) : 0};
+}
+
+static void promise_held(void *arg, uint64_t deadline_us)
 {
     const struct lock_args *lock = arg;
 
-    cli_metrics_held(out, lock->take.keys.name,
-                     lock->held ? redlock_lock_validity_ms(lock->held) : 0);
+    cli_hold_promise(lock->hold, deadline_us);
+    cli_guard_promise(&lock->guard, lock->hold->until_us);
 }
 
 static int run_locked(struct lock_args *lock, struct cli_session *session,
@@ -220,6 +232,8 @@ static int run_locked(struct lock_args *lock, struct cli_session *session,
     return code;
 }
 
+static const struct cli_holder_calls holder = {find_held, promise_held};
+
 /* Fill in the guard, when all options are known. */
 static void prepare(struct lock_args *lock, const struct cli_session *session)
 {
@@ -231,7 +245,7 @@ static void prepare(struct lock_args *lock, const struct cli_session *session)
     lock->take.notice_arg = &lock->lease;
     lock->lease.guard = &lock->guard;
     lock->guard.lease = &lock->lease.lease;
-    lock->metrics.more = write_held;
+    lock->metrics.holder = &holder;
     lock->metrics.arg = lock;
     terms->key = lock->take.keys.name;
     terms->ttl_ms = lock->take.renew ? lock->take.ttl_ms : cli_take_lease_ms(&lock->take, session);

@@ -13,6 +13,7 @@
 #include <redlock/redlock.h>
 
 #include "cli/http/server.h"
+#include "cli/metrics/leader.h"
 #include "cli/metrics/text.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -260,6 +261,21 @@ static void write_record(struct evbuffer *out, const struct redlock *rl)
                     "How many of the configured masters have this record.", info.shown_by);
 }
 
+/* ---- what is held ---- */
+
+static void write_held(struct evbuffer *out, const struct cli_held *held)
+{
+    const struct cli_label label = {"name", held->name};
+    uint64_t left_ms = cli_held_left_ms(held);
+
+    cli_metrics_family(out, "redlock_held", "gauge",
+                       "1: this process holds the lock, or leads the election.");
+    cli_metrics_number(out, "redlock_held", label, none, left_ms > 0);
+    cli_metrics_family(out, "redlock_held_validity_seconds", "gauge",
+                       "For how long, if no renewal is confirmed.");
+    cli_metrics_from_ms(out, "redlock_held_validity_seconds", label, left_ms);
+}
+
 /* ---- the page ---- */
 
 static int write_page(struct evbuffer *out, void *arg)
@@ -269,20 +285,40 @@ static int write_page(struct evbuffer *out, void *arg)
     write_manager(out, metrics);
     write_masters(out, metrics->session->rl);
     write_record(out, metrics->session->rl);
+    if (metrics->holder) {
+        struct cli_held held = metrics->holder->held(metrics->arg);
+
+        write_held(out, &held);
+    }
     if (metrics->more) {
         metrics->more(out, metrics->arg);
     }
     return 0;
 }
 
-static const struct cli_http_route route = {
-    .path = "/metrics", .type = CLI_METRICS_TYPE, .write = write_page};
+static int write_leader(struct evbuffer *out, void *arg)
+{
+    const struct cli_metrics *metrics = arg;
+
+    return cli_leader_reply(out, metrics->holder, metrics->arg);
+}
+
+/* The loop runs, if it replies at all. The last one is for a process that may hold something. */
+static const struct cli_http_route routes[] = {
+    {.path = "/metrics", .type = CLI_METRICS_TYPE, .write = write_page},
+    {.path = "/healthz", .type = "text/plain; charset=utf-8", .text = "ok\n"},
+    {.path = "/leader", .type = "application/json", .write = write_leader},
+};
 
 /* Prometheus asks by any name that the machine has. No token and no password is served. */
 static int serve_metrics(struct cli_metrics *metrics, const char *option)
 {
-    struct cli_http_options options = {
-        .names = {.any = true}, .option = option, .routes = &route, .n_routes = 1, .arg = metrics};
+    struct cli_http_options options = {.names = {.any = true},
+                                       .option = option,
+                                       .routes = routes,
+                                       .n_routes = sizeof(routes) / sizeof(routes[0]) -
+                                                   (metrics->holder == NULL),
+                                       .arg = metrics};
     const struct cli_address *address;
     int code;
 
@@ -311,16 +347,4 @@ void cli_metrics_close(struct cli_metrics *metrics)
 {
     cli_http_close(metrics->http);
     metrics->http = NULL;
-}
-
-void cli_metrics_held(struct evbuffer *out, const char *name, uint64_t validity_ms)
-{
-    const struct cli_label label = {"name", name};
-
-    cli_metrics_family(out, "redlock_held", "gauge",
-                       "1: this process holds the lock, or leads the election.");
-    cli_metrics_number(out, "redlock_held", label, none, validity_ms > 0);
-    cli_metrics_family(out, "redlock_held_validity_seconds", "gauge",
-                       "For how long, if no renewal is confirmed.");
-    cli_metrics_from_ms(out, "redlock_held_validity_seconds", label, validity_ms);
 }

@@ -1,25 +1,29 @@
-/* page.h - --metrics ADDR: gives Prometheus the metrics of the manager of a command. */
+/* page.h - --metrics ADDR: gives Prometheus the metrics of the manager of a command, and says at
+ * /healthz that it works, and at /leader whether it leads. */
 #ifndef CLI_METRICS_PAGE_H
 #define CLI_METRICS_PAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cli_holder_calls;
 struct cli_http;
 struct cli_session;
 struct evbuffer;
 struct redlock;
 
 #define CLI_METRICS_HELP                                                                           \
-    "  --metrics IP:PORT   serve metrics for Prometheus at this address, path /metrics\n"
+    "  --metrics IP:PORT   serve metrics for Prometheus at this address, path /metrics; /leader\n" \
+    "                      tells until when this process leads or holds its lock\n"
 
 struct cli_metrics {
     const char *address;   /* of --metrics; NULL: it was not given */
     bool observes;         /* it acquires nothing: leave out the families about locks */
     struct cli_http *http; /* NULL: nothing is served */
     const struct cli_session *session;
+    const struct cli_holder_calls *holder; /* NULL: it holds nothing, and there is no /leader */
     void (*more)(struct evbuffer *out, const void *arg); /* further families; NULL: none */
-    const void *arg;
+    void *arg;                                           /* of these calls */
 };
 
 /* Begin to serve, if an address was given; `option` named it. The caller calls cli_metrics_close()
@@ -27,10 +31,6 @@ struct cli_metrics {
 int cli_metrics_open(struct cli_metrics *metrics, const struct cli_session *session,
                      const char *option);
 void cli_metrics_close(struct cli_metrics *metrics);
-
-/* Two families about what is held now, by the name of the lock or of the election: whether it is,
- * and for how long without a renewal. */
-void cli_metrics_held(struct evbuffer *out, const char *name, uint64_t validity_ms);
 
 /* A family that counts losses, for a command that goes on after one. */
 void cli_metrics_lost(struct evbuffer *out, const struct redlock *rl);

@@ -22,7 +22,8 @@ struct cli_board {
                                  CLI_BOARD_OVER: the supervisor has begun to kill */
     _Atomic bool asked;     /* CMD has got SIGTERM: it has until kill_us, also when redlock dies */
     _Atomic bool dismissed; /* CMD has ended: nothing must be killed or released any more */
-    uint32_t ttl_ms;        /* as in struct cli_terms; does not change */
+    _Atomic uint64_t promised_us; /* the lock is not released before: as in struct cli_orphan */
+    uint32_t ttl_ms;              /* as in struct cli_terms; does not change */
 };
 
 #define CLI_BOARD_OVER UINT64_MAX

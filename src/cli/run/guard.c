@@ -62,6 +62,13 @@ void cli_guard_stop(const struct cli_guard *guard, uint32_t grace_ms)
     }
 }
 
+void cli_guard_promise(const struct cli_guard *guard, uint64_t until_us)
+{
+    if (guard->run) {
+        cli_supervisor_promise(&guard->run->command.supervisor, until_us);
+    }
+}
+
 /* Signals first: one that has ended CMD may wait behind the report of its end. The end of the pipe
  * is always readable. If this urgent event stayed in the loop, no other event would ever run. */
 static void on_guard_report(evutil_socket_t fd, short what, void *arg)

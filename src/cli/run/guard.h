@@ -24,7 +24,7 @@ struct cli_guard {
 int cli_guard_run(struct cli_guard *guard, struct cli_session *session,
                   struct cli_signals *signals);
 
-/* The next two are for callbacks of the library, and do nothing when no command runs.
+/* The next three are for callbacks, and do nothing when no command runs.
  *
  * The lease may have changed: do what is due. Returns whether the command runs, and was not sent a
  * signal for the end of the lease. */
@@ -32,5 +32,8 @@ bool cli_guard_check(const struct cli_guard *guard);
 
 /* Send the command SIGTERM, and SIGKILL when grace_ms has passed, or when the lease ends. */
 void cli_guard_stop(const struct cli_guard *guard, uint32_t grace_ms);
+
+/* Somebody relies on the lease until then: should redlock die, its lock is not released before. */
+void cli_guard_promise(const struct cli_guard *guard, uint64_t until_us);
 
 #endif

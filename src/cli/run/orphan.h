@@ -40,7 +40,7 @@ struct cli_orphan {
     const struct cli_session *session; /* redlock's */
     const struct cli_keys *keys;
     const char *token;
-    uint64_t keep_until_us; /* not before, by cli/system/clock.h (--at-least) */
+    uint64_t keep_until_us; /* not before, by cli/system/clock.h: --at-least, or promised */
 };
 
 /* Release the lock of a redlock that has died, within the limit of time.

@@ -194,6 +194,11 @@ void cli_supervisor_asked(const struct cli_supervisor *supervisor)
     atomic_store(&supervisor->board->asked, true);
 }
 
+void cli_supervisor_promise(const struct cli_supervisor *supervisor, uint64_t until_us)
+{
+    atomic_store(&supervisor->board->promised_us, until_us);
+}
+
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor)
 {
     atomic_store(&supervisor->board->dismissed, true);

@@ -102,6 +102,9 @@ void cli_supervisor_asked(const struct cli_supervisor *supervisor);
 /* Tell the supervisor that CMD has ended in time, and nothing must be killed or released. */
 void cli_supervisor_dismiss(const struct cli_supervisor *supervisor);
 
+/* Tell the supervisor that somebody relies on the lock until then: it is not released before. */
+void cli_supervisor_promise(const struct cli_supervisor *supervisor, uint64_t until_us);
+
 /* Whether a signal that redlock has got is for CMD, too, and did not reach it as well. */
 bool cli_supervisor_takes(const struct cli_supervisor *supervisor,
                           const struct cli_signals *signals, int signo);

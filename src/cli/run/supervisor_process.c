@@ -261,6 +261,19 @@ static void watch_service(struct service *service)
     }
 }
 
+/* redlock may have promised more since it made us. */
+static void release_orphan(const struct cli_board *board, const struct cli_attendant *self,
+                           const struct cli_orphan *made)
+{
+    uint64_t promised_us = atomic_load(&board->promised_us);
+    struct cli_orphan orphan = *made;
+
+    if (promised_us > orphan.keep_until_us) {
+        orphan.keep_until_us = promised_us;
+    }
+    cli_orphan_release(&orphan, board->ttl_ms, self->kept_fd);
+}
+
 void cli_supervisor_process_run(struct cli_board *board, struct cli_attendant *self,
                                 const struct cli_duty *duty)
 {
@@ -271,7 +284,7 @@ void cli_supervisor_process_run(struct cli_board *board, struct cli_attendant *s
     isolate(&service, duty->title);
     watch_service(&service);
     if (service.all_dead && duty->orphan) {
-        cli_orphan_release(duty->orphan, board->ttl_ms, self->kept_fd);
+        release_orphan(board, self, duty->orphan);
     }
     _exit(0);
 }

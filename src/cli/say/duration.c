@@ -1,10 +1,11 @@
-/* duration.c - reads and writes durations. Pure: no I/O, no clock, no locale. */
+/* duration.c - reads and writes durations, and writes times. Pure: no I/O, no clock, no locale. */
 #include "cli/say/duration.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* The most digits after the point. */
 #define MAX_FRACTION 9
@@ -158,4 +159,16 @@ const char *cli_duration_print(uint64_t ms, char *buf)
         print_two(buf, s / 86400, "d", s % 86400 / 3600, "h");
     }
     return buf;
+}
+
+/* A time beyond what gmtime() knows is shown as the last one that has four digits. */
+void cli_time_print(uint64_t time_ms, char out[CLI_TIME_TEXT])
+{
+    time_t s = time_ms < UINT64_C(253402300800000) ? (time_t)(time_ms / 1000) : 253402300799;
+    struct tm tm;
+    char day[24];
+
+    gmtime_r(&s, &tm);
+    strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(out, CLI_TIME_TEXT, "%s.%03uZ", day, (unsigned)(time_ms % 1000));
 }

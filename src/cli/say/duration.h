@@ -1,4 +1,4 @@
-/* duration.h - durations as people write and read them. */
+/* duration.h - durations as people write and read them; and times. */
 #ifndef CLI_SAY_DURATION_H
 #define CLI_SAY_DURATION_H
 
@@ -21,5 +21,9 @@ const char *cli_duration_print(uint64_t ms, char *buf);
 
 /* The same in a buffer of its own, which lasts until the end of the block. */
 #define cli_duration(ms) cli_duration_print((ms), (char[CLI_DURATION_TEXT]){0})
+
+/* Write a time in milliseconds since 1970: "2026-11-28T16:40:01.123Z". */
+#define CLI_TIME_TEXT 32
+void cli_time_print(uint64_t time_ms, char out[CLI_TIME_TEXT]);
 
 #endif

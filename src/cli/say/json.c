@@ -56,6 +56,15 @@ void cli_json_number(FILE *out, const char *name, bool known, int64_t number)
     }
 }
 
+void cli_json_seconds(FILE *out, const char *name, bool known, uint64_t ms)
+{
+    if (known) {
+        fprintf(out, ", \"%s\": %" PRIu64 ".%03u", name, ms / 1000, (unsigned)(ms % 1000));
+    } else {
+        fprintf(out, ", \"%s\": null", name);
+    }
+}
+
 void cli_json_flag(FILE *out, const char *name, int flag)
 {
     fprintf(out, ", \"%s\": %s", name, flag < 0 ? "null" : flag ? "true" : "false");

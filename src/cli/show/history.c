@@ -8,6 +8,7 @@
 
 #include <redlock/redlock.h>
 
+#include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
@@ -107,10 +108,10 @@ static void say_others(const struct redlock *rl, const struct redlock_history_re
 
 static void say_cut(const struct history *history, const struct redlock_history_result *result)
 {
-    char time[CLI_HISTORY_TIME];
+    char time[CLI_TIME_TEXT];
 
     if (result->since_ms) {
-        cli_history_time(result->since_ms, time);
+        cli_time_print(result->since_ms, time);
         cli_say("there are events before %s; raise --limit (%d)", time, history->limit);
     }
 }

@@ -12,10 +12,6 @@ struct redlock_history_result;
 /* "acquired", "expired" and so on, for an enum redlock_history_kind. */
 const char *cli_history_kind(int kind);
 
-/* "2026-11-28T16:40:01.123Z". */
-#define CLI_HISTORY_TIME 32
-void cli_history_time(uint64_t time_ms, char out[CLI_HISTORY_TIME]);
-
 /* Print a line for each event, and how the masters differ; or one object. all: rounds that were
  * lost, too. */
 void cli_history_text_print(const struct redlock *rl, const struct redlock_history_result *history,

@@ -5,6 +5,7 @@
 
 #include <redlock/history.h>
 
+#include "cli/say/duration.h"
 #include "cli/say/json.h"
 #include "cli/session/node_state.h"
 
@@ -26,9 +27,9 @@ static void print_masters(const struct redlock *rl, const char *name, uint64_t m
 
 static void print_event(const struct redlock *rl, const struct redlock_history_event *e, size_t n)
 {
-    char time[CLI_HISTORY_TIME];
+    char time[CLI_TIME_TEXT];
 
-    cli_history_time(e->time_ms, time);
+    cli_time_print(e->time_ms, time);
     printf("  {\"event\": \"%s\"", cli_history_kind((int)e->kind));
     cli_json_number(stdout, "time_ms", true, (int64_t)e->time_ms);
     cli_json_text(stdout, "time", time);

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include <redlock/history.h>
 
@@ -21,18 +20,6 @@ const char *cli_history_kind(int kind)
     bool known = kind > 0 && (size_t)kind < sizeof(names) / sizeof(names[0]);
 
     return known ? names[kind] : "unknown";
-}
-
-/* A time beyond what gmtime() knows is shown as the last one that has four digits. */
-void cli_history_time(uint64_t time_ms, char out[CLI_HISTORY_TIME])
-{
-    time_t s = time_ms < UINT64_C(253402300800000) ? (time_t)(time_ms / 1000) : 253402300799;
-    struct tm tm;
-    char day[24];
-
-    gmtime_r(&s, &tm);
-    strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(out, CLI_HISTORY_TIME, "%s.%03uZ", day, (unsigned)(time_ms % 1000));
 }
 
 bool cli_history_is_shown(const struct redlock_history_event *event, bool all)
@@ -67,9 +54,9 @@ static void print_masters(const struct redlock *rl, const struct redlock_history
 
 static void print_event(const struct redlock *rl, const struct redlock_history_event *e, size_t n)
 {
-    char time[CLI_HISTORY_TIME];
+    char time[CLI_TIME_TEXT];
 
-    cli_history_time(e->time_ms, time);
+    cli_time_print(e->time_ms, time);
     printf("%s %-11s %s", time, cli_history_kind((int)e->kind), e->id[0] ? e->id : "-");
     print_text(", held by ", e->owner);
     print_text(", by ", e->by);

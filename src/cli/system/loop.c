@@ -10,6 +10,7 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/system/clock.h"
 
 #define PRIORITIES (CLI_LOOP_LAST + 1)
 
@@ -98,6 +99,34 @@ int cli_loop_watch(struct cli_loop *loop, bool (*is_over)(void *arg), void *arg)
     }
     cli_event_free(tick);
     return code;
+}
+
+static void on_loop_alarm(evutil_socket_t fd, short what, void *arg)
+{
+    bool *done = arg;
+
+    (void)fd;
+    (void)what;
+    *done = true;
+}
+
+void cli_alarm_open(struct cli_alarm *ret_alarm, const struct cli_loop *loop, uint64_t at_us,
+                    bool *done)
+{
+    int fd = cli_clock_alarm();
+    struct event *event = fd < 0 ? NULL : event_new(loop->base, fd, EV_READ, on_loop_alarm, done);
+
+    cli_clock_set(fd, at_us);
+    *done = event == NULL || event_add(event, NULL) != 0;
+    *ret_alarm = (struct cli_alarm){fd, event};
+}
+
+void cli_alarm_close(const struct cli_alarm *alarm)
+{
+    cli_event_free(alarm->event);
+    if (alarm->fd >= 0) {
+        close(alarm->fd);
+    }
 }
 
 void cli_event_free(struct event *event)

@@ -7,6 +7,7 @@
 #define CLI_SYSTEM_LOOP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct event;
 struct event_base;
@@ -38,6 +39,18 @@ int cli_loop_run(struct cli_loop *loop, const bool *done);
 /* Run the loop until is_over(arg) returns true; it is called now and then every 2 ms. Returns as
  * cli_loop_run(). */
 int cli_loop_watch(struct cli_loop *loop, bool (*is_over)(void *arg), void *arg);
+
+/* An alarm, by the clock of a lease (system/clock.h). A timer of the loop could fire a moment too
+ * early by that clock. */
+struct cli_alarm {
+    int fd;
+    struct event *event;
+};
+
+/* Set *done at that time, or at once when there can be no alarm. */
+void cli_alarm_open(struct cli_alarm *ret_alarm, const struct cli_loop *loop, uint64_t at_us,
+                    bool *done);
+void cli_alarm_close(const struct cli_alarm *alarm);
 
 /* As event_free(); NULL does nothing. */
 void cli_event_free(struct event *event);

@@ -1,0 +1,34 @@
+/* leader.h - GET /leader of --metrics: whether this process leads, or holds its lock.
+ *
+ * Another program on this machine, or in this pod, asks again and again, and may act until the
+ * deadline of the last reply. That is a promise: nobody else leads before, also when this process
+ * resigns, or dies. So each reply of 200 may delay the next leader.
+ */
+#ifndef CLI_METRICS_LEADER_H
+#define CLI_METRICS_LEADER_H
+
+#include <stdint.h>
+
+struct evbuffer;
+
+/* What is held now: a lock, or leadership. */
+struct cli_held {
+    const char *name;     /* of the lock or of the election */
+    uint64_t deadline_us; /* until when, by redlock_clock_us(); 0: not now */
+    uint64_t term;        /* or the fencing token; 0: none */
+};
+
+struct cli_holder_calls {
+    struct cli_held (*held)(const void *arg);
+    /* Nobody else may hold it before the deadline. */
+    void (*promise)(void *arg, uint64_t deadline_us);
+};
+
+/* Write what is held as JSON, and promise it. Returns 0; 503 (HTTP) when nothing is held; -1 when
+ * out of memory. */
+int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls, void *arg);
+
+/* How long something is held without a renewal, in milliseconds. */
+uint64_t cli_held_left_ms(const struct cli_held *held);
+
+#endif
