@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""kubernetes.yaml: its masters are those of compose.yaml, and fit for locks. $REDLOCK: the command.
+"""kubernetes.yaml: its masters are those of compose.yaml, and fit for locks; its clients name them, have few
+rights, and commands that redlock accepts. $REDLOCK: the command.
 
 What a container would run is run here, as test_compose.py does.
 """
@@ -7,6 +8,7 @@ import copy
 import os
 import re
 import shutil
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,6 +33,22 @@ def container_of(thing):
     return thing['spec']['template']['spec']['containers'][0]
 
 
+def pods(objects):
+    """(name, spec) of each pod."""
+    for one in objects:
+        template = one.get('spec', {}).get('jobTemplate', one).get('spec', {}).get('template')
+        if template:
+            yield one['metadata']['name'], template['spec']
+
+
+def clients(objects):
+    """(name of the pod, container) of each container that runs redlock."""
+    for name, spec in pods(objects):
+        for container in spec.get('initContainers', []) + spec['containers']:
+            if container['command'][0] in ('redlock', '/redlock'):
+                yield name, container
+
+
 def words_of(container):
     """Its command, with the variable put in as Kubernetes does."""
     return [word.replace('$(REDLOCK_PASSWORD)', compose.PASSWORD) for word in container['command']]
@@ -43,11 +61,11 @@ def seconds(words, option):
 # ---- what is compared ----
 
 def names(objects):
-    """The worker names each master by itself, and no other."""
-    masters, worker = of_kind(objects, 'StatefulSet'), container_of(of_kind(objects, 'Deployment'))
-    service = of_kind(objects, 'Service')
+    """The clients name each master by itself, and no other."""
+    masters, service = of_kind(objects, 'StatefulSet'), of_kind(objects, 'Service')
+    settings = of_kind(objects, 'ConfigMap')
     name, replicas = masters['metadata']['name'], masters['spec']['replicas']
-    nodes = next(one['value'] for one in worker['env'] if one['name'] == 'REDLOCK_NODES').split()
+    nodes = settings['data']['REDLOCK_NODES'].split()
     wanted = [f'redis://{name}-{i}.{service["metadata"]["name"]}' for i in range(replicas)]
     if nodes != wanted:
         yield f'REDLOCK_NODES: {nodes}, and not {wanted}'
@@ -55,9 +73,50 @@ def names(objects):
         yield 'the service is a load balancer, or that of others'
 
 
+    for pod, client in clients(objects):
+        if client['envFrom'] != [{'configMapRef': {'name': settings['metadata']['name']}}]:
+            yield f'{pod} has other settings'
+
+
+def rights(objects):
+    """Nobody is root, writes to the image, or has a capability. The program beside redlock is not ours."""
+    confined = {'allowPrivilegeEscalation': False, 'readOnlyRootFilesystem': True, 'capabilities': {'drop': ['ALL']},
+                'seccompProfile': {'type': 'RuntimeDefault'}}
+    for name, spec in pods(objects):
+        if not spec['securityContext']['runAsNonRoot'] or spec['automountServiceAccountToken']:
+            yield f'{name} may be root, or has a token of Kubernetes'
+    masters = ('redlock', container_of(of_kind(objects, 'StatefulSet')))
+    for name, container in [masters, *clients(objects)]:
+        if container['securityContext'] != confined:
+            yield f'{name}: {container["securityContext"]}'
+
+
+def accepted(objects):
+    """Each command of redlock is one, as --help at the end of its options shows."""
+    for name, container in clients(objects):
+        words = container['command'][1:]
+        words = words[:words.index('--')] if '--' in words else words
+        words = [word.replace('$(POD_NAME)', 'pod') for word in words]
+        done = subprocess.run([os.environ['REDLOCK'], *words, '--help'], text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            yield f'{name}: {done.stdout}'
+
+
+def probes(objects):
+    """A probe asks where redlock serves."""
+    for name, container in clients(objects):
+        words, probe = container['command'], container.get('livenessProbe')
+        if probe is None:
+            continue
+        port = {one['name']: one['containerPort'] for one in container['ports']}[probe['httpGet']['port']]
+        if probe['httpGet']['path'] != '/healthz' or words[words.index('--metrics') + 1] != f'0.0.0.0:{port}':
+            yield f'{name}: {probe}'
+
+
 def selectors(objects):
     """All of them select the pods that they are about."""
-    masters, worker = of_kind(objects, 'StatefulSet'), of_kind(objects, 'Deployment')
+    masters = of_kind(objects, 'StatefulSet')
     labels = masters['spec']['template']['metadata']['labels']
     spec = masters['spec']['template']['spec']
     apart = spec['affinity']['podAntiAffinity']['requiredDuringSchedulingIgnoredDuringExecution'][0]
@@ -66,8 +125,10 @@ def selectors(objects):
              masters['spec']['selector']['matchLabels'], apart['labelSelector']['matchLabels'],
              spec['topologySpreadConstraints'][0]['labelSelector']['matchLabels']]
     yield from (f'selects {one}, and not {labels}' for one in found if one != labels)
-    if worker['spec']['selector']['matchLabels'] != worker['spec']['template']['metadata']['labels']:
-        yield 'the deployment does not select its own pods'
+    for worker in objects:
+        if (worker['kind'] == 'Deployment' and
+                worker['spec']['selector']['matchLabels'] != worker['spec']['template']['metadata']['labels']):
+            yield 'the deployment does not select its own pods'
 
 
 def grace(objects):
@@ -127,6 +188,22 @@ def with_other_label(objects):
     of_kind(objects, 'PodDisruptionBudget')['spec']['selector']['matchLabels']['app'] = 'worker'
 
 
+def with_root(objects):
+    of_kind(objects, 'CronJob')['spec']['jobTemplate']['spec']['template']['spec']['securityContext']['runAsNonRoot'] = False
+
+
+def with_other_option(objects):
+    container_of(of_kind(objects, 'Deployment'))['command'].insert(3, '--no-such-option')
+
+
+def with_other_port(objects):
+    container_of(of_kind(objects, 'Deployment'))['ports'][0]['containerPort'] = 80
+
+
+def with_other_settings(objects):
+    container_of(of_kind(objects, 'Deployment'))['envFrom'] = []
+
+
 def main():
     try:
         import yaml
@@ -134,7 +211,15 @@ def main():
         skip_all('there is no python3-yaml')
     objects, services = load(yaml, 'kubernetes.yaml'), load(yaml, 'compose.yaml')[0]['services']
     tap = Tap()
-    tap.claim('the worker names the masters', names(objects))
+    tap.claim('the clients name the masters', names(objects))
+    tap.claim('three kinds of pods run redlock', [] if len(list(clients(objects))) == 3 else list(clients(objects)))
+    tap.claim('nobody has more rights than needed', rights(objects))
+    tap.claim('redlock accepts its commands', accepted(objects))
+    tap.claim('the probes ask where it serves', probes(objects))
+    tap.fires('a job that is root', rights(changed(objects, with_root)), 'nightly')
+    tap.fires('an option that is not there', accepted(changed(objects, with_other_option)), 'no-such-option')
+    tap.fires('a probe of another port', probes(changed(objects, with_other_port)), 'worker')
+    tap.fires('a client without settings', names(changed(objects, with_other_settings)), 'worker')
     tap.claim('the selectors fit', selectors(objects))
     tap.claim('there is time to end', grace(objects))
     tap.claim('the masters are those of compose.yaml', differences(objects, services))

@@ -4,7 +4,8 @@
 The version of debian/changelog is that of meson.build, the symbols of the package are those of
 src/libredlock.map, and each file that the package takes from the tree is there, under a name of its own.
 
-The package of the command starts no server, and has the documents of an operator.
+The package of the command starts no server, and has the documents of an operator. The line that builds one static
+program is the same wherever it stands.
 """
 import glob
 import os
@@ -63,6 +64,19 @@ def lacking(listed):
             yield f'debian/redlock.docs lacks {name}.md'
 
 
+STATIC = ['docs/containers.md', 'docs/examples/Dockerfile', 'scripts/systems']
+
+
+def static_builds(texts):
+    """scripts/systems tries what the others say."""
+    found = {name: {' '.join(sorted(set(re.findall(r'--?\w[\w=-]+', build))))
+                    for build in re.findall(r'^(?:RUN|   )? *meson setup .*prefer-static(?:.*\\\n)*.*', text, re.M)}
+             for name, text in texts.items()}
+    wanted = found['scripts/systems']
+    return [f'{name}: {builds}, and scripts/systems: {wanted}' for name, builds in found.items()
+            if len(builds) != 1 or builds != wanted]
+
+
 def main(root):
     tap = Tap()
     names = mapped(os.path.join(root, 'src', 'libredlock.map'))
@@ -85,6 +99,9 @@ def main(root):
     tap.fires('a document that is not there', lacking('NEWS.md docs/acl.md docs/troubleshooting.md'), 'operations')
     tap.fires('two files of one name', overwritten(root, 'x', 'README.md docs/*.md'), 'README.md')
     tap.fires('a file that is not there', from_the_tree(root, 'x', 'README.md lost.md'), 'lost.md')
+    texts = {name: read(root, name) for name in STATIC}
+    tap.claim('the static build is the one that is tried', static_builds(texts))
+    tap.fires('another static build', static_builds({**texts, STATIC[0]: texts[STATIC[0]].replace('--prefer-static', '--prefer-static -Dx=y')}), '-Dx=y')
     return tap.finish()
 
 

@@ -29,6 +29,7 @@
 static const char help[] =
     "usage: redlock elect NAME [OPTION...] [--] CMD [ARG...]\n"
     "       redlock elect NAME [OPTION...] --on-elected LINE --on-demoted LINE\n"
+    "       redlock elect NAME [OPTION...] --metrics IP:PORT\n"
     "       redlock elect NAME --observe [--json] [OPTION...]\n"
     "\n"
     "Run CMD while leader of the election NAME. Of all candidates with the same NAME and\n"
@@ -164,10 +165,11 @@ static int check_plan(const struct cli_plan *plan)
     if (plan->json) {
         return cli_say_usage("elect", "--json is for --observe");
     }
-    if (plan->argv == NULL && plan->on_elected == NULL && plan->on_demoted == NULL) {
+    if (plan->argv == NULL && plan->on_elected == NULL && plan->on_demoted == NULL &&
+        plan->metrics == NULL) {
         return cli_say_usage("elect",
                              "CMD, the command to run while leading '%s', is missing (or "
-                             "--on-elected, --on-demoted, or --observe)",
+                             "--on-elected, --on-demoted, --metrics, or --observe)",
                              plan->name.name);
     }
     return check_successor(plan);

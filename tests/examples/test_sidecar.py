@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""sidecar.py works while the redlock beside it leads, and not a moment longer. $REDLOCK: the command.
+
+Runs itself in a sandbox."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for folder in ['lint', 'lib']:
+    sys.path.insert(0, os.path.join(HERE, '..', folder))
+
+from tap import Tap  # noqa: E402
+from until import until  # noqa: E402
+
+REDLOCK = os.environ['REDLOCK']
+SIDECAR = os.path.join(HERE, '..', '..', 'docs', 'examples', 'sidecar.py')
+
+
+class Beside:
+    """A candidate without CMD, and the program that asks it."""
+
+    def __init__(self, folder, name, sidecar=SIDECAR, step='echo step >>"$0"'):
+        self.steps = os.path.join(folder, name + '.steps')
+        self.redlock = subprocess.Popen(
+            [REDLOCK, 'elect', 'beside', '--id', name, '--ttl', '4s', '--node-timeout', '20s', '-v',
+             '--metrics', '127.0.0.1:0'], text=True, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        url = next(found[1] for found in (re.search(r'serves (\S+)/metrics', text) for text in self.redlock.stderr)
+                   if found)
+        self.program = subprocess.Popen(
+            [sys.executable, '-B', sidecar, url + '/leader', '0.5', 'sh', '-c', step, self.steps],
+            text=True, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def count(self):
+        return os.path.getsize(self.steps) if os.path.exists(self.steps) else 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.program, self.redlock:
+            process.kill()
+            process.communicate()
+
+
+def works_alone(folder, sidecar=SIDECAR):
+    """The leader's redlock is killed: when another one leads, the program has stopped by itself."""
+    with Beside(folder, 'first', sidecar) as first:
+        until(first.count, 'the first one works')
+        with Beside(folder, 'second') as second:
+            first.redlock.kill()
+            until(second.count, 'the second one works')
+            seen, others = first.count(), second.count()
+            until(lambda: second.count() > others + 20, 'it goes on')
+            if first.count() != seen:
+                yield f'the first one went on: {seen}, {first.count()}'
+            if first.program.poll() is not None:
+                yield f'the first one ended: {first.program.returncode}: {first.program.stderr.read()}'
+
+
+def ends_a_long_step(folder):
+    with Beside(folder, 'long', step='echo step >>"$0"; exec sleep 600') as it:
+        until(it.count, 'it works')
+        said = it.program.stderr.readline()
+        if 'took longer than 0.5 s' not in said:
+            yield said
+
+
+def without_deadline(folder):
+    with open(SIDECAR, encoding='utf-8') as text:
+        broken = text.read().replace('if left < longest:', 'if until == 0:')
+    path = os.path.join(folder, 'broken.py')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(broken)
+    return path
+
+
+def main():
+    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
+        os.environ['CLI_TEST_SANDBOX'] = 'yes'
+        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', os.path.abspath(__file__)])
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
+        tap.claim('one works at a time, also when redlock is killed', works_alone(folder))
+    with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
+        tap.claim('a step that takes too long is killed', ends_a_long_step(folder))
+    with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
+        tap.fires('nobody looks at the deadline', works_alone(folder, without_deadline(folder)), 'went on')
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
