@@ -1,6 +1,7 @@
 /* node_change.c - remembers of each master whether it can be used, and says when that changes. */
 #include "cli/session/node_change.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -43,14 +44,24 @@ enum usable {
     USABLE
 };
 
+/* At the beginning it is no news that a master does not vote yet and soon will by itself, such as
+ * one whose record of the masters is being read. */
+static enum usable find_usable(const struct redlock_node_info *info, enum usable before)
+{
+    bool soon = info->quarantine_ms == UINT64_MAX && info->quarantine_ends;
+
+    return info->state != REDLOCK_NODE_UP ? UNUSABLE
+           : info->quarantine_ms == 0     ? USABLE
+           : soon && before == UNKNOWN    ? UNKNOWN
+                                          : WITHOUT_VOTE;
+}
+
 void cli_node_changed(struct redlock *rl, size_t index, const struct redlock_node_info *info,
                       void *arg)
 {
     struct cli_node_changes *changes = arg;
     enum usable before = (enum usable)changes->usable[index];
-    enum usable now = info->state != REDLOCK_NODE_UP ? UNUSABLE
-                      : info->quarantine_ms > 0      ? WITHOUT_VOTE
-                                                     : USABLE;
+    enum usable now = find_usable(info, before);
     char text[512];
 
     (void)rl;
