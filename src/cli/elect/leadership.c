@@ -101,7 +101,7 @@ void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_
 
 /* ---- trouble ---- */
 
-static uint64_t left_ms(const struct cli_leadership *leadership)
+static uint64_t lead_left_ms(const struct cli_leadership *leadership)
 {
     uint64_t until_us = redlock_election_deadline_us(leadership->election);
 
@@ -115,7 +115,7 @@ static void say_troubled(struct cli_leadership *leadership)
     if (lock) {
         leadership->troubled = true;
         cli_trouble_say(leadership->session->rl, lock, leadership->plan->name.name,
-                        left_ms(leadership));
+                        lead_left_ms(leadership));
     }
 }
 
@@ -145,7 +145,7 @@ void cli_leadership_look(struct cli_leadership *leadership)
     } else if (renewed && leadership->troubled) {
         leadership->troubled = false;
         cli_say_relief("renewed leadership of '%s' again, for %s", leadership->plan->name.name,
-                       cli_duration(left_ms(leadership)));
+                       cli_duration(lead_left_ms(leadership)));
     }
 }
 
