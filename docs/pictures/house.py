@@ -17,7 +17,8 @@ WIDTH, BOX, GAP = 960, 62, 34
 
 # From above: (folder, what it is, left, right).
 ROWS = [
-    [('cli', 'redlock(1), the command', 30, 330), ('sync', 'the same for threads', 630, 930)],
+    [('cli', 'redlock(1), the command', 30, 330), ('testing', 'masters in a test program', 365, 595),
+     ('sync', 'the same for threads', 630, 930)],
     [('redlock', 'include/redlock: the public headers', 30, 930)],
     [('election', 'candidates, terms, observers', 30, 330), ('doctor', 'are the masters fit for locks?', 630, 930)],
     [('lock', 'drives the machines: acquire, hold, release, wait, close', 180, 780)],

@@ -161,7 +161,7 @@ static void put_tls_in_front(struct rig *r, size_t i)
 static void add_master(struct rig *r, size_t i, bool tls)
 {
     r->masters[i] = fake_new(r->theirs, FAKE_UNIX);
-    model_make_old(fake_model(r->masters[i]));
+    rlk_model_make_old(fake_model(r->masters[i]));
     r->uris[i] = fake_uri(r->masters[i]);
     if (tls) {
         put_tls_in_front(r, i);

@@ -192,8 +192,8 @@ static void take_away(struct worker *me)
     size_t i;
 
     for (i = 0; i < RIG_MASTERS; i++) {
-        model_set(fake_model(me->rig->masters[i]), me->names[0],
-                  "0123456789abcdef0123456789abcdef01234567", 0);
+        rlk_model_set(fake_model(me->rig->masters[i]), me->names[0],
+                      "0123456789abcdef0123456789abcdef01234567", 0);
     }
 }
 

@@ -525,7 +525,7 @@ static void publish(struct world *w)
         struct model_session *s = &w->liar.lines[i].session;
 
         if (w->liar.lines[i].fd >= 0 && s->n_channels > 0) {
-            model_publish(&w->liar.model, s->channels[to % s->n_channels], text, len);
+            rlk_model_publish(&w->liar.model, s->channels[to % s->n_channels], text, len);
         }
     }
 }
@@ -546,13 +546,13 @@ static void server(struct world *w, int letter)
         w->liar.still = !w->liar.still;
         break;
     case 'y':
-        model_set(&w->liar.model, w->options & 64 ? "prefix:key" : "key", foreign, TTL_MS);
+        rlk_model_set(&w->liar.model, w->options & 64 ? "prefix:key" : "key", foreign, TTL_MS);
         break;
     case 'Y':
-        model_del(&w->liar.model, w->options & 64 ? "prefix:key" : "key");
+        rlk_model_del(&w->liar.model, w->options & 64 ? "prefix:key" : "key");
         break;
     case 'I':
-        model_restart(&w->liar.model);
+        rlk_model_restart(&w->liar.model);
         liar_hang_up(&w->liar);
         break;
     case 'K':
@@ -633,7 +633,7 @@ static void open_manager(struct world *w)
 
     liar_begin(&w->liar);
     if (!(w->options & 32)) {
-        model_make_old(&w->liar.model);
+        rlk_model_make_old(&w->liar.model);
     }
     FUZZ_CHECK(redlock_new(w->loop.base, &o, &w->rl) == 0, "a manager can be made");
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "lib/resp.h"
+#include "testing/resp.h"
 #include "virtual.h"
 
 void liar_begin(struct liar *l)
@@ -15,7 +15,7 @@ void liar_begin(struct liar *l)
     unsigned i;
 
     memset(l, 0, sizeof(*l));
-    model_init(&l->model);
+    rlk_model_init(&l->model);
     l->model.major = 7;
     l->model.clock_us = 0;
     l->model.steady_us = virtual_now_us;
@@ -28,7 +28,7 @@ void liar_begin(struct liar *l)
 static void end_line(struct liar *l, struct liar_line *line)
 {
     if (line->fd >= 0) {
-        model_session_leave(&l->model, &line->session);
+        rlk_model_session_leave(&l->model, &line->session);
         close(line->fd);
         line->fd = -1;
         evbuffer_free(line->in);
@@ -53,7 +53,7 @@ void liar_end(struct liar *l)
         close(fd);
     }
     liar_hang_up(l);
-    model_free(&l->model);
+    rlk_model_free(&l->model);
 }
 
 /* ---- replies ---- */
@@ -114,7 +114,7 @@ static void answer(struct liar *l, struct liar_line *line, const struct resp_req
     struct evbuffer *reply = evbuffer_new();
     unsigned i;
 
-    model_run(&l->model, &line->session, r, reply);
+    rlk_model_run(&l->model, &line->session, r, reply);
     for (i = 0; i < l->n_edits; i++) {
         if (l->edits[i].at == l->replies) {
             change(reply, &l->edits[i]);
@@ -160,10 +160,10 @@ static void read_line(struct liar *l, struct liar_line *line)
     enum resp_taken taken;
     bool goes_on = virtual_receive(line->fd, line->in);
 
-    while ((taken = resp_take(line->in, &r)) == RESP_ONE) {
+    while ((taken = rlk_resp_take(line->in, &r)) == RESP_ONE) {
         FUZZ_CHECK(r.argc > 0, "a command has a word");
         answer(l, line, &r);
-        resp_free(&r);
+        rlk_resp_free(&r);
         kill_others(l, line);
     }
     FUZZ_CHECK(taken == RESP_MORE, "what is sent are commands");
@@ -194,7 +194,7 @@ static void meet(struct liar *l)
     }
     *line = (struct liar_line){.fd = fd, .in = evbuffer_new(), .out = evbuffer_new()};
     line->session.id = ++l->connections;
-    model_session_join(&l->model, &line->session, line->out, no_push);
+    rlk_model_session_join(&l->model, &line->session, line->out, no_push);
 }
 
 void liar_read(struct liar *l)

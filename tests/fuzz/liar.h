@@ -1,4 +1,4 @@
-/* liar.h - the server of the target `talk`: a good master (lib/model.h), of whose replies the
+/* liar.h - the server of the target `talk`: a good master (testing/model.h), of whose replies the
  * script changes some.
  *
  * So it gets as far into each conversation as a good master does, and says there whatever the
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/model.h"
+#include "testing/model.h"
 
 #define LIAR_LINES 4
 #define LIAR_EDITS 16

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "lib/resp.h"
+#include "testing/resp.h"
 #include "scripts/scripts.h"
 #include "virtual.h"
 
@@ -18,7 +18,7 @@ const char peer_foreign_token[] = "a-token-from-elsewhere";
 /* The same server in every run, whose time is the virtual time. */
 static void begin_model(struct model *m)
 {
-    model_init(m);
+    rlk_model_init(m);
     m->major = 5;
     m->clock_us = 0;
     m->steady_us = virtual_now_us;
@@ -54,7 +54,7 @@ void peer_end(struct peer *p)
     hang_up(p);
     evbuffer_free(p->in);
     evbuffer_free(p->out);
-    model_free(&p->model);
+    rlk_model_free(&p->model);
 }
 
 struct peer_token *peer_find(struct peer *p, const char *token)
@@ -74,14 +74,14 @@ struct peer_token *peer_find(struct peer *p, const char *token)
 /* DELEX key IFEQ token, DELIFEQ key token; without arguments in the greeting. */
 static bool is_deletion(const struct resp_request *r)
 {
-    return resp_is(r, 0, "DELEX") || resp_is(r, 0, "DELIFEQ");
+    return rlk_resp_is(r, 0, "DELEX") || rlk_resp_is(r, 0, "DELIFEQ");
 }
 
 /* EVALSHA and EVAL, tried in the greeting. */
 static bool is_upkeep(const struct resp_request *r)
 {
-    return (resp_is(r, 0, "EVALSHA") && strcmp(r->argv[1], RLK_SCRIPT_NO_SHA) == 0) ||
-           (resp_is(r, 0, "EVAL") && strcmp(r->argv[1], rlk_script_upkeep.text) == 0);
+    return (rlk_resp_is(r, 0, "EVALSHA") && strcmp(r->argv[1], RLK_SCRIPT_NO_SHA) == 0) ||
+           (rlk_resp_is(r, 0, "EVAL") && strcmp(r->argv[1], rlk_script_upkeep.text) == 0);
 }
 
 static bool is_greeting(const struct resp_request *r)
@@ -90,7 +90,7 @@ static bool is_greeting(const struct resp_request *r)
     size_t i;
 
     for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-        if (resp_is(r, 0, verbs[i])) {
+        if (rlk_resp_is(r, 0, verbs[i])) {
             return true;
         }
     }
@@ -167,21 +167,21 @@ static void on_request(struct peer *p, const struct resp_request *r)
 {
     FUZZ_CHECK(r->argc > 0, "a command has a word");
     FUZZ_CHECK(p->spoke || is_greeting(r), "[S5] nothing is asked before the greeting is answered");
-    if (resp_is(r, 0, "SET")) {
+    if (rlk_resp_is(r, 0, "SET")) {
         on_set(p, r);
-    } else if (!is_upkeep(r) && (resp_is(r, 0, "EVALSHA") || resp_is(r, 0, "EVAL"))) {
+    } else if (!is_upkeep(r) && (rlk_resp_is(r, 0, "EVALSHA") || rlk_resp_is(r, 0, "EVAL"))) {
         on_script(p, r);
     } else if (is_deletion(r) && r->argc > 1) {
         on_release(p, r->argv[r->argc - 1]);
     } else {
-        FUZZ_CHECK(is_greeting(r) || resp_is(r, 0, "EXISTS") || resp_is(r, 0, "GET") ||
-                       resp_is(r, 0, "PTTL") || resp_is(r, 0, "ZCARD"),
+        FUZZ_CHECK(is_greeting(r) || rlk_resp_is(r, 0, "EXISTS") || rlk_resp_is(r, 0, "GET") ||
+                       rlk_resp_is(r, 0, "PTTL") || rlk_resp_is(r, 0, "ZCARD"),
                    "there are no other commands");
     }
     p->requests++;
     if (p->obliging) {
         p->answers++;
-        model_run(&p->model, &p->session, r, p->out);
+        rlk_model_run(&p->model, &p->session, r, p->out);
     }
 }
 
@@ -192,9 +192,9 @@ static bool take_in(struct peer *p)
     enum resp_taken taken;
     bool goes_on = virtual_receive(p->fd, p->in);
 
-    while ((taken = resp_take(p->in, &r)) == RESP_ONE) {
+    while ((taken = rlk_resp_take(p->in, &r)) == RESP_ONE) {
         on_request(p, &r);
-        resp_free(&r);
+        rlk_resp_free(&r);
     }
     FUZZ_CHECK(taken == RESP_MORE, "what is sent are commands");
     return goes_on;
@@ -282,7 +282,7 @@ static void put_answer(struct peer *p, const char *verb, const char *word)
 
     snprintf(words[0], sizeof(words[0]), "%s", verb);
     snprintf(words[1], sizeof(words[1]), "%s", word);
-    model_run(&p->model, &p->session, &r, p->out);
+    rlk_model_run(&p->model, &p->session, &r, p->out);
 }
 
 void peer_greet(struct peer *p, bool hello, unsigned before, unsigned behind)
@@ -293,20 +293,20 @@ void peer_greet(struct peer *p, bool hello, unsigned before, unsigned behind)
     p->scripted = true;
     p->answers += before + behind + 8;
     for (; before > 0; before--) {
-        resp_put_status(p->out, "OK");
+        rlk_resp_put_status(p->out, "OK");
     }
     p->model.major = hello ? 7 : 5;
     put_answer(p, "HELLO", "2");
     for (; behind > 0; behind--) {
-        resp_put_status(p->out, "OK");
+        rlk_resp_put_status(p->out, "OK");
     }
     put_answer(p, "INFO", "server");
     put_answer(p, "INFO", "replication");
     put_answer(p, "DELEX", "");
     put_answer(p, "DELIFEQ", "");
-    resp_put_text(p->out, "d054866951eb7318cb6d2b8c2156e25fafc92d0d");
-    resp_put_error(p->out, "NOSCRIPT No matching script. Please use EVAL.");
-    resp_put_int(p->out, 0);
+    rlk_resp_put_text(p->out, "d054866951eb7318cb6d2b8c2156e25fafc92d0d");
+    rlk_resp_put_error(p->out, "NOSCRIPT No matching script. Please use EVAL.");
+    rlk_resp_put_int(p->out, 0);
 }
 
 void peer_say_own_token(struct peer *p)
@@ -314,7 +314,7 @@ void peer_say_own_token(struct peer *p)
     if (p->fd >= 0 && p->n_tokens > 0) {
         p->scripted = true;
         p->answers++;
-        resp_put_text(p->out, p->tokens[p->n_tokens - 1].text);
+        rlk_resp_put_text(p->out, p->tokens[p->n_tokens - 1].text);
     }
 }
 

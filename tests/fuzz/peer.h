@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/model.h"
+#include "testing/model.h"
 
 #define PEER_TOKENS 32
 #define PEER_TOKEN 128

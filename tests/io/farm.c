@@ -95,7 +95,7 @@ void farm_start_frozen(struct farm *f, size_t n)
     suspend_freeze();
     farm_start(f, n, FAKE_UNIX);
     for (i = 0; i < n; i++) {
-        model_stop_clock(fake_model(f->nodes[i]));
+        rlk_model_stop_clock(fake_model(f->nodes[i]));
     }
 }
 
@@ -248,7 +248,7 @@ size_t farm_count(struct farm *f, const char *key, const char *value)
     size_t i;
 
     for (i = 0; i < f->n; i++) {
-        const char *there = model_get(fake_model(f->nodes[i]), key);
+        const char *there = rlk_model_get(fake_model(f->nodes[i]), key);
 
         n += value ? there && strcmp(there, value) == 0 : there == NULL;
     }
@@ -309,7 +309,7 @@ void farm_set(struct farm *f, size_t first, size_t last, const char *key, const 
               uint64_t ttl_ms)
 {
     for (; first < last; first++) {
-        model_set(fake_model(f->nodes[first]), key, value, ttl_ms);
+        rlk_model_set(fake_model(f->nodes[first]), key, value, ttl_ms);
     }
 }
 
@@ -323,7 +323,7 @@ void farm_end_other(struct farm *f)
     size_t i;
 
     for (i = 0; i < f->n; i++) {
-        model_del(fake_model(f->nodes[i]), "k");
+        rlk_model_del(fake_model(f->nodes[i]), "k");
     }
 }
 
@@ -360,7 +360,7 @@ static bool is_clean(void *arg)
     size_t i;
 
     for (i = 0; i < f->n; i++) {
-        n += model_count(fake_model(f->nodes[i]));
+        n += rlk_model_count(fake_model(f->nodes[i]));
     }
     return n == 0;
 }
@@ -376,7 +376,7 @@ const char *farm_token_at(struct farm *f, size_t node, size_t conn, size_t at)
 {
     const struct resp_request *request = fake_request(f->nodes[node], conn, at);
 
-    ck_assert(resp_is(request, 0, "SET"));
+    ck_assert(rlk_resp_is(request, 0, "SET"));
     return request->argv[2];
 }
 
@@ -386,7 +386,7 @@ static bool is_release(const struct resp_request *request, const char *token)
 {
     const char *last = request->argv[request->argc - 1];
 
-    if (!resp_is(request, 0, "EVALSHA") && !resp_is(request, 0, "EVAL")) {
+    if (!rlk_resp_is(request, 0, "EVALSHA") && !rlk_resp_is(request, 0, "EVAL")) {
         return false;
     }
     if (last[0] == '\0' || strstr(last, "redlock:wake:")) {

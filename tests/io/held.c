@@ -92,7 +92,7 @@ void held_start(struct farm *f)
 void held_del(struct farm *f, size_t first, size_t last)
 {
     for (; first < last; first++) {
-        model_del(fake_model(f->nodes[first]), "k");
+        rlk_model_del(fake_model(f->nodes[first]), "k");
     }
 }
 

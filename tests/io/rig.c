@@ -20,14 +20,14 @@ static void write_record(void)
     ck_assert_int_eq(gethostname(machine, sizeof(machine) - 1), 0);
     len = (size_t)snprintf(record, sizeof(record),
                            "1 0000000000000001 %" PRIu64 "\n1 1 0000000000000001 1 300000\n",
-                           model_now_us(rig_model(0)));
+                           rlk_model_now_us(rig_model(0)));
     for (i = 0; i < rig.n; i++) {
         len += (size_t)snprintf(record + len, sizeof(record) - len, "%.16s 1 - %s on %s\n",
-                                model_get(rig_model(i), "redlock:incarnation") + 41, rig.uris[i],
-                                machine);
+                                rlk_model_get(rig_model(i), "redlock:incarnation") + 41,
+                                rig.uris[i], machine);
     }
     for (i = 0; i < rig.n; i++) {
-        model_set(rig_model(i), "redlock:masters", record, 0);
+        rlk_model_set(rig_model(i), "redlock:masters", record, 0);
     }
 }
 
@@ -37,7 +37,7 @@ void rig_set_up(enum redlock_quarantine policy, uint32_t inspection_ms)
 
     farm_start(&rig, 3, FAKE_UNIX);
     for (i = 0; i < rig.n && policy != REDLOCK_QUARANTINE_OFF; i++) {
-        model_make_old(rig_model(i));
+        rlk_model_make_old(rig_model(i));
     }
     if (policy != REDLOCK_QUARANTINE_OFF) {
         write_record();
@@ -58,7 +58,7 @@ void rig_leave_out_record(void)
 
     rig.options.record = 0;
     for (i = 0; i < rig.n; i++) {
-        model_del(rig_model(i), "redlock:masters");
+        rlk_model_del(rig_model(i), "redlock:masters");
     }
 }
 
@@ -97,16 +97,16 @@ void rig_set_mark(size_t node, const char *run, uint64_t born_us)
     char value[128];
 
     snprintf(value, sizeof(value), "%s 00000000deadbee%zx %" PRIu64, run, node, born_us);
-    model_set(rig_model(node), "redlock:incarnation", value, 0);
+    rlk_model_set(rig_model(node), "redlock:incarnation", value, 0);
 }
 
 long long rig_data_age_s(size_t node)
 {
-    const char *value = model_get(rig_model(node), "redlock:incarnation");
+    const char *value = rlk_model_get(rig_model(node), "redlock:incarnation");
 
     ck_assert_ptr_nonnull(value);
     ck_assert(strncmp(value, rig_model(node)->run_id, 40) == 0);
-    return ((long long)model_now_us(rig_model(node)) - strtoll(strrchr(value, ' '), NULL, 10)) /
+    return ((long long)rlk_model_now_us(rig_model(node)) - strtoll(strrchr(value, ' '), NULL, 10)) /
            1000000;
 }
 
@@ -162,7 +162,7 @@ void rig_reconnect(size_t node)
 
 void rig_restart(size_t node)
 {
-    model_restart(rig_model(node));
+    rlk_model_restart(rig_model(node));
     rig_reconnect(node);
 }
 
@@ -172,7 +172,7 @@ static struct outcome acquire_without_1(const char *key, int fence)
     struct redlock_request request = outcome_request(key);
 
     request.fencing = fence;
-    model_set(rig_model(1), key, "somebody", 0);
+    rlk_model_set(rig_model(1), key, "somebody", 0);
     return farm_acquire_as(&rig, &request);
 }
 
@@ -184,7 +184,7 @@ void rig_vote_must_not_count(const char *key, int fence, const char *why)
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_QUARANTINED);
     ck_assert_msg(strstr(got.votes[0].error, why) != NULL, "%s", got.votes[0].error);
-    model_del(rig_model(1), key);
+    rlk_model_del(rig_model(1), key);
     farm_wait_gone(&rig, key);
 }
 

@@ -7,8 +7,8 @@
 /* The request runs this script, by its text or by its SHA-1. */
 static bool runs(const struct resp_request *request, const struct rlk_script *script)
 {
-    return (resp_is(request, 0, "EVAL") && strcmp(request->argv[1], script->text) == 0) ||
-           (resp_is(request, 0, "EVALSHA") && strcmp(request->argv[1], script->sha) == 0);
+    return (rlk_resp_is(request, 0, "EVAL") && strcmp(request->argv[1], script->text) == 0) ||
+           (rlk_resp_is(request, 0, "EVALSHA") && strcmp(request->argv[1], script->sha) == 0);
 }
 
 static const struct resp_request *find_runs(const struct farm *f, size_t node,
@@ -88,7 +88,7 @@ const char *scripts_token(const struct resp_request *request)
 
 bool scripts_is_text(const struct resp_request *request)
 {
-    return resp_is(request, 0, "EVAL");
+    return rlk_resp_is(request, 0, "EVAL");
 }
 
 struct wanted {

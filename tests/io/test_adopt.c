@@ -40,9 +40,9 @@ TEST(an_adoption_that_is_refused_asks_nobody_again)
     struct redlock_request request;
 
     farm_start(&f, 3, FAKE_UNIX);
-    model_set(fake_model(f.nodes[0]), "k", "ours", OUTCOME_TTL_MS);
-    model_set(fake_model(f.nodes[1]), "k", "B", OUTCOME_TTL_MS);
-    model_set(fake_model(f.nodes[2]), "k", "C", OUTCOME_TTL_MS);
+    rlk_model_set(fake_model(f.nodes[0]), "k", "ours", OUTCOME_TTL_MS);
+    rlk_model_set(fake_model(f.nodes[1]), "k", "B", OUTCOME_TTL_MS);
+    rlk_model_set(fake_model(f.nodes[2]), "k", "C", OUTCOME_TTL_MS);
     farm_open(&f);
     request = held_request(&h, &f, "k");
     held_adopt(&h, f.rl, &request, "ours");
@@ -62,7 +62,7 @@ TEST(a_lock_is_adopted_by_another_manager)
     forget(token, sizeof(token));
     request = held_request(&h, &f, "k");
     request.owner = "is ignored";
-    model_del(fake_model(f.nodes[4]), "k");
+    rlk_model_del(fake_model(f.nodes[4]), "k");
     held_adopt(&h, rl, &request, token);
     ck_assert_int_eq(h.status, REDLOCK_OK);
     ck_assert_str_eq(h.token, token);
@@ -104,7 +104,7 @@ TEST(a_wrong_token_adopts_nothing)
     farm_set(&f, 0, 5, "k", token, OUTCOME_TTL_MS / 2);
     adopt_and_expect("0123", REDLOCK_ELOST);
     for (i = 0; i < 5; i++) {
-        ck_assert_uint_le(model_ttl(fake_model(f.nodes[i]), "k"), OUTCOME_TTL_MS / 2);
+        ck_assert_uint_le(rlk_model_ttl(fake_model(f.nodes[i]), "k"), OUTCOME_TTL_MS / 2);
     }
 }
 
@@ -116,7 +116,7 @@ TEST(a_majority_without_the_key_adopts_nothing)
     held_start_with_lock(&h, &f);
     forget(token, sizeof(token));
     for (i = 0; i < 3; i++) {
-        model_del(fake_model(f.nodes[i]), "k");
+        rlk_model_del(fake_model(f.nodes[i]), "k");
     }
     adopt_and_expect(token, REDLOCK_ELOST);
     ck_assert_uint_eq(farm_count(&f, "k", token), 2);
@@ -325,7 +325,7 @@ TEST(adopted_after_the_scripts_were_forgotten)
     loop_settle(f.base);
     forget(taken_over, sizeof(taken_over));
     for (i = 0; i < 5; i++) {
-        model_forget_scripts(fake_model(f.nodes[i]));
+        rlk_model_forget_scripts(fake_model(f.nodes[i]));
     }
     request = held_request(&h, &f, "k");
     held_adopt(&h, f.rl, &request, taken_over);
@@ -358,7 +358,7 @@ TEST(an_adoption_that_is_refused_sends_no_script_again)
     ck_assert_int_eq(redlock_adopt(f.rl, &request, taken_over, on_lost, &reported, NULL), 0);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 2);
     ck_assert(!scripts_is_text(scripts_last(&f, 4, &rlk_script_keep)));
-    model_forget_scripts(fake_model(f.nodes[4]));
+    rlk_model_forget_scripts(fake_model(f.nodes[4]));
     farm_go_on(&f, 0, 5);
     loop_must(f.base, &reported);
     loop_settle(f.base);
@@ -386,10 +386,10 @@ TEST(a_quarantined_master_counts_for_a_key_that_it_has)
     struct redlock_request request;
 
     leave_a_lock(RIG_NO_HEALTH_MS);
-    model_restart_durably(rig_model(0));
+    rlk_model_restart_durably(rig_model(0));
     rig_reconnect(0);
     rig_must_be_quarantined(0, "it restarted");
-    model_del(rig_model(1), "k");
+    rlk_model_del(rig_model(1), "k");
     request = held_request(&h, &rig, "k");
     held_adopt(&h, rig.rl, &request, taken_over);
     ck_assert_int_eq(h.status, REDLOCK_OK);
@@ -411,13 +411,13 @@ TEST(a_master_that_forgets_after_its_answer_does_not_stop_the_adoption)
     int reported = 0;
 
     leave_a_lock(RIG_HEALTH_MS);
-    model_del(rig_model(1), "k");
+    rlk_model_del(rig_model(1), "k");
     fake_pause(rig.nodes[2]);
     request = held_request(&h, &rig, "k");
     request.renew = 0;
     ck_assert_int_eq(redlock_adopt(rig.rl, &request, taken_over, on_adopted, &reported, NULL), 0);
     loop_settle(rig.base);
-    model_flush(rig_model(0));
+    rlk_model_flush(rig_model(0));
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
     loop_settle(rig.base);
@@ -438,7 +438,7 @@ static struct redlock_request fenced_request(void)
 
 static uint64_t counter_of(size_t node)
 {
-    return strtoull(model_get(fake_model(f.nodes[node]), "k:redlock-fence"), NULL, 10);
+    return strtoull(rlk_model_get(fake_model(f.nodes[node]), "k:redlock-fence"), NULL, 10);
 }
 
 /* Only the client that acquired the lock knows its number, and no majority of the counters has to
@@ -496,7 +496,7 @@ TEST(an_adopted_fence_is_renewed)
     request = fenced_request();
     held_adopt(&h, f.rl, &request, token);
     ck_assert_int_eq(h.status, REDLOCK_OK);
-    model_del(fake_model(f.nodes[0]), "k:redlock-fence");
+    rlk_model_del(fake_model(f.nodes[0]), "k:redlock-fence");
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);

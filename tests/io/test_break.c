@@ -76,11 +76,11 @@ TEST(the_keys_live_on_as_long_as_before)
     held_start_with_lock(&h, &f);
     suspend_freeze();
     validity_ms = redlock_lock_validity_ms(h.lock);
-    ttl_ms = model_ttl(fake_model(f.nodes[0]), "k");
+    ttl_ms = rlk_model_ttl(fake_model(f.nodes[0]), "k");
     break_lock(h.token);
     for (i = 0; i < 5; i++) {
-        ck_assert_uint_ge(model_ttl(fake_model(f.nodes[i]), "k") + 1000, ttl_ms);
-        ck_assert_uint_le(model_ttl(fake_model(f.nodes[i]), "k"), OUTCOME_TTL_MS);
+        ck_assert_uint_ge(rlk_model_ttl(fake_model(f.nodes[i]), "k") + 1000, ttl_ms);
+        ck_assert_uint_le(rlk_model_ttl(fake_model(f.nodes[i]), "k"), OUTCOME_TTL_MS);
     }
     ck_assert_uint_ge(seen.left_ms, validity_ms);
     ck_assert_uint_le(seen.left_ms, OUTCOME_TTL_MS + OUTCOME_TTL_MS / 50 + 2);
@@ -218,7 +218,7 @@ TEST(a_server_without_the_script_gets_its_text)
     held_start_with_lock(&h, &f);
     break_lock("0123456789abcdef0123456789abcdef01234567");
     for (i = 0; i < 5; i++) {
-        model_forget_scripts(fake_model(f.nodes[i]));
+        rlk_model_forget_scripts(fake_model(f.nodes[i]));
     }
     break_lock(h.token);
     ck_assert_int_eq(seen.status, REDLOCK_OK);

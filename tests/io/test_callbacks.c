@@ -428,7 +428,7 @@ TEST_LOOP(rule_5_close_inside_the_callback_of_an_acquire, 0, 2)
 
     farm_start(&f, 3, FAKE_UNIX);
     for (i = 0; i < 3 && _i; i++) {
-        model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
+        rlk_model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
     }
     farm_open(&f);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, close_when_acquired, NULL, NULL), 0);
@@ -541,7 +541,7 @@ TEST_LOOP(rule_6_state_is_final_before_the_callback, 0, 2)
 
     farm_start(&f, 3, FAKE_UNIX);
     for (i = 0; i < 3 && _i; i++) {
-        model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
+        rlk_model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
     }
     farm_open(&f);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, final_acquired, &wanted, NULL), 0);

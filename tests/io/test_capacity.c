@@ -166,12 +166,12 @@ TEST(the_queue_is_served_in_order)
     go_on();
     farm_wait_count(&f, 2, "SET", DEQUEUED + MORE);
     last = fake_request(f.nodes[2], 0, fake_n_commands(f.nodes[2], 0) - 1);
-    ck_assert(resp_is(last, 1, "many1043"));
+    ck_assert(rlk_resp_is(last, 1, "many1043"));
 }
 
 static bool is_listed(void *arg)
 {
-    return model_waiter(fake_model(f.nodes[*(size_t *)arg]), "k", 1) != NULL;
+    return rlk_model_waiter(fake_model(f.nodes[*(size_t *)arg]), "k", 1) != NULL;
 }
 
 /* Waiters that got no place because of the queue would poll, and make it longer. */
@@ -440,7 +440,7 @@ TEST_LOOP(a_close_waits_to_release_on_a_master_that_is_being_connected, 0, 2)
     if (_i == 0) {
         fake_go_on(f.nodes[2]);
         loop_must(f.base, &closed);
-        ck_assert_ptr_null(model_get(fake_model(f.nodes[2]), "k"));
+        ck_assert_ptr_null(rlk_model_get(fake_model(f.nodes[2]), "k"));
     } else {
         suspend_ms(101);
         loop_must(f.base, &closed);
@@ -459,8 +459,8 @@ TEST(a_minority_with_pending_releases_delays_nobody)
     for (i = 0; i <= DEQUEUED; i++) {
         keys[0] = key;
         snprintf(key, sizeof(key), "k%d", i);
-        model_set(fake_model(f.nodes[0]), key, "token", 60000);
-        model_set(fake_model(f.nodes[1]), key, "token", 60000);
+        rlk_model_set(fake_model(f.nodes[0]), key, "token", 60000);
+        rlk_model_set(fake_model(f.nodes[1]), key, "token", 60000);
         ck_assert_int_eq(
             redlock_release_token(f.rl, keys, NULL, 1, "token", outcome_on_released, &released), 0);
     }

@@ -51,10 +51,10 @@ TEST(a_durable_master_whose_clock_is_set_while_it_restarts_does_not_vote)
     rig_model(0)->fsync = "always";
     farm_open(&rig);
     rig_inspect_all();
-    model_restart_durably(rig_model(0));
+    rlk_model_restart_durably(rig_model(0));
     rig_reconnect(0);
     rig_must_count(0);
-    model_restart_durably(rig_model(0));
+    rlk_model_restart_durably(rig_model(0));
     rig_set_clock_forward(0, 60000);
     rig_reconnect(0);
     rig_must_be_quarantined(0, "its clock was set forward");
@@ -65,8 +65,8 @@ TEST(a_clock_set_back_or_off_from_the_beginning_votes)
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     rig_set_clock_forward(0, 86400000);
     rig_model(1)->clock_us -= UINT64_C(86400000000);
-    model_make_old(rig_model(0));
-    model_make_old(rig_model(1));
+    rlk_model_make_old(rig_model(0));
+    rlk_model_make_old(rig_model(1));
     farm_open(&rig);
     rig_inspect_all();
     rig_model(2)->clock_us -= 60000000;
@@ -104,10 +104,10 @@ TEST(a_clock_step_is_recorded_for_new_clients)
     rig_inspect_all();
     step_and_inspect();
     loop_must_true(rig.base, is_on_record, NULL);
-    snprintf(noted, sizeof(noted), "%s", model_get(rig_model(0), "redlock:incarnation"));
+    snprintf(noted, sizeof(noted), "%s", rlk_model_get(rig_model(0), "redlock:incarnation"));
     rig_inspect_all();
     rig_inspect_all();
-    ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), noted); /* recorded once */
+    ck_assert_str_eq(rlk_model_get(rig_model(0), "redlock:incarnation"), noted); /* recorded once */
     rig_must_be_quarantined(0, "its clock was set forward");
     ck_assert_int_gt(rig_data_age_s(1), 86000);
 
@@ -204,16 +204,16 @@ TEST_LOOP(a_step_recorded_by_another_client_quarantines, 0, 4)
         rig_pass_ms(RIG_QUARANTINE_MS);
     }
     rig_inspect_all();
-    mark = strchr(model_get(rig_model(0), "redlock:incarnation"), ' ') + 1;
+    mark = strchr(rlk_model_get(rig_model(0), "redlock:incarnation"), ' ') + 1;
     snprintf(value, sizeof(value), "%s %.16s %" PRIu64, rig_model(0)->run_id, mark,
-             model_now_us(rig_model(0)));
-    model_set(rig_model(0), "redlock:incarnation", value, 0);
+             rlk_model_now_us(rig_model(0)));
+    rlk_model_set(rig_model(0), "redlock:incarnation", value, 0);
     rig_inspect_all();
     rig_wait_until_quarantined(0);
     rig_must_be_quarantined(0, "had its clock set a short time ago");
     rig_pass_ms(RIG_QUARANTINE_MS + 1000);
     rig_must_count(0);
-    ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), value);
+    ck_assert_str_eq(rlk_model_get(rig_model(0), "redlock:incarnation"), value);
 }
 
 /* We were suspended for long, and see a step that another client has recorded since: it is not
@@ -226,16 +226,16 @@ TEST(a_recorded_step_is_not_recorded_again)
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     rig_inspect_all();
     rig_set_clock_forward(0, STEP_MS);
-    mark = strchr(model_get(rig_model(0), "redlock:incarnation"), ' ') + 1;
+    mark = strchr(rlk_model_get(rig_model(0), "redlock:incarnation"), ' ') + 1;
     snprintf(value, sizeof(value), "%s %.16s %" PRIu64, rig_model(0)->run_id, mark,
-             model_now_us(rig_model(0)));
-    model_set(rig_model(0), "redlock:incarnation", value, 0);
+             rlk_model_now_us(rig_model(0)));
+    rlk_model_set(rig_model(0), "redlock:incarnation", value, 0);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
     rig_must_be_quarantined(0, "its clock was set forward");
     rig_inspect_all();
     rig_inspect_all();
-    ck_assert_str_eq(model_get(rig_model(0), "redlock:incarnation"), value);
+    ck_assert_str_eq(rlk_model_get(rig_model(0), "redlock:incarnation"), value);
 }
 
 /* All three masters have the key, and count. */
@@ -293,7 +293,7 @@ TEST(a_lease_by_a_clock_that_moved_does_not_count)
     rig_wait_until_quarantined(0);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
     extend_with_the_first_ahead();
-    model_del(rig_model(1), "k");
+    rlk_model_del(rig_model(1), "k");
     extend_again(REDLOCK_ELOST);
     held_wait(&h, &h.lost, 1);
     ck_assert_int_eq(h.reason, REDLOCK_ELOST);
@@ -330,7 +330,7 @@ TEST(a_majority_by_a_clock_that_moved_is_lost_at_once)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     hold_everywhere(0);
-    model_del(rig_model(2), "k");
+    rlk_model_del(rig_model(2), "k");
     extend_again(REDLOCK_OK);
     ck_assert_int_eq(h.lost, 0);
     rig_set_clock_forward(0, 10000);
@@ -347,7 +347,7 @@ TEST(a_vote_by_a_clock_that_moved_does_not_count)
     struct outcome got = {.n = 3};
 
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
-    model_set(rig_model(1), "k", "somebody", 0);
+    rlk_model_set(rig_model(1), "k", "somebody", 0);
     fake_pause(rig.nodes[2]);
     ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, &got, NULL), 0);
     farm_wait_count(&rig, 0, "SET k", 1);
@@ -378,7 +378,7 @@ TEST(a_lease_by_a_clock_that_moved_counts_again_later)
     }
     rig_must_count(0);
     extend_again(REDLOCK_OK);
-    model_del(rig_model(1), "k");
+    rlk_model_del(rig_model(1), "k");
     extend_again(REDLOCK_OK);
     ck_assert_int_eq(h.lost, 0);
 }
@@ -396,7 +396,7 @@ TEST(a_clock_that_moved_once_counts_soon_for_held_locks)
     extend_again(REDLOCK_OK);
     rig_inspect_all();
     extend_again(REDLOCK_OK);
-    model_del(rig_model(1), "k");
+    rlk_model_del(rig_model(1), "k");
     extend_again(REDLOCK_OK);
     ck_assert_int_eq(h.lost, 0);
     rig_must_be_quarantined(0, "its clock was set forward");
@@ -473,9 +473,9 @@ TEST(a_quarantined_master_is_healed_and_counts_for_a_held_lock)
     extend_again(REDLOCK_OK);
     farm_wait_count(&rig, 0, "EVAL", before + 2); /* to extend the key, and to set it again */
     loop_settle(rig.base);
-    ck_assert_str_eq(model_get(rig_model(0), "k"), h.token);
+    ck_assert_str_eq(rlk_model_get(rig_model(0), "k"), h.token);
     extend_again(REDLOCK_OK);
-    model_del(rig_model(1), "k");
+    rlk_model_del(rig_model(1), "k");
     extend_again(REDLOCK_OK);
     ck_assert_int_eq(h.lost, 0);
     rig_must_be_quarantined(0, "it restarted");
@@ -489,6 +489,6 @@ TEST(a_master_that_forgot_does_not_count_before_it_is_healed)
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     hold_everywhere(0);
     rig_restart(0);
-    model_del(rig_model(1), "k");
+    rlk_model_del(rig_model(1), "k");
     extend_again(REDLOCK_ELOST);
 }

@@ -347,7 +347,7 @@ TEST(one_that_cannot_be_granted_lets_others_ask)
     ck_assert_uint_eq(behind.tries, 1);
     ck_assert_int_eq(redlock_lock_detach(behind.lock), REDLOCK_OK);
     for (i = 0; i < 3; i++) {
-        model_del(fake_model(f.nodes[i]), "k");
+        rlk_model_del(fake_model(f.nodes[i]), "k");
     }
     must_have_failed(vain);
     ask_to_wait(&newcomer, "k");
@@ -363,7 +363,7 @@ TEST(one_that_an_error_and_a_refusal_keep_out_lets_others_ask)
     struct waiter vain[2] = {{0}}, behind = {0};
 
     start(3);
-    model_set(fake_model(f.nodes[0]), "k", "foreign", FARM_NEVER_MS);
+    rlk_model_set(fake_model(f.nodes[0]), "k", "foreign", FARM_NEVER_MS);
     fake_on(f.nodes[1], "EVAL", FAKE_REPLY, "-FENCE the counter of the key is not a string\r\n");
     ask_in_vain(&vain[0]);
     ask_to_wait(&behind, "k");
@@ -699,7 +699,7 @@ static bool is_listed(void *arg)
 
     (void)arg;
     for (i = 0; i < f.n; i++) {
-        if (model_waiter(fake_model(f.nodes[i]), "k", 1) == NULL) {
+        if (rlk_model_waiter(fake_model(f.nodes[i]), "k", 1) == NULL) {
             return false;
         }
     }

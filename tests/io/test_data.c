@@ -15,7 +15,7 @@ TEST_LOOP(a_flushall_is_seen_by_the_inspection, 0, 2)
 
     rig_start_without_record((enum redlock_quarantine)_i, RIG_HEALTH_MS);
     greetings = rig_greetings(0);
-    model_flush(rig_model(0));
+    rlk_model_flush(rig_model(0));
     rig_must_count(0);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_greeted(0, greetings);
@@ -37,7 +37,7 @@ TEST(a_flushall_is_seen_by_the_first_round_of_a_client_that_was_idle)
     rig_start(REDLOCK_QUARANTINE_STRICT, 1000);
     rig_idle();
     greetings = rig_greetings(0);
-    model_flush(rig_model(0));
+    rlk_model_flush(rig_model(0));
     rig_must_count(0);
     farm_give_away(&rig, 1, 2);
     got = farm_acquire(&rig, "k");
@@ -61,7 +61,7 @@ TEST_LOOP(a_flushall_is_seen_by_the_first_round_after_a_callback_that_took_long,
     greetings = rig_greetings(0);
     before = fake_n_commands(rig.nodes[0], 0);
     rig_pass_ms(_i ? 2500 : 12000);
-    model_flush(rig_model(0));
+    rlk_model_flush(rig_model(0));
     farm_give_away(&rig, 1, 2);
     got = farm_acquire(&rig, "k");
     inspection = fake_find(rig.nodes[0], 0, before, "EVAL");
@@ -80,7 +80,7 @@ TEST(a_flushall_is_seen_by_a_vote_with_a_fence)
 
     rig_start_without_record(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     greetings = rig_greetings(0);
-    model_flush(rig_model(0));
+    rlk_model_flush(rig_model(0));
     rig_must_count(0);
     rig_vote_must_not_count("fenced", 1, "its data were deleted");
     rig_wait_until_greeted(0, greetings);
@@ -100,7 +100,7 @@ TEST_LOOP(votes_wait_for_a_mark_after_one_that_was_missing, 0, 2)
     rig_start_without_record(REDLOCK_QUARANTINE_STRICT, _i ? RIG_HEALTH_MS : 0);
     rig_vote_must_count("fenced", 1);
     greetings = rig_greetings(0);
-    model_flush(rig_model(0));
+    rlk_model_flush(rig_model(0));
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, "-BUSY Redis is busy running a script.\r\n");
     rig_vote_must_not_count("fenced", 1, "its data were deleted");
     rig_pass_ms(RIG_QUARANTINE_MS);
@@ -121,9 +121,9 @@ TEST(a_flushall_is_seen_when_another_client_wrote_a_new_mark)
 
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     greetings = rig_greetings(0);
-    model_flush(rig_model(0));
+    rlk_model_flush(rig_model(0));
     snprintf(other, sizeof(other), "%s 00000000deadbeef 1000000", rig_model(0)->run_id);
-    model_set(rig_model(0), "redlock:incarnation", other, 0);
+    rlk_model_set(rig_model(0), "redlock:incarnation", other, 0);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_greeted(0, greetings);
     rig_must_be_quarantined(0, "its data were deleted");
@@ -132,7 +132,7 @@ TEST(a_flushall_is_seen_when_another_client_wrote_a_new_mark)
 TEST_LOOP(a_replica_in_its_masters_place_does_not_vote, 0, 2)
 {
     rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
-    model_promote(rig_model(0));
+    rlk_model_promote(rig_model(0));
     rig_reconnect(0);
     rig_must_be_quarantined(0, "restarted");
     rig_vote_must_not_count("k", 0, "restarted");
@@ -147,7 +147,7 @@ TEST_LOOP(the_mark_of_another_run_is_that_of_new_data, 0, 3)
 
     rig_set_up(_i == 1 ? REDLOCK_QUARANTINE_LENIENT : REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_leave_out_record();
-    model_set(rig_model(0), "redlock:incarnation", other, 0);
+    rlk_model_set(rig_model(0), "redlock:incarnation", other, 0);
     rig_model(0)->promoted = _i < 2;
     farm_open(&rig);
     if (_i == 1) {
@@ -156,7 +156,7 @@ TEST_LOOP(the_mark_of_another_run_is_that_of_new_data, 0, 3)
         rig_must_be_quarantined(0, "lost its data");
     }
     ck_assert_ptr_nonnull(
-        strstr(model_get(rig_model(0), "redlock:incarnation"), rig_model(0)->run_id));
+        strstr(rlk_model_get(rig_model(0), "redlock:incarnation"), rig_model(0)->run_id));
 }
 
 /* ---- a master that is a replica for a while ---- */
@@ -295,7 +295,7 @@ TEST_LOOP(the_vote_of_a_replica_is_taken_back, 0, 3)
     struct outcome got = {.n = 3};
 
     rig_start((enum redlock_quarantine)_i, RIG_HEALTH_MS);
-    model_set(rig_model(1), "k", "somebody", 0);
+    rlk_model_set(rig_model(1), "k", "somebody", 0);
     fake_pause(rig.nodes[2]);
     ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, &got, NULL), 0);
     farm_wait_count(&rig, 0, "SET k", 1);
@@ -369,13 +369,13 @@ TEST_LOOP(a_vote_that_was_forgotten_no_longer_counts, 0, 2)
     struct outcome got = {.n = 3};
 
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
-    model_set(rig_model(1), "k", "somebody", 0);
+    rlk_model_set(rig_model(1), "k", "somebody", 0);
     fake_pause(rig.nodes[2]);
     request.fencing = _i;
     ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, &got, NULL), 0);
     farm_wait_count(&rig, 0, _i ? "EVAL" : "SET k", _i ? 2 : 1);
     loop_settle(rig.base);
-    model_flush(rig_model(0));
+    rlk_model_flush(rig_model(0));
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
     loop_settle(rig.base);
@@ -398,11 +398,11 @@ TEST(a_vote_that_finds_no_mark_asks_for_a_new_one)
     rig_vote_must_count("fenced", 1);
     for (i = 0; i < 2; i++) {
         greetings = rig_greetings(0);
-        model_flush(rig_model(0));
-        ck_assert_ptr_null(model_get(rig_model(0), "redlock:incarnation"));
+        rlk_model_flush(rig_model(0));
+        ck_assert_ptr_null(rlk_model_get(rig_model(0), "redlock:incarnation"));
         rig_vote_must_not_count("fenced", 1, "its data were deleted");
         rig_wait_until_greeted(0, greetings);
-        ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
+        ck_assert_ptr_nonnull(rlk_model_get(rig_model(0), "redlock:incarnation"));
         rig_pass_ms(RIG_QUARANTINE_MS);
         rig_must_count(0);
         rig_vote_must_count("fenced", 1);
@@ -419,7 +419,7 @@ TEST(a_key_from_the_future_is_rewritten)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_leave_out_record();
-    rig_set_mark(0, rig_model(0)->run_id, model_now_us(rig_model(0)) + HOUR_US);
+    rig_set_mark(0, rig_model(0)->run_id, rlk_model_now_us(rig_model(0)) + HOUR_US);
     rig_model(0)->flushes = 1;
     farm_open(&rig);
     rig_must_be_quarantined(0, "lost its data");
@@ -442,15 +442,15 @@ TEST_LOOP(data_from_a_file_are_new_whatever_the_uptime, 0, 3)
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     if (_i == 0) {
         rig_set_mark(0, "0123456789012345678901234567890123456789",
-                     model_now_us(rig_model(0)) - 100 * HOUR_US);
+                     rlk_model_now_us(rig_model(0)) - 100 * HOUR_US);
         farm_open(&rig);
         rig_must_be_quarantined(0, "a short time ago");
     } else {
         farm_open(&rig);
         if (_i == 1) {
-            model_restart(rig_model(0));
+            rlk_model_restart(rig_model(0));
         } else {
-            model_restart_durably(rig_model(0));
+            rlk_model_restart_durably(rig_model(0));
         }
         rig_model(0)->uptime_s = 86400;
         rig_reconnect(0);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "io/farm.h"
-#include "lib/model.h"
+#include "testing/model.h"
 #include "lib/test.h"
 
 SUITE("delete_record");
@@ -65,7 +65,7 @@ static bool is_everywhere(void *arg)
 
     (void)arg;
     for (i = 0; i < f.n; i++) {
-        n += model_get(fake_model(f.nodes[i]), KEY) != NULL;
+        n += rlk_model_get(fake_model(f.nodes[i]), KEY) != NULL;
     }
     return n == f.n;
 }
@@ -91,7 +91,7 @@ TEST(every_master_deletes_the_record)
     for (i = 0; i < 3; i++) {
         ck_assert(seen.nodes[i].gone && seen.nodes[i].had);
         ck_assert_str_eq(seen.errors[i], "");
-        ck_assert_ptr_null(model_get(fake_model(f.nodes[i]), KEY));
+        ck_assert_ptr_null(rlk_model_get(fake_model(f.nodes[i]), KEY));
     }
 }
 
@@ -126,12 +126,12 @@ TEST(the_key_has_the_prefix)
     farm_start(&f, 1, FAKE_UNIX);
     f.options.key_prefix = "app:";
     farm_open(&f);
-    model_set(fake_model(f.nodes[0]), "app:" KEY, "v", 0);
-    model_set(fake_model(f.nodes[0]), KEY, "v", 0);
+    rlk_model_set(fake_model(f.nodes[0]), "app:" KEY, "v", 0);
+    rlk_model_set(fake_model(f.nodes[0]), KEY, "v", 0);
     delete_record();
     ck_assert(seen.nodes[0].had);
-    ck_assert_ptr_null(model_get(fake_model(f.nodes[0]), "app:" KEY));
-    ck_assert_str_eq(model_get(fake_model(f.nodes[0]), KEY), "v");
+    ck_assert_ptr_null(rlk_model_get(fake_model(f.nodes[0]), "app:" KEY));
+    ck_assert_str_eq(rlk_model_get(fake_model(f.nodes[0]), KEY), "v");
 }
 
 TEST(a_master_that_is_down_or_refuses_may_still_have_it)

@@ -113,8 +113,8 @@ TEST(every_kind_of_answer_is_reported)
     held_acquire_key(&h, &f, "k");
     must_have_answered(0, REDLOCK_VOTE_YES, REDLOCK_SAID_SET);
     ck_assert_uint_eq(detail_at(0).waiting, 0);
-    model_del(fake_model(f.nodes[4]), "k");
-    model_set(fake_model(f.nodes[3]), "k", "another", OUTCOME_TTL_MS);
+    rlk_model_del(fake_model(f.nodes[4]), "k");
+    rlk_model_set(fake_model(f.nodes[3]), "k", "another", OUTCOME_TTL_MS);
     fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR not today\r\n");
     fake_on(f.nodes[2], "EVALSHA", FAKE_REPLY, "-ERR not today\r\n");
     farm_pause(&f, 4, 5);
@@ -137,7 +137,7 @@ TEST(every_kind_of_answer_is_reported)
 TEST(once_the_release_has_begun_the_last_answers_are_reported)
 {
     held_acquire_key(&h, &f, "k");
-    model_set(fake_model(f.nodes[3]), "k", "another", OUTCOME_TTL_MS);
+    rlk_model_set(fake_model(f.nodes[3]), "k", "another", OUTCOME_TTL_MS);
     fake_on(f.nodes[2], "EVAL", FAKE_REPLY, "-ERR not today\r\n");
     fake_on(f.nodes[2], "EVALSHA", FAKE_REPLY, "-ERR not today\r\n");
     suspend_ms(HELD_THIRD_MS);
@@ -153,7 +153,7 @@ TEST(once_the_release_has_begun_the_last_answers_are_reported)
 TEST(a_healed_master_is_reported_as_set)
 {
     held_acquire_key(&h, &f, "k");
-    model_del(fake_model(f.nodes[4]), "k");
+    rlk_model_del(fake_model(f.nodes[4]), "k");
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 4, 5, &rlk_script_set_all, 1);
     loop_settle(f.base);
@@ -180,7 +180,7 @@ TEST(a_failed_acquire_reports_the_answers_of_its_last_round)
     struct redlock_request request = outcome_request("k");
     int reported = 0, i;
 
-    model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
+    rlk_model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
     farm_pause(&f, 1, 3);
     fake_on(f.nodes[3], "SET", FAKE_REPLY, "-OOM no memory\r\n");
     fake_down(f.nodes[4]);
@@ -293,7 +293,7 @@ TEST(after_a_split_vote_nobody_holds_the_lock_once_all_have_answered)
     size_t i;
 
     for (i = 0; i < 4; i++) {
-        model_set(fake_model(f.nodes[i]), "k", i < 2 ? "one" : "another", OUTCOME_TTL_MS);
+        rlk_model_set(fake_model(f.nodes[i]), "k", i < 2 ? "one" : "another", OUTCOME_TTL_MS);
     }
     fake_on_next(f.nodes[4], 1, "SET", FAKE_STALL, NULL, 0);
     try_once();
@@ -310,7 +310,7 @@ TEST(a_failed_adoption_reports_missing_keys_and_other_holders)
     struct redlock_request request = outcome_request("k");
     int reported = 0, i;
 
-    model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
+    rlk_model_set(fake_model(f.nodes[0]), "k", "another", OUTCOME_TTL_MS);
     farm_pause(&f, 3, 5);
     ck_assert_int_eq(redlock_adopt(f.rl, &request, "ours", on_refused, &reported, NULL),
                      REDLOCK_OK);

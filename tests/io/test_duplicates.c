@@ -125,13 +125,14 @@ TEST_LOOP(being_a_duplicate_for_a_moment_is_no_restart, 0, 2)
 
     rig_start((enum redlock_quarantine)_i, RIG_NO_HEALTH_MS);
     model = rig_model(1);
-    snprintf(mark, sizeof(mark), "%s", model_get(model, "redlock:incarnation"));
+    snprintf(mark, sizeof(mark), "%s", rlk_model_get(model, "redlock:incarnation"));
     memcpy(own, model->run_id, sizeof(own));
     memcpy(model->run_id, rig_model(0)->run_id, sizeof(own));
     fake_hang_up(rig.nodes[1]);
     farm_wait_error(&rig, 1, "same server");
     memcpy(model->run_id, own, sizeof(own));
-    model_set(model, "redlock:incarnation", mark, 0); /* the key was written for the other one */
+    rlk_model_set(model, "redlock:incarnation", mark,
+                  0); /* the key was written for the other one */
     farm_wait(&rig, 1, REDLOCK_NODE_UP);
     rig_must_count(1);
 }

@@ -78,7 +78,7 @@ TEST(a_candidate_asks_nobody_while_too_few_votes_count)
 
     farm_start_frozen(&f, MASTERS);
     for (i = 0; i < MASTERS; i++) {
-        model_make_old(fake_model(f.nodes[i]));
+        rlk_model_make_old(fake_model(f.nodes[i]));
     }
     f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
     f.options.max_ttl_ms = CANDIDATE_TTL_MS;
@@ -86,7 +86,7 @@ TEST(a_candidate_asks_nobody_while_too_few_votes_count)
     farm_open(&f);
     o = candidate_options(&c, &f);
     for (i = 0; i < 3; i++) {
-        model_restart(fake_model(f.nodes[i]));
+        rlk_model_restart(fake_model(f.nodes[i]));
         fake_hang_up(f.nodes[i]);
     }
     candidate_pass_ms(&c, 1000);
@@ -114,7 +114,7 @@ TEST(elected_renewed_and_demoted)
     ck_assert(!is_leader());
     candidate_wait(&c, &c.elected, 1);
     must_have_key(true);
-    ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'), ":leader one");
+    ck_assert_str_eq(strchr(rlk_model_get(fake_model(f.nodes[0]), "k"), ':'), ":leader one");
     ck_assert_uint_le(left_ms(redlock_election_deadline_us(c.e)), CANDIDATE_DEADLINE_MS);
     candidate_pass_ms(&c, CANDIDATE_THIRD_MS);
     ck_assert_str_eq(c.order, "Em");
@@ -135,7 +135,7 @@ TEST(the_value_is_published)
     start();
     o.value = "10.0.0.1:80 and more";
     candidate_lead(&c, &o);
-    ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'),
+    ck_assert_str_eq(strchr(rlk_model_get(fake_model(f.nodes[0]), "k"), ':'),
                      ":leader one 10.0.0.1:80 and more");
 }
 

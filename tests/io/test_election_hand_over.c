@@ -65,7 +65,7 @@ static bool has_waiters(void *arg)
 
     candidate_pass_ms(&c, 1);
     for (i = 0; i < MASTERS; i++) {
-        listed += model_waiter(fake_model(f.nodes[i]), "k", (unsigned)n) != NULL;
+        listed += rlk_model_waiter(fake_model(f.nodes[i]), "k", (unsigned)n) != NULL;
     }
     return listed >= WAITER_HOSTS;
 }
@@ -111,7 +111,7 @@ static size_t reserved(void)
 
     loop_settle(f.base);
     for (i = 0; i < MASTERS; i++) {
-        const char *value = model_get(fake_model(f.nodes[i]), "k");
+        const char *value = rlk_model_get(fake_model(f.nodes[i]), "k");
 
         n += value && strncmp(value, "for:", 4) == 0 && strcmp(value + 44, ":three") == 0;
     }

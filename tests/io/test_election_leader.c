@@ -57,9 +57,9 @@ static void take_over(const char *owner, bool with_term)
 
     snprintf(value, sizeof(value), "%040d:%s", 1, owner);
     for (i = 0; i < MASTERS; i++) {
-        model_set(fake_model(f.nodes[i]), "k", value, CANDIDATE_TTL_MS);
+        rlk_model_set(fake_model(f.nodes[i]), "k", value, CANDIDATE_TTL_MS);
         if (with_term) {
-            model_set(fake_model(f.nodes[i]), "k:redlock-fence", "8000000000000000", 0);
+            rlk_model_set(fake_model(f.nodes[i]), "k:redlock-fence", "8000000000000000", 0);
         }
     }
 }
@@ -88,7 +88,7 @@ static size_t waiters(void)
 {
     size_t n = 0;
 
-    while (model_waiter(fake_model(f.nodes[waiter_hosts[0]]), "k", (unsigned)n + 1)) {
+    while (rlk_model_waiter(fake_model(f.nodes[waiter_hosts[0]]), "k", (unsigned)n + 1)) {
         n++;
     }
     return n;
@@ -280,7 +280,7 @@ TEST(before_it_leads_it_is_not_told_that_it_does)
     f.options.record = 0;
     f.options.subscribe = 1;
     for (i = 1; i < MASTERS; i++) {
-        model_make_old(fake_model(f.nodes[i]));
+        rlk_model_make_old(fake_model(f.nodes[i]));
     }
     farm_open(&f);
     o = candidate_options(&c, &f);

@@ -129,7 +129,7 @@ TEST(the_longest_texts_are_published)
     o.priority = 999;
     snprintf(owner, sizeof(owner), ":leader+999 %s %s", o.id, value);
     candidate_lead(&c, &o);
-    ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'), owner);
+    ck_assert_str_eq(strchr(rlk_model_get(fake_model(f.nodes[0]), "k"), ':'), owner);
 }
 
 /* They are copied. */
@@ -146,7 +146,7 @@ TEST(the_texts_of_the_caller_may_change)
     candidate_campaign(&c);
     candidate_wait(&c, &c.elected, 1);
     loop_settle(f.base);
-    ck_assert_str_eq(strchr(model_get(fake_model(f.nodes[0]), "k"), ':'), ":leader one v");
+    ck_assert_str_eq(strchr(rlk_model_get(fake_model(f.nodes[0]), "k"), ':'), ":leader one v");
 }
 
 /* ---- times ---- */

@@ -195,10 +195,10 @@ TEST(nothing_is_changed_and_locks_stay)
     examine();
     ck_assert_uint_eq(farm_count(&f, "k", "token"), 3);
     for (i = 0; i < 3; i++) {
-        ck_assert_uint_eq(model_count(fake_model(f.nodes[i])), 1);
+        ck_assert_uint_eq(rlk_model_count(fake_model(f.nodes[i])), 1);
         set = fake_find(f.nodes[i], 0, 0, "SET");
         ck_assert_int_ge(set, 0);
-        ck_assert(resp_is(fake_request(f.nodes[i], 0, (size_t)set), 3, "XX"));
+        ck_assert(rlk_resp_is(fake_request(f.nodes[i], 0, (size_t)set), 3, "XX"));
     }
 }
 

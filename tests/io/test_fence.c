@@ -72,7 +72,7 @@ static uint64_t counter_of(size_t node, const char *key)
     char name[64];
 
     snprintf(name, sizeof(name), "%s%s", key, COUNTER);
-    value = model_get(model(node), name);
+    value = rlk_model_get(model(node), name);
     return value ? strtoull(value, NULL, 10) : 0;
 }
 
@@ -82,7 +82,7 @@ static void set_counter(size_t node, const char *key, uint64_t value)
 
     snprintf(name, sizeof(name), "%s%s", key, COUNTER);
     snprintf(text, sizeof(text), "%" PRIu64, value);
-    model_set(model(node), name, text, 0);
+    rlk_model_set(model(node), name, text, 0);
 }
 
 static void set_counters(size_t first, size_t last, const char *key, uint64_t value)
@@ -115,12 +115,12 @@ TEST(a_fence_costs_one_command_a_master)
     loop_settle(f.base);
     for (i = 0; i < 5; i++) {
         ck_assert_uint_eq(fake_n_commands(f.nodes[i], 0), before[i] + 1);
-        ck_assert(resp_is(fake_request(f.nodes[i], 0, before[i]), 0, "EVALSHA"));
+        ck_assert(rlk_resp_is(fake_request(f.nodes[i], 0, before[i]), 0, "EVALSHA"));
         ck_assert_uint_eq(scripts_count(&f, i, &rlk_script_vote), 2);
         vote = scripts_last(&f, i, &rlk_script_vote);
         ck_assert_str_eq(vote->argv[3], "k");
         ck_assert_str_eq(vote->argv[4], got.token);
-        ck_assert_str_eq(model_get(model(i), "k"), got.token);
+        ck_assert_str_eq(rlk_model_get(model(i), "k"), got.token);
         ck_assert_uint_eq(counter_of(i, "k"), redlock_lock_fencing_token(got.lock));
         ck_assert_uint_eq(confirms(i), 0);
     }
@@ -137,7 +137,7 @@ TEST(a_fence_costs_no_more_with_a_quarantine)
     f.options.quarantine = REDLOCK_QUARANTINE_STRICT;
     f.options.inspection_ms = FARM_NEVER_MS;
     for (i = 0; i < 3; i++) {
-        model_make_old(fake_model(f.nodes[i]));
+        rlk_model_make_old(fake_model(f.nodes[i]));
     }
     farm_open(&f);
     one_fence("k");
@@ -149,7 +149,7 @@ TEST(a_fence_costs_no_more_with_a_quarantine)
     loop_settle(f.base);
     for (i = 0; i < 3; i++) {
         ck_assert_uint_eq(fake_n_commands(f.nodes[i], 0), before[i] + 1);
-        ck_assert(resp_is(fake_request(f.nodes[i], 0, before[i]), 0, "EVALSHA"));
+        ck_assert(rlk_resp_is(fake_request(f.nodes[i], 0, before[i]), 0, "EVALSHA"));
     }
     must_release(&got);
 }
@@ -198,7 +198,7 @@ TEST(a_client_from_another_century_uses_up_no_numbers)
 
     start(3);
     for (i = 0; i < 3; i++) {
-        model_stop_clock(model(i));
+        rlk_model_stop_clock(model(i));
         model(i)->clock_us = A_CENTURY_AGO_US + 1000 * i;
     }
     ck_assert_uint_eq(one_fence("k"), A_CENTURY_AGO_US + 60000000);
@@ -402,7 +402,7 @@ TEST(a_lost_round_raises_the_hint_of_the_next_one)
     size_t i;
 
     start(3);
-    ahead = model_now_us(model(1)) + 30000000;
+    ahead = rlk_model_now_us(model(1)) + 30000000;
     set_counter(1, "k", ahead);
     fake_on_next(f.nodes[0], 1, "EVAL", FAKE_REPLY, refusal, strlen(refusal));
     fake_on_next(f.nodes[2], 1, "EVAL", FAKE_REPLY, refusal, strlen(refusal));
@@ -496,11 +496,11 @@ TEST(a_heal_raises_the_counter)
 
     hold_with_fence(3);
     fence = redlock_lock_fencing_token(h.lock);
-    model_flush(model(0));
+    rlk_model_flush(model(0));
     suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 0, &rlk_script_set_all, 1);
     loop_settle(f.base);
-    ck_assert_str_eq(model_get(model(0), "k"), h.token);
+    ck_assert_str_eq(rlk_model_get(model(0), "k"), h.token);
     ck_assert_uint_eq(counter_of(0, "k"), fence);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
 }
@@ -577,7 +577,7 @@ TEST(scripts_that_were_forgotten_are_sent_again)
     start(3);
     fence = one_fence("k");
     for (i = 0; i < 3; i++) {
-        model_forget_scripts(model(i));
+        rlk_model_forget_scripts(model(i));
     }
     got = acquire("k");
     ck_assert_int_eq(got.status, REDLOCK_OK);
@@ -604,7 +604,7 @@ TEST(a_confirmation_that_was_forgotten_is_sent_again)
         ck_assert_int_eq(got.status, REDLOCK_OK);
         ck_assert_uint_eq(redlock_lock_fencing_token(got.lock), AHEAD + 8);
         ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
-        model_forget_scripts(model(0));
+        rlk_model_forget_scripts(model(0));
     }
     ck_assert_uint_eq(confirms(0), 3); /* text; SHA-1, text */
     fake_go_on(f.nodes[2]);
@@ -627,7 +627,7 @@ TEST(a_counter_without_numbers_left_says_so)
     }
     farm_wait_gone(&f, "k");
     for (i = 0; i < 3; i++) {
-        model_del(model(i), "k" COUNTER);
+        rlk_model_del(model(i), "k" COUNTER);
     }
     ck_assert_uint_gt(one_fence("k"), 0);
 }
@@ -658,14 +658,14 @@ TEST_LOOP(nonsense_is_no_vote, 0, N_NONSENSE)
     start(3);
     fake_on(f.nodes[0], "EVAL", FAKE_REPLY, nonsense[_i]);
     set_counters(0, 3, "k", AHEAD);
-    model_set(model(1), "k", "somebody", 0);
+    rlk_model_set(model(1), "k", "somebody", 0);
     got = acquire("k");
     ck_assert_int_lt(got.status, 0);
     ck_assert_int_eq(got.votes[0].vote, REDLOCK_VOTE_UNKNOWN);
     for (i = 0; got.votes[0].error[i]; i++) {
         ck_assert((unsigned char)got.votes[0].error[i] >= ' ');
     }
-    model_del(model(1), "k");
+    rlk_model_del(model(1), "k");
     farm_wait_gone(&f, "k");
     ck_assert_uint_ge(one_fence("k"), AHEAD + 1);
 }

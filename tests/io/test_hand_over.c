@@ -392,12 +392,12 @@ TEST(a_server_without_the_script_gets_its_text)
     ask(&clients[0], "a", REDLOCK_FOREVER);
     must_get(&clients[0]);
     for (i = 0; i < f.n; i++) {
-        model_forget_scripts(fake_model(f.nodes[i]));
+        rlk_model_forget_scripts(fake_model(f.nodes[i]));
     }
     ck_assert_int_eq(hand_over_and_wait(&clients[0], "b", LONG_MS), REDLOCK_OK);
     for (i = 0; i < f.n; i++) {
-        ck_assert_uint_le(model_ttl(fake_model(f.nodes[i]), "k"), LONG_MS);
-        ck_assert_uint_gt(model_ttl(fake_model(f.nodes[i]), "k"), 0);
+        ck_assert_uint_le(rlk_model_ttl(fake_model(f.nodes[i]), "k"), LONG_MS);
+        ck_assert_uint_gt(rlk_model_ttl(fake_model(f.nodes[i]), "k"), 0);
     }
 }
 
@@ -533,10 +533,10 @@ TEST_ROWS(nonsense_is_ignored, messages)
     start_to_wait_as("b");
     asked = scripts_count(&f, 1, &rlk_script_set_all);
     for (i = 0; i < f.n; i++) {
-        const char *channel = model_waiter(fake_model(f.nodes[i]), "k", 2);
+        const char *channel = rlk_model_waiter(fake_model(f.nodes[i]), "k", 2);
 
         if (channel) {
-            model_publish(fake_model(f.nodes[i]), channel, message, strlen(message));
+            rlk_model_publish(fake_model(f.nodes[i]), channel, message, strlen(message));
         }
     }
     loop_settle(f.base);
@@ -554,10 +554,10 @@ TEST(a_false_message_gives_nobody_the_lock)
 
     start_to_wait_as("b");
     for (i = 0; i < f.n; i++) {
-        const char *channel = model_waiter(fake_model(f.nodes[i]), "k", 2);
+        const char *channel = rlk_model_waiter(fake_model(f.nodes[i]), "k", 2);
 
         if (channel) {
-            model_publish(fake_model(f.nodes[i]), channel, message, strlen(message));
+            rlk_model_publish(fake_model(f.nodes[i]), channel, message, strlen(message));
         }
     }
     scripts_wait(&f, 1, &rlk_script_set_all, 1);

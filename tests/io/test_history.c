@@ -230,7 +230,7 @@ TEST(a_master_that_has_lost_its_stream_is_not_missing)
 {
     start(3);
     lock_and_release("k");
-    model_del(fake_model(f.nodes[2]), STREAM);
+    rlk_model_del(fake_model(f.nodes[2]), STREAM);
     read_history();
     ck_assert_str_eq(seen.events, "acquired 3, released 3");
     ck_assert_uint_eq(seen.last.missing, 0);

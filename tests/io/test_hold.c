@@ -59,13 +59,13 @@ TEST(a_renewal_lets_keys_live_longer_and_never_shorter)
 {
     held_start(&f);
     held_acquire_key(&h, &f, "k");
-    model_set(fake_model(f.nodes[0]), "k", h.token, 70000);
-    model_set(fake_model(f.nodes[1]), "k", h.token, 10 * OUTCOME_TTL_MS);
+    rlk_model_set(fake_model(f.nodes[0]), "k", h.token, 70000);
+    rlk_model_set(fake_model(f.nodes[1]), "k", h.token, 10 * OUTCOME_TTL_MS);
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 2, &rlk_script_keep, 1);
     loop_settle(f.base);
-    ck_assert_uint_gt(model_ttl(fake_model(f.nodes[0]), "k"), 70000);
-    ck_assert_uint_gt(model_ttl(fake_model(f.nodes[1]), "k"), 9 * OUTCOME_TTL_MS);
+    ck_assert_uint_gt(rlk_model_ttl(fake_model(f.nodes[0]), "k"), 70000);
+    ck_assert_uint_gt(rlk_model_ttl(fake_model(f.nodes[1]), "k"), 9 * OUTCOME_TTL_MS);
 }
 
 TEST(without_renewing_it_ends_at_its_deadline)
@@ -495,7 +495,7 @@ TEST_LOOP(a_pending_release_after_a_lost_keep_or_heal_has_no_end, 0, 2)
     fake_down(f.nodes[4]);
     farm_wait_error(&f, 4, "");
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
-    model_set(fake_model(f.nodes[4]), "k", h.token, 0);
+    rlk_model_set(fake_model(f.nodes[4]), "k", h.token, 0);
     suspend_ms(10 * OUTCOME_TTL_MS);
     loop_settle(f.base);
     fake_behave(f.nodes[4]);

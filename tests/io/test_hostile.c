@@ -341,7 +341,7 @@ TEST(replies_that_nobody_asked_for_are_no_votes)
 
     farm_start_open(&f, 3);
     for (i = 0; i < 3; i++) {
-        model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
+        rlk_model_set(fake_model(f.nodes[i]), "k", "somebody", 60000);
         fake_say(f.nodes[i], "+OK\r\n", 5);
     }
     loop_settle(f.base);

@@ -56,7 +56,7 @@ TEST(a_master_that_denies_scripts_is_asked_for_the_time)
     fake_behave(rig.nodes[0]);
     rig_reconnect(0);
     ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1);
-    ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
+    ck_assert_ptr_nonnull(rlk_model_get(rig_model(0), "redlock:incarnation"));
 }
 
 /* The right is taken away later. */
@@ -190,21 +190,21 @@ TEST_LOOP(the_greeting_is_in_order, 0, 3)
 TEST(the_incarnation_key_is_written_where_whole_scripts_are_replicated)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
-    model_del(rig_model(0), "redlock:incarnation");
+    rlk_model_del(rig_model(0), "redlock:incarnation");
     rig_model(0)->whole_scripts = true;
     farm_open(&rig);
-    ck_assert_ptr_nonnull(model_get(rig_model(0), "redlock:incarnation"));
+    ck_assert_ptr_nonnull(rlk_model_get(rig_model(0), "redlock:incarnation"));
 }
 
 TEST(the_incarnation_key_has_the_prefix)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_leave_out_record();
-    model_del(rig_model(0), "redlock:incarnation");
+    rlk_model_del(rig_model(0), "redlock:incarnation");
     rig.options.key_prefix = "app:";
     farm_open(&rig);
-    ck_assert_ptr_nonnull(model_get(rig_model(0), "app:redlock:incarnation"));
-    ck_assert_uint_eq(model_count(rig_model(0)), 1);
+    ck_assert_ptr_nonnull(rlk_model_get(rig_model(0), "app:redlock:incarnation"));
+    ck_assert_uint_eq(rlk_model_count(rig_model(0)), 1);
 }
 
 TEST(with_the_quarantine_off_no_key_is_left)
@@ -212,7 +212,7 @@ TEST(with_the_quarantine_off_no_key_is_left)
     rig_start(REDLOCK_QUARANTINE_OFF, RIG_HEALTH_MS);
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "TIME", 1);
-    ck_assert_uint_eq(model_count(rig_model(0)), 0);
+    ck_assert_uint_eq(rlk_model_count(rig_model(0)), 0);
 }
 
 /* Without a mark, the statistics of its commands are all that there is to judge by. */
@@ -271,7 +271,7 @@ static const struct {
 TEST_LOOP(a_master_that_cannot_answer_for_now_is_asked_again, 0, N_FOR_NOW)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
-    model_del(rig_model(0), "redlock:incarnation");
+    rlk_model_del(rig_model(0), "redlock:incarnation");
     fake_on(rig.nodes[0], for_now[_i].command, FAKE_REPLY, for_now[_i].bytes);
     farm_open_at_once(&rig);
     farm_wait_error(&rig, 0, "for now");
@@ -294,7 +294,7 @@ TEST_LOOP(a_master_that_is_out_of_memory_is_greeted_and_does_not_vote, 0, 2)
     farm_open(&rig);
     ck_assert_uint_eq(fake_count(rig.nodes[0], "HELLO"), 1);
     rig_must_be_quarantined(0, "its memory is full (OOM)");
-    model_flush(rig_model(0));
+    rlk_model_flush(rig_model(0));
     fake_behave(rig.nodes[0]);
     rig_vote_must_not_count("k", 0, "its memory is full (OOM)");
     greetings = rig_greetings(0);

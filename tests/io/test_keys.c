@@ -108,7 +108,7 @@ TEST(one_missing_key_counts_as_all)
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 1);
     loop_settle(f.base);
-    model_del(fake_model(f.nodes[4]), "b");
+    rlk_model_del(fake_model(f.nodes[4]), "b");
     suspend_ms(HELD_THIRD_MS);
     scripts_wait(&f, 4, &rlk_script_set_all, 2);
     loop_settle(f.base);
@@ -130,11 +130,11 @@ TEST(a_heal_that_was_refused_is_released_too)
     struct redlock_request request = request_of(two, 2);
 
     held_start(&f);
-    model_set(fake_model(f.nodes[4]), "b", "somebody", 0);
+    rlk_model_set(fake_model(f.nodes[4]), "b", "somebody", 0);
     held_acquire(&h, &request);
     scripts_wait(&f, 4, &rlk_script_set_all, 2);
     loop_settle(f.base);
-    model_set(fake_model(f.nodes[4]), "a", h.token, 0);
+    rlk_model_set(fake_model(f.nodes[4]), "a", h.token, 0);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
     farm_wait_gone(&f, "a");
     ck_assert_uint_eq(farm_count(&f, "b", "somebody"), 1);
@@ -278,14 +278,14 @@ TEST(old_servers_name_the_holder_too)
     farm_start(&f, 3, FAKE_UNIX);
     for (i = 0; i < 3; i++) {
         fake_model(f.nodes[i])->major = 5;
-        model_set(fake_model(f.nodes[i]), "b", "somebody", 0);
+        rlk_model_set(fake_model(f.nodes[i]), "b", "somebody", 0);
     }
     farm_open(&f);
     got = farm_acquire_as(&f, &request);
     ck_assert_int_eq(got.status, REDLOCK_EHELD);
     ck_assert_str_eq(got.votes[0].holder, "somebody");
     for (i = 0; i < 3; i++) {
-        model_del(fake_model(f.nodes[i]), "b");
+        rlk_model_del(fake_model(f.nodes[i]), "b");
     }
     held_acquire(&h, &request);
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
@@ -338,7 +338,7 @@ TEST(the_text_is_sent_again_when_servers_have_forgotten_it)
     held_start(&f);
     acquire_and_renew(1);
     for (i = 0; i < 5; i++) {
-        model_forget_scripts(fake_model(f.nodes[i]));
+        rlk_model_forget_scripts(fake_model(f.nodes[i]));
     }
     suspend_ms(HELD_THIRD_MS);
     scripts_wait_all(&f, 0, 5, &rlk_script_keep, 3);
@@ -363,7 +363,7 @@ TEST(keys_are_acquired_when_the_servers_have_forgotten_the_script)
     held_end(&h);
     farm_wait_clean(&f);
     for (i = 0; i < 5; i++) {
-        model_forget_scripts(fake_model(f.nodes[i]));
+        rlk_model_forget_scripts(fake_model(f.nodes[i]));
     }
     held_acquire(&h, &request); /* one round */
 }
@@ -376,7 +376,7 @@ TEST(a_master_that_lost_one_key_counts_again)
     held_start(&f);
     acquire_and_renew(1);
     for (i = 4; i >= 2; i--) {
-        model_del(fake_model(f.nodes[i]), "b");
+        rlk_model_del(fake_model(f.nodes[i]), "b");
         for (j = 0; j < 10; j++) {
             suspend_ms(HELD_THIRD_MS / 5);
             loop_settle(f.base);
@@ -396,7 +396,7 @@ TEST(the_text_is_never_sent_after_the_release)
     acquire_and_renew(1);
     held_end(&h);
     farm_wait_clean(&f);
-    model_forget_scripts(fake_model(f.nodes[4]));
+    rlk_model_forget_scripts(fake_model(f.nodes[4]));
     fake_pause(f.nodes[4]);
     held_acquire(&h, &request);
     held_end(&h);
@@ -404,5 +404,5 @@ TEST(the_text_is_never_sent_after_the_release)
     farm_wait_count(&f, 4, "EVAL", 3); /* at first take and keep, and now the release */
     loop_settle(f.base);
     ck_assert_uint_eq(scripts_count(&f, 4, &rlk_script_set_all), 2);
-    ck_assert_uint_eq(model_count(fake_model(f.nodes[4])), 0);
+    ck_assert_uint_eq(rlk_model_count(fake_model(f.nodes[4])), 0);
 }

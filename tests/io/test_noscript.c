@@ -33,7 +33,7 @@ static void start(void)
 
 static void forget_scripts(void)
 {
-    model_forget_scripts(fake_model(f.nodes[NODE]));
+    rlk_model_forget_scripts(fake_model(f.nodes[NODE]));
     farm_go_on(&f, NODE, NODE + 1);
     loop_settle(f.base);
 }
@@ -146,7 +146,7 @@ TEST_LOOP(a_late_vote_is_not_asked_for_again_when_nobody_holds_the_lock, 0, 2)
 TEST(a_late_vote_is_not_asked_for_again_when_the_time_of_the_lock_is_over)
 {
     vote_by_hash();
-    model_forget_scripts(fake_model(f.nodes[NODE]));
+    rlk_model_forget_scripts(fake_model(f.nodes[NODE]));
     farm_go_on(&f, NODE, NODE + 1);
     suspend_ms(OUTCOME_TTL_MS);
     held_wait(&h, &h.lost, 1);

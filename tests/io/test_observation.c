@@ -115,7 +115,7 @@ static void start(void)
 static void give(size_t first, size_t last, const char *token, uint64_t ttl_ms)
 {
     for (; first < last; first++) {
-        model_set(fake_model(f.nodes[first]), "k", token, ttl_ms);
+        rlk_model_set(fake_model(f.nodes[first]), "k", token, ttl_ms);
     }
     loop_settle(f.base);
 }
@@ -123,7 +123,7 @@ static void give(size_t first, size_t last, const char *token, uint64_t ttl_ms)
 static void take(size_t first, size_t last)
 {
     for (; first < last; first++) {
-        model_del(fake_model(f.nodes[first]), "k");
+        rlk_model_del(fake_model(f.nodes[first]), "k");
     }
     loop_settle(f.base);
 }
@@ -131,7 +131,7 @@ static void take(size_t first, size_t last)
 static void count_fence(size_t first, size_t last, const char *fence)
 {
     for (; first < last; first++) {
-        model_set(fake_model(f.nodes[first]), COUNTER, fence, 0);
+        rlk_model_set(fake_model(f.nodes[first]), COUNTER, fence, 0);
     }
     loop_settle(f.base);
 }
@@ -226,9 +226,9 @@ TEST(a_change_that_was_not_reported_is_found_and_tracked_again)
     start();
     give(ALL, "a", 3600000);
     must_see("fh");
-    model_forget_tracked(fake_model(f.nodes[0]));
-    model_forget_tracked(fake_model(f.nodes[1]));
-    model_forget_tracked(fake_model(f.nodes[2]));
+    rlk_model_forget_tracked(fake_model(f.nodes[0]));
+    rlk_model_forget_tracked(fake_model(f.nodes[1]));
+    rlk_model_forget_tracked(fake_model(f.nodes[2]));
     n = tracked();
     give(ALL, "b", 3600000);
     must_see("fh");
@@ -337,7 +337,7 @@ TEST(with_a_prefix_the_key_is_found)
     loop_settle(f.base);
     must_see("f");
     for (size_t i = 0; i < MASTERS; i++) {
-        model_set(fake_model(f.nodes[i]), "p:k", "a", 60000);
+        rlk_model_set(fake_model(f.nodes[i]), "p:k", "a", 60000);
     }
     loop_settle(f.base);
     must_see("fh");
@@ -429,12 +429,12 @@ TEST(after_a_flush_all_masters_are_looked_at)
     give(ALL, "a", 60000);
     must_see("fh");
     for (i = 0; i < MASTERS; i++) {
-        model_flush(fake_model(f.nodes[i]));
+        rlk_model_flush(fake_model(f.nodes[i]));
     }
     loop_settle(f.base);
     must_see("fhf");
     for (i = 0; i < MASTERS; i++) { /* there is no news, but nothing is tracked any more */
-        model_flush(fake_model(f.nodes[i]));
+        rlk_model_flush(fake_model(f.nodes[i]));
     }
     must_see("fhf");
     give(ALL, "b", 60000);

@@ -68,7 +68,7 @@ static void query_to_timeout(const char *key)
 static void give(size_t first, size_t last, const char *value, uint64_t ttl_ms)
 {
     for (; first < last; first++) {
-        model_set(fake_model(f.nodes[first]), "k", value, ttl_ms);
+        rlk_model_set(fake_model(f.nodes[first]), "k", value, ttl_ms);
     }
 }
 

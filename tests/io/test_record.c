@@ -139,7 +139,7 @@ static size_t count_records(void)
     size_t i, n = 0;
 
     for (i = 0; i < f.n; i++) {
-        const char *value = model_get(model_of(i), KEY);
+        const char *value = rlk_model_get(model_of(i), KEY);
 
         n += value && strstr(value, "\n1 ");
     }
@@ -158,7 +158,8 @@ static const char *mark_of(size_t node)
 {
     static char mark[17];
 
-    snprintf(mark, sizeof(mark), "%.16s", model_get(model_of(node), "redlock:incarnation") + 41);
+    snprintf(mark, sizeof(mark), "%.16s",
+             rlk_model_get(model_of(node), "redlock:incarnation") + 41);
     return mark;
 }
 
@@ -179,7 +180,7 @@ TEST(an_acquire_writes_the_first_record)
     ck_assert_uint_eq(info_of(f.rl).n_entries, MASTERS);
     ck_assert_uint_eq(info_of(f.rl).shown_by, MASTERS);
     for (i = 0; i < MASTERS; i++) {
-        ck_assert_ptr_nonnull(strstr(model_get(model_of(0), KEY), mark_of(i)));
+        ck_assert_ptr_nonnull(strstr(rlk_model_get(model_of(0), KEY), mark_of(i)));
         ck_assert_int_eq(strncmp(entry_of(f.rl, i).address, f.uris[i], strlen(f.uris[i])), 0);
         ck_assert_ptr_nonnull(strstr(entry_of(f.rl, i).address, " on "));
         ck_assert_int_eq(entry_of(f.rl, i).node, (int)i);
@@ -210,8 +211,8 @@ TEST(the_record_has_the_prefix)
     f.options.key_prefix = "app:";
     farm_open(&f);
     must_acquire(f.rl);
-    ck_assert_ptr_nonnull(model_get(model_of(0), "app:" KEY));
-    ck_assert_ptr_null(model_get(model_of(0), KEY));
+    ck_assert_ptr_nonnull(rlk_model_get(model_of(0), "app:" KEY));
+    ck_assert_ptr_null(rlk_model_get(model_of(0), KEY));
 }
 
 TEST(who_only_looks_writes_no_first_record)
@@ -310,7 +311,7 @@ TEST(a_client_with_more_masters_acquires_nothing)
     f.n = f.options.n_nodes = 4;
     open_other();
     must_misfit(other, "is not on record");
-    ck_assert_ptr_null(model_get(model_of(3), KEY));
+    ck_assert_ptr_null(rlk_model_get(model_of(3), KEY));
 }
 
 /* The fourth in place of the third. */
@@ -335,7 +336,8 @@ TEST(a_copy_of_a_master_does_not_vote)
     set_up(MASTERS);
     farm_open(&f);
     must_acquire(f.rl);
-    model_set(model_of(1), "redlock:incarnation", model_get(model_of(0), "redlock:incarnation"), 0);
+    rlk_model_set(model_of(1), "redlock:incarnation",
+                  rlk_model_get(model_of(0), "redlock:incarnation"), 0);
     open_other();
     must_acquire(other);
     ck_assert_uint_eq(quarantine_ms(other, 0), 0);
@@ -382,7 +384,7 @@ TEST(the_last_master_to_be_connected_may_show_the_record)
     loop_must(f.base, &got.calls);
     ck_assert_int_eq(got.status, REDLOCK_ECONFIG);
     ck_assert_uint_eq(fake_count(f.nodes[3], "SET k"), 0);
-    ck_assert_ptr_null(model_get(model_of(3), KEY));
+    ck_assert_ptr_null(rlk_model_get(model_of(3), KEY));
 }
 
 /* A client that sees master 1 without its data has begun to write that. */
@@ -398,7 +400,7 @@ static void show_later_record(size_t node, unsigned max_ttl_ms)
              "41 00000000000000aa 5\n1 41 00000000000000aa 2 %u\n%s 1 - redis://a\n"
              "%s 1 2! redis://b\n00000000000000ff 2 - redis://b\n%s 1 - redis://c\n",
              max_ttl_ms, marks[0], marks[1], marks[2]);
-    model_set(model_of(node), KEY, value, 0);
+    rlk_model_set(model_of(node), KEY, value, 0);
 }
 
 /* Whoever holds a lock has it for as long as its leases last. */
@@ -423,7 +425,7 @@ TEST(the_vote_of_a_master_that_shows_a_later_record_is_taken_back)
 
     start();
     must_acquire(f.rl);
-    model_set(model_of(1), "k", "somebody", 0);
+    rlk_model_set(model_of(1), "k", "somebody", 0);
     fake_pause(f.nodes[2]);
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), 0);
     farm_wait_count(&f, 0, "SET k", 2);
@@ -450,7 +452,7 @@ TEST(a_master_without_its_data_is_put_on_record_again)
     must_acquire(f.rl);
     open_other();
     farm_close(&f);
-    model_flush(model_of(0));
+    rlk_model_flush(model_of(0));
     pass_ms(INSPECTION_MS);
     ck_assert_uint_gt(quarantine_ms(other, 0), 0);
     pass_ms(PAUSES_MS);
@@ -467,7 +469,7 @@ TEST(a_master_without_its_data_is_put_on_record_again)
     wait_ms = quarantine_ms(other, 0);
     ck_assert_uint_gt(wait_ms, MAX_TTL_MS);
     ck_assert_uint_le(wait_ms, WAIT_MS);
-    model_set(model_of(1), "k", "somebody", 0);
+    rlk_model_set(model_of(1), "k", "somebody", 0);
     pass_ms((unsigned)wait_ms - 1000);
     ck_assert_int_eq(acquire_by(other, "k"), REDLOCK_EHELD);
     pass_ms(1000);
@@ -480,7 +482,7 @@ TEST(a_client_that_comes_later_waits_for_the_same)
 {
     start();
     must_acquire(f.rl);
-    model_flush(model_of(0));
+    rlk_model_flush(model_of(0));
     pass_ms(INSPECTION_MS);
     pass_ms(PAUSES_MS);
     pass_ms(100000);
@@ -497,7 +499,7 @@ TEST(a_new_client_puts_lost_data_on_record)
     start();
     must_acquire(f.rl);
     farm_close(&f);
-    model_restart(model_of(1));
+    rlk_model_restart(model_of(1));
     open_other();
     ck_assert_uint_eq(quarantine_ms(other, 1), UINT64_MAX);
     must_acquire(other);    /* by the other two */
@@ -513,11 +515,11 @@ TEST(a_second_loss_begins_the_change_again)
     set_up(5);
     farm_open(&f);
     must_acquire(f.rl);
-    model_flush(model_of(0));
+    rlk_model_flush(model_of(0));
     pass_ms(INSPECTION_MS);
     pass_ms(PAUSES_MS);
     ck_assert_uint_eq(info_of(f.rl).epoch, 2);
-    model_flush(model_of(1));
+    rlk_model_flush(model_of(1));
     pass_ms(INSPECTION_MS);
     pass_ms(PAUSES_MS);
     ck_assert_uint_eq(info_of(f.rl).epoch, 3);
@@ -537,7 +539,7 @@ TEST_LOOP(all_masters_may_lose_their_data, 0, 2)
     start();
     must_acquire(f.rl);
     for (i = 0; i < MASTERS; i++) {
-        model_flush(model_of(i));
+        rlk_model_flush(model_of(i));
     }
     if (_i) {
         farm_close(&f);
@@ -559,7 +561,7 @@ TEST(a_record_that_was_deleted_is_written_again)
 {
     start();
     must_acquire(f.rl);
-    model_del(model_of(0), KEY);
+    rlk_model_del(model_of(0), KEY);
     pass_ms(INSPECTION_MS);
     ck_assert_uint_eq(quarantine_ms(f.rl, 0), 0);
     pass_ms(PAUSES_MS);
@@ -610,9 +612,9 @@ TEST_ROWS(no_promise, refused)
 TEST(a_later_ballot_is_respected_and_overruled)
 {
     start();
-    model_set(model_of(2), KEY, "41 00000000000000aa 5\n", 0);
+    rlk_model_set(model_of(2), KEY, "41 00000000000000aa 5\n", 0);
     must_acquire_without();
-    ck_assert_int_eq(strncmp(model_get(model_of(2), KEY), "42 ", 3), 0);
+    ck_assert_int_eq(strncmp(rlk_model_get(model_of(2), KEY), "42 ", 3), 0);
 }
 
 /* It has even written a record, of which nobody knows yet whether it was agreed on. */
@@ -622,13 +624,13 @@ TEST(a_record_that_a_promise_shows_is_taken_over)
 
     start();
     must_acquire(f.rl);
-    snprintf(value, sizeof(value), "%s", model_get(model_of(2), KEY));
+    snprintf(value, sizeof(value), "%s", rlk_model_get(model_of(2), KEY));
     farm_close(&f);
-    model_del(model_of(0), KEY);
-    model_del(model_of(1), KEY);
-    model_del(model_of(2), KEY);
+    rlk_model_del(model_of(0), KEY);
+    rlk_model_del(model_of(1), KEY);
+    rlk_model_del(model_of(2), KEY);
     open_other();
-    model_set(model_of(2), KEY, value, 0);
+    rlk_model_set(model_of(2), KEY, value, 0);
     must_acquire(other);
     pass_ms(PAUSES_MS);
     ck_assert_uint_eq(count_records(), MASTERS);
@@ -644,9 +646,9 @@ TEST(a_record_that_a_promise_shows_may_not_fit)
     snprintf(value, sizeof(value),
              "41 00000000000000aa 5\n1 41 00000000000000aa 1 200001\n%s 1 - redis://a\n",
              mark_of(2));
-    model_set(model_of(2), KEY, value, 0);
+    rlk_model_set(model_of(2), KEY, value, 0);
     must_misfit(f.rl, "max_ttl");
-    ck_assert_ptr_null(strstr(model_get(model_of(0), KEY), "\n1 "));
+    ck_assert_ptr_null(strstr(rlk_model_get(model_of(0), KEY), "\n1 "));
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET misfit"), 0);
 }
 
@@ -767,7 +769,7 @@ TEST(an_answer_that_comes_too_late_is_looked_at)
     snprintf(value, sizeof(value),
              "41 00000000000000aa 5\n1 41 00000000000000aa 1 200001\n%s 1 - redis://a\n",
              mark_of(0));
-    model_set(model_of(0), KEY, value, 0);
+    rlk_model_set(model_of(0), KEY, value, 0);
     fake_go_on(f.nodes[0]);
     loop_settle(f.base);
     state_must_be(f.rl, REDLOCK_RECORD_OTHER);
@@ -807,7 +809,7 @@ static const struct {
 TEST_ROWS(no_record, shown)
 {
     set_up(MASTERS);
-    model_set(model_of(1), KEY, shown[_i].value, 0);
+    rlk_model_set(model_of(1), KEY, shown[_i].value, 0);
     farm_open(&f);
     state_must_be(f.rl, REDLOCK_RECORD_NONE);
     must_acquire(f.rl);
@@ -823,9 +825,9 @@ TEST(a_record_that_cannot_be_read_is_left_alone)
 
     start();
     must_acquire(f.rl);
-    snprintf(mark, sizeof(mark), "%s", model_get(model_of(1), "redlock:incarnation"));
+    snprintf(mark, sizeof(mark), "%s", rlk_model_get(model_of(1), "redlock:incarnation"));
     snprintf(bytes, sizeof(bytes), reply, strlen(mark), mark,
-             (unsigned long long)model_now_us(model_of(1)));
+             (unsigned long long)rlk_model_now_us(model_of(1)));
     fake_on(f.nodes[1], "EVAL", FAKE_REPLY, bytes);
     pass_ms(INSPECTION_MS);
     ck_assert_uint_eq(quarantine_ms(f.rl, 1), 0);
@@ -913,13 +915,13 @@ TEST(a_record_of_a_later_form_is_left_alone)
 
     set_up(MASTERS);
     for (i = 0; i < MASTERS; i++) {
-        model_set(model_of(i), KEY, later, 0);
+        rlk_model_set(model_of(i), KEY, later, 0);
     }
     farm_open(&f);
     must_acquire(f.rl);
     pass_ms(PAUSES_MS);
     state_must_be(f.rl, REDLOCK_RECORD_NONE);
     for (i = 0; i < MASTERS; i++) {
-        ck_assert_str_eq(model_get(model_of(i), KEY), later);
+        ck_assert_str_eq(rlk_model_get(model_of(i), KEY), later);
     }
 }

@@ -40,11 +40,11 @@ static void set_up(void)
     farm_start(&f, 3, FAKE_UNIX);
     f.options.quarantine = REDLOCK_QUARANTINE_LENIENT;
     f.options.inspection_ms = INSPECTION_MS;
-    model_make_old(fake_model(f.nodes[2]));
+    rlk_model_make_old(fake_model(f.nodes[2]));
     snprintf(value, sizeof(value),
              "5 00000000000000aa 7\n1 5 00000000000000aa 1 1000\n%.16s 1 - redis://a\n",
-             model_get(fake_model(f.nodes[2]), "redlock:incarnation") + 41);
-    model_set(fake_model(f.nodes[2]), "redlock:masters", value, 0);
+             rlk_model_get(fake_model(f.nodes[2]), "redlock:incarnation") + 41);
+    rlk_model_set(fake_model(f.nodes[2]), "redlock:masters", value, 0);
 }
 
 static enum redlock_record_state state(void)
@@ -65,7 +65,7 @@ TEST(nobody_votes_before_a_record_could_be_kept)
     rlk_alloc_hook(NULL);
     ck_assert_int_eq(got.status, REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET k"), 0);
-    ck_assert_ptr_null(model_get(fake_model(f.nodes[0]), "redlock:masters"));
+    ck_assert_ptr_null(rlk_model_get(fake_model(f.nodes[0]), "redlock:masters"));
     ck_assert_int_eq(state(), REDLOCK_RECORD_NONE);
 
     suspend_ms(INSPECTION_MS);

@@ -215,7 +215,7 @@ TEST(pending_release_is_sent_first_on_the_next_connection)
     if (fake_find(f.nodes[0], 1, 0, "SET next") >= 0) {
         ck_assert_int_lt(paid, fake_find(f.nodes[0], 1, 0, "SET next"));
     }
-    ck_assert_ptr_null(model_get(fake_model(f.nodes[0]), "k"));
+    ck_assert_ptr_null(rlk_model_get(fake_model(f.nodes[0]), "k"));
 }
 
 /* Also before the SET of a round that waits for the greeting of the node. */
@@ -227,8 +227,8 @@ TEST(pending_release_is_sent_before_a_waiting_round_asks)
 
     farm_start(&f, 3, FAKE_UNIX);
     fake_on_next(f.nodes[0], 1, "SET", FAKE_DO_CLOSE, NULL, 0);
-    model_set(fake_model(f.nodes[1]), "k", FARM_OTHER, 60000);
-    model_set(fake_model(f.nodes[2]), "k", FARM_OTHER, 60000);
+    rlk_model_set(fake_model(f.nodes[1]), "k", FARM_OTHER, 60000);
+    rlk_model_set(fake_model(f.nodes[2]), "k", FARM_OTHER, 60000);
     farm_open(&f);
     ck_assert_int_eq(farm_acquire(&f, "k").status, REDLOCK_EHELD);
     token = farm_token_at(&f, 0, 0, set_at(0, 0));
@@ -376,7 +376,7 @@ TEST(no_connection_is_killed_on_a_server_that_was_restarted)
     fake_down(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_DOWN);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
-    model_restart(fake_model(f.nodes[0]));
+    rlk_model_restart(fake_model(f.nodes[0]));
     fake_up(f.nodes[0]);
     farm_wait_count(&f, 0, "EVALSHA", 1);
     ck_assert_uint_eq(fake_count(f.nodes[0], "CLIENT KILL"), 0);
@@ -394,7 +394,7 @@ TEST(release_is_pending_for_a_node_that_is_away)
     fake_down(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_DOWN);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
-    ck_assert_str_eq(model_get(fake_model(f.nodes[0]), "k"), token);
+    ck_assert_str_eq(rlk_model_get(fake_model(f.nodes[0]), "k"), token);
     fake_up(f.nodes[0]);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     farm_wait_clean(&f);
@@ -426,7 +426,7 @@ TEST(broken_set_of_a_held_lock_waits_for_its_release)
     farm_must_acquire(&f, "other");
     farm_wait_count(&f, 0, "SET other", 1);
     ck_assert_uint_eq(fake_count(f.nodes[0], "EVALSHA"), 0);
-    ck_assert_str_eq(model_get(fake_model(f.nodes[0]), "k"), got.token);
+    ck_assert_str_eq(rlk_model_get(fake_model(f.nodes[0]), "k"), got.token);
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_gone(&f, "k");
 }
@@ -518,7 +518,7 @@ TEST(unknown_script_is_sent_whole_at_once)
     got = farm_acquire(&f, "k");
     for (i = 0; i < 3; i++) {
         farm_wait_count(&f, i, "SET", 1);
-        model_forget_scripts(fake_model(f.nodes[i]));
+        rlk_model_forget_scripts(fake_model(f.nodes[i]));
     }
     ck_assert_int_eq(farm_release(&f, got.lock), REDLOCK_OK);
     farm_wait_clean(&f);
@@ -553,9 +553,9 @@ TEST_LOOP(release_says_what_it_found, 0, 3)
     for (i = 0; i < 5; i++) {
         farm_wait_count(&f, i, "SET", 1);
         if (_i == 1) {
-            model_set(fake_model(f.nodes[i]), "k", "", 1);
+            rlk_model_set(fake_model(f.nodes[i]), "k", "", 1);
         } else if (_i == 2) {
-            model_set(fake_model(f.nodes[i]), "k", FARM_OTHER, 60000);
+            rlk_model_set(fake_model(f.nodes[i]), "k", FARM_OTHER, 60000);
         }
     }
     if (_i == 1) {
@@ -599,7 +599,7 @@ TEST(every_round_has_a_fresh_token)
     ck_assert_uint_eq(got.tries, 10);
     ck_assert_uint_eq(n_sets(0), 10);
     for (at = set_at(0, 0); at < fake_n_commands(f.nodes[0], 0); at++) {
-        if (resp_is(fake_request(f.nodes[0], 0, at), 0, "SET")) {
+        if (rlk_resp_is(fake_request(f.nodes[0], 0, at), 0, "SET")) {
             char set[80];
 
             snprintf(set, sizeof(set), "SET k %s", farm_token_at(&f, 0, 0, at));
@@ -612,8 +612,8 @@ TEST(every_round_has_a_fresh_token)
 static void split_votes(void)
 {
     farm_start(&f, 3, FAKE_UNIX);
-    model_set(fake_model(f.nodes[1]), "k", "B", 0);
-    model_set(fake_model(f.nodes[2]), "k", "C", 0);
+    rlk_model_set(fake_model(f.nodes[1]), "k", "B", 0);
+    rlk_model_set(fake_model(f.nodes[2]), "k", "C", 0);
     farm_open(&f);
 }
 
@@ -641,7 +641,7 @@ TEST(the_leader_of_a_split_vote_wins_when_the_others_release)
     struct outcome got;
 
     split_votes();
-    model_del(fake_model(f.nodes[1]), "k");
+    rlk_model_del(fake_model(f.nodes[1]), "k");
     fake_on_next(f.nodes[1], 1, "SET", FAKE_REPLY, "$1\r\nB\r\n", 7);
     got = farm_must_acquire(&f, "k");
     ck_assert_uint_eq(got.tries, 1);

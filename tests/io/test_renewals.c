@@ -131,9 +131,9 @@ TEST_LOOP(each_lock_has_its_own_answer, 0, 2)
 
     start(3);
     for (node = 0; node < 3; node++) {
-        model_del(fake_model(f.nodes[node]), "k1");
+        rlk_model_del(fake_model(f.nodes[node]), "k1");
         if (_i) {
-            model_set(fake_model(f.nodes[node]), "k1", "somebody", OUTCOME_TTL_MS);
+            rlk_model_set(fake_model(f.nodes[node]), "k1", "somebody", OUTCOME_TTL_MS);
         }
     }
     be_due();
@@ -163,7 +163,7 @@ TEST_LOOP(a_server_that_has_forgotten_the_script_gets_its_text_once, 1, 6)
     start(4);
     be_due();
     for (node = 0; node < forgot; node++) {
-        model_forget_scripts(fake_model(f.nodes[node]));
+        rlk_model_forget_scripts(fake_model(f.nodes[node]));
     }
     be_due();
     must_be_renewed(0, 4);
@@ -346,7 +346,7 @@ TEST_LOOP(a_lock_is_released_behind_the_batch_that_renews_it, 0, 3)
         if (_i == 1) {
             fake_on_next(f.nodes[node], 1, "EVALSHA", FAKE_REPLY, "-ERR x\r\n", 8);
         } else if (_i == 2) {
-            model_forget_scripts(fake_model(f.nodes[node]));
+            rlk_model_forget_scripts(fake_model(f.nodes[node]));
         }
     }
     farm_pause(&f, 0, 5);
@@ -386,12 +386,12 @@ TEST(locks_that_differ_are_not_in_one_batch)
         }
         held_acquire(&locks[i], &request);
     }
-    model_set(fake_model(f.nodes[0]), "k4:redlock-fence", "5", 0);
+    rlk_model_set(fake_model(f.nodes[0]), "k4:redlock-fence", "5", 0);
     suspend_ms(HELD_THIRD_MS + 1000);
     loop_settle(f.base);
     must_be_renewed(0, 8);
     must_have_run(0, 5, 4, 0);
-    ck_assert_str_ne(model_get(fake_model(f.nodes[0]), "k4:redlock-fence"), "5");
+    ck_assert_str_ne(rlk_model_get(fake_model(f.nodes[0]), "k4:redlock-fence"), "5");
     end(8);
 }
 

@@ -290,7 +290,7 @@ TEST(a_master_that_was_removed_is_left_when_the_change_is_over)
     ck_assert_str_eq(name_of(f.rl, 2), f.uris[3]);
     farm_set(&f, 0, 1, "l", FARM_OTHER, 0);
     ck_assert_int_eq(acquire("l").status, REDLOCK_OK);
-    ck_assert_ptr_null(model_get(fake_model(f.nodes[1]), "l"));
+    ck_assert_ptr_null(rlk_model_get(fake_model(f.nodes[1]), "l"));
 }
 
 /* It may come back with the former record. */
@@ -317,7 +317,7 @@ TEST(a_master_may_come_back)
         finish_change();
         ck_assert_uint_eq(count(f.rl), SERVERS - 1);
         f.options.n_nodes = SERVERS - 1;
-        model_flush(fake_model(f.nodes[SERVERS - 1]));
+        rlk_model_flush(fake_model(f.nodes[SERVERS - 1]));
         pass_ms(MAX_TTL_MS); /* the one before is over, and all locks were renewed since */
         put_on_record(REDLOCK_NO_MASTER, back);
         finish_change();

@@ -131,10 +131,10 @@ TEST_LOOP(a_master_never_seen_before_counts_by_its_mark, 0, N_NEWCOMERS)
 {
     rig_set_up(newcomers[_i].policy, RIG_NO_HEALTH_MS);
     rig_leave_out_record();
-    model_del(rig_model(0), "redlock:incarnation");
+    rlk_model_del(rig_model(0), "redlock:incarnation");
     if (newcomers[_i].has_mark) {
         rig_set_mark(0, rig_model(0)->run_id,
-                     model_now_us(rig_model(0)) - newcomers[_i].mark_age_s * UINT64_C(1000000));
+                     rlk_model_now_us(rig_model(0)) - newcomers[_i].mark_age_s * UINT64_C(1000000));
     }
     farm_open(&rig);
     ck_assert_uint_ge(rig_quarantine_ms(0), newcomers[_i].least_ms);
@@ -153,7 +153,7 @@ TEST_LOOP(a_server_that_already_ran_does_not_vote_in_a_masters_place, 0, 2)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_leave_out_record();
-    model_restart(rig_model(0));
+    rlk_model_restart(rig_model(0));
     rig_model(0)->uptime_s = 1000000;
     if (_i) {
         make_durable(0);
@@ -174,7 +174,7 @@ TEST_LOOP(a_server_that_already_ran_does_not_vote_in_a_masters_place, 0, 2)
 TEST(a_false_uptime_does_not_help_a_known_master)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
-    model_restart(rig_model(0));
+    rlk_model_restart(rig_model(0));
     rig_model(0)->uptime_s = 1000000;
     rig_reconnect(0);
     rig_must_be_quarantined(0, "it restarted");
@@ -184,8 +184,8 @@ TEST(a_false_uptime_does_not_help_a_known_master)
 TEST(a_new_master_with_a_long_uptime_may_have_lost_its_data)
 {
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
-    model_flush(rig_model(0));
-    model_promote(rig_model(2));
+    rlk_model_flush(rig_model(0));
+    rlk_model_promote(rig_model(2));
     farm_open(&rig);
     rig_must_be_quarantined(0, "lost its data");
     rig_must_be_quarantined(2, "lost its data");
@@ -199,7 +199,7 @@ TEST(one_master_may_have_a_policy_of_its_own)
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     snprintf(uri, sizeof(uri), "%s?quarantine=off", rig.uris[0]);
     rig.uris[0] = uri;
-    model_del(rig_model(2), "redlock:incarnation");
+    rlk_model_del(rig_model(2), "redlock:incarnation");
     farm_open(&rig);
     rig_must_count(0);
     rig_must_be_quarantined(2, "a short time ago");
@@ -231,10 +231,10 @@ TEST(a_durable_master_may_restart)
     farm_open(&rig);
     rig_must_count(0);
     got = farm_must_acquire(&rig, "held");
-    model_restart_durably(rig_model(0));
+    rlk_model_restart_durably(rig_model(0));
     rig_reconnect(0);
     rig_must_count(0);
-    ck_assert_str_eq(model_get(rig_model(0), "held"), got.token);
+    ck_assert_str_eq(rlk_model_get(rig_model(0), "held"), got.token);
     rig_vote_must_count("k", 0);
     rig_vote_must_count("fenced", 1);
 }
@@ -250,9 +250,9 @@ TEST_LOOP(a_master_that_is_not_quite_durable_may_not_restart, 0, 4)
     rig_model(0)->fsync_pauses = _i == 3;
     farm_open(&rig);
     if (_i == 2) {
-        model_restart(rig_model(0));
+        rlk_model_restart(rig_model(0));
     } else {
-        model_restart_durably(rig_model(0));
+        rlk_model_restart_durably(rig_model(0));
     }
     rig_reconnect(0);
     rig_must_be_quarantined(0, _i == 2 ? "its data were deleted" : "it restarted");
@@ -315,16 +315,16 @@ TEST_LOOP(a_new_durable_master_counts_by_the_age_of_its_data, 0, N_DURABLES)
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_NO_HEALTH_MS);
     rig_leave_out_record();
     make_durable(0);
-    model_del(rig_model(0), "redlock:incarnation");
+    rlk_model_del(rig_model(0), "redlock:incarnation");
     if (durables[_i].has_mark) {
         rig_set_mark(0, durables[_i].restarted ? ANOTHER_RUN : rig_model(0)->run_id,
-                     model_now_us(rig_model(0)) - durables[_i].mark_age_us);
+                     rlk_model_now_us(rig_model(0)) - durables[_i].mark_age_us);
     }
     if (durables[_i].restarted) {
         rig_model(0)->uptime_s = 0;
     }
     if (durables[_i].flushed) {
-        model_flush(rig_model(0));
+        rlk_model_flush(rig_model(0));
     }
     rig_model(0)->promoted = durables[_i].promoted;
     farm_open(&rig);
@@ -424,7 +424,7 @@ TEST(an_ordinary_rewrite_costs_no_vote)
     rig_model(0)->aof_rewrites = true;
     farm_open(&rig);
     rig_vote_must_count("k", 0);
-    model_restart_durably(rig_model(0));
+    rlk_model_restart_durably(rig_model(0));
     rig_reconnect(0);
     rig_must_count(0);
 }
@@ -474,7 +474,7 @@ static void begin_acquire(struct outcome *got)
     struct redlock_request request = outcome_request("k");
 
     *got = (struct outcome){.n = 3};
-    model_set(rig_model(1), "k", "somebody", 0);
+    rlk_model_set(rig_model(1), "k", "somebody", 0);
     fake_pause(rig.nodes[2]);
     ck_assert_int_eq(redlock_acquire(rig.rl, &request, outcome_on_acquired, got, NULL), 0);
     farm_wait_count(&rig, 0, "SET k", 1);

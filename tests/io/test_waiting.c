@@ -53,7 +53,7 @@ static bool are_listed(void *arg)
 
     (void)arg;
     for (i = 0; i < WAITER_HOSTS; i++) {
-        if (model_waiter(fake_model(f.nodes[waiter_hosts[i]]), "k", 1) == NULL) {
+        if (rlk_model_waiter(fake_model(f.nodes[waiter_hosts[i]]), "k", 1) == NULL) {
             return false;
         }
     }
@@ -213,7 +213,7 @@ TEST(a_winner_leaves_the_lists_that_still_have_it)
     must_get();
     scripts_wait(&f, waiter_hosts[1], &rlk_script_leave, 1);
     ck_assert_uint_eq(count_script(&rlk_script_leave), 1);
-    ck_assert_ptr_null(model_waiter(fake_model(f.nodes[waiter_hosts[1]]), "k", 1));
+    ck_assert_ptr_null(rlk_model_waiter(fake_model(f.nodes[waiter_hosts[1]]), "k", 1));
 }
 
 /* It waits for the key of somebody else, and two hosts let it go first. */
@@ -248,13 +248,13 @@ TEST(a_server_that_has_forgotten_two_scripts_gets_both)
     must_get();
     ck_assert_int_eq(redlock_release(got.lock, NULL, NULL), REDLOCK_OK);
     scripts_wait(&f, host, &rlk_script_release, 2);
-    model_forget_scripts(fake_model(f.nodes[host]));
+    rlk_model_forget_scripts(fake_model(f.nodes[host]));
     fake_go_on(f.nodes[host]);
     scripts_wait(&f, host, &rlk_script_leave, 3);
     scripts_wait(&f, host, &rlk_script_release, 3);
     loop_settle(f.base);
-    ck_assert_ptr_null(model_get(fake_model(f.nodes[host]), "k"));
-    ck_assert_ptr_null(model_waiter(fake_model(f.nodes[host]), "k", 1));
+    ck_assert_ptr_null(rlk_model_get(fake_model(f.nodes[host]), "k"));
+    ck_assert_ptr_null(rlk_model_waiter(fake_model(f.nodes[host]), "k", 1));
 }
 
 /* Its look has crossed the turn, and what it leads to is unknown. */
@@ -293,7 +293,7 @@ TEST_ROWS(one_turn_alone, alone)
     start_to_wait();
     asked = scripts_count(&f, waiter_hosts[1], &rlk_script_wait);
     for (i = 0; i < alone[_i].free; i++) {
-        model_del(fake_model(f.nodes[i]), "k");
+        rlk_model_del(fake_model(f.nodes[i]), "k");
     }
     tell(waiter_hosts[0], "tk");
     loop_settle(f.base);
@@ -587,7 +587,7 @@ static void come_to(enum moment moment)
     if (moment == ASKING) {
         loop_settle(f.base);
         pause_all();
-        model_publish(fake_model(f.nodes[waiter_hosts[1]]), waiter_channel(&f), "tk", 2);
+        rlk_model_publish(fake_model(f.nodes[waiter_hosts[1]]), waiter_channel(&f), "tk", 2);
         farm_wait_count(&f, 0, "SET k", 2);
     }
     loop_settle(f.base);

@@ -299,7 +299,7 @@ TEST_LOOP(a_host_that_is_stopped_delays_nobody, 0, WAITER_HOSTS)
     fake_pause(f.nodes[waiter_hosts[_i]]);
     for (i = 0; i < WAITER_MASTERS; i++) {
         if (i != waiter_hosts[_i]) {
-            model_del(fake_model(f.nodes[i]), "k");
+            rlk_model_del(fake_model(f.nodes[i]), "k");
         }
     }
     for (i = 0; i < WAITER_HOSTS; i++) {
@@ -336,7 +336,7 @@ TEST(a_key_may_contain_any_byte)
             asked = scripts_last(&f, i, &rlk_script_wait);
             ck_assert_uint_eq(asked->len[3], sizeof(key));
             ck_assert_mem_eq(asked->argv[3], key, sizeof(key));
-            model_publish(fake_model(f.nodes[i]), asked->argv[4], wake, sizeof(wake));
+            rlk_model_publish(fake_model(f.nodes[i]), asked->argv[4], wake, sizeof(wake));
         }
     }
     farm_end_other(&f);
@@ -361,8 +361,8 @@ TEST(a_lock_on_16_keys_waits_for_one_of_them)
     ck_assert_int_eq(redlock_acquire(f.rl, &request, outcome_on_acquired, &got, NULL), REDLOCK_OK);
     pass_ms(100);
     for (i = 0; i < WAITER_MASTERS; i++) {
-        listed += model_waiter(fake_model(f.nodes[i]), "k", 1) != NULL;
-        ck_assert_ptr_null(model_waiter(fake_model(f.nodes[i]), "k00", 1));
+        listed += rlk_model_waiter(fake_model(f.nodes[i]), "k", 1) != NULL;
+        ck_assert_ptr_null(rlk_model_waiter(fake_model(f.nodes[i]), "k00", 1));
     }
     ck_assert_uint_eq(listed, WAITER_HOSTS);
     farm_end_other(&f);

@@ -529,14 +529,14 @@ TEST(a_tracked_key_is_reported_once)
     start_up();
     track();
     farm_wait_count(&f, 0, "EXISTS", 1);
-    model_set(fake_model(f.nodes[0]), "k", "v", 0);
+    rlk_model_set(fake_model(f.nodes[0]), "k", "v", 0);
     wait_seen(RLK_WAKE_CHANGED, 1);
     ck_assert_mem_eq(seen.key, "k", 1);
-    model_del(fake_model(f.nodes[0]), "k");
-    ck_assert_uint_eq(model_publish(fake_model(f.nodes[0]), channel(), "tk", 2), 1);
+    rlk_model_del(fake_model(f.nodes[0]), "k");
+    ck_assert_uint_eq(rlk_model_publish(fake_model(f.nodes[0]), channel(), "tk", 2), 1);
     wait_seen(RLK_WAKE_FREE, 1);
     ck_assert_uint_eq(seen.count[RLK_WAKE_CHANGED], 1);
-    model_flush(fake_model(f.nodes[0]));
+    rlk_model_flush(fake_model(f.nodes[0]));
     wait_seen(RLK_WAKE_SUBSCRIBED, 2);
 }
 

@@ -302,7 +302,7 @@ TEST_LOOP(older_servers_vote_without_naming_the_holder, 5, 7)
     farm_start(&f, 3, FAKE_UNIX);
     for (i = 0; i < 3; i++) {
         fake_model(f.nodes[i])->major = _i;
-        model_set(fake_model(f.nodes[i]), "taken", "somebody", 60000);
+        rlk_model_set(fake_model(f.nodes[i]), "taken", "somebody", 60000);
     }
     farm_open(&f);
     acquire_and_release(&request);

@@ -47,7 +47,7 @@ void waiter_tell(const struct farm *f, size_t node, const char *text, size_t len
 {
     struct model *m = fake_model(f->nodes[node]);
 
-    ck_assert_uint_eq(model_publish(m, waiter_channel(f), text, len), 1);
+    ck_assert_uint_eq(rlk_model_publish(m, waiter_channel(f), text, len), 1);
 }
 
 void waiter_go_on(const struct farm *f)

@@ -1,4 +1,4 @@
-/* lib/fake.c - see fake.h. The listening socket; the rest is in fake_conn.c. */
+/* lib/fake.c - see fake.h. What the rules make of a server (testing/server.h). */
 #include "lib/fake.h"
 
 #include <arpa/inet.h>
@@ -12,19 +12,20 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <event2/event.h>
+#include <event2/buffer.h>
 
-#include "lib/fake_conn.h"
+#include "lib/fake_rules.h"
 #include "lib/runner.h"
+#include "testing/server.h"
 
 struct fake {
-    struct fake_host host;
+    struct server server;
+    struct fake_rules rules;
     enum fake_where where;
     int port;
     char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
     char uri[160];
-    int fd;
-    struct event *acceptable;
+    int reserved; /* a TCP socket that keeps the port while it does not listen; -1: none */
     enum fake_how greets_how;
     char *greeting;
 };
@@ -36,38 +37,71 @@ static void must(bool worked, const char *what)
     }
 }
 
-static void greet(struct fake *f, struct fake_conn *c)
+static struct fake *fake_of(const struct server_conn *c)
 {
-    if (f->greets_how == FAKE_MODEL) {
-        return;
-    }
-    if (f->greets_how == FAKE_REPLY_CLOSE) {
-        c->end = FAKE_CLOSES;
-    } else if (f->greets_how == FAKE_REPLY_RESET) {
-        c->end = FAKE_RESETS;
-    }
-    fake_conn_say(c, f->greeting, strlen(f->greeting));
+    return (struct fake *)((char *)c->server - offsetof(struct fake, server));
 }
 
-static void on_acceptable(evutil_socket_t fd, short what, void *arg)
+static enum server_end end_of(enum fake_how how)
 {
-    struct fake *f = arg;
-    int conn;
+    return how == FAKE_REPLY_CLOSE   ? SERVER_CLOSES
+           : how == FAKE_REPLY_RESET ? SERVER_RESETS
+                                     : SERVER_STAYS;
+}
 
-    (void)what;
-    while ((conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        greet(f, fake_conn_new(&f->host, conn));
+static void greet(struct server_conn *c)
+{
+    const struct fake *f = fake_of(c);
+
+    if (f->greets_how != FAKE_MODEL) {
+        c->end = end_of(f->greets_how);
+        rlk_testing_server_conn_say(c, f->greeting, strlen(f->greeting));
     }
 }
 
-static void bind_unix(struct fake *f)
+static void obey_rule(struct server_conn *c, const struct resp_request *request,
+                      const struct fake_rule *rule)
 {
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    switch (rule->how) {
+    case FAKE_REPLY:
+    case FAKE_REPLY_CLOSE:
+    case FAKE_REPLY_RESET:
+        evbuffer_add(c->out, rule->bytes, rule->len);
+        c->end = end_of(rule->how);
+        break;
+    case FAKE_DO_CLOSE:
+        rlk_testing_server_conn_obey(c, request, 0);
+        c->end = SERVER_CLOSES;
+        break;
+    case FAKE_DRIP:
+        c->dripping = true;
+        rlk_testing_server_conn_obey(c, request, 1);
+        break;
+    case FAKE_TWICE:
+        rlk_testing_server_conn_obey(c, request, 2);
+        break;
+    case FAKE_MUTE:
+        break;
+    case FAKE_STALL:
+        c->stalled = true;
+        break;
+    case FAKE_MODEL:
+        rlk_testing_server_conn_obey(c, request, 1);
+        break;
+    }
+}
 
-    f->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    must(f->fd >= 0, "socket");
-    memcpy(name.sun_path, f->path, sizeof(f->path));
-    must(bind(f->fd, (struct sockaddr *)&name, sizeof(name)) == 0, "bind");
+static void obey(struct server_conn *c, const struct server_entry *entry)
+{
+    struct fake_rules *rules = &fake_of(c)->rules;
+    struct fake_rule *rule = fake_rules_find(rules, entry->text);
+
+    if (!rule) {
+        rlk_testing_server_conn_obey(c, &entry->request, 1);
+    } else {
+        obey_rule(c, &entry->request, rule);
+        fake_rules_used(rules, rule);
+    }
 }
 
 static void bind_tcp(struct fake *f)
@@ -76,42 +110,36 @@ static void bind_tcp(struct fake *f)
     socklen_t size = sizeof(name);
     int yes = 1;
 
-    f->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    must(f->fd >= 0, "socket");
-    setsockopt(f->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    f->reserved = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    must(f->reserved >= 0, "socket");
+    setsockopt(f->reserved, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     name.sin_port = htons((uint16_t)f->port);
     name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    must(bind(f->fd, (struct sockaddr *)&name, sizeof(name)) == 0, "bind");
-    must(getsockname(f->fd, (struct sockaddr *)&name, &size) == 0, "getsockname");
+    must(bind(f->reserved, (struct sockaddr *)&name, sizeof(name)) == 0, "bind");
+    must(getsockname(f->reserved, (struct sockaddr *)&name, &size) == 0, "getsockname");
     f->port = ntohs(name.sin_port);
 }
 
 static void start_listening(struct fake *f)
 {
     if (f->where == FAKE_UNIX) {
-        bind_unix(f);
-    } else if (f->fd < 0) {
+        must(rlk_testing_server_listen_unix(&f->server, f->path) == 0, "listen");
+        return;
+    }
+    if (f->reserved < 0) {
         bind_tcp(f);
     }
-    must(listen(f->fd, 128) == 0, "listen");
-    f->acceptable = event_new(f->host.base, f->fd, EV_READ | EV_PERSIST, on_acceptable, f);
-    event_add(f->acceptable, NULL);
+    must(rlk_testing_server_listen(&f->server, f->reserved) == 0, "listen");
+    f->reserved = -1;
 }
 
 /* Binds a TCP port again at once, without listening, so that no other process gets it. */
 static void stop_listening(struct fake *f)
 {
-    if (f->acceptable) {
-        event_free(f->acceptable);
-        f->acceptable = NULL;
-    }
-    if (f->fd >= 0) {
-        close(f->fd);
-        f->fd = -1;
-    }
+    rlk_testing_server_deafen(&f->server);
     if (f->where == FAKE_UNIX) {
         unlink(f->path);
-    } else {
+    } else if (f->reserved < 0) {
         bind_tcp(f);
     }
 }
@@ -121,10 +149,11 @@ struct fake *fake_new(struct event_base *base, enum fake_where where)
     static unsigned n;
     struct fake *f = calloc(1, sizeof(*f));
 
-    f->host.base = base;
+    rlk_testing_server_init(&f->server, base);
+    f->server.greet = greet;
+    f->server.obey = obey;
     f->where = where;
-    f->fd = -1;
-    model_init(&f->host.model);
+    f->reserved = -1;
     if (where == FAKE_UNIX) {
         snprintf(f->path, sizeof(f->path), "%s/f%d-%u", rlk_test_folder(), (int)getpid(), n++);
         start_listening(f);
@@ -138,21 +167,17 @@ struct fake *fake_new(struct event_base *base, enum fake_where where)
 
 void fake_free(struct fake *f)
 {
-    size_t i;
-
     if (!f) {
         return;
     }
-    for (i = 0; i < f->host.n_conns; i++) {
-        fake_conn_free(f->host.conns[i]);
+    rlk_testing_server_free(&f->server);
+    if (f->where == FAKE_UNIX) {
+        unlink(f->path);
     }
-    stop_listening(f);
-    if (f->fd >= 0) {
-        close(f->fd);
+    if (f->reserved >= 0) {
+        close(f->reserved);
     }
-    fake_rules_clear(&f->host.rules);
-    model_free(&f->host.model);
-    free(f->host.conns);
+    fake_rules_clear(&f->rules);
     free(f->greeting);
     free(f);
 }
@@ -174,7 +199,7 @@ int fake_port(const struct fake *f)
 
 struct model *fake_model(struct fake *f)
 {
-    return &f->host.model;
+    return &f->server.model;
 }
 
 void fake_on(struct fake *f, const char *command, enum fake_how how, const char *bytes)
@@ -185,7 +210,7 @@ void fake_on(struct fake *f, const char *command, enum fake_how how, const char 
 void fake_on_next(struct fake *f, unsigned times, const char *command, enum fake_how how,
                   const char *bytes, size_t len)
 {
-    fake_rules_add(&f->host.rules, times, command, how, bytes, len);
+    fake_rules_add(&f->rules, times, command, how, bytes, len);
 }
 
 void fake_on_connect(struct fake *f, enum fake_how how, const char *bytes)
@@ -197,36 +222,27 @@ void fake_on_connect(struct fake *f, enum fake_how how, const char *bytes)
 
 void fake_behave(struct fake *f)
 {
-    fake_rules_clear(&f->host.rules);
+    fake_rules_clear(&f->rules);
     fake_on_connect(f, FAKE_MODEL, NULL);
 }
 
 void fake_pause(struct fake *f)
 {
-    f->host.paused = true;
-    event_del(f->acceptable);
+    rlk_testing_server_pause(&f->server);
 }
 
 void fake_go_on(struct fake *f)
 {
-    size_t i;
-
-    f->host.paused = false;
-    if (f->acceptable) {
-        event_add(f->acceptable, NULL);
-    }
-    for (i = 0; i < f->host.n_conns; i++) {
-        fake_conn_go_on(f->host.conns[i]);
-    }
+    rlk_testing_server_go_on(&f->server);
 }
 
 void fake_say(struct fake *f, const char *bytes, size_t len)
 {
     size_t i;
 
-    for (i = 0; i < f->host.n_conns; i++) {
-        if (f->host.conns[i]->fd >= 0) {
-            fake_conn_say(f->host.conns[i], bytes, len);
+    for (i = 0; i < f->server.n_conns; i++) {
+        if (f->server.conns[i]->fd >= 0) {
+            rlk_testing_server_conn_say(f->server.conns[i], bytes, len);
         }
     }
 }
@@ -234,39 +250,30 @@ void fake_say(struct fake *f, const char *bytes, size_t len)
 void fake_say_on(struct fake *f, size_t conn, const char *bytes, size_t len)
 {
     if (fake_is_open(f, conn)) {
-        fake_conn_say(f->host.conns[conn], bytes, len);
-    }
-}
-
-static void end_all(struct fake *f, enum fake_end how)
-{
-    size_t i;
-
-    for (i = 0; i < f->host.n_conns; i++) {
-        fake_conn_end(f->host.conns[i], how);
+        rlk_testing_server_conn_say(f->server.conns[conn], bytes, len);
     }
 }
 
 void fake_hang_up(struct fake *f)
 {
-    end_all(f, FAKE_CLOSES);
+    rlk_testing_server_end_all(&f->server, SERVER_CLOSES);
 }
 
 void fake_reset(struct fake *f)
 {
-    end_all(f, FAKE_RESETS);
+    rlk_testing_server_end_all(&f->server, SERVER_RESETS);
 }
 
 void fake_hang_up_on(struct fake *f, size_t conn)
 {
-    ck_assert_uint_lt(conn, f->host.n_conns);
-    fake_conn_end(f->host.conns[conn], FAKE_CLOSES);
+    ck_assert_uint_lt(conn, f->server.n_conns);
+    rlk_testing_server_conn_end(f->server.conns[conn], SERVER_CLOSES);
 }
 
 void fake_down(struct fake *f)
 {
     stop_listening(f);
-    end_all(f, FAKE_CLOSES);
+    rlk_testing_server_end_all(&f->server, SERVER_CLOSES);
 }
 
 void fake_up(struct fake *f)
@@ -276,7 +283,7 @@ void fake_up(struct fake *f)
 
 size_t fake_n_conns(const struct fake *f)
 {
-    return f->host.n_conns;
+    return f->server.n_conns;
 }
 
 size_t fake_n_open(const struct fake *f)
@@ -284,21 +291,21 @@ size_t fake_n_open(const struct fake *f)
     size_t n = 0;
     size_t i;
 
-    for (i = 0; i < f->host.n_conns; i++) {
-        n += f->host.conns[i]->fd >= 0;
+    for (i = 0; i < f->server.n_conns; i++) {
+        n += f->server.conns[i]->fd >= 0;
     }
     return n;
 }
 
-static const struct fake_log *log_of(const struct fake *f, size_t conn)
+static const struct server_log *log_of(const struct fake *f, size_t conn)
 {
-    ck_assert_uint_lt(conn, f->host.n_conns);
-    return &f->host.conns[conn]->log;
+    ck_assert_uint_lt(conn, f->server.n_conns);
+    return &f->server.conns[conn]->log;
 }
 
 bool fake_is_open(const struct fake *f, size_t conn)
 {
-    return conn < f->host.n_conns && f->host.conns[conn]->fd >= 0;
+    return conn < f->server.n_conns && f->server.conns[conn]->fd >= 0;
 }
 
 size_t fake_n_commands(const struct fake *f, size_t conn)
@@ -308,7 +315,7 @@ size_t fake_n_commands(const struct fake *f, size_t conn)
 
 const struct resp_request *fake_request(const struct fake *f, size_t conn, size_t at)
 {
-    const struct fake_log *log = log_of(f, conn);
+    const struct server_log *log = log_of(f, conn);
 
     ck_assert_uint_lt(at, log->n);
     return &log->entries[at].request;
@@ -316,7 +323,7 @@ const struct resp_request *fake_request(const struct fake *f, size_t conn, size_
 
 const char *fake_text(const struct fake *f, size_t conn, size_t at)
 {
-    const struct fake_log *log = log_of(f, conn);
+    const struct server_log *log = log_of(f, conn);
 
     ck_assert_uint_lt(at, log->n);
     return log->entries[at].text;
@@ -327,28 +334,28 @@ size_t fake_count(const struct fake *f, const char *command)
     size_t n = 0;
     size_t i;
 
-    for (i = 0; i < f->host.n_conns; i++) {
-        n += fake_log_count(&f->host.conns[i]->log, command);
+    for (i = 0; i < f->server.n_conns; i++) {
+        n += rlk_testing_server_log_count(&f->server.conns[i]->log, command);
     }
     return n;
 }
 
 long fake_find(const struct fake *f, size_t conn, size_t from, const char *command)
 {
-    return fake_log_find(log_of(f, conn), from, command);
+    return rlk_testing_server_log_find(log_of(f, conn), from, command);
 }
 
 size_t fake_n_received(const struct fake *f)
 {
-    return f->host.n_received;
+    return f->server.n_received;
 }
 
 size_t fake_n_sent(const struct fake *f)
 {
-    return f->host.n_sent;
+    return f->server.n_sent;
 }
 
 size_t fake_n_bad(const struct fake *f)
 {
-    return f->host.n_bad;
+    return f->server.n_bad;
 }

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/model.h"
+#include "testing/model.h"
 
 struct event_base;
 struct fake;

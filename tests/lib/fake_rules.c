@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/fake_log.h"
+#include "testing/server_log.h"
 
 static void remove_rule(struct fake_rule **at)
 {
@@ -37,7 +37,7 @@ struct fake_rule *fake_rules_find(struct fake_rules *rules, const char *text)
 {
     struct fake_rule *rule = rules->first;
 
-    while (rule && !fake_log_begins(text, rule->command)) {
+    while (rule && !rlk_testing_server_log_begins(text, rule->command)) {
         rule = rule->next;
     }
     return rule;

@@ -12,7 +12,7 @@
 
 #include "lib/fake.h"
 #include "lib/loop.h"
-#include "lib/sha1.h"
+#include "testing/sha1.h"
 #include "lib/test.h"
 #include "scripts/scripts.h"
 
@@ -110,7 +110,7 @@ static void load(const struct rlk_script *script)
     struct model_session session = {0};
     struct evbuffer *reply = evbuffer_new();
 
-    model_run(fake_model(server), &session, &(struct resp_request){3, argv, len}, reply);
+    rlk_model_run(fake_model(server), &session, &(struct resp_request){3, argv, len}, reply);
     evbuffer_free(reply);
 }
 
@@ -145,11 +145,11 @@ TEST(sha1_is_right)
     char many[200];
 
     memset(many, 'a', sizeof(many));
-    sha1_hex("", 0, hex);
+    rlk_sha1_hex("", 0, hex);
     ck_assert_str_eq(hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-    sha1_hex("abc", 3, hex);
+    rlk_sha1_hex("abc", 3, hex);
     ck_assert_str_eq(hex, "a9993e364706816aba3e25717850c26c9cd0d89d");
-    sha1_hex(many, 200, hex);
+    rlk_sha1_hex(many, 200, hex);
     ck_assert_str_eq(hex, "e61cfffe0d9195a525fc6cf06ca2d77119c24a40");
 }
 
@@ -165,11 +165,11 @@ TEST(requests_are_taken_when_whole)
 
         evbuffer_add(in, whole, cut);
         if (cut < sizeof(whole) - 1) {
-            ck_assert_int_eq(resp_take(in, &request), RESP_MORE);
+            ck_assert_int_eq(rlk_resp_take(in, &request), RESP_MORE);
         } else {
-            ck_assert_int_eq(resp_take(in, &request), RESP_ONE);
-            ck_assert(resp_is(&request, 0, "get") && resp_is(&request, 1, "k"));
-            resp_free(&request);
+            ck_assert_int_eq(rlk_resp_take(in, &request), RESP_ONE);
+            ck_assert(rlk_resp_is(&request, 0, "get") && rlk_resp_is(&request, 1, "k"));
+            rlk_resp_free(&request);
         }
         evbuffer_free(in);
     }
@@ -186,7 +186,7 @@ TEST(nonsense_is_not_a_request)
         struct resp_request request;
 
         evbuffer_add(in, bad[i], strlen(bad[i]));
-        ck_assert_int_eq(resp_take(in, &request), RESP_BAD);
+        ck_assert_int_eq(rlk_resp_take(in, &request), RESP_BAD);
         evbuffer_free(in);
     }
 }
@@ -203,9 +203,9 @@ TEST(model_locks_as_redis_does)
     run(&rlk_script_release, "1 k b", ":-1\r\n");
     run(&rlk_script_release, "1 k a", ":1\r\n");
     run(&rlk_script_release, "1 k a", ":0\r\n");
-    ck_assert_ptr_null(model_get(fake_model(server), "k"));
-    ck_assert_str_eq(model_get(fake_model(server), "other"), "b");
-    ck_assert_uint_eq(model_count(fake_model(server)), 1);
+    ck_assert_ptr_null(rlk_model_get(fake_model(server), "k"));
+    ck_assert_str_eq(rlk_model_get(fake_model(server), "other"), "b");
+    ck_assert_uint_eq(rlk_model_count(fake_model(server)), 1);
 }
 
 TEST(model_keeps_and_sets_as_the_scripts_do)
@@ -216,7 +216,7 @@ TEST(model_keeps_and_sets_as_the_scripts_do)
     run(&rlk_script_set_all, "2 l m b 60000", "$1\r\na\r\n");
     expect("GET m", "$-1\r\n");
     run(&rlk_script_keep, "2 k l a 90000", ":1\r\n");
-    ck_assert_uint_gt(model_ttl(fake_model(server), "k"), 60000);
+    ck_assert_uint_gt(rlk_model_ttl(fake_model(server), "k"), 60000);
     run(&rlk_script_keep, "1 l b 90000", "$1\r\na\r\n");
     run(&rlk_script_release, "2 k m a", ":0\r\n");
     expect("GET k", "$-1\r\n");
@@ -233,7 +233,7 @@ TEST(model_votes_and_confirms_as_the_scripts_do)
     run(&rlk_script_confirm, "1 k a 6", ":0\r\n");
     run(&rlk_script_confirm, "1 k b 8", ":0\r\n");
     run(&rlk_script_release, "1 k a", ":1\r\n");
-    model_set(fake_model(server), "i", "run 1 2", 0);
+    rlk_model_set(fake_model(server), "i", "run 1 2", 0);
     run(&rlk_script_vote, "1 k b 60000 3 i run", "*2\r\n:8\r\n:1\r\n");
     run(&rlk_script_keep, "1 k b 60000 4", ":1\r\n");
     expect("GET k:redlock-fence", "$1\r\n8\r\n");
@@ -250,27 +250,27 @@ TEST(model_marks_its_data)
     char mark[64];
 
     run(&rlk_script_incarnation, "1 i run1 abc 0 0", NULL);
-    snprintf(mark, sizeof(mark), "%s", model_get(m, "i"));
+    snprintf(mark, sizeof(mark), "%s", rlk_model_get(m, "i"));
     ck_assert_int_eq(strncmp(mark, "run1 abc ", 9), 0);
     run(&rlk_script_incarnation, "1 i run1 def 0 0", NULL);
-    ck_assert_str_eq(model_get(m, "i"), mark);
+    ck_assert_str_eq(rlk_model_get(m, "i"), mark);
     run(&rlk_script_incarnation, "1 i run2 def 1 0", NULL);
-    ck_assert_str_eq(model_get(m, "i") + 4, mark + 4);
+    ck_assert_str_eq(rlk_model_get(m, "i") + 4, mark + 4);
     m->clock_us += 1000000;
     run(&rlk_script_incarnation, "1 i run3 def 0 0", NULL);
-    ck_assert_int_eq(strncmp(model_get(m, "i"), "run3 abc ", 9), 0);
-    ck_assert_str_gt(model_get(m, "i") + 9, mark + 9);
-    model_set(m, "i", "run3 abc 10", 0);
+    ck_assert_int_eq(strncmp(rlk_model_get(m, "i"), "run3 abc ", 9), 0);
+    ck_assert_str_gt(rlk_model_get(m, "i") + 9, mark + 9);
+    rlk_model_set(m, "i", "run3 abc 10", 0);
     run(&rlk_script_incarnation, "1 i run3 def 0 9", NULL);
-    ck_assert_str_eq(model_get(m, "i"), "run3 abc 10");
+    ck_assert_str_eq(rlk_model_get(m, "i"), "run3 abc 10");
     run(&rlk_script_incarnation, "1 i run3 def 0 11", NULL);
-    ck_assert_str_eq(model_get(m, "i"), "run3 abc 11");
-    snprintf(mark, sizeof(mark), "run3 abc %llu", (unsigned long long)model_now_us(m));
+    ck_assert_str_eq(rlk_model_get(m, "i"), "run3 abc 11");
+    snprintf(mark, sizeof(mark), "run3 abc %llu", (unsigned long long)rlk_model_now_us(m));
     run(&rlk_script_incarnation, "1 i run3 def 0 9000000000000000", NULL); /* not later than now */
-    ck_assert_int_eq(strncmp(model_get(m, "i"), mark, 16), 0);
-    model_set(m, "i", "run3 abc 9000000000000000", 0);
+    ck_assert_int_eq(strncmp(rlk_model_get(m, "i"), mark, 16), 0);
+    rlk_model_set(m, "i", "run3 abc 9000000000000000", 0);
     run(&rlk_script_incarnation, "1 i run3 def 0 0", NULL);
-    ck_assert_int_eq(strncmp(model_get(m, "i"), mark, 16), 0);
+    ck_assert_int_eq(strncmp(rlk_model_get(m, "i"), mark, 16), 0);
 }
 
 TEST(model_forgets_as_it_is_told)
@@ -280,9 +280,9 @@ TEST(model_forgets_as_it_is_told)
 
     memcpy(run, m->run_id, sizeof(run));
     expect("SET k a NX PX 60000", "+OK\r\n");
-    model_promote(m);
+    rlk_model_promote(m);
     ck_assert_str_ne(m->run_id, run);
-    ck_assert_str_eq(model_get(m, "k"), "a");
+    ck_assert_str_eq(rlk_model_get(m, "k"), "a");
     m->clock_us += 60000000;
     expect("GET k", "$-1\r\n");
     expect("SET k a NX PX 60000", "+OK\r\n");
@@ -302,7 +302,7 @@ TEST(model_knows_the_scripts_that_were_loaded)
     expect(sha, "-NOSCRIPT No matching script. Please use EVAL.\r\n");
     expect("SCRIPT LOAD return(0)", "$40\r\n32ffbd4626940b1f6a9c77ba13acf5b2e95c350c\r\n");
     expect(sha, ":0\r\n");
-    model_forget_scripts(fake_model(server));
+    rlk_model_forget_scripts(fake_model(server));
     expect(sha, "-NOSCRIPT No matching script. Please use EVAL.\r\n");
 }
 
@@ -347,7 +347,7 @@ TEST(model_wants_the_password)
 static bool is_expired(void *arg)
 {
     (void)arg;
-    return model_get(fake_model(server), "k") == NULL;
+    return rlk_model_get(fake_model(server), "k") == NULL;
 }
 
 TEST(model_keys_expire)
@@ -385,7 +385,7 @@ TEST(a_stall_keeps_the_order)
     say("SET k a");
     loop_settle(base);
     ck_assert_uint_eq(fake_count(server, "SET"), 1);
-    ck_assert_ptr_null(model_get(fake_model(server), "k"));
+    ck_assert_ptr_null(rlk_model_get(fake_model(server), "k"));
     fake_go_on(server);
     expect(NULL, "$-1\r\n+OK\r\n");
 }
@@ -397,9 +397,9 @@ TEST(a_paused_server_does_what_came_before_the_client_left)
     say("SET k a");
     close(client);
     loop_settle(base);
-    ck_assert_ptr_null(model_get(fake_model(server), "k"));
+    ck_assert_ptr_null(rlk_model_get(fake_model(server), "k"));
     fake_go_on(server);
-    ck_assert_str_eq(model_get(fake_model(server), "k"), "a");
+    ck_assert_str_eq(rlk_model_get(fake_model(server), "k"), "a");
     connect_client();
 }
 

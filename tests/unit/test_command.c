@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/sha1.h"
+#include "testing/sha1.h"
 #include "lib/test.h"
 #include "node/claim.h"
 #include "node/command.h"
@@ -68,7 +68,7 @@ static void script_and_keys(const char *text, const struct rlk_claim *c, bool in
     const char *key = c->key;
     unsigned i;
 
-    sha1_hex(text, strlen(text), sha);
+    rlk_sha1_hex(text, strlen(text), sha);
     word(in_full ? "EVAL" : "EVALSHA");
     word(in_full ? text : sha);
     number(c->n_keys);

@@ -12,7 +12,7 @@
 
 #include "base/prng.h"
 #include "lib/master.h"
-#include "lib/model.h"
+#include "testing/model.h"
 #include "lib/test.h"
 #include "node/claim.h"
 #include "node/command.h"
@@ -251,12 +251,12 @@ static void begin_model(void)
 {
     unsigned i;
 
-    model_init(&model);
-    model.clock_us += wall_clock_us() - model_now_us(&model);
+    rlk_model_init(&model);
+    model.clock_us += wall_clock_us() - rlk_model_now_us(&model);
     for (i = 0; i < CHANNELS; i++) {
         strcpy(listeners[i].channels[0], channels[i]);
         listeners[i].n_channels = 1;
-        model_session_join(&model, &listeners[i], evbuffer_new(), pushed);
+        rlk_model_session_join(&model, &listeners[i], evbuffer_new(), pushed);
     }
 }
 
@@ -267,7 +267,7 @@ static void end_model(void)
     for (i = 0; i < CHANNELS; i++) {
         evbuffer_free(listeners[i].out);
     }
-    model_free(&model);
+    rlk_model_free(&model);
 }
 
 /* A reply as text. What is left of a ttl is a '+': the two clocks differ. */
@@ -292,11 +292,11 @@ static redisReply *run_model(void)
     redisReply *reply;
 
     evbuffer_add(in, command.bytes, command.len);
-    ck_assert_int_eq(resp_take(in, &request), RESP_ONE);
+    ck_assert_int_eq(rlk_resp_take(in, &request), RESP_ONE);
     published[0] = '\0';
-    model_run(&model, &session, &request, out);
+    rlk_model_run(&model, &session, &request, out);
     reply = parse(out);
-    resp_free(&request);
+    rlk_resp_free(&request);
     evbuffer_free(in);
     evbuffer_free(out);
     return reply;
@@ -327,7 +327,7 @@ static void compare_lists(void)
 
         list_of(keys[i], is);
         modelled[0] = '\0';
-        for (place = 1; (channel = model_waiter(&model, keys[i], place)) != NULL; place++) {
+        for (place = 1; (channel = rlk_model_waiter(&model, keys[i], place)) != NULL; place++) {
             len += (size_t)snprintf(modelled + len, TEXT - len, "%s ", channel);
         }
         ck_assert_str_eq(modelled, is);
@@ -338,12 +338,12 @@ static void change_key(unsigned key, unsigned how)
 {
     if (how == 0) {
         DO("DEL %s", keys[key]);
-        model_del(&model, keys[key]);
+        rlk_model_del(&model, keys[key]);
     } else {
         const char *value = how == 1 ? MINE : "other";
 
         DO("SET %s %s PX 90000", keys[key], value);
-        model_set(&model, keys[key], value, 90000);
+        rlk_model_set(&model, keys[key], value, 90000);
     }
 }
 
@@ -420,7 +420,7 @@ TEST(the_model_moves_tickets_of_the_future_as_the_server_does)
     change_key(0, 1);
     model.clock_us += 21000000;
     for (i = 0; i < 2; i++) {
-        DO("ZADD p:a:redlock-waiting %llu %s", (unsigned long long)model_now_us(&model),
+        DO("ZADD p:a:redlock-waiting %llu %s", (unsigned long long)rlk_model_now_us(&model),
            channels[i]);
         format_wait(i, 0);
         freeReplyObject(run_model());

@@ -152,7 +152,7 @@ TEST(a_retry_that_cannot_be_sent_fails_with_enomem)
 
     for (i = 0; i < 3; i++) {
         masters[i] = fake_new(base, FAKE_UNIX);
-        model_set(fake_model(masters[i]), "k", "somebody", 0);
+        rlk_model_set(fake_model(masters[i]), "k", "somebody", 0);
     }
     rl = open_on(base, masters);
     redlock_request_init(&request);

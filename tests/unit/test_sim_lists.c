@@ -6,7 +6,7 @@
 
 #include "base/mask.h"
 #include "base/prng.h"
-#include "lib/model.h"
+#include "testing/model.h"
 #include "lib/test.h"
 #include "scripts/scripts.h"
 #include "sim/server.h"
@@ -104,8 +104,8 @@ static void begin(void)
 {
     unsigned i;
 
-    model_init(&model);
-    model_stop_clock(&model); /* in the simulator's world no time passes */
+    rlk_model_init(&model);
+    rlk_model_stop_clock(&model); /* in the simulator's world no time passes */
     set_clocks(WORLD_EPOCH_US);
     world.healed = true;
     world.wires = wires;
@@ -119,7 +119,7 @@ static void begin(void)
     }
     for (i = 1; i <= CHANNELS; i++) {
         snprintf(listeners[i].channels[0], sizeof(listeners[i].channels[0]), "%u", i);
-        model_session_join(&model, &listeners[i], evbuffer_new(), pushed);
+        rlk_model_session_join(&model, &listeners[i], evbuffer_new(), pushed);
         wires[i].channel = i;
         world.clients[i - 1].nodes = 1;
         world.clients[i - 1].peers[0].watch_wire = i;
@@ -133,7 +133,7 @@ static void end(void)
     for (i = 1; i <= CHANNELS; i++) {
         evbuffer_free(listeners[i].out);
     }
-    model_free(&model);
+    rlk_model_free(&model);
 }
 
 /* ---- the same on both ---- */
@@ -145,9 +145,9 @@ static void change_key(unsigned key, unsigned claim)
 
     v->claim = claim;
     v->expires_ms = clock_wall(&world.servers[0].clock, 0) / 1000 + 90000;
-    model_del(&model, name);
+    rlk_model_del(&model, name);
     if (claim != NONE) {
-        model_set(&model, name, claims[claim].token, 90000);
+        rlk_model_set(&model, name, claims[claim].token, 90000);
     }
 }
 
@@ -175,7 +175,7 @@ static void run_model(const struct rlk_script *script, unsigned keys, const char
     for (i = 0; i < request.argc; i++) {
         len[i] = strlen(argv[i]);
     }
-    model_run(&model, &session, &request, reply);
+    rlk_model_run(&model, &session, &request, reply);
     i = evbuffer_get_length(reply);
     evbuffer_remove(reply, out, i);
     out[i] = '\0';
@@ -303,7 +303,7 @@ static void compare_keys(void)
         unsigned claim = world.servers[0].keys[key].claim;
         char name[] = {'k', (char)('0' + key), '\0'};
 
-        ck_assert_pstr_eq(model_get(&model, name), claim == NONE ? NULL : claims[claim].token);
+        ck_assert_pstr_eq(rlk_model_get(&model, name), claim == NONE ? NULL : claims[claim].token);
     }
 }
 
@@ -317,10 +317,10 @@ static void compare_lists(void)
 
         for (i = 0; i < list->n; i++) {
             snprintf(channel, sizeof(channel), "%u", (unsigned)list->channels[i]);
-            ck_assert_ptr_nonnull(model_waiter(&model, name, i + 1));
-            ck_assert_str_eq(model_waiter(&model, name, i + 1), channel);
+            ck_assert_ptr_nonnull(rlk_model_waiter(&model, name, i + 1));
+            ck_assert_str_eq(rlk_model_waiter(&model, name, i + 1), channel);
         }
-        ck_assert_ptr_null(model_waiter(&model, name, list->n + 1));
+        ck_assert_ptr_null(rlk_model_waiter(&model, name, list->n + 1));
     }
     ck_assert_str_eq(told, published);
     told[0] = published[0] = '\0';

@@ -1,5 +1,5 @@
-/* lib/sha1.c - SHA-1 as in FIPS 180-4, part 6.1. Simple, not fast. */
-#include "lib/sha1.h"
+/* testing/sha1.c - SHA-1 as in FIPS 180-4, part 6.1. Simple, not fast. */
+#include "testing/sha1.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void add_tail(uint32_t h[5], const unsigned char *rest, size_t left, uint
     }
 }
 
-void sha1_hex(const void *bytes, size_t len, char ret_hex[41])
+void rlk_sha1_hex(const void *bytes, size_t len, char ret_hex[41])
 {
     uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
     const unsigned char *at = bytes;

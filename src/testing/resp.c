@@ -1,11 +1,13 @@
-/* lib/resp.c - see resp.h. */
-#include "lib/resp.h"
+/* testing/resp.c - see resp.h. */
+#include "testing/resp.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include <event2/buffer.h>
+
+#include "testing/memory.h"
 
 #define MOST_WORDS 256
 #define LONGEST_WORD (1L << 20)
@@ -51,9 +53,10 @@ static enum resp_taken take_word(struct cursor *c, struct resp_request *request)
     if (memcmp(c->at + len, "\r\n", 2) != 0) {
         return RESP_BAD;
     }
-    word = malloc((size_t)len + 1);
-    memcpy(word, c->at, (size_t)len);
-    word[len] = '\0';
+    word = rlk_testing_memory_copy(c->at, (size_t)len);
+    if (!word) {
+        return RESP_BAD;
+    }
     request->argv[request->argc] = word;
     request->len[request->argc++] = (size_t)len;
     c->at += len + 2;
@@ -71,15 +74,18 @@ static enum resp_taken take_words(struct cursor *c, struct resp_request *request
     if (n == 0) {
         return RESP_BAD;
     }
-    request->argv = calloc((size_t)n, sizeof(*request->argv));
-    request->len = calloc((size_t)n, sizeof(*request->len));
+    request->argv = rlk_testing_memory_new((size_t)n * sizeof(*request->argv));
+    request->len = rlk_testing_memory_new((size_t)n * sizeof(*request->len));
+    if (!request->argv || !request->len) {
+        return RESP_BAD;
+    }
     while (taken == RESP_ONE && request->argc < (size_t)n) {
         taken = take_word(c, request);
     }
     return taken;
 }
 
-enum resp_taken resp_take(struct evbuffer *in, struct resp_request *ret_request)
+enum resp_taken rlk_resp_take(struct evbuffer *in, struct resp_request *ret_request)
 {
     size_t size = evbuffer_get_length(in);
     struct resp_request request = {0, NULL, NULL};
@@ -91,11 +97,14 @@ enum resp_taken resp_take(struct evbuffer *in, struct resp_request *ret_request)
         return RESP_MORE;
     }
     start = (const char *)evbuffer_pullup(in, -1);
+    if (!rlk_testing_memory_note(start != NULL)) {
+        return RESP_BAD;
+    }
     c.at = start;
     c.end = start + size;
     taken = take_words(&c, &request);
     if (taken != RESP_ONE) {
-        resp_free(&request);
+        rlk_resp_free(&request);
         return taken;
     }
     evbuffer_drain(in, (size_t)(c.at - start));
@@ -103,7 +112,7 @@ enum resp_taken resp_take(struct evbuffer *in, struct resp_request *ret_request)
     return RESP_ONE;
 }
 
-void resp_free(struct resp_request *request)
+void rlk_resp_free(struct resp_request *request)
 {
     while (request->argc > 0) {
         free(request->argv[--request->argc]);
@@ -114,7 +123,7 @@ void resp_free(struct resp_request *request)
     request->len = NULL;
 }
 
-char *resp_text(const struct resp_request *request)
+char *rlk_resp_text(const struct resp_request *request)
 {
     size_t size = 1;
     size_t i;
@@ -124,7 +133,10 @@ char *resp_text(const struct resp_request *request)
     for (i = 0; i < request->argc; i++) {
         size += request->len[i] + 1;
     }
-    text = at = malloc(size);
+    text = at = rlk_testing_memory_new(size);
+    if (!text) {
+        return NULL;
+    }
     for (i = 0; i < request->argc; i++) {
         size_t j;
 
@@ -138,45 +150,45 @@ char *resp_text(const struct resp_request *request)
     return text;
 }
 
-bool resp_is(const struct resp_request *request, size_t at, const char *word)
+bool rlk_resp_is(const struct resp_request *request, size_t at, const char *word)
 {
     return at < request->argc && request->len[at] == strlen(word) &&
            strcasecmp(request->argv[at], word) == 0;
 }
 
-void resp_put_status(struct evbuffer *out, const char *text)
+void rlk_resp_put_status(struct evbuffer *out, const char *text)
 {
-    evbuffer_add_printf(out, "+%s\r\n", text);
+    rlk_testing_memory_note(evbuffer_add_printf(out, "+%s\r\n", text) >= 0);
 }
 
-void resp_put_error(struct evbuffer *out, const char *text)
+void rlk_resp_put_error(struct evbuffer *out, const char *text)
 {
-    evbuffer_add_printf(out, "-%s\r\n", text);
+    rlk_testing_memory_note(evbuffer_add_printf(out, "-%s\r\n", text) >= 0);
 }
 
-void resp_put_int(struct evbuffer *out, long long value)
+void rlk_resp_put_int(struct evbuffer *out, long long value)
 {
-    evbuffer_add_printf(out, ":%lld\r\n", value);
+    rlk_testing_memory_note(evbuffer_add_printf(out, ":%lld\r\n", value) >= 0);
 }
 
-void resp_put_bulk(struct evbuffer *out, const char *bytes, size_t len)
+void rlk_resp_put_bulk(struct evbuffer *out, const char *bytes, size_t len)
 {
-    evbuffer_add_printf(out, "$%zu\r\n", len);
-    evbuffer_add(out, bytes, len);
-    evbuffer_add(out, "\r\n", 2);
+    rlk_testing_memory_note(evbuffer_add_printf(out, "$%zu\r\n", len) >= 0);
+    rlk_testing_memory_note(evbuffer_add(out, bytes, len) == 0);
+    rlk_testing_memory_note(evbuffer_add(out, "\r\n", 2) == 0);
 }
 
-void resp_put_text(struct evbuffer *out, const char *text)
+void rlk_resp_put_text(struct evbuffer *out, const char *text)
 {
-    resp_put_bulk(out, text, strlen(text));
+    rlk_resp_put_bulk(out, text, strlen(text));
 }
 
-void resp_put_nil(struct evbuffer *out)
+void rlk_resp_put_nil(struct evbuffer *out)
 {
-    evbuffer_add(out, "$-1\r\n", 5);
+    rlk_testing_memory_note(evbuffer_add(out, "$-1\r\n", 5) == 0);
 }
 
-void resp_put_array(struct evbuffer *out, size_t n)
+void rlk_resp_put_array(struct evbuffer *out, size_t n)
 {
-    evbuffer_add_printf(out, "*%zu\r\n", n);
+    rlk_testing_memory_note(evbuffer_add_printf(out, "*%zu\r\n", n) >= 0);
 }

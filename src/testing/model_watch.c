@@ -1,11 +1,12 @@
-/* lib/model_watch.c - what a server sends by itself: messages to those who have subscribed, and
+/* testing/model_watch.c - what a server sends by itself: messages to those who have subscribed, and
  * invalidations of the keys that a session tracks. Each tracked key is reported once. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <event2/buffer.h>
 
-#include "lib/model_inside.h"
+#include "testing/memory.h"
+#include "testing/model_inside.h"
 
 #define INVALIDATIONS "__redis__:invalidate"
 
@@ -16,8 +17,8 @@ struct model_tracked {
     long long redirect; /* the session that gets the invalidation */
 };
 
-void model_session_join(struct model *m, struct model_session *s, struct evbuffer *out,
-                        void (*pushed)(struct model_session *s))
+void rlk_model_session_join(struct model *m, struct model_session *s, struct evbuffer *out,
+                            void (*pushed)(struct model_session *s))
 {
     s->out = out;
     s->pushed = pushed;
@@ -25,7 +26,7 @@ void model_session_join(struct model *m, struct model_session *s, struct evbuffe
     m->sessions = s;
 }
 
-void model_session_leave(struct model *m, struct model_session *s)
+void rlk_model_session_leave(struct model *m, struct model_session *s)
 {
     struct model_session **at = &m->sessions;
 
@@ -51,12 +52,12 @@ static bool is_subscribed(const struct model_session *s, const char *channel)
 
 static void begin_message(struct model_session *s, const char *channel)
 {
-    resp_put_array(s->out, 3);
-    resp_put_text(s->out, "message");
-    resp_put_text(s->out, channel);
+    rlk_resp_put_array(s->out, 3);
+    rlk_resp_put_text(s->out, "message");
+    rlk_resp_put_text(s->out, channel);
 }
 
-size_t model_publish(struct model *m, const char *channel, const char *text, size_t len)
+size_t rlk_model_publish(struct model *m, const char *channel, const char *text, size_t len)
 {
     struct model_session *s, *next;
     size_t n = 0;
@@ -65,7 +66,7 @@ size_t model_publish(struct model *m, const char *channel, const char *text, siz
         next = s->next;
         if (is_subscribed(s, channel)) {
             begin_message(s, channel);
-            resp_put_bulk(s->out, text, len);
+            rlk_resp_put_bulk(s->out, text, len);
             s->pushed(s);
             n++;
         }
@@ -86,10 +87,10 @@ static void invalidate(struct model *m, long long session, const char *key)
     }
     begin_message(s, INVALIDATIONS);
     if (key) {
-        resp_put_array(s->out, 1);
-        resp_put_text(s->out, key);
+        rlk_resp_put_array(s->out, 1);
+        rlk_resp_put_text(s->out, key);
     } else {
-        evbuffer_add(s->out, "*-1\r\n", 5);
+        rlk_testing_memory_note(evbuffer_add(s->out, "*-1\r\n", 5) == 0);
     }
     s->pushed(s);
 }
@@ -103,7 +104,7 @@ static void forget(struct model_tracked **at)
     free(t);
 }
 
-void model_changed(struct model *m, const char *key)
+void rlk_model_changed(struct model *m, const char *key)
 {
     struct model_tracked **at = &m->tracked;
     long long redirect;
@@ -119,7 +120,7 @@ void model_changed(struct model *m, const char *key)
     }
 }
 
-void model_forget_tracked(struct model *m)
+void rlk_model_forget_tracked(struct model *m)
 {
     while (m->tracked) {
         forget(&m->tracked);
@@ -127,11 +128,11 @@ void model_forget_tracked(struct model *m)
 }
 
 /* After FLUSHALL every session that tracks is notified, whatever it has read. */
-void model_all_changed(struct model *m)
+void rlk_model_all_changed(struct model *m)
 {
     struct model_session *s;
 
-    model_forget_tracked(m);
+    rlk_model_forget_tracked(m);
     for (s = m->sessions; s; s = s->next) {
         if (s->redirect) {
             invalidate(m, s->redirect, NULL);
@@ -140,31 +141,31 @@ void model_all_changed(struct model *m)
 }
 
 /* SUBSCRIBE channel */
-void model_subscribe(const struct model_call *c)
+void rlk_model_subscribe(const struct model_call *c)
 {
-    const char *channel = model_word(c, 1);
+    const char *channel = rlk_model_word(c, 1);
     struct model_session *s = c->s;
 
     if (s->n_channels == MODEL_CHANNELS || strlen(channel) >= sizeof(s->channels[0])) {
-        resp_put_error(c->out, "ERR the model has no room for this channel");
+        rlk_resp_put_error(c->out, "ERR the model has no room for this channel");
         return;
     }
     if (!is_subscribed(s, channel)) {
         strcpy(s->channels[s->n_channels++], channel);
     }
-    resp_put_array(c->out, 3);
-    resp_put_text(c->out, "subscribe");
-    resp_put_text(c->out, channel);
-    resp_put_int(c->out, (long long)s->n_channels);
+    rlk_resp_put_array(c->out, 3);
+    rlk_resp_put_text(c->out, "subscribe");
+    rlk_resp_put_text(c->out, channel);
+    rlk_resp_put_int(c->out, (long long)s->n_channels);
 }
 
 /* PUBLISH channel message */
-void model_do_publish(const struct model_call *c)
+void rlk_model_do_publish(const struct model_call *c)
 {
-    size_t n = model_publish(c->m, model_word(c, 1), model_word(c, 2),
-                             c->request->argc > 2 ? c->request->len[2] : 0);
+    size_t n = rlk_model_publish(c->m, rlk_model_word(c, 1), rlk_model_word(c, 2),
+                                 c->request->argc > 2 ? c->request->len[2] : 0);
 
-    resp_put_int(c->out, (long long)n);
+    rlk_resp_put_int(c->out, (long long)n);
 }
 
 static bool has_session(const struct model *m, long long id)
@@ -178,25 +179,25 @@ static bool has_session(const struct model *m, long long id)
 }
 
 /* CLIENT TRACKING ON REDIRECT id OPTIN; CLIENT CACHING YES. False: another subcommand. */
-bool model_client_tracking(const struct model_call *c)
+bool rlk_model_client_tracking(const struct model_call *c)
 {
-    bool tracking = resp_is(c->request, 1, "TRACKING") && c->m->major >= 6;
-    long long id = strtoll(model_word(c, 4), NULL, 10);
+    bool tracking = rlk_resp_is(c->request, 1, "TRACKING") && c->m->major >= 6;
+    long long id = strtoll(rlk_model_word(c, 4), NULL, 10);
 
-    if (!tracking && !(resp_is(c->request, 1, "CACHING") && c->m->major >= 6)) {
+    if (!tracking && !(rlk_resp_is(c->request, 1, "CACHING") && c->m->major >= 6)) {
         return false;
     }
     if (tracking && !has_session(c->m, id)) {
-        resp_put_error(c->out, "ERR The client ID you want redirect to does not exist");
+        rlk_resp_put_error(c->out, "ERR The client ID you want redirect to does not exist");
     } else if (tracking) {
         c->s->redirect = id;
-        resp_put_status(c->out, "OK");
+        rlk_resp_put_status(c->out, "OK");
     } else if (!c->s->redirect) {
-        resp_put_error(c->out, "ERR CLIENT CACHING can be called only when the client is in "
-                               "tracking mode with OPTIN or OPTOUT mode enabled");
+        rlk_resp_put_error(c->out, "ERR CLIENT CACHING can be called only when the client is in "
+                                   "tracking mode with OPTIN or OPTOUT mode enabled");
     } else {
         c->s->caching = 2;
-        resp_put_status(c->out, "OK");
+        rlk_resp_put_status(c->out, "OK");
     }
     return true;
 }
@@ -211,15 +212,22 @@ static void track(struct model *m, const char *name, long long redirect)
             return;
         }
     }
-    t = calloc(1, sizeof(*t));
-    t->name = strdup(name);
+    t = rlk_testing_memory_new(sizeof(*t));
+    if (!t) {
+        return;
+    }
+    t->name = rlk_testing_memory_copy(name, strlen(name));
+    if (!t->name) {
+        free(t);
+        return;
+    }
     t->redirect = redirect;
     t->next = m->tracked;
     m->tracked = t;
 }
 
 /* A key that is not there is tracked, too. */
-void model_note_read(const struct model_call *c, const char *name)
+void rlk_model_note_read(const struct model_call *c, const char *name)
 {
     if (c->s->caching) {
         track(c->m, name, c->s->redirect);
@@ -227,14 +235,14 @@ void model_note_read(const struct model_call *c, const char *name)
 }
 
 /* EXISTS key... */
-void model_exists(const struct model_call *c)
+void rlk_model_exists(const struct model_call *c)
 {
     long long n = 0;
     size_t i;
 
     for (i = 1; i < c->request->argc; i++) {
-        n += *model_find(c->m, c->s->db, model_word(c, i)) != NULL;
-        model_note_read(c, model_word(c, i));
+        n += *rlk_model_find(c->m, c->s->db, rlk_model_word(c, i)) != NULL;
+        rlk_model_note_read(c, rlk_model_word(c, i));
     }
-    resp_put_int(c->out, n);
+    rlk_resp_put_int(c->out, n);
 }

@@ -1,4 +1,4 @@
-/* lib/model_script.c - scripts, run by Lua 5.1 as a server runs them. What they call are the
+/* testing/model_script.c - scripts, run by Lua 5.1 as a server runs them. What they call are the
  * commands of the model. */
 #include <ctype.h>
 #include <lauxlib.h>
@@ -10,14 +10,16 @@
 
 #include <event2/buffer.h>
 
-#include "lib/model_inside.h"
-#include "lib/sha1.h"
+#include "testing/memory.h"
+#include "testing/model_inside.h"
+#include "testing/sha1.h"
 
 #define MOST_WORDS 64
 
 /* One call of a script. */
 struct run {
     const struct model_call *c;
+    struct evbuffer *reply;  /* of the command that the script has called */
     bool replicates_effects; /* it has called redis.replicate_commands() */
     bool is_random;          /* it has called TIME or PTTL */
 };
@@ -98,7 +100,7 @@ static void take_words(lua_State *lua, struct resp_request *ret)
 
 static bool is_one_of(const struct resp_request *r, const char *const *commands)
 {
-    while (*commands && !resp_is(r, 0, *commands)) {
+    while (*commands && !rlk_resp_is(r, 0, *commands)) {
         commands++;
     }
     return *commands != NULL;
@@ -121,21 +123,24 @@ static bool call(lua_State *lua)
     char *words[MOST_WORDS];
     size_t len[MOST_WORDS];
     struct resp_request request = {0, words, len};
-    struct evbuffer *out;
-    bool fails;
+    const char *reply;
 
     take_words(lua, &request);
-    out = evbuffer_new();
+    evbuffer_drain(run->reply, evbuffer_get_length(run->reply));
     if (may_not_write(run, &request)) {
-        resp_put_error(out, "ERR Write commands not allowed after non deterministic commands.");
+        rlk_resp_put_error(run->reply,
+                           "ERR Write commands not allowed after non deterministic commands.");
     } else {
-        model_run(run->c->m, run->c->s, &request, out);
+        rlk_model_run(run->c->m, run->c->s, &request, run->reply);
     }
-    evbuffer_add(out, "", 1);
-    fails = *evbuffer_pullup(out, -1) == '-';
-    push_reply(lua, (const char *)evbuffer_pullup(out, -1));
-    evbuffer_free(out);
-    return fails;
+    rlk_testing_memory_note(evbuffer_add(run->reply, "", 1) == 0);
+    reply = (const char *)evbuffer_pullup(run->reply, -1);
+    if (rlk_testing_memory_failed()) {
+        rlk_testing_memory_note(false);
+        luaL_error(lua, "no memory");
+    }
+    push_reply(lua, reply);
+    return *reply == '-';
 }
 
 static int redis_call(lua_State *lua)
@@ -173,13 +178,16 @@ static void put_array(struct evbuffer *out, lua_State *lua)
     struct evbuffer *elements = evbuffer_new();
     size_t n = 0;
 
+    if (!rlk_testing_memory_note(elements != NULL)) {
+        return;
+    }
     for (lua_rawgeti(lua, -1, 1); !lua_isnil(lua, -1); lua_rawgeti(lua, -1, (int)n + 1)) {
         put_value(elements, lua);
         n++;
     }
     lua_pop(lua, 1);
-    resp_put_array(out, n);
-    evbuffer_add_buffer(out, elements);
+    rlk_resp_put_array(out, n);
+    rlk_testing_memory_note(evbuffer_add_buffer(out, elements) == 0);
     evbuffer_free(elements);
 }
 
@@ -188,9 +196,9 @@ static void put_table(struct evbuffer *out, lua_State *lua)
     lua_getfield(lua, -1, "err");
     lua_getfield(lua, -2, "ok");
     if (lua_isstring(lua, -2)) {
-        resp_put_error(out, lua_tostring(lua, -2));
+        rlk_resp_put_error(out, lua_tostring(lua, -2));
     } else if (lua_isstring(lua, -1)) {
-        resp_put_status(out, lua_tostring(lua, -1));
+        rlk_resp_put_status(out, lua_tostring(lua, -1));
     } else {
         lua_pop(lua, 2);
         put_array(out, lua);
@@ -207,20 +215,20 @@ static void put_value(struct evbuffer *out, lua_State *lua)
 
     switch (lua_type(lua, -1)) {
     case LUA_TNUMBER:
-        resp_put_int(out, (long long)lua_tonumber(lua, -1));
+        rlk_resp_put_int(out, (long long)lua_tonumber(lua, -1));
         break;
     case LUA_TSTRING:
         bytes = lua_tolstring(lua, -1, &len);
-        resp_put_bulk(out, bytes, len);
+        rlk_resp_put_bulk(out, bytes, len);
         break;
     case LUA_TTABLE:
         put_table(out, lua);
         break;
     default:
         if (lua_toboolean(lua, -1)) {
-            resp_put_int(out, 1);
+            rlk_resp_put_int(out, 1);
         } else {
-            resp_put_nil(out);
+            rlk_resp_put_nil(out);
         }
     }
     lua_pop(lua, 1);
@@ -228,11 +236,13 @@ static void put_value(struct evbuffer *out, lua_State *lua)
 
 /* ---- those that were loaded ---- */
 
-static lua_State *lua_of(struct model *m)
+/* That "err" and "ok" are known has put_table() take no memory, so that no error of Lua ends it. */
+static int open_libraries(lua_State *lua)
 {
     static const lua_CFunction libraries[] = {luaopen_base, luaopen_table, luaopen_string,
                                               luaopen_math};
-    static const char *const names[] = {"", "table", "string", "math"};
+    static const char *const names[] = {"", "table", "string", "math"}, *const known[] = {"err",
+                                                                                          "ok"};
     static const luaL_Reg redis[] = {{"call", redis_call},
                                      {"pcall", redis_pcall},
                                      {"error_reply", redis_error_reply},
@@ -240,20 +250,33 @@ static lua_State *lua_of(struct model *m)
                                      {NULL, NULL}};
     size_t i;
 
+    for (i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+        lua_pushcfunction(lua, libraries[i]);
+        lua_pushstring(lua, names[i]);
+        lua_call(lua, 1, 0);
+    }
+    for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        lua_pushboolean(lua, true);
+        lua_setfield(lua, LUA_REGISTRYINDEX, known[i]);
+    }
+    luaL_register(lua, "redis", redis);
+    return 0;
+}
+
+/* NULL: no memory. */
+static lua_State *lua_of(struct model *m)
+{
     if (!m->lua) {
         m->lua = luaL_newstate();
-        for (i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
-            lua_pushcfunction(m->lua, libraries[i]);
-            lua_pushstring(m->lua, names[i]);
-            lua_call(m->lua, 1, 0);
+        if (m->lua && lua_cpcall(m->lua, open_libraries, NULL) != 0) {
+            rlk_model_forget_scripts(m);
         }
-        luaL_register(m->lua, "redis", redis);
-        lua_settop(m->lua, 0);
+        rlk_testing_memory_note(m->lua != NULL);
     }
     return m->lua;
 }
 
-void model_forget_scripts(struct model *m)
+void rlk_model_forget_scripts(struct model *m)
 {
     if (m->lua) {
         lua_close(m->lua);
@@ -281,7 +304,7 @@ static bool add_script(lua_State *lua, const struct model_call *c, size_t word, 
     const char *text = c->request->argv[word];
     size_t len = c->request->len[word];
 
-    sha1_hex(text, len, sha);
+    rlk_sha1_hex(text, len, sha);
     if (!push_script(lua, sha)) {
         if (luaL_loadbuffer(lua, text, len, "@user_script") != 0) {
             return false;
@@ -325,25 +348,28 @@ static void say_broken(const struct model_call *c, lua_State *lua)
     char text[512];
 
     snprintf(text, sizeof(text), "ERR Error running script: %s", lua_tostring(lua, -1));
-    resp_put_error(c->out, text);
+    rlk_resp_put_error(c->out, text);
 }
 
 /* The script is on the stack. A call that fails has raised its reply, and Lua raises a text. */
-static void run_script(const struct model_call *c, lua_State *lua)
+static void run_script(struct run *run, lua_State *lua)
 {
-    size_t n = strtoul(model_word(c, 2), NULL, 10), argc = c->request->argc;
-    struct run run = {.c = c};
+    const struct model_call *c = run->c;
+    size_t n = strtoul(rlk_model_word(c, 2), NULL, 10), argc = c->request->argc;
+    int status;
 
     if (argc < 3 || n > argc - 3) {
-        resp_put_error(c->out, "ERR Number of keys can't be greater than number of args");
+        rlk_resp_put_error(c->out, "ERR Number of keys can't be greater than number of args");
         return;
     }
     set_words(lua, "KEYS", c, 3, n);
     set_words(lua, "ARGV", c, 3 + n, argc - 3 - n);
     set_version(lua, c->m->major);
-    lua_pushlightuserdata(lua, &run);
+    lua_pushlightuserdata(lua, run);
     lua_setfield(lua, LUA_REGISTRYINDEX, "run");
-    if (lua_pcall(lua, 0, 1, 0) != 0 && lua_isstring(lua, -1)) {
+    status = lua_pcall(lua, 0, 1, 0);
+    rlk_testing_memory_note(status != LUA_ERRMEM);
+    if (status != 0 && lua_isstring(lua, -1)) {
         say_broken(c, lua);
     } else {
         put_value(c->out, lua);
@@ -352,44 +378,76 @@ static void run_script(const struct model_call *c, lua_State *lua)
 
 /* ---- the commands ---- */
 
-void model_script_load(const struct model_call *c)
+static int load(lua_State *lua)
 {
-    lua_State *lua = lua_of(c->m);
+    const struct run *run = lua_touserdata(lua, 1);
+    const struct model_call *c = run->c;
     char sha[41];
 
-    if (!resp_is(c->request, 1, "LOAD") || c->request->argc != 3) {
-        resp_put_error(c->out, "ERR unknown subcommand. Try SCRIPT HELP.");
+    if (!rlk_resp_is(c->request, 1, "LOAD") || c->request->argc != 3) {
+        rlk_resp_put_error(c->out, "ERR unknown subcommand. Try SCRIPT HELP.");
     } else if (add_script(lua, c, 2, sha)) {
-        resp_put_text(c->out, sha);
+        rlk_resp_put_text(c->out, sha);
     } else {
         say_broken(c, lua);
     }
-    lua_settop(lua, 0);
+    return 0;
 }
 
-void model_script_eval(const struct model_call *c)
+static int eval(lua_State *lua)
 {
-    lua_State *lua = lua_of(c->m);
+    struct run *run = lua_touserdata(lua, 1);
+    const struct model_call *c = run->c;
     char sha[41];
 
     if (c->request->argc < 3) {
-        resp_put_error(c->out, "ERR wrong number of arguments for 'eval' command");
+        rlk_resp_put_error(c->out, "ERR wrong number of arguments for 'eval' command");
     } else if (add_script(lua, c, 1, sha)) {
-        run_script(c, lua);
+        run_script(run, lua);
     } else {
         say_broken(c, lua);
     }
-    lua_settop(lua, 0);
+    return 0;
 }
 
-void model_script_evalsha(const struct model_call *c)
+static int evalsha(lua_State *lua)
 {
+    struct run *run = lua_touserdata(lua, 1);
+
+    if (push_script(lua, rlk_model_word(run->c, 1))) {
+        run_script(run, lua);
+    } else {
+        rlk_resp_put_error(run->c->out, "NOSCRIPT No matching script. Please use EVAL.");
+    }
+    return 0;
+}
+
+/* Lua ends what it has no memory for. */
+static void run_protected(const struct model_call *c, lua_CFunction function)
+{
+    struct run run = {.c = c, .reply = evbuffer_new()};
     lua_State *lua = lua_of(c->m);
 
-    if (push_script(lua, model_word(c, 1))) {
-        run_script(c, lua);
-    } else {
-        resp_put_error(c->out, "NOSCRIPT No matching script. Please use EVAL.");
+    if (rlk_testing_memory_note(run.reply != NULL) && lua) {
+        rlk_testing_memory_note(lua_cpcall(lua, function, &run) == 0);
+        lua_settop(lua, 0);
     }
-    lua_settop(lua, 0);
+    if (run.reply) {
+        evbuffer_free(run.reply);
+    }
+}
+
+void rlk_model_script_load(const struct model_call *c)
+{
+    run_protected(c, load);
+}
+
+void rlk_model_script_eval(const struct model_call *c)
+{
+    run_protected(c, eval);
+}
+
+void rlk_model_script_evalsha(const struct model_call *c)
+{
+    run_protected(c, evalsha);
 }

@@ -1,23 +1,32 @@
-/* lib/model.h - a small well-behaved Redis: what the fake server says by default, and the server of
- * the fuzz target `node` when it answers as a good master.
+/* testing/model.h - a small well-behaved Redis: what the fake server says by default, and the
+ * server of the fuzz target `node` when it answers as a good master.
  *
  * It knows the commands that a Redlock client and its scripts send, the keys with their expiry, the
  * scripts that were loaded, and who has logged in. It runs scripts as they are sent, in Lua.
  *
  * Its keys end by its own clock, which a test may set. */
-#ifndef RLK_TESTS_LIB_MODEL_H
-#define RLK_TESTS_LIB_MODEL_H
+#ifndef RLK_TESTING_MODEL_H
+#define RLK_TESTING_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/resp.h"
+#include "testing/resp.h"
 
 struct lua_State;
+struct model;
 struct model_key;
 struct model_session;
 struct model_tracked;
+
+/* What a client did with the key of a lock. */
+enum model_deed {
+    MODEL_GRANTED,
+    MODEL_EXTENDED,
+    MODEL_RELEASED,
+    MODEL_DEEDS
+};
 
 struct model {
     /* Below 6 there is no HELLO, below 7 no SET with NX and GET. */
@@ -48,6 +57,9 @@ struct model {
     /* Its clock is so much ahead of this one, which nobody sets. */
     uint64_t clock_us;
     uint64_t (*steady_us)(void);
+    /* Told of each deed, with deed_arg; NULL: nobody is. */
+    void (*deed)(void *arg, enum model_deed deed, const char *key);
+    void *deed_arg;
     struct model_key *keys;
     struct lua_State *lua;          /* has the scripts that were loaded; NULL: none were */
     struct model_session *sessions; /* those that joined */
@@ -77,62 +89,64 @@ struct model_session {
     struct model_session *next;
 };
 
-void model_init(struct model *m);
+void rlk_model_init(struct model *m);
 
 /* Clients have used it for locks for a day: write their incarnation key. */
-void model_make_old(struct model *m);
+void rlk_model_make_old(struct model *m);
 
 /* Forget keys and scripts and take a new run_id, as a restart does. Its uptime is 0 then. */
-void model_restart(struct model *m);
+void rlk_model_restart(struct model *m);
 
 /* The same with the keys that a log on the disk has kept. */
-void model_restart_durably(struct model *m);
+void rlk_model_restart_durably(struct model *m);
 
 /* Another server with the same keys stands at its address: its replica. */
-void model_promote(struct model *m);
+void rlk_model_promote(struct model *m);
 
 /* FLUSHALL. */
-void model_flush(struct model *m);
+void rlk_model_flush(struct model *m);
 
 /* Nobody is told of the next change of what is tracked. */
-void model_forget_tracked(struct model *m);
+void rlk_model_forget_tracked(struct model *m);
 
 /* Only the scripts, as SCRIPT FLUSH does. */
-void model_forget_scripts(struct model *m);
+void rlk_model_forget_scripts(struct model *m);
 
-void model_free(struct model *m);
+void rlk_model_free(struct model *m);
 
 /* What the server's own clock says, since 1970. */
-uint64_t model_now_us(const struct model *m);
+uint64_t rlk_model_now_us(const struct model *m);
 
 /* From now on only the test moves that clock, by `clock_us`: a key ends when the test says so, and
  * not when the machine is slow. */
-void model_stop_clock(struct model *m);
+void rlk_model_stop_clock(struct model *m);
 
 /* From now on it gets messages and invalidations: they are appended to `out`, and `pushed` is
  * called after each. A session that has not joined gets none. */
-void model_session_join(struct model *m, struct model_session *s, struct evbuffer *out,
-                        void (*pushed)(struct model_session *s));
-void model_session_leave(struct model *m, struct model_session *s);
+void rlk_model_session_join(struct model *m, struct model_session *s, struct evbuffer *out,
+                            void (*pushed)(struct model_session *s));
+void rlk_model_session_leave(struct model *m, struct model_session *s);
 
 /* Send a message to those who have subscribed to the channel; returns how many these are. */
-size_t model_publish(struct model *m, const char *channel, const char *text, size_t len);
+size_t rlk_model_publish(struct model *m, const char *channel, const char *text, size_t len);
 
 /* Do one command and append its reply. */
-void model_run(struct model *m, struct model_session *s, const struct resp_request *request,
-               struct evbuffer *out);
+void rlk_model_run(struct model *m, struct model_session *s, const struct resp_request *request,
+                   struct evbuffer *out);
 
 /* Look at and change keys of db 0 by hand. The value is NULL when the key is not there and
  * lives until the next change; ttl_ms 0: no expiry. */
-const char *model_get(struct model *m, const char *key);
-void model_set(struct model *m, const char *key, const char *value, uint64_t ttl_ms);
-void model_del(struct model *m, const char *key);
+const char *rlk_model_get(struct model *m, const char *key);
+
+/* False: no memory, and nothing has changed. */
+bool rlk_model_set(struct model *m, const char *key, const char *value, uint64_t ttl_ms);
+void rlk_model_del(struct model *m, const char *key);
 
 /* How long a key of db 0 still lives; 0 when it is not there or lives for ever. */
-uint64_t model_ttl(struct model *m, const char *key);
-size_t model_count(struct model *m);
+uint64_t rlk_model_ttl(struct model *m, const char *key);
+size_t rlk_model_count(struct model *m);
 
 /* The waiting list of a key of db 0: the channel at this place, from 1; NULL behind the last. */
-const char *model_waiter(struct model *m, const char *key, size_t place);
+const char *rlk_model_waiter(struct model *m, const char *key, size_t place);
 
 #endif

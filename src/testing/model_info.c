@@ -1,9 +1,9 @@
-/* lib/model_info.c - what a model says about itself: INFO and CONFIG GET. */
+/* testing/model_info.c - what a model says about itself: INFO and CONFIG GET. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/model_inside.h"
+#include "testing/model_inside.h"
 
 #define DEQUEUED 512
 
@@ -12,7 +12,8 @@ static void tell_server(const struct model *m, char *out)
     snprintf(out, DEQUEUED,
              "# Server\r\nredis_version:%d.0.15\r\nredis_mode:%s\r\nprocess_id:%d\r\n"
              "run_id:%s\r\nserver_time_usec:%llu\r\nuptime_in_seconds:%lld\r\n",
-             m->major, m->mode, 4711, m->run_id, (unsigned long long)model_now_us(m), m->uptime_s);
+             m->major, m->mode, 4711, m->run_id, (unsigned long long)rlk_model_now_us(m),
+             m->uptime_s);
 }
 
 static void tell_memory(const struct model *m, char *out)
@@ -59,19 +60,19 @@ static const struct {
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
 /* INFO without a section has all of them. */
-void model_info(const struct model_call *c)
+void rlk_model_info(const struct model_call *c)
 {
     char text[N_SECTIONS * DEQUEUED] = "", section[DEQUEUED];
     size_t i, len = 0;
 
     for (i = 0; i < N_SECTIONS; i++) {
-        if (c->request->argc == 1 || resp_is(c->request, 1, sections[i].name)) {
+        if (c->request->argc == 1 || rlk_resp_is(c->request, 1, sections[i].name)) {
             sections[i].tell(c->m, section);
             len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", len ? "\r\n" : "",
                                     section);
         }
     }
-    resp_put_text(c->out, text);
+    rlk_resp_put_text(c->out, text);
 }
 
 /* CONFIG GET of a pattern. */
@@ -84,22 +85,22 @@ static void get_config(const struct model_call *c)
     size_t i, n = 0;
 
     for (i = 0; i < n_known; i++) {
-        n += fnmatch(model_word(c, 2), known[i][0], 0) == 0;
+        n += fnmatch(rlk_model_word(c, 2), known[i][0], 0) == 0;
     }
-    resp_put_array(c->out, 2 * n);
+    rlk_resp_put_array(c->out, 2 * n);
     for (i = 0; i < n_known; i++) {
-        if (fnmatch(model_word(c, 2), known[i][0], 0) == 0) {
-            resp_put_text(c->out, known[i][0]);
-            resp_put_text(c->out, known[i][1]);
+        if (fnmatch(rlk_model_word(c, 2), known[i][0], 0) == 0) {
+            rlk_resp_put_text(c->out, known[i][0]);
+            rlk_resp_put_text(c->out, known[i][1]);
         }
     }
 }
 
-void model_config(const struct model_call *c)
+void rlk_model_config(const struct model_call *c)
 {
-    if (resp_is(c->request, 1, "GET")) {
+    if (rlk_resp_is(c->request, 1, "GET")) {
         get_config(c);
     } else {
-        resp_put_error(c->out, "ERR unknown subcommand. Try CONFIG HELP.");
+        rlk_resp_put_error(c->out, "ERR unknown subcommand. Try CONFIG HELP.");
     }
 }
