@@ -23,6 +23,7 @@
  *     redlock/redlock.hpp       both of these for C++17; not included here
  *     redlock/stats.h     statistics of a manager and of each master
  *     redlock/trace.h     a trace of every event
+ *     redlock/testing.h   masters for the unit tests of a program; not included here
  *     redlock/error.h     every status code
  *     redlock/version.h   the version
  *

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What the objects define and need: `symbols.py NM CC ROOT LIBREDLOCK CORE_ARCHIVE LOCK_ARCHIVE`.
+"""What the objects define and need: `symbols.py NM CC ROOT LIBREDLOCK CORE_ARCHIVE LOCK_ARCHIVE TESTING_ARCHIVE`.
 
 The shared library exports what its map lists, which is what the public headers declare, and
-nothing else. The objects of base and core need only memory functions from outside: so they cannot
+nothing else. The static library for tests of programs defines what redlock/testing.h declares, and all
+its names have our prefix. The objects of base and core need only memory functions from outside: so they cannot
 use a clock, allocate, print or do I/O. Objects that trace allocate nothing, so that running out of
 memory can be traced, too. No name of a static function is in more than three files, so that a backtrace
 can be read.
@@ -57,6 +58,16 @@ def declared(folder):
             body = re.sub(r'/\*.*?\*/', '', text.read(), flags=re.DOTALL)
         names.update(re.findall(r'^REDLOCK_EXPORT\s[^;]*?\b(\w+)\s*\(', body, re.MULTILINE))
     return names
+
+
+def declared_for_tests(text):
+    return set(re.findall(r'\b(redlock_\w+)\(', re.sub(r'/\*.*?\*/', '', text, flags=re.DOTALL)))
+
+
+def defined(nm, archive):
+    """The global names that an archive defines."""
+    lines = run(nm, '-A', '--defined-only', '--extern-only', '--format=posix', archive).splitlines()
+    return {line.split(': ', 1)[1].split()[0] for line in lines}
 
 
 def differences(one, first, other, second):
@@ -146,7 +157,7 @@ def show_that_it_fires(tap, nm, cc):
     tap.fires('a symbol too few', differences('a', {'x'}, 'b', {'x', 'y'}), 'y is in b')
 
 
-def main(nm, cc, root, library, core, lock):
+def main(nm, cc, root, library, core, lock, testing):
     tap = Tap()
     in_map = mapped(os.path.join(root, 'src', 'libredlock.map'))
     in_headers = declared(os.path.join(root, 'include', 'redlock'))
@@ -165,6 +176,13 @@ def main(nm, cc, root, library, core, lock):
               [name for name in TRACING if name not in seen and 'probes' not in name])
     tap.claim('tracing takes no memory', taking(nm, lock))
     tap.claim('names of base and core have the prefix', other_names(nm, core))
+    with open(os.path.join(root, 'include', 'redlock', 'testing.h'), encoding='utf-8') as text:
+        for_tests = declared_for_tests(text.read())
+    tap.claim('redlock/testing.h declares something', [] if for_tests else ['nothing'])
+    tap.claim('the library for tests defines what redlock/testing.h declares', differences(
+        'libredlock-testing.a', {name for name in defined(nm, testing) if name.startswith('redlock_')},
+        'redlock/testing.h', for_tests))
+    tap.claim('its names have the prefix', other_names(nm, testing))
     functions = list(static_functions(root))
     tap.claim('there are static functions', [] if functions else ['src has none'])
     tap.claim('names of static functions say what of', namesakes(functions))
