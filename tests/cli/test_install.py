@@ -70,6 +70,21 @@ def compiled(root, prefix, compiler, static):
     return 'libredlock.so.0' in needs, ran
 
 
+UNIT_TEST = [os.path.join(os.path.dirname(EXAMPLE), 'tested', name) for name in ('report.c', 'test_report.c')]
+
+
+def unit_test(root, prefix, compiler):
+    """The masters in a program's test: a library of its own, which pkg-config knows."""
+    folder = glob.glob(f'{root}{prefix}/lib*/**/pkgconfig', recursive=True)[0]
+    said = pkg_config(root, prefix, '--cflags', '--libs', f'{folder}/libredlock.pc', f'{folder}/libredlock-testing.pc')
+    program = f'{root}/test'
+    subprocess.run([*compiler, *UNIT_TEST, '-o', program, *said.split()], check=True)
+    ran = subprocess.run([program], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                         env={**os.environ, 'LD_LIBRARY_PATH': os.path.dirname(folder)})
+    if ran.returncode != 0 or '4 tests passed' not in ran.stdout:
+        yield f'its unit test: {ran}'
+
+
 def programs(root, prefix, compiler):
     for static in False, True:
         is_shared, ran = compiled(root, prefix, compiler, static)
@@ -96,6 +111,7 @@ def main(meson, build, prefix, *compiler):
             tap.claim(f'headers are installed: {pattern}', [] if headers else ['not one'])
         tap.claim('a program builds with the shared library and with the static one',
                   programs(root, prefix, compiler))
+        tap.claim('and its unit test with the masters', unit_test(root, prefix, compiler))
     return tap.finish()
 
 
