@@ -55,12 +55,21 @@ static void lock_in_memory(char *text)
     mlock(pages_of(text), pages_of(text)->size);
 }
 
+char *rlk_secret_alloc_text(size_t size)
+{
+    char *text = rlk_secret_alloc(size);
+
+    if (text) {
+        lock_in_memory(text);
+    }
+    return text;
+}
+
 char *rlk_secret_copy(const char *text, size_t len)
 {
-    char *copy = rlk_secret_alloc(len + 1);
+    char *copy = rlk_secret_alloc_text(len + 1);
 
     if (copy) {
-        lock_in_memory(copy);
         memcpy(copy, text, len);
     }
     return copy;
@@ -120,14 +129,13 @@ static const char *read_line(int fd, char *text)
 
 static const char *read_open(int fd, char **ret_text)
 {
-    char *text = rlk_secret_alloc(MAX_FILE + 2);
+    char *text = rlk_secret_alloc_text(MAX_FILE + 2);
     const char *why = text ? read_line(fd, text) : "out of memory";
 
     if (why) {
         rlk_secret_free(text);
         return why;
     }
-    lock_in_memory(text);
     *ret_text = text;
     return NULL;
 }

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "lib/test.h"
 
 SUITE("duration");
@@ -118,7 +118,7 @@ TEST_LOOP(numbers_with_units_are_read, 0, N_ROWS(good))
 {
     uint64_t ms = 77;
 
-    ck_assert_msg(cli_duration_parse(good[_i].text, &ms) == 0, "'%s'", good[_i].text);
+    ck_assert_msg(rlk_duration_parse(good[_i].text, &ms) == 0, "'%s'", good[_i].text);
     ck_assert_msg(ms == good[_i].ms, "'%s'", good[_i].text);
 }
 
@@ -126,7 +126,7 @@ TEST_LOOP(what_is_no_span_is_refused, 0, N_ROWS(bad))
 {
     uint64_t ms = 77;
 
-    ck_assert_msg(cli_duration_parse(bad[_i], &ms) != 0, "'%s'", bad[_i]);
+    ck_assert_msg(rlk_duration_parse(bad[_i], &ms) != 0, "'%s'", bad[_i]);
     ck_assert_uint_eq(ms, 77);
 }
 
@@ -134,7 +134,7 @@ TEST_LOOP(what_does_not_fit_is_refused, 0, N_ROWS(too_large))
 {
     uint64_t ms = 77;
 
-    ck_assert_msg(cli_duration_parse(too_large[_i], &ms) != 0, "'%s'", too_large[_i]);
+    ck_assert_msg(rlk_duration_parse(too_large[_i], &ms) != 0, "'%s'", too_large[_i]);
     ck_assert_uint_eq(ms, 77);
 }
 
@@ -145,7 +145,7 @@ TEST(every_whole_number_of_milliseconds_is_read_back)
 
     for (unsigned n = 0; n <= 5000; n++) {
         snprintf(text, sizeof text, "%u.%03us", n / 1000, n % 1000);
-        ck_assert_int_eq(cli_duration_parse(text, &ms), 0);
+        ck_assert_int_eq(rlk_duration_parse(text, &ms), 0);
         ck_assert_uint_eq(ms, n);
     }
 }
@@ -153,10 +153,10 @@ TEST(every_whole_number_of_milliseconds_is_read_back)
 /* Printed text can be read again; it was rounded down, by less than its smaller unit. */
 TEST_LOOP(spans_are_written_for_people, 0, N_ROWS(written))
 {
-    char text[CLI_DURATION_TEXT];
+    char text[RLK_DURATION_TEXT];
     uint64_t ms;
 
-    ck_assert_str_eq(cli_duration_print(written[_i].ms, text), written[_i].text);
-    ck_assert_msg(cli_duration_parse(text, &ms) == 0, "'%s'", text);
+    ck_assert_str_eq(rlk_duration_print(written[_i].ms, text), written[_i].text);
+    ck_assert_msg(rlk_duration_parse(text, &ms) == 0, "'%s'", text);
     ck_assert_msg(ms <= written[_i].ms && written[_i].ms - ms < 3600000, "'%s'", text);
 }

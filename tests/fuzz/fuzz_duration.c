@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "fuzz.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -99,7 +99,7 @@ static void check_reading(const char *text)
 {
     uint64_t got_ms = UNTOUCHED, meant_ms;
     bool means = meaning(text, &meant_ms);
-    int status = cli_duration_parse(text, &got_ms);
+    int status = rlk_duration_parse(text, &got_ms);
 
     FUZZ_CHECK(status == (means ? 0 : -1), "exactly the spans are taken");
     FUZZ_CHECK(got_ms == (means ? meant_ms : UNTOUCHED), "a span is read exactly, or not at all");
@@ -161,18 +161,18 @@ static void complete(const char *text, char *all, size_t size)
 
 static void check_printing(uint64_t ms)
 {
-    char *text = malloc(CLI_DURATION_TEXT), all[CLI_DURATION_TEXT + 8];
+    char *text = malloc(RLK_DURATION_TEXT), all[RLK_DURATION_TEXT + 8];
     uint64_t said, less;
 
     if (text == NULL) {
         abort();
     }
-    FUZZ_CHECK(cli_duration_print(ms, text) == text, "it returns its buffer");
-    FUZZ_CHECK(strlen(text) < CLI_DURATION_TEXT - 1, "nothing is cut");
+    FUZZ_CHECK(rlk_duration_print(ms, text) == text, "it returns its buffer");
+    FUZZ_CHECK(strlen(text) < RLK_DURATION_TEXT - 1, "nothing is cut");
     complete(text, all, sizeof(all));
     said = read_back(all, &less);
     FUZZ_CHECK(said <= ms && ms - said < less, "what is printed is rounded down");
-    FUZZ_CHECK(cli_duration_parse(text, &less) == 0 && less == said, "what is printed is read");
+    FUZZ_CHECK(rlk_duration_parse(text, &less) == 0 && less == said, "what is printed is read");
     free(text);
 }
 

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/session/file.h"
-#include "cli/system/secret.h"
+#include "settings/file.h"
 #include "fuzz.h"
+#include "net/secret.h"
 
 #define SHORT 64  /* so that a file can be too long for it */
 #define LINE 4096 /* the longest file of a password */
@@ -48,14 +48,14 @@ static void check_text(const char *path, const char *bytes, size_t size)
     char *text = NULL;
 
     errno = 0;
-    if (cli_file_read(path, SHORT, &text) != 0) {
+    if (rlk_file_read(path, SHORT, &text) != 0) {
         FUZZ_CHECK(w.error != 0 && errno == w.error && text == NULL,
                    "only a file with a NUL, or one that is too long, is refused");
         return;
     }
     FUZZ_CHECK(w.error == 0 && strcmp(text, w.text) == 0,
                "a file is its bytes, without a byte order mark");
-    cli_secret_free(text);
+    rlk_secret_free(text);
 }
 
 static void check_line(const char *path, const char *bytes, size_t size)
@@ -65,7 +65,7 @@ static void check_line(const char *path, const char *bytes, size_t size)
     char *line = NULL;
 
     errno = 0;
-    if (cli_file_line(path, &line) != 0) {
+    if (rlk_file_line(path, &line) != 0) {
         FUZZ_CHECK((w.error ? errno == w.error : w.line == 0 && errno == EINVAL) && line == NULL,
                    "an empty first line is refused, too");
         return;
@@ -76,7 +76,7 @@ static void check_line(const char *path, const char *bytes, size_t size)
     for (i = w.line; i < whole; i++) {
         FUZZ_CHECK(line[i] == '\0' || w.text[i - 1] == '\0', "nothing of the file stays behind it");
     }
-    cli_secret_free(line);
+    rlk_secret_free(line);
 }
 
 /* A name by which this process can open the file. */
@@ -92,7 +92,7 @@ static void try_file(const char *bytes, size_t size)
 
     FUZZ_CHECK(fd >= 0 && write(fd, bytes, size) == (ssize_t)size, "a file can be written");
     name(fd, path, sizeof(path));
-    FUZZ_CHECK(cli_file_is_regular(path), "it is a file");
+    FUZZ_CHECK(rlk_file_is_regular(path), "it is a file");
     check_text(path, bytes, size);
     check_line(path, bytes, size);
     close(fd);
@@ -108,7 +108,7 @@ static void try_pipe(const char *bytes, size_t size,
                "a pipe can be written");
     close(ends[1]);
     name(ends[0], path, sizeof(path));
-    FUZZ_CHECK(!cli_file_is_regular(path), "a pipe is no file");
+    FUZZ_CHECK(!rlk_file_is_regular(path), "a pipe is no file");
     check(path, bytes, size);
     close(ends[0]);
 }

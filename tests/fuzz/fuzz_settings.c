@@ -7,16 +7,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/companion.h"
 #include "cli/companion/settings.h"
-#include "cli/system/secret.h"
 #include "fuzz.h"
+#include "net/secret.h"
 
 /* That of the command ends more than there is here. */
 void cli_settings_free(struct cli_settings *settings)
 {
-    free(settings->nodes.config.uris);
-    free(settings->nodes.config.lines);
+    rlk_free(settings->found.sources.nodes.config.uris);
+    rlk_free(settings->found.sources.nodes.config.lines);
 }
 
 /* Names and values, one after the other, each of which must end within the text. */
@@ -100,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (why == NULL) {
         check_settings(&s, size);
         cli_settings_free(&s.session);
-        cli_secret_free(s.text);
+        rlk_secret_free(s.text);
     }
     close(fd);
     return 0;

@@ -22,7 +22,7 @@ PURE = r'(std(bool|def|int|align)|limits|string|assert|inttypes)\.h'
 
 # The rules, as expressions that the whole name must match. "system" is any header that is
 # not ours and belongs to none of the libraries.
-OURS = r'(base|core|net|scripts|node|lock|election|doctor|sync|testing|cli|sim|small|lib|redlock)/.*'
+OURS = r'(base|core|net|settings|scripts|node|lock|election|doctor|sync|testing|cli|sim|small|lib|redlock)/.*'
 LIBRARIES = r'(event2?/.*|event\.h|hiredis/.*|valkey/.*|check\.h|openssl/.*)'
 SYSTEM = rf'(?!({OURS}|{LIBRARIES})$).*'
 
@@ -32,6 +32,9 @@ BELOW_NODE = [r'scripts/.*', r'net/.*', r'core/.*', r'base/.*', r'redlock/.*', P
 
 # The command is a user of the library: it may include the public headers and libevent.
 OF_USERS = [r'redlock/.*', r'event2/.*', SYSTEM]
+
+# What the command compiles for itself, because the library does not export it.
+SHARED = [r'settings/.*', r'net/secret\.h']
 
 
 def cli(rooms):
@@ -44,10 +47,12 @@ LAYERS = {
     'src/core': [r'core/.*', r'base/.*', r'redlock/error\.h', PURE],
     'src/net': [r'net/.*', r'core/reply\.h', r'base/.*', r'redlock/(error|loop|manager)\.h',
                 r'event2/.*', r'hiredis/.*', r'openssl/.*', SYSTEM],
+    # The environment, files and pipes: the command compiles it for itself.
+    'src/settings': [r'settings/.*', r'net/secret\.h', r'base/.*', r'redlock/.*', SYSTEM],
     'src/scripts': [r'scripts/.*', r'stddef\.h'],
     # sys/sdt.h is for probes.c: it only says where instructions are.
     'src/node': [r'node/.*', *BELOW_NODE, r'sys/sdt\.h'],
-    'src/lock': [r'lock/.*', r'node/.*', *BELOW_NODE],
+    'src/lock': [r'lock/.*', r'node/.*', r'settings/.*', *BELOW_NODE],
     'src/election': [r'election/.*', r'lock/.*', r'node/.*', *BELOW_NODE, r'stdatomic\.h'],
     'src/doctor': [r'doctor/.*', r'lock/.*', r'node/.*', *BELOW_NODE],
     # The façade is a user of the library, too. It shares the way to notice a fork, and to
@@ -57,22 +62,22 @@ LAYERS = {
     # the two can disagree.
     'src/testing': [r'testing/.*', r'redlock/(testing|error)\.h', r'event2/.*', SYSTEM],
     'src/cli/say': [cli('say'), SYSTEM],
-    'src/cli/args': [cli('args|say'), r'redlock/.*', SYSTEM],
-    'src/cli/system': [cli('system|say'), r'event2/.*', SYSTEM],
+    'src/cli/args': [cli('args|say'), r'redlock/.*', r'settings/.*', SYSTEM],
+    'src/cli/system': [cli('system|say'), r'net/secret\.h', r'event2/.*', SYSTEM],
     'src/cli/http': [cli('http|system|say'), r'event2/.*', SYSTEM],
     # base/wipe.c is compiled into the command, too: the library does not export it.
-    'src/cli/session': [cli('session|system|args|say'), r'base/wipe\.h', *OF_USERS],
-    'src/cli/take': [cli('take|session|system|args|say'), *OF_USERS],
-    'src/cli/run': [cli('run|session|system|args|say'), *OF_USERS],
+    'src/cli/session': [cli('session|system|args|say'), r'base/wipe\.h', *SHARED, *OF_USERS],
+    'src/cli/take': [cli('take|session|system|args|say'), *SHARED, *OF_USERS],
+    'src/cli/run': [cli('run|session|system|args|say'), *SHARED, *OF_USERS],
     # So are base/ledger.c, and what the library agrees on with its companion.
-    'src/cli/companion': [cli('companion|run|session|system|args|say'), r'base/(companion|ledger)\.h', *OF_USERS],
+    'src/cli/companion': [cli('companion|run|session|system|args|say'), r'base/(alloc|companion|ledger)\.h', *SHARED, *OF_USERS],
     'src/cli/metrics': [cli('metrics|http|session|system|args|say'), *OF_USERS],
-    'src/cli/lock': [cli('lock|metrics|http|run|take|session|system|args|say'), *OF_USERS],
-    'src/cli/elect': [cli('elect|metrics|http|run|take|session|system|args|say'), *OF_USERS],
-    'src/cli/script': [cli('script|take|session|system|args|say'), *OF_USERS],
-    'src/cli/show': [cli('show|session|system|args|say'), *OF_USERS],
-    'src/cli/web': [cli('web|http|show|session|system|args|say'), *OF_USERS],
-    'src/cli/sandbox': [cli('sandbox|run|system|args|say'), *OF_USERS],
+    'src/cli/lock': [cli('lock|metrics|http|run|take|session|system|args|say'), *SHARED, *OF_USERS],
+    'src/cli/elect': [cli('elect|metrics|http|run|take|session|system|args|say'), *SHARED, *OF_USERS],
+    'src/cli/script': [cli('script|take|session|system|args|say'), *SHARED, *OF_USERS],
+    'src/cli/show': [cli('show|session|system|args|say'), *SHARED, *OF_USERS],
+    'src/cli/web': [cli('web|http|show|session|system|args|say'), *SHARED, *OF_USERS],
+    'src/cli/sandbox': [cli('sandbox|run|system|args|say'), *SHARED, *OF_USERS],
     'src/cli': [r'cli/.*', r'base/wipe\.h', *OF_USERS],
     # The simulator links everything above the network, and replaces the network.
     'tests/sim': [r'sim/.*', r'(net|node|lock|election|scripts)/.*', r'core/.*', r'base/.*', r'redlock/.*',
@@ -112,7 +117,7 @@ def folders_without_a_list(root):
 
 
 FREE_OF_CIRCLES = ['src/base', 'src/core', 'src/net', 'src/node', 'src/lock', 'src/election',
-                   'src/doctor', 'src/sync', 'src/testing', 'src/cli']
+                   'src/doctor', 'src/settings', 'src/sync', 'src/testing', 'src/cli']
 
 
 def piece(path):
@@ -155,6 +160,7 @@ BAD = [
     ('src/core', 'time.h'), ('src/core', 'unistd.h'), ('src/core', 'redlock/lock.h'),
     ('src/net', 'node/node.h'), ('src/net', 'core/round.h'), ('src/net', 'redlock/lock.h'),
     ('src/net', 'scripts/scripts.h'), ('src/scripts', 'node/node.h'),
+    ('src/settings', 'node/options.h'), ('src/settings', 'cli/say/say.h'), ('src/node', 'settings/settings.h'),
     ('src/node', 'lock/manager.h'), ('src/node', 'event2/event.h'), ('src/node', 'sys/socket.h'),
     ('src/node', 'hiredis/hiredis.h'), ('src/lock', 'doctor/checkup.h'), ('src/lock', 'time.h'),
     ('src/lock', 'event2/event.h'), ('src/doctor', 'cli/args.h'), ('src/doctor', 'unistd.h'),

@@ -38,7 +38,7 @@ class Command:
 
     def __init__(self, texts):
         joined = '\n'.join(texts)
-        table = re.search(r'cli_settings\[\] = \{(.*?)\n\};', joined, re.S).group(1)
+        table = re.search(r'rlk_setting_rows\[\] = \{(.*?)\n\};', joined, re.S).group(1)
         masters = set(re.findall(r'= \{"([a-z-]+)", ', table))
         shared = {name: self.rows(text) for text in texts
                   for name in re.findall(r'^const struct cli_option (cli_\w+)\[\]', text, re.M)}
@@ -153,7 +153,7 @@ def fires(tap, command, structs):
 
 def main(root):
     tap = Tap()
-    command = Command([read(path) for path in sources(root, ['src/cli'], ('.c', '.h'))])
+    command = Command([read(path) for path in sources(root, ['src/cli', 'src/settings'], ('.c', '.h'))])
     headers = [read(path) for path in sources(root, ['include'], ('.h', '.hpp'))]
     scripts = [read(path) for path in sources(root, ['scripts', 'bench', 'tests'], '')
                if not path.endswith(('.md', '.bin')) and '/corpus/' not in path and

@@ -10,39 +10,34 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/say/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "settings/value.h"
+
+/* Say what is wrong with a value, unless it was stored. */
+static int check_value(const char *command, int status, const char *text)
+{
+    return status == 0 ? CLI_GO_ON : cli_say_usage(command, "%s", text);
+}
 
 int cli_args_duration(const char *command, const char *option, const char *value, uint32_t min_ms,
                       uint32_t max_ms, uint32_t *ret_ms)
 {
-    uint64_t ms;
+    char text[512];
+    struct rlk_error_text error = {text, sizeof(text)};
 
-    if (cli_duration_parse(value, &ms) != 0) {
-        return cli_say_usage(
-            command, "%s '%s' is not a time (write 500ms, 10s, 1.5s, 2m, 1h or 1d)", option, value);
-    }
-    if (ms < min_ms || ms > max_ms) {
-        return cli_say_usage(command, "%s '%s' is out of range: it must be from %s to %s", option,
-                             value, cli_duration(min_ms), cli_duration(max_ms));
-    }
-    *ret_ms = (uint32_t)ms;
-    return CLI_GO_ON;
+    return check_value(command, rlk_value_time(option, value, min_ms, max_ms, &error, ret_ms),
+                       text);
 }
 
 int cli_args_number(const char *command, const char *option, const char *value, int min, int max,
                     int *ret_number)
 {
-    char *end;
-    long number = strtol(value, &end, 10);
+    char text[512];
+    struct rlk_error_text error = {text, sizeof(text)};
 
-    if (value[0] < '0' || value[0] > '9' || *end || number < min || number > max) {
-        return cli_say_usage(command, "%s '%s' is not a number from %d to %d", option, value, min,
-                             max);
-    }
-    *ret_number = (int)number;
-    return CLI_GO_ON;
+    return check_value(command, rlk_value_number(option, value, min, max, &error, ret_number),
+                       text);
 }
 
 /* `what` and `of` say what the operand is. */
@@ -173,11 +168,11 @@ static void add_settings(struct table *table)
 {
     int i;
 
-    for (i = 0; i < CLI_SETTINGS; i++) {
-        add_name(table, cli_settings[i].name,
-                 cli_settings[i].has_no_value ? no_argument
-                 : cli_settings[i].usual      ? optional_argument
-                                              : required_argument,
+    for (i = 0; i < RLK_SETTINGS; i++) {
+        add_name(table, rlk_setting_rows[i].name,
+                 cli_master_options[i].has_no_value ? no_argument
+                 : cli_master_options[i].usual      ? optional_argument
+                                                    : required_argument,
                  OPTION_SETTING + i);
     }
     add_name(table, "password", required_argument, OPTION_PASSWORD);
@@ -243,21 +238,21 @@ static int take_option(const struct cli_args *args, const struct cli_option *row
 
 /* A time and a number are checked here, so that mistakes are reported in the order of the command
  * line. */
-static int take_setting(struct cli_args *args, enum cli_setting setting, const char *value)
+static int take_setting(struct cli_args *args, enum rlk_setting setting, const char *value)
 {
-    const struct cli_setting_row *row = &cli_settings[setting];
+    const struct rlk_setting_row *row = &rlk_setting_rows[setting];
     const struct cli_option checked = {row->name,
-                                       row->kind == CLI_SETTING_TIME ? CLI_TIME : CLI_NUMBER,
+                                       row->kind == RLK_KIND_TIME ? CLI_TIME : CLI_NUMBER,
                                        .min = row->min, .max = row->max};
-    const char *none = row->usual ? row->usual : "";
+    const char *usual = cli_master_options[setting].usual;
     uint32_t ms;
     int number;
 
-    args->settings[setting] = value ? value : none;
-    if (row->kind == CLI_SETTING_TIME) {
+    args->settings[setting] = value ? value : usual ? usual : "";
+    if (row->kind == RLK_KIND_TIME) {
         return take_time(args->command->name, &checked, value, &ms);
     }
-    return row->kind == CLI_SETTING_NUMBER && value
+    return row->kind == RLK_KIND_NUMBER && value
                ? take_number(args->command->name, &checked, value, &number)
                : CLI_GO_ON;
 }
@@ -320,7 +315,7 @@ static const struct cli_option *find_letter(const struct table *table, int lette
 static int take_row(struct cli_args *args, const struct table *table, int option)
 {
     if (option >= OPTION_SETTING) {
-        return take_setting(args, (enum cli_setting)(option - OPTION_SETTING), optarg);
+        return take_setting(args, (enum rlk_setting)(option - OPTION_SETTING), optarg);
     }
     return take_option(
         args, option >= OPTION_ROW ? table->rows[option - OPTION_ROW] : find_letter(table, option),

@@ -80,7 +80,7 @@ extern const struct cli_subcommand cli_lock, cli_acquire, cli_extend, cli_releas
 struct cli_args {
     const struct cli_subcommand *command;
     void *arg;                          /* a copy of command->usual.of */
-    const char *settings[CLI_SETTINGS]; /* NULL: not given; a flag that was given is "" */
+    const char *settings[RLK_SETTINGS]; /* NULL: not given; a flag that was given is "" */
     bool ended;                         /* the options ended with "--" */
 };
 

@@ -30,13 +30,15 @@ static const char masters_end[] =
     "example:\n"
     "  redlock nodes --nodes redis://a.example,redis://b.example,redis://c.example\n";
 
-static void explain(const struct cli_setting_row *row)
+static void explain(enum rlk_setting setting)
 {
-    int width = 4 + (int)strlen(row->name) + (int)strlen(row->value);
+    const struct rlk_setting_row *row = &rlk_setting_rows[setting];
+    const struct cli_master_option *option = &cli_master_options[setting];
+    int width = 4 + (int)strlen(row->name) + (int)strlen(option->value);
     const char *p;
 
-    printf("  --%s%s%*s", row->name, row->value, width < INDENT ? INDENT - width : 2, "");
-    for (p = row->help; *p; p++) {
+    printf("  --%s%s%*s", row->name, option->value, width < INDENT ? INDENT - width : 2, "");
+    for (p = option->help; *p; p++) {
         if (*p == '\n') {
             printf("\n%*s", INDENT, "");
         } else {
@@ -52,8 +54,8 @@ int cli_help_masters(void)
     int i;
 
     fputs(masters_begin, stdout);
-    for (i = 0; i < CLI_SETTINGS; i++) {
-        explain(&cli_settings[i]);
+    for (i = 0; i < RLK_SETTINGS; i++) {
+        explain((enum rlk_setting)i);
     }
     return cli_say_print(masters_end);
 }
@@ -65,12 +67,12 @@ static void list_masters(void)
     int i;
 
     fputs("\noptions about the masters (`redlock help masters` explains them):", stdout);
-    for (i = 0; i < CLI_SETTINGS; i++) {
-        size_t width = strlen(cli_settings[i].name) + 3;
+    for (i = 0; i < RLK_SETTINGS; i++) {
+        size_t width = strlen(rlk_setting_rows[i].name) + 3;
         bool fits = column + width <= WIDTH;
 
         column = fits ? column + width : width + 1;
-        printf("%s--%s", fits ? " " : "\n  ", cli_settings[i].name);
+        printf("%s--%s", fits ? " " : "\n  ", rlk_setting_rows[i].name);
     }
     fputs("\n"
           "Without --nodes: $REDLOCK_NODES, ~/.config/redlock/nodes or /etc/redlock/nodes.\n"

@@ -10,8 +10,9 @@
 
 #include <redlock/redlock.h>
 
+#include "base/alloc.h"
 #include "base/companion.h"
-#include "cli/system/secret.h"
+#include "net/secret.h"
 
 static const char no_memory[] = "out of memory";
 static const char other_version[] =
@@ -43,12 +44,12 @@ static const char *read_text(int fd, char **ret_text, size_t *ret_len)
         return "a companion is started by a program that uses libredlock, not by hand";
     }
     len = (size_t)status.st_size;
-    text = cli_secret_alloc(len + 1);
+    text = rlk_secret_alloc_text(len + 1);
     if (text == NULL) {
         return no_memory;
     }
     if (pread(fd, text, len, 0) != (ssize_t)len) {
-        cli_secret_free(text);
+        rlk_secret_free(text);
         return "the settings cannot be read";
     }
     *ret_text = text;
@@ -94,7 +95,7 @@ static uint32_t *find_number(struct cli_companion_settings *s, const char *name)
 /* False: a name that this version does not know. */
 static bool take_setting(struct cli_companion_settings *s, const char *name, const char *value)
 {
-    struct cli_config *masters = &s->session.nodes.config;
+    struct rlk_config *masters = &s->session.found.sources.nodes.config;
     const char **text = find_text(s, name);
     uint32_t *ms = find_number(s, name);
 
@@ -130,12 +131,12 @@ static const char *take_settings(struct cli_companion_settings *s, size_t len)
 /* A release needs no vote, and nobody to wake it. */
 static const char *begin_settings(struct cli_companion_settings *s)
 {
-    struct cli_node_list *nodes = &s->session.nodes;
+    struct rlk_node_list *nodes = &s->session.found.sources.nodes;
 
     s->session.password.fd = -1;
     nodes->from = "the program's settings";
-    nodes->config.uris = calloc(REDLOCK_MAX_NODES, sizeof(*nodes->config.uris));
-    nodes->config.lines = calloc(REDLOCK_MAX_NODES, sizeof(*nodes->config.lines));
+    nodes->config.uris = rlk_alloc(REDLOCK_MAX_NODES * sizeof(*nodes->config.uris));
+    nodes->config.lines = rlk_alloc(REDLOCK_MAX_NODES * sizeof(*nodes->config.lines));
     redlock_options_init(&s->session.options);
     s->session.options.quarantine = REDLOCK_QUARANTINE_OFF;
     s->session.options.inspection_ms = 0;
@@ -162,11 +163,11 @@ const char *cli_companion_settings_read(int fd, struct cli_companion_settings *r
     }
     if (why) {
         cli_settings_free(&s.session);
-        cli_secret_free(s.text);
+        rlk_secret_free(s.text);
         return why;
     }
-    s.session.options.nodes = s.session.nodes.config.uris;
-    s.session.options.n_nodes = s.session.nodes.config.n;
+    s.session.options.nodes = s.session.found.sources.nodes.config.uris;
+    s.session.options.n_nodes = s.session.found.sources.nodes.config.n;
     *ret_settings = s;
     return NULL;
 }

@@ -9,7 +9,7 @@
 #include <event2/event.h>
 
 #include "cli/elect/plan.h"
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/loop.h"
@@ -137,7 +137,7 @@ static void on_check_due(evutil_socket_t fd, short what, void *arg)
         return;
     }
     snprintf(why, sizeof(why), "it did not end within %s",
-             cli_duration(health->plan->healthy_every_ms));
+             rlk_duration(health->plan->healthy_every_ms));
     health->judged = true;
     fail_health(health, why);
     cli_attendant_let_go(&health->check.process);

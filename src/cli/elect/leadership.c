@@ -8,7 +8,7 @@
 
 #include "cli/elect/plan.h"
 #include "cli/run/deadline.h"
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -145,7 +145,7 @@ void cli_leadership_look(struct cli_leadership *leadership)
     } else if (renewed && leadership->troubled) {
         leadership->troubled = false;
         cli_say_relief("renewed leadership of '%s' again, for %s", leadership->plan->name.name,
-                       cli_duration(lead_left_ms(leadership)));
+                       rlk_duration(lead_left_ms(leadership)));
     }
 }
 
@@ -176,7 +176,7 @@ static void keep_promise(const struct cli_leadership *leadership)
         return;
     }
     cli_say_detail("leadership of '%s' is kept for another %s, as it was promised at /leader",
-                   leadership->plan->name.name, cli_duration(left_us / 1000));
+                   leadership->plan->name.name, rlk_duration(left_us / 1000));
     cli_alarm_open(&alarm, &leadership->session->loop, leadership->promised_us, &done);
     cli_loop_run(&leadership->session->loop, &done);
     cli_alarm_close(&alarm);

@@ -5,7 +5,7 @@
 
 #include "cli/elect/plan.h"
 #include "cli/run/deadline.h"
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/say.h"
 
 /* A candidate that does not lead has a lock, too, but does not hold it. */
@@ -37,14 +37,14 @@ static void say_renewed(void *arg)
     uint64_t left_ms = cli_deadline_before(until_us, redlock_clock_us()) / 1000;
 
     cli_say_routine("renewed leadership of '%s' for %s", lease->lease.terms.key,
-                    cli_duration(left_ms));
+                    rlk_duration(left_ms));
 }
 
 static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t now_us)
 {
     (void)arg;
     cli_say_more("Its command still runs: sent it SIGTERM; it has %s to end.",
-                 cli_duration(cli_deadline_before(deadline->kill_us, now_us) / 1000));
+                 rlk_duration(cli_deadline_before(deadline->kill_us, now_us) / 1000));
 }
 
 static void say_killed(void *arg, const struct cli_deadline *deadline, bool overslept, bool asked)

@@ -15,7 +15,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
@@ -228,7 +228,7 @@ static int report(const struct transfer *t, const char *before)
         printf("%s leads %s, term %" PRIu64 "\n", t->to, t->name, t->term);
         return cli_say_flush();
     }
-    cli_say("'%s' does not lead '%s' after %s: %s", t->to, t->name, cli_duration(t->wait_ms),
+    cli_say("'%s' does not lead '%s' after %s: %s", t->to, t->name, rlk_duration(t->wait_ms),
             t->leader[0] ? "somebody else does" : "nobody does");
     cli_say_more("%s %s. Is '%s' a candidate, and fit to lead?", t->leader[0] ? t->leader : before,
                  t->leader[0] ? "leads" : "led before", t->to);

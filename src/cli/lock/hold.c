@@ -3,7 +3,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -89,7 +89,7 @@ static const char *why(const struct cli_hold *hold)
 
 static void say_left(const struct cli_hold *hold, bool confirmed)
 {
-    const char *left = cli_duration(left_ms(hold));
+    const char *left = rlk_duration(left_ms(hold));
 
     if (confirmed) {
         cli_say_detail("kept '%s': nobody gets it for another %s (%s)", hold->key, left, why(hold));

@@ -5,7 +5,7 @@
 
 #include "cli/run/deadline.h"
 #include "cli/run/guard.h"
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/say.h"
 #include "cli/take/trouble.h"
 
@@ -19,7 +19,7 @@ static uint64_t validity_ms(const void *arg)
 static void say_renewed(void *arg)
 {
     struct cli_lock_lease *lease = arg;
-    const char *left = cli_duration(redlock_lock_validity_ms(lease->lock));
+    const char *left = rlk_duration(redlock_lock_validity_ms(lease->lock));
 
     if (lease->trouble) {
         cli_say_relief("renewed '%s' again, valid for %s", lease->lease.terms.key, left);
@@ -53,10 +53,10 @@ static void say_why(const struct cli_lock_lease *lease, const struct cli_deadlin
     if (!terms->renew) {
         cli_say_more("The lock is not renewed (--no-renew): use a larger --ttl than %s to give the "
                      "command more time.",
-                     cli_duration(terms->ttl_ms));
+                     rlk_duration(terms->ttl_ms));
     } else if (loss == CLI_LOSS_LIMIT) {
         cli_say_more("The lock is not held for longer than --max-hold allows (%s).",
-                     cli_duration(terms->max_hold_ms));
+                     rlk_duration(terms->max_hold_ms));
     } else if (loss == CLI_LOSS_NO_MAJORITY) {
         cli_say_more("No majority of the masters has confirmed a renewal (see redlock nodes).");
     } else {
@@ -72,7 +72,7 @@ static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t 
     lease->loss = find_loss(lease, deadline);
     cli_say("the lock '%s' ends in %s, and its command still runs: sent it SIGTERM",
             lease->lease.terms.key,
-            cli_duration(cli_deadline_before(deadline->end_us, now_us) / 1000));
+            rlk_duration(cli_deadline_before(deadline->end_us, now_us) / 1000));
     say_why(lease, deadline);
 }
 
@@ -134,7 +134,7 @@ void cli_lock_lease_notice(struct redlock_lock *lock, const struct redlock_notic
     }
     lease->trouble = notice->reason;
     if (notice->reason == REDLOCK_EUNRENEWED) {
-        cli_say("the lock '%s' is no longer renewed, %s left", key, cli_duration(notice->left_ms));
+        cli_say("the lock '%s' is no longer renewed, %s left", key, rlk_duration(notice->left_ms));
     } else {
         cli_trouble_say(lease->rl, lock, key, notice->left_ms);
     }

@@ -17,7 +17,7 @@
 #include "cli/metrics/page.h"
 #include "cli/run/guard.h"
 #include "cli/run/orphan.h"
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/environment.h"
@@ -147,7 +147,7 @@ static void fit_grace(struct lock_args *lock)
     uint32_t half = lock->take.ttl_ms / 2;
 
     if (lock->lease.lease.terms.grace_ms > half) {
-        cli_say_detail("--grace is limited to half of the ttl: %s", cli_duration(half));
+        cli_say_detail("--grace is limited to half of the ttl: %s", rlk_duration(half));
         lock->lease.lease.terms.grace_ms = half;
     }
 }

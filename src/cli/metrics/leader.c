@@ -11,7 +11,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/say/duration.h"
+#include "cli/say/time.h"
 #include "cli/say/json.h"
 
 uint64_t cli_held_left_ms(const struct cli_held *held)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/run/lease.h"
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/clock.h"
@@ -154,7 +154,7 @@ static void say_rest(struct cli_command *command, uint64_t now_us)
         cli_say(
             "the command of '%s' has ended, but not its children: keeping '%s' until they have, "
             "for another %s at most",
-            key, key, cli_duration(cli_deadline_before(command->deadline.kill_us, now_us) / 1000));
+            key, key, rlk_duration(cli_deadline_before(command->deadline.kill_us, now_us) / 1000));
     }
 }
 

@@ -120,9 +120,9 @@ static int set_environment(const char *folder, int n)
     unsigned i;
 
     cli_secret_unset("REDLOCK_PASSWORD");
-    for (i = 0; i < CLI_SETTINGS; i++) {
-        if (cli_settings[i].of_these) {
-            unsetenv(cli_settings[i].variable);
+    for (i = 0; i < RLK_SETTINGS; i++) {
+        if (rlk_setting_rows[i].of_these) {
+            unsetenv(rlk_setting_rows[i].variable);
         }
     }
     if (set_nodes(folder, n) != 0 || setenv("REDLOCK_SANDBOX", folder, 1) != 0 ||

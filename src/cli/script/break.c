@@ -15,7 +15,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
@@ -87,7 +87,7 @@ static int explain_doubt(const struct breaking *b)
     cli_say_more(
         "A holder of '%s' may believe in its lock for up to %s more (--max-ttl), longer if "
         "it can renew it.",
-        b->key, cli_duration(b->session->max_ttl_ms));
+        b->key, rlk_duration(b->session->max_ttl_ms));
     return CLI_UNREACHABLE;
 }
 
@@ -103,7 +103,7 @@ static int explain_scattered(const struct breaking *b, const struct redlock_quer
         cli_say_more("One of the keys there never ends.");
     } else {
         cli_say_more("The last of the keys there ends in %s, if nobody renews it.",
-                     cli_duration(ttl_ms));
+                     rlk_duration(ttl_ms));
     }
     return explain_doubt(b);
 }
@@ -236,7 +236,7 @@ static int explain_broken(struct breaking *b, const struct redlock_break_result 
 {
     b->left_ms = r->left_ms;
     cli_say("broke the lock '%s', which %s held: it is over in %s at most", b->key, b->holder,
-            cli_duration(r->left_ms));
+            rlk_duration(r->left_ms));
     return CLI_GO_ON;
 }
 

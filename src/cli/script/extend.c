@@ -12,7 +12,7 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/keys.h"
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/script/token.h"
@@ -95,7 +95,7 @@ static int hand_back(struct extension *extension)
         printf("%" PRIu64 "\n", redlock_lock_fencing_token(lock));
     }
     cli_say_detail("extended '%s', valid for %s", extension->token.keys.name,
-                   cli_duration(left_ms));
+                   rlk_duration(left_ms));
     redlock_lock_detach(lock);
     return cli_say_flush();
 }

@@ -6,8 +6,8 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/file.h"
-#include "cli/system/secret.h"
+#include "settings/file.h"
+#include "net/secret.h"
 
 const struct cli_option cli_token_options[] = {
     {"token", CLI_TEXT, .field = offsetof(struct cli_token, text)},
@@ -18,9 +18,9 @@ static int read_file(struct cli_token *token)
 {
     bool is_stdin = strcmp(token->file, "-") == 0;
 
-    if (cli_file_line(is_stdin ? "/dev/stdin" : token->file, &token->read) != 0) {
+    if (rlk_file_line(is_stdin ? "/dev/stdin" : token->file, &token->read) != 0) {
         cli_say("cannot read the token from the first line of %s: %s",
-                is_stdin ? "standard input" : token->file, cli_file_why(errno));
+                is_stdin ? "standard input" : token->file, rlk_file_why(errno));
         return CLI_USAGE;
     }
     token->text = token->read;
@@ -54,6 +54,6 @@ void cli_token_free(void *arg)
 {
     struct cli_token *token = arg;
 
-    cli_secret_free(token->read);
+    rlk_secret_free(token->read);
     cli_keys_free(&token->keys);
 }

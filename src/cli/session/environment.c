@@ -10,23 +10,23 @@
 #include "cli/args/keys.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/file.h"
-#include "cli/session/node_list.h"
+#include "settings/file.h"
+#include "settings/node_list.h"
 #include "cli/session/settings.h"
 #include "cli/system/secret.h"
 
 /* The absolute path of a file that can be read again; NULL for a pipe. */
 static char *find_file(const char *path)
 {
-    return path && cli_file_is_regular(path) ? realpath(path, NULL) : NULL;
+    return path && rlk_file_is_regular(path) ? realpath(path, NULL) : NULL;
 }
 
-static bool is_secret(const struct cli_config *config)
+static bool is_secret(const struct rlk_config *config)
 {
     size_t i;
 
     for (i = 0; i < config->n; i++) {
-        if (cli_node_list_has_secret(config->uris[i])) {
+        if (rlk_node_list_has_secret(config->uris[i])) {
             return true;
         }
     }
@@ -37,7 +37,7 @@ static bool is_secret(const struct cli_config *config)
 static void append_uri(char *list, const char *uri)
 {
     const char *login = strstr(uri, "://");
-    const char *end = cli_node_list_find_login(uri);
+    const char *end = rlk_node_list_find_login(uri);
     const char *colon = login && end ? memchr(login + 3, ':', (size_t)(end - login - 3)) : NULL;
 
     strcat(list, list[0] ? " " : "");
@@ -49,7 +49,7 @@ static void append_uri(char *list, const char *uri)
     strcat(list, end + (colon == login + 3)); /* no user: no '@' */
 }
 
-static int set_list(const struct cli_config *config)
+static int set_list(const struct rlk_config *config)
 {
     size_t size = 1, i;
     char *list;
@@ -72,7 +72,7 @@ static int set_list(const struct cli_config *config)
 }
 
 /* Name the file if the URIs came from a file and have passwords. */
-static int set_nodes(const struct cli_node_list *nodes)
+static int set_nodes(const struct rlk_node_list *nodes)
 {
     char *path = is_secret(&nodes->config) ? find_file(nodes->path) : NULL;
     int result;
@@ -93,7 +93,7 @@ int cli_environment_put(const char *variable, const char *value)
 
 static int set_login(const struct cli_settings *settings)
 {
-    char *path = find_file(settings->password.file);
+    char *path = find_file(settings->found.password.file);
     int result = cli_environment_put("REDLOCK_PASSWORD_FILE", path);
 
     free(path);
@@ -112,30 +112,30 @@ static int put_file(const char *variable, const char *path)
 }
 
 /* Defaults are set too: otherwise CMD's redlock would take the settings of some file. */
-static int set_value(const struct cli_setting_row *row, const struct redlock_options *options)
+static int set_value(const struct rlk_setting_row *row, const struct redlock_options *options)
 {
     const void *field = (const char *)options + row->field;
     char text[24];
 
     switch (row->kind) {
-    case CLI_SETTING_TEXT:
+    case RLK_KIND_TEXT:
         return cli_environment_put(row->variable,
                                    *(const char *const *)field ? *(const char *const *)field : "");
-    case CLI_SETTING_NAME:
+    case RLK_KIND_NAME:
         return cli_environment_put(row->variable, *(const char *const *)field);
-    case CLI_SETTING_FILE:
+    case RLK_KIND_FILE:
         return put_file(row->variable, *(const char *const *)field);
-    case CLI_SETTING_TIME:
+    case RLK_KIND_TIME:
         snprintf(text, sizeof(text), "%" PRIu32 "ms", *(const uint32_t *)field);
         return cli_environment_put(row->variable, text);
-    case CLI_SETTING_NUMBER:
+    case RLK_KIND_NUMBER:
         snprintf(text, sizeof(text), "%" PRIu32, *(const uint32_t *)field);
         return cli_environment_put(row->variable, text);
-    case CLI_SETTING_WORD:
+    case RLK_KIND_WORD:
         return cli_environment_put(row->variable, row->words[*(const int *)field]);
-    case CLI_SETTING_SWITCH:
+    case RLK_KIND_SWITCH:
         return cli_environment_put(row->variable, *(const int *)field ? "1" : "0");
-    case CLI_SETTING_OWN:
+    case RLK_KIND_OWN:
         break;
     }
     return 0;
@@ -145,15 +145,15 @@ static int set_values(const struct redlock_options *options)
 {
     int result = 0, i;
 
-    for (i = 0; i < CLI_SETTINGS; i++) {
-        result |= cli_settings[i].variable ? set_value(&cli_settings[i], options) : 0;
+    for (i = 0; i < RLK_SETTINGS; i++) {
+        result |= set_value(&rlk_setting_rows[i], options);
     }
     return result;
 }
 
 int cli_environment_set(const struct cli_settings *settings)
 {
-    if (set_nodes(&settings->nodes) != 0 || set_login(settings) != 0 ||
+    if (set_nodes(&settings->found.sources.nodes) != 0 || set_login(settings) != 0 ||
         set_values(&settings->options) != 0) {
         return cli_say_no_memory();
     }

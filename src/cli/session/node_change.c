@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/say.h"
 
 const char *cli_node_state(int state)
@@ -32,7 +32,7 @@ void cli_node_describe(const struct redlock_node_info *info, char *text, size_t 
     } else if (info->quarantine_ms == UINT64_MAX) {
         snprintf(text, size, "%s, its votes do not count%s%s", state, colon, info->error);
     } else {
-        snprintf(text, size, "%s, in quarantine for %s", state, cli_duration(info->quarantine_ms));
+        snprintf(text, size, "%s, in quarantine for %s", state, rlk_duration(info->quarantine_ms));
     }
 }
 

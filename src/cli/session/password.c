@@ -1,4 +1,4 @@
-/* password.c - finds the password, and looks whether a command must print a new one. */
+/* password.c - runs a password command, and looks whether it must print a new password. */
 #include "cli/session/password.h"
 
 #include <errno.h>
@@ -18,32 +18,16 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
-#include "cli/session/file.h"
-#include "cli/session/lookup.h"
 #include "cli/system/loop.h"
-#include "cli/system/secret.h"
+#include "net/secret.h"
+#include "settings/file.h"
+#include "settings/settings.h"
 
 /* How often we look, and after how many looks the command may be run once more. */
 #define LOOK_MS 250
 #define PAUSE_LOOKS 8
 
 /* ---- at the beginning ---- */
-
-/* A pipe can be read once only: then the library gets its text, and otherwise the name. */
-static int use_file(struct cli_password *password, struct redlock_options *options)
-{
-    if (cli_file_line(password->file, &password->text) != 0) {
-        cli_say("cannot read the password from the first line of %s: %s", password->file,
-                cli_file_why(errno));
-        return CLI_USAGE;
-    }
-    if (cli_file_is_regular(password->file)) {
-        cli_secret_free(password->text);
-        password->text = NULL;
-        options->password_file = password->file;
-    }
-    return CLI_GO_ON;
-}
 
 /* The line is complete before the rest of the former one is cut off. */
 static int write_password(int fd, const char *text)
@@ -67,7 +51,7 @@ static int run_password_command(const char *command, int fd)
     if (result != 0) {
         cli_say("cannot keep the password: %s", strerror(errno));
     }
-    cli_secret_free(text);
+    rlk_secret_free(text);
     return result;
 }
 
@@ -98,106 +82,31 @@ static int use_command(struct cli_password *password, struct redlock_options *op
     return code == CLI_OK ? CLI_GO_ON : code;
 }
 
-static int use_variable(struct cli_password *password)
-{
-    const char *text = getenv("REDLOCK_PASSWORD");
-
-    if (text && text[0]) {
-        password->text = cli_secret_copy(text);
-        if (password->text == NULL) {
-            return cli_say_no_memory();
-        }
-    }
-    return CLI_GO_ON;
-}
-
-/* Two options, or two lines of a file, are a mistake. Of two variables the file takes precedence:
- * they may have been set at different places. */
-static int refuse_both(const char *command, const struct cli_value *file,
-                       const struct cli_value *other)
-{
-    return cli_say_usage(command, "%s and %s are both given: give one of them", file->from,
-                         other->from);
-}
-
-static int refuse_empty(const char *command, const struct cli_value *value)
-{
-    return value->text && !value->text[0] ? cli_say_usage(command, "%s is empty", value->from)
-                                          : CLI_GO_ON;
-}
-
 /* A command in a file runs as the user who reads the file. */
-static int check_command(const char *command, const struct cli_node_list *nodes,
-                         const struct cli_value *value)
+static int check_command(const char *command, const struct rlk_sources *sources)
 {
-    if (value->source == CLI_FROM_FILE && !cli_file_is_safe(nodes->path)) {
+    struct rlk_value value = rlk_lookup(sources, RLK_SETTING_PASSWORD_COMMAND);
+
+    if (value.source == RLK_FROM_FILE && !rlk_file_is_safe(sources->nodes.path)) {
         return cli_say_usage(command,
                              "%s is not run, because others can change this file; make it yours or "
                              "root's (chown), and writable by its owner only (chmod go-w)",
-                             value->from);
-    }
-    return refuse_empty(command, value);
-}
-
-/* The source with the higher precedence; REDLOCK_PASSWORD is a variable, too. */
-static int find_sources(const struct cli_args *args, const struct cli_node_list *nodes,
-                        struct cli_password *password)
-{
-    const char *command = args->command->name, *text = getenv("REDLOCK_PASSWORD");
-    struct cli_value file = cli_lookup(CLI_PASSWORD_FILE, args, nodes);
-    struct cli_value printed = cli_lookup(CLI_PASSWORD_COMMAND, args, nodes);
-    enum cli_source first = file.source < printed.source ? file.source : printed.source;
-
-    if (file.text && file.source == printed.source && first != CLI_FROM_VARIABLE) {
-        return refuse_both(command, &file, &printed);
-    }
-    if (text && text[0] && first > CLI_FROM_VARIABLE) {
-        return CLI_GO_ON;
-    }
-    if (file.source == first) {
-        password->file = file.text;
-        return refuse_empty(command, &file);
-    }
-    password->command = printed.text;
-    return check_command(command, nodes, &printed);
-}
-
-static int use_sources(struct cli_password *password, struct redlock_options *options)
-{
-    int code = password->file      ? use_file(password, options)
-               : password->command ? use_command(password, options)
-                                   : use_variable(password);
-
-    options->password = password->text;
-    return code;
-}
-
-static int find_username(const struct cli_args *args, const struct cli_node_list *nodes,
-                         struct redlock_options *options)
-{
-    struct cli_value name = cli_lookup(CLI_USERNAME, args, nodes);
-
-    options->username = name.text && name.text[0] ? name.text : NULL;
-    if (options->username && options->password == NULL && options->password_file == NULL) {
-        return cli_say_usage(args->command->name,
-                             "%s needs a password; use --password-file, --password-command or "
-                             "REDLOCK_PASSWORD",
-                             name.from);
+                             value.from);
     }
     return CLI_GO_ON;
 }
 
-int cli_password_find(const struct cli_args *args, const struct cli_node_list *nodes,
+int cli_password_find(const char *command, const struct rlk_settings *settings,
                       struct cli_password *ret_password, struct redlock_options *options)
 {
     int code;
 
-    *ret_password = (struct cli_password){.fd = -1};
-    code = find_sources(args, nodes, ret_password);
-    if (code == CLI_GO_ON) {
-        code = use_sources(ret_password, options);
+    *ret_password = (struct cli_password){.command = settings->password.command, .fd = -1};
+    if (ret_password->command == NULL) {
+        return CLI_GO_ON;
     }
-    return code == CLI_GO_ON ? find_username(args, nodes, options) : code;
+    code = check_command(command, &settings->sources);
+    return code == CLI_GO_ON ? use_command(ret_password, options) : code;
 }
 
 int cli_password_move(struct cli_password *password, int fd, struct redlock_options *options)
@@ -211,7 +120,6 @@ int cli_password_move(struct cli_password *password, int fd, struct redlock_opti
 
 void cli_password_free(struct cli_password *password)
 {
-    cli_secret_free(password->text);
     free(password->fd_path);
     if (password->fd >= 0) {
         close(password->fd);

@@ -1,32 +1,29 @@
-/* password.h - the password of a session, and how it is replaced when the masters refuse it.
+/* password.h - the password that a command prints, and how it is replaced when the masters refuse
+ * it.
  *
- * A password that a file has, or that a command prints, is given to the library as a file, which it
- * reads anew after a refusal. For a command that is a file in memory: cli_password_watch() runs the
- * command again when a master has refused its password, in a process of its own.
+ * The library gets it as a file in memory, which it reads anew after a refusal:
+ * cli_password_watch() runs the command again when a master has refused its password, in a process
+ * of its own.
  */
 #ifndef CLI_SESSION_PASSWORD_H
 #define CLI_SESSION_PASSWORD_H
-
-#include "cli/args/args.h"
-#include "cli/session/node_list.h"
 
 struct event;
 struct event_base;
 struct redlock;
 struct redlock_options;
+struct rlk_settings;
 
 struct cli_password {
-    char *text;          /* of a variable, or of a pipe; NULL: none */
-    const char *file;    /* its name; NULL: none */
     const char *command; /* NULL: none */
     int fd;              /* the file in memory; -1: none */
     char *fd_path;       /* its name */
 };
 
-/* Find the login: in the options, else the variables, else the file that names the masters. Set it
- * in *options. Returns CLI_GO_ON, and the caller calls cli_password_free(); or says what is wrong
- * and returns the code to exit with. */
-int cli_password_find(const struct cli_args *args, const struct cli_node_list *nodes,
+/* Run the password command if the settings name one, and set the password in *options. Returns
+ * CLI_GO_ON; or says what is wrong and returns the code to exit with. The caller calls
+ * cli_password_free() in all cases. */
+int cli_password_find(const char *command, const struct rlk_settings *settings,
                       struct cli_password *ret_password, struct redlock_options *options);
 
 /* In a forked process, in which the file in memory has the number `fd`: give the library its new
@@ -54,7 +51,7 @@ void cli_password_unwatch(struct cli_password_watch *watch);
 #define CLI_PASSWORD_COMMAND_SECONDS 10
 
 /* Run a command by /bin/sh, and wait for its end. Its stdin is /dev/null, and its stderr is ours.
- * Returns 0: *ret_password is the first line of its stdout, to be freed by cli_secret_free(). Or
+ * Returns 0: *ret_password is the first line of its stdout, to be freed by rlk_secret_free(). Or
  * says why not, and returns -1. */
 int cli_password_command_run(const char *command, char **ret_password);
 

@@ -14,7 +14,7 @@
 
 #include "cli/say/say.h"
 #include "cli/system/exec.h"
-#include "cli/system/secret.h"
+#include "net/secret.h"
 
 /* More is no password. */
 #define MAX_PASSWORD 4096
@@ -124,7 +124,7 @@ static const char *judge(int status, char *text)
 int cli_password_command_run(const char *command, char **ret_password)
 {
     long end_ms = now_ms() + CLI_PASSWORD_COMMAND_SECONDS * 1000L;
-    char *text = cli_secret_alloc(MAX_PASSWORD + 2);
+    char *text = rlk_secret_alloc_text(MAX_PASSWORD + 2);
     const char *why = NULL;
     char late[40];
     int fd = -1, status;
@@ -144,7 +144,7 @@ int cli_password_command_run(const char *command, char **ret_password)
     }
     if (why) {
         cli_say("the password command gave no password: %s", why);
-        cli_secret_free(text);
+        rlk_secret_free(text);
         return -1;
     }
     *ret_password = text;

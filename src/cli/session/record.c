@@ -7,7 +7,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/json.h"
 #include "cli/say/say.h"
@@ -53,7 +53,7 @@ static const char *say_known(const struct redlock *rl, const struct redlock_reco
                              const char *what, char *text)
 {
     snprintf(text, CLI_RECORD_LINE, "%s: epoch %" PRIu32 ", max-ttl %s, on %zu of %zu masters%s%s",
-             what, info->epoch, cli_duration(info->max_ttl_ms), info->shown_by,
+             what, info->epoch, rlk_duration(info->max_ttl_ms), info->shown_by,
              redlock_node_count(rl), info->error[0] ? "; " : "", info->error);
     return text;
 }
@@ -115,7 +115,7 @@ static const char *wait_of(const struct redlock_node_info *node, char *text, siz
     if (node->quarantine_ms == UINT64_MAX) {
         snprintf(text, size, ", does not vote yet");
     } else if (node->quarantine_ms > 0) {
-        snprintf(text, size, ", does not vote for another %s", cli_duration(node->quarantine_ms));
+        snprintf(text, size, ", does not vote for another %s", rlk_duration(node->quarantine_ms));
     }
     return text;
 }
@@ -191,8 +191,8 @@ const char *cli_record_ours(const struct redlock *rl, size_t index, char *text)
 
 const char *cli_record_source(const struct cli_session *session, char *text)
 {
-    snprintf(text, CLI_RECORD_LINE, "by %s, max-ttl %s", session->settings.nodes.from,
-             cli_duration(session->max_ttl_ms));
+    snprintf(text, CLI_RECORD_LINE, "by %s, max-ttl %s", session->settings.found.sources.nodes.from,
+             rlk_duration(session->max_ttl_ms));
     return text;
 }
 
@@ -216,7 +216,7 @@ int cli_record_explain(const struct cli_session *session)
     size_t i;
 
     cli_say_more("On record (epoch %" PRIu32 ", max-ttl %s):", info.epoch,
-                 cli_duration(info.max_ttl_ms));
+                 rlk_duration(info.max_ttl_ms));
     for (i = 0; (line = cli_record_entry(rl, i, text)); i++) {
         cli_say_more("  %s", line);
     }

@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "cli/session/file.h"
+#include "settings/file.h"
 #include "cli/session/settings.h"
 
 /* ---- files that everybody can read ---- */
@@ -36,7 +36,7 @@ static bool can_others(const char *path, mode_t how)
 static bool is_readable(const char *path)
 {
     char *real = realpath(path, NULL);
-    bool readable = real && cli_file_is_regular(real) && can_others(real, S_IROTH);
+    bool readable = real && rlk_file_is_regular(real) && can_others(real, S_IROTH);
 
     while (readable && go_up(real)) {
         readable = can_others(real, S_IXOTH);
@@ -46,13 +46,13 @@ static bool is_readable(const char *path)
 }
 
 /* A user alone is no secret. */
-static bool has_password(const struct cli_node_list *nodes)
+static bool has_password(const struct rlk_node_list *nodes)
 {
     bool found = false;
     size_t i;
 
     for (i = 0; i < nodes->config.n; i++) {
-        const char *uri = nodes->config.uris[i], *login = cli_node_list_find_login(uri);
+        const char *uri = nodes->config.uris[i], *login = rlk_node_list_find_login(uri);
         const char *rest = login ? strstr(uri, "://") + 3 : NULL;
 
         found |= login && memchr(rest, ':', (size_t)(login - rest)) != NULL;
@@ -62,8 +62,9 @@ static bool has_password(const struct cli_node_list *nodes)
 
 char *cli_risks_readable(const struct cli_settings *settings)
 {
-    const char *list = settings->nodes.path, *password = settings->password.file;
-    bool has_list = list && has_password(&settings->nodes) && is_readable(list);
+    const char *list = settings->found.sources.nodes.path,
+               *password = settings->found.password.file;
+    bool has_list = list && has_password(&settings->found.sources.nodes) && is_readable(list);
     bool has_file = password && is_readable(password);
     char *names;
 
@@ -80,7 +81,7 @@ char *cli_risks_readable(const struct cli_settings *settings)
 /* Whether a URI that is valid has this parameter. */
 static bool has_parameter(const char *uri, const char *parameter)
 {
-    const char *login = cli_node_list_find_login(uri), *at = strchr(login ? login : uri, '?');
+    const char *login = rlk_node_list_find_login(uri), *at = strchr(login ? login : uri, '?');
     size_t len = strlen(parameter);
 
     while (at && (strncmp(at + 1, parameter, len) != 0 || (at[1 + len] && at[1 + len] != '&'))) {

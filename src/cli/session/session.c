@@ -7,7 +7,7 @@
 #include <redlock/redlock.h>
 
 #include "base/wipe.h"
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/environment.h"
@@ -125,7 +125,7 @@ static int refuse_ttl(const struct cli_session *session, const char *option, uin
     return cli_say_usage(session->command,
                          "%s %s is longer than --max-ttl %s; use a shorter one, or raise --max-ttl "
                          "(or REDLOCK_MAX_TTL) for all clients of these masters",
-                         option, cli_duration(ttl_ms), cli_duration(session->max_ttl_ms));
+                         option, rlk_duration(ttl_ms), rlk_duration(session->max_ttl_ms));
 }
 
 int cli_session_refuse(const struct cli_session *session, int status, const char *what,

@@ -7,14 +7,13 @@
 #include <redlock/manager.h>
 
 #include "cli/args/args.h"
-#include "cli/session/node_list.h"
 #include "cli/session/password.h"
+#include "settings/settings.h"
 
 struct cli_settings {
-    struct cli_node_list nodes;
-    struct cli_password password;
-    struct redlock_options
-        options; /* points into the fields above, the command line and the environment */
+    struct rlk_settings found;
+    struct cli_password password;   /* of a password command */
+    struct redlock_options options; /* points into the fields above and the command line */
 };
 
 /* Find the settings. Returns CLI_OK, and the caller calls cli_settings_free(); or says what is

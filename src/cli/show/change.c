@@ -10,7 +10,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/record.h"
@@ -144,9 +144,9 @@ static void say_wait(struct changing *r, const struct redlock_change_progress *p
     r->said_ms = p->wait_ms;
     if (p->stage == REDLOCK_CHANGE_WAITS) {
         cli_say("the change before this one is not over yet: waiting for another %s",
-                cli_duration(p->wait_ms));
+                rlk_duration(p->wait_ms));
     } else {
-        say_settling(r, cli_duration(p->wait_ms), again);
+        say_settling(r, rlk_duration(p->wait_ms), again);
     }
 }
 

@@ -8,7 +8,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/say/duration.h"
+#include "cli/say/time.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"

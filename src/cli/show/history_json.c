@@ -5,7 +5,7 @@
 
 #include <redlock/history.h>
 
-#include "cli/say/duration.h"
+#include "cli/say/time.h"
 #include "cli/say/json.h"
 #include "cli/session/node_state.h"
 

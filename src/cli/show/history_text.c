@@ -6,7 +6,8 @@
 
 #include <redlock/history.h>
 
-#include "cli/say/duration.h"
+#include "cli/say/time.h"
+#include "settings/duration.h"
 #include "cli/say/escape.h"
 #include "cli/session/node_state.h"
 
@@ -65,7 +66,7 @@ static void print_event(const struct redlock *rl, const struct redlock_history_e
         printf(", fencing token %" PRIu64, e->fencing_token);
     }
     if (e->ttl_ms) {
-        printf(", for %s", cli_duration(e->ttl_ms));
+        printf(", for %s", rlk_duration(e->ttl_ms));
     }
     if (e->masters) {
         print_masters(rl, e, n);

@@ -11,7 +11,7 @@
 
 #include "cli/show/list.h"
 #include "cli/show/watch.h"
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
@@ -117,7 +117,7 @@ static void say_missing(const struct redlock_list_summary *sum, const struct lis
     if (status == REDLOCK_EDEADLINE) {
         cli_say("the list ended after %s, and locks may be missing; raise --timeout or --rate, or "
                 "give a longer PREFIX",
-                cli_duration(list->timeout_ms));
+                rlk_duration(list->timeout_ms));
     } else if (status == REDLOCK_ELIMIT) {
         cli_say("there are more than %d keys, and locks may be missing; raise --max-keys, or give "
                 "a longer PREFIX",

@@ -8,7 +8,7 @@
 
 #include <redlock/list.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/show/status.h"
@@ -42,7 +42,7 @@ static void write_holder(FILE *out, const struct redlock_query_result *result)
     if (result->ttl_ms == UINT64_MAX) {
         fprintf(out, ", never expires");
     } else {
-        fprintf(out, ", %s left", cli_duration(result->ttl_ms));
+        fprintf(out, ", %s left", rlk_duration(result->ttl_ms));
     }
 }
 
@@ -169,7 +169,7 @@ static void print_cost(const struct redlock *rl, const struct cli_list_end *end)
         print_unscanned(rl, sum);
     }
     printf("%zu shown of %" PRIu64 " keys; %" PRIu64 " commands to %zu masters in %s\n", end->shown,
-           sum->names, sum->commands, sum->n_nodes, cli_duration(sum->elapsed_ms));
+           sum->names, sum->commands, sum->n_nodes, rlk_duration(sum->elapsed_ms));
 }
 
 static size_t count_shown(const struct cli_list_lines *lines, unsigned most)

@@ -52,7 +52,7 @@ static void print_here(const struct cli_session *session)
     size_t i;
 
     printf(",\n \"here\": {\"from\": ");
-    cli_json_string(stdout, session->settings.nodes.from);
+    cli_json_string(stdout, session->settings.found.sources.nodes.from);
     cli_json_number(stdout, "max_ttl_ms", true, session->max_ttl_ms);
     printf(", \"nodes\": [");
     for (i = 0; redlock_get_node_info(session->rl, i, &info) == 0; i++) {

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/say.h"
 #include "cli/session/record.h"
 #include "cli/session/session.h"
@@ -41,7 +41,7 @@ void cli_masters_text_print(const struct cli_session *session)
     if (info.state == REDLOCK_RECORD_OTHER && info.epoch > 0) {
         cli_say_out("\n");
         cli_say_out("On record (epoch %" PRIu32 ", max-ttl %s):\n", info.epoch,
-                    cli_duration(info.max_ttl_ms));
+                    rlk_duration(info.max_ttl_ms));
     }
     print_entries(session->rl);
     if (info.state == REDLOCK_RECORD_OTHER) {

@@ -6,7 +6,7 @@
 
 #include <redlock/query.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 
@@ -33,7 +33,7 @@ static void print_node(const char *name, const struct redlock_query_node *node)
     cli_say_out("    %s  %s", name, answer_text(node->reply));
     if (node->reply == REDLOCK_REPLY_HELD) {
         cli_say_out("  %s  %s",
-                    node->ttl_ms == UINT64_MAX ? "never expires" : cli_duration(node->ttl_ms),
+                    node->ttl_ms == UINT64_MAX ? "never expires" : rlk_duration(node->ttl_ms),
                     shown(node->token));
     } else if (node->reply == REDLOCK_REPLY_NONE && node->error[0]) {
         cli_say_out(": %s", node->error);
@@ -77,7 +77,7 @@ static void print_held(const char *key, const struct redlock_query_result *resul
     const char *who = cli_status_holder(result, &how);
 
     cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", key, how, who,
-                result->ttl_ms == UINT64_MAX ? "never expires" : cli_duration(result->ttl_ms),
+                result->ttl_ms == UINT64_MAX ? "never expires" : rlk_duration(result->ttl_ms),
                 result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
     print_term(result);
 }
@@ -116,7 +116,7 @@ void cli_status_text_print(const struct redlock *rl, const char *key,
         print_unknown(key, result, status);
     } else if (result->reserved_for[0]) {
         cli_say_out("%s: reserved for %s, %s left, on %zu of %zu masters\n", key,
-                    result->reserved_for, cli_duration(result->ttl_ms), result->holding,
+                    result->reserved_for, rlk_duration(result->ttl_ms), result->holding,
                     result->n_nodes);
     } else if (result->holding) {
         cli_say_out("%s: held by nobody: no value is on more than %zu of %zu masters, and %zu are "

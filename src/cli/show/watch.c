@@ -8,7 +8,7 @@
 
 #include <event2/event.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
@@ -58,7 +58,7 @@ static void print_heading(const struct watching *w)
     if (localtime_r(&now, &local)) {
         strftime(clock, sizeof(clock), "%H:%M:%S", &local);
     }
-    printf("%s, every %s\n", clock, cli_duration(w->watch->interval_ms));
+    printf("%s, every %s\n", clock, rlk_duration(w->watch->interval_ms));
 }
 
 /* Home, and clear to the end. A line may be wrapped, and the window may have another size by now.

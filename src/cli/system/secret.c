@@ -1,48 +1,10 @@
-/* secret.c - pages of their own for each text, and overwriting what the kernel shows. */
+/* secret.c - overwrites what the kernel shows. */
 #include "cli/system/secret.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-/* Before each text: how many bytes its pages have. */
-#define HEAD sizeof(size_t)
-
-char *cli_secret_alloc(size_t size)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t all = (HEAD + size + page - 1) / page * page;
-    char *pages = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (pages == MAP_FAILED) {
-        return NULL;
-    }
-    madvise(pages, all, MADV_DONTDUMP);
-    mlock(pages, all);
-    memcpy(pages, &all, HEAD);
-    return pages + HEAD;
-}
-
-char *cli_secret_copy(const char *text)
-{
-    char *copy = cli_secret_alloc(strlen(text) + 1);
-
-    return copy ? strcpy(copy, text) : NULL;
-}
-
-void cli_secret_free(char *text)
-{
-    size_t all;
-
-    if (text) {
-        memcpy(&all, text - HEAD, HEAD);
-        explicit_bzero(text - HEAD, all);
-        munmap(text - HEAD, all);
-    }
-}
-
-/* ---- what the kernel shows ---- */
+#include "net/secret.h"
 
 /* Where the password of the URI at `uri` begins, and its length; 0: it has none. */
 static size_t find_password(char *uri, char **ret_password)
@@ -78,7 +40,7 @@ int cli_secret_hide_arguments(int argc, char **argv)
         if (strstr(original, "://") == NULL || strchr(original, '@') == NULL) {
             continue;
         }
-        argv[i] = cli_secret_copy(original);
+        argv[i] = rlk_secret_copy(original, strlen(original));
         if (argv[i] == NULL) {
             return -1;
         }

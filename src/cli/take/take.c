@@ -15,7 +15,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/title.h"
@@ -101,7 +101,7 @@ static void say_held(const struct cli_take *take, const struct redlock_lock *loc
     cli_say_detail("acquired '%s' in %" PRIu64 ".%03" PRIu64 " ms (tries: %" PRIu32
                    "), valid for %s, token %s",
                    take->keys.name, took_us / 1000, took_us % 1000, tries,
-                   cli_duration(redlock_lock_validity_ms(lock)),
+                   rlk_duration(redlock_lock_validity_ms(lock)),
                    cli_holder_short(redlock_lock_token(lock)));
 }
 

@@ -8,7 +8,7 @@
 
 #include <redlock/redlock.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/fingerprint.h"
 #include "cli/say/say.h"
@@ -125,7 +125,7 @@ static void append_groups(struct line *line, const struct groups *groups)
 
         append(line, "%s%s (%s", line->used > 0 ? ", " : "", g->names, g->reason);
         if (g->had_ms != UINT64_MAX) {
-            append(line, "; had the key %s ago", cli_duration(g->had_ms));
+            append(line, "; had the key %s ago", rlk_duration(g->had_ms));
         }
         append(line, ")");
     }
@@ -180,7 +180,7 @@ void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, 
 {
     struct line line = {"", 0};
     size_t wrong = list(rl, lock, is_wrong, &line);
-    const char *left = cli_duration(left_ms);
+    const char *left = rlk_duration(left_ms);
 
     if (wrong > 0) {
         cli_say("cannot renew '%s', %s left: %zu of %zu masters do not confirm it: %s", key, left,

@@ -13,7 +13,7 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/keys.h"
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
@@ -73,7 +73,7 @@ static void say_held_by(const char *key, const struct redlock_query_result *resu
 
     cli_say("waiting for '%s', held by %s (%s%s, on %zu of %zu masters)", key,
             result->owner[0] ? result->owner : cli_holder_short(result->token),
-            ends ? cli_duration(result->ttl_ms) : "never expires", ends ? " left" : "",
+            ends ? rlk_duration(result->ttl_ms) : "never expires", ends ? " left" : "",
             result->holding, result->n_nodes);
 }
 

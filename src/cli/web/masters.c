@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "cli/say/duration.h"
+#include "settings/duration.h"
 #include "cli/say/json.h"
 #include "cli/session/node_change.h"
 

@@ -1,5 +1,5 @@
 /* file.c - reads small files, and pipes such as /dev/stdin and <(...). */
-#include "cli/session/file.h"
+#include "settings/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/system/secret.h"
+#include "net/secret.h"
 
 /* A file with a longer text is not one that holds a password or a token. */
 #define MAX_LINE 4096
@@ -77,7 +77,7 @@ static void skip_mark(char *text)
 /* Read fd into a text. Returns 0; -1 with errno set. */
 static int read_text(int fd, size_t max, char **ret_text)
 {
-    char *text = cli_secret_alloc(max + 2);
+    char *text = rlk_secret_alloc_text(max + 2);
     ssize_t n;
 
     if (text == NULL) {
@@ -91,7 +91,7 @@ static int read_text(int fd, size_t max, char **ret_text)
     if (n < 0 || errno != 0) {
         int error = errno;
 
-        cli_secret_free(text);
+        rlk_secret_free(text);
         errno = error;
         return -1;
     }
@@ -100,7 +100,7 @@ static int read_text(int fd, size_t max, char **ret_text)
     return 0;
 }
 
-int cli_file_read(const char *path, size_t max, char **ret_text)
+int rlk_file_read(const char *path, size_t max, char **ret_text)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     int result;
@@ -116,19 +116,19 @@ int cli_file_read(const char *path, size_t max, char **ret_text)
     return result;
 }
 
-int cli_file_line(const char *path, char **ret_line)
+int rlk_file_line(const char *path, char **ret_line)
 {
     char *text;
     size_t end;
 
-    if (cli_file_read(path, MAX_LINE, &text) != 0) {
+    if (rlk_file_read(path, MAX_LINE, &text) != 0) {
         return -1;
     }
     for (end = strcspn(text, "\r\n"); text[end]; end++) {
         text[end] = '\0';
     }
     if (!text[0]) {
-        cli_secret_free(text);
+        rlk_secret_free(text);
         errno = EINVAL;
         return -1;
     }
@@ -136,14 +136,14 @@ int cli_file_line(const char *path, char **ret_line)
     return 0;
 }
 
-bool cli_file_is_regular(const char *path)
+bool rlk_file_is_regular(const char *path)
 {
     struct stat info;
 
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-bool cli_file_is_safe(const char *path)
+bool rlk_file_is_safe(const char *path)
 {
     struct stat info;
 
@@ -151,7 +151,7 @@ bool cli_file_is_safe(const char *path)
            (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-const char *cli_file_why(int error)
+const char *rlk_file_why(int error)
 {
     switch (error) {
     case EINVAL:

@@ -14,32 +14,34 @@
  *     node-timeout = 1s
  *     cacert = /etc/redlock/ca.pem          (and cert, key, sni, tls-verify)
  */
-#ifndef CLI_SESSION_CONFIG_H
-#define CLI_SESSION_CONFIG_H
+#ifndef RLK_SETTINGS_CONFIG_H
+#define RLK_SETTINGS_CONFIG_H
 
 #include <stddef.h>
 
-#include "cli/args/masters.h"
+#include "settings/refusal.h"
+#include "settings/table.h"
 
-struct cli_config {
+struct rlk_config {
     const char **uris; /* the masters */
     unsigned *lines;   /* the line of each */
     size_t n;
-    const char *values[CLI_SETTINGS];   /* the settings; NULL: not set */
-    unsigned value_lines[CLI_SETTINGS]; /* the line of each */
+    const char *values[RLK_SETTINGS];   /* the settings; NULL: not set */
+    unsigned value_lines[RLK_SETTINGS]; /* the line of each */
 };
 
 /* Split a text; the result points into it. `path`: the file that the text was read from; NULL: the
  * text is a list without settings.
  *
- * Returns CLI_OK; or says what is wrong, without showing a URI (it may contain a password), and
- * returns CLI_USAGE or CLI_INTERNAL. Call cli_config_free() in both cases. */
-int cli_config_cut(char *text, const char *path, struct cli_config *ret_config);
+ * Returns 0; or REDLOCK_EINVAL or REDLOCK_ENOMEM, with what is wrong in *error, without showing a
+ * URI (it may contain a password). Call rlk_config_free() in all cases. */
+int rlk_config_cut(char *text, const char *path, const struct rlk_error_text *error,
+                   struct rlk_config *ret_config);
 
 /* Free the result, and wipe the URIs. */
-void cli_config_free(struct cli_config *config);
+void rlk_config_free(struct rlk_config *config);
 
 /* The characters between two URIs. */
-extern const char cli_config_separators[];
+extern const char rlk_config_separators[];
 
 #endif

@@ -1,11 +1,10 @@
-/* duration.c - reads and writes durations, and writes times. Pure: no I/O, no clock, no locale. */
-#include "cli/say/duration.h"
+/* duration.c - reads and writes durations. Pure: no I/O, no clock, no locale. */
+#include "settings/duration.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* The most digits after the point. */
 #define MAX_FRACTION 9
@@ -113,7 +112,7 @@ static int read_term(const char **text, bool first, uint64_t *unit, uint64_t *re
     return 0;
 }
 
-int cli_duration_parse(const char *text, uint64_t *ret_ms)
+int rlk_duration_parse(const char *text, uint64_t *ret_ms)
 {
     uint64_t unit = UINT64_MAX, total = 0, ms;
     bool first = true;
@@ -136,21 +135,21 @@ int cli_duration_parse(const char *text, uint64_t *ret_ms)
 static void print_two(char *buf, uint64_t whole, const char *unit, uint64_t rest,
                       const char *smaller)
 {
-    int n = snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 " %s", whole, unit);
+    int n = snprintf(buf, RLK_DURATION_TEXT, "%" PRIu64 " %s", whole, unit);
 
     if (rest > 0) {
-        snprintf(buf + n, CLI_DURATION_TEXT - (size_t)n, " %" PRIu64 " %s", rest, smaller);
+        snprintf(buf + n, RLK_DURATION_TEXT - (size_t)n, " %" PRIu64 " %s", rest, smaller);
     }
 }
 
-const char *cli_duration_print(uint64_t ms, char *buf)
+const char *rlk_duration_print(uint64_t ms, char *buf)
 {
     uint64_t s = ms / 1000;
 
     if (ms < 1000) {
-        snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 " ms", ms);
+        snprintf(buf, RLK_DURATION_TEXT, "%" PRIu64 " ms", ms);
     } else if (s < 120) {
-        snprintf(buf, CLI_DURATION_TEXT, "%" PRIu64 ".%" PRIu64 " s", s, ms % 1000 / 100);
+        snprintf(buf, RLK_DURATION_TEXT, "%" PRIu64 ".%" PRIu64 " s", s, ms % 1000 / 100);
     } else if (s < 7200) {
         print_two(buf, s / 60, "min", s % 60, "s");
     } else if (s < 48 * 3600) {
@@ -159,16 +158,4 @@ const char *cli_duration_print(uint64_t ms, char *buf)
         print_two(buf, s / 86400, "d", s % 86400 / 3600, "h");
     }
     return buf;
-}
-
-/* A time beyond what gmtime() knows is shown as the last one that has four digits. */
-void cli_time_print(uint64_t time_ms, char out[CLI_TIME_TEXT])
-{
-    time_t s = time_ms < UINT64_C(253402300800000) ? (time_t)(time_ms / 1000) : 253402300799;
-    struct tm tm;
-    char day[24];
-
-    gmtime_r(&s, &tm);
-    strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(out, CLI_TIME_TEXT, "%s.%03uZ", day, (unsigned)(time_ms % 1000));
 }

@@ -1,13 +1,13 @@
 /* node_list.h - the list of masters, from --nodes, REDLOCK_NODES or a file. */
-#ifndef CLI_SESSION_NODE_LIST_H
-#define CLI_SESSION_NODE_LIST_H
+#ifndef RLK_SETTINGS_NODE_LIST_H
+#define RLK_SETTINGS_NODE_LIST_H
 
 #include <stdbool.h>
 
-#include "cli/session/config.h"
+#include "settings/config.h"
 
-struct cli_node_list {
-    struct cli_config config;
+struct rlk_node_list {
+    struct rlk_config config;
     char *text;       /* the text that config points into */
     char *path;       /* the file that names the masters; NULL: they are not from a file */
     const char *from; /* what names the masters: "--nodes", "REDLOCK_NODES", or the path; "":
@@ -16,19 +16,20 @@ struct cli_node_list {
 
 /* Find the masters: in `option` (the value of --nodes, or NULL), else REDLOCK_NODES, else
  * the file $REDLOCK_CONFIG, else $XDG_CONFIG_HOME/redlock/nodes or
- * ~/.config/redlock/nodes, else /etc/redlock/nodes.
+ * ~/.config/redlock/nodes, else /etc/redlock/nodes. There may be none.
  *
- * Returns CLI_OK, and the caller calls cli_node_list_free(); or says what is wrong, without showing
- * a URI (it may contain a password), and returns CLI_USAGE or CLI_INTERNAL. */
-int cli_node_list_find(const char *option, struct cli_node_list *ret_nodes);
+ * Returns 0, and the caller calls rlk_node_list_free(); or REDLOCK_EINVAL or REDLOCK_ENOMEM, with
+ * what is wrong in *error, without showing a URI (it may contain a password). */
+int rlk_node_list_find(const char *option, const struct rlk_error_text *error,
+                       struct rlk_node_list *ret_nodes);
 
 /* Free the list, and wipe the URIs, which may contain passwords. */
-void cli_node_list_free(struct cli_node_list *nodes);
+void rlk_node_list_free(struct rlk_node_list *nodes);
 
 /* The '@' after user and password of a URI that is valid; NULL: it has none. */
-const char *cli_node_list_find_login(const char *uri);
+const char *rlk_node_list_find_login(const char *uri);
 
 /* Whether a URI may contain a password. */
-bool cli_node_list_has_secret(const char *uri);
+bool rlk_node_list_has_secret(const char *uri);
 
 #endif
