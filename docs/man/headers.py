@@ -17,7 +17,7 @@ import declarations
 import roff
 from declarations import Item, function_of, read
 
-HEADERS = ['redlock', 'manager', 'lock', 'query', 'list', 'history', 'election', 'companion', 'loop', 'examine', 'record', 'change',
+HEADERS = ['redlock', 'manager', 'settings', 'lock', 'query', 'list', 'history', 'election', 'companion', 'loop', 'examine', 'record', 'change',
            'sync', 'sync_election', 'stats', 'trace', 'testing', 'error']
 def page_name(header):
     return 'libredlock' if header == 'redlock' else f'redlock_{header}'

@@ -16,6 +16,7 @@
  *     redlock/change.h    replaces a master while clients run
  *     redlock/election.h  leader election
  *     redlock/companion.h releases the locks of a program that died
+ *     redlock/settings.h  the masters and settings of the command redlock, for a program
  *     redlock/loop.h      for programs with another event loop
  *     redlock/examine.h   whether the masters are fit for locks
  *     redlock/sync.h      the blocking API: for threads, without an event loop
@@ -30,7 +31,7 @@
  * These rules apply to every function. For the functions of redlock/sync*.h, the rules in
  * redlock/sync.h replace the first five. Each rule is tested.
  *
- *  1. No function blocks, prints, starts a thread, installs a signal handler, or ends the process.
+ *  1. No function blocks (redlock_settings_read() reads files), prints, starts a thread, installs a signal handler, or ends the process.
  *     There is no global state.
  *  2. A manager belongs to one thread: the thread that runs its event_base. Call every function
  *     about the manager and its locks from that thread. Several managers may live in several
@@ -81,6 +82,7 @@
 #include <redlock/manager.h>
 #include <redlock/query.h>
 #include <redlock/record.h>
+#include <redlock/settings.h>
 #include <redlock/stats.h>
 #include <redlock/sync.h>
 #include <redlock/sync_election.h>

@@ -81,6 +81,7 @@ static int read_text(int fd, size_t max, char **ret_text)
     ssize_t n;
 
     if (text == NULL) {
+        errno = ENOMEM;
         return -1;
     }
     n = read_all(fd, text, max + 1);

@@ -17,6 +17,9 @@ static int use_file(struct rlk_password *password, const char *path,
                     const struct rlk_error_text *error)
 {
     if (rlk_file_line(path, &password->text) != 0) {
+        if (errno == ENOMEM) {
+            return rlk_settings_no_memory(error);
+        }
         return rlk_settings_refuse(error, "cannot read the password from the first line of %s: %s",
                                    path, rlk_file_why(errno));
     }

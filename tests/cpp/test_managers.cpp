@@ -34,6 +34,42 @@ TEST(the_end_of_a_manager_releases_its_locks)
     ck_assert_ptr_null(lock->native_handle());
 }
 
+TEST(settings_come_from_the_environment)
+{
+    rig r;
+    redlockpp::options own;
+    std::error_code ec;
+    std::string nodes;
+
+    for (const std::string &node : r.options().nodes) {
+        nodes += node + " ";
+    }
+    setenv("REDLOCK_NODES", nodes.c_str(), 1);
+    setenv("REDLOCK_KEY_PREFIX", "app:", 1);
+    setenv("REDLOCK_QUARANTINE", "off", 1);
+    own.client_name = "own";
+    own.max_ttl = 7s;
+    own = redlockpp::read_settings(std::move(own));
+    ck_assert(own.nodes == r.options().nodes);
+    ck_assert_str_eq(own.client_name.c_str(), "own");
+    ck_assert(own.max_ttl == 7s);
+    ck_assert_str_eq(own.key_prefix.c_str(), "app:");
+    manager m(redlockpp::read_settings());
+    ck_assert(m.lock("k").valid_for() > 0ms);
+
+    setenv("REDLOCK_MAX_TTL", "5 apples", 1);
+    try {
+        (void)redlockpp::read_settings();
+        ck_abort_msg("it does not throw");
+    } catch (const redlockpp::error &e) {
+        ck_assert(e.code() == errc::invalid_argument);
+        ck_assert_ptr_nonnull(strstr(e.what(), "REDLOCK_MAX_TTL '5 apples' is not a time"));
+    }
+    own = redlockpp::read_settings(std::move(own), ec);
+    ck_assert(ec == errc::invalid_argument);
+    ck_assert_str_eq(own.client_name.c_str(), "own");
+}
+
 TEST(an_empty_manager_refuses_every_call)
 {
     manager m;

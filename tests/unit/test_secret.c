@@ -1,6 +1,8 @@
 /* test_secret.c - the memory of passwords: left out of core files, wiped when it is given back, and
  * empty once its bytes were sent. The linker puts our own munmap() in between (--wrap). */
+#include <redlock/settings.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -78,6 +80,22 @@ TEST(a_password_is_wiped_when_it_is_freed)
     ck_assert_uint_eq(unwiped, 0);
     rlk_secret_free(NULL);
     ck_assert_uint_eq(unmapped, 1);
+}
+
+TEST(settings_are_wiped_when_they_are_freed)
+{
+    struct redlock_options options;
+    struct redlock_settings *settings;
+
+    setenv("REDLOCK_NODES", "redis://:" SECRET "@a", 1);
+    setenv("REDLOCK_PASSWORD", SECRET, 1);
+    redlock_options_init(&options);
+    ck_assert_int_eq(redlock_settings_read(&options, &settings), 0);
+    ck_assert_int_ne(left_out(options.nodes[0]), 0);
+    ck_assert_int_ne(left_out(options.password), 0);
+    redlock_settings_free(settings);
+    ck_assert_uint_eq(unmapped, 2);
+    ck_assert_uint_eq(unwiped, 0);
 }
 
 TEST(memory_for_secrets_is_zeroed_and_as_large_as_wanted)

@@ -154,7 +154,7 @@ public:
         c_.node_arg = call;
     }
 
-    const redlock_options *get() const noexcept
+    redlock_options *get() noexcept
     {
         return &c_;
     }
@@ -171,7 +171,83 @@ struct free_query {
     }
 };
 
+struct free_settings {
+    void operator()(redlock_settings *settings) const noexcept
+    {
+        redlock_settings_free(settings);
+    }
+};
+
+inline std::string text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+/* Take the fields that redlock_settings_read() writes. */
+inline void take_settings(options &o, const redlock_options &c)
+{
+    o.nodes.assign(c.nodes, c.nodes + c.n_nodes);
+    o.username = text_of(c.username);
+    o.password = text_of(c.password);
+    o.password_file = text_of(c.password_file);
+    o.key_prefix = text_of(c.key_prefix);
+    o.node_timeout = std::chrono::milliseconds(c.node_timeout_ms);
+    o.max_ttl = std::chrono::milliseconds(c.max_ttl_ms);
+    o.quarantine = c.quarantine;
+    o.tls_cacert = text_of(c.tls_cacert);
+    o.tls_cert = text_of(c.tls_cert);
+    o.tls_key = text_of(c.tls_key);
+    o.tls_sni = text_of(c.tls_sni);
+    o.tls_verify = c.tls_verify != 0;
+    o.audit_entries = c.audit_entries;
+    o.record = c.record != 0;
+}
+
+inline int read_settings(options &o)
+{
+    char text[1024] = "";
+    c_options c(o);
+    redlock_settings *settings = nullptr;
+    int status = check_texts(o);
+
+    if (status != 0) {
+        return status;
+    }
+    c.get()->error_text = text;
+    c.get()->error_text_size = sizeof(text);
+    status = redlock_settings_read(c.get(), &settings);
+    redlock_sync_refuse(text);
+    if (status == 0) {
+        const std::unique_ptr<redlock_settings, free_settings> owner(settings);
+
+        take_settings(o, *c.get());
+    }
+    return status;
+}
+
 } // namespace detail
+
+/* Options with the settings that the command redlock uses, from the environment and the file of
+ * masters: redlock_settings_read(). Masters or a password in `o` are not looked for; its other
+ * fields are the defaults. The second returns `o` when it fails.
+ *
+ *     redlockpp::manager masters(redlockpp::read_settings());
+ */
+[[nodiscard]] inline options read_settings(options o = {})
+{
+    detail::check(detail::read_settings(o));
+    return o;
+}
+[[nodiscard]] inline options read_settings(options o, std::error_code &ec) noexcept
+{
+    options found;
+
+    ec = detail::code(detail::status_of([&] {
+        found = o;
+        return detail::read_settings(found);
+    }));
+    return ec ? std::move(o) : std::move(found);
+}
 
 /* The result of a query: struct redlock_query_result. */
 using query_result = std::unique_ptr<redlock_query_result, detail::free_query>;
