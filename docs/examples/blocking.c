@@ -1,13 +1,13 @@
 /* blocking.c - work under a lock, in a program with threads and no event loop: the example of the
  * README.
  *
- *     blocking redis://a redis://b redis://c
+ *     blocking
  *
  * The calls of redlock/sync.h wait for their end, and may be made by any thread. The lock is
  * renewed meanwhile. It can be lost, so the loop asks before each step whether there is time for
  * one.
  */
-#include <redlock/sync.h>
+#include <redlock/redlock.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -38,20 +38,39 @@ static int work(struct redlock_sync *rl)
             do_step();
         }
         status = redlock_sync_release(lock);
+    } else {
+        fprintf(stderr, "%s\n", redlock_sync_error_text());
     }
     return status;
 }
 
-int main(int argc, char **argv)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct redlock_sync **ret_s)
 {
     struct redlock_options options;
-    struct redlock_sync *rl;
+    struct redlock_settings *settings;
+    char why[512] = "";
     int status;
 
     redlock_options_init(&options);
-    options.nodes = (const char *const *)argv + 1;
-    options.n_nodes = (size_t)argc - 1;
-    if ((status = redlock_sync_new(&options, &rl)) == 0) {
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_sync_new(&options, ret_s);
+        redlock_settings_free(settings);
+    }
+    if (why[0]) {
+        fprintf(stderr, "%s\n", why);
+    }
+    return status;
+}
+
+int main(void)
+{
+    struct redlock_sync *rl;
+    int status;
+
+    if ((status = connect_masters(&rl)) == 0) {
         status = work(rl);
         redlock_sync_close(rl);
     }

@@ -1,15 +1,13 @@
 /* blocking.cpp - work under a lock, in C++: the example of the README. As blocking.c.
  *
- *     blocking redis://a redis://b redis://c
+ *     blocking
  *
  * The lock is released where its object ends, also when a step throws.
  */
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include <redlock/redlock.hpp>
 
@@ -27,9 +25,9 @@ static void do_step()
     std::fflush(stdout);
 }
 
-static void work(const std::vector<std::string> &nodes)
+static void work()
 {
-    redlockpp::manager masters({nodes});
+    redlockpp::manager masters(redlockpp::read_settings());
 
     if (auto lock = masters.try_lock_for("nightly-report", 5s)) {
         while (steps < 5 && lock->valid_for() > longest_step) {
@@ -38,10 +36,10 @@ static void work(const std::vector<std::string> &nodes)
     }
 }
 
-int main(int argc, char **argv)
+int main()
 {
     try {
-        work({argv + 1, argv + argc});
+        work();
         std::puts(steps == 5 ? "done" : "held by somebody else, or lost");
         return steps == 5 ? 0 : 1;
     } catch (const std::exception &e) {

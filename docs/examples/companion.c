@@ -1,6 +1,6 @@
 /* companion.c - a program whose lock is free at once when somebody kills it.
  *
- *     companion redis://a redis://b redis://c
+ *     companion
  *
  * Start it twice, and kill -9 the first one: the second one begins some milliseconds later, and not
  * after the ttl. All work is done by this process, so the lock protects nothing that goes on when
@@ -54,20 +54,39 @@ static int work(struct redlock_sync *rl)
             nanosleep(&(struct timespec){0, 300000000}, NULL);
         }
         status = redlock_sync_release(lock);
+    } else {
+        fprintf(stderr, "%s\n", redlock_sync_error_text());
     }
     return status;
 }
 
-int main(int argc, char **argv)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct redlock_sync **ret_s)
 {
     struct redlock_options options;
-    struct redlock_sync *rl;
+    struct redlock_settings *settings;
+    char why[512] = "";
     int status;
 
     redlock_options_init(&options);
-    options.nodes = (const char *const *)argv + 1;
-    options.n_nodes = (size_t)argc - 1;
-    if ((status = redlock_sync_new(&options, &rl)) == 0) {
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_sync_new(&options, ret_s);
+        redlock_settings_free(settings);
+    }
+    if (why[0]) {
+        fprintf(stderr, "%s\n", why);
+    }
+    return status;
+}
+
+int main(void)
+{
+    struct redlock_sync *rl;
+    int status;
+
+    if ((status = connect_masters(&rl)) == 0) {
         start_companion(rl);
         status = work(rl);
         redlock_sync_close(rl);

@@ -1,6 +1,6 @@
 /* elected.c - a daemon that runs on several machines, and works on one of them.
  *
- *     elected ID redis://a redis://b redis://c
+ *     elected ID
  *
  * Start it several times, each with another ID. One instance is elected and works. When it gets
  * SIGTERM it finishes its step, resigns and ends, and another one is elected at once. When it is
@@ -157,15 +157,31 @@ static int campaign(struct daemon *d)
     return status ? status : redlock_election_campaign(d->election);
 }
 
-static int start(struct daemon *d, struct event_base *base, const char *const *nodes, int n_nodes)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct event_base *base, struct redlock **ret_rl)
 {
     struct redlock_options options;
+    struct redlock_settings *settings;
+    char why[512] = "";
     int status;
 
     redlock_options_init(&options);
-    options.nodes = nodes;
-    options.n_nodes = (size_t)n_nodes;
-    status = redlock_new(base, &options, &d->rl);
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_new(base, &options, ret_rl);
+        redlock_settings_free(settings);
+    }
+    if (why[0]) {
+        fprintf(stderr, "%s\n", why);
+    }
+    return status;
+}
+
+static int start(struct daemon *d, struct event_base *base)
+{
+    int status = connect_masters(base, &d->rl);
+
     return status ? status : campaign(d);
 }
 
@@ -186,12 +202,12 @@ int main(int argc, char **argv)
     int status;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (argc < 3 || pipe(d.done) != 0) {
-        fprintf(stderr, "usage: elected ID MASTER...\n");
+    if (argc != 2 || pipe(d.done) != 0) {
+        fprintf(stderr, "usage: elected ID\n");
         return 64;
     }
     add_events(&d, base);
-    status = start(&d, base, (const char *const *)argv + 2, argc - 2);
+    status = start(&d, base);
     if (status) {
         fprintf(stderr, "%s\n", redlock_strerror(status));
         return 1;

@@ -1,6 +1,6 @@
 /* elected.cpp - a daemon that runs on several machines, and works on one of them: in C++.
  *
- *     elected ID redis://a redis://b redis://c
+ *     elected ID
  *
  * As elected.c, but without an event loop. The main thread waits until it is elected, works until
  * the leadership has ended, and waits again. Before each step it compares the deadline of the
@@ -65,9 +65,9 @@ static void wait_for_signal(const sigset_t &signals)
     sigwait(&signals, &number);
 }
 
-static void run(const std::string &id, const redlockpp::options &options, const sigset_t &signals)
+static void run(const std::string &id, const sigset_t &signals)
 {
-    redlockpp::manager masters(options);
+    redlockpp::manager masters(redlockpp::read_settings());
     redlockpp::canceler cancel(masters);
     redlockpp::election_options what;
 
@@ -95,11 +95,10 @@ static void run(const std::string &id, const redlockpp::options &options, const 
 
 int main(int argc, char **argv)
 {
-    redlockpp::options options;
     sigset_t signals;
 
-    if (argc < 3) {
-        std::fprintf(stderr, "usage: elected ID MASTER...\n");
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: elected ID\n");
         return 64;
     }
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
@@ -107,9 +106,8 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr); /* in all threads */
-    options.nodes.assign(argv + 2, argv + argc);
     try {
-        run(argv[1], options, signals);
+        run(argv[1], signals);
     } catch (const std::exception &e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

@@ -1,6 +1,6 @@
 /* epoll.c - a program with an epoll loop of its own, and a lock in it.
  *
- *     epoll redis://a redis://b redis://c
+ *     epoll
  *
  * The loop is the program's. Libredlock is one more file descriptor in it, and says how long the
  * loop may sleep. Here the program has a timer of its own, and does a step of work at each tick as
@@ -66,6 +66,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     if (status == 0) {
         app->lock = lock;
     } else {
+        fprintf(stderr, "%s\n", redlock_strerror(redlock_lock_reason(lock)));
         redlock_close(app->rl, on_closed, app);
     }
 }
@@ -115,26 +116,43 @@ static int start_ticks(struct app *app)
     return watch(app, app->ticks);
 }
 
-static int start_lock(struct app *app, const char *const *nodes, int n_nodes)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct event_base *base, struct redlock **ret_rl)
 {
     struct redlock_options options;
-    struct redlock_request request;
+    struct redlock_settings *settings;
+    char why[512] = "";
     int status;
 
     redlock_options_init(&options);
-    options.nodes = nodes;
-    options.n_nodes = (size_t)n_nodes;
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_new(base, &options, ret_rl);
+        redlock_settings_free(settings);
+    }
+    if (why[0]) {
+        fprintf(stderr, "%s\n", why);
+    }
+    return status;
+}
+
+static int start_lock(struct app *app)
+{
+    struct redlock_request request;
+    int status;
+
     redlock_request_init(&request);
     request.key = "epoll";
     request.ttl_ms = 2000;
     request.wait_ms = 10000;
     request.notice_cb = on_notice;
     request.notice_arg = app;
-    status = redlock_new(app->base, &options, &app->rl);
+    status = connect_masters(app->base, &app->rl);
     return status ? status : redlock_acquire(app->rl, &request, on_acquired, app, NULL);
 }
 
-static int start(struct app *app, const char *const *nodes, int n_nodes)
+static int start(struct app *app)
 {
     int fd;
 
@@ -147,16 +165,16 @@ static int start(struct app *app, const char *const *nodes, int n_nodes)
     if (watch(app, fd) != 0 || start_ticks(app) != 0) {
         return REDLOCK_ESYSTEM;
     }
-    return start_lock(app, nodes, n_nodes);
+    return start_lock(app);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     struct app app = {.running = 1};
     int status;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    status = start(&app, (const char *const *)argv + 1, argc - 1);
+    status = start(&app);
     if (status) {
         fprintf(stderr, "%s\n", redlock_strerror(status));
         return 1;

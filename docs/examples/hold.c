@@ -1,6 +1,6 @@
 /* hold.c - hold a lock for as long as the work takes, with notices when a renewal fails.
  *
- *     hold redis://a redis://b redis://c
+ *     hold
  *
  * Half a minute of work under a lock with a ttl of two seconds: the library renews the lock. Stop a
  * majority of the masters meanwhile to see the two notices.
@@ -56,6 +56,20 @@ static void on_notice(struct redlock_lock *lock, const struct redlock_notice *no
     }
 }
 
+/* Why there is no lock, and what is wrong with each master. */
+static void explain(const struct redlock *rl, const struct redlock_lock *lock)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i;
+
+    fprintf(stderr, "%s\n", redlock_strerror(redlock_lock_reason(lock)));
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        if (info.error[0]) {
+            fprintf(stderr, "%s: %s\n", info.name, info.error);
+        }
+    }
+}
+
 static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     static const struct timeval half_a_second = {0, 500000};
@@ -63,6 +77,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 
     printf("acquired: %s\n", redlock_strerror(status));
     if (status) {
+        explain(work->rl, lock);
         redlock_close(work->rl, NULL, NULL);
         return;
     }
@@ -70,25 +85,44 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     event_add(work->step, &half_a_second);
 }
 
-int main(int argc, char **argv)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct event_base *base, struct redlock **ret_rl)
+{
+    struct redlock_options options;
+    struct redlock_settings *settings;
+    char why[512] = "";
+    int status;
+
+    redlock_options_init(&options);
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_new(base, &options, ret_rl);
+        redlock_settings_free(settings);
+    }
+    if (status) {
+        fprintf(stderr, "%s\n", why[0] ? why : redlock_strerror(status));
+    }
+    return status;
+}
+
+int main(void)
 {
     struct event_base *base = event_base_new();
     struct work work = {NULL, NULL, NULL, 0};
-    struct redlock_options options;
     struct redlock_request request;
     int status;
 
     work.step = event_new(base, -1, EV_PERSIST, on_step, &work);
-    redlock_options_init(&options);
-    options.nodes = (const char *const *)argv + 1;
-    options.n_nodes = (size_t)argc - 1;
     redlock_request_init(&request);
     request.key = "half-a-minute";
     request.ttl_ms = 2000;
     request.notice_cb = on_notice;
     request.notice_arg = &work;
-    if ((status = redlock_new(base, &options, &work.rl)) != 0 ||
-        (status = redlock_acquire(work.rl, &request, on_acquired, &work, NULL)) != 0) {
+    if (connect_masters(base, &work.rl) != 0) {
+        return 1;
+    }
+    if ((status = redlock_acquire(work.rl, &request, on_acquired, &work, NULL)) != 0) {
         fprintf(stderr, "%s\n", redlock_strerror(status));
         return 1;
     }

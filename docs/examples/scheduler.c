@@ -1,6 +1,6 @@
 /* scheduler.c - spreads 100 jobs over any number of workers, in any number of processes.
  *
- *     scheduler FOLDER THREADS redis://a redis://b redis://c
+ *     scheduler FOLDER THREADS
  *
  * Start it on as many machines as you like; FOLDER is the same for all. Each thread is a worker. It
  * takes jobs that nobody has: a job is taken with a lock of its own. When a worker is killed, its
@@ -164,24 +164,39 @@ static void run(struct redlock_sync *s, const char *folder, int n)
     }
 }
 
-int main(int argc, char **argv)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct redlock_sync **ret_s)
 {
     struct redlock_options options;
-    struct redlock_sync *s;
-    int n = argc > 2 ? atoi(argv[2]) : 0;
+    struct redlock_settings *settings;
+    char why[512] = "";
     int status;
 
-    if (argc < 4 || n < 1 || n > MOST_THREADS) {
-        fprintf(stderr, "usage: scheduler FOLDER THREADS MASTER...\n");
+    redlock_options_init(&options);
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_sync_new(&options, ret_s);
+        redlock_settings_free(settings);
+    }
+    if (status) {
+        fprintf(stderr, "%s\n", why[0] ? why : redlock_strerror(status));
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct redlock_sync *s;
+    int n = argc > 2 ? atoi(argv[2]) : 0;
+
+    if (argc != 3 || n < 1 || n > MOST_THREADS) {
+        fprintf(stderr, "usage: scheduler FOLDER THREADS\n");
         return 64;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    redlock_options_init(&options);
-    options.nodes = (const char *const *)argv + 3;
-    options.n_nodes = (size_t)argc - 3;
-    status = redlock_sync_new(&options, &s);
-    if (status) {
-        give_up("the masters", status);
+    if (connect_masters(&s) != 0) {
+        return 1;
     }
     run(s, argv[1], n);
     redlock_sync_close(s);

@@ -1,6 +1,6 @@
 /* service.c - a program that has a libevent loop already, and gets locks.
  *
- *     service PORT redis://a redis://b redis://c
+ *     service PORT
  *
  * A small TCP service. A client sends lines: the name of a job that it wants done. Any number of
  * these services may run, on any machines; no job is done by two of them at once. The line "?" asks
@@ -332,31 +332,42 @@ static int start(struct service *service)
                : -1;
 }
 
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct event_base *base, struct redlock **ret_rl)
+{
+    struct redlock_options options;
+    struct redlock_settings *settings;
+    char why[512] = "";
+    int status;
+
+    redlock_options_init(&options);
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_new(base, &options, ret_rl);
+        redlock_settings_free(settings);
+    }
+    if (status) {
+        fprintf(stderr, "%s\n", why[0] ? why : redlock_strerror(status));
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct service service = {.rl = NULL};
-    struct redlock_options options;
-    int status;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     signal(SIGPIPE, SIG_IGN); /* a client that has gone away */
-    if (argc < 3) {
-        fprintf(stderr, "usage: service PORT MASTER...\n");
+    if (argc != 2) {
+        fprintf(stderr, "usage: service PORT\n");
         return 64;
     }
     if (start(&service) != 0) {
         fprintf(stderr, "no event loop\n");
         return 1;
     }
-    redlock_options_init(&options);
-    options.nodes = (const char *const *)argv + 2;
-    options.n_nodes = (size_t)argc - 2;
-    status = redlock_new(service.base, &options, &service.rl);
-    if (status) {
-        fprintf(stderr, "%s\n", redlock_strerror(status));
-        return 1;
-    }
-    if (listen_on(&service, argv[1]) != 0) {
+    if (connect_masters(service.base, &service.rl) != 0 || listen_on(&service, argv[1]) != 0) {
         return 1;
     }
     event_base_dispatch(service.base);

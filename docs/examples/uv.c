@@ -1,6 +1,6 @@
 /* uv.c - a program on libuv, and a lock in its loop.
  *
- *     uv redis://a redis://b redis://c
+ *     uv
  *
  * The first part is what any program on libuv can copy: libevent's loop inside that of libuv.
  * Before libuv sleeps, a prepare handle asks how long it may; a poll handle and a timer run
@@ -132,6 +132,7 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     if (status == 0) {
         app->lock = lock;
     } else {
+        fprintf(stderr, "%s\n", redlock_strerror(redlock_lock_reason(lock)));
         redlock_close(app->rl, on_closed, app);
     }
 }
@@ -145,34 +146,50 @@ static void on_tick(uv_timer_t *ticks)
     }
 }
 
-static int start_lock(struct app *app, const char *const *nodes, int n_nodes)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct event_base *base, struct redlock **ret_rl)
 {
     struct redlock_options options;
-    struct redlock_request request;
+    struct redlock_settings *settings;
+    char why[512] = "";
     int status;
 
     redlock_options_init(&options);
-    options.nodes = nodes;
-    options.n_nodes = (size_t)n_nodes;
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_new(base, &options, ret_rl);
+        redlock_settings_free(settings);
+    }
+    if (why[0]) {
+        fprintf(stderr, "%s\n", why);
+    }
+    return status;
+}
+
+static int start_lock(struct app *app)
+{
+    struct redlock_request request;
+    int status;
+
     redlock_request_init(&request);
     request.key = "uv";
     request.ttl_ms = 2000;
     request.wait_ms = 10000;
     request.notice_cb = on_notice;
     request.notice_arg = app;
-    status = redlock_new(app->inner.base, &options, &app->rl);
+    status = connect_masters(app->inner.base, &app->rl);
     return status ? status : redlock_acquire(app->rl, &request, on_acquired, app, NULL);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     uv_loop_t *loop = uv_default_loop();
     struct app app = {.steps = 0};
     int status;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if ((status = inner_start(&app.inner, loop)) != 0 ||
-        (status = start_lock(&app, (const char *const *)argv + 1, argc - 1)) != 0) {
+    if ((status = inner_start(&app.inner, loop)) != 0 || (status = start_lock(&app)) != 0) {
         fprintf(stderr, "%s\n", redlock_strerror(status));
         return 1;
     }

@@ -1,6 +1,6 @@
 /* worker.c - a thread that works under a lock, and checks the deadline itself.
  *
- *     worker redis://a redis://b redis://c
+ *     worker
  *
  * The loop's thread acquires and renews the lock, and keeps a copy of its deadline for the worker.
  * The worker never calls the library about the lock: before each step it compares the deadline with
@@ -91,7 +91,9 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     struct work *work = arg;
 
     printf("acquired: %s\n", redlock_strerror(status));
-    if (status == 0) {
+    if (status) {
+        fprintf(stderr, "%s\n", redlock_strerror(redlock_lock_reason(lock)));
+    } else {
         work->lock = lock;
         atomic_store(&work->deadline_us, redlock_lock_deadline_us(lock));
         status = pthread_create(&work->worker, NULL, run, work);
@@ -102,15 +104,32 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
     }
 }
 
-static int start(struct work *work, struct event_base *base, const char *const *nodes, int n_nodes)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct event_base *base, struct redlock **ret_rl)
 {
     struct redlock_options options;
-    struct redlock_request request;
+    struct redlock_settings *settings;
+    char why[512] = "";
     int status;
 
     redlock_options_init(&options);
-    options.nodes = nodes;
-    options.n_nodes = (size_t)n_nodes;
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_new(base, &options, ret_rl);
+        redlock_settings_free(settings);
+    }
+    if (why[0]) {
+        fprintf(stderr, "%s\n", why);
+    }
+    return status;
+}
+
+static int start(struct work *work, struct event_base *base)
+{
+    struct redlock_request request;
+    int status;
+
     redlock_request_init(&request);
     request.key = "worker";
     request.ttl_ms = 4000;
@@ -118,11 +137,11 @@ static int start(struct work *work, struct event_base *base, const char *const *
     request.notice_cb = on_notice;
     request.notice_arg = work;
     request.flags = REDLOCK_NOTIFY_MOVES;
-    status = redlock_new(base, &options, &work->rl);
+    status = connect_masters(base, &work->rl);
     return status ? status : redlock_acquire(work->rl, &request, on_acquired, work, NULL);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     struct event_base *base = event_base_new();
     struct work work = {.rl = NULL};
@@ -134,7 +153,7 @@ int main(int argc, char **argv)
     }
     work.ended = event_new(base, work.done[0], EV_READ, on_ended, &work);
     event_add(work.ended, NULL);
-    status = start(&work, base, (const char *const *)argv + 1, argc - 1);
+    status = start(&work, base);
     if (status) {
         fprintf(stderr, "%s\n", redlock_strerror(status));
         return 1;

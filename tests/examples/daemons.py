@@ -53,8 +53,7 @@ class Lines:
 
 class Daemons:
     def __init__(self, program):
-        nodes = os.environ['REDLOCK_NODES'].replace(',', ' ').split()
-        self.command = [program], [f'{node}?quarantine=off' for node in nodes]
+        self.program = program
         self.lines = Lines()
         self.running = {}
         self.readers = []
@@ -71,8 +70,7 @@ class Daemons:
             reader.join()
 
     def start(self, name):
-        before, after = self.command
-        process = subprocess.Popen([*before, name, *after], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([self.program, name], stdout=subprocess.PIPE, text=True)
         reader = threading.Thread(target=self.lines.read, args=(process.stdout,))
         self.running[name] = process
         self.readers.append(reader)

@@ -28,13 +28,13 @@ WRITES_OR_STARTS = threading.Lock()
 
 
 def nodes():
-    return [f'{node}?quarantine=off' for node in os.environ['REDLOCK_NODES'].replace(',', ' ').split()]
+    return os.environ['REDLOCK_NODES'].split()
 
 
 def command(node, text):
     """The reply of a master to a command that has no spaces in its words."""
     with socket.socket(socket.AF_UNIX) as client:
-        client.connect(node.split('?')[0][len('unix://'):])
+        client.connect(node[len('unix://'):])
         client.sendall(f'{text}\r\n'.encode())
         return client.recv(65536).decode()
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The examples of the README: they hold the lock while they work, release it, and wait for it.
+"""The examples of the README: in a sandbox they hold the lock while they work, release it, and wait for it.
+They say why they do not get it.
 $REDLOCK: the command. $EXAMPLE: the example."""
 import os
 import subprocess
@@ -14,8 +15,7 @@ STEPS = [f'step {number}' for number in range(1, 6)]
 
 
 def start():
-    nodes = os.environ['REDLOCK_NODES'].replace(',', ' ').split()
-    return subprocess.Popen([BLOCKING, *(f'{node}?quarantine=off' for node in nodes)], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen([BLOCKING], stdout=subprocess.PIPE, text=True)
 
 
 def is_held():
@@ -41,8 +41,26 @@ def waits_for_the_other():
             wrong('the exit statuses', [one.returncode, other.returncode], [0, 0]))
 
 
+def run(**variables):
+    """Its exit status, and all that it says."""
+    done = subprocess.run([BLOCKING], env=dict(os.environ, **variables), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def says_why_not(said, **variables):
+    status, printed = run(**variables)
+    return wrong('the exit status', status, 1) + ([] if said in printed else [f'it says: {printed}'])
+
+
 def main():
     tap = Tap()
+    tap.claim('it says which setting is wrong',
+              says_why_not("REDLOCK_MAX_TTL '5 apples' is not a time", REDLOCK_MAX_TTL='5 apples'))
+    tap.claim('it says that no masters are named',
+              says_why_not('cannot read the masters from /nonexistent', REDLOCK_NODES='', REDLOCK_CONFIG='/nonexistent'))
+    tap.claim('it says why it does not get the lock',
+              says_why_not('/nonexistent/socket', REDLOCK_NODES='unix:///nonexistent/socket'))
     tap.claim('it holds the lock while it works, and releases it', holds_while_it_works())
     tap.claim('two of them work one after the other', waits_for_the_other())
     return tap.finish()

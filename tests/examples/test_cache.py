@@ -20,7 +20,7 @@ class Cache(Place):
         super().__enter__()
         self.key = os.path.basename(self.path)
         self.lock = f'refresh:{self.key}'
-        socket = place.nodes()[0].split('?')[0][len('unix://'):]
+        socket = place.nodes()[0][len('unix://'):]
         self.environment['CACHE'] = f'{CLIENT} -s {socket}'
         return self
 

@@ -13,9 +13,8 @@ FOLDER = os.path.dirname(REDLOCK)
 
 
 def start(path):
-    nodes = os.environ['REDLOCK_NODES'].replace(',', ' ').split()
-    return subprocess.Popen([EXAMPLE, *(f'{node}?quarantine=off' for node in nodes)],
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ, PATH=path))
+    return subprocess.Popen([EXAMPLE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env=dict(os.environ, PATH=path))
 
 
 def works(example):

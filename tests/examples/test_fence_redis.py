@@ -15,7 +15,7 @@ LATER = (1 << 53) - 1
 
 
 def start(it):
-    return subprocess.Popen([EXAMPLE, f'{it.examples}/fence.lua', it.socket, '0', 'n', *place.nodes()],
+    return subprocess.Popen([EXAMPLE, f'{it.examples}/fence.lua', it.socket, '0', 'n'],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

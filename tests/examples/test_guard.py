@@ -28,7 +28,7 @@ class Work(Place):
         super().__init__('guard', *changes)
 
     def guard(self, work):
-        return self.start(GUARD, self.prefixed('k'), *place.nodes(), '--', self.script(work))
+        return self.start(GUARD, 'k', self.script(work))
 
     def lock(self, work):
         return self.start(REDLOCK, 'lock', *TTL, 'k', '--',
@@ -158,7 +158,7 @@ def hold_is_lost():
     """hold.c says that the lock is lost, and releases what is left of it."""
     with Work() as it:
         del it.environment['REDLOCK_KEY_PREFIX']
-        program = it.start(HOLD, *place.nodes())
+        program = it.start(HOLD)
         until(lambda: it.status('half-a-minute')['held'], 'it is held')
         place.delete('half-a-minute')
         status, said = it.end(program)
@@ -168,7 +168,7 @@ def hold_is_lost():
 
 
 def acquires():
-    said = subprocess.run([ACQUIRE, *place.nodes()], stdout=subprocess.PIPE, text=True, check=True).stdout
+    said = subprocess.run([ACQUIRE], stdout=subprocess.PIPE, text=True, check=True).stdout
     return wrong('what it says', re.sub(r'\d+ ms', 'N ms', said),
                  'acquired: done, valid for N ms\nreleased nightly-report: done\n')
 

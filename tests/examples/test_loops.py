@@ -10,7 +10,7 @@ import sys
 from lib import Tap, wrong
 
 REDLOCK = os.environ['REDLOCK']
-NODES = [f'{node}?quarantine=off' for node in os.environ.get('REDLOCK_NODES', '').replace(',', ' ').split()]
+NODES = os.environ.get('REDLOCK_NODES', '').split()
 STEPS = 20
 WORK_S = STEPS * 0.05
 HELD_S = 1
@@ -30,24 +30,24 @@ def cpu_s():
 def works_without_spinning(example):
     """A loop that asks again and again whether there is something to do uses all of the time."""
     before = cpu_s()
-    found = run(example, *NODES)
+    found = run(example)
     return found + wrong(f'little CPU ({cpu_s() - before:.2f} s)', cpu_s() - before < WORK_S / 2, True)
 
 
 def waits_for_another(example):
     """The lock is held by somebody else, and the release wakes the program."""
     name = os.path.basename(example)
-    other = subprocess.Popen([REDLOCK, 'lock', '--quarantine', 'off', name, '--', 'sh', '-c',
+    other = subprocess.Popen([REDLOCK, 'lock', name, '--', 'sh', '-c',
                               f'echo held; sleep {HELD_S}'], stdout=subprocess.PIPE, text=True)
     with other:
         held = other.stdout.readline()
-        found = run(example, *NODES)
+        found = run(example)
     return wrong('the other one', [held, other.returncode], ['held\n', 0]) + found
 
 
 def delete(node, key):
     with socket.socket(socket.AF_UNIX) as client:
-        client.connect(node.split('?')[0][len('unix://'):])
+        client.connect(node[len('unix://'):])
         client.sendall(f'DEL {key}\r\n'.encode())
         client.recv(100)
 
@@ -55,7 +55,7 @@ def delete(node, key):
 def lost(example):
     """The lock is taken away: the notice comes from the loop, and the program ends."""
     name = os.path.basename(example)
-    with subprocess.Popen([example, *NODES], stdout=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen([example], stdout=subprocess.PIPE, text=True) as program:
         first = program.stdout.readline()
         for node in NODES:
             delete(node, name)

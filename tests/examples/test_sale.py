@@ -26,7 +26,7 @@ class Shop(Place):
         return self
 
     def buyer(self, name, payment='true'):
-        return self.start(self.program, 'buy', self.database, name, payment, *place.nodes())
+        return self.start(self.program, 'buy', self.database, name, payment)
 
     def select(self, what):
         database = sqlite3.connect(self.database, timeout=60)

@@ -47,7 +47,7 @@ class Services(Place):
         super().__exit__(*error)
 
     def service(self):
-        process = self.start(EXAMPLE, '0', *place.nodes())
+        process = self.start(EXAMPLE, '0')
         process.port = int(re.fullmatch(r'port (\d+)\n', process.stdout.readline())[1])
         return process
 

@@ -1,6 +1,6 @@
 /* fence_redis.c - change a value in a Redis under a lock with a fencing token, by fence.lua.
  *
- *     fence_redis fence.lua redis-data 6379 counter redis://a redis://b redis://c
+ *     fence_redis fence.lua redis-data 6379 counter
  *
  * Reads the number at `counter`, adds one, and writes it. The data are in a Redis of their own, not
  * on one of the masters: there this key is the lock. The script compares our token with the largest
@@ -121,28 +121,43 @@ static int count_under_lock(struct redlock_sync *s, redisContext *data, const ch
     return status;
 }
 
-int main(int argc, char **argv)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct redlock_sync **ret_s)
 {
     struct redlock_options options;
+    struct redlock_settings *settings;
+    char why[512] = "";
+    int status;
+
+    redlock_options_init(&options);
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_sync_new(&options, ret_s);
+        redlock_settings_free(settings);
+    }
+    if (status) {
+        fprintf(stderr, "%s\n", why[0] ? why : redlock_strerror(status));
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
     struct redlock_sync *s;
     char script[LARGEST_SCRIPT];
     redisContext *data;
     int status;
 
-    if (argc < 6) {
-        fprintf(stderr, "usage: fence_redis fence.lua HOST PORT KEY MASTER...\n"
+    if (argc != 5) {
+        fprintf(stderr, "usage: fence_redis fence.lua HOST PORT KEY\n"
                         "       (PORT 0: HOST is the path of a unix socket)\n");
         return 64;
     }
-    redlock_options_init(&options);
-    options.nodes = (const char *const *)argv + 5;
-    options.n_nodes = (size_t)argc - 5;
     if (load_script(argv[1], script) != 0 || !(data = connect_data(argv[2], atoi(argv[3])))) {
         return 1;
     }
-    status = redlock_sync_new(&options, &s);
-    if (status) {
-        fprintf(stderr, "%s; %s\n", redlock_strerror(status), redlock_sync_error_text());
+    if (connect_masters(&s) != 0) {
         redisFree(data);
         return 1;
     }

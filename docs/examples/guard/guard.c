@@ -1,6 +1,6 @@
 /* guard.c - run long work as a process of its own while a lock is held, and end it with the lock.
  *
- *     guard KEY redis://a redis://b redis://c -- CMD [ARG...]
+ *     guard KEY CMD [ARG...]
  *
  * The library renews the lock. When a renewal fails there is still time: the first notice says how
  * much, and the work goes on. When only GRACE_MS are left it gets SIGTERM, and when the lock is
@@ -14,7 +14,6 @@
 #include <redlock/redlock.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,7 +153,9 @@ static void on_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct guard *guard = arg;
 
-    if (status == 0) {
+    if (status) {
+        fprintf(stderr, "%s\n", redlock_strerror(redlock_lock_reason(lock)));
+    } else {
         status = start_work(guard);
     }
     if (status) {
@@ -183,23 +184,40 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
     }
 }
 
-static int start(struct guard *guard, char **argv, int n_nodes)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct event_base *base, struct redlock **ret_rl)
 {
     struct redlock_options options;
-    struct redlock_request request;
+    struct redlock_settings *settings;
+    char why[512] = "";
     int status;
 
     redlock_options_init(&options);
-    options.nodes = (const char *const *)argv + 2;
-    options.n_nodes = (size_t)n_nodes;
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_new(base, &options, ret_rl);
+        redlock_settings_free(settings);
+    }
+    if (why[0]) {
+        fprintf(stderr, "%s\n", why);
+    }
+    return status;
+}
+
+static int start(struct guard *guard, const char *key)
+{
+    struct redlock_request request;
+    int status;
+
     redlock_request_init(&request);
-    request.key = argv[1];
+    request.key = key;
     request.ttl_ms = TTL_MS;
     request.wait_ms = REDLOCK_FOREVER;
     request.notice_cb = on_notice;
     request.notice_arg = guard;
     request.flags = REDLOCK_NOTIFY_MOVES;
-    status = redlock_new(guard->base, &options, &guard->rl);
+    status = connect_masters(guard->base, &guard->rl);
     return status ? status : redlock_acquire(guard->rl, &request, on_acquired, guard, NULL);
 }
 
@@ -232,20 +250,17 @@ static void unwatch(struct guard *guard)
 int main(int argc, char **argv)
 {
     struct guard guard = {.rl = NULL};
-    int status, separator = 2;
+    int status;
 
-    while (separator < argc && strcmp(argv[separator], "--") != 0) {
-        separator++;
-    }
-    if (separator + 1 >= argc) {
-        fprintf(stderr, "usage: guard KEY MASTER... -- CMD [ARG...]\n");
+    if (argc < 3) {
+        fprintf(stderr, "usage: guard KEY CMD [ARG...]\n");
         return 64;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    guard.command = argv + separator + 1;
+    guard.command = argv + 2;
     status = watch(&guard);
     if (status == 0) {
-        status = start(&guard, argv, separator - 2);
+        status = start(&guard, argv[1]);
     }
     if (status) {
         fprintf(stderr, "%s\n", redlock_strerror(status));

@@ -1,7 +1,7 @@
 /* sale.c - a flash sale: any number of processes sell what is in stock, and never more than that.
  *
  *     sale open shop.db 100
- *     sale buy shop.db anna 'charge-card 9.99' redis://a redis://b redis://c
+ *     sale buy shop.db anna 'charge-card 9.99'
  *
  * `buy` buys one item after the other until nothing is left; the command is the payment. Start it
  * as often as you like.
@@ -157,18 +157,32 @@ static enum outcome buy(struct shop *shop)
     return outcome;
 }
 
-static int buy_all(struct shop *shop, const char *const *nodes, int n_nodes)
+/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+static int connect_masters(struct redlock_sync **ret_s)
 {
     struct redlock_options options;
-    enum outcome outcome;
+    struct redlock_settings *settings;
+    char why[512] = "";
     int status;
 
     redlock_options_init(&options);
-    options.nodes = nodes;
-    options.n_nodes = (size_t)n_nodes;
-    status = redlock_sync_new(&options, &shop->s);
+    options.error_text = why;
+    options.error_text_size = sizeof(why);
+    if ((status = redlock_settings_read(&options, &settings)) == 0) {
+        status = redlock_sync_new(&options, ret_s);
+        redlock_settings_free(settings);
+    }
     if (status) {
-        fprintf(stderr, "%s; %s\n", redlock_strerror(status), redlock_sync_error_text());
+        fprintf(stderr, "%s\n", why[0] ? why : redlock_strerror(status));
+    }
+    return status;
+}
+
+static int buy_all(struct shop *shop)
+{
+    enum outcome outcome;
+
+    if (connect_masters(&shop->s) != 0) {
         return 1;
     }
     do {
@@ -197,14 +211,14 @@ int main(int argc, char **argv)
         if (open_database(&shop) == 0) {
             status = open_shop(&shop, atoll(argv[3]));
         }
-    } else if (argc > 5 && strcmp(argv[1], "buy") == 0) {
+    } else if (argc == 5 && strcmp(argv[1], "buy") == 0) {
         shop.buyer = argv[3];
         shop.payment = argv[4];
         if (open_database(&shop) == 0) {
-            status = buy_all(&shop, (const char *const *)argv + 5, argc - 5);
+            status = buy_all(&shop);
         }
     } else {
-        fprintf(stderr, "usage: sale open DB STOCK | sale buy DB BUYER PAYMENT MASTER...\n");
+        fprintf(stderr, "usage: sale open DB STOCK | sale buy DB BUYER PAYMENT\n");
         return 64;
     }
     sqlite3_close(shop.db);
