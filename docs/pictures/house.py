@@ -22,8 +22,8 @@ ROWS = [
     [('redlock', 'include/redlock: the public headers', 30, 930)],
     [('election', 'candidates, terms, observers', 30, 330), ('doctor', 'are the masters fit for locks?', 630, 930)],
     [('lock', 'drives the machines: acquire, hold, release, wait, close', 180, 780)],
-    [('node', 'one master: commands, replies, inspections, reconnecting', 350, 780)],
-    [('scripts', 'Lua that runs in the masters', 20, 215), ('settings', 'environment, file of masters', 230, 425),
+    [('node', 'one master: commands, replies, inspections, reconnecting', 430, 830)],
+    [('scripts', 'Lua in the masters', 20, 155), ('metrics', 'Prometheus', 165, 265), ('settings', 'masters, login', 275, 425),
      ('core', 'pure machines: the rules S1 to S14', 440, 690), ('net', 'sockets, clocks, timers, TLS', 705, 930)],
     [('base', 'lists, heap, table, pool: no rules', 340, 620), ('world', 'libevent, hiredis, OpenSSL', 650, 930)],
 ]

@@ -31,8 +31,8 @@
  * These rules apply to every function. For the functions of redlock/sync*.h, the rules in
  * redlock/sync.h replace the first five. Each rule is tested.
  *
- *  1. No function blocks (redlock_settings_read() reads files), prints, starts a thread, installs a
- * signal handler, or ends the process. There is no global state.
+ *  1. No function blocks, prints, starts a thread, installs a signal handler, or ends the process.
+ *     There is no global state. (Only redlock_settings_read() may block: it reads files.)
  *  2. A manager belongs to one thread: the thread that runs its event_base. Call every function
  *     about the manager and its locks from that thread. Several managers may live in several
  *     threads.

@@ -8,8 +8,9 @@
  *     redlock_get_stats(rl, &stats);
  *     printf("%llu locks acquired\n", (unsigned long long)stats.acquired);
  *
- * `redlock exporter`, and the option --metrics of `redlock lock` and `redlock elect`, export them
- * to Prometheus.
+ * redlock_prometheus() writes them, and the states of the masters, as text for Prometheus: a
+ * program adds it to its own page. `redlock exporter`, and the option --metrics of `redlock lock`
+ * and `redlock elect`, serve the same text.
  */
 #ifndef REDLOCK_STATS_H
 #define REDLOCK_STATS_H
@@ -118,6 +119,41 @@ REDLOCK_EXPORT int redlock_get_stats(const struct redlock *rl, struct redlock_st
 /* The same for master `index`, in the order of options.nodes. Since 0.1. */
 REDLOCK_EXPORT int redlock_get_node_stats(const struct redlock *rl, size_t index,
                                           struct redlock_node_stats *ret_stats);
+
+/* What to leave out; see the flags of redlock_prometheus(). */
+enum redlock_prometheus_flags {
+    /* The families about locks: for a manager that acquires none, and only observes. */
+    REDLOCK_PROMETHEUS_NO_LOCKS = 1
+};
+
+/* The content type of a page with this text. */
+#define REDLOCK_PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+/* Write the statistics of a manager, and the state of each master and of their record, in the text
+ * format of Prometheus, version 0.0.4. Each family begins with its "# HELP" and "# TYPE"; all names
+ * begin with "redlock_". Names and labels stay; later versions may
+ * add families. A program that has several managers gives each a page of its own,
+ * because a family must not occur twice.
+ *
+ *     size_t size = redlock_prometheus(rl, 0, NULL, 0) + 1024;
+ *     char *text = malloc(size);
+ *
+ *     if (text && redlock_prometheus(rl, 0, text, size) < size) {
+ *         evbuffer_add_printf(page, "%s", text);
+ *     }
+ *
+ * The text has durations, and so it may be longer at the next call, by some digits: leave room, or
+ * repeat the call.
+ *
+ * flags   0, or REDLOCK_PROMETHEUS_NO_LOCKS.
+ * out     a buffer of yours, of `size` bytes. If the text does not fit with its NUL, "" is written
+ *         instead. NULL and 0: only the length is wanted.
+ *
+ * Returns the length of the text without the NUL, also if it did not fit: some 10 kB, and 3 kB more
+ * for each master. 0: there is no text, because rl is NULL or this is a forked child.
+ * From: the loop's thread, callbacks included. Since 0.1. */
+REDLOCK_EXPORT size_t redlock_prometheus(const struct redlock *rl, unsigned flags, char *out,
+                                         size_t size);
 
 #ifdef __cplusplus
 }

@@ -300,6 +300,13 @@ REDLOCK_EXPORT int redlock_sync_get_stats(struct redlock_sync *s, struct redlock
 REDLOCK_EXPORT int redlock_sync_get_node_stats(struct redlock_sync *s, size_t index,
                                                struct redlock_node_stats *ret_stats);
 
+/* Write the statistics as text for Prometheus, as redlock_prometheus() does.
+ *
+ * Returns what that returns. 0: there is no text; redlock_sync_error_text() says why. That is so
+ * for NULL, on an I/O thread, when `s` is closing, and in a forked child. Since 0.1. */
+REDLOCK_EXPORT size_t redlock_sync_prometheus(struct redlock_sync *s, unsigned flags, char *out,
+                                              size_t size);
+
 /* Examine whether the masters are fit for locks, as redlock_examine() does.
  *
  * cb, arg   called once on the I/O thread, with the report and the status, before this call

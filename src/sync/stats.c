@@ -1,4 +1,4 @@
-/* stats.c - reads on the I/O thread what its manager has counted. */
+/* stats.c - reads on the I/O thread what its manager has counted, in numbers and as text. */
 #include <redlock/redlock.h>
 
 #include "sync/thread.h"
@@ -37,4 +37,33 @@ REDLOCK_EXPORT int redlock_sync_get_node_stats(struct redlock_sync *s, size_t in
 
     return ret_stats ? rlk_sync_call(s, &r.call)
                      : rlk_sync_refuse(REDLOCK_EINVAL, "ret_stats is NULL");
+}
+
+struct writing {
+    struct rlk_sync_call call;
+    unsigned flags;
+    char *out;
+    size_t size, len;
+};
+
+static void begin_text(struct rlk_sync_call *call)
+{
+    struct writing *w = RLK_CONTAINER(call, struct writing, call);
+
+    w->len = redlock_prometheus(call->s->rl, w->flags, w->out, w->size);
+    rlk_sync_finish(call, 0);
+}
+
+REDLOCK_EXPORT size_t redlock_sync_prometheus(struct redlock_sync *s, unsigned flags, char *out,
+                                              size_t size)
+{
+    struct writing w = {.call = {.begin = begin_text, .when_closed = REDLOCK_ESTATE},
+                        .flags = flags,
+                        .out = out,
+                        .size = size};
+
+    if (out && size > 0) {
+        out[0] = '\0';
+    }
+    return rlk_sync_call(s, &w.call) == 0 ? w.len : 0;
 }

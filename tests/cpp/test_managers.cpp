@@ -179,6 +179,10 @@ TEST(what_was_done_is_counted)
     ck_assert(r.m.try_lock("k").has_value());
     ck_assert_uint_eq(r.m.stats().acquired, 1);
     ck_assert(r.m.stats(ec).acquired == 1 && !ec);
+    ck_assert(r.m.prometheus().find("\nredlock_acquires_total{outcome=\"acquired\"} 1\n") !=
+              std::string::npos);
+    ck_assert(!r.m.prometheus(REDLOCK_PROMETHEUS_NO_LOCKS, ec).empty() && !ec);
+    ck_assert(thrown_by([] { (void)manager().prometheus(); }) == errc::invalid_argument);
     /* The lock needs no more than a majority. */
     wait_until([&] { return r.m.node_stats(2).connections == 1; });
     ck_assert(thrown_by([&] { (void)r.m.node_stats(99); }) == errc::invalid_argument);

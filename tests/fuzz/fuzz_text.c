@@ -6,10 +6,11 @@
 
 #include <event2/buffer.h>
 
-#include "cli/metrics/text.h"
+#include "base/utf8.h"
 #include "cli/say/escape.h"
 #include "cli/say/json.h"
 #include "fuzz.h"
+#include "metrics/text.h"
 
 #define BAD 0xfffdu /* what stands for a byte that is no text */
 
@@ -135,7 +136,7 @@ static char *escape_again(const char *text)
     for (; *text; text += length) {
         c = decode(text, &length);
         for (i = 0; i < length; i++) {
-            bool whole = cli_escape_character(text) > 0 && !cli_escape_is_control(text, length);
+            bool whole = rlk_utf8_length(text) > 0 && !rlk_utf8_is_control(text, length);
 
             FUZZ_CHECK(!whole || !is_control(c), "a control character is known as one");
             to += sprintf(to, whole ? "%c" : "\\x%02x", (unsigned char)text[i]);
@@ -164,13 +165,19 @@ static void check_escaped(const char *text, const char *wanted)
     free(part);
 }
 
+static void add_bytes(void *arg, const char *bytes, size_t len)
+{
+    evbuffer_add(arg, bytes, len);
+}
+
 static void check_label(const char *text, const char *wanted)
 {
     struct evbuffer *out = evbuffer_new();
-    const struct cli_label label = {"key", text}, none = {NULL, NULL};
+    const struct rlk_metrics to = {add_bytes, out};
+    const struct rlk_label label = {"key", text}, none = {NULL, NULL};
     char *line, *at;
 
-    cli_metrics_number(out, "n", label, none, 7);
+    rlk_metrics_number(&to, "n", label, none, 7);
     evbuffer_add(out, "", 1);
     line = (char *)evbuffer_pullup(out, -1);
     FUZZ_CHECK(strncmp(line, "n{key=\"", 7) == 0, "a sample begins with its name and its label");

@@ -1,5 +1,8 @@
 /* io/test_stats.c - redlock_get_stats() and redlock_get_node_stats(): each counter counts what it
  * says. */
+#include <redlock/redlock.h>
+#include <string.h>
+
 #include "io/held.h"
 #include "io/suspend.h"
 #include "lib/test.h"
@@ -228,4 +231,65 @@ TEST(wrong_calls_are_refused_and_a_larger_struct_ends_with_zeros)
     ck_assert_int_eq(redlock_get_node_stats(f.rl, 0, &unset), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_get_node_stats(f.rl, 0, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_get_node_stats(NULL, 0, &node), REDLOCK_EINVAL);
+}
+
+/* ---- as text ---- */
+
+static char text[1 << 17];
+
+static size_t write_all(unsigned flags)
+{
+    size_t len = redlock_prometheus(f.rl, flags, text, sizeof(text));
+
+    ck_assert_uint_lt(len, sizeof(text));
+    ck_assert_uint_eq(strlen(text), len);
+    return len;
+}
+
+static void has_line(const char *line)
+{
+    ck_assert_msg(strstr(text, line) != NULL, "%s is missing in:\n%s", line, text);
+}
+
+TEST(the_text_says_what_was_counted)
+{
+    held_start(&f);
+    held_acquire_key(&h, &f, "k");
+    write_all(0);
+    has_line(
+        "# TYPE redlock_acquires_total counter\nredlock_acquires_total{outcome=\"acquired\"} 1\n");
+    has_line("\nredlock_acquire_wait_seconds_count 1\n");
+    has_line("\nredlock_locks_lost_total 0\n");
+    has_line("\nredlock_build_info{version=\"" REDLOCK_VERSION "\"} 1\n");
+    has_line("\nredlock_masters 5\n");
+    has_line("\nredlock_quorum 3\n");
+    has_line(",state=\"up\"} 1\n");
+    has_line("\nredlock_record_state{state=\"");
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+}
+
+TEST(a_manager_that_acquires_nothing_leaves_out_the_locks)
+{
+    held_start(&f);
+    write_all(REDLOCK_PROMETHEUS_NO_LOCKS);
+    ck_assert_ptr_null(strstr(text, "redlock_acquires_total"));
+    has_line("\nredlock_masters 5\n");
+}
+
+/* The clock of the farm may go on between two calls, and with it the durations: so no two texts are
+ * compared, and a text that did not fit is empty. */
+TEST(a_text_that_does_not_fit_is_empty)
+{
+    char few[100] = "before";
+
+    held_start(&f);
+    ck_assert_uint_gt(redlock_prometheus(f.rl, 0, NULL, 0), 5000);
+    ck_assert_uint_gt(redlock_prometheus(f.rl, 0, few, sizeof(few)), 5000);
+    ck_assert_str_eq(few, "");
+    few[1] = 'x';
+    ck_assert_uint_gt(redlock_prometheus(f.rl, 0, few, 1), 5000);
+    ck_assert_str_eq(few, "");
+    ck_assert_int_eq(few[1], 'x');
+    ck_assert_uint_eq(redlock_prometheus(NULL, 0, text, sizeof(text)), 0);
+    ck_assert_str_eq(text, "");
 }

@@ -22,7 +22,7 @@ PURE = r'(std(bool|def|int|align)|limits|string|assert|inttypes)\.h'
 
 # The rules, as expressions that the whole name must match. "system" is any header that is
 # not ours and belongs to none of the libraries.
-OURS = r'(base|core|net|settings|scripts|node|lock|election|doctor|sync|testing|cli|sim|small|lib|redlock)/.*'
+OURS = r'(base|core|net|settings|metrics|scripts|node|lock|election|doctor|sync|testing|cli|sim|small|lib|redlock)/.*'
 LIBRARIES = r'(event2?/.*|event\.h|hiredis/.*|valkey/.*|check\.h|openssl/.*)'
 SYSTEM = rf'(?!({OURS}|{LIBRARIES})$).*'
 
@@ -34,7 +34,7 @@ BELOW_NODE = [r'scripts/.*', r'net/.*', r'core/.*', r'base/.*', r'redlock/.*', P
 OF_USERS = [r'redlock/.*', r'event2/.*', SYSTEM]
 
 # What the command compiles for itself, because the library does not export it.
-SHARED = [r'settings/.*', r'net/secret\.h']
+SHARED = [r'(settings|metrics)/.*', r'net/secret\.h']
 
 
 def cli(rooms):
@@ -49,10 +49,11 @@ LAYERS = {
                 r'event2/.*', r'hiredis/.*', r'openssl/.*', SYSTEM],
     # The environment, files and pipes: the command compiles it for itself.
     'src/settings': [r'settings/.*', r'net/secret\.h', r'base/.*', r'redlock/.*', SYSTEM],
+    'src/metrics': [r'metrics/.*', r'base/.*', r'redlock/.*', PURE, r'stdio\.h'],
     'src/scripts': [r'scripts/.*', r'stddef\.h'],
     # sys/sdt.h is for probes.c: it only says where instructions are.
     'src/node': [r'node/.*', *BELOW_NODE, r'sys/sdt\.h'],
-    'src/lock': [r'lock/.*', r'node/.*', r'settings/.*', *BELOW_NODE],
+    'src/lock': [r'lock/.*', r'node/.*', r'(settings|metrics)/.*', *BELOW_NODE],
     'src/election': [r'election/.*', r'lock/.*', r'node/.*', *BELOW_NODE, r'stdatomic\.h'],
     'src/doctor': [r'doctor/.*', r'lock/.*', r'node/.*', *BELOW_NODE],
     # The façade is a user of the library, too. It shares the way to notice a fork, and to
@@ -61,7 +62,7 @@ LAYERS = {
     # Masters for the tests of programs, and for ours: they do not share the library's code, so that
     # the two can disagree.
     'src/testing': [r'testing/.*', r'redlock/(testing|error)\.h', r'event2/.*', SYSTEM],
-    'src/cli/say': [cli('say'), SYSTEM],
+    'src/cli/say': [cli('say'), r'base/utf8\.h', SYSTEM],
     'src/cli/args': [cli('args|say'), r'redlock/.*', r'settings/.*', SYSTEM],
     'src/cli/system': [cli('system|say'), r'net/secret\.h', r'event2/.*', SYSTEM],
     'src/cli/http': [cli('http|system|say'), r'event2/.*', SYSTEM],
@@ -71,7 +72,7 @@ LAYERS = {
     'src/cli/run': [cli('run|session|system|args|say'), *SHARED, *OF_USERS],
     # So are base/ledger.c, and what the library agrees on with its companion.
     'src/cli/companion': [cli('companion|run|session|system|args|say'), r'base/(alloc|companion|ledger)\.h', *SHARED, *OF_USERS],
-    'src/cli/metrics': [cli('metrics|http|session|system|args|say'), *OF_USERS],
+    'src/cli/metrics': [cli('metrics|http|session|system|args|say'), *SHARED, *OF_USERS],
     'src/cli/lock': [cli('lock|metrics|http|run|take|session|system|args|say'), *SHARED, *OF_USERS],
     'src/cli/elect': [cli('elect|metrics|http|run|take|session|system|args|say'), *SHARED, *OF_USERS],
     'src/cli/script': [cli('script|take|session|system|args|say'), *SHARED, *OF_USERS],
@@ -117,7 +118,7 @@ def folders_without_a_list(root):
 
 
 FREE_OF_CIRCLES = ['src/base', 'src/core', 'src/net', 'src/node', 'src/lock', 'src/election',
-                   'src/doctor', 'src/settings', 'src/sync', 'src/testing', 'src/cli']
+                   'src/doctor', 'src/settings', 'src/metrics', 'src/sync', 'src/testing', 'src/cli']
 
 
 def piece(path):

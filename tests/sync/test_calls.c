@@ -379,6 +379,7 @@ TEST(what_was_done_is_counted)
     struct redlock_stats stats = {.size = sizeof(stats)};
     struct redlock_node_stats node = {.size = sizeof(node)};
     struct redlock_sync_lock *lock;
+    static char text[1 << 17];
 
     rig_start(&r);
     lock = rig_acquire_everywhere(&r, "k");
@@ -390,6 +391,10 @@ TEST(what_was_done_is_counted)
     ck_assert_int_eq(redlock_sync_get_node_stats(r.s, 0, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_get_stats(r.s, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_sync_get_stats(NULL, &stats), REDLOCK_EINVAL);
+    ck_assert_uint_lt(redlock_sync_prometheus(r.s, 0, text, sizeof(text)), sizeof(text));
+    ck_assert_ptr_nonnull(strstr(text, "\nredlock_acquires_total{outcome=\"acquired\"} 1\n"));
+    ck_assert_uint_eq(redlock_sync_prometheus(NULL, 0, text, sizeof(text)), 0);
+    ck_assert_str_eq(text, "");
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
     rig_end(&r);
 }

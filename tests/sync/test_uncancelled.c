@@ -106,6 +106,7 @@ static void ask(struct redlock_sync *s)
                             NULL) < 0);
     NOTE(redlock_sync_get_stats(s, &stats));
     NOTE(redlock_sync_get_node_stats(s, 0, &node));
+    NOTE(redlock_sync_prometheus(s, 0, NULL, 0) == 0);
     NOTE(redlock_sync_examine(s, on_report, NULL));
     NOTE(redlock_sync_run(s, do_nothing, NULL));
 }

@@ -500,6 +500,22 @@ public:
         return query_result(got);
     }
 
+    /* The statistics as text for Prometheus: redlock_sync_prometheus(). */
+    [[nodiscard]] std::string prometheus(unsigned flags = 0) const
+    {
+        std::string text;
+
+        detail::check(write_prometheus(flags, text));
+        return text;
+    }
+    [[nodiscard]] std::string prometheus(unsigned flags, std::error_code &ec) const noexcept
+    {
+        std::string text;
+
+        ec = detail::code(detail::status_of([&] { return write_prometheus(flags, text); }));
+        return text;
+    }
+
     /* The statistics of the manager and of each master: redlock_sync_get_stats(),
      * redlock_sync_get_node_stats(). */
     [[nodiscard]] struct redlock_stats stats() const
@@ -752,6 +768,26 @@ private:
         status = redlock_sync_list(s_, &o);
         visited.what.pass_on();
         return status;
+    }
+
+    /* The text has durations, so it may have grown since it was measured. */
+    int write_prometheus(unsigned flags, std::string &ret_text) const
+    {
+        struct redlock_stats probe = {};
+        std::size_t len = 0;
+        std::string text;
+
+        probe.size = sizeof(probe);
+        if (int status = redlock_sync_get_stats(s_, &probe)) {
+            return status;
+        }
+        do {
+            text.resize(len + 1024);
+            len = redlock_sync_prometheus(s_, flags, text.data(), text.size());
+        } while (len >= text.size());
+        text.resize(len);
+        ret_text = std::move(text);
+        return len ? 0 : REDLOCK_ESTATE;
     }
 
     int open(const options &o)

@@ -197,13 +197,6 @@ static int read_elect(struct cli_args *args, int argc, char **argv)
 
 /* ---- the whole ---- */
 
-static void write_losses(struct evbuffer *out, const void *arg)
-{
-    const struct cli_candidate *c = arg;
-
-    cli_metrics_lost(out, c->leadership.session->rl);
-}
-
 static struct cli_held find_leadership(const void *arg)
 {
     const struct cli_leadership *leadership = &((const struct cli_candidate *)arg)->leadership;
@@ -228,7 +221,6 @@ static int run_elect(void *arg, struct cli_session *session, struct cli_signals 
     struct cli_metrics metrics = {.address = plan->metrics,
                                   .observes = plan->observe,
                                   .holder = plan->observe ? NULL : &holder,
-                                  .more = plan->observe ? NULL : write_losses,
                                   .arg = candidate};
     int code = cli_metrics_open(&metrics, session, "--metrics");
 

@@ -16,7 +16,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/metrics/page.h"
-#include "cli/metrics/text.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -106,27 +105,28 @@ static const struct family {
      "For how long a majority will have the key; +Inf: it has no ttl."},
 };
 
-static void write_sample(struct evbuffer *out, const struct family *f, const struct key *key)
+static void write_sample(const struct rlk_metrics *out, const struct family *f,
+                         const struct key *key)
 {
-    static const struct cli_label none = {NULL, NULL};
-    struct cli_label label = {"key", key->name};
+    static const struct rlk_label none = {NULL, NULL};
+    struct rlk_label label = {"key", key->name};
     uint64_t value = *(const uint64_t *)(const void *)((const char *)key + f->field);
 
     if (f->field == KEY_FIELD(ttl_ms)) {
-        cli_metrics_from_ms(out, f->name, label, value);
+        rlk_metrics_from_ms(out, f->name, label, value);
     } else {
-        cli_metrics_number(out, f->name, label, none, value);
+        rlk_metrics_number(out, f->name, label, none, value);
     }
 }
 
 /* Of the keys whose state is known. */
-static void write_locks(struct evbuffer *out, const void *arg)
+static void write_locks(const struct rlk_metrics *out, const void *arg)
 {
     const struct exporter *e = arg;
     size_t f, i;
 
     for (f = 0; e->n > 0 && f < sizeof(families) / sizeof(families[0]); f++) {
-        cli_metrics_family(out, families[f].name, "gauge", families[f].help);
+        rlk_metrics_family(out, families[f].name, "gauge", families[f].help);
         for (i = 0; i < e->n; i++) {
             if (e->keys[i].known) {
                 write_sample(out, &families[f], &e->keys[i]);

@@ -12,7 +12,7 @@
 
 #include <event2/buffer.h>
 
-#include "cli/metrics/text.h"
+#include "cli/metrics/page.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/system/clock.h"
@@ -72,45 +72,45 @@ static const char *const losses[] = {[CLI_LOSS_NO_MAJORITY] = "no_majority",
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static void write_word(struct evbuffer *out, struct cli_label name, const char *word)
+static void write_word(const struct rlk_metrics *out, struct rlk_label name, const char *word)
 {
     size_t i;
 
-    cli_metrics_family(out, "redlock_run_outcome", "gauge", "1 for how the last run ended.");
+    rlk_metrics_family(out, "redlock_run_outcome", "gauge", "1 for how the last run ended.");
     for (i = 0; i < COUNT(words); i++) {
-        cli_metrics_number(out, "redlock_run_outcome", name,
-                           (struct cli_label){"outcome", words[i]}, strcmp(word, words[i]) == 0);
+        rlk_metrics_number(out, "redlock_run_outcome", name,
+                           (struct rlk_label){"outcome", words[i]}, strcmp(word, words[i]) == 0);
     }
 }
 
-static void write_loss(struct evbuffer *out, struct cli_label name, enum cli_loss loss)
+static void write_loss(const struct rlk_metrics *out, struct rlk_label name, enum cli_loss loss)
 {
     size_t i;
 
-    cli_metrics_family(out, "redlock_run_lost", "gauge",
+    rlk_metrics_family(out, "redlock_run_lost", "gauge",
                        "1 for the reason why the last run lost its lock while it held it.");
     for (i = CLI_LOSS_NONE + 1; i < COUNT(losses); i++) {
-        cli_metrics_number(out, "redlock_run_lost", name, (struct cli_label){"reason", losses[i]},
+        rlk_metrics_number(out, "redlock_run_lost", name, (struct rlk_label){"reason", losses[i]},
                            i == loss);
     }
 }
 
-static void write_number(struct evbuffer *out, struct cli_label name, const char *metric,
+static void write_number(const struct rlk_metrics *out, struct rlk_label name, const char *metric,
                          const char *help, uint64_t value)
 {
-    cli_metrics_family(out, metric, "gauge", help);
-    cli_metrics_number(out, metric, name, (struct cli_label){NULL, NULL}, value);
+    rlk_metrics_family(out, metric, "gauge", help);
+    rlk_metrics_number(out, metric, name, (struct rlk_label){NULL, NULL}, value);
 }
 
-static void write_seconds(struct evbuffer *out, struct cli_label name, const char *metric,
+static void write_seconds(const struct rlk_metrics *out, struct rlk_label name, const char *metric,
                           const char *help, uint64_t us)
 {
-    cli_metrics_family(out, metric, "gauge", help);
-    cli_metrics_seconds(out, metric, name, us);
+    rlk_metrics_family(out, metric, "gauge", help);
+    rlk_metrics_seconds(out, metric, name, us);
 }
 
-static void write_times(struct evbuffer *out, const struct cli_outcome *outcome,
-                        struct cli_label name)
+static void write_times(const struct rlk_metrics *out, const struct cli_outcome *outcome,
+                        struct rlk_label name)
 {
     uint64_t now_us = cli_clock_us();
     uint64_t until_us = outcome->released_us ? outcome->released_us : now_us;
@@ -123,9 +123,10 @@ static void write_times(struct evbuffer *out, const struct cli_outcome *outcome,
                   held ? until_us - outcome->acquired_us : 0);
 }
 
-static void write_outcome(struct evbuffer *out, const struct cli_outcome *outcome, int code)
+static void write_outcome(const struct rlk_metrics *out, const struct cli_outcome *outcome,
+                          int code)
 {
-    const struct cli_label name = {"name", outcome->name};
+    const struct rlk_label name = {"name", outcome->name};
     const char *word = word_of(outcome, code);
     uint64_t now_s = (uint64_t)time(NULL);
     bool lost = outcome->lost && outcome->loss == CLI_LOSS_NONE;
@@ -214,6 +215,7 @@ static int replace_file(const char *path, struct evbuffer *out)
 void cli_outcome_write(const struct cli_outcome *outcome, int code)
 {
     struct evbuffer *out = outcome->file ? evbuffer_new() : NULL;
+    struct rlk_metrics to = cli_metrics_to(out);
 
     if (outcome->file == NULL) {
         return;
@@ -222,7 +224,7 @@ void cli_outcome_write(const struct cli_outcome *outcome, int code)
         cli_say_no_memory();
         return;
     }
-    write_outcome(out, outcome, code);
+    write_outcome(&to, outcome, code);
     if (!is_replaceable(outcome->file)) {
         cli_say("cannot write the metrics to %s: it is not a regular file", outcome->file);
     } else if (replace_file(outcome->file, out) != 0) {

@@ -6,11 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "metrics/text.h"
+
 struct cli_holder_calls;
 struct cli_http;
 struct cli_session;
 struct evbuffer;
-struct redlock;
 
 #define CLI_METRICS_HELP                                                                           \
     "  --metrics IP:PORT   serve metrics for Prometheus at this address, path /metrics; /leader\n" \
@@ -22,8 +23,8 @@ struct cli_metrics {
     struct cli_http *http; /* NULL: nothing is served */
     const struct cli_session *session;
     const struct cli_holder_calls *holder; /* NULL: it holds nothing, and there is no /leader */
-    void (*more)(struct evbuffer *out, const void *arg); /* further families; NULL: none */
-    void *arg;                                           /* of these calls */
+    void (*more)(const struct rlk_metrics *out, const void *arg); /* further families; NULL: none */
+    void *arg;                                                    /* of these calls */
 };
 
 /* Begin to serve, if an address was given; `option` named it. The caller calls cli_metrics_close()
@@ -32,7 +33,7 @@ int cli_metrics_open(struct cli_metrics *metrics, const struct cli_session *sess
                      const char *option);
 void cli_metrics_close(struct cli_metrics *metrics);
 
-/* A family that counts losses, for a command that goes on after one. */
-void cli_metrics_lost(struct evbuffer *out, const struct redlock *rl);
+/* Where metrics are written to, for a buffer. */
+struct rlk_metrics cli_metrics_to(struct evbuffer *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/say/escape.h"
+#include "base/utf8.h"
 
 /* As JSON writes it: above U+FFFF in two halves. */
 static void escape(FILE *out, uint32_t number)
@@ -21,14 +21,14 @@ void cli_json_string(FILE *out, const char *text)
 {
     putc('"', out);
     while (*text) {
-        size_t length = cli_escape_character(text);
+        size_t length = rlk_utf8_length(text);
 
         if (*text == '"' || *text == '\\') {
             fprintf(out, "\\%c", *text);
         } else if (length == 0) {
             fputs("\\ufffd", out);
-        } else if (cli_escape_is_control(text, length)) {
-            escape(out, cli_escape_number(text, length));
+        } else if (rlk_utf8_is_control(text, length)) {
+            escape(out, rlk_utf8_number(text, length));
         } else {
             fwrite(text, 1, length, out);
         }
