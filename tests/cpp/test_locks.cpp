@@ -23,7 +23,10 @@ TEST(a_lock_lives_as_long_as_its_object)
         held_lock lock = r.m.lock(once("k"));
 
         ck_assert(lock.valid_for() > 100s && lock.valid_for() < 2min);
+        ck_assert(static_cast<bool>(lock));
         ck_assert(!r.m.try_lock(once("k")));
+        held_lock other = std::move(lock);
+        ck_assert(other && !held_lock());
     }
     r.expect_clean();
     ck_assert(r.m.try_lock(once("k")).has_value());
@@ -41,6 +44,9 @@ TEST(a_lock_of_somebody_else_is_no_exception)
     ck_assert(ec == errc::held && ec == std::errc::device_or_resource_busy);
     ck_assert(!r.m.try_lock_for(once("k"), 20ms));
     ck_assert(!r.m.try_lock_for(once("k"), -1h));
+    ck_assert(!r.m.try_lock_until(once("k"), redlockpp::clock::now() + 20ms));
+    ck_assert(!r.m.try_lock_until(once("k"), redlockpp::clock::now() - 1h, ec) && ec == errc::held);
+    ck_assert(r.m.try_lock_until(once("until"), redlockpp::clock::time_point::max()).has_value());
     ck_assert(!r.m.try_lock_for(once("k"), 20ms, ec));
     ck_assert(ec == errc::deadline && ec == std::errc::timed_out);
     ck_assert(redlockpp::error_reason() == errc::held);

@@ -41,7 +41,8 @@ inline release_result to_result(int status) noexcept
  *
  * It is named held_lock, not guard or unique_lock, because the lock can be lost while this object
  * lives: having the object does not mean having the lock. So there is no owns_lock(). Ask
- * valid_for() before each step.
+ * valid_for() before each step, or the object itself: `if (lock)` is true as long as the lock is
+ * valid.
  *
  * It can be moved. An object that was moved from, released or detached is empty: every function may
  * still be called, and there is no lock. */
@@ -148,6 +149,13 @@ public:
     std::chrono::milliseconds valid_for() const noexcept
     {
         return detail::to_ms(redlock_sync_lock_validity_ms(lock_));
+    }
+
+    /* Whether the lock is valid at this moment: valid_for() is not 0. Work that takes time needs
+     * valid_for(). */
+    explicit operator bool() const noexcept
+    {
+        return redlock_sync_lock_validity_ms(lock_) > 0;
     }
 
     /* When the lock ends; the epoch of the clock when it is lost. It changes, so read it before

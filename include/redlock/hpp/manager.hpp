@@ -11,6 +11,12 @@
 #include <string>
 #include <utility>
 #include <vector>
+#if __has_include(<version>)
+#include <version>
+#endif
+#ifdef __cpp_lib_jthread
+#include <stop_token>
+#endif
 
 #include <redlock/redlock.h>
 #include <redlock/hpp/error.hpp>
@@ -163,6 +169,13 @@ private:
     redlock_options c_;
     std::vector<const char *> nodes_;
 };
+
+/* Whether an acquire of this thread failed because somebody else has the lock. */
+inline bool is_held(int status) noexcept
+{
+    return status == REDLOCK_EHELD ||
+           (status == REDLOCK_EDEADLINE && redlock_sync_error_reason() == REDLOCK_EHELD);
+}
 
 struct free_query {
     void operator()(redlock_query_result *result) const noexcept
@@ -414,8 +427,7 @@ public:
         held_lock got;
         int status = acquire(r, detail::from_wait(wait), nullptr, got);
 
-        if (status == REDLOCK_EHELD ||
-            (status == REDLOCK_EDEADLINE && redlock_sync_error_reason() == REDLOCK_EHELD)) {
+        if (detail::is_held(status)) {
             return std::nullopt;
         }
         detail::check(status);
@@ -426,6 +438,39 @@ public:
     {
         return try_acquire(r, detail::from_wait(wait), nullptr, ec);
     }
+
+    /* The same until a time point of redlockpp::clock, which keeps running while the machine is
+     * suspended. One in the past: it asks once. */
+    [[nodiscard]] std::optional<held_lock> try_lock_until(const request &r, clock::time_point end)
+    {
+        return try_lock_for(r, detail::wait_until(end));
+    }
+    [[nodiscard]] std::optional<held_lock> try_lock_until(const request &r, clock::time_point end,
+                                                          std::error_code &ec) noexcept
+    {
+        return try_lock_for(r, detail::wait_until(end), ec);
+    }
+
+#ifdef __cpp_lib_jthread
+    /* The same from C++20 on, and a stop request ends the wait. lock() then returns std::nullopt,
+     * as the others do; with an error code, that is errc::canceled. What is in r.cancel is not
+     * used. */
+    [[nodiscard]] std::optional<held_lock> lock(const request &r, std::stop_token stop)
+    {
+        return try_lock_for(r, forever, std::move(stop));
+    }
+    [[nodiscard]] std::optional<held_lock> lock(const request &r, std::stop_token stop,
+                                                std::error_code &ec) noexcept
+    {
+        return try_lock_for(r, forever, std::move(stop), ec);
+    }
+    [[nodiscard]] std::optional<held_lock>
+    try_lock_for(const request &r, std::chrono::milliseconds wait, std::stop_token stop);
+    [[nodiscard]] std::optional<held_lock> try_lock_for(const request &r,
+                                                        std::chrono::milliseconds wait,
+                                                        std::stop_token stop,
+                                                        std::error_code &ec) noexcept;
+#endif
 
     /* Take over a lock by its token: redlock_sync_adopt(). */
     [[nodiscard]] held_lock adopt(const request &r, const std::string &token)
@@ -964,6 +1009,75 @@ inline int manager::acquire(const request &r, std::uint32_t wait_ms, const std::
     return token ? redlock_sync_adopt(s_, c.get(), token->c_str(), cancel, &got.lock_)
                  : redlock_sync_acquire(s_, c.get(), cancel, &got.lock_);
 }
+
+#ifdef __cpp_lib_jthread
+namespace detail
+{
+
+/* Cancels calls when a stop is requested. */
+class stopper
+{
+public:
+    stopper(const manager &m, std::stop_token stop)
+        : canceler_(m), callback_(std::move(stop), cancel{&canceler_})
+    {
+    }
+
+    request on(const request &r) const
+    {
+        request with = r;
+
+        with.cancel = &canceler_;
+        return with;
+    }
+
+private:
+    struct cancel {
+        canceler *it;
+
+        void operator()() const noexcept
+        {
+            it->cancel();
+        }
+    };
+
+    canceler canceler_;
+    std::stop_callback<cancel> callback_;
+};
+
+} // namespace detail
+
+inline std::optional<held_lock>
+manager::try_lock_for(const request &r, std::chrono::milliseconds wait, std::stop_token stop)
+{
+    const detail::stopper stopper(*this, std::move(stop));
+    held_lock got;
+    int status = acquire(stopper.on(r), detail::from_wait(wait), nullptr, got);
+
+    if (status == REDLOCK_ECANCELED || detail::is_held(status)) {
+        return std::nullopt;
+    }
+    detail::check(status);
+    return got;
+}
+
+inline std::optional<held_lock> manager::try_lock_for(const request &r,
+                                                      std::chrono::milliseconds wait,
+                                                      std::stop_token stop,
+                                                      std::error_code &ec) noexcept
+{
+    std::optional<held_lock> got;
+
+    ec = detail::code(detail::status_of([&] {
+        const detail::stopper stopper(*this, std::move(stop));
+        std::error_code why;
+
+        got = try_lock_for(stopper.on(r), wait, why);
+        return why.value();
+    }));
+    return got;
+}
+#endif
 
 } // namespace redlockpp
 

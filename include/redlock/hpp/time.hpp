@@ -57,6 +57,13 @@ inline std::uint32_t from_wait(std::chrono::milliseconds wait) noexcept
                                           : REDLOCK_FOREVER - 1;
 }
 
+/* How long it is until a time point, rounded up. */
+inline std::chrono::milliseconds wait_until(clock::time_point end) noexcept
+{
+    return std::chrono::ceil<std::chrono::milliseconds>(
+        std::max(end - clock::now(), clock::duration::zero()));
+}
+
 /* A duration of an option or a request; one that does not fit becomes the nearest that does, and
  * the library says whether it is in range. What is not set keeps the library's default. */
 inline void put(std::uint32_t &field,

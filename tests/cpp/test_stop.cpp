@@ -1,0 +1,59 @@
+/* test_stop.cpp - what redlock/redlock.hpp has in C++20 alone: a std::stop_token ends a wait. */
+#include <thread>
+
+#include "cpp/rig.hpp"
+#include "lib/test.h"
+
+SUITE("stop");
+
+#ifdef __cpp_lib_jthread
+
+TEST(a_stop_request_ends_a_wait)
+{
+    rig r;
+    auto held = r.m.lock(once("k"));
+    std::error_code ec;
+    bool got = true;
+
+    {
+        std::jthread waiter(
+            [&](std::stop_token stop) { got = r.m.lock(once("k"), stop).has_value(); });
+        waiter.request_stop();
+    }
+    ck_assert(!got);
+    {
+        std::jthread waiter([&](std::stop_token stop) {
+            got = r.m.try_lock_for(once("k"), redlockpp::forever, stop, ec).has_value();
+        });
+        waiter.request_stop();
+    }
+    ck_assert(!got && ec == errc::canceled);
+}
+
+TEST(without_a_stop_request_a_lock_is_acquired)
+{
+    rig r;
+    std::stop_source source;
+    std::error_code ec;
+    auto held = r.m.lock(once("k"), source.get_token());
+
+    ck_assert(held && *held);
+    ck_assert(!r.m.try_lock_for(once("k"), 0ms, source.get_token()));
+    held.reset();
+    held = r.m.lock(once("k"), source.get_token(), ec);
+    ck_assert(held && !ec);
+}
+
+TEST(errors_are_thrown_as_without_a_token)
+{
+    rig r;
+    std::stop_source source;
+    std::error_code ec;
+
+    ck_assert(thrown_by([&] { (void)r.m.lock(once(""), source.get_token()); }) ==
+              errc::invalid_argument);
+    (void)r.m.lock(once(""), source.get_token(), ec);
+    ck_assert(ec == errc::invalid_argument);
+}
+
+#endif
