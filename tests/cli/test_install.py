@@ -2,10 +2,11 @@
 """What `meson install` puts into a folder: `test_install.py MESON BUILD PREFIX CC...`.
 
 The command has to find its library without ldconfig and without LD_LIBRARY_PATH. A program finds the
-library through pkg-config, the shared one and the static one."""
+library through pkg-config, the shared one and the static one, and through CMake."""
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,11 @@ from tap import Tap  # noqa: E402
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'examples',
                        'acquire.c')
+
+
+# Where the example finds no masters, and what it says then.
+NO_MASTERS = {'REDLOCK_NODES': '', 'REDLOCK_CONFIG': '/nonexistent'}
+SAYS = 'cannot read the masters'
 
 
 def run_path(program):
@@ -63,7 +69,7 @@ def compiled(root, prefix, compiler, static):
     folder = os.path.dirname(glob.glob(f'{root}{prefix}/lib*/**/libredlock.so', recursive=True)[0])
     # Without masters it ends before it has freed all.
     ran = subprocess.run([program], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         env={**os.environ, 'LD_LIBRARY_PATH': folder,
+                         env={**os.environ, **NO_MASTERS, 'LD_LIBRARY_PATH': folder,
                               'ASAN_OPTIONS': 'detect_leaks=0'})
     needs = subprocess.run(['readelf', '-d', program], check=True, stdout=subprocess.PIPE,
                            text=True).stdout
@@ -90,8 +96,34 @@ def programs(root, prefix, compiler):
         is_shared, ran = compiled(root, prefix, compiler, static)
         if is_shared == static:
             yield f'static: {static}, but it needs libredlock.so.0: {is_shared}'
-        if ran.returncode != 1 or 'out of range' not in ran.stderr:
+        if ran.returncode != 1 or SAYS not in ran.stderr:
             yield f'static: {static}: {ran}'
+
+
+CMAKE = '''cmake_minimum_required(VERSION 3.16)
+project(example C)
+find_package(libredlock 0.1 REQUIRED)
+add_executable(example {example})
+target_link_libraries(example PRIVATE libredlock::redlock)
+'''
+
+
+def by_cmake(root, prefix, compiler):
+    """A program of CMake finds the library below the root, and runs."""
+    os.makedirs(f'{root}/cmake')
+    with open(f'{root}/cmake/CMakeLists.txt', 'w', encoding='utf-8') as file:
+        file.write(CMAKE.format(example=os.path.abspath(EXAMPLE)))
+    for words in (['-S', f'{root}/cmake', '-B', f'{root}/cmake/build', f'-DCMAKE_C_COMPILER={compiler[0]}',
+                   f'-DCMAKE_C_FLAGS={" ".join(compiler[1:])}', f'-DCMAKE_PREFIX_PATH={root}{prefix}'],
+                  ['--build', f'{root}/cmake/build']):
+        made = subprocess.run(['cmake', *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if made.returncode:
+            yield made.stdout
+            return
+    ran = subprocess.run([f'{root}/cmake/build/example'], text=True, stderr=subprocess.PIPE,
+                         env={**os.environ, **NO_MASTERS, 'ASAN_OPTIONS': 'detect_leaks=0'})
+    if ran.returncode != 1 or SAYS not in ran.stderr:
+        yield str(ran)
 
 
 def main(meson, build, prefix, *compiler):
@@ -112,6 +144,10 @@ def main(meson, build, prefix, *compiler):
         tap.claim('a program builds with the shared library and with the static one',
                   programs(root, prefix, compiler))
         tap.claim('and its unit test with the masters', unit_test(root, prefix, compiler))
+        if shutil.which('cmake'):
+            tap.claim('a program builds with CMake', by_cmake(root, prefix, compiler))
+        else:
+            tap.claim('a program builds with CMake # SKIP there is no cmake', [])
     return tap.finish()
 
 
