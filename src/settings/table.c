@@ -12,7 +12,7 @@ static const char *const verifications[] = {"none", "full", NULL};
 #define FIELD(name) .field = offsetof(struct redlock_options, name)
 
 const struct rlk_setting_row rlk_setting_rows[] = {
-    [RLK_SETTING_NODES] = {"nodes", "REDLOCK_NODES", RLK_KIND_OWN},
+    [RLK_SETTING_NODES] = {"nodes", "REDLOCK_NODES", RLK_KIND_OWN, .in_file = false},
     [RLK_SETTING_USERNAME] = {"username", "REDLOCK_USERNAME", RLK_KIND_OWN, .in_file = true,
                               .of_these = true},
     [RLK_SETTING_PASSWORD_FILE] = {"password-file", "REDLOCK_PASSWORD_FILE", RLK_KIND_OWN,
@@ -44,5 +44,5 @@ const struct rlk_setting_row rlk_setting_rows[] = {
     [RLK_SETTING_TLS_VERIFY] = {"tls-verify", "REDLOCK_TLS_VERIFY", RLK_KIND_WORD, .in_file = true,
                                 .of_these = true, FIELD(tls_verify), .words = verifications,
                                 .expected = "full or none"},
-    [RLK_SETTING_TRACE] = {"trace", "REDLOCK_TRACE", RLK_KIND_OWN},
+    [RLK_SETTING_TRACE] = {"trace", "REDLOCK_TRACE", RLK_KIND_OWN, .in_file = false},
 };
