@@ -113,8 +113,8 @@ int redlock_testing_hold(struct redlock_testing *testing, const char *key, const
  *             first renewal or extension only those masters count for a lock that granted it first:
  *             then it can be lost with one of them.
  *
- * Returns 0; REDLOCK_EINVAL; REDLOCK_ENOMEM, after which the key is deleted, and a client that waits
- * may not have been woken; REDLOCK_EFORK. */
+ * Returns 0; REDLOCK_EINVAL; REDLOCK_ENOMEM, after which the key is deleted, and a client that
+ * waits may not have been woken; REDLOCK_EFORK. */
 int redlock_testing_lose(struct redlock_testing *testing, const char *key, size_t n_masters);
 
 /* ---- masters: one fails, and comes back ---- */
