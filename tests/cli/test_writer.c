@@ -1,6 +1,9 @@
-/* test_writer.c - lines reach stderr, and nobody waits for a stderr that takes none. */
+/* test_writer.c - lines reach stderr and stdout, and nobody waits for one that takes none. */
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +22,7 @@ SUITE("writer");
 
 static void put(const char *line)
 {
-    cli_writer_put(line, strlen(line));
+    cli_writer_put(&cli_writer_messages, line, strlen(line));
 }
 
 static void become_stderr(int fd)
@@ -71,7 +74,7 @@ static void expect(int fd, const char *line)
 static void maybe_start(int queued)
 {
     if (queued) {
-        ck_assert_int_eq(cli_writer_start(), 0);
+        ck_assert_int_eq(cli_writer_start(&cli_writer_messages), 0);
     }
 }
 
@@ -204,7 +207,7 @@ TEST_LOOP(the_end_does_not_wait_for_a_stderr_that_stays_blocked, 0, 2)
     for (int i = 0; i < lines[_i]; i++) {
         put("a line\n");
     }
-    cli_writer_end();
+    cli_writer_end(&cli_writer_messages);
 }
 
 TEST(at_the_end_all_lines_are_written)
@@ -215,7 +218,7 @@ TEST(at_the_end_all_lines_are_written)
     for (int i = 0; i < 50; i++) {
         put("a line\n");
     }
-    cli_writer_end();
+    cli_writer_end(&cli_writer_messages);
     for (int i = 0; i < 50; i++) {
         char text[64];
 
@@ -238,4 +241,72 @@ TEST(a_forked_process_writes_by_itself)
     expect(fd, "of the child\n");
     put("of the parent\n");
     expect(fd, "of the parent\n");
+}
+
+/* ---- events ---- */
+
+static bool put_event(const char *line)
+{
+    return cli_writer_put(&cli_writer_events, line, strlen(line));
+}
+
+static void become_stdout(int fd)
+{
+    ck_assert_int_eq(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
+    close(fd);
+}
+
+static bool hangs_up(int fd)
+{
+    struct pollfd queue = {.fd = fd};
+
+    return poll(&queue, 1, 10000) == 1;
+}
+
+TEST(events_go_to_stdout)
+{
+    int fds[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+    become_stdout(fds[1]);
+    ck_assert_int_eq(cli_writer_start(&cli_writer_events), 0);
+    ck_assert(put_event("one\n"));
+    ck_assert(put_event("two\n"));
+    expect(fds[0], "one\n");
+    expect(fds[0], "two\n");
+    ck_assert_int_eq(cli_writer_error(&cli_writer_events), 0);
+}
+
+TEST(after_an_event_that_cannot_be_written_the_queue_hangs_up)
+{
+    int fd = open("/dev/full", O_WRONLY), packets_fd;
+
+    ck_assert_int_ge(fd, 0);
+    become_stdout(fd);
+    ck_assert_int_eq(cli_writer_start(&cli_writer_events), 0);
+    ck_assert(put_event("one\n"));
+    ck_assert(hangs_up(cli_writer_queue(&cli_writer_events)));
+    ck_assert_int_eq(cli_writer_error(&cli_writer_events), ENOSPC);
+    signal(SIGPIPE, SIG_IGN);
+    ck_assert(!put_event("two\n"));
+    packets_fd = packets();
+    put("a message\n");
+    expect(packets_fd, "a message\n");
+    cli_writer_end(&cli_writer_events);
+}
+
+TEST(an_event_that_does_not_fit_is_refused)
+{
+    int fds[2];
+    bool all = true;
+
+    ck_assert_int_eq(pipe(fds), 0);
+    become_stdout(fds[1]);
+    ck_assert_int_eq(cli_writer_start(&cli_writer_events), 0);
+    for (int i = 0; i < 100 * MANY && all; i++) {
+        all = put_event("an event\n");
+    }
+    ck_assert(!all);
+    ck_assert_int_eq(cli_writer_error(&cli_writer_events), 0);
+    cli_writer_end(&cli_writer_events);
 }

@@ -30,13 +30,18 @@ bool cli_say_is_verbose(void)
     return verbose > 0;
 }
 
+static void end_messages(void)
+{
+    cli_writer_end(&cli_writer_messages);
+}
+
 int cli_say_never_wait(void)
 {
-    if (cli_writer_start() != 0) {
+    if (cli_writer_start(&cli_writer_messages) != 0) {
         cli_say("cannot make a thread for messages: %s", strerror(errno));
         return CLI_INTERNAL;
     }
-    atexit(cli_writer_end);
+    atexit(end_messages);
     return CLI_OK;
 }
 
@@ -57,7 +62,7 @@ static void emit(int priority, const char *prefix, const char *format, va_list a
     }
     used += cli_escape_text(text, line + used, sizeof(line) - used - 1);
     line[used++] = '\n';
-    cli_writer_put(line, used);
+    cli_writer_put(&cli_writer_messages, line, used);
 }
 
 void cli_say(const char *format, ...)

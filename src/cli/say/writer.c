@@ -1,4 +1,4 @@
-/* writer.c - the thread that writes to stderr, and its queue; see writer.h.
+/* writer.c - a thread that writes to a file, and its queue; see writer.h.
  *
  * Why a thread: O_NONBLOCK would be set for all who share the open file, such as the shell and CMD.
  * poll() promises room that CMD may use first, and knows nothing of a disk that hangs. A file
@@ -31,16 +31,19 @@
 /* How long cli_writer_end() waits for room in the queue, and then for its end. */
 #define END_MS 1000
 
-/* Both ends of the queue; -1: not made yet. */
-static int queue = -1;
-static int queue_out = -1;
+struct cli_writer {
+    int fd;                /* where the lines go */
+    bool stops;            /* after a line that could not be written */
+    int in, out;           /* both ends of the queue; -1: not made yet */
+    unsigned long dropped; /* messages that the queue had no room for */
+    atomic_int error;      /* why a line could not be written */
+    /* Only the thread uses these, if there is one. */
+    unsigned long failed; /* messages that could not be written */
+    bool broken;          /* a part of the last line was written */
+};
 
-static unsigned long dropped; /* lines that the queue had no room for */
-
-/* Lines that could not be written: only the thread uses these, if there is one. */
-static unsigned long failed;
-static int error;   /* why */
-static bool broken; /* a part of the last line was written */
+struct cli_writer cli_writer_messages = {.fd = STDERR_FILENO, .in = -1, .out = -1};
+struct cli_writer cli_writer_events = {.fd = STDOUT_FILENO, .stops = true, .in = -1, .out = -1};
 
 /* ---- the journal ---- */
 
@@ -68,30 +71,30 @@ size_t cli_writer_mark(char *line, int priority)
     return known > 0 ? (size_t)snprintf(line, CLI_WRITER_MARK + 1, "<%d>", priority) : 0;
 }
 
-/* ---- to stderr ---- */
+/* ---- to the file ---- */
 
-/* Somebody else may have made stderr not blocking. */
-static void await_room(void)
+/* Somebody else may have made the file not blocking. */
+static void await_room(int file)
 {
-    struct pollfd fd = {.fd = STDERR_FILENO, .events = POLLOUT};
+    struct pollfd fd = {.fd = file, .events = POLLOUT};
 
     poll(&fd, 1, -1);
 }
 
-static bool write_all(const char *line, size_t length)
+static bool write_all(struct cli_writer *writer, const char *line, size_t length)
 {
     size_t done = 0;
 
     while (done < length) {
-        ssize_t n = write(STDERR_FILENO, line + done, length - done);
+        ssize_t n = write(writer->fd, line + done, length - done);
 
         if (n >= 0) {
             done += (size_t)n;
         } else if (errno == EAGAIN) {
-            await_room();
+            await_room(writer->fd);
         } else if (errno != EINTR) {
-            error = errno;
-            broken |= done > 0;
+            atomic_store(&writer->error, errno);
+            writer->broken |= done > 0;
             return false;
         }
     }
@@ -108,40 +111,46 @@ static size_t format_note(char *note, unsigned long lines, const char *why)
                                    lines == 1 ? " was" : "s were", why);
 }
 
-static bool write_note(void)
+static bool write_note(struct cli_writer *writer)
 {
     char note[CLI_WRITER_LINE];
-    size_t length = format_note(note, failed, strerror(error));
+    size_t length = format_note(note, writer->failed, strerror(atomic_load(&writer->error)));
 
-    return (!broken || write_all("\n", 1)) && write_all(note, length);
+    return (!writer->broken || write_all(writer, "\n", 1)) && write_all(writer, note, length);
 }
 
-static void write_line(const char *line, size_t length)
+/* Returns whether another line may be written. */
+static bool write_line(struct cli_writer *writer, const char *line, size_t length)
 {
-    if (failed && write_note()) {
-        failed = 0;
-        broken = false;
+    bool written;
+
+    if (writer->failed && write_note(writer)) {
+        writer->failed = 0;
+        writer->broken = false;
     }
-    failed += !write_all(line, length);
+    written = write_all(writer, line, length);
+    writer->failed += !written;
+    return written || !writer->stops;
 }
 
 /* ---- the thread ---- */
 
 static void *write_queued(void *arg)
 {
-    int fd = (int)(intptr_t)arg;
+    struct cli_writer *writer = arg;
+    int fd = writer->out;
     char line[CLI_WRITER_LINE];
     ssize_t n;
 
-    while ((n = read(fd, line, sizeof(line))) > 0 && line[0]) {
-        write_line(line, (size_t)n);
+    while ((n = read(fd, line, sizeof(line))) > 0 && line[0] &&
+           write_line(writer, line, (size_t)n)) {
     }
     close(fd);
     return NULL;
 }
 
 /* No signal is for this thread. */
-static int start_thread(int fd)
+static int start_thread(struct cli_writer *writer)
 {
     pthread_t thread;
     sigset_t all, before;
@@ -149,7 +158,7 @@ static int start_thread(int fd)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    status = pthread_create(&thread, NULL, write_queued, (void *)(intptr_t)fd);
+    status = pthread_create(&thread, NULL, write_queued, writer);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status == 0) {
         pthread_detach(thread);
@@ -159,17 +168,23 @@ static int start_thread(int fd)
 
 /* ---- the queue ---- */
 
-/* In a forked process, which has no such thread. */
-static void forget_queue(void)
+static void forget_queue(struct cli_writer *writer)
 {
-    if (queue >= 0) {
-        close(queue);
-        close(queue_out);
-        queue = queue_out = -1;
+    if (writer->in >= 0) {
+        close(writer->in);
+        close(writer->out);
+        writer->in = writer->out = -1;
     }
 }
 
-static int make_queue(void)
+/* In a forked process, which has no such threads. */
+static void forget_queues(void)
+{
+    forget_queue(&cli_writer_messages);
+    forget_queue(&cli_writer_events);
+}
+
+static int make_queue(struct cli_writer *writer)
 {
     int fds[2];
 
@@ -178,67 +193,80 @@ static int make_queue(void)
     }
     fcntl(fds[1], F_SETPIPE_SZ, QUEUE_BYTES);
     fcntl(fds[1], F_SETFL, O_DIRECT | O_NONBLOCK);
-    queue_out = fds[0];
-    queue = fds[1];
+    writer->out = fds[0];
+    writer->in = fds[1];
     return 0;
 }
 
-int cli_writer_start(void)
+int cli_writer_start(struct cli_writer *writer)
 {
     int status;
 
-    if (make_queue() != 0) {
+    if (make_queue(writer) != 0) {
         return -1;
     }
-    status = pthread_atfork(NULL, NULL, forget_queue);
-    status = status == 0 ? start_thread(queue_out) : status;
+    status = pthread_atfork(NULL, NULL, forget_queues);
+    status = status == 0 ? start_thread(writer) : status;
     if (status != 0) {
-        forget_queue();
+        forget_queue(writer);
         errno = status;
         return -1;
     }
     return 0;
 }
 
-static bool enqueue(const char *line, size_t length)
+static bool enqueue(struct cli_writer *writer, const char *line, size_t length)
 {
-    return write(queue, line, length) == (ssize_t)length;
+    return write(writer->in, line, length) == (ssize_t)length;
 }
 
-static void enqueue_note(void)
+static void enqueue_note(struct cli_writer *writer)
 {
     char note[CLI_WRITER_LINE];
 
-    if (enqueue(note, format_note(note, dropped, "standard error was blocked"))) {
-        dropped = 0;
+    if (enqueue(writer, note, format_note(note, writer->dropped, "standard error was blocked"))) {
+        writer->dropped = 0;
     }
 }
 
-void cli_writer_put(const char *line, size_t length)
+bool cli_writer_put(struct cli_writer *writer, const char *line, size_t length)
 {
-    if (queue < 0) {
-        write_line(line, length);
-        return;
+    bool queued;
+
+    if (writer->in < 0) {
+        return write_line(writer, line, length);
     }
-    if (dropped) {
-        enqueue_note();
+    if (writer->dropped) {
+        enqueue_note(writer);
     }
-    dropped += !enqueue(line, length);
+    queued = enqueue(writer, line, length);
+    writer->dropped += !queued && !writer->stops;
+    return queued;
 }
 
-/* The thread may be waiting for stderr: then it ends with the process. */
-void cli_writer_end(void)
+int cli_writer_queue(const struct cli_writer *writer)
 {
-    struct pollfd fd = {.fd = queue, .events = POLLOUT};
+    return writer->in;
+}
 
-    if (queue >= 0 && poll(&fd, 1, END_MS) > 0) {
-        if (dropped) {
-            enqueue_note();
+int cli_writer_error(const struct cli_writer *writer)
+{
+    return atomic_load(&writer->error);
+}
+
+/* The thread may be waiting for the file: then it ends with the process. */
+void cli_writer_end(struct cli_writer *writer)
+{
+    struct pollfd fd = {.fd = writer->in, .events = POLLOUT};
+
+    if (writer->in >= 0 && poll(&fd, 1, END_MS) > 0) {
+        if (writer->dropped) {
+            enqueue_note(writer);
         }
         fd.events = 0;
-        if (enqueue("", 1)) {
+        if (enqueue(writer, "", 1)) {
             poll(&fd, 1, END_MS);
         }
     }
-    queue = -1;
+    writer->in = -1;
 }

@@ -153,7 +153,7 @@ void cli_signals_die(const struct cli_signals *signals, int code)
     if (signals->last_typed == 0 || code != CLI_SIGNALED + signals->last_typed) {
         return;
     }
-    cli_writer_end();
+    cli_writer_end(&cli_writer_messages);
     prctl(PR_SET_DUMPABLE, 0);
     sigemptyset(&set);
     sigaddset(&set, signals->last_typed);
