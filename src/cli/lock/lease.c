@@ -133,9 +133,5 @@ void cli_lock_lease_notice(struct redlock_lock *lock, const struct redlock_notic
         return;
     }
     lease->trouble = notice->reason;
-    if (notice->reason == REDLOCK_EUNRENEWED) {
-        cli_say("the lock '%s' is no longer renewed, %s left", key, rlk_duration(notice->left_ms));
-    } else {
-        cli_trouble_say(lease->rl, lock, key, notice->left_ms);
-    }
+    cli_trouble_notice(lease->rl, lock, key, notice);
 }

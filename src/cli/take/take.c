@@ -25,13 +25,14 @@
 #include "cli/take/wait.h"
 
 /* A pending acquire. */
-struct attempt {
+struct cli_attempt {
     const struct cli_take *take;
     struct cli_session *session;
     struct redlock_lock *lock;
     struct cli_wait *wait;
     struct cli_found found; /* who holds the lock, if the votes do not prove it */
-    int signo;
+    const char *given_up;   /* what happened that it was given up for; NULL: it was not */
+    int given_up_code;
     bool refused; /* somebody else holds the lock, or may hold it */
     bool ended;   /* the callback of the acquire was called */
     bool done;
@@ -114,7 +115,7 @@ static bool is_refused(const struct redlock_lock *lock, int status)
 }
 
 /* Whether a majority of the masters named the same holder. */
-static bool is_proven(const struct attempt *attempt, const struct redlock_lock *lock)
+static bool is_proven(const struct cli_attempt *attempt, const struct redlock_lock *lock)
 {
     const struct redlock *rl = attempt->session->rl;
 
@@ -125,7 +126,7 @@ static bool is_proven(const struct attempt *attempt, const struct redlock_lock *
  * can, the exit status must not claim that somebody else does the work. */
 static void on_found(void *arg)
 {
-    struct attempt *attempt = arg;
+    struct cli_attempt *attempt = arg;
     const struct cli_take *take = attempt->take;
     bool conflict = attempt->found.held || attempt->found.unknown;
 
@@ -134,20 +135,20 @@ static void on_found(void *arg)
                           take->wait_ms > 0);
     }
     attempt->refused = conflict;
-    attempt->code = attempt->signo ? CLI_SIGNALED + attempt->signo
-                    : conflict     ? take->conflict_code
-                                   : CLI_UNREACHABLE;
+    attempt->code = attempt->given_up ? attempt->given_up_code
+                    : conflict        ? take->conflict_code
+                                      : CLI_UNREACHABLE;
     attempt->done = true;
 }
 
-static bool ask_who_holds_it(struct attempt *attempt)
+static bool ask_who_holds_it(struct cli_attempt *attempt)
 {
     attempt->found.cb = on_found;
     attempt->found.arg = attempt;
     return cli_found_ask(&attempt->found, attempt->session->rl, &attempt->take->keys);
 }
 
-static void fail_attempt(struct attempt *attempt, const struct redlock_lock *lock, int status)
+static void fail_attempt(struct cli_attempt *attempt, const struct redlock_lock *lock, int status)
 {
     const struct cli_take *take = attempt->take;
     bool refused = is_refused(lock, status);
@@ -164,28 +165,27 @@ static void fail_attempt(struct attempt *attempt, const struct redlock_lock *loc
     attempt->code = refused ? take->conflict_code : code;
 }
 
-static void say_gave_up(const struct attempt *attempt)
+static void say_gave_up(const struct cli_attempt *attempt)
 {
-    cli_say("gave up waiting for '%s' after %s", attempt->take->keys.name,
-            cli_signals_name(attempt->signo));
+    cli_say("gave up waiting for '%s' after %s", attempt->take->keys.name, attempt->given_up);
     if (attempt->wait && !attempt->take->quiet) {
         cli_wait_explain(attempt->wait);
     }
 }
 
-/* A lock that is acquired after a signal is not kept: redlock_close() releases it. */
+/* A lock that is acquired after it was given up is not kept: redlock_close() releases it. */
 static void on_take_acquired(struct redlock_lock *lock, int status, void *arg)
 {
-    struct attempt *attempt = arg;
+    struct cli_attempt *attempt = arg;
 
     attempt->ended = attempt->done = true;
-    if (attempt->signo) {
+    if (attempt->given_up) {
         say_gave_up(attempt);
     }
     if (cli_wait_end(attempt->wait)) {
         attempt->code = CLI_UNREACHABLE;
-    } else if (attempt->signo) {
-        attempt->code = CLI_SIGNALED + attempt->signo;
+    } else if (attempt->given_up) {
+        attempt->code = attempt->given_up_code;
     } else if (status == 0) {
         say_held(attempt->take, lock);
         attempt->code = CLI_GO_ON;
@@ -194,16 +194,22 @@ static void on_take_acquired(struct redlock_lock *lock, int status, void *arg)
     }
 }
 
-static void on_take_signal(void *arg, int signo)
+void cli_take_give_up(struct cli_attempt *attempt, const char *what, int code)
 {
-    struct attempt *attempt = arg;
-
-    if (!cli_signals_ends(signo) || attempt->signo || attempt->done) {
+    if (attempt == NULL || attempt->given_up || attempt->done) {
         return;
     }
-    attempt->signo = signo;
+    attempt->given_up = what;
+    attempt->given_up_code = code;
     if (!attempt->ended) {
         redlock_cancel(attempt->lock);
+    }
+}
+
+static void on_take_signal(void *arg, int signo)
+{
+    if (cli_signals_ends(signo)) {
+        cli_take_give_up(arg, cli_signals_name(signo), CLI_SIGNALED + signo);
     }
 }
 
@@ -216,7 +222,7 @@ static int refuse_take(const struct cli_take *take, const struct cli_session *se
                               longer ? take->at_least_ms : take->ttl_ms);
 }
 
-static int begin_attempt(struct attempt *attempt)
+static int begin_attempt(struct cli_attempt *attempt)
 {
     const struct cli_take *take = attempt->take;
     struct redlock_request request;
@@ -232,6 +238,7 @@ static int begin_attempt(struct attempt *attempt)
     request.max_hold_ms = take->max_hold_ms;
     request.notice_cb = take->notice_cb;
     request.notice_arg = take->notice_arg;
+    request.flags = take->flags;
     request.owner = take->owner == NULL ? cli_identity(self) : take->owner[0] ? take->owner : NULL;
     status =
         redlock_acquire(attempt->session->rl, &request, on_take_acquired, attempt, &attempt->lock);
@@ -239,7 +246,7 @@ static int begin_attempt(struct attempt *attempt)
 }
 
 /* A wait with a limit is never given up before the limit. */
-static void begin_wait(struct attempt *attempt)
+static void begin_wait(struct cli_attempt *attempt)
 {
     const struct cli_take *take = attempt->take;
     struct cli_wait_options options = {
@@ -252,10 +259,17 @@ static void begin_wait(struct attempt *attempt)
     attempt->wait = cli_wait_begin(attempt->session, attempt->lock, &options);
 }
 
+static void set_pending(const struct cli_take *take, struct cli_attempt *attempt)
+{
+    if (take->pending) {
+        *take->pending = attempt;
+    }
+}
+
 int cli_take_run(const struct cli_take *take, struct cli_session *session,
                  struct cli_signals *signals, struct redlock_lock **ret_lock, bool *ret_refused)
 {
-    struct attempt attempt = {.take = take, .session = session};
+    struct cli_attempt attempt = {.take = take, .session = session};
     int code;
 
     if (!take->quiet) {
@@ -268,7 +282,9 @@ int cli_take_run(const struct cli_take *take, struct cli_session *session,
     begin_wait(&attempt);
     signals->on = on_take_signal;
     signals->arg = &attempt;
+    set_pending(take, &attempt);
     code = cli_loop_run(&session->loop, &attempt.done);
+    set_pending(take, NULL);
     signals->on = NULL;
     if (ret_refused) {
         *ret_refused = attempt.refused;

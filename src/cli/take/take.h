@@ -1,4 +1,4 @@
-/* take.h - acquires a lock, for `redlock lock` and `redlock acquire`. */
+/* take.h - acquires a lock, for `redlock lock`, `redlock hold` and `redlock acquire`. */
 #ifndef CLI_TAKE_TAKE_H
 #define CLI_TAKE_TAKE_H
 
@@ -13,13 +13,15 @@
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
 
-/* The options of both commands: the struct of a command begins with a struct cli_take. */
+/* The options of these commands: the struct of a command begins with a struct cli_take. */
 extern const struct cli_option cli_take_options[];
 
 /* Their part of the help. */
 #define CLI_TAKE_HELP_CONFLICT                                                                     \
     "  -q, --quiet         do not say that somebody else holds the lock\n"                         \
     "  -E, --conflict-exit-code N   exit with N, not 75, when somebody else holds the lock\n"
+
+struct cli_attempt;
 
 struct cli_take {
     const char *command;
@@ -35,6 +37,9 @@ struct cli_take {
     uint32_t max_hold_ms;
     redlock_notice_cb *notice_cb;
     void *notice_arg;
+    uint64_t flags;
+    struct cli_attempt *
+        *pending;      /* *pending is the acquire while it is pending; NULL: not wanted */
     const char *owner; /* the name of the holder, for people; NULL: "host:pid" */
 };
 
@@ -64,5 +69,9 @@ uint32_t cli_take_lease_ms(const struct cli_take *take, const struct cli_session
  */
 int cli_take_run(const struct cli_take *take, struct cli_session *session,
                  struct cli_signals *signals, struct redlock_lock **ret_lock, bool *ret_refused);
+
+/* End a pending acquire, if there is one (NULL: none is pending): cli_take_run() says that it gave up
+ * after `what` has happened, and returns `code`. */
+void cli_take_give_up(struct cli_attempt *attempt, const char *what, int code);
 
 #endif

@@ -192,6 +192,16 @@ void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, 
     }
 }
 
+void cli_trouble_notice(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
+                        const struct redlock_notice *notice)
+{
+    if (notice->reason == REDLOCK_EUNRENEWED) {
+        cli_say("the lock '%s' is no longer renewed, %s left", key, rlk_duration(notice->left_ms));
+    } else {
+        cli_trouble_say(rl, lock, key, notice->left_ms);
+    }
+}
+
 /* [S7] A lost lock does not always mean that a majority does not have the key. Other masters may
  * have lost the key and got it again, or their clocks may have been set. */
 void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key)

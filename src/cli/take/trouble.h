@@ -7,6 +7,11 @@
 struct cli_session;
 struct redlock;
 struct redlock_lock;
+struct redlock_notice;
+
+/* Say that the renewal of a lock is in trouble, as a REDLOCK_NOTICE_TROUBLE tells. */
+void cli_trouble_notice(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
+                        const struct redlock_notice *notice);
 
 /* Say, in one line, that a renewal has failed, how long the lock is still valid, and which
  * masters did not confirm it. */
