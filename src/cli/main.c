@@ -18,9 +18,9 @@
 #include "cli/system/title.h"
 
 static const struct cli_subcommand *const subcommands[] = {
-    &cli_lock,  &cli_acquire,  &cli_extend,    &cli_release, &cli_status,   &cli_list,
-    &cli_nodes, &cli_doctor,   &cli_sandbox,   &cli_elect,   &cli_exporter, &cli_web,
-    &cli_break, &cli_transfer, &cli_companion, &cli_history, &cli_masters,
+    &cli_lock, &cli_hold,  &cli_acquire,  &cli_extend,    &cli_release, &cli_status,
+    &cli_list, &cli_nodes, &cli_doctor,   &cli_sandbox,   &cli_elect,   &cli_exporter,
+    &cli_web,  &cli_break, &cli_transfer, &cli_companion, &cli_history, &cli_masters,
 };
 
 static const char help[] =
@@ -31,6 +31,7 @@ static const char help[] =
     "blocks nor breaks it.\n"
     "\n"
     "  redlock lock KEY... -- CMD [ARG...]  run CMD while holding the lock KEY, and renew it\n"
+    "  redlock hold KEY...                  hold a lock for the program that started this\n"
     "  redlock elect NAME -- CMD [ARG...]   run CMD while leader of the election NAME\n"
     "  redlock acquire KEY...               acquire a lock and print its token (for scripts)\n"
     "  redlock extend KEY... --token TOKEN  extend the lock\n"
@@ -197,7 +198,7 @@ int main(int argc, char **argv)
     rlk_wipe_stack();
     cli_signals_init();
     if (first == NULL) {
-        return cli_say_usage(NULL, "the command is missing: lock, elect, acquire, extend, "
+        return cli_say_usage(NULL, "the command is missing: lock, hold, elect, acquire, extend, "
                                    "release, status, list, nodes, doctor, exporter, web or "
                                    "sandbox");
     }

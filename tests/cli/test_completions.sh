@@ -24,7 +24,7 @@ lacks() {
 }
 
 offers ''
-for command in lock elect acquire extend release break transfer status nodes masters doctor sandbox web exporter --version; do
+for command in lock hold elect acquire extend release break transfer status nodes masters doctor sandbox web exporter --version; do
     check "a command: $command" has "$command"
 done
 offers el
@@ -50,7 +50,7 @@ offers lock k -- ech
 check "a command behind --" has echo
 
 # Each option that a command has is offered.
-for command in lock elect acquire extend release break transfer status nodes masters doctor sandbox web exporter; do
+for command in lock hold elect acquire extend release break transfer status nodes masters doctor sandbox web exporter; do
     offers "$command" x --
     missing=$("$REDLOCK" "$command" --help | grep -oE '^  (-., )?--[a-z-]+' | grep -oE -- '--.*' |
         grep -vxFf <(printf '%s\n' "$offered"))

@@ -18,7 +18,7 @@ says "'dance'" "an unknown command is named"
 run "$REDLOCK" --nodes x lock k
 status_is 64 "an option before the command gives 64"
 
-for command in lock elect acquire extend release break transfer status list history nodes masters doctor exporter sandbox web; do
+for command in lock hold elect acquire extend release break transfer status list history nodes masters doctor exporter sandbox web; do
     run "$REDLOCK" "$command" --help
     status_is 0 "$command --help gives 0"
     prints "usage: redlock $command" "$command --help shows the usage"

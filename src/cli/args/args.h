@@ -72,9 +72,9 @@ struct cli_subcommand {
     } calls;
 };
 
-extern const struct cli_subcommand cli_lock, cli_acquire, cli_extend, cli_release, cli_status,
-    cli_list, cli_nodes, cli_doctor, cli_sandbox, cli_elect, cli_exporter, cli_web, cli_break,
-    cli_transfer, cli_companion, cli_history, cli_masters;
+extern const struct cli_subcommand cli_lock, cli_hold, cli_acquire, cli_extend, cli_release,
+    cli_status, cli_list, cli_nodes, cli_doctor, cli_sandbox, cli_elect, cli_exporter, cli_web,
+    cli_break, cli_transfer, cli_companion, cli_history, cli_masters;
 
 /* A command line. */
 struct cli_args {

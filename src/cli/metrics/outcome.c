@@ -70,6 +70,11 @@ static const char *const losses[] = {[CLI_LOSS_NO_MAJORITY] = "no_majority",
                                      [CLI_LOSS_OUTRANKED] = "outranked",
                                      [CLI_LOSS_UNHEALTHY] = "unhealthy"};
 
+const char *cli_loss_name(enum cli_loss loss)
+{
+    return losses[loss];
+}
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void write_word(const struct rlk_metrics *out, struct rlk_label name, const char *word)

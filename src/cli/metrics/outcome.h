@@ -30,6 +30,9 @@ enum cli_loss {
     CLI_LOSS_UNHEALTHY    /* the health check failed */
 };
 
+/* "keys_gone" for CLI_LOSS_KEYS_GONE; not for CLI_LOSS_NONE. */
+const char *cli_loss_name(enum cli_loss loss);
+
 struct cli_outcome {
     const char *file; /* NULL: none is written */
     const char *name; /* of the lock or the election */

@@ -1,0 +1,32 @@
+/* events.h - what happens to a held lock, as lines on stdout for the program that reads them.
+ *
+ *   acquired valid_ms=9888 deadline_us=5190121337 token=3f...:host:4711
+ *   {"event": "acquired", "valid_ms": 9888, "deadline_us": 5190121337, ...}
+ *
+ * The reader may be slow: nothing ever waits for it (say/writer.h).
+ */
+#ifndef CLI_LOCK_EVENTS_H
+#define CLI_LOCK_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cli_events {
+    const char *key; /* the lock's name, for messages */
+    bool json;
+    bool behind; /* the last event was dropped */
+};
+
+struct cli_event {
+    const char *name;
+    uint64_t valid_ms;      /* how long the lock is still valid */
+    uint64_t deadline_us;   /* until when, by redlock_clock_us(); 0: it has ended */
+    const char *reason;     /* NULL: none */
+    uint64_t fencing_token; /* 0: none */
+    const char *token;      /* NULL: none */
+};
+
+/* Write an event. What a slow reader leaves no room for is dropped, which is reported once. */
+void cli_events_put(struct cli_events *events, const struct cli_event *event);
+
+#endif
