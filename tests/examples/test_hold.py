@@ -67,8 +67,8 @@ def steps_after(sign, *changes):
         it.is_free()
         it.go()
         if changes:
-            line = [program.stdout.readline() for _ in range(3)][-1]
-            return [f'it goes on: {line}'] if 'step 2' in line else []
+            third = [program.stdout.readline() for _ in range(3)][-1]
+            return [f'it goes on: {third}'] if third.startswith('step 2') else []
         status, text = it.end(program)
         return wrong('the end', (status, 'the lock was lost' in text, 'step 1' in text), (1, True, False))
 

@@ -267,7 +267,7 @@ static void report_acquired(struct bridge *b, struct redlock_lock *lock)
 
 /* Release the lock, and report it. That it was gone before is a loss, too. Returns the code to exit
  * with. */
-static int release(struct bridge *b, struct cli_hold *hold, int code)
+static int end_held(struct bridge *b, struct cli_hold *hold, int code)
 {
     if (!b->lost && redlock_lock_validity_ms(b->lock) == 0) {
         lose(b, b->lock, 0);
@@ -300,7 +300,7 @@ static int hold_lock(struct bridge *b, struct cli_signals *signals, struct redlo
     report_acquired(b, lock);
     cli_hold_begin(&hold, b->take.ttl_ms, 0);
     code = cli_signals_run(signals, &b->session->loop, &b->done);
-    return release(b, &hold, code == CLI_GO_ON ? b->code : code);
+    return end_held(b, &hold, code == CLI_GO_ON ? b->code : code);
 }
 
 static int run_hold(void *arg, struct cli_session *session, struct cli_signals *signals)

@@ -10,7 +10,7 @@
 #include "cli/say/say.h"
 #include "cli/say/writer.h"
 
-static void print_json(FILE *out, const struct cli_event *event)
+static void print_event_json(FILE *out, const struct cli_event *event)
 {
     fprintf(out, "{\"event\": ");
     cli_json_string(out, event->name);
@@ -23,7 +23,7 @@ static void print_json(FILE *out, const struct cli_event *event)
 }
 
 /* What is not known is left out. The token is last: it may have blanks. */
-static void print_text(FILE *out, const struct cli_event *event)
+static void print_event_text(FILE *out, const struct cli_event *event)
 {
     fprintf(out, "%s valid_ms=%" PRIu64, event->name, event->valid_ms);
     if (event->deadline_us) {
@@ -51,7 +51,7 @@ static size_t format_event(const struct cli_events *events, const struct cli_eve
     if (out == NULL) {
         return 0;
     }
-    (events->json ? print_json : print_text)(out, event);
+    (events->json ? print_event_json : print_event_text)(out, event);
     length = ftell(out);
     return fclose(out) == 0 && length > 0 ? (size_t)length : 0;
 }
