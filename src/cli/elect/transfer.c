@@ -18,6 +18,7 @@
 #include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/leader.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
 #include "cli/system/clock.h"
@@ -36,7 +37,7 @@
 #define WAIT_MS 30000
 
 static const char help[] =
-    "usage: redlock transfer NAME --to ID [--wait TIME] [OPTION...]\n"
+    "usage: redlock transfer NAME --to ID [--wait TIME] [--json] [OPTION...]\n"
     "\n"
     "Have the candidate ID of the election NAME lead next. The leader resigns when that\n"
     "candidate bids for leadership, and no other candidate asks meanwhile. If ID is no\n"
@@ -44,7 +45,8 @@ static const char help[] =
     "with a higher priority bids again afterwards.\n"
     "\n"
     "  --to ID             the id of the candidate\n"
-    "  --wait TIME         wait at most this long until it leads (default 30s)\n";
+    "  --wait TIME         wait at most this long until it leads (default 30s)\n"
+    "  --json              print who leads as a JSON object\n";
 
 static const char help_end[] =
     "\n"
@@ -57,6 +59,7 @@ static const char help_end[] =
 struct transfer {
     const char *name, *to;
     uint32_t wait_ms;
+    bool json;
     uint64_t until_us; /* the end of --wait */
     struct cli_session *session;
     struct event *timer;
@@ -65,6 +68,7 @@ struct transfer {
     struct redlock_lock *call;
     /* As the masters said last. */
     char leader[REDLOCK_MAX_ID + 1];
+    char value[REDLOCK_MAX_VALUE + 1];
     uint64_t term, waiters;
     bool done;
     int code;
@@ -74,6 +78,7 @@ static const struct cli_option options[] = {
     {"to", CLI_TEXT, .field = offsetof(struct transfer, to)},
     {"wait", CLI_TIME, .field = offsetof(struct transfer, wait_ms), .min = 1,
      .max = REDLOCK_FOREVER - 1},
+    {"json", CLI_FLAG, .field = offsetof(struct transfer, json)},
     {.name = NULL}};
 
 static void end(struct transfer *t, int code)
@@ -106,6 +111,7 @@ static void on_leader_seen(const struct redlock_query_result *result, int status
         return;
     }
     snprintf(t->leader, sizeof(t->leader), "%s", result->held ? result->leader : "");
+    snprintf(t->value, sizeof(t->value), "%s", result->held ? result->value : "");
     t->term = result->fencing_token;
     t->waiters = result->waiters;
     end(t, CLI_GO_ON);
@@ -222,11 +228,24 @@ static int await_leader(struct transfer *t)
     return code;
 }
 
+static int print_leader(const struct transfer *t)
+{
+    const struct redlock_leader leader = {
+        .size = sizeof(leader), .known = 1, .id = t->leader, .value = t->value, .term = t->term};
+
+    if (t->json) {
+        cli_leader_json(stdout, t->name, &leader);
+        printf("\n");
+    } else {
+        printf("%s leads %s, term %" PRIu64 "\n", t->to, t->name, t->term);
+    }
+    return cli_say_flush();
+}
+
 static int report(const struct transfer *t, const char *before)
 {
     if (leads(t)) {
-        printf("%s leads %s, term %" PRIu64 "\n", t->to, t->name, t->term);
-        return cli_say_flush();
+        return print_leader(t);
     }
     cli_say("'%s' does not lead '%s' after %s: %s", t->to, t->name, rlk_duration(t->wait_ms),
             t->leader[0] ? "somebody else does" : "nobody does");

@@ -14,6 +14,7 @@
 
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/script/grant.h"
 #include "cli/session/session.h"
 #include "cli/system/signals.h"
 #include "cli/take/explain.h"
@@ -35,7 +36,7 @@ static const char help[] =
     "  --owner TEXT        the holder's name, for people (default: host:pid)\n"
     "  --fence             print a fencing token on a second line: a number that grows with\n"
     "                      each acquisition, by which a resource refuses a stale "
-    "holder\n";
+    "holder\n" CLI_GRANT_HELP;
 
 static const char help_end[] =
     "\n"
@@ -43,23 +44,43 @@ static const char help_end[] =
     "  token=$(redlock acquire backup --ttl 2m --no-wait) || exit\n"
     "  redlock extend backup --token \"$token\" --ttl 2m || exit\n"
     "  redlock release backup --token \"$token\"\n"
+    "  eval \"$(redlock acquire backup --fence --shell)\"    # sets token, fencing_token, "
+    "valid_ms\n"
     "\n"
     "exit status: 0 acquired, 75 somebody else holds the lock, 69 no majority of the masters\n"
     "can be reached, 78 the masters or --max-ttl are not those on record (redlock masters), 64\n"
     "wrong usage, 70 internal error, 128+N ended by signal N\n";
 
+struct acquire {
+    struct cli_take take; /* first, for its options */
+    struct cli_grant_format format;
+};
+
+static const struct cli_option options[] = {
+    {"json", CLI_FLAG, .field = offsetof(struct acquire, format.json)},
+    {"shell", CLI_FLAG, .field = offsetof(struct acquire, format.shell)},
+    {.name = NULL}};
+
+static void print_plainly(const struct cli_take *take, const struct redlock_lock *lock)
+{
+    printf("%s\n", redlock_lock_token(lock));
+    if (take->fence) {
+        printf("%" PRIu64 "\n", redlock_lock_fencing_token(lock));
+    }
+}
+
 /* Print the token, and only then leave the lock to the caller. If that fails, redlock_close()
  * releases the lock. */
-static int hand_out(const struct cli_take *take, struct redlock_lock *lock)
+static int hand_out(const struct acquire *acquire, struct redlock_lock *lock)
 {
+    const struct cli_take *take = &acquire->take;
     int code;
 
     if (redlock_lock_validity_ms(lock) == 0) {
         return cli_explain_slow("granted", take->keys.name);
     }
-    printf("%s\n", redlock_lock_token(lock));
-    if (take->fence) {
-        printf("%" PRIu64 "\n", redlock_lock_fencing_token(lock));
+    if (!cli_grant_print(&acquire->format, lock)) {
+        print_plainly(take, lock);
     }
     code = cli_say_flush();
     if (code == CLI_OK) {
@@ -83,7 +104,8 @@ static int set_everywhere(const struct cli_take *take, struct cli_session *sessi
 /* SIGINT gives the exit status 130 here, and does not kill. */
 static int run_acquire(void *arg, struct cli_session *session, struct cli_signals *unused)
 {
-    struct cli_take *take = arg;
+    struct acquire *acquire = arg;
+    struct cli_take *take = &acquire->take;
     struct cli_signals signals = {.fd = -1};
     struct redlock_lock *lock;
     int code = cli_signals_start(&signals, &session->loop);
@@ -96,7 +118,7 @@ static int run_acquire(void *arg, struct cli_session *session, struct cli_signal
     code = cli_take_run(take, session, &signals, &lock, NULL);
     if (code == CLI_GO_ON) {
         code = set_everywhere(take, session, &signals, lock);
-        code = code == CLI_GO_ON ? hand_out(take, lock) : code;
+        code = code == CLI_GO_ON ? hand_out(acquire, lock) : code;
     }
     cli_signals_stop(&signals);
     return code;
@@ -109,12 +131,12 @@ static int read_acquire(struct cli_args *args, int argc, char **argv)
     return cli_keys_read(&take->keys, "acquire", argc, argv);
 }
 
-static const struct cli_take usual = CLI_TAKE_USUAL("acquire");
+static const struct acquire usual = {.take = CLI_TAKE_USUAL("acquire")};
 
 const struct cli_subcommand cli_acquire = {
     .name = "acquire",
     .help = {help, help_end},
-    .options = {NULL, cli_take_options},
+    .options = {options, cli_take_options},
     .usual = {&usual, sizeof(usual)},
     .traits = CLI_NEVER_WAITS,
     .calls = {run_acquire, read_acquire, .free = cli_take_free}};

@@ -15,6 +15,7 @@
 #include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/script/grant.h"
 #include "cli/script/token.h"
 #include "cli/session/session.h"
 #include "cli/take/explain.h"
@@ -32,7 +33,7 @@ static const char help[] =
     "  --ttl TIME          how long the lock lives from now on (default 10s, or --max-ttl if\n"
     "                      that is less)\n"
     "  --fence             also print a new fencing token, larger than that of the former\n"
-    "                      holder, on a second line\n";
+    "                      holder, on a second line\n" CLI_GRANT_HELP;
 
 static const char help_end[] =
     "\n"
@@ -45,6 +46,7 @@ static const char help_end[] =
 
 struct extension {
     struct cli_token token; /* first, for its options */
+    struct cli_grant_format format;
     uint32_t ttl_ms;
     bool fence;
     struct cli_session *session;
@@ -57,6 +59,8 @@ static const struct cli_option options[] = {
     {"ttl", CLI_TIME, .field = offsetof(struct extension, ttl_ms), REDLOCK_MIN_TTL_MS,
      .max = REDLOCK_MAX_TTL_MS},
     {"fence", CLI_FLAG, .field = offsetof(struct extension, fence)},
+    {"json", CLI_FLAG, .field = offsetof(struct extension, format.json)},
+    {"shell", CLI_FLAG, .field = offsetof(struct extension, format.shell)},
     {.name = NULL}};
 
 /* Report that the lock is lost: too many masters do not have our key. */
@@ -76,6 +80,14 @@ static int explain_lost(const struct extension *extension, const struct redlock_
     return CLI_HELD;
 }
 
+static void print_plainly(const struct extension *extension, uint64_t left_ms)
+{
+    printf("%" PRIu64 "ms\n", left_ms);
+    if (extension->fence) {
+        printf("%" PRIu64 "\n", redlock_lock_fencing_token(extension->lock));
+    }
+}
+
 /* Set the key on masters that were being connected or have lost it, print the validity, and leave
  * the lock to the caller, also when the printing fails. */
 static int hand_back(struct extension *extension)
@@ -90,9 +102,8 @@ static int hand_back(struct extension *extension)
     if (left_ms == 0) {
         return explain_lost(extension, lock);
     }
-    printf("%" PRIu64 "ms\n", left_ms);
-    if (extension->fence) {
-        printf("%" PRIu64 "\n", redlock_lock_fencing_token(lock));
+    if (!cli_grant_print(&extension->format, lock)) {
+        print_plainly(extension, left_ms);
     }
     cli_say_detail("extended '%s', valid for %s", extension->token.keys.name,
                    rlk_duration(left_ms));

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <redlock/redlock.h>
@@ -28,7 +29,8 @@ static const char help[] =
     "  --to OWNER          hand the lock over: only the waiter with this owner text can get it\n"
     "                      for a while (of an election: the candidate with this id). Nobody\n"
     "                      else gets the lock in between\n"
-    "  --within TIME       for how long (default 1s); afterwards the lock is free for all\n";
+    "  --within TIME       for how long (default 1s); afterwards the lock is free for all\n"
+    "  --json              print what happened as a JSON object\n";
 
 static const char help_end[] =
     "\n"
@@ -45,15 +47,17 @@ struct release {
     struct cli_token token; /* first, for its options */
     const char *to;         /* NULL: for anybody */
     uint32_t within_ms;     /* 0: the usual time */
+    bool json;
     bool done;
     int status;
 };
 
-static const struct cli_option options[] = {{"to", CLI_TEXT, .field = offsetof(struct release, to)},
-                                            {"within", CLI_TIME,
-                                             .field = offsetof(struct release, within_ms), 1,
-                                             .max = REDLOCK_MAX_TTL_MS},
-                                            {.name = NULL}};
+static const struct cli_option options[] = {
+    {"to", CLI_TEXT, .field = offsetof(struct release, to)},
+    {"within", CLI_TIME, .field = offsetof(struct release, within_ms), 1,
+     .max = REDLOCK_MAX_TTL_MS},
+    {"json", CLI_FLAG, .field = offsetof(struct release, json)},
+    {.name = NULL}};
 
 static void on_released(struct redlock_lock *lock, int status, void *arg)
 {
@@ -111,6 +115,31 @@ static int refuse_broken(const char *key, const char *owner)
     return CLI_USAGE;
 }
 
+static const char *result_of(const struct release *release)
+{
+    switch (release->status) {
+    case REDLOCK_OK:
+        return release->to ? "handed_over" : "released";
+    case REDLOCK_GONE:
+        return "gone";
+    case REDLOCK_TAKEN:
+        return "taken";
+    default:
+        return release->status == REDLOCK_ENOQUORUM ? "no_majority" : "error";
+    }
+}
+
+static int report_release(struct cli_session *session, const struct release *release)
+{
+    int code = explain_release(session, release);
+
+    if (!release->json) {
+        return code;
+    }
+    printf("{\"result\": \"%s\"}\n", result_of(release));
+    return cli_say_flush() == CLI_OK ? code : CLI_INTERNAL;
+}
+
 static int begin_release(struct redlock *rl, struct release *release)
 {
     const struct cli_token *token = &release->token;
@@ -148,7 +177,7 @@ static int run_release(void *arg, struct cli_session *session, struct cli_signal
     if (release->status == 0) {
         code = cli_loop_run(&session->loop, &release->done);
     }
-    return code == CLI_GO_ON ? explain_release(session, release) : code;
+    return code == CLI_GO_ON ? report_release(session, release) : code;
 }
 
 static int check_successor(const struct release *release)

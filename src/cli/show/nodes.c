@@ -11,6 +11,7 @@
 #include <redlock/redlock.h>
 
 #include "cli/say/exit.h"
+#include "cli/say/json.h"
 #include "cli/say/say.h"
 #include "cli/session/node_change.h"
 #include "cli/session/record.h"
@@ -18,20 +19,29 @@
 #include "cli/session/settle.h"
 
 static const char help[] =
-    "usage: redlock nodes [OPTION...]\n"
+    "usage: redlock nodes [--json] [OPTION...]\n"
     "\n"
     "Show the state of each master: up, unresponsive (a reply is overdue), connecting or down;\n"
     "whether its votes count, which server it runs, how long it takes to reply, and its last\n"
     "error. The last line is about the record of the masters (see redlock masters).\n"
-    "\n";
+    "\n"
+    "  --json              print a JSON object\n";
 
 static const char help_end[] =
     "\n"
-    "example:\n"
+    "examples:\n"
     "  redlock nodes --nodes redis://a.example,redis://b.example,redis://c.example\n"
+    "  redlock nodes --json | jq -r '.nodes[] | select(.state != \"up\") | .node'\n"
     "\n"
     "exit status: 0 a majority of the masters is up and grants us locks, 69 no majority is, 78\n"
     "our masters or --max-ttl are not those on record, 64 wrong usage, 70 internal error\n";
+
+struct nodes {
+    bool json;
+};
+
+static const struct cli_option options[] = {
+    {"json", CLI_FLAG, .field = offsetof(struct nodes, json)}, {.name = NULL}};
 
 static void print_master(const struct redlock_node_info *info)
 {
@@ -47,38 +57,104 @@ static void print_master(const struct redlock_node_info *info)
     cli_say_out("%s%s\n", info->error[0] ? ": " : "", info->error);
 }
 
-/* Prints nothing if this client does without a record. Returns whether our masters may grant. */
-static bool print_record(const struct redlock *rl)
+/* Prints nothing if this client does without a record. */
+static void print_record(const struct redlock *rl)
 {
-    enum redlock_record_state state = cli_record_of(rl).state;
     char text[CLI_RECORD_LINE];
 
-    if (state != REDLOCK_RECORD_OFF) {
+    if (cli_record_of(rl).state != REDLOCK_RECORD_OFF) {
         cli_say_out("record of the masters: %s\n", cli_record_sentence(rl, text));
     }
-    return state != REDLOCK_RECORD_OTHER;
 }
 
-static int print_masters(const struct cli_settling *settling)
+static void print_lines(const struct cli_settling *settling)
 {
-    const struct redlock *rl = settling->rl;
     struct redlock_node_info info = {.size = sizeof(info)};
-    size_t n = redlock_node_count(rl), up = 0, i;
-    bool fits;
+    size_t i;
 
     for (i = 0; cli_settled_node(settling, i, &info); i++) {
         print_master(&info);
-        up += info.state == REDLOCK_NODE_UP &&
-              (info.quarantine_ms != UINT64_MAX || info.quarantine_ends);
     }
-    fits = print_record(rl);
+    print_record(settling->rl);
+}
+
+/* Whether its votes count, or will. */
+static bool is_usable(const struct redlock_node_info *info)
+{
+    return info->state == REDLOCK_NODE_UP &&
+           (info->quarantine_ms != UINT64_MAX || info->quarantine_ends);
+}
+
+/* ---- as JSON; a value that is not known is null ---- */
+
+static void print_known(const char *name, const char *text)
+{
+    cli_json_text(stdout, name, text[0] ? text : NULL);
+}
+
+static void print_object(const struct redlock_node_info *info)
+{
+    bool up = info->state == REDLOCK_NODE_UP;
+
+    printf("  {\"node\": ");
+    cli_json_string(stdout, info->name);
+    print_known("state", cli_node_state((int)info->state));
+    cli_json_flag(stdout, "usable", is_usable(info));
+    cli_json_number(stdout, "quarantine_ms", up,
+                    info->quarantine_ms == UINT64_MAX ? -1 : (int64_t)info->quarantine_ms);
+    print_known("server", info->server);
+    print_known("tls", info->tls);
+    cli_json_number(stdout, "rtt_us", up, (int64_t)info->rtt_us);
+    print_known("error", info->error);
+    printf("}");
+}
+
+static void print_json(const struct cli_settling *settling, size_t n, size_t usable)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i;
+
+    printf("{\"quorum\": %zu, \"usable\": %zu, \"record\": ", n / 2 + 1, usable);
+    cli_record_json(stdout, settling->rl);
+    printf(", \"nodes\": [");
+    for (i = 0; cli_settled_node(settling, i, &info); i++) {
+        printf(i ? ",\n" : "\n");
+        print_object(&info);
+    }
+    printf("\n ]}\n");
+}
+
+/* ---- the command ---- */
+
+static size_t count_usable(const struct cli_settling *settling)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t usable = 0, i;
+
+    for (i = 0; cli_settled_node(settling, i, &info); i++) {
+        usable += is_usable(&info);
+    }
+    return usable;
+}
+
+static int show_masters(const struct nodes *nodes, const struct cli_settling *settling)
+{
+    size_t n = redlock_node_count(settling->rl), usable = count_usable(settling);
+
+    if (nodes->json) {
+        print_json(settling, n, usable);
+    } else {
+        print_lines(settling);
+    }
     if (n % 2 == 0) {
         cli_say("%zu masters tolerate no more failures than %zu: use an odd number", n, n - 1);
     }
     if (cli_say_flush() != CLI_OK) {
         return CLI_INTERNAL;
     }
-    return !fits ? CLI_CONFIG : up > n / 2 ? CLI_OK : CLI_UNREACHABLE;
+    return cli_record_of(settling->rl).state == REDLOCK_RECORD_OTHER ? CLI_CONFIG
+           : usable > n / 2                                          ? CLI_OK
+                                                                     : CLI_UNREACHABLE;
 }
 
 static int run_nodes(void *arg, struct cli_session *session, struct cli_signals *signals)
@@ -86,10 +162,12 @@ static int run_nodes(void *arg, struct cli_session *session, struct cli_signals 
     struct cli_settling settling;
     int code = cli_settle(session, &settling);
 
-    (void)arg;
     (void)signals;
-    return code == CLI_GO_ON ? print_masters(&settling) : code;
+    return code == CLI_GO_ON ? show_masters(arg, &settling) : code;
 }
 
-const struct cli_subcommand cli_nodes = {
-    .name = "nodes", .help = {help, help_end}, .calls = {.run = run_nodes}};
+const struct cli_subcommand cli_nodes = {.name = "nodes",
+                                         .help = {help, help_end},
+                                         .options = {options},
+                                         .usual = {.size = sizeof(struct nodes)},
+                                         .calls = {.run = run_nodes}};
