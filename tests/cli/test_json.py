@@ -164,7 +164,7 @@ def of_an_election():
 
 
 def of_a_hold():
-    hold = start('hold', 'h', '--json', '--fence', '--ttl', '2s', '--max-hold', '2s')
+    hold = start('hold', 'h', '--json', '--fence', '--ttl', '5s', '--max-hold', '5s')
     lines = [json.loads(line) for line in hold.stdout]
     hold.communicate()
     return {'hold': lines}
