@@ -85,7 +85,7 @@ const char *rlk_model_waiter(struct model *m, const char *key, size_t place)
 /* ---- the commands, about a set that may be NULL ---- */
 
 /* ZADD key score member */
-static void add(const struct model_call *c, struct model_key *set)
+static void add_member(const struct model_call *c, struct model_key *set)
 {
     const char *name = rlk_model_word(c, 3);
     struct model_member **at;
@@ -164,8 +164,8 @@ void rlk_model_sorted_set(const struct model_call *c)
     static const struct {
         const char *name;
         void (*run)(const struct model_call *c, struct model_key *set);
-    } commands[] = {{"ZADD", add},      {"ZCARD", card}, {"ZRANGE", range},
-                    {"ZRANK", look_up}, {"ZREM", rem},   {"ZSCORE", look_up}};
+    } commands[] = {{"ZADD", add_member}, {"ZCARD", card}, {"ZRANGE", range},
+                    {"ZRANK", look_up},   {"ZREM", rem},   {"ZSCORE", look_up}};
     struct model_key *set = *rlk_model_find(c->m, c->s->db, rlk_model_word(c, 1));
     size_t i = 0;
 

@@ -103,7 +103,7 @@ static void append_entry(const struct model_call *c, struct model_key *stream, s
     put_id(c->out, entry->id);
 }
 
-static void add(const struct model_call *c)
+static void add_entry(const struct model_call *c)
 {
     size_t most = strtoul(rlk_model_word(c, 4), NULL, 10);
     struct model_key *stream = find_stream(c);
@@ -197,7 +197,7 @@ void rlk_model_stream(const struct model_call *c)
     if (key && !key->is_stream) {
         rlk_resp_put_error(c->out, MODEL_WRONGTYPE);
     } else if (rlk_resp_is(c->request, 0, "XADD")) {
-        add(c);
+        add_entry(c);
     } else if (rlk_resp_is(c->request, 0, "XREVRANGE")) {
         reverse_range(c);
     } else {
