@@ -284,33 +284,33 @@ public:
     /* ---- from any thread, without waiting ---- */
 
     /* Whether this election leads now. Only compares the clock with the deadline. */
-    bool is_leader() const noexcept
+    [[nodiscard]] bool is_leader() const noexcept
     {
         return redlock_sync_election_is_leader(election_) != 0;
     }
 
     /* When the leadership ends; the epoch of the clock when it does not lead. It changes, so read
      * it before each step. */
-    clock::time_point deadline() const noexcept
+    [[nodiscard]] clock::time_point deadline() const noexcept
     {
         return detail::to_time_point(redlock_sync_election_deadline_us(election_));
     }
 
     /* How long it will lead without another renewal; 0 when it does not lead. */
-    std::chrono::microseconds leads_for() const noexcept
+    [[nodiscard]] std::chrono::microseconds leads_for() const noexcept
     {
         return std::max(deadline() - clock::now(), std::chrono::microseconds::zero());
     }
 
     /* The term of the current leadership; 0 when it does not lead. */
-    std::uint64_t term() const noexcept
+    [[nodiscard]] std::uint64_t term() const noexcept
     {
         return redlock_sync_election_term(election_);
     }
 
     /* A file descriptor that is readable while it does not lead, and writable while it leads:
      * redlock_sync_election_fd(). */
-    int fd() const
+    [[nodiscard]] int fd() const
     {
         int got = redlock_sync_election_fd(election_);
 
@@ -326,7 +326,7 @@ public:
     }
 
     /* The C object, for the functions of redlock/sync_election.h; NULL if empty. Do not free it. */
-    redlock_sync_election *native_handle() const noexcept
+    [[nodiscard]] redlock_sync_election *native_handle() const noexcept
     {
         return election_;
     }
@@ -364,7 +364,7 @@ private:
         }
     }
 
-    redlock_sync_canceler *cancel() const noexcept
+    [[nodiscard]] redlock_sync_canceler *cancel() const noexcept
     {
         return options_ && options_->cancel ? options_->cancel->native_handle() : nullptr;
     }

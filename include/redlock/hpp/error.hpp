@@ -52,42 +52,48 @@ namespace detail
 
 inline constexpr char category_name[] = "redlock";
 
-class [[gnu::visibility("default")]] error_category final
-    : public std::
-      error_category{public : const char * name() const noexcept override{return category_name;
-} // namespace detail
-
-std::string message(int status) const override
+/* clang-format takes the attribute for the name of the class. */
+// clang-format off
+class [[gnu::visibility("default")]] error_category final : public std::error_category
 {
-    return redlock_strerror(status);
-}
-
-/* Lets a program compare with std::errc where that has the same meaning. */
-std::error_condition default_error_condition(int status) const noexcept override
-{
-    switch (status) {
-    case REDLOCK_EINVAL:
-    case REDLOCK_EURI:
-    case REDLOCK_ETTL:
-        return std::errc::invalid_argument;
-    case REDLOCK_ESTATE:
-    case REDLOCK_EFORK:
-        return std::errc::operation_not_permitted;
-    case REDLOCK_ELIMIT:
-        return std::errc::resource_unavailable_try_again;
-    case REDLOCK_EHELD:
-        return std::errc::device_or_resource_busy;
-    case REDLOCK_EDEADLINE:
-        return std::errc::timed_out;
-    case REDLOCK_ECANCELED:
-        return std::errc::operation_canceled;
-    case REDLOCK_ENOMEM:
-        return std::errc::not_enough_memory;
-    default:
-        return {status, *this};
+public:
+    [[nodiscard]] const char *name() const noexcept override
+    {
+        return category_name;
     }
-}
-}; // namespace redlockpp
+
+    [[nodiscard]] std::string message(int status) const override
+    {
+        return redlock_strerror(status);
+    }
+
+    /* Lets a program compare with std::errc where that has the same meaning. */
+    [[nodiscard]] std::error_condition default_error_condition(int status) const noexcept override
+    {
+        switch (status) {
+        case REDLOCK_EINVAL:
+        case REDLOCK_EURI:
+        case REDLOCK_ETTL:
+            return std::errc::invalid_argument;
+        case REDLOCK_ESTATE:
+        case REDLOCK_EFORK:
+            return std::errc::operation_not_permitted;
+        case REDLOCK_ELIMIT:
+            return std::errc::resource_unavailable_try_again;
+        case REDLOCK_EHELD:
+            return std::errc::device_or_resource_busy;
+        case REDLOCK_EDEADLINE:
+            return std::errc::timed_out;
+        case REDLOCK_ECANCELED:
+            return std::errc::operation_canceled;
+        case REDLOCK_ENOMEM:
+            return std::errc::not_enough_memory;
+        default:
+            return {status, *this};
+        }
+    }
+};
+// clang-format on
 
 /* One object, even if several shared objects include this file and hide their symbols. There are
  * several if shared objects were loaded by dlopen(3) without RTLD_GLOBAL, or linked with
@@ -143,7 +149,7 @@ public:
     }
 
     /* After an acquire or a campaign: error_reason() of that call. */
-    std::error_code reason() const noexcept
+    [[nodiscard]] std::error_code reason() const noexcept
     {
         return reason_;
     }

@@ -146,7 +146,7 @@ public:
     /* How long the lock is still valid, rounded down; 0 when it is lost, or its deadline has
      * passed. Reads the clock at each call, so it is right even if the process was stopped in
      * between. */
-    std::chrono::milliseconds valid_for() const noexcept
+    [[nodiscard]] std::chrono::milliseconds valid_for() const noexcept
     {
         return detail::to_ms(redlock_sync_lock_validity_ms(lock_));
     }
@@ -160,30 +160,30 @@ public:
 
     /* When the lock ends; the epoch of the clock when it is lost. It changes, so read it before
      * each step. */
-    clock::time_point deadline() const noexcept
+    [[nodiscard]] clock::time_point deadline() const noexcept
     {
         return detail::to_time_point(redlock_sync_lock_deadline_us(lock_));
     }
 
     /* Why the lock is lost; false: it is held. */
-    std::error_code lost() const noexcept
+    [[nodiscard]] std::error_code lost() const noexcept
     {
         return detail::code(redlock_sync_lock_lost(lock_));
     }
 
     /* The fencing token, if the request asked for one; 0 otherwise. */
-    std::uint64_t fencing_token() const noexcept
+    [[nodiscard]] std::uint64_t fencing_token() const noexcept
     {
         return redlock_sync_lock_fencing_token(lock_);
     }
 
     /* The token, and the (first) key as it is on the masters. They live until the lock is released
      * or detached. */
-    std::string_view token() const noexcept
+    [[nodiscard]] std::string_view token() const noexcept
     {
         return redlock_sync_lock_token(lock_);
     }
-    std::string_view key() const noexcept
+    [[nodiscard]] std::string_view key() const noexcept
     {
         std::size_t len = 0;
         const char *text = redlock_sync_lock_key(lock_, &len);
@@ -209,7 +209,7 @@ public:
 
     /* The C object, for the functions of redlock/sync.h; NULL if empty. Do not release or detach
      * it. */
-    redlock_sync_lock *native_handle() const noexcept
+    [[nodiscard]] redlock_sync_lock *native_handle() const noexcept
     {
         return lock_;
     }

@@ -686,7 +686,7 @@ public:
     }
 
     /* The C object, for the functions of redlock/sync.h; NULL if empty. Do not close it. */
-    redlock_sync *native_handle() const noexcept
+    [[nodiscard]] redlock_sync *native_handle() const noexcept
     {
         return s_;
     }
@@ -983,7 +983,7 @@ public:
         redlock_sync_cancel(canceler_);
     }
 
-    redlock_sync_canceler *native_handle() const noexcept
+    [[nodiscard]] redlock_sync_canceler *native_handle() const noexcept
     {
         return canceler_;
     }

@@ -117,7 +117,7 @@ public:
         c_.notice_arg = call;
     }
 
-    const redlock_request *get() const noexcept
+    [[nodiscard]] const redlock_request *get() const noexcept
     {
         return &c_;
     }
