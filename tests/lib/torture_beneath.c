@@ -19,6 +19,7 @@
 typedef __typeof__(redisFormatCommandArgv(NULL, 0, NULL, NULL)) format_result;
 
 /* The linker's names. */
+__typeof__(posix_memalign) __wrap_posix_memalign;
 __typeof__(realloc) __wrap_realloc;
 __typeof__(event_new) __wrap_event_new;
 __typeof__(event_free) __wrap_event_free;
@@ -99,6 +100,16 @@ void *__wrap_realloc(void *old, size_t size)
         return NULL;
     }
     return old ? realloc(old, size) : taken(malloc(size), &memory);
+}
+
+int __wrap_posix_memalign(void **ret, size_t alignment, size_t size)
+{
+    int status = may_allocate() ? posix_memalign(ret, alignment, size) : ENOMEM;
+
+    if (status == 0) {
+        taken(*ret, &memory);
+    }
+    return status;
 }
 
 void __wrap_free(void *thing)
