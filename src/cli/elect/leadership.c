@@ -68,23 +68,7 @@ static void say_demoted(const struct cli_leadership *leadership,
 
 enum cli_loss cli_leadership_loss(const struct cli_leadership *leadership)
 {
-    if (!leadership->lost) {
-        return CLI_LOSS_NONE;
-    }
-    switch (leadership->reason) {
-    case REDLOCK_ENOQUORUM:
-        return CLI_LOSS_NO_MAJORITY;
-    case REDLOCK_ELOST:
-        return CLI_LOSS_KEYS_GONE;
-    case REDLOCK_ESUSPENDED:
-        return CLI_LOSS_SUSPENDED;
-    case REDLOCK_EOUTRANKED:
-        return CLI_LOSS_OUTRANKED;
-    case REDLOCK_EUNRENEWED:
-        return CLI_LOSS_UNHEALTHY;
-    default:
-        return CLI_LOSS_LATE;
-    }
+    return leadership->lost ? cli_loss_of(leadership->reason, CLI_LOSS_UNHEALTHY) : CLI_LOSS_NONE;
 }
 
 void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_demotion *demotion)

@@ -116,22 +116,6 @@ static void put_end(struct bridge *b, const char *event, const char *reason)
     cli_events_put(&b->events, &(struct cli_event){.name = event, .reason = reason});
 }
 
-static enum cli_loss find_loss(int reason)
-{
-    switch (reason) {
-    case REDLOCK_ENOQUORUM:
-        return CLI_LOSS_NO_MAJORITY;
-    case REDLOCK_ELOST:
-        return CLI_LOSS_KEYS_GONE;
-    case REDLOCK_ESUSPENDED:
-        return CLI_LOSS_SUSPENDED;
-    case REDLOCK_EUNRENEWED:
-        return CLI_LOSS_LIMIT;
-    default:
-        return CLI_LOSS_LATE;
-    }
-}
-
 static void say_lost(const struct bridge *b, const struct redlock_lock *lock, enum cli_loss loss)
 {
     const char *key = b->take.keys.name;
@@ -153,7 +137,7 @@ static void say_lost(const struct bridge *b, const struct redlock_lock *lock, en
 
 static void lose(struct bridge *b, const struct redlock_lock *lock, int reason)
 {
-    enum cli_loss loss = find_loss(reason);
+    enum cli_loss loss = cli_loss_of(reason, CLI_LOSS_LIMIT);
 
     b->lost = b->done = true;
     b->code = CLI_LOST;
@@ -167,7 +151,7 @@ static void note_trouble(struct bridge *b, const struct redlock_lock *lock,
                          const struct redlock_notice *notice)
 {
     b->trouble = notice->reason;
-    put_change(b, "trouble", notice, cli_loss_name(find_loss(notice->reason)));
+    put_change(b, "trouble", notice, cli_loss_name(cli_loss_of(notice->reason, CLI_LOSS_LIMIT)));
     cli_trouble_notice(b->session->rl, lock, b->take.keys.name, notice);
 }
 

@@ -12,6 +12,8 @@
 
 #include <event2/buffer.h>
 
+#include <redlock/error.h>
+
 #include "cli/metrics/page.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -69,6 +71,24 @@ static const char *const losses[] = {[CLI_LOSS_NO_MAJORITY] = "no_majority",
                                      [CLI_LOSS_LIMIT] = "limit",
                                      [CLI_LOSS_OUTRANKED] = "outranked",
                                      [CLI_LOSS_UNHEALTHY] = "unhealthy"};
+
+enum cli_loss cli_loss_of(int reason, enum cli_loss unrenewed)
+{
+    switch (reason) {
+    case REDLOCK_ENOQUORUM:
+        return CLI_LOSS_NO_MAJORITY;
+    case REDLOCK_ELOST:
+        return CLI_LOSS_KEYS_GONE;
+    case REDLOCK_ESUSPENDED:
+        return CLI_LOSS_SUSPENDED;
+    case REDLOCK_EOUTRANKED:
+        return CLI_LOSS_OUTRANKED;
+    case REDLOCK_EUNRENEWED:
+        return unrenewed;
+    default:
+        return CLI_LOSS_LATE;
+    }
+}
 
 const char *cli_loss_name(enum cli_loss loss)
 {

@@ -30,6 +30,10 @@ enum cli_loss {
     CLI_LOSS_UNHEALTHY    /* the health check failed */
 };
 
+/* Of the reason with which the library reported the end. unrenewed: what it means that the library
+ * no longer renewed. */
+enum cli_loss cli_loss_of(int reason, enum cli_loss unrenewed);
+
 /* "keys_gone" for CLI_LOSS_KEYS_GONE; not for CLI_LOSS_NONE. */
 const char *cli_loss_name(enum cli_loss loss);
 
