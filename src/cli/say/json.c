@@ -47,6 +47,11 @@ void cli_json_text(FILE *out, const char *name, const char *text)
     }
 }
 
+void cli_json_known(FILE *out, const char *name, const char *text)
+{
+    cli_json_text(out, name, text[0] ? text : NULL);
+}
+
 void cli_json_number(FILE *out, const char *name, bool known, int64_t number)
 {
     if (known) {

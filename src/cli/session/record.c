@@ -91,7 +91,7 @@ void cli_record_json(FILE *out, const struct redlock *rl)
 
     fprintf(out, "{\"state\": \"%s\"", cli_record_state(info.state));
     cli_json_text(out, "text", cli_record_sentence(rl, text));
-    cli_json_text(out, "error", info.error[0] ? info.error : NULL);
+    cli_json_known(out, "error", info.error);
     cli_json_number(out, "epoch", info.epoch > 0, info.epoch);
     cli_json_number(out, "max_ttl_ms", info.epoch > 0, info.max_ttl_ms);
     cli_json_number(out, "shown_by", true, (int64_t)info.shown_by);

@@ -10,12 +10,6 @@
 #include "cli/session/node_change.h"
 #include "cli/session/record.h"
 
-/* "": not known. */
-static void print_text(const char *name, const char *text)
-{
-    cli_json_text(stdout, name, text[0] ? text : NULL);
-}
-
 static void print_clock(int64_t clock_us, uint64_t error_us)
 {
     bool known = error_us != UINT64_MAX;
@@ -75,11 +69,11 @@ static void print_info(const struct redlock_examined *x)
     cli_json_flag(stdout, "loading", known ? x->loading : -1);
     cli_json_flag(stdout, "rdb", x->rdb);
     cli_json_flag(stdout, "aof", x->aof);
-    print_text("fsync", x->fsync);
+    cli_json_known(stdout, "fsync", x->fsync);
     cli_json_flag(stdout, "disk_fails", known ? x->disk_fails : -1);
     cli_json_number(stdout, "maxmemory", known, (int64_t)x->maxmemory);
     cli_json_number(stdout, "used_memory", known, (int64_t)x->used_memory);
-    print_text("eviction", x->eviction);
+    cli_json_known(stdout, "eviction", x->eviction);
     cli_json_number(stdout, "evicted_keys", known, (int64_t)x->evicted_keys);
     cli_json_number(stdout, "replicas", known, x->replicas);
     cli_json_number(stdout, "min_replicas", !((x->denied | x->missing) & REDLOCK_RIGHT_CONFIG_GET),
@@ -99,12 +93,12 @@ static void print_pings(const struct redlock_examined *x)
 
 static void print_server(const struct redlock_examined *x)
 {
-    print_text("product", x->product);
-    print_text("version", x->version);
-    print_text("run_id", x->run_id);
-    print_text("role", x->role);
-    print_text("mode", x->mode);
-    print_text("user", x->user);
+    cli_json_known(stdout, "product", x->product);
+    cli_json_known(stdout, "version", x->version);
+    cli_json_known(stdout, "run_id", x->run_id);
+    cli_json_known(stdout, "role", x->role);
+    cli_json_known(stdout, "mode", x->mode);
+    cli_json_known(stdout, "user", x->user);
     print_info(x);
     print_names("denied", x->denied);
     print_names("missing", x->missing);
@@ -112,10 +106,10 @@ static void print_server(const struct redlock_examined *x)
     cli_json_flag(stdout, "record_denied", x->record_denied);
     cli_json_number(stdout, "database", true, x->database);
     cli_json_flag(stdout, "database_denied", x->database_denied);
-    print_text("refusal", x->refusal);
-    print_text("acl", x->acl);
+    cli_json_known(stdout, "refusal", x->refusal);
+    cli_json_known(stdout, "acl", x->acl);
     cli_json_flag(stdout, "remote", x->remote);
-    print_text("tls", x->tls);
+    cli_json_known(stdout, "tls", x->tls);
     print_pings(x);
     print_clock(x->clock_us, x->clock_error_us);
 }
@@ -124,9 +118,9 @@ static void print_master(const struct redlock_examined *x)
 {
     printf("  {\"node\": ");
     cli_json_string(stdout, x->name);
-    print_text("verdict", cli_doctor_verdict(x->verdict));
-    print_text("state", cli_node_state((int)x->state));
-    print_text("error", x->error);
+    cli_json_known(stdout, "verdict", cli_doctor_verdict(x->verdict));
+    cli_json_known(stdout, "state", cli_node_state((int)x->state));
+    cli_json_known(stdout, "error", x->error);
     print_quarantine(x);
     cli_json_flag(stdout, "answered", x->answered);
     if (x->answered) {
@@ -138,9 +132,9 @@ static void print_master(const struct redlock_examined *x)
 static void print_finding(const struct redlock_report *report, const struct redlock_finding *f)
 {
     printf("  {\"severity\": \"%s\", \"code\": \"%s\"", cli_doctor_verdict(f->severity), f->code);
-    print_text("node", f->node < 0 ? "" : report->nodes[f->node]->name);
-    print_text("text", f->text);
-    print_text("fix", f->fix);
+    cli_json_known(stdout, "node", f->node < 0 ? "" : report->nodes[f->node]->name);
+    cli_json_known(stdout, "text", f->text);
+    cli_json_known(stdout, "fix", f->fix);
     printf("}");
 }
 

@@ -33,10 +33,10 @@ static void print_event(const struct redlock *rl, const struct redlock_history_e
     printf("  {\"event\": \"%s\"", cli_history_kind((int)e->kind));
     cli_json_number(stdout, "time_ms", true, (int64_t)e->time_ms);
     cli_json_text(stdout, "time", time);
-    cli_json_text(stdout, "id", e->id[0] ? e->id : NULL);
+    cli_json_known(stdout, "id", e->id);
     cli_json_text(stdout, "owner", e->owner);
-    cli_json_text(stdout, "by", e->by[0] ? e->by : NULL);
-    cli_json_text(stdout, "to", e->to[0] ? e->to : NULL);
+    cli_json_known(stdout, "by", e->by);
+    cli_json_known(stdout, "to", e->to);
     cli_json_number(stdout, "fencing_token", e->fencing_token != 0, (int64_t)e->fencing_token);
     cli_json_number(stdout, "ttl_ms", e->ttl_ms != 0, e->ttl_ms);
     print_masters(rl, "masters", e->masters, n);

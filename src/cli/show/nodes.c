@@ -87,25 +87,20 @@ static bool is_usable(const struct redlock_node_info *info)
 
 /* ---- as JSON; a value that is not known is null ---- */
 
-static void print_known(const char *name, const char *text)
-{
-    cli_json_text(stdout, name, text[0] ? text : NULL);
-}
-
 static void print_object(const struct redlock_node_info *info)
 {
     bool up = info->state == REDLOCK_NODE_UP;
 
     printf("  {\"node\": ");
     cli_json_string(stdout, info->name);
-    print_known("state", cli_node_state((int)info->state));
+    cli_json_known(stdout, "state", cli_node_state((int)info->state));
     cli_json_flag(stdout, "usable", is_usable(info));
     cli_json_number(stdout, "quarantine_ms", up,
                     info->quarantine_ms == UINT64_MAX ? -1 : (int64_t)info->quarantine_ms);
-    print_known("server", info->server);
-    print_known("tls", info->tls);
+    cli_json_known(stdout, "server", info->server);
+    cli_json_known(stdout, "tls", info->tls);
     cli_json_number(stdout, "rtt_us", up, (int64_t)info->rtt_us);
-    print_known("error", info->error);
+    cli_json_known(stdout, "error", info->error);
     printf("}");
 }
 

@@ -57,8 +57,8 @@ static void write_master(FILE *out, const struct redlock_node_info *info)
     cli_json_number(out, "clock_us", info->clock_error_us != UINT64_MAX, info->clock_us);
     cli_json_number(out, "clock_error_us", info->clock_error_us != UINT64_MAX,
                     (int64_t)info->clock_error_us);
-    cli_json_text(out, "server", info->server[0] ? info->server : NULL);
-    cli_json_text(out, "tls", info->tls[0] ? info->tls : NULL);
+    cli_json_known(out, "server", info->server);
+    cli_json_known(out, "tls", info->tls);
     cli_json_text(out, "error", info->error);
     fprintf(out, "}");
 }
