@@ -10,6 +10,7 @@
 #include <redlock/redlock.h>
 
 #include "base/text.h"
+#include "metrics/names.h"
 #include "metrics/text.h"
 
 static const struct rlk_label none = {NULL, NULL};
@@ -71,21 +72,17 @@ static void write_locks(const struct rlk_metrics *out, const struct redlock_stat
                     "Locks that were lost while they were held.", s->lost);
 }
 
-static void write_manager(const struct rlk_metrics *out, const struct redlock *rl, unsigned flags)
+static void write_manager(const struct rlk_metrics *out, const struct redlock_stats *s,
+                          unsigned flags)
 {
-    struct redlock_stats s = {.size = sizeof(s)};
-
-    if (redlock_get_stats(rl, &s) != 0) {
-        return;
-    }
     rlk_metrics_family(out, "redlock_build_info", "gauge", "The version of the library.");
     rlk_metrics_number(out, "redlock_build_info", (struct rlk_label){"version", redlock_version()},
                        none, 1);
     rlk_metrics_one(out, "redlock_limited_total", "counter",
-                    "Calls and commands that were refused for limits of the library.", s.limited);
-    rlk_metrics_one(out, "redlock_calls", "gauge", "Calls that have not ended yet.", s.calls_now);
+                    "Calls and commands that were refused for limits of the library.", s->limited);
+    rlk_metrics_one(out, "redlock_calls", "gauge", "Calls that have not ended yet.", s->calls_now);
     if (!(flags & REDLOCK_PROMETHEUS_NO_LOCKS)) {
-        write_locks(out, &s);
+        write_locks(out, s);
     }
 }
 
@@ -154,14 +151,11 @@ static void write_votes(const struct rlk_metrics *out, const struct family *f,
 static void write_states(const struct rlk_metrics *out, const struct family *f,
                          const struct master *m)
 {
-    static const char *const states[] = {[REDLOCK_NODE_DOWN] = "down",
-                                         [REDLOCK_NODE_CONNECTING] = "connecting",
-                                         [REDLOCK_NODE_UP] = "up",
-                                         [REDLOCK_NODE_UNRESPONSIVE] = "unresponsive"};
     int state;
 
     for (state = REDLOCK_NODE_DOWN; state <= REDLOCK_NODE_UNRESPONSIVE; state++) {
-        rlk_metrics_number(out, f->name, label_of(m), (struct rlk_label){"state", states[state]},
+        rlk_metrics_number(out, f->name, label_of(m),
+                           (struct rlk_label){"state", rlk_node_state_name(state)},
                            (int)m->info.state == state);
     }
 }
@@ -233,11 +227,6 @@ static void write_masters(const struct rlk_metrics *out, const struct redlock *r
 /* A sample for each state: 1 for the one that it is in. */
 static void write_record(const struct rlk_metrics *out, const struct redlock *rl)
 {
-    static const char *const states[] = {[REDLOCK_RECORD_OFF] = "off",
-                                         [REDLOCK_RECORD_NONE] = "none",
-                                         [REDLOCK_RECORD_SEEN] = "seen",
-                                         [REDLOCK_RECORD_AGREED] = "agreed",
-                                         [REDLOCK_RECORD_OTHER] = "other"};
     static const char name[] = "redlock_record_state";
     struct redlock_record_info info = {.size = sizeof(info)};
     int state;
@@ -247,8 +236,8 @@ static void write_record(const struct rlk_metrics *out, const struct redlock *rl
                        "1 for the state of the record of the masters; other: our masters or the "
                        "longest ttl are not those on record.");
     for (state = REDLOCK_RECORD_OFF; state <= REDLOCK_RECORD_OTHER; state++) {
-        rlk_metrics_number(out, name, (struct rlk_label){"state", states[state]}, none,
-                           (int)info.state == state);
+        rlk_metrics_number(out, name, (struct rlk_label){"state", rlk_record_state_name(state)},
+                           none, (int)info.state == state);
     }
     rlk_metrics_one(out, "redlock_record_epoch", "gauge",
                     "How often the masters on record have changed, from 1 on; 0: no record.",
@@ -273,7 +262,7 @@ REDLOCK_EXPORT size_t redlock_prometheus(const struct redlock *rl, unsigned flag
     struct redlock_stats s = {.size = sizeof(s)};
 
     if (redlock_get_stats(rl, &s) == 0) {
-        write_manager(&metrics, rl, flags);
+        write_manager(&metrics, &s, flags);
         write_masters(&metrics, rl);
         write_record(&metrics, rl);
     }

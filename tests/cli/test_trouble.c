@@ -7,7 +7,6 @@
 #include <redlock/redlock.h>
 
 #include "cli/say/say.h"
-#include "cli/session/node_change.h"
 #include "cli/session/node_state.h"
 #include "cli/take/trouble.h"
 #include "lib/test.h"
@@ -54,11 +53,6 @@ void cli_say(const char *format, ...)
 void cli_say_more(const char *format, ...)
 {
     (void)format;
-}
-
-const char *cli_node_state(int state)
-{
-    return state == REDLOCK_NODE_UNRESPONSIVE ? "unresponsive" : "down";
 }
 
 int cli_nodes_explain(struct cli_session *session, const struct redlock_lock *lock)

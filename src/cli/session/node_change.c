@@ -7,25 +7,11 @@
 
 #include "settings/duration.h"
 #include "cli/say/say.h"
-
-const char *cli_node_state(int state)
-{
-    switch ((enum redlock_node_state)state) {
-    case REDLOCK_NODE_DOWN:
-        return "down";
-    case REDLOCK_NODE_CONNECTING:
-        return "connecting";
-    case REDLOCK_NODE_UP:
-        return "up";
-    case REDLOCK_NODE_UNRESPONSIVE:
-        return "unresponsive";
-    }
-    return "unknown";
-}
+#include "metrics/names.h"
 
 void cli_node_describe(const struct redlock_node_info *info, char *text, size_t size)
 {
-    const char *state = cli_node_state((int)info->state), *colon = info->error[0] ? ": " : "";
+    const char *state = rlk_node_state_name((int)info->state), *colon = info->error[0] ? ": " : "";
 
     if (info->quarantine_ms == 0) {
         snprintf(text, size, "%s%s%s", state, colon, info->error);

@@ -11,9 +11,6 @@ struct cli_node_changes {
     unsigned char usable[REDLOCK_MAX_NODES];
 };
 
-/* "down", "up" and so on, for an enum redlock_node_state. */
-const char *cli_node_state(int state);
-
 /* Write the state of a master in words: with its quarantine, or its error. */
 void cli_node_describe(const struct redlock_node_info *info, char *text, size_t size);
 

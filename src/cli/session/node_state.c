@@ -6,8 +6,8 @@
 #include "cli/say/exit.h"
 #include "cli/say/fingerprint.h"
 #include "cli/say/say.h"
-#include "cli/session/node_change.h"
 #include "cli/session/session.h"
+#include "metrics/names.h"
 
 const char *cli_node_name(const struct redlock *rl, size_t index)
 {
@@ -33,7 +33,7 @@ static bool is_new_line(struct cli_session *session, size_t index,
                         const struct redlock_node_info *info, const char *error)
 {
     bool up = info->state == REDLOCK_NODE_UP;
-    const char *said = error[0] ? error : cli_node_state((int)info->state);
+    const char *said = error[0] ? error : rlk_node_state_name((int)info->state);
     uint64_t fingerprint = (cli_fingerprint(said) | 1) - up;
     uint64_t *last = &session->said.masters[index];
     bool is_new = *last != fingerprint;
@@ -52,8 +52,8 @@ void cli_node_say(struct cli_session *session, const struct redlock_lock *lock, 
     }
     error = error_of(&info, lock, index);
     if (is_new_line(session, index, &info, error)) {
-        cli_say_more("%s  %s%s%s", info.name, cli_node_state((int)info.state), error[0] ? ": " : "",
-                     error);
+        cli_say_more("%s  %s%s%s", info.name, rlk_node_state_name((int)info.state),
+                     error[0] ? ": " : "", error);
     }
 }
 

@@ -13,23 +13,7 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
-
-const char *cli_record_state(enum redlock_record_state state)
-{
-    switch (state) {
-    case REDLOCK_RECORD_OFF:
-        return "off";
-    case REDLOCK_RECORD_NONE:
-        return "none";
-    case REDLOCK_RECORD_SEEN:
-        return "seen";
-    case REDLOCK_RECORD_AGREED:
-        return "agreed";
-    case REDLOCK_RECORD_OTHER:
-        return "other";
-    }
-    return "unknown";
-}
+#include "metrics/names.h"
 
 struct redlock_record_info cli_record_of(const struct redlock *rl)
 {
@@ -89,7 +73,7 @@ void cli_record_json(FILE *out, const struct redlock *rl)
     struct redlock_record_info info = cli_record_of(rl);
     char text[CLI_RECORD_LINE];
 
-    fprintf(out, "{\"state\": \"%s\"", cli_record_state(info.state));
+    fprintf(out, "{\"state\": \"%s\"", rlk_record_state_name((int)info.state));
     cli_json_text(out, "text", cli_record_sentence(rl, text));
     cli_json_known(out, "error", info.error);
     cli_json_number(out, "epoch", info.epoch > 0, info.epoch);

@@ -14,9 +14,6 @@ struct redlock;
 /* Enough for a line about a master. */
 #define CLI_RECORD_LINE 1024
 
-/* "none", "agreed" and so on. */
-const char *cli_record_state(enum redlock_record_state state);
-
 /* What is known of the record. */
 struct redlock_record_info cli_record_of(const struct redlock *rl);
 

@@ -7,8 +7,8 @@
 #include <redlock/examine.h>
 
 #include "cli/say/json.h"
-#include "cli/session/node_change.h"
 #include "cli/session/record.h"
+#include "metrics/names.h"
 
 static void print_clock(int64_t clock_us, uint64_t error_us)
 {
@@ -119,7 +119,7 @@ static void print_master(const struct redlock_examined *x)
     printf("  {\"node\": ");
     cli_json_string(stdout, x->name);
     cli_json_known(stdout, "verdict", cli_doctor_verdict(x->verdict));
-    cli_json_known(stdout, "state", cli_node_state((int)x->state));
+    cli_json_known(stdout, "state", rlk_node_state_name((int)x->state));
     cli_json_known(stdout, "error", x->error);
     print_quarantine(x);
     cli_json_flag(stdout, "answered", x->answered);

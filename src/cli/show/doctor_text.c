@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "cli/say/say.h"
-#include "cli/session/node_change.h"
 #include "cli/session/record.h"
+#include "metrics/names.h"
 
 const char *cli_doctor_verdict(enum redlock_severity severity)
 {
@@ -91,7 +91,7 @@ static void print_master(const struct redlock_examined *x, size_t width)
 {
     cli_say_out("%-*s  %-8s  ", (int)width, x->name, cli_doctor_verdict(x->verdict));
     if (!x->answered) {
-        printf("%s\n", cli_node_state((int)x->state));
+        printf("%s\n", rlk_node_state_name((int)x->state));
         return;
     }
     cli_say_out("%s %s", x->product, x->version[0] ? x->version : "(version unknown)");

@@ -13,10 +13,10 @@
 #include "cli/say/exit.h"
 #include "cli/say/json.h"
 #include "cli/say/say.h"
-#include "cli/session/node_change.h"
 #include "cli/session/record.h"
 #include "cli/session/session.h"
 #include "cli/session/settle.h"
+#include "metrics/names.h"
 
 static const char help[] =
     "usage: redlock nodes [--json] [OPTION...]\n"
@@ -45,7 +45,7 @@ static const struct cli_option options[] = {
 
 static void print_master(const struct redlock_node_info *info)
 {
-    cli_say_out("%s  %s", info->name, cli_node_state((int)info->state));
+    cli_say_out("%s  %s", info->name, rlk_node_state_name((int)info->state));
     if (info->server[0]) {
         cli_say_out("  %s", info->server);
     }
@@ -93,7 +93,7 @@ static void print_object(const struct redlock_node_info *info)
 
     printf("  {\"node\": ");
     cli_json_string(stdout, info->name);
-    cli_json_known(stdout, "state", cli_node_state((int)info->state));
+    cli_json_known(stdout, "state", rlk_node_state_name((int)info->state));
     cli_json_flag(stdout, "usable", is_usable(info));
     cli_json_number(stdout, "quarantine_ms", up,
                     info->quarantine_ms == UINT64_MAX ? -1 : (int64_t)info->quarantine_ms);

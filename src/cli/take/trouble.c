@@ -12,10 +12,10 @@
 #include "cli/say/exit.h"
 #include "cli/say/fingerprint.h"
 #include "cli/say/say.h"
-#include "cli/session/node_change.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
 #include "cli/take/holder.h"
+#include "metrics/names.h"
 
 /* A line to append to; text that does not fit is left out. */
 struct line {
@@ -58,7 +58,7 @@ struct groups {
 static void write_state(struct group *g, const struct redlock_node_info *info, bool relied_on)
 {
     bool up = info->state == REDLOCK_NODE_UP, alone = up && !relied_on && info->error[0];
-    const char *state = up ? "no reply" : cli_node_state((int)info->state);
+    const char *state = up ? "no reply" : rlk_node_state_name((int)info->state);
 
     snprintf(g->reason, sizeof(g->reason), "%s%s%s", alone ? "" : state,
              alone || !info->error[0] ? "" : ": ", info->error);

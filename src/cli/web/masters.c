@@ -6,6 +6,7 @@
 #include "settings/duration.h"
 #include "cli/say/json.h"
 #include "cli/session/node_change.h"
+#include "metrics/names.h"
 
 /* A master that is down is connecting now and then: that is no change. */
 static bool is_news(enum redlock_node_state before, enum redlock_node_state now)
@@ -49,7 +50,7 @@ static void write_master(FILE *out, const struct redlock_node_info *info)
 
     fprintf(out, "{\"node\": ");
     cli_json_string(out, info->name);
-    cli_json_text(out, "state", cli_node_state((int)info->state));
+    cli_json_text(out, "state", rlk_node_state_name((int)info->state));
     cli_json_number(out, "down_ms", !up, (int64_t)info->down_ms);
     cli_json_number(out, "quarantine_ms", true,
                     info->quarantine_ms == UINT64_MAX ? -1 : (int64_t)info->quarantine_ms);
