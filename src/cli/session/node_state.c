@@ -9,6 +9,12 @@
 #include "cli/session/session.h"
 #include "metrics/names.h"
 
+bool cli_node_is_usable(const struct redlock_node_info *info)
+{
+    return info->state == REDLOCK_NODE_UP &&
+           (info->quarantine_ms != UINT64_MAX || info->quarantine_ends);
+}
+
 const char *cli_node_name(const struct redlock *rl, size_t index)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
@@ -69,7 +75,7 @@ static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret
         if (info.state == REDLOCK_NODE_UP) {
             up++;
             *ret_voting += info.quarantine_ms == 0;
-            *ret_unfit += info.quarantine_ms == UINT64_MAX && !info.quarantine_ends;
+            *ret_unfit += !cli_node_is_usable(&info);
         }
     }
     return up;

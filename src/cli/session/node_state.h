@@ -8,6 +8,10 @@
 struct cli_session;
 struct redlock;
 struct redlock_lock;
+struct redlock_node_info;
+
+/* Whether a master is up, and its votes count, or will without anybody's help. */
+bool cli_node_is_usable(const struct redlock_node_info *info);
 
 /* The name of a master; "" when there is no master with this index. */
 const char *cli_node_name(const struct redlock *rl, size_t index);

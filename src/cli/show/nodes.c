@@ -13,6 +13,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/json.h"
 #include "cli/say/say.h"
+#include "cli/session/node_state.h"
 #include "cli/session/record.h"
 #include "cli/session/session.h"
 #include "cli/session/settle.h"
@@ -78,13 +79,6 @@ static void print_lines(const struct cli_settling *settling)
     print_record(settling->rl);
 }
 
-/* Whether its votes count, or will. */
-static bool is_usable(const struct redlock_node_info *info)
-{
-    return info->state == REDLOCK_NODE_UP &&
-           (info->quarantine_ms != UINT64_MAX || info->quarantine_ends);
-}
-
 /* ---- as JSON; a value that is not known is null ---- */
 
 static void print_object(const struct redlock_node_info *info)
@@ -94,7 +88,7 @@ static void print_object(const struct redlock_node_info *info)
     printf("  {\"node\": ");
     cli_json_string(stdout, info->name);
     cli_json_known(stdout, "state", rlk_node_state_name((int)info->state));
-    cli_json_flag(stdout, "usable", is_usable(info));
+    cli_json_flag(stdout, "usable", cli_node_is_usable(info));
     cli_json_number(stdout, "quarantine_ms", up,
                     info->quarantine_ms == UINT64_MAX ? -1 : (int64_t)info->quarantine_ms);
     cli_json_known(stdout, "server", info->server);
@@ -127,7 +121,7 @@ static size_t count_usable(const struct cli_settling *settling)
     size_t usable = 0, i;
 
     for (i = 0; cli_settled_node(settling, i, &info); i++) {
-        usable += is_usable(&info);
+        usable += cli_node_is_usable(&info);
     }
     return usable;
 }
