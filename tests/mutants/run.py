@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Shows that the tests find every known bug of table.toml.
 
-    run.py [--build DIR] [--jobs J] [--seeds N] [--patience SECONDS] [--tap] [--one-in N]
-           [--only NAME...] [--by TEST...] [--minutes N] [--list]
+    run.py [--build DIR] [--jobs J] [--seeds N] [--patience SECONDS] [--only NAME...]
+           [--by TEST...] [--minutes N] [--list]
 
 Each job has a copy of the source tree below DIR (build-test/mutants), and a build of that copy; both
 stay for the next run. First, without any bug, all the tests that the table names must pass. Then,
@@ -10,9 +10,7 @@ for each mutant: put it into the copy, build what its tests need, run them (at t
 of them wait more than they compute), and take it out again.
 Every one of its tests must fail. "sim" among them is the simulator, which hunts through the seeds 1
 to N. A mutant that does not build is not killed but broken. --by tries other tests than those of
-the table. --one-in N takes one mutant in N, others whenever the table changes, found by the same
-tests as far as possible: for a suite that has not the time for all of them. --minutes N begins no mutant after so long; which ones come first
-is drawn each time.
+the table. --minutes N begins no mutant after so long; which ones come first is drawn each time.
 
 The last line is "M mutants, K killed", the exit status 0 if M is K.
 """
@@ -230,23 +228,18 @@ def judge(build, row, with_sim):
 
 
 class Report:
-    """Prints a line for each mutant of several jobs; with `tap` in the format for meson."""
+    """Prints a line for each mutant of several jobs."""
 
-    def __init__(self, mutants, tap):
+    def __init__(self, mutants):
         self.lock = threading.Lock()
         self.mutants = mutants
         self.killed = 0
         self.left = 0
-        self.done = 0
-        self.tap = tap
-        if tap:
-            print(f'1..{mutants + 1}', flush=True)
 
-    def line(self, good, text):
+    def line(self, text):
         head, *rest = text.splitlines()
         with self.lock:
-            self.done += 1
-            print(f'{"ok" if good else "not ok"} {self.done} - {head}' if self.tap else head)
+            print(head)
             for more in rest:
                 print(f'# {more}')
             sys.stdout.flush()
@@ -258,7 +251,7 @@ class Report:
         head = f'{row["rule"]} {row["name"]}: {head} ({seconds:.1f} s)'
         if not killed:
             rest.append(f'repeat: python3 -B tests/mutants/run.py --only {row["name"]}')
-        self.line(killed, '\n'.join([head, *rest]))
+        self.line('\n'.join([head, *rest]))
 
     def not_tried(self):
         with self.lock:
@@ -266,8 +259,7 @@ class Report:
 
     def finish(self, good):
         left = f', {self.left} not tried' if self.left else ''
-        print(f'{"# " if self.tap else ""}{self.mutants} mutants, {self.killed} killed{left}',
-              flush=True)
+        print(f'{self.mutants} mutants, {self.killed} killed{left}', flush=True)
         return 0 if good and self.killed + self.left == self.mutants else 1
 
 
@@ -319,7 +311,7 @@ def sound(builds, killers_in):
 
 
 def run(rows, options):
-    report = Report(len(rows), options.tap)
+    report = Report(len(rows))
     builds = [Build(os.path.join(os.path.abspath(options.build), str(i + 1)), options.seeds,
                     options.patience)
               for i in range(options.jobs)]
@@ -336,19 +328,11 @@ def run(rows, options):
         killed, text = judge(build, row, with_sim)
         report.mutant(row, killed, text, time.monotonic() - begun)
 
-    report.line(not wrong, wrong or 'without any bug the tests pass')
+    report.line(wrong or 'without any bug the tests pass')
     if not wrong:
         # The slow mutants are at the end of the table.
         in_parallel(builds, random.sample(rows, len(rows)) if options.minutes else rows[::-1], work)
     return report.finish(not wrong)
-
-
-def one_in(n, rows):
-    """An n-th of the rows: neighbours when they are sorted by the tests that find them, so that few
-    programs are built and tried without a bug. The choice depends on the table alone."""
-    at = sum(len(row['from']) for row in rows) % n
-    alike = sorted(rows, key=lambda row: row['killed_by'])
-    return alike[at * len(rows) // n:(at + 1) * len(rows) // n]
 
 
 def main(args):
@@ -359,15 +343,13 @@ def main(args):
     parser.add_argument('--seeds', type=int, default=10000, help='how far the simulator hunts')
     parser.add_argument('--patience', type=int, default=5, metavar='SECONDS',
                         help='how long a test of a program may wait')
-    parser.add_argument('--tap', action='store_true', help='for meson')
-    parser.add_argument('--one-in', type=int, default=1, metavar='N')
     parser.add_argument('--minutes', type=float, metavar='N', help='begin none after so long')
     parser.add_argument('--only', nargs='+', metavar='NAME')
     parser.add_argument('--by', nargs='+', metavar='TEST', help='instead of those of the table')
     parser.add_argument('--list', action='store_true', help='print the table and run nothing')
     options = parser.parse_args(args)
     try:
-        rows = one_in(options.one_in, mutate.load())
+        rows = mutate.load()
         if options.only:
             rows = [mutate.find(rows, name) for name in options.only]
         if options.by:
