@@ -1,16 +1,19 @@
 /* pool.c - the lists of free objects: each begins with a pointer to the next. */
 #include "base/pool.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/list.h"
 
 #define LARGE_CLASS (1024 / RLK_POOL_STEP)
 
-/* At the beginning of its pages, and in the list of its class while an object of it is free. */
+/* At the beginning of its pages. Those of a class with a free object are a ring, of which the pool
+ * has one. */
 struct block {
-    struct block *next, *prev;
+    struct rlk_list link;
     void *free;    /* those that were given back: each begins with a pointer to the next */
     unsigned used; /* objects */
     unsigned cut;  /* that were ever taken */
@@ -30,26 +33,28 @@ static size_t size_of_class(size_t class)
 
 /* ---- blocks ---- */
 
+static struct block *first_block(const struct rlk_pool *p, size_t class)
+{
+    return p->free[class];
+}
+
 static void link_block(struct rlk_pool *p, struct block *b, size_t class)
 {
-    b->prev = NULL;
-    b->next = p->free[class];
-    if (b->next) {
-        b->next->prev = b;
+    rlk_list_init(&b->link);
+    if (p->free[class]) {
+        rlk_list_push(&first_block(p, class)->link, &b->link);
     }
     p->free[class] = b;
 }
 
 static void unlink_block(struct rlk_pool *p, struct block *b, size_t class)
 {
-    if (b->prev) {
-        b->prev->next = b->next;
-    } else {
-        p->free[class] = b->next;
+    bool alone = rlk_list_empty(&b->link);
+
+    if (p->free[class] == b) {
+        p->free[class] = alone ? NULL : RLK_CONTAINER(b->link.next, struct block, link);
     }
-    if (b->next) {
-        b->next->prev = b->prev;
-    }
+    rlk_list_remove(&b->link);
 }
 
 static struct block *new_block(struct rlk_pool *p, size_t class)
@@ -84,8 +89,9 @@ static void *cut(struct block *b, size_t class)
 
 static void *take_large(struct rlk_pool *p, size_t class)
 {
-    struct block *b = p->free[class] ? p->free[class] : new_block(p, class);
+    struct block *b = first_block(p, class);
 
+    b = b ? b : new_block(p, class);
     if (b == NULL) {
         return NULL;
     }
@@ -142,7 +148,7 @@ void rlk_pool_end(struct rlk_pool *p)
     }
     for (; class < RLK_POOL_CLASSES; class ++) {
         while (p->free[class]) {
-            free_block(p, p->free[class], class);
+            free_block(p, first_block(p, class), class);
         }
     }
 }
