@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/sanitizer.h"
+
 static int (*allow_hook)(size_t size);
 
 bool rlk_alloc_is_allowed(size_t size)
@@ -34,15 +36,7 @@ void rlk_free(void *memory)
     free(memory);
 }
 
-#ifdef __SANITIZE_ADDRESS__
-#define PAGES_BY_MALLOC 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PAGES_BY_MALLOC 1
-#endif
-#endif
-
-#ifdef PAGES_BY_MALLOC
+#if RLK_ADDRESS_SANITIZER
 
 void *rlk_alloc_pages(size_t size)
 {

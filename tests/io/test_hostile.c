@@ -7,6 +7,7 @@
 
 #include <event2/event.h>
 
+#include "base/sanitizer.h"
 #include "io/farm.h"
 #include "lib/test.h"
 
@@ -21,18 +22,6 @@ static const char *const places[] = {"HELLO", "CLIENT SETNAME", "INFO", "SCRIPT 
 #define N_PLACES (sizeof(places) / sizeof(places[0]))
 #define FIRST_AFTER_GREETING 4
 #define LAST_PLACE (N_PLACES - 1)
-
-/* The sanitizers reserve more address space than any limit permits. */
-#if defined(__SANITIZE_ADDRESS__)
-#define RUNS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define RUNS_SANITIZED 1
-#endif
-#endif
-#ifndef RUNS_SANITIZED
-#define RUNS_SANITIZED 0
-#endif
 
 #define BYTES(text) text, sizeof(text) - 1
 
@@ -194,7 +183,7 @@ TEST_LOOP(announced_size_is_not_believed, 0, N_PLACES *N_ANNOUNCED)
     size_t place = (size_t)_i % N_PLACES;
     const struct rlimit little = {(rlim_t)1 << 31, (rlim_t)1 << 31};
 
-    if (!RUNS_SANITIZED) {
+    if (!RLK_ADDRESS_SANITIZER) { /* which reserves more address space than any limit permits */
         ck_assert_int_eq(setrlimit(RLIMIT_AS, &little), 0);
     }
     farm_start(&f, 5, FAKE_UNIX);
