@@ -60,6 +60,7 @@ static void add_runs(const struct test_one *now, const struct test_body *body)
         *one = *now;
         one->test = body->test;
         one->signal = body->signal;
+        one->needs_memory = body->needs_memory;
         one->i = i;
         one->loops = body->to - body->from > 1 && !body->claims;
         if (body->claims) {

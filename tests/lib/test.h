@@ -32,18 +32,22 @@
 #define TIME_LIMIT(seconds) TEST_HEAD(NULL, NULL, NULL, NULL, seconds)
 
 /* A test. Its name is its claim. */
-#define TEST(name) TEST_BODY(name, 0, 1, 0, NULL, 0)
+#define TEST(name) TEST_BODY(name, 0, 1, 0, NULL, 0, false)
+
+/* The same, and no allocation may fail in it (torture.h): what it waits for would never happen
+ * then, and nobody need report why. */
+#define TEST_NEEDS_MEMORY(name) TEST_BODY(name, 0, 1, 0, NULL, 0, true)
 
 /* A test for each number from `from` to before `to`. It finds its number in _i. */
-#define TEST_LOOP(name, from, to) TEST_BODY(name, from, to, 0, NULL, 0)
+#define TEST_LOOP(name, from, to) TEST_BODY(name, from, to, 0, NULL, 0, false)
 
 /* A test for each row of a table. It finds the number of its row in _i, and is printed under the
  * `claim` of that row. */
 #define TEST_ROWS(name, table)                                                                     \
-    TEST_BODY(name, 0, N_ROWS(table), 0, &(table)[0].claim, sizeof((table)[0]))
+    TEST_BODY(name, 0, N_ROWS(table), 0, &(table)[0].claim, sizeof((table)[0]), false)
 
 /* A test that passes when this signal ends it. */
-#define TEST_SIGNAL(name, signal) TEST_BODY(name, 0, 1, signal, NULL, 0)
+#define TEST_SIGNAL(name, signal) TEST_BODY(name, 0, 1, signal, NULL, 0, false)
 
 /* ---- how it works: each line adds an entry to a list before main() begins ---- */
 
@@ -59,6 +63,7 @@ struct test_body {
     int from, to, signal;
     const char *const *claims; /* of the first row, or NULL */
     size_t row_size;
+    bool needs_memory;
 };
 
 /* One of the two. */
@@ -92,12 +97,12 @@ void rlk_test_add(struct test_entry *entry);
     }                                                                                              \
     struct test_entry
 
-#define TEST_BODY(name, from, to, signal, claims, row_size)                                        \
+#define TEST_BODY(name, from, to, signal, claims, row_size, needs_memory)                          \
     static void name(int _i);                                                                      \
     __attribute__((constructor)) static void name##_is_added(void)                                 \
     {                                                                                              \
         static const struct test_body body = {                                                     \
-            {#name, name, __FILE__, __LINE__}, from, to, signal, claims, row_size};                \
+            {#name, name, __FILE__, __LINE__}, from, to, signal, claims, row_size, needs_memory};  \
         static struct test_entry entry = {__FILE__, __LINE__, NULL, &body, NULL};                  \
                                                                                                    \
         rlk_test_add(&entry);                                                                      \
@@ -115,6 +120,7 @@ struct test_one {
     int signal;
     int i;
     bool loops; /* i counts */
+    bool needs_memory;
 };
 
 /* All tests of the program, in their order; the same each time. */

@@ -255,7 +255,7 @@ static void start_runs(struct torture_scenario *s)
 {
     const char *how = how_many(s), *at = getenv("RLK_TORTURE_AT");
 
-    if (s->bad || s->threads) {
+    if (s->bad || s->threads || (s->test->needs_memory && at == NULL)) {
         print_in_order();
     } else if (at) {
         s->to_come = 1;
