@@ -12,7 +12,9 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
+for folder in ['lint', 'lib']:
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', folder))
+from inside import run_in_sandbox  # noqa: E402
 from tap import Tap  # noqa: E402
 
 REDLOCK = os.environ['REDLOCK']
@@ -338,9 +340,7 @@ def ends_of_pipes(tap):
 
 
 def main():
-    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
-        os.environ['CLI_TEST_SANDBOX'] = 'yes'
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', __file__])
+    run_in_sandbox()
     tap = Tap()
     try:
         for story in (life, schema, signals, dead_program, losses, suspended, waiting, slow_reader,

@@ -10,7 +10,9 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
+for folder in ['lint', 'lib']:
+    sys.path.insert(0, os.path.join(HERE, '..', folder))
+from inside import run_in_sandbox  # noqa: E402
 from tap import Tap  # noqa: E402
 
 REDLOCK = os.environ['REDLOCK']
@@ -198,9 +200,7 @@ def test(tap):
 
 
 def main():
-    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
-        os.environ['CLI_TEST_SANDBOX'] = 'yes'
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', *sys.argv])
+    run_in_sandbox()
     tap = Tap()
     test(tap)
     return tap.finish()

@@ -20,6 +20,7 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ['lint', 'lib']:
     sys.path.insert(0, os.path.join(HERE, '..', folder))
+from inside import run_in_sandbox  # noqa: E402
 from prometheus import Page  # noqa: E402
 from servers import Client  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -344,9 +345,7 @@ def reader_fires(tap):
 
 
 def main():
-    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
-        os.environ['CLI_TEST_SANDBOX'] = 'yes'
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', os.path.abspath(__file__)])
+    run_in_sandbox()
     tap = Tap()
     reader_fires(tap)
     seen = an_exporter(tap)

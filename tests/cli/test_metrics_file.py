@@ -15,6 +15,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ['lint', 'lib']:
     sys.path.insert(0, os.path.join(HERE, '..', folder))
+from inside import run_in_sandbox  # noqa: E402
 from prometheus import Page  # noqa: E402
 from servers import Client  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -270,9 +271,7 @@ def alerts(tap, folder):
 
 
 def main():
-    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
-        os.environ['CLI_TEST_SANDBOX'] = 'yes'
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', os.path.abspath(__file__)])
+    run_in_sandbox()
     tap = Tap()
     for part in [a_run_that_succeeds, other_outcomes, lost_keys, other_losses, bad_files, alerts]:
         with tempfile.TemporaryDirectory() as folder:

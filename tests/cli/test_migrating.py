@@ -11,7 +11,9 @@ import subprocess
 import sys
 import uuid
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lint'))
+for folder in ['lint', 'lib']:
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', folder))
+from inside import run_in_sandbox  # noqa: E402
 from tap import Tap  # noqa: E402
 
 REDLOCK = os.environ['REDLOCK']
@@ -181,9 +183,7 @@ def test(tap):
 
 
 def main():
-    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
-        os.environ['CLI_TEST_SANDBOX'] = 'yes'
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', __file__])
+    run_in_sandbox()
     tap = Tap()
     test(tap)
     return tap.finish()

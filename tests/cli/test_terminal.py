@@ -14,6 +14,9 @@ import socket
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from inside import run_in_sandbox  # noqa: E402
+
 REDLOCK = os.environ["REDLOCK"]
 PATIENCE_S = 60
 
@@ -390,9 +393,7 @@ TESTS = [
 
 
 def main():
-    if os.environ.get("CLI_TEST_SANDBOX") != "yes":
-        os.environ["CLI_TEST_SANDBOX"] = "yes"
-        os.execv(REDLOCK, [REDLOCK, "sandbox", "--", sys.executable, "-B", __file__])
+    run_in_sandbox()
     failures = 0
     print(f"1..{len(TESTS)}")
     for number, test in enumerate(TESTS, 1):

@@ -10,6 +10,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ['lint', 'lib']:
     sys.path.insert(0, os.path.join(HERE, '..', folder))
+from inside import run_in_sandbox  # noqa: E402
 from sentences import LINE, strangers  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -82,9 +83,7 @@ def secrets(tap):
 
 
 def main():
-    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
-        os.environ['CLI_TEST_SANDBOX'] = 'yes'
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', __file__])
+    run_in_sandbox()
     tap = Tap()
     for test in [a_lock, commands, nothing, secrets]:
         test(tap)

@@ -13,10 +13,10 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
+for folder in ['lint', 'lib']:
+    sys.path.insert(0, os.path.join(HERE, '..', folder))
+from inside import run_in_sandbox  # noqa: E402
 from tap import Tap  # noqa: E402
-
-sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 from until import BOUND_S, until  # noqa: E402
 
 REDLOCK = os.environ['REDLOCK']
@@ -274,9 +274,7 @@ def ends(tap):
 
 
 def main():
-    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
-        os.environ['CLI_TEST_SANDBOX'] = 'yes'
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', __file__])
+    run_in_sandbox('-n', '3')
     tap = Tap()
     with Web('nightly', 'cron', NASTY, 'late') as web:
         slow = Trickle(web)

@@ -13,8 +13,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.normpath(os.path.join(HERE, '..', '..', 'docs', 'examples', 'fence'))
-sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
+for folder in ['lint', 'lib']:
+    sys.path.insert(0, os.path.join(HERE, '..', folder))
 
+from inside import run_in_sandbox  # noqa: E402,F401
 from tap import Tap, skip_all  # noqa: E402,F401
 
 LOST = 76

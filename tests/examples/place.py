@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from lib import HERE
 
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from inside import run_in_sandbox  # noqa: E402
 from until import BOUND_S, until  # noqa: E402
 
 EXAMPLES = os.path.normpath(os.path.join(HERE, '..', '..', 'docs', 'examples'))
@@ -140,7 +141,5 @@ def fires(tap, claim, complaints):
 
 def main(run, masters=3):
     """Runs itself on the masters of a sandbox."""
-    if 'REDLOCK_SANDBOX' not in os.environ:
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', str(masters), '--', sys.executable, '-B',
-                           *sys.argv])
+    run_in_sandbox('-n', str(masters))
     sys.exit(run())

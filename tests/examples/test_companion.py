@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from lib import Tap, wrong
+from lib import Tap, run_in_sandbox, wrong
 
 REDLOCK = os.environ['REDLOCK']
 EXAMPLE = os.environ['EXAMPLE']
@@ -53,6 +53,5 @@ def main():
 
 
 if __name__ == '__main__':
-    if 'REDLOCK_SANDBOX' not in os.environ:
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', *sys.argv])
+    run_in_sandbox('-n', '3')
     sys.exit(main())

@@ -5,7 +5,7 @@ import os
 import sys
 
 import daemons
-from lib import Tap
+from lib import Tap, run_in_sandbox
 
 
 def main():
@@ -15,7 +15,5 @@ def main():
 
 
 if __name__ == '__main__':
-    if 'REDLOCK_SANDBOX' not in os.environ:
-        redlock = os.environ['REDLOCK']
-        os.execv(redlock, [redlock, 'sandbox', '-n', '3', '--', sys.executable, '-B', *sys.argv])
+    run_in_sandbox('-n', '3')
     sys.exit(main())

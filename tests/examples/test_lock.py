@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import lib
-from lib import LOST, wrong
+from lib import LOST, run_in_sandbox, wrong
 from test_http import Service
 from test_redis import CLIENT, SERVER, Server
 from test_sql import Database
@@ -70,6 +70,5 @@ def main():
 
 
 if __name__ == '__main__':
-    if 'REDLOCK_SANDBOX' not in os.environ:
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '--', sys.executable, '-B', *sys.argv])
+    run_in_sandbox()
     sys.exit(main())

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 
-from lib import Tap, wrong
+from lib import Tap, run_in_sandbox, wrong
 
 REDLOCK = os.environ['REDLOCK']
 NODES = os.environ.get('REDLOCK_NODES', '').split()
@@ -76,6 +76,5 @@ def main(examples):
 
 
 if __name__ == '__main__':
-    if 'REDLOCK_SANDBOX' not in os.environ:
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', *sys.argv])
+    run_in_sandbox('-n', '3')
     sys.exit(main(sys.argv[1:]))

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 
-from lib import Tap, wrong
+from lib import Tap, run_in_sandbox, wrong
 
 EXAMPLE = os.environ['EXAMPLE']
 JOBS = range(100)
@@ -93,7 +93,5 @@ def main():
 
 
 if __name__ == '__main__':
-    if 'REDLOCK_SANDBOX' not in os.environ:
-        redlock = os.environ['REDLOCK']
-        os.execv(redlock, [redlock, 'sandbox', '-n', '3', '--', sys.executable, '-B', *sys.argv])
+    run_in_sandbox('-n', '3')
     sys.exit(main())

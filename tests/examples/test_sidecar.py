@@ -12,6 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ['lint', 'lib']:
     sys.path.insert(0, os.path.join(HERE, '..', folder))
 
+from inside import run_in_sandbox  # noqa: E402
 from tap import Tap  # noqa: E402
 from until import until  # noqa: E402
 
@@ -78,9 +79,7 @@ def without_deadline(folder):
 
 
 def main():
-    if os.environ.get('CLI_TEST_SANDBOX') != 'yes':
-        os.environ['CLI_TEST_SANDBOX'] = 'yes'
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', os.path.abspath(__file__)])
+    run_in_sandbox('-n', '3')
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
         tap.claim('one works at a time, also when redlock is killed', works_alone(folder))

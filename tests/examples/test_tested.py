@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from lib import Tap, wrong
+from lib import Tap, run_in_sandbox, wrong
 
 REDLOCK = os.environ['REDLOCK']
 
@@ -45,6 +45,5 @@ def main(report, test, broken, *tests_in_cpp):
 
 
 if __name__ == '__main__':
-    if 'REDLOCK_SANDBOX' not in os.environ:
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', *sys.argv])
+    run_in_sandbox('-n', '3')
     sys.exit(main(*sys.argv[1:]))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from lib import LOST, Tap, wrong
+from lib import LOST, Tap, run_in_sandbox, wrong
 
 REDLOCK = os.environ['REDLOCK']
 WORKER = os.environ['EXAMPLE']
@@ -50,6 +50,5 @@ def main():
 
 
 if __name__ == '__main__':
-    if 'REDLOCK_SANDBOX' not in os.environ:
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '3', '--', sys.executable, '-B', *sys.argv])
+    run_in_sandbox('-n', '3')
     sys.exit(main())

@@ -222,6 +222,8 @@ TEST_ROWS(freed_and_closed, both)
     must_be_clean();
 }
 
+TIME_LIMIT(60);
+
 /* Nothing that an election counts is left behind. */
 TEST(made_and_freed_seventy_thousand_times)
 {

@@ -195,6 +195,8 @@ TEST(a_lost_lock_is_counted_once)
     ck_assert_uint_eq(stats().renewed, 0);
 }
 
+TIME_LIMIT(60); /* of 65,537 calls */
+
 TEST(a_call_over_a_limit_is_counted)
 {
     static const char *const keys[] = {"k"};

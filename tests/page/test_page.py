@@ -11,6 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ['lint', 'cli', 'lib']:
     sys.path.insert(0, os.path.join(HERE, '..', folder))
 from browser import Browser, find  # noqa: E402
+from inside import run_in_sandbox  # noqa: E402
 from servers import Client  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 from test_web import NASTY, Web, equal, until  # noqa: E402
@@ -159,9 +160,7 @@ def main():
     program = find()
     if not program:
         skip_all('chromium is not installed')
-    if os.environ.get('PAGE_TEST_SANDBOX') != 'yes':
-        os.environ['PAGE_TEST_SANDBOX'] = 'yes'
-        os.execv(REDLOCK, [REDLOCK, 'sandbox', '-n', '5', '--', sys.executable, '-B', __file__])
+    run_in_sandbox('-n', '5')
     tap = Tap()
     with Web('nightly', 'cron', NASTY, TURNED, 'free') as web, Browser(program) as page:
         page.call('Page.navigate', url=f'http://localhost:{web.port}/')
