@@ -8,8 +8,8 @@
  *     redlock_get_stats(rl, &stats);
  *     printf("%llu locks acquired\n", (unsigned long long)stats.acquired);
  *
- * redlock_prometheus() writes them, and the states of the masters, as text for Prometheus: a
- * program adds it to its own page. `redlock exporter`, and the option --metrics of `redlock lock`
+ * redlock_prometheus() writes them, and the states of the masters, as text for Prometheus, which a
+ * program can add to its own page. `redlock exporter`, and the option --metrics of `redlock lock`
  * and `redlock elect`, serve the same text.
  */
 #ifndef REDLOCK_STATS_H
@@ -120,20 +120,19 @@ REDLOCK_EXPORT int redlock_get_stats(const struct redlock *rl, struct redlock_st
 REDLOCK_EXPORT int redlock_get_node_stats(const struct redlock *rl, size_t index,
                                           struct redlock_node_stats *ret_stats);
 
-/* What to leave out; see the flags of redlock_prometheus(). */
+/* Flags of redlock_prometheus(): what to leave out. */
 enum redlock_prometheus_flags {
-    /* The families about locks: for a manager that acquires none, and only observes. */
+    /* The families about locks, for a manager that only observes and acquires none. */
     REDLOCK_PROMETHEUS_NO_LOCKS = 1
 };
 
-/* The content type of a page with this text. */
+/* The content type of a page with the text of redlock_prometheus(). */
 #define REDLOCK_PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 /* Write the statistics of a manager, and the state of each master and of their record, in the text
  * format of Prometheus, version 0.0.4. Each family begins with its "# HELP" and "# TYPE"; all names
- * begin with "redlock_". Names and labels stay; later versions may
- * add families. A program that has several managers gives each a page of its own,
- * because a family must not occur twice.
+ * begin with "redlock_". Names and labels are stable; later versions may add families. A program
+ * with several managers needs a page for each, because a family must not occur twice on a page.
  *
  *     size_t size = redlock_prometheus(rl, 0, NULL, 0) + 1024;
  *     char *text = malloc(size);
@@ -142,16 +141,16 @@ enum redlock_prometheus_flags {
  *         evbuffer_add_printf(page, "%s", text);
  *     }
  *
- * The text has durations, and so it may be longer at the next call, by some digits: leave room, or
+ * The text contains durations, so it may be a few digits longer at the next call: leave room, or
  * repeat the call.
  *
  * flags   0, or REDLOCK_PROMETHEUS_NO_LOCKS.
- * out     a buffer of yours, of `size` bytes. If the text does not fit with its NUL, "" is written
- *         instead. NULL and 0: only the length is wanted.
+ * out     your buffer, of `size` bytes. If the text does not fit with its NUL, "" is written
+ *         instead. NULL, with size 0: only return the length.
  *
- * Returns the length of the text without the NUL, also if it did not fit: some 10 kB, and 3 kB more
- * for each master. 0: there is no text, because rl is NULL or this is a forked child.
- * From: the loop's thread, callbacks included. Since 0.1. */
+ * Returns the length of the text without the NUL, even if it did not fit: about 10 kB, and 3 kB
+ * more for each master. 0: there is no text, because rl is NULL or this is a forked child. From:
+ * the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT size_t redlock_prometheus(const struct redlock *rl, unsigned flags, char *out,
                                          size_t size);
 

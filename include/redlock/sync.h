@@ -302,8 +302,8 @@ REDLOCK_EXPORT int redlock_sync_get_node_stats(struct redlock_sync *s, size_t in
 
 /* Write the statistics as text for Prometheus, as redlock_prometheus() does.
  *
- * Returns what that returns. 0: there is no text; redlock_sync_error_text() says why. That is so
- * for NULL, on an I/O thread, when `s` is closing, and in a forked child. Since 0.1. */
+ * Returns what that returns. 0: there is no text, and redlock_sync_error_text() says why: `s` is
+ * NULL or closing, the call is on an I/O thread, or this is a forked child. Since 0.1. */
 REDLOCK_EXPORT size_t redlock_sync_prometheus(struct redlock_sync *s, unsigned flags, char *out,
                                               size_t size);
 

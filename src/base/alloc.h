@@ -14,8 +14,9 @@ void *rlk_realloc(void *old, size_t size);
 
 void rlk_free(void *memory);
 
-/* `size` bytes of zeroed pages at a multiple of it; a power of two. They are given back to the
- * system at once. Under AddressSanitizer they are malloc's, in which leaks are looked for. */
+/* `size` bytes of zeroed pages, aligned to `size`, which is a power of two. They return to the
+ * system as soon as they are freed. Under AddressSanitizer they come from malloc(), so that leaks
+ * are found. */
 void *rlk_alloc_pages(size_t size);
 void rlk_free_pages(void *pages, size_t size);
 

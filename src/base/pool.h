@@ -3,12 +3,13 @@
  * Objects differ in size, and each is just as long as it has to be: a claim with its keys, a handle
  * with what it knows of each node. So there is a list of free objects for each class of sizes. The
  * classes are 16 bytes apart and end 8 bytes after a multiple of 16: that is what most malloc(3)
- * give without waste. Those of 4 KB and more go back to malloc at once, and so does everything that
- * is given back when free objects take `keep` bytes already.
+ * give without waste. Objects of 4 KB and more go back to malloc at once, and so does every object
+ * that is freed when the free objects take `keep` bytes already.
  *
  * Objects of a kilobyte and more are cut from blocks, each of one class. A burst of requests takes
- * many of them, and keeps smaller ones for long: malloc could never give back the holes between
- * these. A block without any object in use goes back to the system. They begin at a multiple of 8.
+ * many of them, and smaller objects that live for long: malloc could never give back the holes
+ * between those. A block without an object in use goes back to the system. Objects from blocks
+ * begin at a multiple of 8.
  *
  * A zeroed pool keeps nothing. */
 #ifndef RLK_BASE_POOL_H

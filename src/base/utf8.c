@@ -1,7 +1,7 @@
 /* utf8.c - recognises UTF-8, and what must not reach a terminal. */
 #include "base/utf8.h"
 
-/* The length of a UTF-8 character, by its first byte; 0 for a byte that begins none. */
+/* The length of a UTF-8 character by its first byte; 0 for a byte that does not begin one. */
 static size_t announced(unsigned char first)
 {
     if (first < 0x80) {
@@ -52,7 +52,7 @@ uint32_t rlk_utf8_number(const char *text, size_t length)
 bool rlk_utf8_is_control(const char *text, size_t length)
 {
     /* Control characters, those that change the direction of text, and invisible ones: with these,
-     * two names that look the same could differ. */
+     * two different names could look the same. */
     static const struct {
         uint32_t first, last;
     } ranges[] = {{0x00, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},      {0x34f, 0x34f},

@@ -276,8 +276,8 @@ static bool is_far_due(const struct rlk_clocks *c, const struct rlk_reading *far
            rlk_time_add(now->error_us, FLOOR_US) <= far->error_us / 2;
 }
 
-/* When the other node that has not been asked for longest was asked last. A step that is older than
- * the longest ttl needs no witness. */
+/* When the other nodes were last asked: the earliest of these times. A step older than the longest
+ * ttl needs no witness, so nodes that were not asked for that long are ignored. */
 static uint64_t others_asked_us(const struct rlk_clocks *c, const struct rlk_clock *k,
                                 uint64_t now_us)
 {
@@ -295,7 +295,7 @@ static uint64_t others_asked_us(const struct rlk_clocks *c, const struct rlk_clo
     return asked_us;
 }
 
-/* The last reading goes when the one before it is old enough to be its successor. */
+/* Drop the last reading once the one before it is old enough to replace it. */
 static void keep_reading(const struct rlk_clocks *c, struct rlk_clock *k,
                          const struct rlk_reading *now)
 {

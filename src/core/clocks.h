@@ -60,8 +60,9 @@ struct rlk_span {
 /* How many samples of a node are kept. A witness needs a sample that was asked for before the step
  * of another node. Nodes are asked at slightly different times, and once more when one of them went
  * ahead, so that may be the third sample back. The fourth is a reserve: a sample may be asked for
- * in between for another reason. The last one stays for as long as another node was not asked
- * since: masters that do not vote yet are asked more often than those that nobody relies on. */
+ * in between for another reason. The last sample stays as long as some other node has not been
+ * asked since it: masters that do not vote yet are asked more often than those that nobody relies
+ * on. */
 #define RLK_CLOCK_RECENT 4
 
 struct rlk_clock {

@@ -1,4 +1,4 @@
-/* read_settings.c - the settings of the command, for a program. */
+/* read_settings.c - reads the settings of the command for a program. */
 #include <redlock/settings.h>
 
 #include <redlock/error.h>
@@ -23,8 +23,8 @@ static int no_masters(const struct rlk_error_text *error, const char *from)
         from[0] ? " in " : "", from);
 }
 
-/* A shell that runs for seconds is nothing for the thread of a program, whose signal handlers would
- * see it end. */
+/* A program's thread must not wait seconds for a shell, and the program's SIGCHLD handler would see
+ * the shell end. */
 static int refuse_command(const struct rlk_error_text *error, const struct rlk_sources *sources)
 {
     struct rlk_value value = rlk_lookup(sources, RLK_SETTING_PASSWORD_COMMAND);

@@ -38,8 +38,8 @@ void rlk_metrics_family(const struct rlk_metrics *out, const char *name, const c
     }
 }
 
-/* A label may be any UTF-8. What else is in a key, and control characters, is shown as "\x1b": with
- * a backslash, which the format escapes. */
+/* A label may contain any UTF-8. Other bytes, and control characters, are shown as "\x1b"; the
+ * format requires the backslash to be escaped. */
 static void add_value(const struct rlk_metrics *out, const char *value)
 {
     while (*value) {
@@ -113,7 +113,7 @@ void rlk_metrics_from_ms(const struct rlk_metrics *out, const char *name, struct
     rlk_metrics_seconds(out, name, label, ms > UINT64_MAX / 1000 ? UINT64_MAX : ms * 1000);
 }
 
-/* The bucket without a bound is the last one: "+Inf". */
+/* The last bucket has no bound: "+Inf". */
 void rlk_metrics_histogram(const struct rlk_metrics *out, const char *name, struct rlk_label label,
                            const struct redlock_histogram *h)
 {

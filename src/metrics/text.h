@@ -1,6 +1,6 @@
 /* text.h - writes metrics in the text format of Prometheus, version 0.0.4.
  *
- * The library and the command compile this file each for themselves. */
+ * The library and the command each compile this file for themselves. */
 #ifndef RLK_METRICS_TEXT_H
 #define RLK_METRICS_TEXT_H
 
@@ -18,10 +18,10 @@ struct rlk_metrics {
 /* A label; name NULL: no label. */
 struct rlk_label {
     const char *name;
-    const char *value; /* any bytes: what is no printable text is escaped */
+    const char *value; /* any bytes: those that are not printable text are escaped */
 };
 
-/* Begin a family: all of its samples follow. type: "counter", "gauge" or "histogram". */
+/* Begin a family: all of its samples must follow. type: "counter", "gauge" or "histogram". */
 void rlk_metrics_family(const struct rlk_metrics *out, const char *name, const char *type,
                         const char *help);
 

@@ -13,7 +13,7 @@
 /* Zeroed memory, at least a page; NULL: out of memory. */
 void *rlk_secret_alloc(size_t size);
 
-/* The same for a text: out of swap, too. */
+/* The same for a text, which is kept out of swap, too. */
 char *rlk_secret_alloc_text(size_t size);
 
 /* A copy of `len` bytes, NUL terminated; NULL: out of memory. */

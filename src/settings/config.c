@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-/* What a line is, when it is no mistake. */
+/* What a line is, unless it is a mistake. */
 enum {
     IS_SETTING = 0,
     IS_NO_SETTING = 1
@@ -74,7 +74,7 @@ static int take_value(const struct place *at, enum rlk_setting setting, char *va
     return IS_SETTING;
 }
 
-/* Say which settings there are: "key-prefix, max-ttl or sni". */
+/* List the settings in an error: "key-prefix, max-ttl or sni". */
 static int refuse_name(const struct place *at, const char *name)
 {
     char known[256] = "";

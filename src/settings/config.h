@@ -26,7 +26,7 @@ struct rlk_config {
     const char **uris; /* the masters */
     unsigned *lines;   /* the line of each */
     size_t n;
-    const char *values[RLK_SETTINGS];   /* the settings; NULL: not set */
+    const char *values[RLK_SETTINGS];   /* their values; NULL: not set */
     unsigned value_lines[RLK_SETTINGS]; /* the line of each */
 };
 

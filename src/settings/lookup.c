@@ -12,8 +12,8 @@ static const char *option_of(const struct rlk_sources *sources, enum rlk_setting
     return sources->options ? sources->options[setting] : NULL;
 }
 
-/* Keep a copy of a variable. Empty means not set, except for a text. Returns false when we are out
- * of memory. */
+/* Keep a copy of a variable. Empty means not set, except for a text. Returns false when out of
+ * memory. */
 static bool keep_variable(struct rlk_sources *sources, enum rlk_setting setting)
 {
     const struct rlk_setting_row *row = &rlk_setting_rows[setting];

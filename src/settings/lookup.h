@@ -10,7 +10,7 @@ struct rlk_sources {
     const char *const *options;    /* of a command line, in the order of enum rlk_setting, borrowed;
                                       NULL: there is none */
     char *variables[RLK_SETTINGS]; /* copies, as another thread may change the environment; NULL:
-                                      not set. That of the masters is in `nodes` */
+                                      not set. The masters are in `nodes` */
     struct rlk_node_list nodes;
 };
 
@@ -28,8 +28,8 @@ struct rlk_value {
     char from[512]; /* for messages: "--ttl", "REDLOCK_MAX_TTL", "/etc/redlock/nodes:4: max-ttl" */
 };
 
-/* Read the variables, and find the masters: `has_masters` says that they are known already. Returns
- * as rlk_node_list_find(); the caller calls rlk_sources_end() in all cases. */
+/* Read the variables, and find the masters unless `has_masters` says that they are known already.
+ * Returns as rlk_node_list_find(); the caller calls rlk_sources_end() in all cases. */
 int rlk_sources_find(struct rlk_sources *sources, bool has_masters,
                      const struct rlk_error_text *error);
 

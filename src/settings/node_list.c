@@ -15,10 +15,10 @@
 /* A list of masters has some hundred bytes; a larger file is some other file. */
 #define MAX_FILE 65536
 
-/* What a function returns when a file does not exist that need not. */
+/* Returned when an optional file does not exist. */
 #define NOT_THERE 1
 
-/* Two texts in one; NULL: out of memory. */
+/* Join two texts. Returns NULL when out of memory. */
 static char *join_path(const char *folder, const char *rest)
 {
     size_t size = strlen(folder) + strlen(rest) + 1;

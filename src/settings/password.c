@@ -1,5 +1,4 @@
-/* password.c - asks for the login where settings come from, and reads what can be read once only.
- */
+/* password.c - looks up the login as a setting, and reads files that can be read only once. */
 #include "settings/password.h"
 
 #include <errno.h>
@@ -12,7 +11,7 @@
 #include "net/secret.h"
 #include "settings/file.h"
 
-/* A pipe can be read once only: then the library gets its text, and otherwise the name. */
+/* A pipe can be read only once, so the library gets its text; for a file it gets the name. */
 static int use_file(struct rlk_password *password, const char *path,
                     const struct rlk_error_text *error)
 {
@@ -45,7 +44,7 @@ static int use_variable(struct rlk_password *password, const struct rlk_error_te
 }
 
 /* Two options, or two lines of a file, are a mistake. Of two variables the file takes precedence:
- * they may have been set at different places. */
+ * they may have been set in different places. */
 static int refuse_both(const struct rlk_value *file, const struct rlk_value *other,
                        const struct rlk_error_text *error)
 {

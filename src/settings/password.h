@@ -8,15 +8,15 @@ struct redlock_options;
 
 /* At most one of these is not NULL. */
 struct rlk_password {
-    char *text;          /* of REDLOCK_PASSWORD, or of a pipe */
+    char *text;          /* from REDLOCK_PASSWORD or a pipe */
     const char *file;    /* a file that can be read again; borrowed from the sources */
-    const char *command; /* prints it; borrowed. Nobody has run it */
+    const char *command; /* prints it; borrowed; has not been run */
 };
 
 /* Find the login: in the options, else the variables, else the file that names the masters. Set it
- * in *options, but for a command: whoever runs it sets the password. Returns 0; or REDLOCK_EINVAL
- * or REDLOCK_ENOMEM, with what is wrong in *error. The caller calls rlk_password_end() in all
- * cases.
+ * in *options; but if it is a command, the caller who runs it sets the password. Returns 0; or
+ * REDLOCK_EINVAL or REDLOCK_ENOMEM, with what is wrong in *error. The caller calls
+ * rlk_password_end() in all cases.
  */
 int rlk_password_find(const struct rlk_sources *sources, const struct rlk_error_text *error,
                       struct rlk_password *ret_password, struct redlock_options *options);

@@ -9,7 +9,7 @@ struct rlk_error_text {
     size_t size;
 };
 
-/* Write the text, cut to its room. Returns REDLOCK_EINVAL. */
+/* Write the text, cut to `size`. Returns REDLOCK_EINVAL. */
 int rlk_settings_refuse(const struct rlk_error_text *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,4 +1,4 @@
-/* settings.c - reads each setting by its row, after the masters and the login. */
+/* settings.c - reads each setting by its row in the table, after the masters and the login. */
 #include "settings/settings.h"
 
 #include <redlock/manager.h>

@@ -15,12 +15,13 @@ struct rlk_settings {
     struct rlk_password password;
 };
 
-/* Find the settings, and store them in *options, where the others keep their values. Masters that
- * are there already, or a password, are not looked for. There may be no masters then.
+/* Find the settings, and store them in *options; its other fields keep their values. Masters or a
+ * password that are set already are not looked up. There may be no masters afterwards.
  *
- * given   of a command line, in the order of enum rlk_setting; borrowed. NULL: there is none.
+ * given   the options of a command line, in the order of enum rlk_setting; borrowed. NULL: there is
+ *         none.
  *
- * Returns 0, and the caller calls rlk_settings_end() when it needs *options no more; or
+ * Returns 0, and the caller calls rlk_settings_end() when it no longer needs *options; or
  * REDLOCK_EINVAL or REDLOCK_ENOMEM, with what is wrong in options->error_text. */
 int rlk_settings_find(const char *const *given, struct rlk_settings *ret_settings,
                       struct redlock_options *options);

@@ -1,5 +1,5 @@
-/* table.h - the settings about the masters, a row each: from this table the variables and the file
- * of masters are read, and by it the command redlock reads its options and sets the variables of
+/* table.h - the settings about the masters, one row each. The table says how to read the variables
+ * and the file of masters, and how the command redlock reads its options and sets the variables of
  * CMD.
  */
 #ifndef RLK_SETTINGS_TABLE_H
@@ -33,8 +33,8 @@ enum rlk_setting {
 enum rlk_setting_kind {
     RLK_KIND_OWN,    /* it has code of its own: the masters, the login, the trace of the command */
     RLK_KIND_TEXT,   /* a const char * */
-    RLK_KIND_NAME,   /* the same, and empty is as none */
-    RLK_KIND_FILE,   /* the same, and CMD gets an absolute path */
+    RLK_KIND_NAME,   /* the same, but empty means not set */
+    RLK_KIND_FILE,   /* the same, but CMD gets an absolute path */
     RLK_KIND_TIME,   /* a uint32_t, in milliseconds */
     RLK_KIND_NUMBER, /* a uint32_t */
     RLK_KIND_WORD,   /* an enum or int: the number of the word */
@@ -47,7 +47,7 @@ struct rlk_setting_row {
     enum rlk_setting_kind kind;
     bool in_file;
     const char *in_file_as;   /* its name there; NULL: that of the option */
-    bool of_these;            /* says how to log in, so it must not go to other masters */
+    bool of_these;            /* belongs to these masters (login, TLS): not used for others */
     size_t field;             /* where the value is in struct redlock_options */
     uint32_t min, max;        /* of a time or number; max of a text: its length; 0: any */
     const char *const *words; /* by their numbers; the last is followed by NULL */

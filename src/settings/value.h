@@ -21,8 +21,8 @@ int rlk_value_time(const char *from, const char *text, uint32_t min_ms, uint32_t
 int rlk_value_number(const char *from, const char *text, int min, int max,
                      const struct rlk_error_text *error, int *ret_number);
 
-/* The value of any setting but those with code of their own, into its field of the options. A text
- * is borrowed. */
+/* Store the value of a setting in its field of the options. Not for settings with code of their
+ * own. A text is borrowed. */
 int rlk_value_store(const struct rlk_setting_row *row, const struct rlk_value *value,
                     const struct rlk_error_text *error, struct redlock_options *options);
 

@@ -1,4 +1,4 @@
-/* stats.c - reads on the I/O thread what its manager has counted, in numbers and as text. */
+/* stats.c - reads the statistics of a manager on its I/O thread, as numbers and as text. */
 #include <redlock/redlock.h>
 
 #include "sync/thread.h"

@@ -18,7 +18,7 @@
 
 #define PREFIX "redlock-testing-"
 
-/* Folders that another process takes for one that is left, before it is locked. */
+/* How often to try again when another process removes a folder before it is locked. */
 #define MOST_TRIES 100
 
 static const char *parent_folder(void)
@@ -28,7 +28,7 @@ static const char *parent_folder(void)
     return parent && parent[0] == '/' ? parent : "/tmp";
 }
 
-/* ---- folders that are left ---- */
+/* ---- folders left behind ---- */
 
 static void remove_entries(int fd)
 {
@@ -118,7 +118,7 @@ int rlk_testing_folder_make(struct folder *f)
             return 0;
         }
     }
-    return rlk_testing_failure(REDLOCK_ESYSTEM, "no temporary folder can be made in %s: %s", parent,
+    return rlk_testing_failure(REDLOCK_ESYSTEM, "cannot make a temporary folder in %s: %s", parent,
                                strerror(errno));
 }
 

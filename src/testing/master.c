@@ -25,7 +25,7 @@ static int listen_at_path(struct master *m)
                                "a master cannot listen at %s: %s", m->path, strerror(errno));
 }
 
-/* A path in a URI: all but letters, digits and some signs as %XX. */
+/* The path is escaped in the URI: all but letters, digits and some signs become %XX. */
 static void write_uri(struct master *m)
 {
     static const char plain[] =
@@ -63,7 +63,7 @@ void rlk_testing_master_free(struct master *m)
     rlk_testing_tally_free(&m->tally);
 }
 
-/* Its connections have ended before it answers again: no command that waits is carried out. */
+/* Its connections end before it answers again, so waiting commands are not carried out. */
 static void take_down(struct master *m)
 {
     rlk_testing_server_end_all(&m->server, SERVER_CLOSES);

@@ -1,8 +1,8 @@
-/* testing/memory.h - memory of the masters in a program's own process.
+/* testing/memory.h - memory of masters that live in the process of a program.
  *
- * A master that has none does not end the program. What needs memory says so here and does without,
- * and the connection whose command it was ends without a reply: as when a server was killed for its
- * memory. */
+ * A master that is out of memory must not end the program. Code that gets no memory records that
+ * here and goes on without, and the connection whose command it was ends without a reply, as if the
+ * server had been killed by the OOM killer. */
 #ifndef RLK_TESTING_MEMORY_H
 #define RLK_TESTING_MEMORY_H
 
@@ -12,11 +12,10 @@
 /* Zeroed memory for free(3), or NULL, which counts as a failure. */
 void *rlk_testing_memory_new(size_t size);
 
-/* A copy with a NUL behind it, or NULL. */
+/* A copy, with a NUL at its end; or NULL. */
 char *rlk_testing_memory_copy(const char *bytes, size_t len);
 
-/* Something else may have failed for want of memory: a failure unless it worked.
- * Returns whether it worked. */
+/* Record a failure unless something else that needs memory worked. Returns whether it worked. */
 bool rlk_testing_memory_note(bool worked);
 
 /* Whether anything failed in this thread since the last call. */

@@ -1,5 +1,5 @@
-/* testing/model.h - a small well-behaved Redis: what the fake server says by default, and the
- * server of the fuzz target `node` when it answers as a good master.
+/* testing/model.h - a small well-behaved Redis: how the fake server answers by default, and the
+ * server of the fuzz target `node` when it acts as a good master.
  *
  * It knows the commands that a Redlock client and its scripts send, the keys with their expiry, the
  * scripts that were loaded, and who has logged in. It runs scripts as they are sent, in Lua.
@@ -57,7 +57,7 @@ struct model {
     /* Its clock is so much ahead of this one, which nobody sets. */
     uint64_t clock_us;
     uint64_t (*steady_us)(void);
-    /* Told of each deed, with deed_arg; NULL: nobody is. */
+    /* Called for each deed, with deed_arg; NULL: nothing is called. */
     void (*deed)(void *arg, enum model_deed deed, const char *key);
     void *deed_arg;
     struct model_key *keys;
@@ -138,7 +138,7 @@ void rlk_model_run(struct model *m, struct model_session *s, const struct resp_r
  * lives until the next change; ttl_ms 0: no expiry. */
 const char *rlk_model_get(struct model *m, const char *key);
 
-/* False: no memory, and nothing has changed. */
+/* False: out of memory, and nothing has changed. */
 bool rlk_model_set(struct model *m, const char *key, const char *value, uint64_t ttl_ms);
 void rlk_model_del(struct model *m, const char *key);
 

@@ -1,5 +1,5 @@
-/* testing/model_commands.c - the commands of a server about one key, and those of its connections:
- * a function for each, and a table of all. */
+/* testing/model_commands.c - the commands of a server for single keys and for connections: a
+ * function for each, and a table of all. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static void do_select(const struct model_call *c)
     rlk_resp_put_status(c->out, "OK");
 }
 
-/* Before 7.0 an id of 0 is everybody's. */
+/* Before 7.0 an id of 0 means every connection. */
 static void do_client_kill(const struct model_call *c)
 {
     long long id = strtoll(rlk_model_word(c, 3), NULL, 10);
@@ -134,7 +134,7 @@ static void do_client(const struct model_call *c)
 
 #define TOKEN_DIGITS 40
 
-/* The token of a lock; a reservation and a counter do not begin so. */
+/* Whether it is the token of a lock: reservations and counters begin differently. */
 static bool is_token(const char *value)
 {
     return strspn(value, "0123456789abcdef") == TOKEN_DIGITS &&
@@ -260,7 +260,7 @@ static void do_native(const struct model_call *c)
     }
 }
 
-/* PEXPIRE key ms [GT]. A key that lives for ever has the longest ttl. */
+/* PEXPIRE key ms [GT]. A key that never expires has the longest ttl. */
 static void do_pexpire(const struct model_call *c)
 {
     struct model_key *key = *rlk_model_find(c->m, c->s->db, rlk_model_word(c, 1));
@@ -299,8 +299,8 @@ static void do_time(const struct model_call *c)
     rlk_resp_put_text(c->out, number);
 }
 
-/* A key is in one of 64 places by its name, and the cursor is the next place: so a scan names each
- * key that is there all the time. */
+/* The name of a key puts it in one of 64 slots, and the cursor is the next slot. So a scan returns
+ * each key that exists all the time. */
 #define MODEL_PLACES 64
 
 static unsigned place_of(const char *name)

@@ -1,4 +1,4 @@
-/* testing/model_inside.h - what the files of the model share. Only for model*.c. */
+/* testing/model_inside.h - what the files of the model share. For model*.c only. */
 #ifndef RLK_TESTING_MODEL_INSIDE_H
 #define RLK_TESTING_MODEL_INSIDE_H
 
@@ -16,7 +16,7 @@ struct model_key {
     struct model_key *next;
     long db;
     char *name;
-    uint32_t hash; /* of the name: names that differ at their end only are told apart at once */
+    uint32_t hash; /* of the name: quickly tells apart names that differ only at the end */
     char *value;
     size_t value_len;
     struct model_member *members; /* of a sorted set, which has no value */
@@ -25,7 +25,7 @@ struct model_key {
     uint64_t until_ms;
 };
 
-/* One command in hand: everything that its function needs. */
+/* One command: everything that its function needs. */
 struct model_call {
     struct model *m;
     struct model_session *s;
@@ -36,15 +36,15 @@ struct model_call {
 /* Word `at` of the command, "" where it has none. */
 const char *rlk_model_word(const struct model_call *c, size_t at);
 
-/* Where the pointer to the key is, or to the end of the list. Expired keys go on the way. */
+/* Where the pointer to the key is, or the end of the list. Removes expired keys on the way. */
 struct model_key **rlk_model_find(struct model *m, long db, const char *name);
 
-/* Set a key. NULL: no memory, and nothing has changed. */
+/* Set a key. NULL: out of memory, and nothing has changed. */
 struct model_key *rlk_model_put(struct model *m, long db, const char *name, const char *value,
                                 size_t len, uint64_t ttl_ms);
 void rlk_model_remove(struct model *m, struct model_key **at);
 
-/* The ttl that PTTL says. */
+/* The ttl, as PTTL returns it. */
 long long rlk_model_pttl(const struct model *m, const struct model_key *key);
 
 /* model_sets.c */

@@ -1,4 +1,4 @@
-/* testing/model_keys.c - the keys of a server, its clock, and what becomes of both when it
+/* testing/model_keys.c - the keys of a server, its clock, and what happens to both when it
  * restarts. */
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -19,7 +19,7 @@
 /* One call of a script. */
 struct run {
     const struct model_call *c;
-    struct evbuffer *reply;  /* of the command that the script has called */
+    struct evbuffer *reply;  /* from the command that the script has called */
     bool replicates_effects; /* it has called redis.replicate_commands() */
     bool is_random;          /* it has called TIME or PTTL */
 };
@@ -137,7 +137,7 @@ static bool call(lua_State *lua)
     reply = (const char *)evbuffer_pullup(run->reply, -1);
     if (rlk_testing_memory_failed()) {
         rlk_testing_memory_note(false);
-        luaL_error(lua, "no memory");
+        luaL_error(lua, "out of memory");
     }
     push_reply(lua, reply);
     return *reply == '-';
@@ -236,7 +236,8 @@ static void put_value(struct evbuffer *out, lua_State *lua)
 
 /* ---- those that were loaded ---- */
 
-/* That "err" and "ok" are known has put_table() take no memory, so that no error of Lua ends it. */
+/* "err" and "ok" are made known, so that put_table() needs no memory for them and no error of Lua
+ * can end it. */
 static int open_libraries(lua_State *lua)
 {
     static const lua_CFunction libraries[] = {luaopen_base, luaopen_table, luaopen_string,
@@ -263,7 +264,7 @@ static int open_libraries(lua_State *lua)
     return 0;
 }
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 static lua_State *lua_of(struct model *m)
 {
     if (!m->lua) {
@@ -422,7 +423,7 @@ static int evalsha(lua_State *lua)
     return 0;
 }
 
-/* Lua ends what it has no memory for. */
+/* Lua aborts what it has no memory for. */
 static void run_protected(const struct model_call *c, lua_CFunction function)
 {
     struct run run = {.c = c, .reply = evbuffer_new()};

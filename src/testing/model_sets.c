@@ -1,5 +1,5 @@
-/* testing/model_sets.c - the sorted sets of a master: scripts keep wait queues in them. A set is a
- * list in the order of ZRANGE here. */
+/* testing/model_sets.c - the sorted sets of a master: scripts keep wait queues in them. Here a set
+ * is a list in the order of ZRANGE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* testing/model_streams.c - the streams of a master: scripts keep the audit stream in one. A stream
- * is a list of its entries here, the oldest first. */
+/* testing/model_streams.c - the streams of a master: scripts keep the audit stream in one. Here a
+ * stream is a list of its entries, the oldest first. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 struct evbuffer;
 
-/* One command: its words, each NUL terminated besides its length. */
+/* One command: its words, each with its length and a terminating NUL. */
 struct resp_request {
     size_t argc;
     char **argv;
@@ -18,7 +18,7 @@ struct resp_request {
 enum resp_taken {
     RESP_MORE, /* not a whole request yet */
     RESP_ONE,  /* one was taken from the buffer */
-    RESP_BAD   /* no client may send this, or there was no memory for it */
+    RESP_BAD   /* no client may send this, or there was not enough memory */
 };
 
 /* Take one request, an array of bulk strings, from the front of the buffer. */
@@ -26,14 +26,15 @@ enum resp_taken rlk_resp_take(struct evbuffer *in, struct resp_request *ret_requ
 
 void rlk_resp_free(struct resp_request *request);
 
-/* The words with a space between them, unprintable bytes as '?'. The caller frees it. NULL:
- * no memory. */
+/* The words, separated by spaces, with unprintable bytes as '?'. The caller frees the text. NULL:
+ * out of memory. */
 char *rlk_resp_text(const struct resp_request *request);
 
-/* Whether word `at` is there and equal to `word`, upper and lower case alike. */
+/* Whether word `at` exists and equals `word`, ignoring case. */
 bool rlk_resp_is(const struct resp_request *request, size_t at, const char *word);
 
-/* Append a part of a reply. Without memory it is left out, which rlk_testing_memory_failed() says.
+/* Append a part of a reply. When out of memory it is left out, as rlk_testing_memory_failed() then
+ * says.
  */
 void rlk_resp_put_status(struct evbuffer *out, const char *text);
 void rlk_resp_put_error(struct evbuffer *out, const char *text);

@@ -25,7 +25,7 @@ static void forget_socket(struct server_conn *c)
     c->fd = -1;
 }
 
-/* There was no memory for what the client sent or gets. */
+/* There was not enough memory for a request or its reply. */
 static void abandon(struct server_conn *c)
 {
     c->end = SERVER_CLOSES;
@@ -42,9 +42,9 @@ static void end_now(struct server_conn *c)
     forget_socket(c);
 }
 
-/* Sends as much as possible, or a single byte, and the next one in the next turn. MSG_NOSIGNAL: the
- * client may have disconnected; SIGPIPE keeps its default, so that a client that does not handle it
- * is noticed. */
+/* Sends as much as possible; or, if dripping, one byte in each turn. MSG_NOSIGNAL: the client may
+ * have disconnected; SIGPIPE keeps its default, so that a client that does not handle it is
+ * noticed. */
 static void flush(struct server_conn *c)
 {
     const struct timeval next_turn = {0, 0};
@@ -128,7 +128,7 @@ static void obey(struct server_conn *c, const struct server_entry *entry)
     }
 }
 
-/* Commands of a client that disconnected are carried out as well: Redis has their bytes. */
+/* Commands of a client that has disconnected are carried out, too: Redis has received them. */
 static void do_what_waits(struct server_conn *c)
 {
     while (c->n_done < c->log.n && c->end == SERVER_STAYS && !c->stalled && !c->server->paused) {

@@ -1,13 +1,13 @@
-/* testing/server_conn.h - one connection to a server: reads commands, writes them down, carries
- * them out, writes replies. For server.c, and for what decides how a command is obeyed.
+/* testing/server_conn.h - one connection to a server: reads commands, records them, carries them
+ * out, and writes replies. For server.c, and for code that decides how a command is carried out.
  *
  *     OPEN ----------------------> ENDING ------------------> ENDED
- *            it shall end                   all is written
+ *            asked to end                   all is written
  *          --------------------------------------------------->
- *            there is no memory for a command or its reply
+ *            out of memory for a command or its reply
  *
- * A connection that has ended stays, with its log, until the server is freed; or, with
- * server.forgets, until the next one comes. */
+ * An ended connection stays, with its log, until the server is freed; or, with server.forgets,
+ * until the next connection comes. */
 #ifndef RLK_TESTING_SERVER_CONN_H
 #define RLK_TESTING_SERVER_CONN_H
 
@@ -24,7 +24,7 @@ struct server {
     struct event_base *base;
     struct model model;
     bool paused;
-    /* Commands that were carried out, and connections that have ended, are not kept. */
+    /* Keep neither the commands that were carried out nor ended connections. */
     bool forgets;
     uint64_t n_commands;       /* that were carried out */
     size_t n_bad;              /* how often a client sent what is not the protocol */
@@ -34,8 +34,8 @@ struct server {
     long long last_id; /* of a connection */
     int fd;            /* the socket that listens, or -1 */
     struct event *acceptable;
-    /* What is done with a new connection, and with a command; NULL: nothing, and what the model
-     * does. */
+    /* Called for a new connection, and for a command. NULL: nothing is done, and the model carries
+     * out the command. */
     void (*greet)(struct server_conn *c);
     void (*obey)(struct server_conn *c, const struct server_entry *entry);
 };
@@ -59,10 +59,10 @@ struct server_conn {
     size_t n_done;
     enum server_end end;
     bool stalled;  /* no further command is carried out */
-    bool dripping; /* what waits to be written is sent one byte in each turn of the loop */
+    bool dripping; /* one pending byte is sent in each turn of the loop */
 };
 
-/* Takes over fd, also on failure. NULL: no memory. */
+/* Takes over fd, also on failure. NULL: out of memory. */
 struct server_conn *rlk_testing_server_conn_new(struct server *server, int fd);
 void rlk_testing_server_conn_free(struct server_conn *c);
 
@@ -72,7 +72,7 @@ void rlk_testing_server_conn_say(struct server_conn *c, const char *bytes, size_
 /* End the connection when everything is written. */
 void rlk_testing_server_conn_end(struct server_conn *c, enum server_end how);
 
-/* Carry out a command as the model does, and send the reply so often. */
+/* Carry out a command as the model does, and send the reply this many times. */
 void rlk_testing_server_conn_obey(struct server_conn *c, const struct resp_request *request,
                                   int replies);
 

@@ -7,8 +7,8 @@
 
 #include "testing/memory.h"
 
-/* The greeting tries whether it may run scripts: EVALSHA of none, and EVAL of
- * src/scripts/upkeep.lua. */
+/* The handshake checks whether scripts are allowed: EVALSHA of a script that does not exist, and
+ * EVAL of src/scripts/upkeep.lua. */
 static bool is_try(const struct resp_request *request)
 {
     if (request->argc < 3) {

@@ -18,7 +18,7 @@ struct server_log {
     size_t room;
 };
 
-/* Takes over the request, also when there is no memory for it (memory.h). */
+/* Takes over the request, also when out of memory (memory.h). */
 void rlk_testing_server_log_add(struct server_log *log, struct resp_request *request);
 void rlk_testing_server_log_clear(struct server_log *log);
 

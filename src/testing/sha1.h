@@ -1,4 +1,4 @@
-/* testing/sha1.h - the digest by which Redis names a script. For tests only. */
+/* testing/sha1.h - the digest by which Redis identifies a script. For tests only. */
 #ifndef RLK_TESTING_SHA1_H
 #define RLK_TESTING_SHA1_H
 

@@ -1,4 +1,4 @@
-/* testing/tally.h - how often clients did what with which key of one master. */
+/* testing/tally.h - how often clients did what with each key of one master. */
 #ifndef RLK_TESTING_TALLY_H
 #define RLK_TESTING_TALLY_H
 
@@ -10,7 +10,7 @@ struct tally {
     struct tally_key *keys;
 };
 
-/* Add one. Without memory it is not counted, which rlk_testing_memory_failed() says. */
+/* Add one. When out of memory it is not counted, as rlk_testing_memory_failed() then says. */
 void rlk_testing_tally_add(struct tally *tally, enum model_deed deed, const char *key);
 
 uint64_t rlk_testing_tally_count(const struct tally *tally, enum model_deed deed, const char *key);

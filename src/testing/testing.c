@@ -1,5 +1,5 @@
-/* testing/testing.c - the calls of redlock/testing.h: each checks its arguments, and has the thread
- * of the masters do the rest. */
+/* testing/testing.c - the calls of redlock/testing.h: each checks its arguments, and lets the
+ * masters' thread do the rest. */
 #include <redlock/testing.h>
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static int make_masters(struct redlock_testing *t, size_t n_masters)
     t->nodes = calloc(n_masters, sizeof(*t->nodes));
     t->masters = calloc(n_masters, sizeof(*t->masters));
     if (!t->nodes || !t->masters) {
-        return rlk_testing_failure(REDLOCK_ENOMEM, "there is no memory for %zu masters", n_masters);
+        return rlk_testing_failure(REDLOCK_ENOMEM, "not enough memory for %zu masters", n_masters);
     }
     while (status == 0 && t->n_masters < n_masters) {
         struct master *m = &t->masters[t->n_masters];
@@ -54,7 +54,7 @@ static int make_worker(struct redlock_testing *t)
 {
     int status = rlk_testing_worker_init(&t->worker);
 
-    return status ? rlk_testing_failure(status, "there is no event loop for the masters: %s",
+    return status ? rlk_testing_failure(status, "cannot make an event loop for the masters: %s",
                                         strerror(errno))
                   : 0;
 }
@@ -62,12 +62,12 @@ static int make_worker(struct redlock_testing *t)
 static int start_worker(struct redlock_testing *t)
 {
     return rlk_testing_worker_start(&t->worker)
-               ? rlk_testing_failure(REDLOCK_ESYSTEM, "no thread can be started: %s",
+               ? rlk_testing_failure(REDLOCK_ESYSTEM, "cannot start a thread for the masters: %s",
                                      strerror(errno))
                : 0;
 }
 
-/* What make_masters() has made, and the loop. */
+/* Free what make_masters() has made, and the loop. */
 static void free_masters(struct redlock_testing *t)
 {
     size_t i;
@@ -101,13 +101,13 @@ int redlock_testing_new(size_t n_masters, struct redlock_testing **ret_testing)
     int status;
 
     if (!ret_testing || n_masters < 1 || n_masters > MAX_MASTERS) {
-        return rlk_testing_failure(REDLOCK_EINVAL,
-                                   "there must be 1 to %d masters, and a place for the result",
-                                   MAX_MASTERS);
+        return rlk_testing_failure(
+            REDLOCK_EINVAL, "n_masters must be from 1 to %d, and ret_testing must not be NULL",
+            MAX_MASTERS);
     }
     t = calloc(1, sizeof(*t));
     if (!t) {
-        return rlk_testing_failure(REDLOCK_ENOMEM, "there is no memory for the masters");
+        return rlk_testing_failure(REDLOCK_ENOMEM, "not enough memory for the masters");
     }
     t->pid = getpid();
     status = rlk_testing_folder_make(&t->folder);
@@ -160,12 +160,12 @@ struct testing_call {
 static int check_testing(const struct redlock_testing *t)
 {
     if (!t) {
-        return rlk_testing_failure(REDLOCK_EINVAL, "the masters are NULL");
+        return rlk_testing_failure(REDLOCK_EINVAL, "testing must not be NULL");
     }
     return t->pid == getpid()
                ? 0
                : rlk_testing_failure(REDLOCK_EFORK,
-                                     "the masters belong to the process that made them");
+                                     "only the process that made the masters controls them");
 }
 
 static int check_key(const struct redlock_testing *t, const char *key)
@@ -173,7 +173,7 @@ static int check_key(const struct redlock_testing *t, const char *key)
     int status = check_testing(t);
 
     if (status == 0 && (!key || key[0] == '\0' || strlen(key) > MAX_KEY)) {
-        return rlk_testing_failure(REDLOCK_EINVAL, "a key has 1 to %d bytes", MAX_KEY);
+        return rlk_testing_failure(REDLOCK_EINVAL, "a key must have 1 to %d bytes", MAX_KEY);
     }
     return status;
 }
@@ -208,7 +208,7 @@ static int keep_text(struct testing_call *call, int status)
 
 static int no_memory(struct testing_call *call)
 {
-    return keep_text(call, rlk_testing_failure(REDLOCK_ENOMEM, "a master has no memory"));
+    return keep_text(call, rlk_testing_failure(REDLOCK_ENOMEM, "a master is out of memory"));
 }
 
 static int do_hold(void *arg)
@@ -243,8 +243,7 @@ static int write_value(char *value, size_t size, const char *owner)
     size_t i;
 
     if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
-        return rlk_testing_failure(REDLOCK_ESYSTEM, "there are no random bytes: %s",
-                                   strerror(errno));
+        return rlk_testing_failure(REDLOCK_ESYSTEM, "cannot get random bytes: %s", strerror(errno));
     }
     for (i = 0; i < sizeof(random); i++) {
         snprintf(value + 2 * i, size - 2 * i, "%02x", random[i]);
@@ -290,7 +289,7 @@ int redlock_testing_lose(struct redlock_testing *testing, const char *key, size_
     int status = check_key(testing, key);
 
     if (status == 0 && (n_masters < 1 || n_masters > testing->n_masters)) {
-        return rlk_testing_failure(REDLOCK_EINVAL, "1 to %zu masters can lose a key",
+        return rlk_testing_failure(REDLOCK_EINVAL, "n_masters must be from 1 to %zu",
                                    testing->n_masters);
     }
     return status ? status : run_call(do_lose, &call);
@@ -310,7 +309,7 @@ int redlock_testing_set_state(struct redlock_testing *testing, size_t master, in
     int status = check_master(testing, master);
 
     if (status == 0 && (state < REDLOCK_TESTING_UP || state > REDLOCK_TESTING_DOWN)) {
-        return rlk_testing_failure(REDLOCK_EINVAL, "%d is no state of a master", state);
+        return rlk_testing_failure(REDLOCK_EINVAL, "%d is not a state of a master", state);
     }
     return status ? status : run_call(do_set_state, &call);
 }
@@ -344,7 +343,7 @@ static size_t masters_with(const struct testing_call *call, uint64_t at_least)
     return n;
 }
 
-/* The largest number that a majority has reached. */
+/* The largest number that a majority of the masters has reached. */
 static int do_count(void *arg)
 {
     struct testing_call *call = arg;
@@ -368,7 +367,7 @@ int64_t redlock_testing_count(struct redlock_testing *testing, int event, const 
     int status = check_key(testing, key);
 
     if (status == 0 && (event < REDLOCK_TESTING_GRANTED || event > REDLOCK_TESTING_HELD)) {
-        return rlk_testing_failure(REDLOCK_EINVAL, "%d is no event of a key", event);
+        return rlk_testing_failure(REDLOCK_EINVAL, "%d is not an event of a key", event);
     }
     status = status ? status : run_call(do_count, &call);
     return status ? status : call.result;

@@ -96,7 +96,7 @@ static void wake(struct worker *w)
     const uint64_t once = 1;
     ssize_t written = write(w->fd, &once, sizeof(once));
 
-    (void)written; /* it fails only when there are 2^64 - 1 wakes already */
+    (void)written; /* it fails only if 2^64 - 2 wakes are pending */
 }
 
 int rlk_testing_worker_run(struct worker *w, int (*run)(void *arg), void *arg)

@@ -52,7 +52,7 @@ namespace detail
 
 inline constexpr char category_name[] = "redlock";
 
-/* clang-format takes the attribute for the name of the class. */
+/* clang-format mistakes the attribute for the name of the class. */
 // clang-format off
 class [[gnu::visibility("default")]] error_category final : public std::error_category
 {

@@ -151,7 +151,7 @@ public:
         return detail::to_ms(redlock_sync_lock_validity_ms(lock_));
     }
 
-    /* Whether the lock is valid at this moment: valid_for() is not 0. Work that takes time needs
+    /* Whether the lock is valid right now: valid_for() is not 0. Before work that takes time, check
      * valid_for(). */
     explicit operator bool() const noexcept
     {

@@ -170,7 +170,7 @@ private:
     std::vector<const char *> nodes_;
 };
 
-/* Whether an acquire of this thread failed because somebody else has the lock. */
+/* Whether this thread's acquire failed because somebody else holds the lock. */
 inline bool is_held(int status) noexcept
 {
     return status == REDLOCK_EHELD ||
@@ -196,7 +196,7 @@ inline std::string text_of(const char *text)
     return text ? text : "";
 }
 
-/* Take the fields that redlock_settings_read() writes. */
+/* Copy the fields that redlock_settings_read() writes. */
 inline void take_settings(options &o, const redlock_options &c)
 {
     o.nodes.assign(c.nodes, c.nodes + c.n_nodes);
@@ -240,9 +240,9 @@ inline int read_settings(options &o)
 
 } // namespace detail
 
-/* Options with the settings that the command redlock uses, from the environment and the file of
- * masters: redlock_settings_read(). Masters or a password in `o` are not looked for; its other
- * fields are the defaults. The second returns `o` when it fails.
+/* Options with the settings of the command redlock, from the environment and the file of masters:
+ * redlock_settings_read(). Masters or a password that `o` already has are not looked up; its other
+ * fields are the defaults. The second overload returns `o` when it fails.
  *
  *     redlockpp::manager masters(redlockpp::read_settings());
  */
@@ -440,7 +440,7 @@ public:
     }
 
     /* The same until a time point of redlockpp::clock, which keeps running while the machine is
-     * suspended. One in the past: it asks once. */
+     * suspended. If it is in the past, the masters are asked once. */
     [[nodiscard]] std::optional<held_lock> try_lock_until(const request &r, clock::time_point end)
     {
         return try_lock_for(r, detail::wait_until(end));
@@ -452,9 +452,9 @@ public:
     }
 
 #ifdef __cpp_lib_jthread
-    /* The same from C++20 on, and a stop request ends the wait. lock() then returns std::nullopt,
-     * as the others do; with an error code, that is errc::canceled. What is in r.cancel is not
-     * used. */
+    /* The same in C++20 and later, but a stop request ends the wait. Then lock() returns
+     * std::nullopt, as try_lock_for() does; the overloads with an error code set it to
+     * errc::canceled. r.cancel is ignored. */
     [[nodiscard]] std::optional<held_lock> lock(const request &r, std::stop_token stop)
     {
         return try_lock_for(r, forever, std::move(stop));
@@ -815,7 +815,7 @@ private:
         return status;
     }
 
-    /* The text has durations, so it may have grown since it was measured. */
+    /* The text contains durations, so it may have grown since it was measured. */
     int write_prometheus(unsigned flags, std::string &ret_text) const
     {
         struct redlock_stats probe = {};

@@ -57,7 +57,7 @@ inline std::uint32_t from_wait(std::chrono::milliseconds wait) noexcept
                                           : REDLOCK_FOREVER - 1;
 }
 
-/* How long it is until a time point, rounded up. */
+/* The time left until a time point, rounded up; 0 if it has passed. */
 inline std::chrono::milliseconds wait_until(clock::time_point end) noexcept
 {
     return std::chrono::ceil<std::chrono::milliseconds>(

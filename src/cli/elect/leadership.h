@@ -37,13 +37,13 @@ struct cli_leadership {
     struct cli_guard guard;   /* of what runs now */
     uint64_t term;
     uint64_t renewed,
-        unrenewed;        /* how many renewals were confirmed, and failed, at the last look */
+        unrenewed;        /* how many renewals were confirmed, and failed, at the last check */
     bool troubled;        /* redlock has said that a renewal failed */
-    uint64_t promised_us; /* until when somebody acts, by cli/system/clock.h; 0: nobody */
-    bool acts;            /* what runs has not been stopped, and has not ended */
+    uint64_t promised_us; /* until when somebody may act, by cli/system/clock.h; 0: nobody */
+    bool acts;            /* what was started still runs, and was not told to stop */
     bool is_last;         /* what runs now is on-demoted: the end of leadership does not stop it */
     bool demoted;         /* the library has reported the end of leadership */
-    bool lost;            /* leadership ended before what ran under it */
+    bool lost;            /* leadership ended before what ran during it */
     bool woken;           /* something has happened that ends a wait */
     int reason;           /* demoted: why */
     int signo;            /* the first signal that asked for an end; 0: none */
@@ -57,13 +57,13 @@ void cli_leadership_begin(struct cli_leadership *leadership, uint64_t term);
 /* The library has reported the end of leadership: stop what runs. */
 void cli_leadership_end(struct cli_leadership *leadership, const struct redlock_demotion *demotion);
 
-/* Each second: say if renewals fail, and if one is confirmed again. */
+/* Called every second: report when renewals begin to fail, and when one is confirmed again. */
 void cli_leadership_look(struct cli_leadership *leadership);
 
-/* Until when what runs may act, by redlock_clock_us(); 0: it must not. */
+/* Until when what runs may act, by redlock_clock_us(); 0: it must not act. */
 uint64_t cli_leadership_deadline_us(const struct cli_leadership *leadership);
 
-/* Somebody acts until then (GET /leader), so nobody else must lead before. */
+/* Somebody may act until then (GET /leader), so nobody else must lead before. */
 void cli_leadership_promise(struct cli_leadership *leadership, uint64_t until_us);
 
 /* Run what there is to run, until leadership ends. Returns the code to exit with: that of CMD,

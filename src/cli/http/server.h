@@ -1,9 +1,9 @@
 /* server.h - a small HTTP server on the loop of a command: pages to read, and streams of events.
  *
- * It answers GET and HEAD, and nothing that it is sent changes anything; but /leader of --metrics
- * makes a promise, and so may keep a lock for some seconds. Every client may be hostile: requests
- * are small or refused, a client that sends nothing or reads nothing is disconnected, and the
- * number of clients is limited. Its events run after those of the library that are due.
+ * It answers GET and HEAD, and no request changes anything; but /leader of --metrics makes a
+ * promise, and so may keep a lock for some seconds. Every client may be hostile: requests are small
+ * or refused, a client that sends nothing or reads nothing is disconnected, and the number of
+ * clients is limited. Its events run after those of the library that are due.
  *
  *     cli_http_open --> (cli_http_send, ...) --> cli_http_close
  */
@@ -24,7 +24,7 @@ struct cli_http_route {
     const char *path;
     const char *type;                               /* its content type */
     const char *text;                               /* the page; NULL: write() writes it */
-    int (*write)(struct evbuffer *body, void *arg); /* returns 0, or a status of HTTP that is not
+    int (*write)(struct evbuffer *body, void *arg); /* returns 0, or an HTTP status that is not
                                                        200; -1 when out of memory */
     bool stream; /* the page has no end: cli_http_send() goes on with it */
 };

@@ -1,5 +1,5 @@
-/* events.c - writes the events of a lock. Each line is shorter than CLI_WRITER_LINE: it has no key,
- * and a token is short. */
+/* events.c - writes the events of a lock. Each line is shorter than CLI_WRITER_LINE: it contains no
+ * key, and a token is short. */
 #include "cli/lock/events.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static void print_event_json(FILE *out, const struct cli_event *event)
     fprintf(out, "}\n");
 }
 
-/* What is not known is left out. The token is last: it may have blanks. */
+/* Unknown values are left out. The token comes last, because it may contain blanks. */
 static void print_event_text(FILE *out, const struct cli_event *event)
 {
     fprintf(out, "%s valid_ms=%" PRIu64, event->name, event->valid_ms);
@@ -56,7 +56,7 @@ static size_t format_event(const struct cli_events *events, const struct cli_eve
     return fclose(out) == 0 && length > 0 ? (size_t)length : 0;
 }
 
-/* A writer that has an error does not drop events: it is at its end. */
+/* After a write error no event counts as dropped: the writer has ended. */
 void cli_events_put(struct cli_events *events, const struct cli_event *event)
 {
     char line[CLI_WRITER_LINE];

@@ -124,7 +124,7 @@ static void leave_keys(struct cli_hold *hold)
 
 /* ---- the wait ---- */
 
-/* An alarm that fires too early would keep the lock for the rest of its ttl. */
+/* If the alarm fired too early, the lock would be kept for the rest of its ttl. */
 static void wait_until(struct cli_hold *hold, uint64_t until_us)
 {
     struct cli_alarm alarm;

@@ -1,5 +1,5 @@
 /* hold.h - the time in which a lock is held, and its end: the lock is released when its command has
- * ended, or kept for the rest of --at-least, or of what GET /leader has promised.
+ * ended, or kept for the rest of --at-least or of the time that GET /leader has promised.
  *
  *                 --at-least has passed, or the lock is lost
  *   HELD ---------------------------------------------------------------> released
@@ -44,7 +44,7 @@ struct cli_hold {
  * until its end. at_least_ms 0: the lock is not kept. */
 void cli_hold_begin(struct cli_hold *hold, uint32_t ttl_ms, uint32_t at_least_ms);
 
-/* Somebody was told that nobody else has the lock until then (GET /leader). */
+/* GET /leader has promised that nobody else gets the lock before then. */
 void cli_hold_promise(struct cli_hold *hold, uint64_t until_us);
 
 /* Release or keep the lock when the command has ended, and say what people should know. `hurry`: do

@@ -195,7 +195,7 @@ static int run_held(struct lock_args *lock, struct cli_session *session,
     return code;
 }
 
-/* After a signal CMD is about to end. */
+/* After a signal CMD is about to end, so nothing is promised any more. */
 static struct cli_held find_held(const void *arg)
 {
     const struct lock_args *lock = arg;

@@ -1,8 +1,8 @@
 /* leader.h - GET /leader of --metrics: whether this process leads, or holds its lock.
  *
- * Another program on this machine, or in this pod, asks again and again, and may act until the
- * deadline of the last reply. That is a promise: nobody else leads before, also when this process
- * resigns, or dies. So each reply of 200 may delay the next leader.
+ * Another program on this machine, or in this pod, keeps asking, and may act until the deadline of
+ * the last reply. That is a promise: nobody else leads before then, even if this process resigns or
+ * dies. So each reply with status 200 may delay the next leader.
  */
 #ifndef CLI_METRICS_LEADER_H
 #define CLI_METRICS_LEADER_H
@@ -15,7 +15,7 @@ struct evbuffer;
 struct cli_held {
     const char *name;     /* of the lock or of the election */
     uint64_t deadline_us; /* until when, by redlock_clock_us(); 0: not now */
-    uint64_t term;        /* or the fencing token; 0: none */
+    uint64_t term;        /* the term, or the fencing token; 0: none */
 };
 
 struct cli_holder_calls {
@@ -28,7 +28,7 @@ struct cli_holder_calls {
  * out of memory. */
 int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls, void *arg);
 
-/* How long something is held without a renewal, in milliseconds. */
+/* How long it stays held without another renewal, in milliseconds. */
 uint64_t cli_held_left_ms(const struct cli_held *held);
 
 #endif

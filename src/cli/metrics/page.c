@@ -42,7 +42,7 @@ struct rlk_metrics cli_metrics_to(struct evbuffer *out)
     return (struct rlk_metrics){add_bytes, out};
 }
 
-/* The text may have grown since it was measured: it has durations. Returns 0 or -1. */
+/* The text may have grown since it was measured, because it contains durations. Returns 0 or -1. */
 static int write_manager(struct evbuffer *out, const struct redlock *rl, unsigned flags)
 {
     size_t len = redlock_prometheus(rl, flags, NULL, 0), size;
@@ -84,7 +84,8 @@ static int write_leader(struct evbuffer *out, void *arg)
     return cli_leader_reply(out, metrics->holder, metrics->arg);
 }
 
-/* The loop runs, if it replies at all. The last one is for a process that may hold something. */
+/* /healthz is a fixed text: any reply shows that the loop runs. The last one is for a process that
+ * may hold something. */
 static const struct cli_http_route routes[] = {
     {.path = "/metrics", .type = REDLOCK_PROMETHEUS_TYPE, .write = write_page},
     {.path = "/healthz", .type = "text/plain; charset=utf-8", .text = "ok\n"},

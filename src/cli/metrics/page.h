@@ -1,5 +1,5 @@
-/* page.h - --metrics ADDR: gives Prometheus the metrics of the manager of a command, and says at
- * /healthz that it works, and at /leader whether it leads. */
+/* page.h - --metrics ADDR: serves the metrics of a command's manager for Prometheus, and says at
+ * /healthz that the command works, and at /leader whether it leads. */
 #ifndef CLI_METRICS_PAGE_H
 #define CLI_METRICS_PAGE_H
 
@@ -33,7 +33,7 @@ int cli_metrics_open(struct cli_metrics *metrics, const struct cli_session *sess
                      const char *option);
 void cli_metrics_close(struct cli_metrics *metrics);
 
-/* Where metrics are written to, for a buffer. */
+/* Metrics that are written to a buffer. */
 struct rlk_metrics cli_metrics_to(struct evbuffer *out);
 
 #endif

@@ -33,7 +33,7 @@ bool cli_guard_check(const struct cli_guard *guard);
 /* Send the command SIGTERM, and SIGKILL when grace_ms has passed, or when the lease ends. */
 void cli_guard_stop(const struct cli_guard *guard, uint32_t grace_ms);
 
-/* Somebody relies on the lease until then: should redlock die, its lock is not released before. */
+/* Somebody relies on the lease until then: even if redlock dies, the lock is kept. */
 void cli_guard_promise(const struct cli_guard *guard, uint64_t until_us);
 
 #endif

@@ -261,7 +261,7 @@ static void watch_service(struct service *service)
     }
 }
 
-/* redlock may have promised more since it made us. */
+/* redlock may have made a promise since it started us. */
 static void release_orphan(const struct cli_board *board, const struct cli_attendant *self,
                            const struct cli_orphan *made)
 {

@@ -17,7 +17,7 @@
 
 static int verbose;
 
-/* A line that goes on has the priority of the line before. */
+/* A continuation line has the priority of the line before it. */
 static int last_priority = LOG_WARNING;
 
 void cli_say_verbose(void)
@@ -125,7 +125,7 @@ void cli_say_routine(const char *format, ...)
     va_end(args);
 }
 
-/* cli_say() for one who exits then. */
+/* As cli_say(), for a caller that exits then. */
 static void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static void say_error(const char *format, ...)

@@ -34,7 +34,7 @@ void cli_say_more(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* A line without "redlock: " and without indentation. */
 void cli_say_bare(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* As cli_say(): some trouble that was said is over. */
+/* As cli_say(), to say that reported trouble is over. */
 void cli_say_relief(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* As cli_say(), but only with --verbose. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* A time beyond what gmtime() knows is shown as the last one that has four digits. */
+/* A time that gmtime() cannot convert is shown as the last one with a year of four digits. */
 void cli_time_print(uint64_t time_ms, char out[CLI_TIME_TEXT])
 {
     time_t s = time_ms < UINT64_C(253402300800000) ? (time_t)(time_ms / 1000) : 253402300799;

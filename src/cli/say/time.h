@@ -1,4 +1,4 @@
-/* time.h - times as people and programs read them. */
+/* time.h - prints times for people and programs. */
 #ifndef CLI_SAY_TIME_H
 #define CLI_SAY_TIME_H
 

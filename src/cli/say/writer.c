@@ -47,7 +47,7 @@ struct cli_writer cli_writer_events = {.fd = STDOUT_FILENO, .stops = true, .in =
 
 /* ---- the journal ---- */
 
-/* systemd names the file that it has made our stderr, which may have been redirected since. */
+/* systemd says which file it has set up as our stderr, which may have been redirected since. */
 static bool is_journal(void)
 {
     const char *name = getenv("JOURNAL_STREAM");
@@ -73,7 +73,7 @@ size_t cli_writer_mark(char *line, int priority)
 
 /* ---- to the file ---- */
 
-/* Somebody else may have made the file not blocking. */
+/* Another process may have set O_NONBLOCK. */
 static void await_room(int file)
 {
     struct pollfd fd = {.fd = file, .events = POLLOUT};
@@ -177,7 +177,7 @@ static void forget_queue(struct cli_writer *writer)
     }
 }
 
-/* In a forked process, which has no such threads. */
+/* In a forked child, which does not have these threads. */
 static void forget_queues(void)
 {
     forget_queue(&cli_writer_messages);

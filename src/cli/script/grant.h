@@ -1,4 +1,4 @@
-/* grant.h - prints a lock that is left to the caller, for programs: --json and --shell of `redlock
+/* grant.h - prints a lock for the program that takes it over: --json and --shell of `redlock
  * acquire` and `redlock extend`. */
 #ifndef CLI_SCRIPT_GRANT_H
 #define CLI_SCRIPT_GRANT_H
@@ -17,7 +17,7 @@ struct cli_grant_format {
     "  --json              print a JSON object: token, fencing_token, valid_ms, deadline_us\n"     \
     "  --shell             print these as NAME=VALUE lines, for eval in a shell\n"
 
-/* Print the lock, if one of the two was given. Returns whether one was. */
+/* Print the lock if one of the two options was given. Returns whether one was. */
 bool cli_grant_print(const struct cli_grant_format *format, const struct redlock_lock *lock);
 
 #endif

@@ -1,4 +1,4 @@
-/* password.c - runs a password command, and looks whether it must print a new password. */
+/* password.c - runs a password command, and runs it again when a new password is needed. */
 #include "cli/session/password.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* password.h - the password that a command prints, and how it is replaced when the masters refuse
- * it.
+/* password.h - the password that a command prints, and its replacement when the masters refuse it.
  *
  * The library gets it as a file in memory, which it reads anew after a refusal:
  * cli_password_watch() runs the command again when a master has refused its password, in a process
@@ -21,8 +20,8 @@ struct cli_password {
 };
 
 /* Run the password command if the settings name one, and set the password in *options. Returns
- * CLI_GO_ON; or says what is wrong and returns the code to exit with. The caller calls
- * cli_password_free() in all cases. */
+ * CLI_GO_ON; or says what is wrong and returns the exit code. The caller calls cli_password_free()
+ * in all cases. */
 int cli_password_find(const char *command, const struct rlk_settings *settings,
                       struct cli_password *ret_password, struct redlock_options *options);
 

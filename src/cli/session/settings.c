@@ -1,5 +1,5 @@
-/* settings.c - reads the settings, and those that only the command has: the password command, the
- * trace. */
+/* settings.c - reads the settings, including those that only the command has: the password command
+ * and the trace. */
 #include "cli/session/settings.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 
 struct cli_settings {
     struct rlk_settings found;
-    struct cli_password password;   /* of a password command */
+    struct cli_password password;   /* from a password command */
     struct redlock_options options; /* points into the fields above and the command line */
 };
 

@@ -1,7 +1,7 @@
-/* hangup.c - watches a file for its end.
+/* hangup.c - notices that the other end of a file was closed.
  *
- * The event is edge-triggered: unread data are one event and no busy loop. poll(2) then tells an
- * end from data.
+ * The event is edge-triggered, so that unread data cause one event, not a busy loop. poll(2) then
+ * tells the end of the file from data.
  */
 #include "cli/system/hangup.h"
 
@@ -23,8 +23,8 @@ bool cli_hangup_is_possible(int fd)
            (fstat(fd, &file) == 0 && (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode)));
 }
 
-/* POLLHUP and POLLERR need not be asked for. The peer of a socket may have closed only what it
- * writes. */
+/* POLLHUP and POLLERR need not be asked for. The peer of a socket may have closed only its writing
+ * half. */
 static bool has_ended(const struct cli_hangup *hangup)
 {
     struct pollfd fd = {.fd = hangup->fd, .events = hangup->reads ? POLLRDHUP : 0};

@@ -1,7 +1,7 @@
 /* hangup.h - notices that the other end of a pipe or socket was closed, without reading from it.
  *
- * So it never blocks, also where another process reads from the same file, and it does not matter
- * what is written there.
+ * So it never blocks, even if another process reads from the same file, and it does not matter what
+ * is written to the file.
  */
 #ifndef CLI_SYSTEM_HANGUP_H
 #define CLI_SYSTEM_HANGUP_H
@@ -15,19 +15,19 @@ struct cli_hangup {
     void (*on)(void *arg); /* set this and `arg` before cli_hangup_watch() */
     void *arg;
     int fd;
-    bool reads; /* we would read from fd: it is enough that nobody writes any more */
+    bool reads; /* fd is for reading: it is enough that nobody can write to it any more */
     struct event *event;
 };
 
 /* Whether a file can hang up: a pipe, a socket or a terminal. */
 bool cli_hangup_is_possible(int fd);
 
-/* Call `on` once when the other end of fd is closed, perhaps already in the next turn of the loop.
+/* Call `on` once when the other end of fd is closed, perhaps as early as the next turn of the loop.
  * Nothing happens if fd cannot hang up. Returns CLI_OK, and the caller calls cli_hangup_end(); or
  * says what is wrong and returns CLI_INTERNAL. */
 int cli_hangup_watch(struct cli_hangup *hangup, const struct cli_loop *loop, int fd, bool reads);
 
-/* Stop watching. Nothing happens if it was not watched. */
+/* Stop watching. Does nothing if it is not watched. */
 void cli_hangup_end(struct cli_hangup *hangup);
 
 #endif

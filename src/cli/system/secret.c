@@ -1,4 +1,4 @@
-/* secret.c - overwrites what the kernel shows. */
+/* secret.c - overwrites passwords where the kernel shows them. */
 #include "cli/system/secret.h"
 
 #include <stdlib.h>

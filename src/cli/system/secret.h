@@ -1,6 +1,6 @@
-/* secret.h - passwords in the memory of the command are neither in /proc/PID/cmdline nor in
- * /proc/PID/environ for longer than it takes to read them. Their copies are in memory that core
- * files leave out (net/secret.h).
+/* secret.h - keeps the command's passwords in /proc/PID/cmdline and /proc/PID/environ only for as
+ * long as it takes to read them. Their copies are in memory that is left out of core files
+ * (net/secret.h).
  */
 #ifndef CLI_SYSTEM_SECRET_H
 #define CLI_SYSTEM_SECRET_H

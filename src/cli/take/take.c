@@ -31,7 +31,7 @@ struct cli_attempt {
     struct redlock_lock *lock;
     struct cli_wait *wait;
     struct cli_found found; /* who holds the lock, if the votes do not prove it */
-    const char *given_up;   /* what happened that it was given up for; NULL: it was not */
+    const char *given_up;   /* the event after which we gave up waiting; NULL: we did not */
     int given_up_code;
     bool refused; /* somebody else holds the lock, or may hold it */
     bool ended;   /* the callback of the acquire was called */
@@ -173,7 +173,7 @@ static void say_gave_up(const struct cli_attempt *attempt)
     }
 }
 
-/* A lock that is acquired after it was given up is not kept: redlock_close() releases it. */
+/* A lock that is acquired after we gave up is not kept: redlock_close() releases it. */
 static void on_take_acquired(struct redlock_lock *lock, int status, void *arg)
 {
     struct cli_attempt *attempt = arg;

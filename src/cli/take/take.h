@@ -70,8 +70,8 @@ uint32_t cli_take_lease_ms(const struct cli_take *take, const struct cli_session
 int cli_take_run(const struct cli_take *take, struct cli_session *session,
                  struct cli_signals *signals, struct redlock_lock **ret_lock, bool *ret_refused);
 
-/* End a pending acquire, if there is one (NULL: none is pending): cli_take_run() says that it gave
- * up after `what` has happened, and returns `code`. */
+/* Cancel a pending acquire, if there is one (NULL: none is pending): cli_take_run() says that it
+ * gave up after `what`, and returns `code`. */
 void cli_take_give_up(struct cli_attempt *attempt, const char *what, int code);
 
 #endif

@@ -9,7 +9,7 @@ struct redlock;
 struct redlock_lock;
 struct redlock_notice;
 
-/* Say that the renewal of a lock is in trouble, as a REDLOCK_NOTICE_TROUBLE tells. */
+/* Say that the renewal of a lock is in trouble, after a REDLOCK_NOTICE_TROUBLE. */
 void cli_trouble_notice(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
                         const struct redlock_notice *notice);
 
