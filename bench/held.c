@@ -5,8 +5,8 @@
  *
  * The first WARM_UP locks are not counted: buffers, pools and the connections have their size after
  * them. The key has 32 bytes, and the ttl is so long that no renewal begins meanwhile, unless
- * another one is asked for. --at-once: with so many acquires in flight, as in a burst; a second
- * passes then, before the memory is read.
+ * another one is asked for. --at-once: the number of acquires in flight, as in a burst; then the
+ * memory is read a second later.
  *
  * With --seconds the locks are kept for that long, after the seconds to settle in. It prints
  * "begin" when that time begins, so that another program can read the masters' figures then. At the

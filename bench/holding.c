@@ -49,7 +49,7 @@ static void begin_acquire(struct bench_holding *h)
     redlock_request_init(&request);
     request.key = key;
     request.ttl_ms = h->ttl_ms;
-    request.wait_ms = WAIT_MS; /* of those that are in flight together some may be slow */
+    request.wait_ms = WAIT_MS; /* some of those in flight together may be slow */
     request.notice_cb = on_notice;
     request.notice_arg = h;
     status = redlock_acquire(h->rl, &request, on_acquired, h, NULL);

@@ -22,8 +22,8 @@ struct bench_holding {
 void bench_holding_init(struct bench_holding *h, struct event_base *base, struct redlock *rl,
                         unsigned most, uint32_t ttl_ms);
 
-/* Run the loop until so many locks are held, with `at_once` acquires in flight; 0: 256. The name of
- * a key has 32 bytes. */
+/* Run the loop until `wanted` locks are held, with `at_once` acquires in flight; 0: 256. The name
+ * of a key has 32 bytes. */
 void bench_hold(struct bench_holding *h, unsigned wanted, unsigned at_once);
 
 /* Run the loop until all of them are released. */

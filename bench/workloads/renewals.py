@@ -78,7 +78,7 @@ def keeping(fleet, args):
             'renewal_us': (cpu_after - cpu) * 1e6 / renewals if renewals else None}
 
 
-# So many acquires at once.
+# The number of acquires at once.
 BURST = 20000
 
 

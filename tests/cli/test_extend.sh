@@ -119,22 +119,22 @@ resume 1 2 3
 
 eval "$("$REDLOCK" acquire shell --ttl 60s --fence --owner "it's mine; false" --shell)"
 # shellcheck disable=SC2154
-check "acquire --shell sets the token, whatever is in it" everywhere shell "$token"
+check "acquire --shell sets the token, whatever it contains" everywhere shell "$token"
 # shellcheck disable=SC2154
 check "and the fencing token" [ "$fencing_token" -gt 0 ]
 first=$fencing_token
 # shellcheck disable=SC2154
-check "and for how long the lock is valid, as a number" [ "$valid_ms" -gt 50000 ]
+check "and the validity of the lock, as a number" [ "$valid_ms" -gt 50000 ]
 eval "$("$REDLOCK" extend shell --token "$token" --ttl 2m --shell)"
-check "extend --shell sets that, too" [ "$valid_ms" -gt 100000 ]
+check "extend --shell sets the validity, too" [ "$valid_ms" -gt 100000 ]
 # shellcheck disable=SC2154
-check "with the deadline" [ "$deadline_us" -gt 0 ]
-check "and no fencing token without --fence" [ -z "$fencing_token" ]
+check "and the deadline" [ "$deadline_us" -gt 0 ]
+check "but no fencing token without --fence" [ -z "$fencing_token" ]
 eval "$("$REDLOCK" extend shell --token "$token" --ttl 2m --fence --shell)"
-check "with it a new one" [ "$fencing_token" -gt "$first" ]
+check "with --fence, a new one" [ "$fencing_token" -gt "$first" ]
 status=0
 "$REDLOCK" acquire other --shell >/dev/full 2>"$work/err" || status=$?
-status_is 70 "acquire --shell gives 70 when stdout is full"
+status_is 70 "acquire --shell exits with 70 when stdout is full"
 check "and leaves no lock" until_true is_free other
 
 finish

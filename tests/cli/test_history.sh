@@ -88,7 +88,7 @@ check "so does the JSON" json "
 # --- rounds that were lost, and owners ---
 
 for number in 1 2 3; do master "$number" set few x >/dev/null; done
-# A round may be lost before the two other masters are connected, and leaves nothing then.
+# A round may be lost before the other two masters are connected; then it leaves no entry.
 is_lost_somewhere() {
     "$REDLOCK" acquire few --no-wait >/dev/null 2>&1 || :
     run "$REDLOCK" history few --all

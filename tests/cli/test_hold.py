@@ -35,7 +35,7 @@ def until(condition):
 # --- masters ---
 
 def master(number, *words):
-    """What a master replies to a command, without the first byte."""
+    """A master's reply to a command, without the first byte."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(os.path.join(os.environ['REDLOCK_SANDBOX'], f'{number}.sock'))
         connection.sendall(' '.join(words).encode() + b'\r\n')
@@ -83,14 +83,14 @@ class Hold:
         return self.process.stdout.readline().split()
 
     def until_event(self, *wanted):
-        """The next line with one of these events, or what came in place of it."""
+        """The next line with one of these events, or the line that came instead."""
         while True:
             words = self.line()
             if not words or words[0] not in ('acquired', 'renewed', 'shortened') or words[0] in wanted:
                 return words
 
     def end(self):
-        """The rest of the output, and the exit status, after stdin was closed if it still is open."""
+        """Close stdin if it is still open; the rest of the output, and the exit status."""
         if self.process.stdin:
             self.process.stdin.close()
         return self.wait()
@@ -108,7 +108,7 @@ def same(is_value, should):
 
 
 def has(text, part):
-    return [] if part in text else [f'{text!r} does not have {part!r}']
+    return [] if part in text else [f'{text!r} does not contain {part!r}']
 
 
 # --- the tests ---
@@ -117,7 +117,7 @@ def life(tap):
     hold = Hold('k', '--ttl', '9s', '--owner', 'two words')
     first, token = hold.process.stdout.readline().split(' token=')
     tap.claim('it reports that it has acquired the lock', same(first.split()[0], 'acquired'))
-    tap.claim('with the token, which every master has soon',
+    tap.claim('with the token, which every master soon has',
               same(until(lambda: all(token.strip() in master(n, 'GET', 'k') for n in range(1, 6))), True))
     fields = dict(word.split('=') for word in first.split()[1:])
     left = int(fields['deadline_us']) - time.clock_gettime(time.CLOCK_BOOTTIME) * 1e6
@@ -125,11 +125,11 @@ def life(tap):
     for n in (1, 2):
         tap.claim(f'it renews the lock and says so ({n})', same(hold.until_event('renewed')[0], 'renewed'))
     other = Hold('k', '--no-wait')
-    tap.claim('nobody else gets it: 75', same((other.process.wait(PATIENCE_S),
+    tap.claim('nobody else gets it: exit status 75', same((other.process.wait(PATIENCE_S),
                                                other.process.stdout.read()), (75, '')))
     other.end()
     rest, status = hold.end()
-    tap.claim('it releases the lock when stdin is closed', same(rest.splitlines()[-1:], ['released valid_ms=0']))
+    tap.claim('it releases the lock when its stdin is closed', same(rest.splitlines()[-1:], ['released valid_ms=0']))
     tap.claim('and exits with 0', same(status, 0))
     tap.claim('the lock is free then', same(is_free('k'), True))
     hold = Hold('k', 'l')
@@ -160,7 +160,7 @@ def schema(tap):
     tap.claim('from acquired to released', same((events[0]['event'], events[-1]['event']),
                                                 ('acquired', 'released')))
     tap.claim('--fence gets a fencing token', [] if events[0]['fencing_token'] > 0 else [events[0]])
-    tap.claim('the lock has ended then', same((events[-1]['valid_ms'], events[-1]['deadline_us']), (0, None)))
+    tap.claim('the lock is no longer valid then', same((events[-1]['valid_ms'], events[-1]['deadline_us']), (0, None)))
 
 
 def signals(tap):
@@ -170,12 +170,12 @@ def signals(tap):
         hold.process.send_signal(sign)
         rest, status = hold.wait()
         tap.claim(f'{sign.name} releases the lock', same(rest, 'released valid_ms=0\n') + same(is_free('k'), True))
-        tap.claim(f'and gives {128 + sign}', same(status, 128 + sign))
+        tap.claim(f'and exits with {128 + sign}', same(status, 128 + sign))
         hold.end()
     hold = Hold('k', '--ttl', '3s')
     hold.line()
     hold.process.kill()
-    tap.claim('when it is killed, the program reads the end', same(hold.wait()[1], -signal.SIGKILL))
+    tap.claim('when it is killed, the program reads the end of the output', same(hold.wait()[1], -signal.SIGKILL))
     tap.claim('and the lock stays until its ttl has passed', same(is_free('k'), True))
     hold.end()
 
@@ -206,19 +206,19 @@ def losses(tap):
     hold.line()
     until(lambda: delete('k') or hold.process.poll() is not None)
     rest, status = hold.wait()
-    tap.claim('a lock that is gone is lost', same(rest.splitlines()[-1:], ['lost valid_ms=0 reason=keys_gone']))
+    tap.claim('a lock whose keys are gone is lost', same(rest.splitlines()[-1:], ['lost valid_ms=0 reason=keys_gone']))
     tap.claim('which gives 76', same(status, 76))
     tap.claim('and says so', has(hold.said(), "the lock 'k' is lost"))
     hold = Hold('k', '--ttl', '100s')
     hold.line()
     delete('k')
     rest, status = hold.end()
-    tap.claim('also when nobody has noticed before its end',
+    tap.claim('even if nobody noticed before the end',
               same(rest.splitlines()[-1:], ['lost valid_ms=0 reason=keys_gone']))
     tap.claim('which gives 76, too', same(status, 76))
     hold = Hold('k', '--ttl', '5s', '--max-hold', '5s')
     hold.line()
-    tap.claim('--max-hold is trouble', has(' '.join(hold.until_event()), 'trouble'))
+    tap.claim('--max-hold causes trouble', has(' '.join(hold.until_event()), 'trouble'))
     tap.claim('and then a loss', same(hold.until_event(), ['lost', 'valid_ms=0', 'reason=limit']))
     tap.claim('which gives 76 as well', same(hold.wait()[1], 76))
 
@@ -238,16 +238,16 @@ def trouble(tap):
     hold.line()
     send(signal.SIGSTOP, 1, 2, 3)
     words = hold.until_event()
-    tap.claim('without a majority there is trouble', same([words[0], words[-1]], ['trouble', 'reason=no_majority']))
+    tap.claim('without a majority it reports trouble', same([words[0], words[-1]], ['trouble', 'reason=no_majority']))
     send(signal.SIGCONT, 1, 2, 3)
     words = hold.until_event('recovered')
-    tap.claim('and when they are back, none', same(words[0], 'recovered'))
+    tap.claim('and when the masters are back, that it is over', same(words[0], 'recovered'))
     send(signal.SIGSTOP, 1, 2, 3)
     rest, status = hold.end()
     send(signal.SIGCONT, 1, 2, 3)
     tap.claim('a release that no majority confirms is reported',
               same(rest.splitlines()[-1:], ['released valid_ms=0 reason=no_majority']) + same(status, 0))
-    tap.claim('and sent again before the end', same(is_free('k'), True))
+    tap.claim('and sent again before it exits', same(is_free('k'), True))
 
 
 def waiting(tap):
@@ -255,12 +255,12 @@ def waiting(tap):
     holder.line()
     waiter = Hold('k')
     until(is_waited_for)
-    tap.claim('it waits, and gives up when stdin is closed: 75', same(waiter.end(), ('', 75)))
+    tap.claim('it waits, and gives up when stdin is closed: exit status 75', same(waiter.end(), ('', 75)))
     tap.claim('and says so', has(waiter.said(), "gave up waiting for 'k' after standard input was closed"))
     waiter = Hold('k')
     until(is_waited_for)
     holder.end()
-    tap.claim('who waits gets the lock', same(waiter.line()[0], 'acquired'))
+    tap.claim('the one that waits gets the lock', same(waiter.line()[0], 'acquired'))
     tap.claim('and ends like any other', same(waiter.end()[1], 0))
 
 
@@ -277,7 +277,7 @@ def full_pipe():
 
 
 def renewals(key, wanted):
-    """Whether the key is set, and then renewed so often."""
+    """Whether the key is set, and then renewed `wanted` times."""
     end, seen, last = time.monotonic() + PATIENCE_S, 0, 1 << 40
     while seen < wanted and time.monotonic() < end:
         left = int(master(1, 'PTTL', key))
@@ -291,7 +291,7 @@ def slow_reader(tap):
     reader, writer = full_pipe()
     hold = Hold('k', '--ttl', '6s', stdout=writer)
     os.close(writer)
-    tap.claim('with a reader that reads nothing the lock is renewed', same(renewals('k', 2), True))
+    tap.claim('the lock is renewed even if nobody reads its output', same(renewals('k', 2), True))
     tap.claim('and released', same(hold.end()[1], 0) + same(is_free('k'), True))
     os.close(reader)
 
@@ -300,7 +300,7 @@ def no_reader(tap):
     hold = Hold('k')
     hold.line()
     hold.process.stdout.close()
-    tap.claim('when the reader is gone, it gives 70', same(hold.process.wait(PATIENCE_S), 70))
+    tap.claim('when the reader is gone, it exits with 70', same(hold.process.wait(PATIENCE_S), 70))
     tap.claim('and the lock is released', same(is_free('k'), True))
     tap.claim('it says why', has(hold.said(), 'cannot write to stdout: Broken pipe'))
     hold.process.stdin.close()
@@ -308,7 +308,7 @@ def no_reader(tap):
                        ('a file that is not for writing', os.open('/dev/null', os.O_RDONLY))):
         hold = Hold('k', stdout=file)
         os.close(file)
-        tap.claim(f'stdout is {what}: 70', same(hold.process.wait(PATIENCE_S), 70))
+        tap.claim(f'stdout is {what}: exit status 70', same(hold.process.wait(PATIENCE_S), 70))
         tap.claim('with no lock left', same(is_free('k'), True))
         hold.process.stdin.close()
     holder = Hold('k')
@@ -316,7 +316,7 @@ def no_reader(tap):
     waiter = Hold('k')
     until(is_waited_for)
     waiter.process.stdout.close()
-    tap.claim('also while it waits', same(waiter.process.wait(PATIENCE_S), 70))
+    tap.claim('it exits with 70 while it waits, too', same(waiter.process.wait(PATIENCE_S), 70))
     waiter.process.stdin.close()
     holder.end()
 
@@ -325,15 +325,15 @@ def ends_of_pipes(tap):
     for what in (os.devnull, __file__):
         with open(what, encoding='utf-8') as file:
             hold = Hold('k', stdin=file)
-            tap.claim(f'stdin must not be {os.path.basename(what)}: 64', same(hold.wait(), ('', 64)))
+            tap.claim(f'stdin must not be {os.path.basename(what)}: exit status 64', same(hold.wait(), ('', 64)))
             tap.claim('and it says what it must be', has(hold.said(), 'must be a pipe, a socket or a terminal'))
     ours, its = socket.socketpair()
     hold = Hold('k', stdin=its, stdout=its)
     its.close()
     file = ours.makefile()
-    tap.claim('a socket may be both', same(file.readline().split()[0], 'acquired'))
+    tap.claim('one socket may be both stdin and stdout', same(file.readline().split()[0], 'acquired'))
     ours.shutdown(socket.SHUT_WR)
-    tap.claim('its end is the end of stdin', same(hold.process.wait(PATIENCE_S), 0)
+    tap.claim('when the other end closes it, that is the end of stdin', same(hold.process.wait(PATIENCE_S), 0)
               + same(file.readlines()[-1:], ['released valid_ms=0\n']))
     file.close()
     ours.close()

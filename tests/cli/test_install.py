@@ -19,7 +19,7 @@ EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '
                        'acquire.c')
 
 
-# Where the example finds no masters, and what it says then.
+# Settings with which the example finds no masters, and what it then says.
 NO_MASTERS = {'REDLOCK_NODES': '', 'REDLOCK_CONFIG': '/nonexistent'}
 SAYS = 'cannot read the masters'
 
@@ -80,7 +80,7 @@ UNIT_TEST = [os.path.join(os.path.dirname(EXAMPLE), 'tested', name) for name in 
 
 
 def unit_test(root, prefix, compiler):
-    """The masters in a program's test: a library of its own, which pkg-config knows."""
+    """A program's test with masters: they are in a separate library, which pkg-config finds."""
     folder = glob.glob(f'{root}{prefix}/lib*/**/pkgconfig', recursive=True)[0]
     said = pkg_config(root, prefix, '--cflags', '--libs', f'{folder}/libredlock.pc', f'{folder}/libredlock-testing.pc')
     program = f'{root}/test'
@@ -109,7 +109,7 @@ target_link_libraries(example PRIVATE libredlock::redlock)
 
 
 def by_cmake(root, prefix, compiler):
-    """A program of CMake finds the library below the root, and runs."""
+    """A program built with CMake finds the library below the root, and runs."""
     os.makedirs(f'{root}/cmake')
     with open(f'{root}/cmake/CMakeLists.txt', 'w', encoding='utf-8') as file:
         file.write(CMAKE.format(example=os.path.abspath(EXAMPLE)))

@@ -47,7 +47,7 @@ def type_of(value):
 
 
 def walk(value, path=''):
-    """(path, value) of all fields. The elements of an array have the path of the array and []."""
+    """(path, value) of all fields. The elements of an array have the path of the array followed by []."""
     if isinstance(value, dict):
         for name, field in value.items():
             here = f'{path}.{name}' if path else name
@@ -74,7 +74,7 @@ def parent(path):
 
 
 def complaints(documented, values):
-    """What is wrong with all that a command has printed. A command that prints an array prints objects."""
+    """What is wrong with the output of a command. If it prints an array, each element is checked."""
     values = [element for value in values for element in (value if isinstance(value, list) else [value])]
     seen = {}
     for value in values:
@@ -84,7 +84,7 @@ def complaints(documented, values):
     found += [f'{path} was never printed' for path in documented if path not in seen]
     for path in seen.keys() & documented.keys():
         types = documented[path][0]
-        # An array of strings that is empty looks like any other.
+        # An empty array of strings looks like any other empty array.
         wrong = seen[path] - set(types) - ({'array'} if 'strings' in types else set())
         found += [f'{path} is {", ".join(sorted(wrong))}, not {" or ".join(types)}'] if wrong else []
     for value in values:
@@ -100,7 +100,7 @@ def complaints(documented, values):
 def run(*words):
     done = subprocess.run([REDLOCK, words[0], *COMMON, *words[1:]], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, check=False, timeout=PATIENCE_S)
-    assert done.returncode in (0, 1), (words, done.returncode)  # 1: doctor and masters found something
+    assert done.returncode in (0, 1), (words, done.returncode)  # 1: doctor or masters found something
     return done.stdout.decode()
 
 
@@ -125,7 +125,7 @@ def leads(name, who):
 
 
 def of_a_lock():
-    """A lock that is acquired, extended, seen, and released."""
+    """A lock that is acquired, extended, inspected and released."""
     first = printed('acquire', 'k', '--ttl', '60s', '--fence')
     plain = printed('acquire', 'plain', '--ttl', '60s')
     extended = printed('extend', 'k', '--token', first['token'], '--fence')
@@ -179,14 +179,14 @@ def test(tap):
     for part in (of_a_lock(), of_an_election(), of_a_hold(), of_masters()):
         for command, some in part.items():
             values.setdefault(command, []).extend(some)
-    tap.claim('the document has these commands', sorted(documented.keys() ^ values.keys()))
+    tap.claim('the document describes exactly these commands', sorted(documented.keys() ^ values.keys()))
     for command in sorted(documented.keys() & values.keys()):
         tap.claim(f'{command} --json prints what the document says', complaints(documented[command], values[command]))
     row = {'a': (['number'], False), 'b': (['string', 'null'], True)}
     tap.fires('a field that is not documented', complaints(row, [{'a': 1, 'b': 'x', 'c': 1}]), 'c is not in')
     tap.fires('a field with another type', complaints(row, [{'a': '1', 'b': 'x'}]), 'a is string, not number')
     tap.fires('a field that is left out', complaints(row, [{'a': 1, 'b': 'x'}, {'b': 'x'}]), 'a is missing')
-    tap.fires('a field that never comes', complaints(row, [{'a': 1}]), 'b was never printed')
+    tap.fires('a field that is never printed', complaints(row, [{'a': 1}]), 'b was never printed')
     if '--print' in sys.argv:
         for command, some in values.items():
             seen = {}

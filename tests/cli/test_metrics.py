@@ -64,7 +64,7 @@ class Served:
             time.sleep(0.02)
 
     def ask(self, path):
-        """(status, text) of another page, and when it was asked."""
+        """(status, text) of another page, and when it was asked for."""
         asked = time.monotonic()
         try:
             with urllib.request.urlopen(self.url.replace('/metrics', path), timeout=PATIENCE_S) as answer:
@@ -73,7 +73,7 @@ class Served:
             return refused.code, refused.read().decode(), asked
 
     def leads(self):
-        """Its reply once it leads, and until when it may act, by our clock."""
+        """The reply once it leads, and until when a program may act, by our clock."""
         end = time.monotonic() + PATIENCE_S
         while True:
             status, text, asked = self.ask('/leader')
@@ -118,7 +118,7 @@ def an_exporter(tap):
     other_requests(tap, it)
     promtool(tap, it)
     seen = held_by_another(tap, it)
-    tap.claim('an exporter works, and leads nothing',
+    tap.claim('an exporter is healthy, and has no /leader',
               [] if [it.ask(path)[0] for path in ('/healthz', '/leader')] == [200, 404] else [it.ask('/leader')])
     it.process.send_signal(signal.SIGTERM)
     status, _ = it.end()
@@ -244,7 +244,7 @@ def candidate(own):
 
 
 def wrong_reply(reply, name):
-    """It says what is held, and for how long."""
+    """What is wrong with a reply that says what is held, and for how long."""
     good = (reply['name'] == name and reply['leader'] and reply['left_seconds'] > 0 and
             re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z', reply['deadline'] or ''))
     return [] if good else [str(reply)]
@@ -253,16 +253,16 @@ def wrong_reply(reply, name):
 def who_leads(tap):
     first = candidate('a')
     reply, _ = first.leads()
-    tap.claim('/leader tells term and deadline', wrong_reply(reply, 'led') + ([] if reply['term'] > 0 else [str(reply)]))
+    tap.claim('/leader tells the term and the deadline', wrong_reply(reply, 'led') + ([] if reply['term'] > 0 else [str(reply)]))
     second = candidate('b')
     status, text, _ = second.ask('/leader')
-    tap.claim('a candidate that waits says 503', [] if status == 503 and json.loads(text) == {
+    tap.claim('a candidate that waits replies with 503', [] if status == 503 and json.loads(text) == {
         'name': 'led', 'leader': False, 'term': None, 'left_seconds': None, 'deadline': None} else [(status, text)])
-    tap.claim('and works', [] if second.ask('/healthz')[:2] == (200, 'ok\n') else [str(second.ask('/healthz'))])
+    tap.claim('and is healthy', [] if second.ask('/healthz')[:2] == (200, 'ok\n') else [str(second.ask('/healthz'))])
     until = first.leads()[1]
     first.process.send_signal(signal.SIGTERM)
     _, said = first.process.communicate(timeout=PATIENCE_S)
-    tap.claim('who resigns keeps what it has promised', [] if 'promised at /leader' in said else [said])
+    tap.claim('a leader that resigns keeps its promise', [] if 'promised at /leader' in said else [said])
     after = second.leads()
     tap.claim('nobody else leads before that', [] if time.monotonic() >= until else [str(after)])
     third = candidate('c')
@@ -270,7 +270,7 @@ def who_leads(tap):
     second.process.kill()
     second.process.communicate(timeout=PATIENCE_S)
     after = third.leads()
-    tap.claim('nor when the leader is killed', [] if time.monotonic() >= until else [str(after)])
+    tap.claim('nor if the leader is killed', [] if time.monotonic() >= until else [str(after)])
     third.process.send_signal(signal.SIGTERM)
     third.process.communicate(timeout=PATIENCE_S)
 
@@ -285,7 +285,7 @@ def who_holds(tap):
     lock.process.stdin = None
     _, said = lock.process.communicate(timeout=PATIENCE_S)
     state = subprocess.run([REDLOCK, 'status', 'relied'], text=True, stdout=subprocess.PIPE).stdout
-    tap.claim('the lock is kept until then', [] if 'promised at /leader' in said and ': held ' in state else [said, state])
+    tap.claim('the lock is kept until the deadline', [] if 'promised at /leader' in said and ': held ' in state else [said, state])
     lock = Served('lock', 'unasked', '-v', '--metrics', '127.0.0.1:0', *PATIENT, '--', 'sh', '-c', 'read -r end')
     lock.until('redlock_held', 1, name='unasked')
     lock.process.stdin.close()

@@ -1,6 +1,6 @@
-"""What docs/migrating.md says of other libraries: their locks and ours exclude each other, or not.
+"""What docs/migrating.md says about other libraries: whether their locks and ours exclude each other.
 
-The libraries are not run. Their commands are sent as they send them, with scripts in our own words
+The libraries are not run. The test sends the commands that they send, with scripts in our own words
 that do the same. Runs itself in a sandbox. $REDLOCK is the command under test; the output is TAP.
 """
 import base64
@@ -35,7 +35,7 @@ STILL_OURS = ("if redis.call('TYPE', KEYS[1]).ok == 'string' or not redis.call('
 
 
 class Failed(Exception):
-    """The server has replied with an error."""
+    """The server replied with an error."""
 
 
 class Connection:
@@ -59,7 +59,7 @@ class Connection:
         return int(rest) if kind == b':' else rest
 
     def script(self, text, key, *arguments):
-        """By its hash, and in full if the server does not have it yet."""
+        """Run a script by its hash, or in full if the server does not have it yet."""
         try:
             return self.call('EVALSHA', hashlib.sha1(text.encode()).hexdigest(), 1, key, *arguments)
         except Failed as error:
@@ -79,7 +79,7 @@ class Library:
         self.masters = [Connection(number) for number in range(1, MASTERS + 1)]
 
     def count(self, *words):
-        """On how many masters that has worked."""
+        """On how many masters the script succeeds."""
         return sum(master.script(*words[:1], self.name, *words[1:]) not in (None, 0) for master in self.masters)
 
     def acquire(self):
@@ -135,7 +135,7 @@ def same(is_value, should):
 
 
 def theirs_first(lock, *options):
-    """They hold the lock, extend it and release it."""
+    """They hold the lock, extend it and release it; we get it only then."""
     ours = ('acquire', lock.name, '--no-wait', '--ttl', '60s', *options)
     found = same(lock.acquire(), MASTERS) + same(redlock(*ours), (HELD, ''))
     found += same(lock.extend(), MASTERS) + same(redlock(*ours), (HELD, ''))
@@ -146,7 +146,7 @@ def theirs_first(lock, *options):
 
 
 def ours_first(lock, *options):
-    """We hold the lock: they cannot acquire, extend or release it. They can when we have released it."""
+    """While we hold the lock, they cannot acquire, extend or release it. After our release they can."""
     status, text = redlock('acquire', lock.name, '--no-wait', '--ttl', '60s', *options)
     token = text.split('\n')[0]
     found = same(status, 0) + same((lock.acquire(), lock.extend(), lock.release()), (0, 0, 0))
@@ -157,7 +157,7 @@ def ours_first(lock, *options):
 
 
 def few_of_theirs(lock):
-    """What they have on a minority keeps nobody out."""
+    """Keys that they have on a minority keep nobody out."""
     for master in lock.masters[:QUORUM - 1]:
         master.call('SET', lock.name, 'theirs', 'NX', 'PX', TTL_MS)
     status, token = redlock('acquire', lock.name, '--no-wait', '--ttl', '60s')
@@ -175,7 +175,7 @@ def test(tap):
             how = f'{library.__name__}{" and a fencing token" if options else ""}'
             tap.claim(f'{how}: while they hold the lock, we do not get it', theirs_first(library(f'a{n}'), *options))
             tap.claim(f'{how}: while we hold it, they do not', ours_first(library(f'b{n}'), *options))
-    tap.claim('a minority of theirs keeps nobody out, and is left alone', few_of_theirs(Redsync('few')))
+    tap.claim('their keys on a minority keep nobody out, and stay untouched', few_of_theirs(Redsync('few')))
 
     class Careless(Redsync):
         deletes = "return redis.call('DEL', KEYS[1])"

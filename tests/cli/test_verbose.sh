@@ -1,6 +1,6 @@
 #!/bin/sh
-# redlock -v: what changes is said, and what goes on as it should only with -vv. In the journal each line has its
-# priority.
+# redlock -v reports what changes; only -vv reports routine events, too. In the journal each line
+# has its priority.
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 . "$(dirname "$0")/lib_elect.sh"
@@ -13,25 +13,25 @@ renewed_since() { [ "$(renewals)" -gt "$1" ]; }
 lead quiet --ttl 15s --node-timeout 2s
 until_true everywhere e "$(master 4 get e)"
 check "a leader renews" until_late renewed_since "$(($(renewals) + 100))"
-check "with -v that is not said" missing renewed "$work/quiet.err"
+check "which -v does not report" missing renewed "$work/quiet.err"
 check "nor that the masters are connected" missing "master unix:" "$work/quiet.err"
 kill -KILL "$(master_pid 5)"
-check "that a master dies is said" until_late said quiet "/5.sock is down: "
+check "-v reports that a master dies" until_late said quiet "/5.sock is down: "
 until_true is_dead "$(master_pid 5)"
 "$server" "$REDLOCK_SANDBOX/5.conf"
 check "and that it is back" until_late said quiet "/5.sock is up"
 halt 1 2 3
-check "that no majority renews is said" until_late said quiet "cannot renew 'e', "
+check "-v reports that no majority renews" until_late said quiet "cannot renew 'e', "
 resume 1 2 3
-check "and that one renews again" until_late said quiet "renewed leadership of 'e' again, for "
-check "each once" [ "$(grep -c "cannot renew\|renewed leadership" "$work/quiet.err")" -eq 2 ]
-check "the leader has led all the time" [ "$(runs quiet)" -eq 1 ]
+check "and that a majority renews again" until_late said quiet "renewed leadership of 'e' again, for "
+check "each of them once" [ "$(grep -c "cannot renew\|renewed leadership" "$work/quiet.err")" -eq 2 ]
+check "the leader has led all along" [ "$(runs quiet)" -eq 1 ]
 touch "$work/quiet.stop"
 await "$candidate"
 until_true is_free e
 
 lead loud -v --ttl 6s
-check "with -vv each renewal is said" until_late said loud "renewed leadership of 'e' for "
+check "-vv reports each renewal" until_late said loud "renewed leadership of 'e' for "
 touch "$work/loud.stop"
 await "$candidate"
 
@@ -40,13 +40,13 @@ await "$candidate"
 kill -KILL "$(master_pid 5)"
 until_true is_dead "$(master_pid 5)"
 run "$REDLOCK" lock k -v -- sh -c 'until grep -q 5.sock "$0"; do sleep 0.05; done' "$work/err"
-says "/5.sock is down: " "a master that is down at the beginning is said with -v"
+says "/5.sock is down: " "-v reports a master that is down from the beginning"
 run "$REDLOCK" lock k -- true
-says_not "5.sock" "and not without"
+says_not "5.sock" "which is not reported without -v"
 
 # --- the journal ---
 
-# in_journal COMMAND...: its stderr is a file that it takes for the journal.
+# in_journal COMMAND...: runs it with a file as stderr that it takes for the journal.
 in_journal() {
     : >"$work/err"
     JOURNAL_STREAM=$(stat -c %d:%i "$work/err") "$@" >"$work/out" 2>>"$work/err"
@@ -57,15 +57,15 @@ has_line() { grep -q "$1" "$work/err"; }
 
 in_journal "$REDLOCK" lock k -vv --ttl 6s --trace -- sh -c 'until grep -q "renewed .k" "$0"; do sleep 0.05; done' "$work/err"
 check "in the journal each line has a priority" marked
-check "what changes is information" has_line "^<6>redlock: acquired 'k'"
+check "a change is information" has_line "^<6>redlock: acquired 'k'"
 check "a renewal is for debugging" has_line "^<7>redlock: renewed 'k'"
 check "so is the trace" has_line "^<7>[0-9.]* .* asks for k"
 in_journal "$REDLOCK" lock k --no-such-option
-check "a mistake is an error" has_line "^<3>redlock: unknown option"
+check "a mistake in the options is an error" has_line "^<3>redlock: unknown option"
 in_journal "$REDLOCK" lock k --ttl 3s --no-renew -- sleep 60
 check "a lock that ends is a warning" has_line "^<4>redlock: the lock 'k' ends in "
-check "and so are the lines that go with it" has_line "^<4>    The lock is not renewed"
+check "and so are its continuation lines" has_line "^<4>    The lock is not renewed"
 in_journal sh -c '"$0" lock k -v -- true 2>"$1"' "$REDLOCK" "$work/elsewhere"
-check "a stderr that was redirected since has no priorities" grep -q "^redlock: acquired" "$work/elsewhere"
+check "no line has a priority if stderr was redirected later" grep -q "^redlock: acquired" "$work/elsewhere"
 
 finish

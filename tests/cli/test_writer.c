@@ -1,4 +1,4 @@
-/* test_writer.c - lines reach stderr and stdout, and nobody waits for one that takes none. */
+/* test_writer.c - lines reach stderr and stdout, and nobody waits for a file that accepts none. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-/* test_stop.cpp - what redlock/redlock.hpp has in C++20 alone: a std::stop_token ends a wait. */
+/* test_stop.cpp - what redlock/redlock.hpp offers only in C++20: a std::stop_token ends a wait. */
 #include <thread>
 
 #include "cpp/rig.hpp"

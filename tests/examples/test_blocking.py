@@ -42,7 +42,7 @@ def waits_for_the_other():
 
 
 def run(**variables):
-    """Its exit status, and all that it says."""
+    """The exit status of the example, and its whole output."""
     done = subprocess.run([BLOCKING], env=dict(os.environ, **variables), stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     return done.returncode, done.stdout

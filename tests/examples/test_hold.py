@@ -59,7 +59,7 @@ def dies():
 
 
 def steps_after(sign, *changes):
-    """How a program ends after a signal for redlock hold, when one of its steps is done."""
+    """How a program ends when redlock hold gets a signal after its first step."""
     with Program(*changes) as it:
         program = it.work(1000000)
         it.holds()
@@ -79,11 +79,11 @@ BLIND = ('hold.py', 'if now_us + seconds * 1e6 >= self.deadline_us:', 'if False:
 def run():
     tap = Tap()
     place.tell_all(tap, [
-        ('it works under the lock, and nobody else does', works),
+        ('it works under the lock, and nobody else gets it', works),
         ('when it is killed, the lock is free', dies),
         ('when redlock is killed, it stops', lambda: steps_after(signal.SIGKILL)),
         ('when redlock is stopped, it stops at the deadline', lambda: steps_after(signal.SIGSTOP))])
-    place.fires(tap, 'it does not look at the deadline', steps_after(signal.SIGKILL, BLIND))
+    place.fires(tap, 'it ignores the deadline', steps_after(signal.SIGKILL, BLIND))
     return tap.finish()
 
 

@@ -61,7 +61,7 @@ def seconds(words, option):
 # ---- what is compared ----
 
 def names(objects):
-    """The clients name each master by itself, and no other."""
+    """The clients name each master by its own name, and nothing else."""
     masters, service = of_kind(objects, 'StatefulSet'), of_kind(objects, 'Service')
     settings = of_kind(objects, 'ConfigMap')
     name, replicas = masters['metadata']['name'], masters['spec']['replicas']
@@ -79,7 +79,7 @@ def names(objects):
 
 
 def rights(objects):
-    """Nobody is root, writes to the image, or has a capability. The program beside redlock is not ours."""
+    """No container is root, writes to the image, or has a capability. The program beside redlock is not ours."""
     confined = {'allowPrivilegeEscalation': False, 'readOnlyRootFilesystem': True, 'capabilities': {'drop': ['ALL']},
                 'seccompProfile': {'type': 'RuntimeDefault'}}
     for name, spec in pods(objects):
@@ -92,7 +92,7 @@ def rights(objects):
 
 
 def accepted(objects):
-    """Each command of redlock is one, as --help at the end of its options shows."""
+    """redlock accepts each command line, as adding --help to its options shows."""
     for name, container in clients(objects):
         words = container['command'][1:]
         words = words[:words.index('--')] if '--' in words else words
@@ -104,7 +104,7 @@ def accepted(objects):
 
 
 def probes(objects):
-    """A probe asks where redlock serves."""
+    """Each probe asks an address at which redlock serves."""
     for name, container in clients(objects):
         words, probe = container['command'], container.get('livenessProbe')
         if probe is None:
@@ -213,11 +213,11 @@ def main():
     tap = Tap()
     tap.claim('the clients name the masters', names(objects))
     tap.claim('three kinds of pods run redlock', [] if len(list(clients(objects))) == 3 else list(clients(objects)))
-    tap.claim('nobody has more rights than needed', rights(objects))
+    tap.claim('no container has more privileges than it needs', rights(objects))
     tap.claim('redlock accepts its commands', accepted(objects))
-    tap.claim('the probes ask where it serves', probes(objects))
+    tap.claim('the probes ask the address at which it serves', probes(objects))
     tap.fires('a job that is root', rights(changed(objects, with_root)), 'nightly')
-    tap.fires('an option that is not there', accepted(changed(objects, with_other_option)), 'no-such-option')
+    tap.fires('an unknown option', accepted(changed(objects, with_other_option)), 'no-such-option')
     tap.fires('a probe of another port', probes(changed(objects, with_other_port)), 'worker')
     tap.fires('a client without settings', names(changed(objects, with_other_settings)), 'worker')
     tap.claim('the selectors fit', selectors(objects))

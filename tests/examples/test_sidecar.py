@@ -21,7 +21,7 @@ SIDECAR = os.path.join(HERE, '..', '..', 'docs', 'examples', 'sidecar.py')
 
 
 class Beside:
-    """A candidate without CMD, and the program that asks it."""
+    """A candidate without a CMD, and the program that asks it."""
 
     def __init__(self, folder, name, sidecar=SIDECAR, step='echo step >>"$0"'):
         self.steps = os.path.join(folder, name + '.steps')
@@ -47,7 +47,7 @@ class Beside:
 
 
 def works_alone(folder, sidecar=SIDECAR):
-    """The leader's redlock is killed: when another one leads, the program has stopped by itself."""
+    """When the leader's redlock is killed, its program stops by itself before another one leads."""
     with Beside(folder, 'first', sidecar) as first:
         until(first.count, 'the first one works')
         with Beside(folder, 'second') as second:
@@ -82,11 +82,11 @@ def main():
     run_in_sandbox('-n', '3')
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
-        tap.claim('one works at a time, also when redlock is killed', works_alone(folder))
+        tap.claim('only one works at a time, even if redlock is killed', works_alone(folder))
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
         tap.claim('a step that takes too long is killed', ends_a_long_step(folder))
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
-        tap.fires('nobody looks at the deadline', works_alone(folder, without_deadline(folder)), 'went on')
+        tap.fires('a program that ignores the deadline', works_alone(folder, without_deadline(folder)), 'went on')
     return tap.finish()
 
 

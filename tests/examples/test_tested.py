@@ -17,7 +17,7 @@ def run(*command, **env):
 
 
 def passes(test, last):
-    """Nothing of its masters is left, and it looks for no redis-server."""
+    """It leaves nothing of its masters behind, and needs no redis-server."""
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
         done = run(test, TMPDIR=folder, PATH='')
         left = os.listdir(folder)

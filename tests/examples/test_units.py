@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The units of systemd among the examples: systemd reads them, redlock runs their command lines, and they
-give it few rights. $REDLOCK: the command."""
+"""The systemd units among the examples: systemd reads them, redlock runs their command lines, and they
+give it few privileges. $REDLOCK: the command."""
 import os
 import re
 import shlex
@@ -28,7 +28,7 @@ def read(unit):
 
 
 def exposed(unit, change=lambda text: text):
-    """What systemd-analyze says of the rights that it gives."""
+    """What systemd-analyze says about the privileges that a unit gives."""
     name = os.path.basename(unit).replace('@', '@daemon')
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
         path = os.path.join(folder, name)
@@ -78,7 +78,7 @@ def runs(words, wanted):
 
 
 def serves(words, wanted):
-    """It goes on until it gets SIGTERM, which ends it as the unit says."""
+    """It runs until it gets SIGTERM, and then exits as the unit expects."""
     words = [REDLOCK if word == 'redlock' else word for word in words]
     child = subprocess.Popen([REDLOCK, 'sandbox', '-n', '1', '--', *words], text=True, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT)
@@ -121,7 +121,7 @@ def main():
         tap.claim(f'{unit} finds redlock in /usr and in /usr/local', [] if path == 'redlock' else [path])
     if shutil.which('systemd-analyze') and has_offline():
         for unit in SERVICES:
-            tap.claim(f'{unit} gives few rights', exposed(unit))
+            tap.claim(f'{unit} gives few privileges', exposed(unit))
         tap.fires('a unit that runs as root', exposed(SERVICES[0], lambda text: re.sub(
             '^(DynamicUser|CapabilityBoundingSet|SystemCallFilter|NoNewPrivileges)=.*$', '', text, flags=re.M)),
             'exposure')

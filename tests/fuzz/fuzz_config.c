@@ -1,6 +1,6 @@
 /* fuzz_config.c - any bytes as a list of masters, and as a file with such a list.
  *
- * A message must not show a URI, because it may have a password.
+ * A message must not show a URI, because it may contain a password.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -45,8 +45,8 @@ struct farm {
 /* Make the loop and the servers, and fill the options. */
 void farm_start(struct farm *f, size_t n, enum fake_where where);
 
-/* The same with servers on unix sockets, in a world in which no time passes but by suspend_ms() for
- * the library, and by `clock_us` for the model of a server. */
+/* The same with servers on unix sockets, and with stopped clocks: only suspend_ms() moves that of
+ * the library, and `clock_us` that of a server's model. */
 void farm_start_frozen(struct farm *f, size_t n);
 
 /* Make the manager, and wait until every node is up. */

@@ -2,8 +2,8 @@
  * push of the masters; and what it does about masters that do not push, or come and go. Linked with
  * the inside of the library, because nothing of the public API observes a key without an election.
  *
- * The clocks of the library and of the masters stand still, so nothing is looked at and no key ends
- * unless a test lets time pass. */
+ * The clocks of the library and of the masters are stopped, so nothing is inspected and no key
+ * expires unless a test lets time pass. */
 #include <redlock/error.h>
 #include <stdio.h>
 #include <string.h>

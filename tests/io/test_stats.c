@@ -250,7 +250,7 @@ static size_t write_all(unsigned flags)
 
 static void has_line(const char *line)
 {
-    ck_assert_msg(strstr(text, line) != NULL, "%s is missing in:\n%s", line, text);
+    ck_assert_msg(strstr(text, line) != NULL, "%s is missing from:\n%s", line, text);
 }
 
 TEST(the_text_says_what_was_counted)
@@ -278,8 +278,8 @@ TEST(a_manager_that_acquires_nothing_leaves_out_the_locks)
     has_line("\nredlock_masters 5\n");
 }
 
-/* The clock of the farm may go on between two calls, and with it the durations: so no two texts are
- * compared, and a text that did not fit is empty. */
+/* The farm's clock may advance between two calls, and change the durations. So this compares no two
+ * texts, but checks that a text that does not fit is empty. */
 TEST(a_text_that_does_not_fit_is_empty)
 {
     char few[100] = "before";

@@ -5,7 +5,7 @@ The files, folders and tests that a document names exist; and so do the pieces i
 docs/design.md. A violation of the simulator that a document quotes is worded as a checker words it.
 How many there are of something is counted here, or not said: a new count needs a row in COUNTS.
 The figures of the README's proof are in the document that their row links.
-A line for cron that runs redlock has a PATH above it: cron's own lacks /usr/local/bin.
+A cron line that runs redlock has a PATH above it: cron's own lacks /usr/local/bin.
 """
 import fnmatch
 import os
@@ -191,7 +191,7 @@ def documents(tap, root, paths, folders):
             tap.claim('and so do its files', missing_files(text, paths, folders))
             tap.claim('and its violations are worded so', wrong_violations(text, simulator))
             tap.claim('and its counts are right', wrong_counts(path, text, paths, COUNTS))
-    tap.claim('each line for cron has a PATH',
+    tap.claim('each cron line has a PATH',
               [wrong for path in paths if path.startswith(('docs/', 'README')) and
                path.endswith(('.md', '.cron', '.sh', '.1')) for wrong in without_a_path(path, read(root, path))])
 
@@ -220,8 +220,8 @@ def fires(tap):
     tap.fires('a count that nobody counts', wrong_counts('a', '368 bugs', [], {}), '368 bugs')
     tap.claim('passes: a count', wrong_counts('a', 'Two targets', [1, 2], {('a', 'targets'): len}))
     cron = '#   {}\n#   0 3 * * * root until_done.sh x\n'
-    tap.fires('a line for cron without a PATH', without_a_path('a', cron.format('MAILTO=ann')), 'a:2')
-    tap.claim('passes: a line for cron', without_a_path('a', cron.format('PATH=/usr/local/bin:/bin')))
+    tap.fires('a cron line without a PATH', without_a_path('a', cron.format('MAILTO=ann')), 'a:2')
+    tap.claim('passes: a cron line with a PATH', without_a_path('a', cron.format('PATH=/usr/local/bin:/bin')))
 
     row = '## Proof\n| fast | 57,000 in 0.5 s | [x](docs/x.md#y) |\n'
     tap.fires('a figure without a source', unfounded(row, lambda _: '5700 in 0.5 s'), 'says 57000')

@@ -50,7 +50,7 @@ def headers_of_cpp(tap, include_dir, compilers):
             continue  # which is below
         tap.claim(f'{header} alone as C++17', complaints(compilers[:1], MODERN['C++17'], include_dir, header))
     for compiler in compilers:
-        # The others compile the tests of C++, too.
+        # The other compilers compile the C++ tests, too.
         languages = MODERN if compiler == compilers[0] else {'C++23': MODERN['C++23']}
         for language, options in languages.items():
             tap.claim(f'{WHOLE} as {language} ({os.path.basename(compiler)})',

@@ -4,7 +4,7 @@
 The version of debian/changelog is that of meson.build, the symbols of the package are those of
 src/libredlock.map, and each file that the package takes from the tree is there, under a name of its own.
 
-The package of the command starts no server, and has the documents of an operator. The line that builds one static
+The package of the command starts no server, and has the documents for operators. The line that builds one static
 program is the same wherever it stands.
 """
 import glob
@@ -50,7 +50,7 @@ def overwritten(root, name, listed):
 
 
 def started(control):
-    """A server that is installed along with the command starts on port 6379."""
+    """A server that is installed along with the command would start on port 6379."""
     command = control.split('\nPackage: redlock\n')[1].split('\nPackage: ')[0]
     for field, value in re.findall(r'^(Pre-Depends|Depends|Recommends): (.*)$', command, re.MULTILINE):
         for server in re.findall(r'\b(?:redis|valkey)(?:-server)?\b', value):
@@ -58,7 +58,7 @@ def started(control):
 
 
 def lacking(listed):
-    """What an operator reads, and finds on the machine then."""
+    """The documents that an operator reads must be installed."""
     for name in 'NEWS', 'docs/acl', 'docs/operations', 'docs/troubleshooting':
         if f'{name}.md' not in listed.split():
             yield f'debian/redlock.docs lacks {name}.md'
@@ -68,7 +68,7 @@ STATIC = ['docs/containers.md', 'docs/examples/Dockerfile', 'scripts/systems']
 
 
 def static_builds(texts):
-    """scripts/systems tries what the others say."""
+    """scripts/systems tests the same build that the others name."""
     found = {name: {' '.join(sorted(set(re.findall(r'--?\w[\w=-]+', build))))
                     for build in re.findall(r'^(?:RUN|   )? *meson setup .*prefer-static(?:.*\\\n)*.*', text, re.M)}
              for name, text in texts.items()}
@@ -90,17 +90,17 @@ def main(root):
     for name in 'libredlock-dev.docs', 'libredlock-dev.examples', 'redlock.docs', 'redlock.examples':
         tap.claim(f'the files of debian/{name} are there',
                   from_the_tree(root, name, read(root, 'debian', name)))
-        tap.claim('no two of them have one name', overwritten(root, name, read(root, 'debian', name)))
+        tap.claim('no two of them have the same name', overwritten(root, name, read(root, 'debian', name)))
     control = read(root, 'debian', 'control')
     tap.claim('the package of the command starts no server', started(control))
     tap.fires('a server that is recommended', started(control.replace('Suggests: redis', 'Recommends: redis')
                                                       .replace(' | valkey-server', '')), 'redis-server')
-    tap.claim('it has the documents of an operator', lacking(read(root, 'debian', 'redlock.docs')))
-    tap.fires('a document that is not there', lacking('NEWS.md docs/acl.md docs/troubleshooting.md'), 'operations')
+    tap.claim('it has the documents for operators', lacking(read(root, 'debian', 'redlock.docs')))
+    tap.fires('a missing document', lacking('NEWS.md docs/acl.md docs/troubleshooting.md'), 'operations')
     tap.fires('two files of one name', overwritten(root, 'x', 'README.md docs/*.md'), 'README.md')
     tap.fires('a file that is not there', from_the_tree(root, 'x', 'README.md lost.md'), 'lost.md')
     texts = {name: read(root, name) for name in STATIC}
-    tap.claim('the static build is the one that is tried', static_builds(texts))
+    tap.claim('the documented static build is the tested one', static_builds(texts))
     tap.fires('another static build', static_builds({**texts, STATIC[0]: texts[STATIC[0]].replace('--prefer-static', '--prefer-static -Dx=y')}), '-Dx=y')
     return tap.finish()
 

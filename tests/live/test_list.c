@@ -57,8 +57,8 @@ static void run_script(size_t node, const char *script)
     ck_assert_msg(strcmp(reply, "1") == 0, "%s", reply);
 }
 
-/* The tables of the servers double several times, and then are much too large. What is in them is
- * no string, so nobody asks who holds it. */
+/* The servers' hash tables double several times, and are much too large afterwards. Their values
+ * are not strings, so nobody asks who holds them. */
 static void grow_and_shrink(void)
 {
     size_t node;

@@ -13,7 +13,7 @@
 /* A smaller step could be taken for drift, or for a suspension of the client. */
 #define LEAST_US 200000
 
-/* The pause of a client that relies on nobody, as in core/inspection.c. */
+/* The interval of a client that relies on no master, as in core/inspection.c. */
 static uint64_t idle_us(const struct world *w)
 {
     return rlk_time_max(w->o.health_us, rlk_time_min(5 * w->o.health_us, 5000000));

@@ -62,8 +62,8 @@ static bool is_lost(void *arg)
     return redlock_sync_lock_lost(arg) != 0;
 }
 
-/* The masters are stopped: the callback, the file descriptor and the accessors agree. On a machine
- * that is so busy that this process misses a renewal, that is the reason. */
+/* The masters are stopped: the callback, the file descriptor and the accessors agree. If the
+ * machine is so busy that this process misses a renewal, that is the reason instead. */
 TEST(a_lost_lock_is_reported_in_three_ways)
 {
     struct redlock_sync_lock *lock = start(1);

@@ -1,4 +1,4 @@
-/* testing/test_masters.cpp - the masters of redlock/testing.h in a test in C++. */
+/* testing/test_masters.cpp - the masters of redlock/testing.h in a C++ test. */
 #include <redlock/redlock.hpp>
 #include <redlock/testing.h>
 

@@ -1,8 +1,8 @@
-/* testing/test_memory.c - without memory masters are not made, or end a connection: they never end
- * the program.
+/* testing/test_memory.c - when out of memory, masters cannot be made, or end a connection; they
+ * never end the program.
  *
- * Each run lets one allocation fail, of this library's own, of libevent's or of Lua's; the next run
- * a later one, until there are none left to fail. */
+ * In each run one allocation fails, of this library, of libevent or of Lua; in the next run a later
+ * one, until there is none left. */
 #include <event2/event.h>
 #include <lauxlib.h>
 #include <lua.h>
@@ -21,7 +21,7 @@ TIME_LIMIT(300);
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *old, size_t size);
-/* Visible, because the libraries of sanitizers call the same functions. */
+/* Visible, because the sanitizers' libraries call these functions, too. */
 #pragma GCC visibility push(default)
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
@@ -33,7 +33,7 @@ lua_State *__wrap_luaL_newstate(void);
 static atomic_int left = -1;
 static atomic_bool has_failed;
 
-/* Of a thread: its allocations are left alone. */
+/* Whether this thread's allocations never fail. */
 static _Thread_local bool is_spared;
 
 static bool fails(void)
@@ -60,7 +60,7 @@ void *__wrap_realloc(void *old, size_t size)
     return fails() ? NULL : __real_realloc(old, size);
 }
 
-/* One that is made smaller must succeed. */
+/* Lua requires that shrinking a block succeeds. */
 static void *allocate_for_lua(void *arg, void *old, size_t old_size, size_t size)
 {
     (void)arg;
@@ -93,7 +93,7 @@ static void set_up(void)
 
 FIXTURE(set_up, NULL);
 
-/* Let the n-th fail from now on. */
+/* Let the n-th allocation from now on fail. */
 static void fail_at(int n)
 {
     atomic_store(&has_failed, false);
@@ -119,7 +119,7 @@ TEST(masters_are_made_whole_or_not_at_all)
             break;
         }
         if (status == 0) {
-            /* libevent did without. */
+            /* libevent went on without the memory. */
             redlock_testing_free(masters);
             continue;
         }
@@ -190,7 +190,7 @@ static void on_closed(void *arg)
     ((struct life *)arg)->closed = 1;
 }
 
-/* The lock is granted in the end: a master that ended a connection is there again. */
+/* The lock is granted in the end: a master that ended a connection accepts a new one. */
 static void lock_once(struct event_base *base, struct redlock_testing *masters)
 {
     struct redlock_options options;
@@ -217,7 +217,7 @@ static void lock_once(struct event_base *base, struct redlock_testing *masters)
     loop_must(base, &life.closed);
 }
 
-/* The client's thread is spared. */
+/* Allocations of the client's thread do not fail. */
 TEST(a_command_without_memory_ends_its_connection)
 {
     struct event_base *base;

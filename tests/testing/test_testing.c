@@ -1,4 +1,4 @@
-/* testing/test_testing.c - the masters of redlock/testing.h, used as a program's tests use them. */
+/* testing/test_testing.c - the masters of redlock/testing.h, as the tests of a program use them. */
 #include <dirent.h>
 #include <event2/event.h>
 #include <poll.h>
@@ -108,7 +108,7 @@ TEST(an_extension_is_counted)
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_OK);
 }
 
-/* Scripts of the masters count, queue and release: so they run. */
+/* Fencing tokens, queues and releases use scripts: so the masters run scripts. */
 TEST(fencing_tokens_grow)
 {
     struct redlock_request r = request(60000, BOUND_MS);
@@ -217,7 +217,7 @@ TEST(an_extension_finds_the_loss_at_once)
     ck_assert_int_eq(redlock_sync_release(lock), REDLOCK_GONE);
 }
 
-/* A majority that has granted the lock first counts until an extension. In the third one, the
+/* Until an extension, only the masters that granted the lock first count. By the third one, the
  * replies of all masters to the request have been read. */
 TEST(a_key_that_a_minority_lost_stays_held)
 {
@@ -448,7 +448,7 @@ static size_t entries_of(const char *folder)
     return n - 2;
 }
 
-/* Threads of masters. */
+/* The number of masters' threads. */
 static int masters_threads(void)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -500,13 +500,13 @@ TEST(nothing_is_left_at_the_end)
     end();
     ck_assert_uint_eq(entries_of(folder), 0);
     ck_assert_uint_eq(entries_of("/proc/self/fd"), descriptors);
-    /* A thread that was joined is in the list until the kernel has ended it. */
+    /* A joined thread stays in the list until the kernel has ended it. */
     while (masters_threads() > 0) {
         usleep(1000);
     }
 }
 
-/* A folder that is in use stays, also one of this process. */
+/* A folder in use stays, even one of this process. */
 TEST(the_folder_of_a_process_that_was_killed_is_removed_by_the_next)
 {
     const char *folder = own_folder("killed");
@@ -631,7 +631,7 @@ TEST(wrong_arguments_are_refused)
     ck_assert_uint_eq(redlock_testing_node_count(NULL), 0);
 }
 
-/* The listening socket of a master that comes back: its path is taken. */
+/* A master that comes back cannot listen, because the path of its socket is taken. */
 TEST(a_master_that_cannot_listen_again_stays_down)
 {
     char path[256];

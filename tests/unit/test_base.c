@@ -129,7 +129,7 @@ TEST(a_seed_gives_the_same_numbers_and_another_gives_others)
 
 #define LARGE 2000
 
-/* Large objects are cut from blocks, which are given back when nothing in them is used. */
+/* Large objects are cut from blocks, which are given back when no object in them is in use. */
 TEST(a_burst_of_large_objects_leaves_nothing_behind)
 {
     static void *objects[500];

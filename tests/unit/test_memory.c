@@ -48,7 +48,7 @@ static struct redlock_options options(void)
     redlock_options_init(&o);
     o.nodes = nodes;
     o.n_nodes = 3;
-    o.node_timeout_ms = o.connect_timeout_ms = 60000; /* a machine that is busy is not slow here */
+    o.node_timeout_ms = o.connect_timeout_ms = 60000; /* a busy machine must not fail this */
     return o;
 }
 

@@ -1,5 +1,5 @@
 /* test_settings.c - the settings of the command redlock, read for a program. The command's own
- * tests (tests/cli/test_session.sh) have every setting; here is what only a program sees. */
+ * tests (tests/cli/test_session.sh) cover every setting; these cover what only a program sees. */
 #include <redlock/redlock.h>
 
 #include <limits.h>
@@ -25,7 +25,7 @@ static char folder[PATH_MAX], why[512];
 static struct redlock_options options;
 static struct redlock_settings *settings;
 
-/* Write a file in the folder; NULL: make none. Returns its name. */
+/* Write a file in the folder; text NULL: write none. Returns its name. */
 static const char *write_file(const char *name, const char *text)
 {
     static char path[PATH_MAX + 16];
@@ -66,7 +66,7 @@ static void remove_folder(void)
 
 FIXTURE(make_folder, remove_folder);
 
-/* The file of masters. */
+/* Write the file of masters, and use it. */
 static void use_config(const char *text)
 {
     setenv("REDLOCK_CONFIG", write_file("nodes", text), 1);
@@ -77,7 +77,7 @@ static void read_them(void)
     ck_assert_msg(redlock_settings_read(&options, &settings) == 0, "%s", why);
 }
 
-/* It fails with a text that has this in it, and nothing has changed. */
+/* Check that the call fails with a message that contains this text, and changes nothing. */
 static void refused(const char *text)
 {
     struct redlock_options before = options;
@@ -238,7 +238,7 @@ TEST(a_wrong_line_is_named)
     refused("cannot read the masters from /nonexistent/nodes (REDLOCK_CONFIG)");
 }
 
-/* A program that was built for a version without the last fields. */
+/* For a program that was built for a version without the last fields. */
 TEST(nothing_is_written_behind_an_older_struct)
 {
     size_t size = offsetof(struct redlock_options, record);

@@ -105,7 +105,7 @@ static void begin(void)
     unsigned i;
 
     rlk_model_init(&model);
-    rlk_model_stop_clock(&model); /* in the simulator's world no time passes */
+    rlk_model_stop_clock(&model); /* no time passes in the simulator's world */
     set_clocks(WORLD_EPOCH_US);
     world.healed = true;
     world.wires = wires;
