@@ -200,7 +200,13 @@ RLK_RARE static char *put_number_seldom(char *at, uint64_t n)
     return put_number(at, n);
 }
 
-/* With an entry behind it the channel cannot be left out: '-' is the same. */
+/* What tells the script whom to wake: the channel; '-' for nobody. */
+static const char *woken_by(const struct rlk_claim *claim)
+{
+    return claim->channel ? claim->channel : "-";
+}
+
+/* With an entry behind it the channel cannot be left out. */
 RLK_RARE static void format_audited_release(struct rlk_command *c, const struct rlk_claim *claim,
                                             bool text, const struct rlk_audit *audit)
 {
@@ -208,7 +214,7 @@ RLK_RARE static void format_audited_release(struct rlk_command *c, const struct 
     struct entry e = {.event = event, .token = claim->token, .fence = claim->fence};
     char *at = begin_seldom(c, &rlk_script_release, text, claim, 1 + entry_words(audit, &e));
 
-    at = put_text_seldom(at, claim->channel ? claim->channel : "-");
+    at = put_text_seldom(at, woken_by(claim));
     finish(c, put_entry(at, audit, &e));
 }
 
@@ -221,8 +227,8 @@ void rlk_command_release(struct rlk_command *c, const struct rlk_claim *claim, b
         format_audited_release(c, claim, text, audit);
         return;
     }
-    at = begin_script(c, &rlk_script_release, text, claim, claim->channel ? 1 : 0);
-    finish(c, claim->channel ? put_text(at, claim->channel) : at);
+    at = begin_script(c, &rlk_script_release, text, claim, *woken_by(claim) ? 1 : 0);
+    finish(c, *woken_by(claim) ? put_text(at, woken_by(claim)) : at);
 }
 
 void rlk_command_hand_over(struct rlk_command *c, const struct rlk_claim *claim, uint32_t ttl_ms,

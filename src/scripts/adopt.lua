@@ -13,19 +13,17 @@
 --          a value       the value of a key that somebody else has; nothing is changed
 --          -FENCE        a counter has no number left, or is not a string; nothing is changed
 --          {error, answer}  the answer, and why no entry could be added to the audit stream
--- Uses: effects, keys, counters, due, renewal, fences, audit
+-- Uses: effects, keys, counters, due, renewal, audit
 
 local ours, other = compare_keys(ARGV[1])
 if other or #ours < #KEYS then
     return other or 0
 end
-local fence, text = next_fence(ARGV[3])
-if not fence then
-    return text
-end
-local same = begins_with(ARGV[4], ARGV[5])
+-- Uses: fencing
 for _, key in ipairs(keys_that_end_before(ARGV[2])) do
     redis.call('PEXPIRE', key, ARGV[2])
 end
-set_counters(KEYS, text)
+for _, key in ipairs(KEYS) do
+    set_counter(key, text)
+end
 return audit(6, {fence, same}, text)

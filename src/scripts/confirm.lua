@@ -20,5 +20,7 @@ for _, key in ipairs(KEYS) do
         return 0
     end
 end
-set_counters(KEYS, ARGV[2])
+for _, key in ipairs(KEYS) do
+    set_counter(key, ARGV[2])
+end
 return 1

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds the scripts into the library: `embed.py OUT_DIR NAME.lua... --shared NAME.lua...`
 
-Each script becomes one text: the shared files that its line "-- Uses: NAME, NAME" names, in that
-order, and then the script itself. Comments, blank lines and indentation are not sent to a
-server, so they are left out. Written to OUT_DIR are
+Each script becomes one text. A line "-- Uses: NAME, NAME" becomes the shared files of these names,
+in that order: at the top of the script, or where few calls come to. Comments, blank lines and
+indentation are not sent to a server, so they are left out. Written to OUT_DIR are
 
     NAME.lua   the text as servers get it: redis-cli --eval NAME.lua KEY... , ARGUMENT...
     scripts.c  the same texts for the library, each with its length and the SHA-1 of the text
@@ -17,7 +17,7 @@ import os
 import re
 import sys
 
-USES = re.compile(r'^-- Uses: (.+)$', re.MULTILINE)
+USES = re.compile(r'^ *-- Uses: (.+)$', re.MULTILINE)
 
 HEAD = '/* Made by src/scripts/embed.py. */\n#include "scripts/scripts.h"\n'
 
@@ -49,10 +49,8 @@ def code(source):
 
 
 def whole(source, shared):
-    """The text of a script, after the shared files that it uses."""
-    uses = USES.search(source)
-    names = uses.group(1).split(', ') if uses else []
-    return ''.join(code(shared[name]) for name in names) + code(source)
+    """The text of a script, with the shared files that it uses."""
+    return code(USES.sub(lambda uses: ''.join(code(shared[name]) for name in uses.group(1).split(', ')), source))
 
 
 def literal(text):

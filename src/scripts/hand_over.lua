@@ -22,8 +22,6 @@
 -- reservation (OOM) deletes the key instead, and wakes the first who waits for it.
 -- Uses: effects, waiting, audit
 
-local _, leave, announce = waiting(waiting_suffix)
-
 -- Returns for how long the key is reserved; nil: it is deleted.
 local function reserve(key)
     local left, life = redis.call('PTTL', key), tonumber(ARGV[4])

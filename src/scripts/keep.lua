@@ -29,5 +29,7 @@ local due = keys_with_counter_due(ARGV[3])
 for _, key in ipairs(short) do
     redis.call('PEXPIRE', key, ARGV[2])
 end
-set_counters(due, ARGV[3])
+for _, key in ipairs(due) do
+    set_counter(key, ARGV[3])
+end
 return audit(4, 1)

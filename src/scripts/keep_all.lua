@@ -43,7 +43,7 @@ end
 
 local function raise(key, fence)
     if is_counter_due(key, tonumber(fence)) then
-        set_counters({key}, fence)
+        set_counter(key, fence)
     end
 end
 

@@ -10,7 +10,6 @@
 -- is woken.
 -- Uses: effects, waiting
 
-local _, leave = waiting(waiting_suffix)
 local woken = 0
 for _, key in ipairs(KEYS) do
     if leave(key, ARGV[1], not redis.pcall('GET', key)) then

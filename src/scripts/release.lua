@@ -2,8 +2,8 @@
 --
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token
--- ARGV[2]  our channel, which is taken out of the wait queues, or '' when we have none; left out
---          for a round that was lost, which wakes nobody; so does '-'
+-- ARGV[2]  our channel, which is taken out of the wait queues; '' or left out when we have none;
+--          '-' for a round that was lost, which wakes nobody
 -- ARGV[3]  the entry for the audit stream (audit.lua), or left out. It is added when a key was
 --          deleted, and also when the event (ARGV[6]) is 'lost'.
 --
@@ -14,39 +14,48 @@
 --          -ERR  the first key with another value is no string (WRONGTYPE), or must not be read
 --          {error, answer}  the answer, and why no entry could be added to the audit stream
 --
--- Whatever the answer, the keys that had the token are deleted. With ARGV[2], the first who waits
+-- Whatever the answer, the keys that had the token are deleted. Unless ARGV[2] is '-', the first who waits
 -- for a key is woken if the key is free now.
 --
 -- The counter of a fencing token stays: it must never fall [S12].
--- Uses: waiting, audit
 
--- Each release of every lock runs this: so it makes no table, and asks once whether there is a list.
 -- An entry has the time of this master: below Redis 7 a replay of the script would give it another.
 if ARGV[3] and redis.replicate_commands then
     redis.replicate_commands()
 end
-local channel = ARGV[2] ~= '-' and ARGV[2]
-local deleted, gone, other, woken
-for _, key in ipairs(KEYS) do
-    local value = redis.pcall('GET', key)
+
+-- Each release of every lock runs this, and nearly all end behind it: so it makes no function and no
+-- table, and asks once whether there is a queue.
+local deleted, gone, other, queued
+for i = 1, #KEYS do
+    local value = redis.pcall('GET', KEYS[i])
     if value == ARGV[1] then
-        redis.call('DEL', key)
-        value, deleted = false, true
+        redis.call('DEL', KEYS[i])
+        deleted = true
     elseif value then
         other = other or value
     else
         gone = true
     end
-    if channel and redis.pcall('EXISTS', key .. waiting_suffix) ~= 0 then
-        local _, leave = waiting(waiting_suffix)
-        woken = leave(key, channel, not value) or woken
+    if ARGV[2] ~= '-' and redis.pcall('EXISTS', KEYS[i] .. ':redlock-waiting') ~= 0 then
+        queued = true
     end
 end
-local answer = gone and 0 or woken and 2 or 1
+local answer = gone and 0 or 1
 if other then
     answer = type(other) == 'table' and other or -1
 end
+if queued then
+    -- Uses: waiting
+    for i = 1, #KEYS do
+        local woken = leave(KEYS[i], ARGV[2] or '', not redis.pcall('GET', KEYS[i]))
+        if woken and answer == 1 then
+            answer = 2
+        end
+    end
+end
 if ARGV[3] and (deleted or ARGV[6] == 'lost') then
+    -- Uses: audit
     return audit(3, answer)
 end
 return answer

@@ -31,7 +31,9 @@ local due = keys_with_counter_due(fence)
 for _, key in ipairs(short) do
     redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
 end
-set_counters(due, fence)
+for _, key in ipairs(due) do
+    set_counter(key, fence)
+end
 if #ours == #KEYS then
     return 2
 end

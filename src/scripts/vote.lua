@@ -21,22 +21,27 @@
 --          a value       the value of a key that somebody else has; nothing is changed
 --          -FENCE        a counter has no number left, or is not a string; nothing is changed
 --          {error, answer}  the answer, and why no entry could be added to the audit stream
--- Uses: effects, keys, counters, fences, audit
+-- Uses: effects, counters
 
-local ours, other = compare_keys(ARGV[1], ARGV[6] ~= '' and ARGV[6] or nil)
-if other then
-    return other
+local ours
+for i = 1, #KEYS do
+    local value = redis.pcall('GET', KEYS[i])
+    if value == ARGV[1] then
+        ours = true
+    elseif value and (value ~= ARGV[6] or value == '') then
+        return value
+    end
 end
-if #ours > 0 then
+if ours then
     return 2
 end
-local fence, text = next_fence(ARGV[3])
-if not fence then
-    return text
+-- Uses: fencing
+for i = 1, #KEYS do
+    redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2])
+    set_counter(KEYS[i], text)
 end
-local same = begins_with(ARGV[4], ARGV[5])
-for _, key in ipairs(KEYS) do
-    redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
+if ARGV[7] then
+    -- Uses: audit
+    return audit(7, {fence, same}, text)
 end
-set_counters(KEYS, text)
-return audit(7, {fence, same}, text)
+return {fence, same}

@@ -28,7 +28,6 @@
 -- Uses: effects, waiting
 
 local ours, yields = ARGV[1], ARGV[3] == '1'
-local wake, leave = waiting(waiting_suffix)
 local time = redis.call('TIME')
 local waited = math.min(tonumber(ARGV[2]), 86400000000)
 local ticket = time[1] * 1000000 + time[2] - waited

@@ -380,8 +380,8 @@ const char *farm_token_at(struct farm *f, size_t node, size_t conn, size_t at)
     return request->argv[2];
 }
 
-/* A script whose last argument is the token; or else what the release tells the waiting lists: ""
- * or the channel of the manager. */
+/* A script whose last argument is the token; or else whom the release wakes: '-' for nobody, or the
+ * channel of the manager. */
 static bool is_release(const struct resp_request *request, const char *token)
 {
     const char *last = request->argv[request->argc - 1];
@@ -389,7 +389,7 @@ static bool is_release(const struct resp_request *request, const char *token)
     if (!rlk_resp_is(request, 0, "EVALSHA") && !rlk_resp_is(request, 0, "EVAL")) {
         return false;
     }
-    if (last[0] == '\0' || strstr(last, "redlock:wake:")) {
+    if (strcmp(last, "-") == 0 || strstr(last, "redlock:wake:")) {
         last = request->argv[request->argc - 2];
     }
     return strcmp(last, token) == 0;

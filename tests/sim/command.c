@@ -369,12 +369,12 @@ static bool read_own(const struct world *w, const struct word *arg, unsigned n, 
     if (m->kind == MESSAGE_HAND_OVER) {
         return read_hand_over(w, arg, n, m);
     }
-    if (m->kind == MESSAGE_RELEASE && n == 1) {
-        m->wakes = !is(&arg[0], "-");
-        m->channel = read_channel(&arg[0]);
-        return m->channel != 0 || arg[0].len == 0 || !m->wakes;
+    if (m->kind == MESSAGE_RELEASE && n <= 1) {
+        m->wakes = n == 0 || !is(&arg[0], "-");
+        m->channel = n == 0 ? 0 : read_channel(&arg[0]);
+        return n == 0 || m->channel != 0 || arg[0].len == 0 || !m->wakes;
     }
-    return m->kind == MESSAGE_RELEASE && n == 0;
+    return false;
 }
 
 /* The arguments after the keys and the token. */

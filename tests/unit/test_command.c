@@ -352,10 +352,10 @@ TEST_LOOP(a_keep_of_many_is_as_hiredis_writes_it, 1, 3)
     }
 }
 
-/* A channel is the last word, also when it is empty. */
+/* A channel is the last word, unless it is empty. */
 TEST_LOOP(a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
 {
-    static const char *const channels[] = {NULL, "", CHANNEL};
+    static const char *const channels[] = {NULL, "", CHANNEL}, *const said[] = {"-", NULL, CHANNEL};
     struct rlk_claim *c = make((unsigned)_i);
     unsigned text, i;
 
@@ -364,8 +364,8 @@ TEST_LOOP(a_release_is_as_hiredis_writes_it, 1, REDLOCK_MAX_KEYS + 1)
             c->channel = channels[i];
             rlk_command_release(&command, c, text, NULL);
             script(rlk_script_release.text, c, text);
-            if (channels[i]) {
-                word(channels[i]);
+            if (said[i]) {
+                word(said[i]);
             }
             check_command();
         }

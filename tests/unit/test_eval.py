@@ -45,8 +45,12 @@ CASES = {
     'release': [
         ('2', [SET_A, f'ZADD {LIST} 5 x 6 live 7 y'], 'a , me x', r'\(integer\) 2',
          {f'ZRANGE {LIST} 0 -1': 'y', 'EXISTS a': '0'}),
-        ('1', [SET_A, f'ZADD {LIST} 6 live'], 'a , me', r'\(integer\) 1',
+        ('1', [SET_A, f'ZADD {LIST} 6 live'], 'a , me -', r'\(integer\) 1',
          {f'ZRANGE {LIST} 0 -1': 'live', 'EXISTS a': '0'}),
+        ('2', [SET_A, f'ZADD {LIST} 6 live'], 'a , me', r'\(integer\) 2',
+         {f'EXISTS {LIST} a': '0'}),
+        ('2', [SET_A, SET_B, 'ZADD b:redlock-waiting 6 live'], 'a b , me', r'\(integer\) 2',
+         {'EXISTS a b': '0'}),
         ('1', [SET_A, f'ZADD {LIST} 6 x'], 'a , me ', r'\(integer\) 1', {f'EXISTS {LIST}': '0'}),
         ('0', [f'ZADD {LIST} 6 live'], 'a , me ', r'\(integer\) 0', {f'EXISTS {LIST}': '0'}),
         ('-1', ['SET a other', f'ZADD {LIST} 6 live 7 x'], 'a , me x', r'\(integer\) -1',

@@ -16,8 +16,6 @@ end
 
 -- The fencing token is passed as text where possible: to make text from a number takes Redis as long
 -- as half a command.
-local function set_counters(keys, fence)
-    for _, key in ipairs(keys) do
-        redis.call('SET', key .. ':redlock-fence', fence, 'PX', '691200000')
-    end
+local function set_counter(key, fence)
+    redis.call('SET', key .. ':redlock-fence', fence, 'PX', '691200000')
 end

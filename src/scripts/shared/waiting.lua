@@ -11,80 +11,74 @@
 -- The name of a list is that of its key with this behind it.
 local waiting_suffix = ':redlock-waiting'
 
--- Returns the functions wake, leave and announce. Few releases need them, so they are made when
--- they are needed.
-local function waiting(suffix)
-    -- Returns whether somebody received it; nil when we must not publish.
-    local function tell(channel, what, key)
-        local receivers = redis.pcall('PUBLISH', channel, what .. key)
-        if type(receivers) == 'number' then
-            return receivers > 0
-        end
+-- Returns whether somebody received it; nil when we must not publish.
+local function tell(channel, what, key)
+    local receivers = redis.pcall('PUBLISH', channel, what .. key)
+    if type(receivers) == 'number' then
+        return receivers > 0
     end
+end
 
-    -- Whether a channel of a list comes after ours. The order is that of ZRANGE.
-    local function is_later(list, channel, ours, ticket)
-        local score = tonumber(redis.pcall('ZSCORE', list, channel))
-        return score > ticket or (score == ticket and channel > ours)
-    end
+-- Whether a channel of a list comes after ours. The order is that of ZRANGE.
+local function is_later(list, channel, ours, ticket)
+    local score = tonumber(redis.pcall('ZSCORE', list, channel))
+    return score > ticket or (score == ticket and channel > ours)
+end
 
-    -- Wakes the first of the list and takes it out. Those that do not listen any more are taken out,
-    -- and the next one is tried; at most 32, because the server does nothing else meanwhile. Our
-    -- own channel is not woken, nor is anybody whose ticket is later than ours. Returns whether
-    -- somebody was woken.
-    local function wake(key, ours, ticket)
-        local list = key .. suffix
-        for _ = 1, 32 do
-            local first = redis.pcall('ZRANGE', list, '0', '1')
-            if not first[1] or first[1] == ours then
-                return false
-            end
-            if ticket and is_later(list, first[1], ours, ticket) then
-                return false
-            end
-            local received = tell(first[1], 't', key)
-            if received == nil then
-                return false
-            end
-            redis.pcall('ZREM', list, first[1])
-            if received then
-                if first[2] then
-                    tell(first[2], 'n', key)
-                end
-                return true
-            end
-        end
-        return false
-    end
-
-    -- Takes a channel out of the list of a key, if it is in it ('' is in none). When the key is
-    -- free, the first of the list is woken. Otherwise, if the channel was the first, the one behind
-    -- it is next now. Returns whether somebody was woken.
-    local function leave(key, channel, is_free)
-        local list = key .. suffix
-        if is_free then
-            redis.pcall('ZREM', list, channel)
-            return wake(key)
-        end
+-- Wakes the first of the list and takes it out. Those that do not listen any more are taken out,
+-- and the next one is tried; at most 32, because the server does nothing else meanwhile. Our
+-- own channel is not woken, nor is anybody whose ticket is later than ours. Returns whether
+-- somebody was woken.
+local function wake(key, ours, ticket)
+    local list = key .. waiting_suffix
+    for _ = 1, 32 do
         local first = redis.pcall('ZRANGE', list, '0', '1')
-        if first[1] then
-            redis.pcall('ZREM', list, channel)
+        if not first[1] or first[1] == ours then
+            return false
         end
-        if first[1] == channel and first[2] then
-            tell(first[2], 'n', key)
+        if ticket and is_later(list, first[1], ours, ticket) then
+            return false
         end
-        return false
+        local received = tell(first[1], 't', key)
+        if received == nil then
+            return false
+        end
+        redis.pcall('ZREM', list, first[1])
+        if received then
+            if first[2] then
+                tell(first[2], 'n', key)
+            end
+            return true
+        end
     end
+    return false
+end
 
-    -- Tells all who wait for a key for whom it is reserved: only they know their names. Returns
-    -- whether somebody received it.
-    local function announce(key, life, reservation)
-        local told = false
-        for _, channel in ipairs(redis.pcall('ZRANGE', key .. suffix, '0', '-1')) do
-            told = tell(channel, 'h' .. life .. ' ' .. reservation .. '\n', key) or told
-        end
-        return told
+-- Takes a channel out of the list of a key, if it is in it ('' is in none). When the key is
+-- free, the first of the list is woken. Otherwise, if the channel was the first, the one behind
+-- it is next now. Returns whether somebody was woken.
+local function leave(key, channel, is_free)
+    local list = key .. waiting_suffix
+    if is_free then
+        redis.pcall('ZREM', list, channel)
+        return wake(key)
     end
+    local first = redis.pcall('ZRANGE', list, '0', '1')
+    if first[1] then
+        redis.pcall('ZREM', list, channel)
+    end
+    if first[1] == channel and first[2] then
+        tell(first[2], 'n', key)
+    end
+    return false
+end
 
-    return wake, leave, announce
+-- Tells all who wait for a key for whom it is reserved: only they know their names. Returns
+-- whether somebody received it.
+local function announce(key, life, reservation)
+    local told = false
+    for _, channel in ipairs(redis.pcall('ZRANGE', key .. waiting_suffix, '0', '-1')) do
+        told = tell(channel, 'h' .. life .. ' ' .. reservation .. '\n', key) or told
+    end
+    return told
 end
