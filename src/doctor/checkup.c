@@ -224,6 +224,7 @@ const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES] = {
     TRY(REDLOCK_RIGHT_DEL, "DEL", the_key),
     TRY(REDLOCK_RIGHT_PEXPIRE, "PEXPIRE", the_key, "10"),
     TRY(REDLOCK_RIGHT_PTTL, "PTTL", the_key),
+    TRY(REDLOCK_RIGHT_MGET, "MGET", the_key),
     TRY(REDLOCK_RIGHT_EVAL, "EVAL", rlk_script_upkeep.text, "1", the_key),
     TRY(REDLOCK_RIGHT_EVALSHA, "EVALSHA", RLK_SCRIPT_NO_SHA, "1", the_key, "0"),
     TRY(REDLOCK_RIGHT_SCRIPT_LOAD, "SCRIPT", "LOAD", rlk_script_release.text),

@@ -42,7 +42,7 @@ struct rlk_checkup {
 void rlk_checkup_init(struct rlk_checkup *p);
 
 /* The conversation; its context is the checkup. _refused: errors go there. */
-#define RLK_CHECKUP_LINES 32
+#define RLK_CHECKUP_LINES 33
 extern const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES];
 
 void rlk_checkup_refused(const struct rlk_heard *h);

@@ -11,6 +11,7 @@ const struct rlk_right rlk_rights[] = {
     {REDLOCK_RIGHT_PEXPIRE, REDLOCK_UNUSABLE, "PEXPIRE", "+pexpire",
      "no lock can be renewed there"},
     {REDLOCK_RIGHT_PTTL, REDLOCK_UNUSABLE, "PTTL", "+pttl", "no lock can be renewed there"},
+    {REDLOCK_RIGHT_MGET, REDLOCK_FINE, "MGET", "+mget", "renewals cost this master more"},
     {REDLOCK_RIGHT_EVAL, REDLOCK_UNUSABLE, "EVAL", "+eval",
      "no lock can be renewed there, and nobody sees when it loses its data"},
     {REDLOCK_RIGHT_EVALSHA, REDLOCK_UNUSABLE, "EVALSHA", "+evalsha",

@@ -222,6 +222,24 @@ static void do_get(const struct model_call *c)
     }
 }
 
+/* MGET key... : a key that is no string is as one that is not there. */
+static void do_mget(const struct model_call *c)
+{
+    size_t i;
+
+    rlk_resp_put_array(c->out, c->request->argc - 1);
+    for (i = 1; i < c->request->argc; i++) {
+        struct model_key *key = *rlk_model_find(c->m, c->s->db, rlk_model_word(c, i));
+
+        rlk_model_note_read(c, rlk_model_word(c, i));
+        if (key && rlk_model_is_string(key)) {
+            rlk_resp_put_bulk(c->out, key->value, key->value_len);
+        } else {
+            rlk_resp_put_nil(c->out);
+        }
+    }
+}
+
 static void do_pttl(const struct model_call *c)
 {
     rlk_resp_put_int(c->out,
@@ -380,6 +398,7 @@ static const struct command commands[] = {
     {"SCRIPT", rlk_model_script_load, false, false},
     {"SET", do_set, false, false},
     {"GET", do_get, false, false},
+    {"MGET", do_mget, false, false},
     {"PTTL", do_pttl, false, false},
     {"DEL", do_del, false, false},
     {"DELEX", do_native, false, false},

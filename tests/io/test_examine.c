@@ -250,7 +250,7 @@ TEST(an_examination_needs_few_commands)
     farm_start_open(&f, 1);
     before = fake_count(f.nodes[0], "");
     examine();
-    ck_assert_uint_le(fake_count(f.nodes[0], "") - before, 52);
+    ck_assert_uint_le(fake_count(f.nodes[0], "") - before, 53);
 }
 
 TEST(products_are_distinguished)

@@ -175,6 +175,7 @@ static const struct {
     {"-del", REDLOCK_RIGHT_DEL, false, NULL},
     {"-pexpire", REDLOCK_RIGHT_PEXPIRE, false, NULL},
     {"-pttl", REDLOCK_RIGHT_PTTL, false, NULL},
+    {"-mget", REDLOCK_RIGHT_MGET, true, NULL},
     {"-eval", REDLOCK_RIGHT_EVAL, false, NULL},
     {"-evalsha", REDLOCK_RIGHT_EVALSHA, false, NULL},
     {"-script|load", REDLOCK_RIGHT_SCRIPT_LOAD, true, NULL},

@@ -320,7 +320,7 @@ TEST(each_missing_right_has_its_cost_and_its_fix)
 {
     unsigned i, seen = 0;
 
-    ck_assert_uint_eq(rlk_rights_count, 20);
+    ck_assert_uint_eq(rlk_rights_count, 21);
     for (i = 0; i < rlk_rights_count; i++) {
         struct redlock_examined x = well();
         char fix[160];
@@ -347,7 +347,8 @@ TEST(all_missing_rights_are_fixed_by_one_command)
     ck_assert_uint_eq(notes.n, 1);
     ck_assert_int_eq(notes.worst, REDLOCK_UNUSABLE);
     ck_assert_str_eq(notes.finding[0].fix,
-                     "ACL SETUSER app +set +get +del +pexpire +pttl +eval +evalsha +script|load "
+                     "ACL SETUSER app +set +get +del +pexpire +pttl +mget +eval +evalsha "
+                     "+script|load "
                      "+time +info +client|setname +client|kill +config|get +hello "
                      "+publish +subscribe &*redlock:wake:* +client|tracking +client|caching "
                      "+client|id +exists &__redis__:invalidate +zadd +zcard +zrange +zrank "
@@ -359,7 +360,7 @@ TEST(all_missing_rights_are_fixed_by_one_command)
 TEST_LOOP(the_least_rights_are_one_command, 0, 4)
 {
     static const char commands[] =
-        " -@all +set +get +del +pexpire +pttl +eval +evalsha +script|load +time +info "
+        " -@all +set +get +del +pexpire +pttl +mget +eval +evalsha +script|load +time +info "
         "+client|setname +client|kill +config|get +hello +publish +subscribe +client|tracking "
         "+client|caching +client|id +exists +zadd +zcard +zrange +zrank +zrem +zscore";
     static const struct {

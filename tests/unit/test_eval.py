@@ -156,6 +156,8 @@ CASES = {
          {'GET b:redlock-fence': '7', 'EXISTS c d:redlock-fence': '0'}),
         ('digits', [SET_A, 'SET b it PX 90000', 'SET a:redlock-fence 9'], 'a b , 60000 1 me it 7 8',
          '"11"', {'GET a:redlock-fence': '9', 'GET b:redlock-fence': '8'}),
+        ('digits', [SET_A, TAKEN_B, 'SADD c x', 'ACL SETUSER default -mget'],
+         'a b c no , 60000 1 me me me me', '"1000"', ALL_RIGHTS),
     ],
     'vote': [
         ('{counter, 1}', ['SET b:redlock-fence 9', 'SET mark xyz'], 'a b , me 60000 5 mark xy',
