@@ -89,6 +89,7 @@ enum redlock_finding_kind {
     REDLOCK_FOUND_SUBSCRIBER = 24, /* the second connection, over which it wakes us, fails */
     REDLOCK_FOUND_SEVERAL = 25,    /* its name has several addresses, perhaps of several servers */
     REDLOCK_FOUND_UNRECORDED = 26, /* it denies us its record of the masters */
+    REDLOCK_FOUND_REPLAY = 27,     /* it did not load all of its log when it started */
     /* About all masters. */
     REDLOCK_FOUND_NO_MAJORITY = 50,  /* too few masters are usable */
     REDLOCK_FOUND_NOT_YET = 51,      /* enough are usable, but too few of them vote yet */
@@ -211,6 +212,9 @@ struct redlock_examined {
     /* 1: it denies us its record of the masters, the key key_prefix + "redlock:masters". Since 0.1.
      */
     int record_denied;
+    /* How many commands of its append-only file failed when it loaded that at its start. Below 0:
+     * unknown (Redis before 7.0). Since 0.1. */
+    int64_t replay_errors;
 };
 
 /* The result of an examination. Everything in it is borrowed: it lives until the callback

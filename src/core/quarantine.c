@@ -91,10 +91,11 @@ static void judge_age(struct rlk_quarantine *q, uint64_t age_us, uint64_t now_us
 }
 
 /* [S11] A durable server that has its data has their mark, too. One without a mark may be empty,
- * whatever it says about its disk. */
+ * whatever it says about its disk. One that did not replay all of its log has the mark, but maybe
+ * not all locks. */
 static bool keeps_data(const struct rlk_facts *facts)
 {
-    return facts->durable && (facts->birth.mark != 0 || facts->unread);
+    return facts->durable && !facts->replay_failed && (facts->birth.mark != 0 || facts->unread);
 }
 
 /* The quarantine lasts as long as the server may evict. After that, the locks that it may have

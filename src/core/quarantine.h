@@ -79,6 +79,7 @@ struct rlk_facts {
     uint64_t age_us;    /* of the data, or of the run where there is no mark, as the server says;
                            RLK_NEVER: unknown, which counts as old */
     bool durable;       /* every write is on disk before the reply: a restart loses nothing */
+    bool replay_failed; /* it may not have loaded all of its log when it started */
     bool lacks_log;     /* it would be durable, but its log may not be complete yet */
     bool evicts;        /* it has a maxmemory, and a policy other than noeviction */
 };

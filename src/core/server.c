@@ -8,8 +8,8 @@
 void rlk_server_init(struct rlk_server *s)
 {
     memset(s, 0, sizeof(*s));
-    s->uptime_s = -1;
-    s->config_set = true;
+    s->uptime_s = s->replay_errors = -1;
+    s->config_set = s->replays_as_us = true;
 }
 
 enum rlk_unfit rlk_server_unfit(const char *role, const char *mode)
@@ -66,6 +66,11 @@ bool rlk_server_is_durable(const struct rlk_server *s)
     return syncs_each_write(s) && !rlk_server_may_lack_log(s);
 }
 
+bool rlk_server_replayed_log(const struct rlk_server *s)
+{
+    return s->replay_errors == 0 || (s->replay_errors < 0 && s->replays_as_us);
+}
+
 bool rlk_server_evicts(const struct rlk_server *s)
 {
     return s->maxmemory > 0 && s->policy[0] && strcmp(s->policy, "noeviction") != 0;
@@ -80,7 +85,7 @@ static bool is_suspect(const struct rlk_server *s)
 /* A replica that was promoted has the incarnation key, but maybe not all keys of its master. */
 bool rlk_server_keeps_data(const struct rlk_server *s)
 {
-    return rlk_server_is_durable(s) && !is_suspect(s);
+    return rlk_server_is_durable(s) && rlk_server_replayed_log(s) && !is_suspect(s);
 }
 
 /* The uptime of the run. A negative one says only that the clock was set back since the start: the
@@ -115,6 +120,7 @@ struct rlk_facts rlk_server_facts(const struct rlk_server *s, const struct rlk_b
                               .promotion = s->promotion,
                               .age_us = age_us(s, birth),
                               .durable = rlk_server_is_durable(s),
+                              .replay_failed = !rlk_server_replayed_log(s),
                               .lacks_log = rlk_server_may_lack_log(s),
                               .evicts = rlk_server_evicts(s)};
 }

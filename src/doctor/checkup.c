@@ -345,6 +345,7 @@ static void write_persistence(const struct rlk_checkup *p, struct redlock_examin
     ret->rdb = p->rdb;
     ret->aof = told ? p->info.aof : -1;
     ret->fsync = p->info.aof ? p->info.fsync : "";
+    ret->replay_errors = p->info.replay_errors;
     ret->disk_fails = (p->info.aof && p->info.aof_fails) || p->rdb_fails;
 }
 

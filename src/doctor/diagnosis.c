@@ -164,6 +164,12 @@ static void judge_disk(const struct redlock_examined *x, struct rlk_notes *notes
     if (x->disk_fails) {
         rlk_note(notes, REDLOCK_FOUND_DISK, "failed to write its data to the disk the last time");
     }
+    if (x->replay_errors > 0) {
+        rlk_note(notes, REDLOCK_FOUND_REPLAY,
+                 "lost data when it started: %" PRId64 " commands of its append-only file failed; "
+                 "they run as the user \"default\", which lacks rights",
+                 x->replay_errors);
+    }
     if (!is_durable(x) && x->policy == REDLOCK_QUARANTINE_OFF) {
         rlk_note(
             notes, REDLOCK_FOUND_VOLATILE,

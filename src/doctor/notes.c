@@ -62,6 +62,9 @@ static const struct rlk_finding_row rows[] = {
                                   "this master."},
     [REDLOCK_FOUND_SEVERAL] = {.code = "several-addresses", .severity = REDLOCK_WARNING},
     [REDLOCK_FOUND_UNRECORDED] = {.code = "unrecorded", .severity = REDLOCK_WARNING},
+    [REDLOCK_FOUND_REPLAY] = {"replay", REDLOCK_WARNING,
+                              "Give the user \"default\" all rights: \"user default off ~* &* "
+                              "+@all\" in its configuration keeps it switched off."},
     [REDLOCK_FOUND_NO_MAJORITY] = {"no-majority", REDLOCK_UNUSABLE, FIX_UNUSABLE},
     [REDLOCK_FOUND_NOT_YET] = {"not-yet", REDLOCK_NO_VOTE,
                                "Wait, or see the findings about each master."},

@@ -8,7 +8,7 @@
 #include <redlock/examine.h>
 
 #define RLK_NOTES_MAX 24
-#define RLK_NOTES_SIZE 5248
+#define RLK_NOTES_SIZE 5632
 
 struct rlk_notes {
     int node;

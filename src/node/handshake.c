@@ -335,6 +335,7 @@ static const struct rlk_talk introduction = {
               {.words = RLK_WORDS("INFO", "memory"), .when = is_judged, .take = take_info},
               {.words = RLK_WORDS("INFO", "persistence"), .when = is_judged, .take = take_info},
               {.words = RLK_WORDS("INFO", "commandstats"), .when = is_judged, .take = take_info},
+              {.words = RLK_WORDS("INFO", "stats"), .when = is_judged, .take = take_info},
               {.words = RLK_WORDS("CONFIG", "GET", "*appendfsync*"),
                .when = is_judged,
                .take = take_fsync},
@@ -371,10 +372,19 @@ static void on_identified(const struct rlk_heard *h)
     }
 }
 
+/* A server replays its log as the user "default". */
+static bool is_default_user(const struct rlk_node *n)
+{
+    const char *user = rlk_login_user(n->options->login, n->uri);
+
+    return user == NULL || strcmp(user, "default") == 0;
+}
+
 /* The release script counts as loaded: a server that has not got it is sent its text. */
 bool rlk_handshake_begin(struct rlk_node *n, uint64_t now_us)
 {
     rlk_server_init(&n->info);
+    n->info.replays_as_us = is_default_user(n);
     rlk_upkeep_begin(n);
     n->link.scripts = rlk_script_release.bit;
     return rlk_talk_begin(&n->link, &introduction, NULL, now_us);

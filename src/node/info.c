@@ -71,6 +71,7 @@ enum field {
     AOF_REWRITES,
     AOF_REWRITE_SCHEDULED,
     AOF_STATUS,
+    REPLAY_ERRORS,
     ROLE,
     REPLICAS,
     REPLICATION_ID,
@@ -101,6 +102,7 @@ static void find_field(const char *line, size_t len, struct values *v)
         [AOF_REWRITES] = NAMED("aof_rewrite_in_progress"),
         [AOF_REWRITE_SCHEDULED] = NAMED("aof_rewrite_scheduled"),
         [AOF_STATUS] = NAMED("aof_last_write_status"),
+        [REPLAY_ERRORS] = NAMED("unexpected_error_replies"),
         [ROLE] = NAMED("role"),
         [REPLICAS] = NAMED("connected_slaves"),
         [REPLICATION_ID] = NAMED("master_replid"),
@@ -157,6 +159,9 @@ static void read_persistence(struct rlk_server *s, const struct values *v)
     if (has_number(v->of[AOF_REWRITES], &n) &&
         has_number(v->of[AOF_REWRITE_SCHEDULED], &scheduled)) {
         s->aof_rewrites = n != 0 || scheduled != 0;
+    }
+    if (has_number(v->of[REPLAY_ERRORS], &n)) {
+        s->replay_errors = n;
     }
     take_text(v->of[AOF_STATUS], status, sizeof(status));
     if (status[0]) {

@@ -54,6 +54,7 @@ struct model {
     bool loading;
     bool promoted;
     unsigned flushes;
+    unsigned replay_errors; /* what it says of the log that it loaded when it started */
     /* Its clock is so much ahead of this one, which nobody sets. */
     uint64_t clock_us;
     uint64_t (*steady_us)(void);

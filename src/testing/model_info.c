@@ -49,6 +49,11 @@ static void tell_commandstats(const struct model *m, char *out)
              m->config_set ? "cmdstat_config|set:calls=1,usec=9\r\n" : "");
 }
 
+static void tell_stats(const struct model *m, char *out)
+{
+    snprintf(out, DEQUEUED, "# Stats\r\nunexpected_error_replies:%u\r\n", m->replay_errors);
+}
+
 static const struct {
     const char *name;
     void (*tell)(const struct model *m, char *out);
@@ -56,7 +61,8 @@ static const struct {
                 {"memory", tell_memory},
                 {"persistence", tell_persistence},
                 {"replication", tell_replication},
-                {"commandstats", tell_commandstats}};
+                {"commandstats", tell_commandstats},
+                {"stats", tell_stats}};
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
 /* INFO without a section has all of them. */

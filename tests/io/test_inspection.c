@@ -171,6 +171,7 @@ TEST_LOOP(the_greeting_is_in_order, 0, 3)
                                       "INFO memory",
                                       "INFO persistence",
                                       "INFO commandstats",
+                                      "INFO stats",
                                       "CONFIG GET *appendfsync*",
                                       "DELEX",
                                       "DELIFEQ",

@@ -241,6 +241,33 @@ TEST_LOOP(a_durable_master_keeps_its_vote, 0, 2)
     }
 }
 
+/* [S11] A server replays its log as the user "default", which may do less than we. Then EXEC fails,
+ * and with it each script with several writes: the mark is there, and the lock is not. */
+TEST(a_durable_master_that_cannot_replay_its_log_is_quarantined)
+{
+    const struct master_options options = {.config = "appendonly yes\nappendfsync always\n"
+                                                     "user ann on >secret ~* &* +@all\n"
+                                                     "user default on nopass ~* &* +@all -set"};
+    struct redlock_request request = outcome_request("k");
+
+    site_start(&s, 3, &options);
+    if (strncmp(master_ask(s.masters[0], "ACL WHOAMI"), "-ERR", 4) == 0) {
+        rlk_test_skip("the server has no ACLs");
+        return;
+    }
+    s.options.username = "ann";
+    s.options.password = "secret";
+    open_with(REDLOCK_QUARANTINE_LENIENT, LONG_TTL_MS, 0);
+    request.fencing = 1;
+    got = site_acquire_with(&s, 0, &request);
+    ck_assert_int_eq(got.status, REDLOCK_OK);
+    site_wait_answer(&s, 0, got.token, "GET k");
+    restart(0);
+    must_be_quarantined(0, "it restarted");
+    ck_assert_str_eq(master_ask(s.masters[0], "GET k"), "(nil)");
+    ck_assert_str_eq(master_ask(s.masters[0], "EXISTS redlock:incarnation"), "1");
+}
+
 /* [S11] Its disk was replaced: its log is written always, its run is new, and its keys are gone.
  * No client that is connected now has seen it before. */
 TEST(a_durable_master_that_comes_back_empty_is_quarantined_for_new_clients)

@@ -440,7 +440,8 @@ static bool read_info(const struct word *section, struct message *m)
                                         [SECTION_REPLICATION] = "replication",
                                         [SECTION_MEMORY] = "memory",
                                         [SECTION_PERSISTENCE] = "persistence",
-                                        [SECTION_COMMANDSTATS] = "commandstats"};
+                                        [SECTION_COMMANDSTATS] = "commandstats",
+                                        [SECTION_STATS] = "stats"};
     unsigned i;
 
     m->kind = MESSAGE_INFO;

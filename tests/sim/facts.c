@@ -31,6 +31,7 @@ void facts_of(const struct world *w, unsigned server, struct facts *out)
                           .promotion = s->promotion,
                           .flushed = s->flushed,
                           .durable = w->o.durable,
+                          .replay_failed = s->replay_failed,
                           .loading = s->loading_us > w->now_us};
 }
 

@@ -162,6 +162,10 @@ static void write_info(const struct world *w, unsigned wire, const struct messag
         put(&t, "# Commandstats\r\ncmdstat_info:calls=1\r\n");
         put(&t, m->facts.flushed ? "cmdstat_flushall:calls=1\r\n" : "");
         break;
+    case SECTION_STATS:
+        put(&t, m->facts.replay_failed ? "# Stats\r\nunexpected_error_replies:3\r\n"
+                                       : "# Stats\r\nunexpected_error_replies:0\r\n");
+        break;
     }
     out->items[0] = string(out->text);
 }

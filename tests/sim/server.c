@@ -973,17 +973,24 @@ void server_swapped(struct world *w, unsigned server, enum swap_data data)
     }
 }
 
-/* A lock that it had may still be valid. */
+/* A lock that it had may still be valid. Every other time a durable one is not empty: it has its
+ * mark, but could not replay the rest of its log, and says so. */
 static void come_back_empty(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
     bool harmed = w->harmed || w->now_us < s->ended_us + options_max_ttl_us(&w->o);
+    struct mark mark = s->mark;
     unsigned key;
 
     for (key = 0; key < SIM_STORED; key++) {
         write_key(w, server, key, no_value);
     }
     server_empty(w, server);
+    if (w->o.durable && s->stamp % 2 == 0) {
+        trace(w, "n%u    has its mark, and has not replayed its log", server);
+        s->mark = mark;
+        s->replay_failed = true;
+    }
     s->forgot_us = w->now_us;
     w->harmed = harmed;
 }
@@ -1045,7 +1052,7 @@ void server_on_restart(struct world *w, unsigned server, unsigned stamp)
     s->run += SIM_NODES;
     s->scripts = 0;
     draw_native(w, s); /* perhaps it is another program now */
-    s->flushed = false;
+    s->flushed = s->replay_failed = false;
     s->master = server == w->o.replica ? s->master : NONE;
     s->promotion = 0;
     facts_started(w, server, 0);

@@ -148,7 +148,8 @@ enum section {
     SECTION_REPLICATION,
     SECTION_MEMORY,
     SECTION_PERSISTENCE,
-    SECTION_COMMANDSTATS
+    SECTION_COMMANDSTATS,
+    SECTION_STATS
 };
 
 /* The content of the incarnation key [S11]. */
@@ -194,7 +195,7 @@ struct facts {
     unsigned run;
     int64_t uptime_s;
     uint64_t promotion;
-    bool flushed, durable, loading;
+    bool flushed, durable, loading, replay_failed;
 };
 
 /* A request; after the server has carried it out, also its reply. */
@@ -310,6 +311,7 @@ struct server {
     bool forgets;      /* it comes back without its data */
     bool kept_off;     /* it does not come back: a master that left, and does not know it */
     bool flushed;
+    bool replay_failed; /* it has not loaded all of its log, and says so */
     unsigned master;    /* it is a writable replica of that server; NONE: it is a master */
     uint64_t promotion; /* counts how often it was promoted */
     struct mark mark;

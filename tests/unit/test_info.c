@@ -179,6 +179,17 @@ TEST_LOOP(a_rewrite_is_ordinary_only_where_nothing_was_configured, 0, N_ROWS(con
 }
 
 /* CONFIG may be denied or renamed, or may not have that parameter. */
+/* Redis 7.0 and newer count what the log made them refuse. */
+TEST(failures_of_the_replay_are_counted)
+{
+    begin();
+    ck_assert_int_eq(info.replay_errors, -1);
+    learn("# Stats\r\ntotal_error_replies:9\r\nunexpected_error_replies:0\r\n");
+    ck_assert_int_eq(info.replay_errors, 0);
+    learn("# Stats\r\nunexpected_error_replies:122\r\n");
+    ck_assert_int_eq(info.replay_errors, 122);
+}
+
 TEST(not_durable_when_the_sync_policy_cannot_be_read)
 {
     struct rlk_reply error = {RLK_REPLY_ERROR, 0, "NOPERM always", 13};

@@ -411,6 +411,14 @@ static const struct story schedules[] = {
      {NEW(STRICT), GREET(0, .durable = true), COUNTED(0), GREET(S, .run = "run-b", .durable = true),
       COUNTED(S), RESTART(2 * S, .run = "run-c"), QUARANTINED(RESTARTED, 2 * S)}},
 
+    /* The log has every write, and the server could not replay all of it: the mark is the same, and
+     * locks may be gone. The next run replays all that is left. */
+    {"a_durable_server_that_could_not_replay_its_log_is_quarantined",
+     {NEW(STRICT), GREET(0, .durable = true),
+      RESTART(S, .run = "run-b", .durable = true, .replay_failed = true), QUARANTINED(RESTARTED, S),
+      NEW(STRICT), GREET(0, .durable = true, .replay_failed = true),
+      GREET(S, .run = "run-b", .durable = true), COUNTED(S)}},
+
     /* The disk was replaced, or somebody removed the file: the server is durable, and empty. The
      * greeting finds that, or the next inspection does. */
     {"a_durable_server_that_lost_its_mark_is_quarantined",

@@ -183,6 +183,22 @@ TEST_LOOP(the_key_of_another_run_holds_for_a_durable_server_that_is_not_suspect,
     ck_assert_int_eq(rlk_server_keeps_data(&s), _i == 1);
 }
 
+/* What it says of its log: nothing, no failure, a failure. The other bit: it replays as us. */
+TEST_LOOP(data_are_kept_only_if_the_whole_log_was_replayed, 0, 6)
+{
+    static const int64_t errors[] = {-1, 0, 1};
+    struct rlk_server s = started(7);
+    bool replayed = _i % 3 == 1 || _i == 3;
+
+    s.aof = true;
+    strcpy(s.fsync, "always");
+    s.replay_errors = errors[_i % 3];
+    s.replays_as_us = _i >= 3;
+    ck_assert_int_eq(rlk_server_keeps_data(&s), replayed);
+    ck_assert(facts_of(&s, 1, 0).durable);
+    ck_assert_int_eq(facts_of(&s, 1, 0).replay_failed, !replayed);
+}
+
 TEST_LOOP(the_facts_have_all_that_a_greeting_found, 0, 2)
 {
     struct rlk_server s = started(7);

@@ -71,6 +71,7 @@ static void print_info(const struct redlock_examined *x)
     cli_json_flag(stdout, "aof", x->aof);
     cli_json_known(stdout, "fsync", x->fsync);
     cli_json_flag(stdout, "disk_fails", known ? x->disk_fails : -1);
+    cli_json_number(stdout, "replay_errors", x->replay_errors >= 0, x->replay_errors);
     cli_json_number(stdout, "maxmemory", known, (int64_t)x->maxmemory);
     cli_json_number(stdout, "used_memory", known, (int64_t)x->used_memory);
     cli_json_known(stdout, "eviction", x->eviction);
