@@ -23,7 +23,7 @@ SUITE("inspection-walk");
 enum move {
     FLUSH,         /* its data are deleted, under the same run */
     STRANGER,      /* another client inspects it for the first time */
-    RESTART_EMPTY, /* only if it is not durable */
+    RESTART_EMPTY, /* a durable one has its mark, and could not replay its log */
     RESTART_KEPT,  /* with its data: all of them if it is durable, otherwise an older copy */
     TAKEOVER,      /* a replica answers in its place, and lacks what was granted last */
     COPY,          /* it was a replica for a while, under the same run, and has other data */
@@ -48,7 +48,7 @@ struct key {
 struct world {
     uint64_t now_us;
     uint64_t run, started_us, promotion, marks;
-    bool durable, flushed;
+    bool durable, flushed, replay_failed;
     struct key key;
     uint64_t lost_us; /* when it last may have lost a vote */
     bool inspected;   /* by any client, in this run */
@@ -86,6 +86,7 @@ static void describe(const struct world *w, struct rlk_server *s)
     s->uptime_s = (int64_t)((w->now_us - w->started_us) / S);
     s->promotion = w->promotion;
     s->flushed = w->flushed;
+    s->replay_errors = w->replay_failed ? 3 : 0;
 }
 
 /* scripts/incarnation.lua */
@@ -103,15 +104,17 @@ static struct rlk_birth run_script(struct world *w, const struct rlk_inspection_
         .mark = w->key.mark, .born_us = w->key.born_us, .server_us = w->now_us};
 }
 
-/* A durable master has all its data, unless a replica took its place and no client has inspected it
- * since. */
+/* A durable master has all its data, unless no client has inspected it since a replica took its
+ * place or it could not replay its log: that one may have been rewritten since, and tells nothing.
+ */
 static void restart(struct world *w, bool keeps_key)
 {
-    w->is_copy = w->is_copy || (w->durable && w->promotion != 0 && !w->inspected);
+    w->is_copy =
+        w->is_copy || (w->durable && (w->promotion != 0 || w->replay_failed) && !w->inspected);
     w->inspected = false;
     w->run++;
     w->started_us = w->now_us;
-    w->flushed = w->connected = false;
+    w->flushed = w->replay_failed = w->connected = false;
     w->promotion = 0;
     if (!keeps_key) {
         w->key.run = 0;
@@ -119,6 +122,13 @@ static void restart(struct world *w, bool keeps_key)
     if (!w->durable) {
         w->lost_us = w->now_us;
     }
+}
+
+static void restart_empty(struct world *w)
+{
+    restart(w, w->durable);
+    w->replay_failed = w->durable;
+    w->lost_us = w->now_us;
 }
 
 static void flush(struct world *w)
@@ -230,7 +240,7 @@ static void make(struct world *w, enum move move)
         meet_stranger(w);
         break;
     case RESTART_EMPTY:
-        restart(w, w->durable);
+        restart_empty(w);
         break;
     case RESTART_KEPT:
         restart(w, true);
