@@ -208,3 +208,32 @@ TEST(a_zombie_is_not_alive)
     ck_assert_int_eq(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
     ck_assert_int_eq(count(getpid(), 0), 0);
 }
+
+/* More than the kernel lists in one piece. */
+TEST(all_that_have_ended_are_reaped_but_one)
+{
+    pid_t kept = 0;
+    int i;
+
+    for (i = 0; i < 4 * MANY; i++) {
+        pid_t pid = fork();
+        siginfo_t info;
+
+        if (pid == 0) {
+            _exit(0);
+        }
+        ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+        kept = i == 2 * MANY ? pid : kept;
+    }
+    cli_descendants_reap(kept);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), kept);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+TEST(a_child_that_lives_is_not_waited_for)
+{
+    fork_many(1);
+    await_ready(1);
+    cli_descendants_reap(0);
+    ck_assert_int_eq(count(getpid(), 0), 1);
+}

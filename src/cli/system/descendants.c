@@ -257,14 +257,45 @@ struct cli_descendants cli_descendants_signal(pid_t root, pid_t group, int signo
     return search.result;
 }
 
-void cli_descendants_reap(pid_t kept)
+/* Returns whether it was a child that had ended. */
+static bool reap_ended(pid_t pid, pid_t kept)
+{
+    return pid != kept && waitpid(pid, NULL, WNOHANG) > 0;
+}
+
+/* Asks about each process of the system. */
+static void reap_among_all(pid_t kept)
 {
     DIR *processes = cli_proc_open();
     pid_t pid;
 
     while ((pid = cli_proc_next(processes)) > 0) {
-        if (pid != kept) {
-            waitpid(pid, NULL, WNOHANG);
-        }
+        reap_ended(pid, kept);
     }
+}
+
+static bool reap_among_children(FILE *children, pid_t kept)
+{
+    bool reaped = false;
+    pid_t pid;
+
+    while ((pid = cli_proc_next_child(children)) > 0) {
+        reaped |= reap_ended(pid, kept);
+    }
+    return reaped;
+}
+
+/* The kernel finds its place in a long list by a count, so what is reaped on the way may hide
+ * others: another walk finds them. A child that ends meanwhile sends another SIGCHLD. */
+void cli_descendants_reap(pid_t kept)
+{
+    FILE *children;
+
+    do {
+        children = cli_proc_open_children();
+        if (children == NULL) {
+            reap_among_all(kept);
+            return;
+        }
+    } while (reap_among_children(children, kept));
 }

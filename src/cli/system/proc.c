@@ -36,6 +36,22 @@ pid_t cli_proc_next(DIR *processes)
     return 0;
 }
 
+FILE *cli_proc_open_children(void)
+{
+    return is_ours() ? fopen("/proc/thread-self/children", "re") : NULL;
+}
+
+pid_t cli_proc_next_child(FILE *children)
+{
+    long pid;
+
+    if (fscanf(children, "%ld", &pid) == 1) {
+        return (pid_t)pid;
+    }
+    fclose(children);
+    return 0;
+}
+
 void cli_proc_check(void)
 {
     if (!is_ours()) {
