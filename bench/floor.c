@@ -3,8 +3,8 @@
  * A bare epoll loop with hand-built bytes: no hiredis, no libevent, no validity, no timeouts,
  * no reconnection. K cycles run at once, each in a slot with its own key:
  *
- *     fresh token, SET ... NX PX to all N   ->   a majority said +OK: acquired
- *     compare-and-delete to all N           ->   a majority said :1: released, and again
+ *     fresh token, SET ... NX PX to all N   ->   a majority granted it: acquired
+ *     compare-and-delete to all N           ->   a majority deleted it: released, and again
  *
  * The minority's answers come when the slot has moved on. Every request that was sent stands
  * in its connection's FIFO with the slot and the slot's phase of that moment, so an answer
@@ -20,6 +20,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "common.h"
 #include "wire.h"
 
@@ -39,7 +40,7 @@ struct floor {
     int epoll;
     uint64_t awaited; /* answers, of all nodes */
     uint64_t granted, deleted, begun;
-    char sha[WIRE_SHA_SIZE];
+    struct commands commands;
 };
 
 static void slot_init(struct floor *f, unsigned index)
@@ -48,8 +49,8 @@ static void slot_init(struct floor *f, unsigned index)
     char key[BENCH_KEY_SIZE];
 
     snprintf(key, sizeof(key), BENCH_KEY_FORMAT, index);
-    wire_set_init(&s->set, key, BENCH_TTL_MS);
-    wire_release_init(&s->release, key, f->sha);
+    commands_set_init(&f->commands, &s->set, key, BENCH_TTL_MS);
+    commands_release_init(&f->commands, &s->release, key);
 }
 
 static void fan_out(struct floor *f, struct slot *s, const struct wire_command *c)
@@ -99,15 +100,15 @@ static _Noreturn void unexpected(const struct wire_node *n, const char *at, size
 }
 
 /* Whether the whole of the wanted answer is there; ends the program if it is another one. */
-static bool answered(const struct wire_node *n, const char *at, size_t len, const char *wanted,
-                     size_t wanted_len)
+static bool answered(const struct wire_node *n, const char *at, size_t len,
+                     const struct wire_command *c)
 {
-    size_t compare = len < wanted_len ? len : wanted_len;
+    size_t compare = len < c->answer_len ? len : c->answer_len;
 
-    if (memcmp(at, wanted, compare) != 0) {
-        unexpected(n, at, len, wanted);
+    if (memcmp(at, c->answer, compare) != 0) {
+        unexpected(n, at, len, c->answer);
     }
-    return compare == wanted_len;
+    return compare == c->answer_len;
 }
 
 /* Returns the length of the first answer in len bytes, 0 when it is not complete yet. */
@@ -115,9 +116,10 @@ static size_t take_answer(struct floor *f, struct wire_node *n, const char *at, 
 {
     struct wire_request r = wire_oldest(n);
     bool acquire = r.phase % 2 == 1;
-    size_t size = acquire ? 5 : 4;
+    const struct slot *s = &f->slots[r.slot];
+    const struct wire_command *c = acquire ? &s->set : &s->release;
 
-    if (!answered(n, at, len, acquire ? "+OK\r\n" : ":1\r\n", size)) {
+    if (!answered(n, at, len, c)) {
         return 0;
     }
     wire_answered(n);
@@ -125,7 +127,7 @@ static size_t take_answer(struct floor *f, struct wire_node *n, const char *at, 
     f->granted += acquire;
     f->deleted += !acquire;
     on_vote(f, r);
-    return size;
+    return c->answer_len;
 }
 
 static void on_readable(struct floor *f, struct wire_node *n)
@@ -196,7 +198,9 @@ static void set_up(struct floor *f, int argc, char **argv)
         errx(1, "%s", strerror(errno));
     }
     for (i = 0; i < f->args.n_nodes; i++) {
-        wire_open(&f->nodes[i], f->args.nodes[i], f->epoll, f->sha);
+        wire_open(&f->nodes[i], f->args.nodes[i]);
+        commands_learn(&f->commands, &f->nodes[i]);
+        wire_join(&f->nodes[i], f->epoll);
     }
     for (i = 0; i < f->args.in_flight; i++) {
         slot_init(f, i);

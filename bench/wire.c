@@ -20,18 +20,10 @@
 
 #define TOKEN_BYTES (WIRE_TOKEN_HEX / 2)
 #define ENTROPY_SIZE (TOKEN_BYTES * 256)
+/* The longest command that is sent before anything is measured. */
+#define ASK_SIZE 4096
 /* A master that is more requests behind than this is given up, and the run with it. */
 #define MAX_BEHIND (1u << 20)
-
-/* What every release has to do: compare and delete. That of libredlock also looks who waits. */
-static const char script[] = "local v = redis.call('GET', KEYS[1])\n"
-                             "if v == ARGV[1] then\n"
-                             "  return redis.call('DEL', KEYS[1])\n"
-                             "end\n"
-                             "if v then\n"
-                             "  return -1\n"
-                             "end\n"
-                             "return 0\n";
 
 /* ---- connecting; here it may block ---- */
 
@@ -79,27 +71,98 @@ static int dial_tcp(const char *uri, const char *host_port)
     return fd;
 }
 
-/* Teach the master the script; ret_sha gets what it calls it. */
-static void load_script(const struct wire_node *n, char ret_sha[WIRE_SHA_SIZE])
+void wire_open(struct wire_node *n, const char *uri)
 {
-    char bytes[512], answer[64];
-    size_t len, have = 0;
-    ssize_t got = 1;
+    n->uri = uri;
+    if (strncmp(uri, "unix://", 7) == 0) {
+        n->fd = dial_unix(uri, uri + 7);
+    } else if (strncmp(uri, "redis://", 8) == 0) {
+        n->fd = dial_tcp(uri, uri + 8);
+    } else {
+        errx(1, "%s: expected unix:///path or redis://host:port", uri);
+    }
+}
 
-    len =
-        (size_t)snprintf(bytes, sizeof(bytes), "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$%zu\r\n%s\r\n",
-                         strlen(script), script);
+static void send_words(const struct wire_node *n, const char *const *words)
+{
+    char bytes[ASK_SIZE];
+    size_t len, i, count = 0;
+
+    while (words[count]) {
+        count++;
+    }
+    len = (size_t)snprintf(bytes, sizeof(bytes), "*%zu\r\n", count);
+    for (i = 0; i < count && len < sizeof(bytes); i++) {
+        len += (size_t)snprintf(bytes + len, sizeof(bytes) - len, "$%zu\r\n%s\r\n",
+                                strlen(words[i]), words[i]);
+    }
+    if (len >= sizeof(bytes)) {
+        errx(1, "%s: %s is longer than %d bytes", n->uri, words[0], ASK_SIZE);
+    }
     if (send(n->fd, bytes, len, MSG_NOSIGNAL) != (ssize_t)len) {
         errx(1, "%s: %s", n->uri, strerror(errno));
     }
-    while (have < 47 && got > 0) {
-        got = read(n->fd, answer + have, 47 - have);
-        have += got > 0 ? (size_t)got : 0;
+}
+
+static char read_byte(const struct wire_node *n)
+{
+    char byte;
+    ssize_t got = read(n->fd, &byte, 1);
+
+    if (got != 1) {
+        errx(1, "%s: %s", n->uri, got < 0 ? strerror(errno) : "it closed the connection");
     }
-    if (have < 47 || memcmp(answer, "$40\r\n", 5) != 0) {
-        errx(1, "%s: did not take the script: %.*s", n->uri, (int)have, answer);
+    return byte;
+}
+
+/* Adds a byte if there is still room for it and for the NUL. */
+static void put_byte(char byte, char *text, size_t *len, size_t size)
+{
+    if (*len + 1 < size) {
+        text[(*len)++] = byte;
     }
-    snprintf(ret_sha, 41, "%.40s", answer + 5);
+}
+
+/* What comes before the line end. */
+static void read_line(const struct wire_node *n, char *ret_text, size_t size)
+{
+    size_t len = 0;
+    char byte;
+
+    while ((byte = read_byte(n)) != '\r') {
+        put_byte(byte, ret_text, &len, size);
+    }
+    (void)read_byte(n);
+    ret_text[len] = '\0';
+}
+
+/* So many bytes, with a line end behind them. */
+static void read_bytes(const struct wire_node *n, unsigned long count, char *ret_text, size_t size)
+{
+    size_t len = 0;
+
+    for (; count > 0; count--) {
+        put_byte(read_byte(n), ret_text, &len, size);
+    }
+    (void)read_byte(n);
+    (void)read_byte(n);
+    ret_text[len] = '\0';
+}
+
+void wire_ask(const struct wire_node *n, const char *const *words, char *ret_answer, size_t size)
+{
+    char length[16];
+
+    send_words(n, words);
+    if (read_byte(n) != '$') {
+        read_line(n, ret_answer, size);
+        return;
+    }
+    read_line(n, length, sizeof(length));
+    ret_answer[0] = '\0';
+    if (length[0] != '-') {
+        read_bytes(n, strtoul(length, NULL, 10), ret_answer, size);
+    }
 }
 
 static void set_up_buffers(struct wire_node *n)
@@ -113,23 +176,14 @@ static void set_up_buffers(struct wire_node *n)
     }
 }
 
-void wire_open(struct wire_node *n, const char *uri, int epoll, char ret_sha[WIRE_SHA_SIZE])
+void wire_join(struct wire_node *n, int epoll)
 {
     struct epoll_event wanted = {.events = EPOLLIN, .data.ptr = n};
 
-    n->uri = uri;
     n->epoll = epoll;
-    if (strncmp(uri, "unix://", 7) == 0) {
-        n->fd = dial_unix(uri, uri + 7);
-    } else if (strncmp(uri, "redis://", 8) == 0) {
-        n->fd = dial_tcp(uri, uri + 8);
-    } else {
-        errx(1, "%s: expected unix:///path or redis://host:port", uri);
-    }
-    load_script(n, ret_sha);
     set_up_buffers(n);
     if (fcntl(n->fd, F_SETFL, O_NONBLOCK) || epoll_ctl(epoll, EPOLL_CTL_ADD, n->fd, &wanted)) {
-        errx(1, "%s: %s", uri, strerror(errno));
+        errx(1, "%s: %s", n->uri, strerror(errno));
     }
 }
 
@@ -172,37 +226,22 @@ void wire_fresh_token(struct wire_command *set, struct wire_command *release)
     memcpy(release->bytes + release->token, token, WIRE_TOKEN_HEX);
 }
 
-/* A command from what comes before and behind its token. */
-static void command_init(struct wire_command *c, const char *before, const char *behind)
+void wire_command_init(struct wire_command *c, const char *bytes, size_t len, const char *answer)
 {
-    c->token = strlen(before);
-    c->len =
-        (size_t)snprintf(c->bytes, sizeof(c->bytes), "%s%0*d%s", before, WIRE_TOKEN_HEX, 0, behind);
-    if (c->len >= sizeof(c->bytes)) {
+    const char *token;
+
+    if (len > sizeof(c->bytes)) {
         errx(1, "a command is longer than %d bytes", WIRE_COMMAND_SIZE);
     }
-}
-
-void wire_set_init(struct wire_command *c, const char *key, unsigned ttl_ms)
-{
-    char ttl[16], before[WIRE_COMMAND_SIZE], behind[64];
-
-    snprintf(ttl, sizeof(ttl), "%u", ttl_ms);
-    snprintf(before, sizeof(before), "*6\r\n$3\r\nSET\r\n$%zu\r\n%s\r\n$%d\r\n", strlen(key), key,
-             WIRE_TOKEN_HEX);
-    snprintf(behind, sizeof(behind), "\r\n$2\r\nNX\r\n$2\r\nPX\r\n$%zu\r\n%s\r\n", strlen(ttl),
-             ttl);
-    command_init(c, before, behind);
-}
-
-void wire_release_init(struct wire_command *c, const char *key, const char *sha)
-{
-    char before[WIRE_COMMAND_SIZE];
-
-    snprintf(before, sizeof(before),
-             "*5\r\n$7\r\nEVALSHA\r\n$40\r\n%s\r\n$1\r\n1\r\n$%zu\r\n%s\r\n$%d\r\n", sha,
-             strlen(key), key, WIRE_TOKEN_HEX);
-    command_init(c, before, "\r\n");
+    token = memmem(bytes, len, WIRE_NO_TOKEN, WIRE_TOKEN_HEX);
+    if (token == NULL) {
+        errx(1, "a command without a token");
+    }
+    memcpy(c->bytes, bytes, len);
+    c->len = len;
+    c->token = (size_t)(token - bytes);
+    c->answer = answer;
+    c->answer_len = strlen(answer);
 }
 
 /* ---- sending ---- */

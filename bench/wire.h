@@ -14,7 +14,6 @@
 #define WIRE_TOKEN_HEX 40
 #define WIRE_COMMAND_SIZE 256
 #define WIRE_IN_SIZE 65536
-#define WIRE_SHA_SIZE 41
 
 /* A request whose answer is awaited: whose it is, and in which phase it was sent. */
 struct wire_request {
@@ -41,17 +40,27 @@ struct wire_node {
 struct wire_command {
     char bytes[WIRE_COMMAND_SIZE];
     size_t len;
-    size_t token; /* offset */
+    size_t token;       /* offset */
+    const char *answer; /* when it succeeds */
+    size_t answer_len;
 };
 
-/* Connect, teach the master the release script (ret_sha gets its name), and join the epoll set,
- * with the node as the data of its events. */
-void wire_open(struct wire_node *n, const char *uri, int epoll, char ret_sha[WIRE_SHA_SIZE]);
+/* Connect. */
+void wire_open(struct wire_node *n, const char *uri);
 void wire_close(struct wire_node *n);
 
-/* SET key token NX PX ttl, and the release script's EVALSHA. */
-void wire_set_init(struct wire_command *c, const char *key, unsigned ttl_ms);
-void wire_release_init(struct wire_command *c, const char *key, const char *sha);
+/* Send a command whose words end with NULL, and wait for the answer: the line of a status, of an
+ * error or of a number, or the bytes of a string. As much of it as there is room for. Only before
+ * wire_join(). */
+void wire_ask(const struct wire_node *n, const char *const *words, char *ret_answer, size_t size);
+
+/* From now on nothing blocks: join the epoll set, with the node as the data of its events. */
+void wire_join(struct wire_node *n, int epoll);
+
+/* A command of these bytes, in which WIRE_NO_TOKEN stands where the token comes. `answer` is kept.
+ */
+#define WIRE_NO_TOKEN "tttttttttttttttttttttttttttttttttttttttt"
+void wire_command_init(struct wire_command *c, const char *bytes, size_t len, const char *answer);
 
 /* Put a fresh random token into both commands of a lock. */
 void wire_fresh_token(struct wire_command *set, struct wire_command *release);

@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "../commands.h"
 #include "../wire.h"
 #include "contend.h"
 
@@ -319,7 +320,7 @@ static void join(struct floor *f, int fd, void *tag)
 static void contender_init(struct floor *f, unsigned index)
 {
     struct contender *c = &f->list[index];
-    char sha[WIRE_SHA_SIZE];
+    struct commands commands;
     unsigned i;
 
     f->due[index] = NEVER;
@@ -329,11 +330,13 @@ static void contender_init(struct floor *f, unsigned index)
         errx(1, "out of memory");
     }
     for (i = 0; i < f->args.n_nodes; i++) {
-        wire_open(&c->nodes[i], f->args.nodes[i], f->epoll, sha);
+        wire_open(&c->nodes[i], f->args.nodes[i]);
+        commands_learn(&commands, &c->nodes[i]);
+        wire_join(&c->nodes[i], f->epoll);
         c->nodes[i].owner = c;
     }
-    wire_set_init(&c->set, f->args.key, f->args.ttl_ms);
-    wire_release_init(&c->release, f->args.key, sha);
+    commands_set_init(&commands, &c->set, f->args.key, f->args.ttl_ms);
+    commands_release_init(&commands, &c->release, f->args.key);
 }
 
 static void set_up(struct floor *f, int argc, char **argv)

@@ -1,0 +1,22 @@
+/* commands.h - what a floor sends to acquire a key and to release it: the least that any Redlock
+ * client must send. */
+#ifndef BENCH_COMMANDS_H
+#define BENCH_COMMANDS_H
+
+#include "wire.h"
+
+#define COMMANDS_SHA_SIZE 41
+
+/* How the masters are asked. They are alike: what the last one told counts. */
+struct commands {
+    char sha[COMMANDS_SHA_SIZE]; /* of the release script */
+};
+
+/* Teach a master the release script, and find out what it knows. */
+void commands_learn(struct commands *c, const struct wire_node *n);
+
+void commands_set_init(const struct commands *c, struct wire_command *set, const char *key,
+                       unsigned ttl_ms);
+void commands_release_init(const struct commands *c, struct wire_command *release, const char *key);
+
+#endif
