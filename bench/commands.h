@@ -1,7 +1,13 @@
-/* commands.h - what a floor sends to acquire a key and to release it: the least that any Redlock
- * client must send. */
+/* commands.h - what a floor sends to acquire a key and to release it.
+ *
+ * Two files define these functions, and a program is linked with one of them:
+ *
+ *     bare.c   the least that any Redlock client must send
+ *     same.c   what libredlock sends for a plain lock, byte for byte */
 #ifndef BENCH_COMMANDS_H
 #define BENCH_COMMANDS_H
+
+#include <stdbool.h>
 
 #include "wire.h"
 
@@ -10,6 +16,8 @@
 /* How the masters are asked. They are alike: what the last one told counts. */
 struct commands {
     char sha[COMMANDS_SHA_SIZE]; /* of the release script */
+    bool returns_holder;         /* SET ... NX GET works; bare.c does not ask */
+    unsigned native;             /* enum rlk_native; bare.c does not ask */
 };
 
 /* Teach a master the release script, and find out what it knows. */

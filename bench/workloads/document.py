@@ -11,14 +11,16 @@ import sys
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import markdown
+from columns import text
 from machine import in_words
-from plans import ALL, PLANS
+from plans import ALL, PLANS, SAME_FLOOR
 from table import bound, fields_of, reached
 import paper
 import renewals
 
 BEGIN = '<!-- Written by scripts/bench WORKLOAD --plot docs/performance. -->'
 END = '<!-- The end of the tables. -->'
+FLOORS = 'floor', SAME_FLOOR
 
 
 def goals_table(results):
@@ -39,11 +41,23 @@ def figures_table(rows):
         for row in rows])
 
 
+def floors_table(ratios):
+    """libredlock divided by each floor; nothing where it was not compared with two of them."""
+    rows = [row for row in ratios if row['other'][1] in FLOORS]
+    if len({row['other'][1] for row in rows}) < len(FLOORS):
+        return ''
+    fields = fields_of(rows)
+    return markdown.table([['libredlock / floor', 'in flight'] + [title for _, title, _ in fields]] + [
+        [row['other'][1], str(row['in_flight'])] + [text(row[field], '{:.2f}') for field, _, _ in fields] for row in rows])
+
+
 def section(result, folder_name):
     parts = [f"### {result['title'][0].upper()}{result['title'][1:]}\n",
              f"`{result['command']}`, {result['date']}: {in_words(result['machine'])}, {result['rounds']} "
              f"round{'s' if result['rounds'] > 1 else ''}.\n",
              f"![{result['title']}]({folder_name}/{result['word']}.svg)\n", figures_table(result['rows'])]
+    if floors := floors_table(result['ratios']):
+        parts.append(floors)
     if 'renewals' in result:
         parts.append(renewals.in_words(result['renewals']) + '.\n')
     if result.get('absent'):
@@ -76,8 +90,8 @@ def tables(results, folder_name):
     return '\n'.join(parts)
 
 
-def replaced(text, path, tables_):
-    return markdown.replaced(text, path, BEGIN, END, tables_)
+def replaced(page, path, tables_):
+    return markdown.replaced(page, path, BEGIN, END, tables_)
 
 
 def load(folder):
@@ -91,8 +105,8 @@ def load(folder):
 
 def main(path, folder):
     with open(path, encoding='utf-8') as file:
-        text = file.read()
-    written = replaced(text, path, tables(load(folder), os.path.basename(os.path.normpath(folder))))
+        old = file.read()
+    written = replaced(old, path, tables(load(folder), os.path.basename(os.path.normpath(folder))))
     with open(path, 'w', encoding='utf-8') as file:
         file.write(written)
 

@@ -16,7 +16,7 @@ import renewals
 import run
 import trials
 from fleet import Fleet
-from plans import Case
+from plans import SAME_FLOOR, Case
 from servers import Master, free_port
 from tap import Tap
 
@@ -24,12 +24,26 @@ CASES = [Case('1 master', 'floor', 4, masters=1), Case('tcp', 'libredlock', 4, m
          Case('fenced', 'libredlock, fenced', 4, options=('--fenced',)),
          Case('held', 'libredlock', 4, options=('--held', '100')),
          *(Case(trouble, 'libredlock', 4, trouble=trouble) for trouble in ('well', 'stopped', 'slow'))]
+ASKED = 'set', 'get', 'eval', 'evalsha', 'del', 'delex', 'delifeq', 'exists'
 
 
 def complaints_of(case, fleet, args):
     result = trials.trial(case, fleet, args)
     bad = [f'{field}: {result[field]}' for field in ('errors', 'keys_left') if result.get(field)]
     return bad if result['cycles'] > 0 else [*bad, 'no cycle']
+
+
+def asked_by(client, fleet, args):
+    """What a master is asked in each cycle, with what scripts call."""
+    before = fleet.masters[0].calls()
+    cycles = trials.trial(Case('asked', client, 4, masters=3), fleet, args)['cycles']
+    after = fleet.masters[0].calls()
+    return [name for name in ASKED if after.get(name, 0) - before.get(name, 0) >= cycles > 0]
+
+
+def same_commands(fleet, args):
+    ours, floor = (asked_by(client, fleet, args) for client in ('libredlock', SAME_FLOOR))
+    return [] if ours == floor and len(ours) > 1 else [f'libredlock asks {ours}, the floor {floor}']
 
 
 def renewals_work(fleet, args):
@@ -62,6 +76,7 @@ def main(build):
         with mock.patch.object(trials, 'SETTLE_S', 0.2):
             for case in CASES:
                 tap.claim(f'a trial: {case.client}, {case.place}', complaints_of(case, fleet, args))
+        tap.claim('the second floor asks what libredlock asks', same_commands(fleet, args))
         tap.claim('locks are held and renewed', renewals_work(fleet, args))
         tap.claim('one renewal after the other', [] if renewals.one_by_one_us(fleet.masters[:5], 1000, 0) > 0 else ['no time'])
         tap.claim('a workload, from the command to the document', whole_program(fleet, build, folder))

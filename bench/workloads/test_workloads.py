@@ -79,6 +79,8 @@ def of_documents(tap):
     tap.claim('each workload has its picture', [
         f'no {word}' for word in PLANS if f'performance/{word}.svg' not in written])
     tap.claim('a workload that was not measured is named', [] if '`scripts/bench held`' in document.tables([], 'x') else ['no'])
+    tap.claim('libredlock is divided by both floors', [
+        f'no {floor}' for floor in document.FLOORS if f'| {floor} | 64 | 1.00 |' not in written])
     for result in results:
         drawn = plot.draw(result)
         xml.dom.minidom.parseString(drawn)

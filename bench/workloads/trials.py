@@ -7,17 +7,18 @@ import time
 
 import processes
 from fleet import DELAY_MS, wait_until
+from plans import SAME_FLOOR
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETTLE_S = 2.0  # a client learns by timeouts that a master has stopped
+PROGRAMS = {SAME_FLOOR: 'bench-floor-same', 'floor': 'bench-floor', 'libredlock': 'bench-cycle'}
 
 
 def command(case, args):
     """Without the options of time and the masters."""
-    name = case.client.split(',')[0]
-    if name.startswith('npm '):
-        return ['node', os.path.join(HERE, 'cycle.mjs'), args.npm, name[len('npm '):]]
-    program = {'floor': 'bench-floor', 'libredlock': 'bench-cycle'}[name]
+    if case.client.startswith('npm '):
+        return ['node', os.path.join(HERE, 'cycle.mjs'), args.npm, case.client[len('npm '):]]
+    program = PROGRAMS.get(case.client) or PROGRAMS[case.client.split(',')[0]]
     return [os.path.join(args.build, 'bench', program), *case.options]
 
 
