@@ -41,6 +41,12 @@ def end(process):
     started.discard(process.pid)
 
 
+def reap(process):
+    """One that has ended, and has left nothing behind."""
+    process.wait()
+    started.discard(process.pid)
+
+
 def end_orphans():
     """Kill and reap the children of this process that it has not started itself, with all that they have started."""
     while True:

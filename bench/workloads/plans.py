@@ -30,6 +30,8 @@ NPM = ['redlock', 'redlock-universal']
 # The floor sends what any Redlock client must send; this one what the library sends.
 SAME_FLOOR = 'floor, same commands'
 
+NEWCOMERS = 'new processes'
+
 # Peers without a package, and why. rslock would be the best of them.
 ABSENT = {
     'rslock': 'Rust; no Debian package',
@@ -94,16 +96,19 @@ def fenced():
 
 
 def faults():
-    levels, troubles = (1, 64), {'all up': None, 'one stopped': 'stopped', 'one 100 ms slow': 'slow'}
+    levels, crowd, troubles = (1, 64), 4, {'all up': None, 'one stopped': 'stopped', 'one 100 ms slow': 'slow'}
     return Plan(
         'with one of five masters stopped or slow',
         [Case(place, 'libredlock', level, trouble=trouble or 'well') for level in levels
-         for place, trouble in troubles.items()],
+         for place, trouble in troubles.items()] +
+        [Case(place, NEWCOMERS, crowd, trouble=troubles[place] or 'well') for place in ('all up', 'one stopped')],
         [Comparison((place, 'libredlock'), ('all up', 'libredlock'), [
             Goal(field, level, '<=', 1.1, f'{place}: acquire {name} / all up, {level} in flight')
             for level in levels for field, name in (('acquire_p50_us', 'p50'), ('acquire_p99_us', 'p99'))])
-         for place in troubles if troubles[place]],
-        'in_flight', [P50, P99, RATE])
+         for place in troubles if troubles[place]] +
+        [Comparison(('one stopped', NEWCOMERS), ('all up', NEWCOMERS), [
+            Goal('cycles_per_s', crowd, '>=', 0.9, f'one stopped: locks/s of new processes that contend / all up, {crowd} at once')])],
+        'in_flight', [P50, P99, RATE._replace(shown=lambda row: row['client'] != NEWCOMERS)])
 
 
 def held(locks=LOCKS):

@@ -16,14 +16,15 @@ import renewals
 import run
 import trials
 from fleet import Fleet
-from plans import SAME_FLOOR, Case
+from plans import NEWCOMERS, SAME_FLOOR, Case
 from servers import Master, free_port
 from tap import Tap
 
 CASES = [Case('1 master', 'floor', 4, masters=1), Case('tcp', 'libredlock', 4, masters=3, transport='tcp'),
          Case('fenced', 'libredlock, fenced', 4, options=('--fenced',)),
          Case('held', 'libredlock', 4, options=('--held', '100')),
-         *(Case(trouble, 'libredlock', 4, trouble=trouble) for trouble in ('well', 'stopped', 'slow'))]
+         *(Case(trouble, 'libredlock', 4, trouble=trouble) for trouble in ('well', 'stopped', 'slow')),
+         *(Case(trouble, NEWCOMERS, 2, trouble=trouble) for trouble in ('well', 'stopped'))]
 ASKED = 'set', 'get', 'eval', 'evalsha', 'del', 'delex', 'delifeq', 'exists'
 
 

@@ -5,9 +5,10 @@ import os
 import subprocess
 import time
 
+import newcomers
 import processes
 from fleet import DELAY_MS, wait_until
-from plans import SAME_FLOOR
+from plans import NEWCOMERS, SAME_FLOOR
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETTLE_S = 2.0  # a client learns by timeouts that a master has stopped
@@ -78,7 +79,13 @@ def disturbed(case, fleet, args):
     return run
 
 
+def way_of(case):
+    if case.client == NEWCOMERS:
+        return newcomers.contend
+    return disturbed if case.trouble else undisturbed
+
+
 def trial(case, fleet, args):
-    run = (disturbed if case.trouble else undisturbed)(case, fleet, args)
+    run = way_of(case)(case, fleet, args)
     fleet.sweep()
     return run | {'place': case.place, 'client': case.client, 'in_flight': case.in_flight}
