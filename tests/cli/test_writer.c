@@ -1,4 +1,5 @@
 /* test_writer.c - lines reach stderr and stdout, and nobody waits for a file that accepts none. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -76,6 +77,31 @@ static void maybe_start(int queued)
     if (queued) {
         ck_assert_int_eq(cli_writer_start(&cli_writer_messages), 0);
     }
+}
+
+static int n_threads(void)
+{
+    DIR *threads = opendir("/proc/self/task");
+    int n = 0;
+
+    ck_assert_ptr_nonnull(threads);
+    while (readdir(threads)) {
+        n++;
+    }
+    closedir(threads);
+    return n;
+}
+
+TEST(there_is_no_thread_before_the_first_line)
+{
+    int before = n_threads();
+
+    maybe_start(1);
+    ck_assert_int_eq(n_threads(), before);
+    put("x\n");
+    ck_assert_int_eq(n_threads(), before + 1);
+    cli_writer_end(&cli_writer_messages);
+    cli_writer_end(&cli_writer_messages);
 }
 
 TEST_LOOP(each_line_is_one_write_in_order, 0, 2)

@@ -215,7 +215,7 @@ static int watch(struct bridge *b)
     int code;
 
     if (cli_writer_start(&cli_writer_events) != 0) {
-        cli_say("cannot make a thread for events: %s", strerror(errno));
+        cli_say("cannot make a queue for events: %s", strerror(errno));
         return CLI_INTERNAL;
     }
     b->input = (struct cli_hangup){.on = on_input_closed, .arg = b};

@@ -38,7 +38,7 @@ static void end_messages(void)
 int cli_say_never_wait(void)
 {
     if (cli_writer_start(&cli_writer_messages) != 0) {
-        cli_say("cannot make a thread for messages: %s", strerror(errno));
+        cli_say("cannot make a queue for messages: %s", strerror(errno));
         return CLI_INTERNAL;
     }
     atexit(end_messages);

@@ -4,8 +4,9 @@
  * poll() promises room that CMD may use first, and knows nothing of a disk that hangs. A file
  * cannot be opened again by everybody, and then has another offset.
  *
- * The queue is a pipe in packet mode: one read() returns one line, so each line is still one
- * write(). An empty line, of one NUL, ends the thread; it closes its end of the pipe then.
+ * The thread starts with the first line. The queue is a pipe in packet mode: one read() returns one
+ * line, so each line is still one write(). An empty line, of one NUL, ends the thread; it closes
+ * its end of the pipe then.
  */
 #include "cli/say/writer.h"
 
@@ -35,6 +36,7 @@ struct cli_writer {
     int fd;                /* where the lines go */
     bool stops;            /* after a line that could not be written */
     int in, out;           /* both ends of the queue; -1: not made yet */
+    bool has_thread;       /* which owns `out` */
     unsigned long dropped; /* messages that the queue had no room for */
     atomic_int error;      /* why a line could not be written */
     /* Only the thread uses these, if there is one. */
@@ -174,6 +176,7 @@ static void forget_queue(struct cli_writer *writer)
         close(writer->in);
         close(writer->out);
         writer->in = writer->out = -1;
+        writer->has_thread = false;
     }
 }
 
@@ -206,7 +209,6 @@ int cli_writer_start(struct cli_writer *writer)
         return -1;
     }
     status = pthread_atfork(NULL, NULL, forget_queues);
-    status = status == 0 ? start_thread(writer) : status;
     if (status != 0) {
         forget_queue(writer);
         errno = status;
@@ -215,9 +217,22 @@ int cli_writer_start(struct cli_writer *writer)
     return 0;
 }
 
+/* Most commands say nothing: then there is no thread. If none can be started now, the next line
+ * tries again. */
+static bool has_thread(struct cli_writer *writer)
+{
+    int status = writer->has_thread ? 0 : start_thread(writer);
+
+    if (status != 0 && writer->stops) {
+        atomic_store(&writer->error, status);
+    }
+    writer->has_thread = status == 0;
+    return writer->has_thread;
+}
+
 static bool enqueue(struct cli_writer *writer, const char *line, size_t length)
 {
-    return write(writer->in, line, length) == (ssize_t)length;
+    return has_thread(writer) && write(writer->in, line, length) == (ssize_t)length;
 }
 
 static void enqueue_note(struct cli_writer *writer)
@@ -259,7 +274,9 @@ void cli_writer_end(struct cli_writer *writer)
 {
     struct pollfd fd = {.fd = writer->in, .events = POLLOUT};
 
-    if (writer->in >= 0 && poll(&fd, 1, END_MS) > 0) {
+    if (!writer->has_thread && writer->dropped == 0) {
+        forget_queue(writer);
+    } else if (writer->in >= 0 && poll(&fd, 1, END_MS) > 0) {
         if (writer->dropped) {
             enqueue_note(writer);
         }

@@ -1,8 +1,7 @@
 /* writer.h - writes lines to a file, and never waits for it.
  *
  *   cli_writer_put() ---> the file                              at first: waits as long as it takes
- *   cli_writer_put() ---> queue ---> a thread ---> the file     after cli_writer_start(): never
- * waits
+ *   cli_writer_put() ---> queue ---> a thread ---> the file     never waits: cli_writer_start()
  *
  * A file may accept no line for a long time: a terminal after Ctrl-S, a pipe that nobody reads, a
  * disk that hangs. A command that holds a lock must not wait for it. There are two writers: one for
@@ -25,8 +24,9 @@ struct cli_writer;
 
 extern struct cli_writer cli_writer_messages, cli_writer_events;
 
-/* From now on never wait. Returns 0; -1 and errno when there is no thread. A process that is forked
- * later waits again. */
+/* From now on never wait. Returns 0; -1 and errno when there is no queue. The first line starts the
+ * thread; a line for which there can be none is one that the queue has no room for. A process that
+ * is forked later waits again. */
 int cli_writer_start(struct cli_writer *writer);
 
 /* The longest mark, in characters. */
