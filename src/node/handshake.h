@@ -3,7 +3,7 @@
  *
  * The first half is sent at once: AUTH (with a password), HELLO 2, SELECT (with a database), CLIENT
  * SETNAME, INFO server and INFO replication; unless quarantine=off, INFO memory, persistence and
- * commandstats and CONFIG GET *appendfsync*; DELEX and DELIFEQ without arguments, to learn whether
+ * commandstats and CONFIG GET appendfsync; DELEX and DELIFEQ without arguments, to learn whether
  * the server knows them; SCRIPT LOAD of the release; and EVALSHA and EVAL, to learn whether it lets
  * us renew and release locks (node/upkeep.h). When all of it is answered the incarnation key is
  * read (node/inspect.h).

@@ -18,7 +18,7 @@ void rlk_info_read(struct rlk_server *s, const struct rlk_reply *reply);
 void rlk_info_text(const char *text, const char *name, char *out, size_t size);
 bool rlk_info_number(const char *text, const char *name, long long *ret);
 
-/* Read the reply to CONFIG GET *appendfsync*. */
+/* Read the reply to CONFIG GET: appendfsync and no-appendfsync-on-rewrite. */
 void rlk_info_read_fsync(struct rlk_server *s, const struct rlk_reply *reply);
 
 #endif

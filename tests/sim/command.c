@@ -622,7 +622,7 @@ static bool read_words(struct world *w, const struct words *words, struct messag
     }
     if (is(&word[0], "CONFIG")) {
         m->kind = MESSAGE_CONFIG;
-        return words->n == 3 && is(&word[1], "GET") && is(&word[2], "*appendfsync*");
+        return words->n == 3 && is(&word[1], "GET") && is(&word[2], "[an]*pendfsync*");
     }
     if (is(&word[0], "SCRIPT")) {
         return words->n == 3 && is(&word[1], "LOAD") && read_load(&word[2], m);

@@ -105,7 +105,7 @@ enum message_kind {
     MESSAGE_NAME, /* CLIENT SETNAME */
     MESSAGE_ID,   /* CLIENT ID */
     MESSAGE_INFO,
-    MESSAGE_CONFIG,  /* CONFIG GET *appendfsync* */
+    MESSAGE_CONFIG,  /* CONFIG GET appendfsync */
     MESSAGE_LOAD,    /* SCRIPT LOAD of the release */
     MESSAGE_PROBE,   /* DELEX or DELIFEQ without arguments */
     MESSAGE_UPKEEP,  /* EVALSHA and EVAL, tried in the greeting */
