@@ -23,6 +23,10 @@ REDLOCK = os.environ['REDLOCK']
 NASTY = '<script>alert(1)</script>"\'&'
 
 
+def entry_of(state, name):
+    return next((entry for entry in state['keys'] if (entry['status'] or {}).get('key') == name), None)
+
+
 class Web:
     """A `redlock web` and the commands beside it."""
 
@@ -58,8 +62,7 @@ class Web:
         return json.loads(self.ask('/state')[1])
 
     def key(self, name):
-        found = [entry for entry in self.state()['keys'] if (entry['status'] or {}).get('key') == name]
-        return found[0] if found else None
+        return entry_of(self.state(), name)
 
     def until_key(self, name, holds):
         def check():
@@ -135,6 +138,14 @@ def states(tap, web):
     until(lambda: all(isinstance(m['clock_us'], int) and m['clock_error_us'] > 0
                       for m in web.state()['masters']), 'the clock of each master')
     tap.claim('the clock of each master is known', [])
+    tap.claim('the state says when it was made', [] if abs(state['time_ms'] / 1000 - time.time()) < BOUND_S
+              else [state['time_ms']])
+    led = [event['observed'] for event in state['events'] if event['name'] == 'cron' and event['observed']['leader']]
+    tap.claim('the event of a leader has its term',
+              equal('observed', led[-1:], [{'key': 'cron', 'known': True, 'leader': 'web-1', 'value': 'v',
+                                            'term': entry_of(state, 'cron')['status']['term']}]))
+    tap.claim('that of a master does not', equal('observed', [event['observed'] for event in state['events']
+                                                              if event['kind'] == 'master'], [None] * 3))
     tap.claim('what happened is listed',
               [] if any(e['name'] == 'nightly' and 'db-1' in e['text'] for e in state['events']) else
               [state['events']])

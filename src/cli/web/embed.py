@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the page into the command: `embed.py OUT.c FILE...`
 
-Each FILE, page/page.EXT, becomes the text cli_page_EXT.
+Each FILE, page/NAME.EXT, becomes the text cli_page_NAME_EXT.
 """
 import os
 import sys
@@ -18,7 +18,8 @@ def numbers(data):
 def definition(path):
     with open(path, encoding='ascii') as file:
         data = file.read().encode() + b'\0'
-    return f'\nconst char cli_page_{os.path.splitext(path)[1][1:]}[] = {{\n{numbers(data)}\n}};\n'
+    name = os.path.basename(path).replace('.', '_')
+    return f'\nconst char cli_page_{name}[] = {{\n{numbers(data)}\n}};\n'
 
 
 def main(out, *paths):

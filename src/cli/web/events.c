@@ -7,7 +7,7 @@
 
 #include "cli/say/json.h"
 
-static uint64_t now_ms(void)
+uint64_t cli_events_now_ms(void)
 {
     struct timespec now;
 
@@ -19,16 +19,19 @@ static void clear(struct cli_event *event)
 {
     free(event->name);
     free(event->text);
+    free(event->observed);
     *event = (struct cli_event){.id = 0};
 }
 
 const struct cli_event *cli_events_add(struct cli_events *events, const char *kind,
-                                       const char *name, const char *text)
+                                       const char *name, const char *text, const char *observed)
 {
-    struct cli_event event = {events->last + 1, now_ms(), kind, strdup(name), strdup(text)};
+    struct cli_event event = {
+        events->last + 1, cli_events_now_ms(), kind,
+        strdup(name),     strdup(text),        observed ? strdup(observed) : NULL};
     struct cli_event *place = &events->kept[events->last % CLI_EVENTS_KEPT];
 
-    if (event.name == NULL || event.text == NULL) {
+    if (event.name == NULL || event.text == NULL || (observed && event.observed == NULL)) {
         clear(&event);
         return NULL;
     }
@@ -46,7 +49,7 @@ void cli_event_json(FILE *out, const struct cli_event *event)
     cli_json_number(out, "time_ms", true, (int64_t)event->time_ms);
     cli_json_text(out, "name", event->name);
     cli_json_text(out, "text", event->text);
-    fprintf(out, "}");
+    fprintf(out, ", \"observed\": %s}", event->observed ? event->observed : "null");
 }
 
 void cli_events_json(FILE *out, const struct cli_events *events)

@@ -14,6 +14,7 @@ struct cli_event {
     const char *kind; /* "master", "lock" or "election"; a literal */
     char *name;       /* the master or the key */
     char *text;
+    char *observed; /* of a key: its holder then, as `elect --observe --json` prints it; or NULL */
 };
 
 struct cli_events {
@@ -21,9 +22,12 @@ struct cli_events {
     uint64_t last;
 };
 
-/* Add one, in place of the oldest. Returns it; NULL when out of memory. */
+/* The time of an event that happens now: ms since 1970. */
+uint64_t cli_events_now_ms(void);
+
+/* Add one, in place of the oldest; observed may be NULL. Returns it; NULL when out of memory. */
 const struct cli_event *cli_events_add(struct cli_events *events, const char *kind,
-                                       const char *name, const char *text);
+                                       const char *name, const char *text, const char *observed);
 
 /* Write one as a JSON object. */
 void cli_event_json(FILE *out, const struct cli_event *event);

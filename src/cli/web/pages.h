@@ -2,8 +2,8 @@
 #ifndef CLI_WEB_PAGES_H
 #define CLI_WEB_PAGES_H
 
-extern const char cli_page_html[];
-extern const char cli_page_css[];
-extern const char cli_page_js[];
+extern const char cli_page_page_html[];
+extern const char cli_page_page_css[];
+extern const char cli_page_page_js[];
 
 #endif

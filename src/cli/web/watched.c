@@ -105,8 +105,8 @@ static void on_watched_leader(struct redlock_election *election,
         snprintf(text, sizeof(text), "held by %s%s%s", leader->id,
                  leader->value[0] ? ", value " : "", leader->value);
     }
-    watched->on_change(watched->arg, watched->is_election ? "election" : "lock", watched->key,
-                       text);
+    watched->on_change(watched->arg, watched->is_election ? "election" : "lock", watched->key, text,
+                       watched->leader);
     cli_watched_ask(watched);
 }
 

@@ -11,8 +11,10 @@
 struct redlock;
 struct redlock_election;
 
-/* Called when a key has another holder or leader than before. kind: "lock" or "election". */
-typedef void cli_watched_cb(void *arg, const char *kind, const char *key, const char *text);
+/* Called when a key has another holder or leader than before. kind: "lock" or "election"; observed:
+ * the same as JSON, or NULL. */
+typedef void cli_watched_cb(void *arg, const char *kind, const char *key, const char *text,
+                            const char *observed);
 
 struct cli_watched {
     struct redlock *rl;

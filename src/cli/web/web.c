@@ -87,6 +87,7 @@ static void write_state(FILE *out, const struct web *web)
 
     fprintf(out, "{\"version\": ");
     cli_json_string(out, redlock_version());
+    cli_json_number(out, "time_ms", true, (int64_t)cli_events_now_ms());
     cli_json_number(out, "quorum", true, (int64_t)(n / 2 + 1));
     fprintf(out, ",\n\"masters\": ");
     cli_masters_json(out, web->session->rl);
@@ -164,9 +165,9 @@ static int write_first(struct evbuffer *body, void *arg)
 }
 
 static const struct cli_http_route routes[] = {
-    {"/", "text/html; charset=utf-8", cli_page_html, NULL, false},
-    {"/page.css", "text/css; charset=utf-8", cli_page_css, NULL, false},
-    {"/page.js", "text/javascript; charset=utf-8", cli_page_js, NULL, false},
+    {"/", "text/html; charset=utf-8", cli_page_page_html, NULL, false},
+    {"/page.css", "text/css; charset=utf-8", cli_page_page_css, NULL, false},
+    {"/page.js", "text/javascript; charset=utf-8", cli_page_page_js, NULL, false},
     {"/state", "application/json", NULL, write_json, false},
     {"/list", "application/json", NULL, write_list, false},
     {"/events", "text/event-stream", NULL, write_first, true},
@@ -188,11 +189,12 @@ static void send_state(struct web *web)
 /* ---- what happens ---- */
 
 /* Sent from the loop: the library is in a callback now. */
-static void on_change(void *arg, const char *kind, const char *name, const char *text)
+static void on_change(void *arg, const char *kind, const char *name, const char *text,
+                      const char *observed)
 {
     struct web *web = arg;
 
-    cli_events_add(&web->events, kind, name, text);
+    cli_events_add(&web->events, kind, name, text, observed);
     if (web->http) {
         run_tick(web);
     }
@@ -202,7 +204,7 @@ static void on_master(void *arg, const char *name, const char *text)
 {
     struct web *web = arg;
 
-    cli_events_add(&web->events, "master", name, text);
+    cli_events_add(&web->events, "master", name, text, NULL);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
