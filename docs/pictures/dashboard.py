@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Takes docs/dashboard.png: `redlock web` in a headless Chromium, with five masters, one of them down.
+"""Takes docs/dashboard*.png: `redlock web` in a headless Chromium, with five masters, one of them down.
 
-    docs/pictures/dashboard.py build/src/cli/redlock docs/dashboard.png
+    docs/pictures/dashboard.py build/src/cli/redlock docs
 
-It needs chromium and redis-server, and the ports 7001 to 7005.
+It needs chromium and redis-server, and the ports 7001 to 7005 and 7777.
 """
-import base64
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tests')
 sys.path.insert(0, os.path.join(TESTS, 'page'))
@@ -21,7 +21,11 @@ PORTS = range(7001, 7006)
 URL = 'http://127.0.0.1:7777/'
 HOLD = ['sleep', '1000']
 WAIT = ['--wait', '1m', '--', 'true']
-ROW = '[...document.querySelectorAll("tbody tr")].some(r => r.textContent.includes("%s"))'
+SHOWN = '[...document.querySelectorAll("tbody tr, #elections")].some(e => e.textContent.includes("%s"))'
+TERMS = [('web-1', 9), ('web-2', 4), ('web-3', 6), ('web-1', 2)]  # who leads for how many seconds, before the last one
+
+# The pictures: name, width, height, colours.
+PICTURES = [('dashboard', 1280, 1420, 'light'), ('dashboard-dark', 1280, 660, 'dark'), ('dashboard-narrow', 400, 1150, 'light')]
 
 
 def server(port, folder):
@@ -38,29 +42,61 @@ def until(condition):
 
 
 def locks(start, page):
-    start('lock', 'nightly-report', '--owner', 'db-1', '--', *HOLD)
-    start('lock', 'ledger', '--fence', '--owner', 'app-2', '--', *HOLD)
-    start('elect', 'web', '--id', 'web-1', '--value', '10.0.0.5:8080', '--', *HOLD)
-    until(lambda: all(page.value(ROW % owner) for owner in ['db-1', 'app-2', '10.0.0.5']))
+    start('lock', 'nightly-report', '--owner', 'backup on db-1', '--', *HOLD)
+    start('lock', 'ledger', '--fence', '--owner', 'app-2', '--ttl', '20s', '--', *HOLD)
+    start('lock', 'billing/eu-central-1/tenant-0042/invoice-run', '--owner', 'worker-7f9c4d8b66-x2x9q.billing.internal:8443',
+          '--', *HOLD)
+    until(lambda: all(page.value(SHOWN % owner) for owner in ['db-1', 'app-2', 'worker']))
     for owner in ['app-1', 'app-3']:
         start('lock', 'ledger', '--fence', '--owner', owner, *WAIT)
     start('lock', 'nightly-report', '--owner', 'db-2', *WAIT)
 
 
-def take(page, start, servers, path):
+def leaders(start, page):
+    for leader, seconds in TERMS:
+        candidate = start('elect', 'scheduler', '--id', leader, '--', *HOLD)
+        until(lambda leader=leader: page.value(SHOWN % leader))
+        time.sleep(seconds)
+        candidate.send_signal(signal.SIGTERM)
+        candidate.wait()
+    start('elect', 'scheduler', '--id', 'web-2', '--value', '10.0.0.2:8080', '--', *HOLD)
+    until(lambda: page.value(SHOWN % '10.0.0.2'))
+
+
+def packed(png):
+    """The same picture in fewer bytes: Chromium compresses quickly, not well."""
+    parts, at = [], 8
+    while at < len(png):
+        length = int.from_bytes(png[at:at + 4], 'big')
+        parts.append((png[at + 4:at + 8], png[at + 8:at + 8 + length]))
+        at += length + 12
+    data = zlib.compress(zlib.decompress(b''.join(body for kind, body in parts if kind == b'IDAT')), 9)
+    kept = [(kind, body) for kind, body in parts if kind == b'IHDR'] + [(b'IDAT', data), (b'IEND', b'')]
+    return png[:8] + b''.join(len(body).to_bytes(4, 'big') + kind + body + zlib.crc32(kind + body).to_bytes(4, 'big')
+                              for kind, body in kept)
+
+
+def take(page, folder):
+    for name, width, height, scheme in PICTURES:
+        page.prefer(prefers_color_scheme=scheme)
+        page.resize(width, height)
+        time.sleep(2)
+        with open(os.path.join(folder, f'{name}.png'), 'wb') as file:
+            file.write(packed(page.picture()))
+
+
+def play(page, start, servers):
+    page.resize(1280)
     page.call('Page.navigate', url=URL)
-    until(lambda: page.value(ROW % 'redis'))
+    until(lambda: page.value(SHOWN % 'redis'))
     locks(start, page)
-    time.sleep(2)
+    leaders(start, page)
     servers[3].kill()
-    until(lambda: page.value(ROW % 'refused'))
-    time.sleep(2)
-    page.call('Emulation.setDeviceMetricsOverride', width=1150, height=1010, deviceScaleFactor=1, mobile=False)
-    with open(path, 'wb') as file:
-        file.write(base64.b64decode(page.call('Page.captureScreenshot')['data']))
+    until(lambda: page.value(SHOWN % 'refused'))
+    time.sleep(15)
 
 
-def main(redlock, path):
+def main(redlock, docs):
     nodes = ' '.join(f'redis://127.0.0.1:{port}' for port in PORTS)
     environment = dict(os.environ, REDLOCK_NODES=nodes, REDLOCK_QUARANTINE='off')
     running = []
@@ -68,15 +104,17 @@ def main(redlock, path):
     def start(*words):
         running.append(subprocess.Popen([redlock, *words], env=environment, start_new_session=True,
                                         stdout=subprocess.DEVNULL))
+        return running[-1]
 
     with tempfile.TemporaryDirectory() as folder:
         servers = [server(port, folder) for port in PORTS]
         try:
             time.sleep(1)
-            start('web', 'nightly-report', 'ledger', 'deploy', 'web')
+            start('web', 'nightly-report', 'ledger', 'deploy', 'billing/eu-central-1/tenant-0042/invoice-run', 'scheduler')
             time.sleep(1)
             with Browser(find()) as page:
-                take(page, start, servers, path)
+                play(page, start, servers)
+                take(page, docs)
         finally:
             for process in running:
                 process.send_signal(signal.SIGTERM)

@@ -20,6 +20,7 @@ from tap import Tap  # noqa: E402
 from until import BOUND_S, until  # noqa: E402
 
 REDLOCK = os.environ['REDLOCK']
+PAGE = os.path.join(HERE, '..', '..', 'src', 'cli', 'web', 'page')
 NASTY = '<script>alert(1)</script>"\'&'
 
 
@@ -84,8 +85,10 @@ def equal(what, got, wanted):
 
 
 def pages(tap, web):
-    types = {'/': 'text/html; charset=utf-8', '/page.css': 'text/css; charset=utf-8',
-             '/page.js': 'text/javascript; charset=utf-8', '/state': 'application/json'}
+    types = {'/': 'text/html; charset=utf-8', '/state': 'application/json'}
+    for name in sorted(os.listdir(PAGE)):
+        kind = {'.css': 'text/css; charset=utf-8', '.js': 'text/javascript; charset=utf-8'}.get(os.path.splitext(name)[1])
+        types.update({f'/{name}': kind} if kind else {})
     for path, kind in types.items():
         reply, body = web.ask(path)
         tap.claim(f'{path} has its content type', equal(path, (reply.status, reply.getheader('Content-Type')), (200, kind)))

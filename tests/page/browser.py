@@ -1,4 +1,5 @@
 """A headless Chromium with one page, spoken to over a pipe (DevTools protocol)."""
+import base64
 import json
 import os
 import shutil
@@ -34,6 +35,7 @@ class Browser:
         self.session = self.call('Target.attachToTarget', targetId=target, flatten=True)['sessionId']
         for domain in ['Page', 'Runtime', 'Log', 'Accessibility']:
             self.call(f'{domain}.enable')
+        self.call('Emulation.setFocusEmulationEnabled', enabled=True)
         return self
 
     def __exit__(self, *_):
@@ -72,6 +74,21 @@ class Browser:
         result = self.call('Runtime.evaluate', expression=expression, returnByValue=True)
         assert 'exceptionDetails' not in result, result
         return result['result'].get('value')
+
+    def resize(self, width, height=900):
+        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
+
+    def prefer(self, **features):
+        """Media features with their values, such as prefers_color_scheme='dark'. The others are as usual."""
+        self.call('Emulation.setEmulatedMedia', features=[
+            {'name': name.replace('_', '-'), 'value': value} for name, value in features.items()])
+
+    def picture(self):
+        """What is in the window, as PNG."""
+        return base64.b64decode(self.call('Page.captureScreenshot')['data'])
+
+    def write(self, text):
+        self.call('Input.insertText', text=text)
 
     def press(self, key, code):
         for kind in ['keyDown', 'keyUp']:

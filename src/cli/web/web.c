@@ -164,10 +164,34 @@ static int write_first(struct evbuffer *body, void *arg)
     return add_state(body, arg, true);
 }
 
+/* A file of the page. */
+#define STYLE(name)                                                                                \
+    {                                                                                              \
+        "/" #name ".css", "text/css; charset=utf-8", cli_page_##name##_css, NULL, false            \
+    }
+#define SCRIPT(name)                                                                               \
+    {                                                                                              \
+        "/" #name ".js", "text/javascript; charset=utf-8", cli_page_##name##_js, NULL, false       \
+    }
+
 static const struct cli_http_route routes[] = {
     {"/", "text/html; charset=utf-8", cli_page_page_html, NULL, false},
-    {"/page.css", "text/css; charset=utf-8", cli_page_page_css, NULL, false},
-    {"/page.js", "text/javascript; charset=utf-8", cli_page_page_js, NULL, false},
+    STYLE(page),
+    STYLE(parts),
+    SCRIPT(bars),
+    SCRIPT(dom),
+    SCRIPT(elections),
+    SCRIPT(events),
+    SCRIPT(listed),
+    SCRIPT(locks),
+    SCRIPT(masters),
+    SCRIPT(names),
+    SCRIPT(page),
+    SCRIPT(rows),
+    SCRIPT(sparkline),
+    SCRIPT(terms),
+    SCRIPT(verdict),
+    SCRIPT(words),
     {"/state", "application/json", NULL, write_json, false},
     {"/list", "application/json", NULL, write_list, false},
     {"/events", "text/event-stream", NULL, write_first, true},

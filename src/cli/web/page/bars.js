@@ -1,0 +1,26 @@
+// Bars of the time left. Between two states, which come once a second, they run down by a transition
+// of CSS; when people want less motion, or there are very many, they step.
+import {make, setVariable} from './dom.js';
+import {aged} from './words.js';
+
+const STEP_MS = 1000;
+const MANY = 600; // more bars than this step: the browser would be busy with them all the time
+
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+
+export const makeBar = () => make('span', 'bar');
+
+export function setMotion(bars) {
+  document.body.classList.toggle('steps', calm.matches || bars > MANY);
+}
+
+// Where a transition leads to: as much as is left when the next state comes.
+const ahead = () => document.body.classList.contains('steps') ? 0 : STEP_MS;
+
+// `full` is the TTL of a full bar. A renewal fills it at once.
+export function setLevel(bar, ttl, age, full) {
+  const part = ttl === null ? 0 : ttl < 0 ? 1 : full > 0 ? aged(ttl, age + ahead()) / full : 0;
+  const before = Number(bar.style.getPropertyValue('--level') || 0);
+  bar.classList.toggle('rises', part > before);
+  setVariable(bar, '--level', Math.min(1, part).toFixed(4));
+}
