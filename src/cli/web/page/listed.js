@@ -34,7 +34,7 @@ function showList(list) {
 }
 
 export function followList(list) {
-  byId('listed').hidden = !list;
+  byId('listed').hidden = byId('to-listed').hidden = !list;
   if (!list || list.lists === fetched) { return; }
   const before = fetched;
   fetched = list.lists;

@@ -9,7 +9,7 @@ function tileOf(status, node) {
   if (!status || !node) { return ['unasked', 'not asked yet']; }
   if (node.reply === 'none') { return ['none', 'no reply' + (node.error ? ': ' + node.error : '')]; }
   if (node.reply === 'free') { return ['free', 'does not have the key']; }
-  if (!status.held) { return ['other', 'has the key, but no majority does']; }
+  if (!status.held) { return ['other', 'has the key, ' + (status.held === null ? 'and it is not known who holds it' : 'but no majority does')]; }
   return node.token === status.token ? ['held', 'has the key'] : ['other', 'has the key for another holder'];
 }
 
@@ -48,17 +48,20 @@ function setTiles(made) {
 const makeGridRow = (masters) => makeRow(masters.map((_, i) => makeTile(String(i + 1))), setTiles);
 
 function counts(keys) {
-  const held = keys.filter((entry) => entry.status && entry.status.held).length;
-  const waiting = keys.reduce((sum, entry) => sum + (entry.status && entry.status.waiters || 0), 0);
-  return keys.length ? held + ' of ' + keys.length + ' held' + (waiting ? ', ' + plural(waiting, 'client') + ' waiting' : '') : '';
+  const asked = keys.map((entry) => entry.status).filter(Boolean);
+  const held = asked.filter((status) => status.held).length;
+  const unknown = asked.filter((status) => status.held === null).length;
+  const waiting = asked.reduce((sum, status) => sum + (status.waiters ?? 0), 0);
+  return [held + ' of ' + keys.length + ' held', unknown && unknown + ' not known',
+    waiting && plural(waiting, 'client') + ' waiting'].filter(Boolean).join(', ');
 }
 
 export function showLocks(state) {
   const {keys, masters} = state;
   showHeads(masters);
-  setText(byId('locks-count'), counts(keys));
+  setText(byId('locks-count'), keys.length ? counts(keys) : '');
   byId('no-locks').hidden = keys.length > 0;
-  byId('locks-grid').hidden = keys.length === 0;
+  byId('locks-grid').hidden = byId('legend').hidden = keys.length === 0;
   const body = byId('locks').tBodies[0];
   sync(body, keys, (entry) => masters.length + ' ' + keyOf(entry), () => makeGridRow(masters), (made, entry) => {
     made.masters = masters;

@@ -13,12 +13,16 @@ function masterTrouble(master, i) {
   return {name: (i + 1) + '. ' + master.node, text: why + (master.error ? ': ' + visible(master.error) : '')};
 }
 
+function lockTroubles(keys) {
+  const unknown = keys.filter((entry) => entry.status && entry.status.held === null);
+  return unknown.length > 2 ? [{name: unknown.length + ' locks', text: 'it is not known who holds them'}] :
+    unknown.map((entry) => ({name: keyOf(entry), text: 'it is not known who holds it'}));
+}
+
 function troubles(state) {
   const masters = state.masters.map((master, i) => votes(master) ? null : masterTrouble(master, i)).filter(Boolean);
-  const unknown = state.keys.filter((entry) => entry.status && entry.status.held === null)
-    .map((entry) => ({name: keyOf(entry), text: 'it is not known who holds it'}));
   const record = recordTrouble(state) ? [{name: 'Record of the masters', text: visible(state.record.text)}] : [];
-  return [...masters, ...record, ...unknown];
+  return [...lockTroubles(state.keys), ...record, ...masters];
 }
 
 // The class of the sign, and what is said.
