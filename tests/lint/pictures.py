@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The pictures of the documents show what there is: `pictures.py ROOT`.
 
-docs/house.svg is what its script makes of the layers; what docs/demo.svg says is what scripts/demo prints.
+docs/house.svg is what its script makes of the layers; what docs/demo.svg says is what scripts/demo prints. None of
+them is large, and a document shows each.
 """
 import os
 import re
@@ -12,6 +13,8 @@ from tap import Tap
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'pictures'))
 import demo  # noqa: E402
 import house  # noqa: E402
+
+LARGEST = 200_000  # bytes
 
 
 def read(*path):
@@ -38,8 +41,26 @@ def not_printed(picture, script):
             yield f'docs/demo.svg says {sentence!r}, and scripts/demo does not: see docs/pictures/demo.py'
 
 
+def sizes(root):
+    docs = os.path.join(root, 'docs')
+    return {name: os.path.getsize(os.path.join(docs, name)) for name in os.listdir(docs) if name.endswith('.png')}
+
+
+def too_large(pictures):
+    return [f'docs/{name} has {size} bytes, more than {LARGEST}' for name, size in pictures.items() if size > LARGEST]
+
+
+def unused(pictures, text):
+    return [f'no document shows docs/{name}' for name in pictures if name not in text]
+
+
 def main(root):
     tap = Tap()
+    pictures = sizes(root)
+    tap.claim('no picture is large', too_large(pictures))
+    tap.fires('a large picture', too_large({'x.png': LARGEST + 1}), 'x.png')
+    tap.claim('each picture is shown', unused(pictures, read(root, 'docs', 'dashboard.md')))
+    tap.fires('a picture that is not', unused({'x.png': 1}, ''), 'x.png')
     script, picture = read(root, 'scripts', 'demo'), read(root, 'docs', 'demo.svg')
     tap.claim('the picture of the house is that of the layers', outdated(read(root, 'docs', 'house.svg')))
     tap.fires('an older picture', outdated('<svg/>'), 'house.svg')
