@@ -112,6 +112,8 @@ def shortened(tap, page):
     tap.claim('all of it is shown when it has the focus, in several lines', equal('lines', page.value(f'''(one => [
         one.scrollWidth <= one.clientWidth, one.clientHeight > {before} * 2])({name})'''), [True, True]))
     page.value(f'{name}.blur()')
+    tap.claim('no name in a picture is one', equal('stops', page.value(
+        'document.querySelectorAll("[role=img] [tabindex]").length'), 0))
     tap.claim('a short name is no stop of the Tab key', equal('index', page.value(
         '[...document.querySelectorAll("#locks th .name")].find(one => one.textContent === "cron").tabIndex'), -1))
 

@@ -17,9 +17,9 @@ export function setMotion(bars) {
 // Where a transition leads to: as much as is left when the next state comes.
 const ahead = () => document.body.classList.contains('steps') ? 0 : STEP_MS;
 
-// `full` is the TTL of a full bar. A renewal fills it at once.
+// `full` is the TTL of a full bar. A renewal fills it at once. Without an age the bar stands still.
 export function setLevel(bar, ttl, age, full) {
-  const part = ttl === null ? 0 : ttl < 0 ? 1 : full > 0 ? aged(ttl, age + ahead()) / full : 0;
+  const part = ttl === null ? 0 : ttl < 0 ? 1 : full > 0 ? (age === null ? ttl : aged(ttl, age + ahead())) / full : 0;
   const before = Number(bar.style.getPropertyValue('--level') || 0);
   bar.classList.toggle('rises', part > before);
   setVariable(bar, '--level', Math.min(1, part).toFixed(4));

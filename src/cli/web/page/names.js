@@ -21,7 +21,9 @@ export function setName(element, raw) {
   return element;
 }
 
-const isDrawn = (name) => name.checkVisibility({contentVisibilityAuto: true});
+// Parts of a picture cannot be focused.
+const canBeShown = (name) => name !== document.activeElement && !name.closest('[role=img]') &&
+  name.checkVisibility({contentVisibilityAuto: true});
 
 const isShortened = (name) => name.firstChild.scrollWidth > name.firstChild.clientWidth;
 
@@ -30,7 +32,7 @@ export const measureAgain = (...names) => { names.forEach((name) => unmeasured.a
 // What is far from the window has no size yet. Sizes are read together and written together, so that
 // the browser lays out the page once.
 export function markShortened() {
-  const names = [...unmeasured].filter((name) => name !== document.activeElement && isDrawn(name));
+  const names = [...unmeasured].filter(canBeShown);
   unmeasured.clear();
   const shortened = names.map(isShortened);
   names.forEach((name, i) => {
