@@ -53,6 +53,7 @@ have_package() {
     libhiredis-dev) pkg-config --exists hiredis ;;
     libssl-dev) pkg-config --exists openssl ;;
     libuv1-dev) pkg-config --exists libuv ;;
+    libasio-dev) [ -e /usr/include/asio.hpp ] ;;
     libsqlite3-dev) pkg-config --exists sqlite3 ;;
     liblua5.1-0-dev) pkg-config --exists lua5.1 ;;
     lua5.1) command -v luac5.1 ;;

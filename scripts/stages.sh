@@ -53,8 +53,8 @@ stop_when_interrupted
 
 need_test_packages() {
     need_packages gcc libc6-dev binutils python3 meson ninja-build pkg-config libevent-dev \
-        libhiredis-dev libssl-dev openssl libuv1-dev libsqlite3-dev liblua5.1-0-dev check redis-server \
-        iproute2 mandoc nftables python3-yaml "$@"
+        libhiredis-dev libssl-dev openssl libuv1-dev libasio-dev libsqlite3-dev liblua5.1-0-dev check \
+        redis-server iproute2 mandoc nftables python3-yaml "$@"
     mkdir -p "$builds"
 }
 

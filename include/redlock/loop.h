@@ -6,7 +6,7 @@
  *     EVLOOP_NONBLOCK). An extra call does no harm.
  *
  * Both functions are about the event_base, and so about everything on it: managers as well as
- * events of the application. docs/examples/epoll.c and docs/examples/uv.c are complete programs.
+ * events of the application. docs/examples has complete programs: epoll.c, uv.c and asio.cpp.
  */
 #ifndef REDLOCK_LOOP_H
 #define REDLOCK_LOOP_H
