@@ -56,4 +56,17 @@ TEST(errors_are_thrown_as_without_a_token)
     ck_assert(ec == errc::invalid_argument);
 }
 
+TEST(an_empty_manager_is_an_error_as_without_a_token)
+{
+    rig r;
+    const redlockpp::manager moved = std::move(r.m);
+    std::stop_source source;
+    std::error_code ec;
+
+    ck_assert(thrown_by([&] { (void)r.m.lock(once("k"), source.get_token()); }) ==
+              errc::invalid_argument);
+    ck_assert(!r.m.lock(once("k"), source.get_token(), ec));
+    ck_assert(ec == errc::invalid_argument);
+}
+
 #endif

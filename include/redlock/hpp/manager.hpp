@@ -1022,8 +1022,12 @@ public:
         : canceler_(m), callback_(std::move(stop), cancel{&canceler_})
     {
     }
+    stopper(const manager &m, std::stop_token stop, std::error_code &ec)
+        : canceler_(m, ec), callback_(std::move(stop), cancel{&canceler_})
+    {
+    }
 
-    request on(const request &r) const
+    [[nodiscard]] request on(const request &r) const
     {
         request with = r;
 
@@ -1069,10 +1073,12 @@ inline std::optional<held_lock> manager::try_lock_for(const request &r,
     std::optional<held_lock> got;
 
     ec = detail::code(detail::status_of([&] {
-        const detail::stopper stopper(*this, std::move(stop));
         std::error_code why;
+        const detail::stopper stopper(*this, std::move(stop), why);
 
-        got = try_lock_for(stopper.on(r), wait, why);
+        if (!why) {
+            got = try_lock_for(stopper.on(r), wait, why);
+        }
         return why.value();
     }));
     return got;
