@@ -2,6 +2,7 @@
 #ifndef REDLOCK_HPP_ERROR_HPP
 #define REDLOCK_HPP_ERROR_HPP
 
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -50,7 +51,7 @@ namespace redlockpp
 namespace detail
 {
 
-inline constexpr char category_name[] = "redlock";
+inline constexpr const char *category_name = "redlock";
 
 /* clang-format mistakes the attribute for the name of the class. */
 // clang-format off
@@ -140,11 +141,11 @@ class error : public std::system_error
 {
 public:
     using std::system_error::system_error;
-    error(std::error_code code, std::error_code reason) : std::system_error(code), reason_(reason)
-    {
-    }
+    /* With "" as its text, what() is the message of the code. */
     error(std::error_code code, const char *text, std::error_code reason)
-        : std::system_error(code, text), reason_(reason)
+        : std::system_error(text[0] != '\0' ? std::system_error(code, text)
+                                            : std::system_error(code)),
+          reason_(reason)
     {
     }
 
@@ -191,12 +192,7 @@ namespace detail
 [[noreturn]] inline void throw_status(int status)
 {
 #ifdef __cpp_exceptions
-    const char *text = redlock_sync_error_text();
-
-    if (text[0] != '\0') {
-        throw error(code(status), text, error_reason());
-    }
-    throw error(code(status), error_reason());
+    throw error(code(status), redlock_sync_error_text(), error_reason());
 #else
     (void)status;
     std::terminate();
@@ -243,10 +239,11 @@ inline int check_texts(std::initializer_list<named_text> texts) noexcept
 {
     for (const named_text &one : texts) {
         if (one.text.find('\0') != std::string::npos) {
-            char said[96];
+            std::array<char, 96> said;
 
-            std::snprintf(said, sizeof(said), "%s has a NUL byte, where it would be cut", one.name);
-            return redlock_sync_refuse(said);
+            std::snprintf(said.data(), said.size(), "%s has a NUL byte, where it would be cut",
+                          one.name);
+            return redlock_sync_refuse(said.data());
         }
     }
     return 0;

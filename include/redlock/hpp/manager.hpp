@@ -2,6 +2,7 @@
 #ifndef REDLOCK_HPP_MANAGER_HPP
 #define REDLOCK_HPP_MANAGER_HPP
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -218,7 +219,7 @@ inline void take_settings(options &o, const redlock_options &c)
 
 inline int read_settings(options &o)
 {
-    char text[1024] = "";
+    std::array<char, 1024> text{};
     c_options c(o);
     redlock_settings *settings = nullptr;
     int status = check_texts(o);
@@ -226,10 +227,10 @@ inline int read_settings(options &o)
     if (status != 0) {
         return status;
     }
-    c.get()->error_text = text;
-    c.get()->error_text_size = sizeof(text);
+    c.get()->error_text = text.data();
+    c.get()->error_text_size = text.size();
     status = redlock_settings_read(c.get(), &settings);
-    redlock_sync_refuse(text);
+    redlock_sync_refuse(text.data());
     if (status == 0) {
         const std::unique_ptr<redlock_settings, free_settings> owner(settings);
 
