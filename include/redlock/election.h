@@ -294,11 +294,12 @@ enum redlock_election_state {
 REDLOCK_EXPORT enum redlock_election_state
 redlock_election_state(const struct redlock_election *election);
 
-/* Why the candidate's last attempt to be elected failed: a status of the callback of
- * redlock_acquire(), such as REDLOCK_ECONFIG or REDLOCK_ENOMEM, or REDLOCK_EUNRENEWED when
- * healthy_cb returned 0. The library retries. 0: no attempt has failed since it was last elected.
- * Waiting while another candidate leads is not a failure: see redlock_election_lock(). From: the
- * loop's thread, callbacks included. Since 0.1. */
+/* Why the candidate's last attempt to be elected failed, or its last bid for leadership, which a
+ * priority or a call (redlock transfer) causes: a status of the callback of redlock_acquire(), such
+ * as REDLOCK_ECONFIG or REDLOCK_ENOMEM, or REDLOCK_EUNRENEWED when healthy_cb returned 0. The
+ * library retries. 0: no attempt has failed since it was last elected. Waiting while another
+ * candidate leads is not a failure: see redlock_election_lock(). From: the loop's thread, callbacks
+ * included. Since 0.1. */
 REDLOCK_EXPORT int redlock_election_failure(const struct redlock_election *election);
 
 /* Who leads, as leader_cb was told last. Not known before its first call; nor without leader_cb and

@@ -87,6 +87,26 @@ static void end_bid(struct rlk_bid *b)
     bid_again(b);
 }
 
+/* A bid that was never made kept nobody from leading, so it does not pause as others do. */
+static bool is_worth_another_try(const struct rlk_bid *b, int status, uint64_t at_us)
+{
+    bool passes = status == REDLOCK_ENOMEM || status == REDLOCK_ELIMIT;
+
+    return passes && b->wanted && (!b->called || at_us < b->call_over_us);
+}
+
+static void fail_bid(struct rlk_bid *b, int status)
+{
+    uint64_t at_us = rlk_time_add(rlk_clock_us(), b->terms->config.retry_us);
+
+    b->hooks->failed(b, status);
+    if (is_worth_another_try(b, status, at_us)) {
+        rlk_timer_set(&b->rl->loop.timers, &b->timer, at_us);
+    } else {
+        end_bid(b);
+    }
+}
+
 static void drop(struct rlk_bid *b)
 {
     if (b->lock && b->held) {
@@ -107,7 +127,7 @@ static void on_bid_acquired(struct redlock_lock *lock, int status, void *arg)
     if (status == REDLOCK_ECANCELED) {
         rlk_turn_report(&b->rl->loop.turn, &b->call); /* it may be wanted again; answers no call */
     } else if (status < 0) {
-        end_bid(b);
+        fail_bid(b, status);
     } else if (!b->wanted) {
         drop(b);
     }
@@ -135,6 +155,7 @@ static void write_owner(struct rlk_bid *b)
 static void acquire_bid(struct rlk_bid *b)
 {
     struct redlock_request q;
+    int status;
 
     write_owner(b);
     redlock_request_init(&q);
@@ -146,9 +167,10 @@ static void acquire_bid(struct rlk_bid *b)
     q.max_hold_ms = (uint32_t)(bid_us(b) / 1000);
     q.notice_cb = on_bid_notice;
     q.notice_arg = b;
-    if (redlock_acquire(b->rl, &q, on_bid_acquired, b, &b->lock) != 0) {
+    status = redlock_acquire(b->rl, &q, on_bid_acquired, b, &b->lock);
+    if (status != 0) {
         b->lock = NULL;
-        end_bid(b);
+        fail_bid(b, status);
     }
 }
 
@@ -177,6 +199,9 @@ static void on_bid_timer(struct rlk_timer *t, uint64_t now_us)
 
 void rlk_bid_want(struct rlk_bid *b, bool wanted, bool called)
 {
+    if (called && !b->called) {
+        b->call_over_us = rlk_time_add(rlk_clock_us(), bid_us(b));
+    }
     b->called = called;
     if (b->wanted == wanted) {
         return;

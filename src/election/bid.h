@@ -11,6 +11,7 @@
 #define RLK_ELECTION_BID_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "election/terms.h"
 #include "net/timers.h"
@@ -28,6 +29,8 @@ struct rlk_bid_hooks {
     void (*observed)(struct rlk_bid *b, bool outranked);
     /* We are called upon to lead; or our bid for that is over. */
     void (*called)(struct rlk_bid *b, bool called);
+    /* Our bid failed, or could not be made. */
+    void (*failed)(struct rlk_bid *b, int status);
     /* Our bid was acquired, or there is none any more. The last thing that the bid does. */
     void (*settled)(struct rlk_bid *b);
 };
@@ -41,6 +44,7 @@ struct rlk_bid {
     bool wanted;               /* we bid for leadership */
     bool called;               /* because we are called upon: above all priorities, and once */
     bool held;                 /* `lock` is held */
+    uint64_t call_over_us;     /* when the call is over, if we could make no bid until then */
     struct rlk_call call;      /* begins to bid */
     struct rlk_timer timer;    /* begins to bid again */
     char key[REDLOCK_MAX_KEY + sizeof(RLK_COMMAND_BID)];

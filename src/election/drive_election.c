@@ -374,6 +374,11 @@ static void on_called(struct rlk_bid *b, bool called)
                     (struct rlk_election_event){.kind = RLK_ELECTION_CALLED, .called = called});
 }
 
+static void on_bid_failed(struct rlk_bid *b, int status)
+{
+    bidder(b)->failure = status;
+}
+
 static void on_bid_settled(struct rlk_bid *b)
 {
     settle_election(bidder(b));
@@ -382,7 +387,7 @@ static void on_bid_settled(struct rlk_bid *b)
 void rlk_election_prepare(struct redlock_election *e)
 {
     static const struct rlk_bid_hooks hooks = {bid_is_healthy, on_outranked, on_called,
-                                               on_bid_settled};
+                                               on_bid_failed, on_bid_settled};
 
     rlk_election_init(&e->machine, &e->terms.config);
     rlk_leader_init(&e->leader);

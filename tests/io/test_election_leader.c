@@ -556,9 +556,8 @@ TEST(who_is_called_upon_leads_next)
     ck_assert_uint_gt(other.term, c.term);
 }
 
-/* Who has just resigned pauses, and answers after that. A candidate that has no memory for its bid
- * when it is called upon does not answer: the leader stays, and nothing reports why. */
-TEST_NEEDS_MEMORY(a_call_there_and_back)
+/* Who has just resigned pauses, and answers after that. */
+TEST(a_call_there_and_back)
 {
     start();
     o.retry_ms = 3 * CANDIDATE_RETRY_MS; /* the call is over before that pause */
