@@ -6,6 +6,7 @@
     headers.py pages INCLUDE EXAMPLE OUT [NAME...]
                                             writes them into the folder OUT; NAME: those expected
 
+--without HEADER, before these words: without that one, and what leads to it.
 A page is a header: redlock/lock.h is redlock_lock(3), and redlock/redlock.h with the program EXAMPLE is
 libredlock(3). A function has a page that leads to that of its header.
 """
@@ -91,6 +92,10 @@ def all_pages(include, example):
 
 
 def main(action, include, example=None, out=None, *expected):
+    if action == '--without':
+        HEADERS.remove(include)
+        main(example, out, *expected)
+        return
     if action == 'headers':
         print('\n'.join(os.path.join(include, 'redlock', header + '.h') for header in HEADERS))
         return

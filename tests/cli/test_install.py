@@ -108,6 +108,15 @@ target_link_libraries(example PRIVATE libredlock::redlock)
 '''
 
 
+def extra_pages(prefix):
+    """The pages of headers that are not there. A page that is a link is of a function."""
+    for page in glob.glob(f'{prefix}/share/man/man3/redlock_*.3'):
+        header = os.path.basename(page)[len('redlock_'):-len('.3')] + '.h'
+        with open(page, encoding='utf-8') as text:
+            if text.read(4) != '.so ' and not os.path.exists(f'{prefix}/include/redlock/{header}'):
+                yield f'{page}: there is no redlock/{header}'
+
+
 def by_cmake(root, prefix, compiler):
     """A program built with CMake finds the library below the root, and runs."""
     os.makedirs(f'{root}/cmake')
@@ -134,6 +143,7 @@ def main(meson, build, prefix, *compiler):
         tap.claim('the installed command finds its library', complaints(root, prefix))
         tap.claim('the manual is installed', [] if glob.glob(f'{root}{prefix}/share/man/man1/*')
                   else ['there is no man page'])
+        tap.claim('the manual is that of the installed headers', extra_pages(f'{root}{prefix}'))
         for name in ('bash-completion/completions/redlock', 'zsh/site-functions/_redlock',
                      'fish/vendor_completions.d/redlock.fish', 'doc/libredlock/LICENSE'):
             there = os.path.exists(f'{root}{prefix}/share/{name}')

@@ -43,6 +43,14 @@ def lost_links(links, pages):
             yield f'{link}: there is no {page}'
 
 
+def left_out(root, header):
+    """The pages and headers that are there although the header is left out."""
+    for action in ['names', 'headers']:
+        done = subprocess.run([sys.executable, '-B', os.path.join(root, 'docs', 'man', 'headers.py'), '--without', header,
+                               action, os.path.join(root, 'include')], text=True, stdout=subprocess.PIPE, check=True)
+        yield from [name for name in done.stdout.split() if header in os.path.basename(name)]
+
+
 def without_a_comment(item):
     for code in item.codes:
         if not item.comment:
@@ -77,6 +85,7 @@ def main(root, folder, mandoc=None):
     names = {os.path.basename(page) for page in made}
     for page in [os.path.join(root, 'docs', 'man', 'redlock.1'), *whole]:
         tap.claim(f'mandoc has nothing to warn of: {os.path.basename(page)}', warnings(mandoc, page))
+    tap.claim('a header that is not installed has no page', left_out(root, 'testing'))
     functions = mapped(os.path.join(root, 'src', 'libredlock.map'))
     tap.claim('each function has a page', without_a_page(functions, names))
     tap.claim('each link leads to a page', lost_links(links, {os.path.basename(page) for page in whole}))
