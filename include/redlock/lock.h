@@ -470,31 +470,32 @@ struct redlock_break_result {
  * REDLOCK_ECANCELED: the manager was closed. `result` is NULL. */
 typedef void redlock_break_cb(const struct redlock_break_result *result, int status, void *arg);
 
-/* Break a lock: take it away from its holder, for example when that hangs and renews its lock all
- * the same.
+/* Break a lock: take it away from its holder, for example from one that hangs but still renews it.
  *
- * Every master that has the token puts another one in its place, and leaves the TTL of the key as
- * it is. So the holder cannot renew the lock any more. It loses the lock with its next renewal, or
- * at the end of the TTL when it does not run. Until then the key is there and keeps everybody else
- * out: a break never makes two holders. There is nothing to release afterwards, and a program that
- * dies in between leaves nothing behind.
+ * Each master that has the token puts another one in its place, and leaves the TTL of the key as it
+ * is. So the holder can no longer renew the lock. It loses the lock at its next renewal, or at the
+ * end of the TTL if it is not running. Until then the key stays and keeps everybody else out: a
+ * break never makes two holders. Nothing has to be released afterwards, even if the program that
+ * breaks the lock dies meanwhile.
  *
- * Of a lock with several keys it is enough to break one. The library waits up to node_timeout_ms
- * for masters that are not connected yet.
+ * If a lock has several keys, breaking one of them is enough. The library waits up to
+ * node_timeout_ms for masters that are not connected yet.
  *
  * key       without the manager's key_prefix, as request.key; copied.
  * key_len   its length in bytes; 0: the key is NUL terminated.
- * token     the token of the lock: redlock_query() tells it. Another lock is not touched. It may be
- *           that of a broken lock: then left_ms is about the same holder.
+ * token     the token of the lock, which redlock_query() reports. A lock with another token is left
+ *           alone. If the lock is broken already, give the token that it has now: left_ms is then
+ *           about the same holder.
  * by        who breaks it and why, for people: printable ASCII, at most 198 bytes; copied. The new
- *           owner text is REDLOCK_BROKEN_BY and this. The holder finds it in redlock_lock_node().
+ *           owner text is REDLOCK_BROKEN_BY followed by this. The holder sees it in
+ *           redlock_lock_node().
  * cb, arg   called once, at the end; cb must not be NULL.
  *
  * Returns 0, or an error, and then nothing was sent:
  *   - REDLOCK_EINVAL: redlock_error_text() says why;
  *   - REDLOCK_ESTATE: the manager is closing;
  *   - REDLOCK_ELIMIT: 65536 queries and examinations are pending;
- *   - REDLOCK_ESYSTEM: there are no random bytes; REDLOCK_ENOMEM; REDLOCK_EFORK.
+ *   - REDLOCK_ESYSTEM: the system gave no random bytes; REDLOCK_ENOMEM; REDLOCK_EFORK.
  *
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_break(struct redlock *rl, const char *key, size_t key_len,

@@ -1,10 +1,10 @@
-/* testing/model.h - a small well-behaved Redis: how the fake server answers by default, and the
- * server of the fuzz target `node` when it acts as a good master.
+/* testing/model.h - a small model of a Redis server that works. The fake servers of the tests
+ * answer by it unless told otherwise, and so does the good master of the fuzz target `node`.
  *
- * It knows the commands that a Redlock client and its scripts send, the keys with their expiry, the
- * scripts that were loaded, and who has logged in. It runs scripts as they are sent, in Lua.
+ * It knows the commands that a Redlock client and its scripts send, keys that expire, loaded
+ * scripts, and logins. It runs the real scripts, in Lua.
  *
- * Its keys end by its own clock, which a test may set. */
+ * Its keys expire by a clock of its own, which a test may set. */
 #ifndef RLK_TESTING_MODEL_H
 #define RLK_TESTING_MODEL_H
 
@@ -20,7 +20,7 @@ struct model_key;
 struct model_session;
 struct model_tracked;
 
-/* What a client did with the key of a lock. */
+/* What happened to the key of a lock. */
 enum model_deed {
     MODEL_GRANTED,
     MODEL_EXTENDED,
@@ -29,21 +29,23 @@ enum model_deed {
 };
 
 struct model {
-    /* Below 6 there is no HELLO, below 7 no SET with NX and GET. */
+    /* The version: HELLO needs 6, SET with both NX and GET needs 7. */
     int major;
-    /* The command that deletes a key with a value: "DELEX", "DELIFEQ", or "": it knows neither. */
+    /* Which command it has that deletes a key if it has a certain value: "DELEX" or "DELIFEQ"; "":
+     * neither. */
     const char *native;
-    /* Scripts are replicated as a whole (lua-replicate-commands no; every server below 5): none may
-     * write after PTTL or TIME unless it asks for another way first. */
+    /* It replicates scripts, not their effects (lua-replicate-commands no; every server below 5).
+     * Then a script that has called PTTL or TIME may not write, unless it called
+     * redis.replicate_commands() before. */
     bool whole_scripts;
     /* What HELLO and INFO say. */
     const char *role;
     const char *mode;
-    /* NULL: nobody needs to log in. user NULL: "default". */
+    /* password NULL: nobody has to log in; user NULL: "default". */
     const char *user;
     const char *password;
     char run_id[41];
-    /* What INFO and CONFIG say besides; a day old, and nothing is kept on disk or evicted. */
+    /* The rest of what INFO and CONFIG say. At first: up for a day, no persistence, no eviction. */
     long long uptime_s;
     uint64_t maxmemory;
     const char *policy;
@@ -55,35 +57,35 @@ struct model {
     bool promoted;
     unsigned flushes;
     unsigned replay_errors; /* what it says of the log that it loaded when it started */
-    /* Its clock is so much ahead of this one, which nobody sets. */
+    /* Its clock: steady_us(), which no test sets, plus clock_us. */
     uint64_t clock_us;
     uint64_t (*steady_us)(void);
-    /* Called for each deed, with deed_arg; NULL: nothing is called. */
+    /* Called for each deed, with deed_arg; may be NULL. */
     void (*deed)(void *arg, enum model_deed deed, const char *key);
     void *deed_arg;
     struct model_key *keys;
-    struct lua_State *lua;          /* has the scripts that were loaded; NULL: none were */
+    struct lua_State *lua;          /* with the loaded scripts; NULL: none is loaded */
     struct model_session *sessions; /* those that joined */
     struct model_tracked *tracked;
 };
 
-/* The most channels of a session, and the longest name with its NUL. */
+/* How many channels a session may subscribe to, and the size of a name with its NUL. */
 #define MODEL_CHANNELS 4
 #define MODEL_CHANNEL 1100
 
-/* All connections but the one that asks. */
+/* All connections except the one that sent the command. */
 #define MODEL_KILL_OTHERS (-1)
 
-/* What the server keeps for each connection. */
+/* What the server knows about a connection. */
 struct model_session {
     long long id;
     long db;
     bool logged_in;
-    /* The connection that CLIENT KILL asked to end, 0 for none, or MODEL_KILL_OTHERS. */
+    /* The connection that CLIENT KILL named, or MODEL_KILL_OTHERS; 0: none. */
     long long kill_id;
-    char channels[MODEL_CHANNELS][MODEL_CHANNEL]; /* that it has subscribed to */
+    char channels[MODEL_CHANNELS][MODEL_CHANNEL]; /* its subscriptions */
     size_t n_channels;
-    long long redirect; /* the session that gets the invalidations of what it tracks; 0: none */
+    long long redirect; /* the session that gets its invalidations; 0: none */
     int caching;        /* 2: CLIENT CACHING YES was just called; 1: this command is tracked */
     struct evbuffer *out;
     void (*pushed)(struct model_session *s);
@@ -92,51 +94,51 @@ struct model_session {
 
 void rlk_model_init(struct model *m);
 
-/* Clients have used it for locks for a day: write their incarnation key. */
+/* Write the incarnation key that clients would have written a day ago. */
 void rlk_model_make_old(struct model *m);
 
-/* Forget keys and scripts and take a new run_id, as a restart does. Its uptime is 0 then. */
+/* Restart: no keys, no scripts, a new run_id, uptime 0. */
 void rlk_model_restart(struct model *m);
 
-/* The same with the keys that a log on the disk has kept. */
+/* Restart, but keep the keys, as a server with an append-only file does. */
 void rlk_model_restart_durably(struct model *m);
 
-/* Another server with the same keys stands at its address: its replica. */
+/* Put its replica in its place: another server with the same keys. */
 void rlk_model_promote(struct model *m);
 
 /* FLUSHALL. */
 void rlk_model_flush(struct model *m);
 
-/* Nobody is told of the next change of what is tracked. */
+/* Forget which keys are tracked, so that nobody is told of their next change. */
 void rlk_model_forget_tracked(struct model *m);
 
-/* Only the scripts, as SCRIPT FLUSH does. */
+/* SCRIPT FLUSH. */
 void rlk_model_forget_scripts(struct model *m);
 
 void rlk_model_free(struct model *m);
 
-/* What the server's own clock says, since 1970. */
+/* The time by the server's clock, since 1970. */
 uint64_t rlk_model_now_us(const struct model *m);
 
-/* From now on only the test moves that clock, by `clock_us`: a key ends when the test says so, and
- * not when the machine is slow. */
+/* Stop that clock. From now on only the test moves it, by `clock_us`, so that no key expires just
+ * because the machine is slow. */
 void rlk_model_stop_clock(struct model *m);
 
-/* From now on it gets messages and invalidations: they are appended to `out`, and `pushed` is
- * called after each. A session that has not joined gets none. */
+/* Send messages and invalidations to this session from now on: each is appended to `out`, then
+ * `pushed` is called. A session that has not joined gets none. */
 void rlk_model_session_join(struct model *m, struct model_session *s, struct evbuffer *out,
                             void (*pushed)(struct model_session *s));
 void rlk_model_session_leave(struct model *m, struct model_session *s);
 
-/* Send a message to those who have subscribed to the channel; returns how many these are. */
+/* Send a message to all subscribers of the channel; returns how many there are. */
 size_t rlk_model_publish(struct model *m, const char *channel, const char *text, size_t len);
 
-/* Do one command and append its reply. */
+/* Run a command and append its reply to `out`. */
 void rlk_model_run(struct model *m, struct model_session *s, const struct resp_request *request,
                    struct evbuffer *out);
 
-/* Look at and change keys of db 0 by hand. The value is NULL when the key is not there and
- * lives until the next change; ttl_ms 0: no expiry. */
+/* Read and change keys of database 0. The value is valid until the next change; NULL: there is no
+ * such key. ttl_ms 0: the key does not expire. */
 const char *rlk_model_get(struct model *m, const char *key);
 
 /* False: out of memory, and nothing has changed. */

@@ -1,5 +1,5 @@
-/* testing/model_script.c - scripts, run by Lua 5.1 as a server runs them. What they call are the
- * commands of the model. */
+/* testing/model_script.c - runs scripts in Lua 5.1, as a server does. redis.call() runs commands of
+ * the model. */
 #include <ctype.h>
 #include <lauxlib.h>
 #include <lua.h>
@@ -19,9 +19,9 @@
 /* One call of a script. */
 struct run {
     const struct model_call *c;
-    struct evbuffer *reply;  /* from the command that the script has called */
-    bool replicates_effects; /* it has called redis.replicate_commands() */
-    bool is_random;          /* it has called TIME or PTTL */
+    struct evbuffer *reply;  /* to the last command that the script called */
+    bool replicates_effects; /* the script has called redis.replicate_commands() */
+    bool is_random;          /* the script has called TIME or PTTL */
 };
 
 static struct run *run_of(lua_State *lua)
@@ -34,7 +34,7 @@ static struct run *run_of(lua_State *lua)
     return run;
 }
 
-/* ---- what a script calls ---- */
+/* ---- redis.call() and the other functions for scripts ---- */
 
 static const char *push_reply(lua_State *lua, const char *reply);
 
@@ -50,7 +50,8 @@ static const char *push_array(lua_State *lua, const char *elements, long long n)
     return elements;
 }
 
-/* Push the reply that begins here, as servers convert it; returns where the next one begins. */
+/* Convert the reply at the start of `reply` as servers do, and push it. Returns where the next one
+ * starts. */
 static const char *push_reply(lua_State *lua, const char *reply)
 {
     const char *text = reply + 1, *end = strstr(reply, "\r\n"), *next = end + 2;
@@ -77,7 +78,7 @@ static const char *push_reply(lua_State *lua, const char *reply)
     }
 }
 
-/* The words stay valid as long as they are on the stack. */
+/* Borrows the words from the stack of Lua. */
 static void take_words(lua_State *lua, struct resp_request *ret)
 {
     int i, n = lua_gettop(lua);
@@ -169,7 +170,7 @@ static int redis_replicate_commands(lua_State *lua)
     return 1;
 }
 
-/* ---- what it returns ---- */
+/* ---- what a script returns ---- */
 
 static void put_value(struct evbuffer *out, lua_State *lua);
 
@@ -207,7 +208,7 @@ static void put_table(struct evbuffer *out, lua_State *lua)
     lua_pop(lua, 2);
 }
 
-/* Pop a value, and append the reply that servers make of it. */
+/* Pop a value, and append it as servers convert it to a reply. */
 static void put_value(struct evbuffer *out, lua_State *lua)
 {
     size_t len;
@@ -234,10 +235,10 @@ static void put_value(struct evbuffer *out, lua_State *lua)
     lua_pop(lua, 1);
 }
 
-/* ---- those that were loaded ---- */
+/* ---- loaded scripts ---- */
 
-/* "err" and "ok" are made known, so that put_table() needs no memory for them and no error of Lua
- * can end it. */
+/* Creates the strings "err" and "ok" now. Then put_table() needs no memory for them, and no error
+ * of Lua can end it half way. */
 static int open_libraries(lua_State *lua)
 {
     static const lua_CFunction libraries[] = {luaopen_base, luaopen_table, luaopen_string,
@@ -285,7 +286,7 @@ void rlk_model_forget_scripts(struct model *m)
     }
 }
 
-/* Push the script with this SHA-1, or nil; returns which. Upper and lower case are alike. */
+/* Push the script with this SHA-1, in upper or lower case; or nil, and return false. */
 static bool push_script(lua_State *lua, const char *sha)
 {
     char lower[41] = "";
@@ -298,8 +299,8 @@ static bool push_script(lua_State *lua, const char *sha)
     return lua_isfunction(lua, -1);
 }
 
-/* Push the script that this word of the command is. False: it is no Lua, and the top of the stack
- * says why. */
+/* Compile the script in this word of the command, and push it. False: it is not Lua, and an error
+ * message is pushed instead. */
 static bool add_script(lua_State *lua, const struct model_call *c, size_t word, char sha[41])
 {
     const char *text = c->request->argv[word];
@@ -316,7 +317,7 @@ static bool add_script(lua_State *lua, const struct model_call *c, size_t word, 
     return true;
 }
 
-/* ---- running them ---- */
+/* ---- running scripts ---- */
 
 static void set_words(lua_State *lua, const char *name, const struct model_call *c, size_t first,
                       size_t n)
@@ -331,7 +332,7 @@ static void set_words(lua_State *lua, const char *name, const struct model_call 
     lua_setglobal(lua, name);
 }
 
-/* Servers have the number of their version since 7.0. */
+/* Servers tell scripts their version since 7.0. */
 static void set_version(lua_State *lua, int major)
 {
     lua_getglobal(lua, "redis");
@@ -352,7 +353,8 @@ static void say_broken(const struct model_call *c, lua_State *lua)
     rlk_resp_put_error(c->out, text);
 }
 
-/* The script is on the stack. A call that fails has raised its reply, and Lua raises a text. */
+/* Run the script on top of the stack. A failed redis.call() raises a table with its reply; an error
+ * of Lua itself is a string. */
 static void run_script(struct run *run, lua_State *lua)
 {
     const struct model_call *c = run->c;
@@ -423,7 +425,7 @@ static int evalsha(lua_State *lua)
     return 0;
 }
 
-/* Lua aborts what it has no memory for. */
+/* Out of memory, Lua would abort the process without this. */
 static void run_protected(const struct model_call *c, lua_CFunction function)
 {
     struct run run = {.c = c, .reply = evbuffer_new()};

@@ -1,12 +1,14 @@
-/* writer.c - a thread that writes to a file, and its queue; see writer.h.
+/* writer.c - a thread that writes lines to a file, and the queue of lines for it.
  *
- * Why a thread: O_NONBLOCK would be set for all who share the open file, such as the shell and CMD.
- * poll() promises room that CMD may use first, and knows nothing of a disk that hangs. A file
- * cannot be opened again by everybody, and then has another offset.
+ * Only a thread can keep a slow file from blocking us:
+ *   - O_NONBLOCK would also affect everybody else who has the file open, such as the shell and CMD.
+ *   - After poll() has reported room, CMD may use that room first. And poll() always reports room
+ *     in a file on a disk that hangs.
+ *   - Opening the file again may be forbidden, and would give it a second offset.
  *
  * The thread starts with the first line. The queue is a pipe in packet mode: one read() returns one
- * line, so each line is still one write(). An empty line, of one NUL, ends the thread; it closes
- * its end of the pipe then.
+ * line, so each line is written by one write(). A line that is a single NUL ends the thread, which
+ * then closes its end of the pipe.
  */
 #include "cli/say/writer.h"
 

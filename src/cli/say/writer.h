@@ -1,7 +1,7 @@
 /* writer.h - writes lines to a file, and never waits for it.
  *
- *   cli_writer_put() ---> the file                              at first: waits as long as it takes
- *   cli_writer_put() ---> queue ---> a thread ---> the file     never waits: cli_writer_start()
+ *   cli_writer_put() ---> the file                           at first: waits as long as it takes
+ *   cli_writer_put() ---> queue ---> a thread ---> the file  after cli_writer_start(): never waits
  *
  * A file may accept no line for a long time: a terminal after Ctrl-S, a pipe that nobody reads, a
  * disk that hangs. A command that holds a lock must not wait for it. There are two writers: one for
