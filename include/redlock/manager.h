@@ -77,8 +77,9 @@ enum redlock_quarantine {
 
 struct redlock_node_info;
 
-/* options.node_cb: a master has changed its state, or its votes have stopped or started to count.
- * In other words, `info` differs from the last one in `state`, or in whether `quarantine_ms` is 0.
+/* options.node_cb: a master has changed its state; its votes have stopped or started to count; or
+ * it has become known, or unknown, when its quarantine ends. In other words, `info` differs from
+ * the last one in `state`, or in whether `quarantine_ms` is 0, UINT64_MAX or in between.
  *   - All masters start as REDLOCK_NODE_CONNECTING, without quarantine.
  *   - Called from the loop, never inside a library call, at most once per loop iteration for each
  *     master. It may call every function, redlock_close() included. After redlock_close() it is not

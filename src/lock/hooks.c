@@ -97,6 +97,7 @@ static void on_node_record_shown(struct rlk_node *n, const struct rlk_reply *rec
     struct redlock *rl = n->owner;
 
     rlk_keeper_take_shown(&rl->record, n, record, server_us, now_us);
+    rlk_node_report_check(&rl->node_report);
 }
 
 static void on_keeper_node_up(struct rlk_record_keeper *k, const struct rlk_event *ev)

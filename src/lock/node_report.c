@@ -13,17 +13,24 @@ static void set_timer(struct rlk_node_report *r)
     rlk_timer_set(&r->loop->timers, &r->timer, rlk_time_add(rlk_clock_us(), r->pause_us));
 }
 
+static enum rlk_node_vote vote_of(const struct redlock_node_info *info)
+{
+    return info->quarantine_ms == 0            ? RLK_NODE_VOTES
+           : info->quarantine_ms == UINT64_MAX ? RLK_NODE_NO_VOTE
+                                               : RLK_NODE_VOTES_LATER;
+}
+
 /* Whether the user has not heard this yet; notes it. A new attempt to connect to a master that is
  * down is no news. */
 static bool is_news(struct rlk_node_known *known, const struct redlock_node_info *info)
 {
-    bool quarantined = info->quarantine_ms > 0;
+    enum rlk_node_vote vote = vote_of(info);
     bool tries_again = known->state == REDLOCK_NODE_DOWN && info->state == REDLOCK_NODE_CONNECTING;
 
-    if ((known->state == info->state || tries_again) && known->quarantined == quarantined) {
+    if ((known->state == info->state || tries_again) && known->vote == vote) {
         return false;
     }
-    *known = (struct rlk_node_known){info->state, quarantined};
+    *known = (struct rlk_node_known){info->state, vote};
     return true;
 }
 
@@ -66,7 +73,7 @@ void rlk_node_report_begin(struct rlk_node_report *r, struct redlock *rl, struct
     rlk_call_init(&r->call, report_node);
     rlk_timer_init(&r->timer, on_report_timer);
     for (i = 0; i < REDLOCK_MAX_NODES; i++) {
-        r->known[i] = (struct rlk_node_known){REDLOCK_NODE_CONNECTING, false};
+        r->known[i] = (struct rlk_node_known){REDLOCK_NODE_CONNECTING, RLK_NODE_VOTES};
     }
     if (r->cb) {
         set_timer(r);

@@ -11,10 +11,17 @@
 #include "net/loop.h"
 #include "node/options.h"
 
+/* Whether a master votes, as far as that is news. */
+enum rlk_node_vote {
+    RLK_NODE_VOTES = 0,
+    RLK_NODE_VOTES_LATER, /* it is known when */
+    RLK_NODE_NO_VOTE
+};
+
 /* What the user knows about a master. */
 struct rlk_node_known {
     enum redlock_node_state state;
-    bool quarantined;
+    enum rlk_node_vote vote;
 };
 
 struct rlk_node_report {

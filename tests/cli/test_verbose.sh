@@ -45,6 +45,11 @@ says "/5.sock is down: " "-v reports a master that is down from the beginning"
 run "$REDLOCK" lock k -- true
 says_not "5.sock" "which is not reported without -v"
 
+# Nobody has asked them for a lock before.
+run "$REDLOCK" lock q -v --quarantine strict --max-ttl 30s --wait 2s -- true
+says "/1.sock is up, in quarantine for " "-v reports a master that is in quarantine from the beginning"
+says "/2.sock is up, in quarantine for " "each of them"
+
 # --- the journal ---
 
 # in_journal COMMAND...: runs it with a file as stderr that it takes for the journal.

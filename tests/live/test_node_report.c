@@ -38,7 +38,9 @@ static void on_node(struct redlock *rl, size_t index, const struct redlock_node_
     ck_assert_int_eq(now.state, info->state);
     ck_assert_str_eq(now.name, info->name);
     note(words[info->state]);
-    note(info->quarantine_ms > 0 ? "no-vote" : "votes");
+    note(info->quarantine_ms == 0            ? "votes"
+         : info->quarantine_ms == UINT64_MAX ? "no-vote"
+                                             : "votes-later");
     if (closes) {
         ck_assert_int_eq(redlock_close(rl, watch_on_closed, &closed), REDLOCK_OK);
         s.rl[0] = NULL;
@@ -119,9 +121,19 @@ TEST(a_quarantine_is_reported)
     begin(1);
     s.options.quarantine = REDLOCK_QUARANTINE_STRICT;
     open_both();
-    must_say("up no-vote");
+    must_say("up votes-later");
     suspend_ms(s.options.max_ttl_ms * 2);
-    must_say("up no-vote up votes");
+    must_say("up votes-later up votes");
+}
+
+/* A master is up before enough of the record is known to say when it votes. */
+TEST(when_a_quarantine_ends_is_reported_as_soon_as_it_is_known)
+{
+    begin(3);
+    s.options.quarantine = REDLOCK_QUARANTINE_STRICT;
+    s.options.record = 1;
+    open_both();
+    loop_must_true(s.base, ends_with, (void *)(uintptr_t) "up votes-later");
 }
 
 TEST(the_callback_may_close_the_manager)
