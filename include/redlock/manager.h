@@ -38,8 +38,8 @@ enum redlock_quarantine {
      *   - for max_ttl_ms after its data were deleted or replaced: FLUSHALL, another server in its
      *     place, or it was a replica for a while;
      *   - for max_ttl_ms after its clock was set forward;
-     *   - while it cannot show that it still has its data, for example because it is out of memory;
-     *     if it could never show that before, for max_ttl_ms more;
+     *   - while it does not show that it still has its data: it is out of memory, or denies us what
+     *     it allowed before; if it could never show that before, for max_ttl_ms more;
      *   - if this manager has never seen it before: until its data have been known to clients for
      *     max_ttl_ms. The library's key on the master records since when. The uptime does not
      *     count: the master may have run elsewhere, or empty. So masters that are all new to locks
@@ -52,8 +52,9 @@ enum redlock_quarantine {
      *     connection asks for it.
      *
      * This needs INFO, and EVAL with GET, SET and TIME:
-     *   - If SET, TIME or the library's key (inspection_ms) is denied, deleted data go unnoticed,
-     *     and redlock_get_node_info() says so.
+     *   - If SET, TIME or the library's key (inspection_ms) is denied from the start, deleted data
+     *     go unnoticed, and redlock_get_node_info() says so. If it is denied later, the master does
+     *     not vote.
      *   - If INFO was allowed and is denied later, that counts as a restart.
      *   - CONFIG GET is needed to see appendfsync (see REDLOCK_QUARANTINE_OFF).
      *

@@ -26,10 +26,9 @@ void rlk_inspection_begin(struct rlk_inspection *i)
     i->asked = i->refused = i->denies_info = false;
 }
 
-bool rlk_inspection_reads_mark(const struct rlk_inspection *i, const struct rlk_quarantine *q,
-                               const struct rlk_server *server)
+bool rlk_inspection_reads_mark(const struct rlk_quarantine *q, const struct rlk_server *server)
 {
-    return q->policy != RLK_QUARANTINE_OFF && !i->refused && server->run_id[0] != '\0';
+    return q->policy != RLK_QUARANTINE_OFF && server->run_id[0] != '\0';
 }
 
 bool rlk_inspection_is_free(const struct rlk_inspection *i)
@@ -56,11 +55,14 @@ struct rlk_inspection_question rlk_inspection_ask(struct rlk_inspection *i,
                                                   const struct rlk_quarantine *q,
                                                   const struct rlk_server *server, uint64_t now_us)
 {
+    bool mark = rlk_inspection_reads_mark(q, server);
+
     i->asked = true;
     i->sent_us = now_us;
     return (struct rlk_inspection_question){
         .role = role_question(i, server),
-        .mark = rlk_inspection_reads_mark(i, q, server),
+        .mark = mark,
+        .time = mark && i->refused,
         .keeps_data = rlk_server_keeps_data(server),
         .step_us = i->records_step ? rlk_quarantine_step_to_record(q, now_us) : 0};
 }
@@ -97,7 +99,7 @@ bool rlk_inspection_count(struct rlk_inspection *i, const struct rlk_quarantine 
 bool rlk_inspection_record_step(struct rlk_inspection *i, const struct rlk_quarantine *q,
                                 const struct rlk_server *server)
 {
-    if (i->records_step || !rlk_inspection_reads_mark(i, q, server)) {
+    if (i->records_step || !rlk_inspection_reads_mark(q, server)) {
         return false;
     }
     i->records_step = true;
@@ -106,34 +108,32 @@ bool rlk_inspection_record_step(struct rlk_inspection *i, const struct rlk_quara
 
 /* ---- replies ---- */
 
-/* Whether a later inspection may read the mark: the master rejects commands only for now, or it had
- * a mark and gives any error but a denial. */
-static bool may_answer_later(const struct rlk_quarantine *q, enum rlk_inspection_error error)
+/* [S11] Whether the votes wait for the mark: the master rejects commands only for now, or it has
+ * shown us a mark before. Why it does not any more says nothing about its data. */
+static bool waits_for_mark(const struct rlk_quarantine *q, enum rlk_inspection_error error)
 {
-    return error == RLK_INSPECTION_NOT_NOW ||
-           ((q->mark != 0 || q->mark_lost) && error != RLK_INSPECTION_DENIED);
+    return error == RLK_INSPECTION_NOT_NOW || (error != RLK_INSPECTION_ANSWERED && q->had_mark);
 }
 
-/* A master whose mark could not be read for the moment does not vote until it can be. If it can
- * never be read, the master is only asked for the time until the next handshake, and it votes. */
+/* A master that has never shown us a mark votes without one, until it shows the first. */
 static void on_handshake(struct rlk_inspection *i, struct rlk_quarantine *q,
                          const struct rlk_server *server, const struct rlk_inspection_event *ev,
                          struct rlk_inspection_actions *out)
 {
-    bool later = ev->error != RLK_INSPECTION_ANSWERED && may_answer_later(q, ev->error);
-    struct rlk_facts facts = rlk_server_facts(server, &ev->birth, later);
+    struct rlk_facts facts = rlk_server_facts(server, &ev->birth, waits_for_mark(q, ev->error));
 
     i->asked = false;
-    i->refused = ev->error != RLK_INSPECTION_ANSWERED && !later;
+    i->refused = ev->error != RLK_INSPECTION_ANSWERED;
     out->restarted = rlk_quarantine_take_handshake(q, &facts, ev->now_us);
 }
 
 /* An error of the script says nothing about the data, so no held lock ends because of it [S7]. */
-static void on_error(struct rlk_inspection *i, struct rlk_quarantine *q,
-                     const struct rlk_server *server, const struct rlk_inspection_event *ev)
+static void on_error(struct rlk_quarantine *q, const struct rlk_server *server,
+                     const struct rlk_inspection_event *ev)
 {
-    i->refused = i->refused || !may_answer_later(q, ev->error);
-    rlk_quarantine_set_unread(q, rlk_inspection_reads_mark(i, q, server), ev->now_us);
+    bool waits = rlk_inspection_reads_mark(q, server) && waits_for_mark(q, ev->error);
+
+    rlk_quarantine_set_unread(q, waits, ev->now_us);
 }
 
 static void on_reply(struct rlk_inspection *i, struct rlk_quarantine *q,
@@ -141,8 +141,9 @@ static void on_reply(struct rlk_inspection *i, struct rlk_quarantine *q,
                      struct rlk_inspection_actions *out)
 {
     i->asked = false;
-    if (ev->error != RLK_INSPECTION_ANSWERED) {
-        on_error(i, q, server, ev);
+    i->refused = ev->error != RLK_INSPECTION_ANSWERED;
+    if (i->refused) {
+        on_error(q, server, ev);
         return;
     }
     rlk_quarantine_check_birth(q, &ev->birth, ev->now_us);
@@ -194,6 +195,9 @@ static void dispatch(struct rlk_inspection *i, struct rlk_quarantine *q,
         i->read_us = i->sent_us;
         on_handshake(i, q, server, ev, out);
         break;
+    case RLK_INSPECTION_TIME:
+        i->read_us = i->sent_us;
+        break;
     case RLK_INSPECTION_REPLY:
         i->read_us = i->sent_us;
         on_reply(i, q, server, ev, out);
@@ -243,5 +247,5 @@ enum rlk_blind_spot rlk_inspection_blind_spot(const struct rlk_inspection *i,
     if (server->run_id[0] == '\0') {
         return i->tells_role ? RLK_BLIND_TO_RESTART : RLK_BLIND_TO_RESTART_AND_ROLE;
     }
-    return i->refused ? RLK_BLIND_TO_DATA : RLK_BLIND_TO_NOTHING;
+    return i->refused && !q->had_mark ? RLK_BLIND_TO_DATA : RLK_BLIND_TO_NOTHING;
 }

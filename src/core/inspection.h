@@ -9,10 +9,10 @@
  *
  * An inspection asks for the role (INFO, or HELLO where INFO is denied), and runs a script that
  * reads the incarnation key and tells the time. It asks for the TIME only where the policy is off,
- * the run is unknown, or the master does not run the script for us. Some inspections also ask
- * whether the master may evict keys, and about its log; or for its run, if that alone keeps it from
- * voting. core/quarantine.h decides what the replies mean for its votes; node/inspect.h sends the
- * questions. */
+ * or the run is unknown; and for the TIME, too, where the master refused the script the last time.
+ * Some inspections also ask whether the master may evict keys, and about its log; or for its run,
+ * if that alone keeps it from voting. core/quarantine.h decides what the replies mean for its
+ * votes; node/inspect.h sends the questions. */
 #ifndef RLK_CORE_INSPECTION_H
 #define RLK_CORE_INSPECTION_H
 
@@ -25,7 +25,7 @@
 struct rlk_inspection {
     bool tells_role;   /* the reply to HELLO has the role */
     bool asked;        /* a reply is outstanding */
-    bool refused;      /* the master does not run the script for us: only the time is asked for */
+    bool refused;      /* the last time, the master did not run the script for us */
     bool denies_info;  /* since the handshake, the master denies us INFO */
     bool records_step; /* the next inspection records a step of the master's clock */
     unsigned regular;  /* how many periods there were since the manager began */
@@ -44,6 +44,7 @@ enum rlk_inspection_role {
 struct rlk_inspection_question {
     enum rlk_inspection_role role;
     bool mark;        /* run the script; otherwise ask for the TIME only */
+    bool time;        /* ask for the TIME besides, because the script may be refused */
     bool keeps_data;  /* the script: a key that another run wrote holds for this run, too */
     uint64_t step_us; /* the script: the earliest birth that it may keep; 0: any */
 };
@@ -58,6 +59,7 @@ enum rlk_inspection_error {
 
 enum rlk_inspection_event_kind {
     RLK_INSPECTION_HANDSHAKE = 0, /* the handshake is complete; the first reply, if there is one */
+    RLK_INSPECTION_TIME,          /* the time, which was asked for besides */
     RLK_INSPECTION_REPLY,         /* the mark and the time, the time only, or an error */
     RLK_INSPECTION_BROKEN,        /* the connection ended before the reply */
     RLK_INSPECTION_INFO,          /* INFO replication was read into the server, or failed */
@@ -70,7 +72,7 @@ struct rlk_inspection_event {
     enum rlk_inspection_event_kind kind;
     uint64_t now_us;
     enum rlk_inspection_error error; /* HANDSHAKE, REPLY, INFO */
-    struct rlk_birth birth;          /* HANDSHAKE, REPLY; 0 where it was not told */
+    struct rlk_birth birth;          /* HANDSHAKE, TIME, REPLY; 0 where it was not told */
     enum rlk_unfit unfit;            /* ROLE */
 };
 
@@ -94,10 +96,9 @@ struct rlk_inspection_actions {
 /* The handshake of a new connection begins: nothing is outstanding, and nothing was denied yet. */
 void rlk_inspection_begin(struct rlk_inspection *i);
 
-/* Whether the mark is read: the policy asks for it, the run is known, and the master runs the
- * script for us. */
-bool rlk_inspection_reads_mark(const struct rlk_inspection *i, const struct rlk_quarantine *q,
-                               const struct rlk_server *server);
+/* Whether the mark is asked for: the policy wants it, and the run is known. A refusal changes
+ * nothing: a permission may be granted again at any time. */
+bool rlk_inspection_reads_mark(const struct rlk_quarantine *q, const struct rlk_server *server);
 
 /* Whether no reply is outstanding. _due: and the last inspection was some time ago. */
 bool rlk_inspection_is_free(const struct rlk_inspection *i);

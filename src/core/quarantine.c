@@ -128,7 +128,8 @@ void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_l
 }
 
 /* While the mark is missing, data could be lost again unnoticed. So the quarantine has no end
- * before a mark is found, or can never be read. From then on it lasts like any other. */
+ * before a mark is found, or the policy does without a run and so without a mark. From then on it
+ * lasts like any other. */
 static void end_missing(struct rlk_quarantine *q, uint64_t now_us)
 {
     if (q->until_us[RLK_QUARANTINED_LOST_DATA] == RLK_NEVER) {
@@ -148,6 +149,7 @@ static bool judge_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t now_us)
     }
     q->mark_lost = mark == 0 && (q->mark_lost || q->mark != 0);
     q->mark = mark;
+    q->had_mark = q->had_mark || mark != 0;
     if (q->mark_lost) {
         quarantine(q, RLK_QUARANTINED_LOST_DATA, RLK_NEVER);
     } else if (mark != 0) {

@@ -59,7 +59,7 @@ static bool is_used(const void *arg, const struct rlk_record *r)
 static bool is_readable(const struct rlk_record_keeper *k, const struct rlk_node *n)
 {
     return n->link.state == RLK_LINK_UP && n->quarantine.mark != 0 && !n->quarantine.mark_lost &&
-           rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info) &&
+           rlk_inspection_reads_mark(&n->quarantine, &n->info) &&
            !(k->denied & rlk_mask_bit(n->index));
 }
 

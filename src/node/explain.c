@@ -17,6 +17,13 @@ static bool is_spoilt(const struct rlk_node *n, enum rlk_trouble_kind kind)
            strncmp(rlk_classify_skip_places(n->inspection_error), "WRONGTYPE", 9) == 0;
 }
 
+/* It could read its mark for us before. */
+static bool denies_mark(const struct rlk_node *n, const struct rlk_trouble *t)
+{
+    return t->reason == RLK_QUARANTINED_UNREAD &&
+           strncmp(rlk_classify_skip_places(n->inspection_error), "NOPERM", 6) == 0;
+}
+
 /* Why its votes do not count, and for how long; or what we cannot see of a node that votes. */
 static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now_us)
 {
@@ -37,6 +44,10 @@ static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now
     }
     if (t.reason == RLK_QUARANTINED_UNREAD) {
         t.words = n->inspection_error;
+    }
+    if (denies_mark(n, &t)) {
+        t.kind = RLK_TROUBLE_MARK_DENIED;
+        return t;
     }
     if (t.number != RLK_NEVER) {
         t.kind = RLK_TROUBLE_QUARANTINE_PASSES;

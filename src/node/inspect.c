@@ -171,6 +171,9 @@ static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind k
         n->inspection_error[0] = '\0';
     }
     step_inspection(n, &ev);
+    if (ev.error != RLK_INSPECTION_ANSWERED && kind == RLK_INSPECTION_REPLY) {
+        rlk_inspect_wait(n, now_us);
+    }
     if (ev.birth.mark != 0 && reply->integer == 3 && n->quarantine.mark == ev.birth.mark) {
         n->hooks->record_shown(n, &reply[3], ev.birth.server_us, now_us);
     }
@@ -179,6 +182,16 @@ static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind k
 static void take_inspected(const struct rlk_heard *h)
 {
     step_with_reply(h->node, RLK_INSPECTION_REPLY, h->reply, h->now_us);
+}
+
+/* An error says nothing that the reply to the script does not say, too. */
+static void take_time(const struct rlk_heard *h)
+{
+    struct rlk_inspection_event ev = {.kind = RLK_INSPECTION_TIME, .now_us = h->now_us};
+
+    if (read_answer(h->reply, &ev.birth)) {
+        step_inspection(h->node, &ev);
+    }
 }
 
 /* The reply to INFO replication. */
@@ -216,12 +229,17 @@ static void on_inspection_broken(const struct rlk_heard *h)
 /* ---- inspections ---- */
 
 /* How often a node is asked without regular inspections (inspection_ms is 0), while its votes wait
- * for an inspection, or for our permissions. */
+ * for an inspection, or it denies us something. */
 #define ASK_AGAIN_US 1000000
+
+static bool waits_for_inspection(const struct rlk_node *n)
+{
+    return n->inspection.refused || rlk_quarantine_needs_inspection(&n->quarantine);
+}
 
 static bool inspects(const struct rlk_node *n)
 {
-    return n->options->inspection_us > 0 || rlk_quarantine_needs_inspection(&n->quarantine);
+    return n->options->inspection_us > 0 || waits_for_inspection(n);
 }
 
 /* [S11] A lock of ours may be valid there, or we wait until it may vote. And users want to know its
@@ -229,7 +247,7 @@ static bool inspects(const struct rlk_node *n)
 static bool is_relied_on(const struct rlk_node *n, uint64_t now_us)
 {
     return now_us < n->leased_us || n->inspection.sent_us == 0 || !rlk_upkeep_is_allowed(n) ||
-           rlk_quarantine_needs_inspection(&n->quarantine);
+           waits_for_inspection(n);
 }
 
 static void schedule_next(struct rlk_node *n, uint64_t now_us)
@@ -266,10 +284,16 @@ static bool asks_hello(const struct rlk_say *say)
     return ((const struct rlk_inspection_question *)say->context)->role == RLK_INSPECTION_BY_HELLO;
 }
 
+static bool asks_time(const struct rlk_say *say)
+{
+    return ((const struct rlk_inspection_question *)say->context)->time;
+}
+
 /* The context is the question, which is needed only until it is written. */
 static const struct rlk_talk inspection = {
     RLK_LINES({.words = RLK_WORDS("INFO", "replication"), .when = asks_info, .take = take_info},
               {.words = RLK_WORDS("HELLO", "2"), .when = asks_hello, .take = take_hello},
+              {.words = RLK_WORDS("TIME"), .when = asks_time, .take = take_time},
               {.format = rlk_inspect_format, .take = take_inspected}),
     .in_handshake = true, .broken = on_inspection_broken};
 
@@ -306,8 +330,7 @@ void rlk_inspect_ask(struct rlk_node *n, uint64_t now_us)
 /* [S15] Even without regular inspections, no vote relies on a record that was read long ago. */
 static uint64_t oldest_us(const struct rlk_node *n)
 {
-    bool reads = n->options->record_key &&
-                 rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info);
+    bool reads = n->options->record_key && rlk_inspection_reads_mark(&n->quarantine, &n->info);
 
     return n->options->inspection_us > 0 || !reads ? n->options->inspection_us : RLK_NEVER;
 }
@@ -394,7 +417,7 @@ bool rlk_inspect_is_wanted(struct rlk_node *n)
 {
     rlk_inspection_begin(&n->inspection);
     keep_error(n, "");
-    return rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info);
+    return rlk_inspection_reads_mark(&n->quarantine, &n->info);
 }
 
 void rlk_inspect_begin(struct rlk_node *n, const struct rlk_reply *reply, uint64_t now_us)
@@ -428,8 +451,7 @@ void rlk_inspect_expected_mark(const struct rlk_node *n, char key[RLK_COMMAND_IN
                                char start[RLK_COMMAND_START_SIZE])
 {
     key[0] = start[0] = '\0';
-    if (rlk_inspection_reads_mark(&n->inspection, &n->quarantine, &n->info) &&
-        n->quarantine.mark != 0) {
+    if (rlk_inspection_reads_mark(&n->quarantine, &n->info) && n->quarantine.mark != 0) {
         write_key(n, key);
         write_start(n, start);
     }

@@ -175,6 +175,9 @@ TROUBLE(RLK_TROUBLE_UPKEEP_IN_SCRIPTS, "does not vote, because it denies $ to sc
 TROUBLE(RLK_TROUBLE_UPKEEP_REFUSED, "does not vote, because it runs no scripts, " FOR_UPKEEP ": $",
         .found = REDLOCK_FOUND_RIGHTS,
         .fix = "Use a server that runs Lua scripts: Redis 3.2 or newer, or Valkey.")
+TROUBLE(RLK_TROUBLE_MARK_DENIED,
+        "does not vote, because it no longer lets us see whether it lost its data: $",
+        .advice = "allow us EVAL with GET, SET and TIME on " MARK, .found = REDLOCK_FOUND_RIGHTS)
 /* It votes, but there is something that we cannot see. */
 TROUBLE(RLK_TROUBLE_BLIND_TO_RESTART,
         "has restarts that we cannot see, so it votes without quarantine",

@@ -32,10 +32,11 @@ TEST(a_close_waits_for_no_inspection)
 
 #define NOPERM "-NOPERM this user has no permissions to run the '%s' command\r\n"
 
-/* Then only its clock is inspected, and its votes count. */
-TEST(a_master_that_denies_scripts_is_asked_for_the_time)
+/* From the start: its votes count, its clock is inspected, and it is asked for its mark each time.
+ * The first mark counts as another: its data may have been lost before. */
+TEST(a_master_that_denies_scripts_is_asked_for_the_time_and_for_the_mark)
 {
-    size_t before;
+    size_t before, greetings;
 
     rig_set_up(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
@@ -47,33 +48,125 @@ TEST(a_master_that_denies_scripts_is_asked_for_the_time)
     farm_wait_count(&rig, 0, "TIME", 1);
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "TIME", 2);
-    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before);
+    farm_wait_count(&rig, 0, "EVAL", before + 2);
+    rig_must_count(0);
     rig_set_clock_forward(0, 100000);
     rig_pass_ms(RIG_HEALTH_MS);
     rig_wait_until_quarantined(0);
     rig_must_be_quarantined(0, "clock");
 
+    greetings = rig_greetings(0);
     fake_behave(rig.nodes[0]);
-    rig_reconnect(0);
-    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1);
-    ck_assert_ptr_nonnull(rlk_model_get(rig_model(0), "redlock:incarnation"));
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_greeted(0, greetings);
+    rig_must_be_quarantined(0, "data were deleted");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_vote_must_count("k", 0);
 }
 
-/* The right is taken away later. */
-TEST(a_master_that_denies_scripts_later_is_asked_for_the_time)
+static void deny_later(void)
 {
-    size_t before;
-
-    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
     fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
-    before = fake_count(rig.nodes[0], "EVAL");
+    rig_pass_ms(RIG_HEALTH_MS);
+    rig_wait_until_quarantined(0);
+    rig_must_be_quarantined(0, "no longer lets us see whether it lost its data: NOPERM");
+}
+
+static void allow_again(void)
+{
+    size_t before = fake_count(rig.nodes[0], "EVAL");
+
+    fake_behave(rig.nodes[0]);
     rig_pass_ms(RIG_HEALTH_MS);
     farm_wait_count(&rig, 0, "EVAL", before + 1);
-    rig_pass_ms(RIG_HEALTH_MS);
-    farm_wait_count(&rig, 0, "TIME", 1);
-    ck_assert_uint_eq(fake_count(rig.nodes[0], "EVAL"), before + 1);
+    loop_settle(rig.base);
+}
+
+/* [S11] It has shown its mark before. When it shows the same one again, nothing was lost. */
+TEST(a_master_that_denies_scripts_later_does_not_vote)
+{
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    deny_later();
+    rig_vote_must_not_count("k", 0, "no longer lets us see");
+    rig_pass_ms(RIG_QUARANTINE_MS);
+    rig_must_be_quarantined(0, "allow us EVAL");
+    allow_again();
     rig_must_count(0);
     rig_vote_must_count("k", 0);
+}
+
+/* By _i: it loses its data before it allows scripts again, or after that. */
+TEST_LOOP(a_loss_is_noticed_after_a_denial, 0, 2)
+{
+    size_t greetings;
+
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    deny_later();
+    if (_i) {
+        allow_again();
+        rig_must_count(0);
+    }
+    rlk_model_flush(rig_model(0));
+    greetings = rig_greetings(0);
+    allow_again();
+    rig_wait_until_greeted(0, greetings);
+    rig_must_be_quarantined(0, "data were deleted");
+    rig_vote_must_not_count("k", 0, "data were deleted");
+}
+
+/* The handshake of the next connection is denied the mark that an earlier one has read. */
+TEST(a_master_that_denies_scripts_after_a_reconnect_does_not_vote)
+{
+    rig_start(REDLOCK_QUARANTINE_LENIENT, RIG_HEALTH_MS);
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
+    rig_reconnect(0);
+    rig_vote_must_not_count("k", 0, "no longer lets us see");
+    allow_again();
+    rig_vote_must_count("k", 0);
+}
+
+/* [S7] The leases of held locks depend on its clock. */
+TEST(the_clock_of_a_master_that_denies_scripts_later_is_inspected)
+{
+    rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
+    deny_later();
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "TIME", 1);
+    rig_set_clock_forward(0, 100000);
+    rig_pass_ms(RIG_HEALTH_MS);
+    farm_wait_count(&rig, 0, "TIME", 2);
+    loop_settle(rig.base);
+    allow_again();
+    rig_must_be_quarantined(0, "clock");
+}
+
+/* With inspection_ms 0 only votes ask, and from the denial on it is asked again every second. By
+ * _i: from the start, or later. */
+TEST_LOOP(a_denial_without_regular_inspections_is_asked_about_again, 0, 2)
+{
+    size_t before, greetings;
+
+    rig_set_up(REDLOCK_QUARANTINE_STRICT, 0);
+    if (_i) {
+        farm_open(&rig);
+    }
+    fake_on(rig.nodes[0], "EVAL", FAKE_REPLY, NOPERM);
+    if (_i) {
+        rig_pass_ms(6000); /* the record is old by then */
+        farm_must_acquire(&rig, "other");
+        rig_wait_until_quarantined(0);
+    } else {
+        farm_open(&rig);
+    }
+    before = fake_count(rig.nodes[0], "EVAL");
+    rig_pass_ms(1000);
+    farm_wait_count(&rig, 0, "EVAL", before + 1);
+    rlk_model_flush(rig_model(0));
+    greetings = rig_greetings(0);
+    fake_behave(rig.nodes[0]);
+    rig_pass_ms(1000);
+    rig_wait_until_greeted(0, greetings);
+    rig_must_be_quarantined(0, "data were deleted");
 }
 
 /* The master may be able to answer in a moment: it is asked again, and does not vote before. */

@@ -417,6 +417,22 @@ TEST(a_lock_that_is_held_goes_on)
     ck_assert_int_eq(farm_release(&f, held.lock), REDLOCK_OK);
 }
 
+/* [S11] A master that has denied scripts for a while shows what was written meanwhile. */
+TEST(the_record_is_read_again_after_a_denial)
+{
+    start();
+    must_acquire(f.rl);
+    fake_on(f.nodes[0], "EVAL", FAKE_REPLY, "-NOPERM no\r\n");
+    pass_ms(INSPECTION_MS);
+    ck_assert_uint_eq(quarantine_ms(f.rl, 0), UINT64_MAX);
+    show_later_record(0, 2 * MAX_TTL_MS);
+    pass_ms(INSPECTION_MS);
+    must_acquire(f.rl);
+    fake_behave(f.nodes[0]);
+    pass_ms(INSPECTION_MS);
+    must_misfit(f.rl, "max_ttl");
+}
+
 /* [M2] It is seen between a vote and the report of the lock. */
 TEST(the_vote_of_a_master_that_shows_a_later_record_is_taken_back)
 {

@@ -59,7 +59,8 @@ void check_clock(struct world *w, unsigned client, unsigned worker, const struct
 
 /* [S11] A node is inspected; it has sent its time, or its data were replaced; the client was
  * suspended; a vote is asked for, with or without reading the mark; a lock is handed out. */
-void check_role_asked(struct world *w, unsigned client, unsigned node);
+void check_role_asked(struct world *w, unsigned client, unsigned node,
+                      const struct message *question);
 void check_compared(struct world *w, unsigned client, unsigned node);
 void check_suspension_notified(struct world *w, unsigned client, unsigned worker);
 void check_data_replaced_notified(struct world *w, unsigned client, unsigned worker);

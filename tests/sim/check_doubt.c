@@ -6,14 +6,17 @@
 #include "sim/check.h"
 #include "sim/trace.h"
 
-/* A writable replica refuses nothing: only INFO shows its role. */
-void check_role_asked(struct world *w, unsigned client, unsigned node)
+/* A writable replica refuses nothing: only INFO shows its role. Before the mark, TIME may come in
+ * between. */
+void check_role_asked(struct world *w, unsigned client, unsigned node,
+                      const struct message *question)
 {
     const struct wire *x = &w->wires[w->clients[client].peers[node].wire];
     const struct message *m = x->last == NONE ? NULL : &w->messages[x->last];
+    bool follows_time = m != NULL && m->kind == MESSAGE_TIME && question->kind == MESSAGE_MARK;
 
     if (world_node_up(w, client, node) &&
-        !(w->o.no_info & rlk_mask_bit(world_server(w, client, node))) &&
+        !(w->o.no_info & rlk_mask_bit(world_server(w, client, node))) && !follows_time &&
         (m == NULL || m->kind != MESSAGE_INFO || m->section != SECTION_REPLICATION)) {
         check_violated(w, "work", "c%u inspects n%u, and does not ask for its role", client, node);
     }

@@ -126,6 +126,7 @@ const struct coverage_names coverage_names[COVERAGE_MACHINES] = {
     [COVERAGE_INSPECTION] = {"inspection",
                              {"at rest", "asked", "at rest, does not vote", "asked, does not vote"},
                              {[RLK_INSPECTION_HANDSHAKE] = "handshake",
+                              [RLK_INSPECTION_TIME] = "time",
                               [RLK_INSPECTION_REPLY] = "reply",
                               [RLK_INSPECTION_BROKEN] = "broken",
                               [RLK_INSPECTION_INFO] = "info",
@@ -199,7 +200,8 @@ static const struct excuse excuses[] = {
     {COVERAGE_ELECTION, BIT(RLK_ELECTION_IDLE), BIT(RLK_ELECTION_HAND_OVER),
      "there is nothing to hand over"},
     {COVERAGE_INSPECTION, BIT(0) | BIT(2),
-     BIT(RLK_INSPECTION_REPLY) | BIT(RLK_INSPECTION_BROKEN) | BIT(RLK_INSPECTION_INFO),
+     BIT(RLK_INSPECTION_TIME) | BIT(RLK_INSPECTION_REPLY) | BIT(RLK_INSPECTION_BROKEN) |
+         BIT(RLK_INSPECTION_INFO),
      "nothing was asked"},
 };
 

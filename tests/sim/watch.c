@@ -101,7 +101,7 @@ void watch_request(struct world *w, unsigned client, unsigned node, struct messa
 
     w->effort.commands += m->kind >= MESSAGE_CACHING;
     if (m->kind == MESSAGE_MARK || m->kind == MESSAGE_TIME) {
-        check_role_asked(w, client, node);
+        check_role_asked(w, client, node, m);
     }
     if (m->kind < MESSAGE_SET) {
         return;

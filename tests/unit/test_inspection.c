@@ -79,20 +79,38 @@ TEST_LOOP(the_role_is_asked_by_the_command_that_tells_it, 0, 8)
     ck_assert_int_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).role, expected);
 }
 
-/* By _i: the policy, whether the run is known, whether the script is denied. */
-TEST_LOOP(the_mark_is_read_where_the_policy_and_the_master_allow_it, 0, 12)
+/* By _i: the policy, whether the run is known, whether the script was denied. If it was, the TIME
+ * is asked for as well. */
+TEST_LOOP(the_mark_is_asked_for_whatever_was_denied, 0, 12)
 {
     bool run = _i & 1, denied = _i & 2;
     enum rlk_quarantine_policy policy = (enum rlk_quarantine_policy)(_i / 4);
-    bool expected = policy != RLK_QUARANTINE_OFF && run && !denied;
+    bool expected = policy != RLK_QUARANTINE_OFF && run;
+    struct rlk_inspection_question q;
 
     set_up(policy);
     if (!run) {
         server.run_id[0] = '\0';
     }
     step(RLK_INSPECTION_HANDSHAKE, denied ? RLK_INSPECTION_DENIED : RLK_INSPECTION_ANSWERED, 0);
-    ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), expected);
-    ck_assert_int_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).mark, expected);
+    ck_assert_int_eq(rlk_inspection_reads_mark(&quarantine, &server), expected);
+    q = rlk_inspection_ask(&inspection, &quarantine, &server, NOW);
+    ck_assert_int_eq(q.mark, expected);
+    ck_assert_int_eq(q.time, expected && denied);
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, expected ? MARK : 0);
+    ck_assert(!rlk_inspection_ask(&inspection, &quarantine, &server, NOW).time);
+}
+
+/* It leaves the reply to the script outstanding, and says nothing about the votes. */
+TEST(the_time_that_is_asked_for_besides_is_not_the_reply)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_DENIED, 0);
+    rlk_inspection_ask(&inspection, &quarantine, &server, NOW + 1);
+    step(RLK_INSPECTION_TIME, RLK_INSPECTION_ANSWERED, 0);
+    ck_assert_uint_eq(inspection.read_us, NOW + 1);
+    ck_assert(!rlk_inspection_is_free(&inspection));
+    ck_assert_int_eq(reason(), RLK_QUARANTINED_UNREAD);
 }
 
 TEST_LOOP(there_is_one_inspection_at_a_time_and_not_too_often, 0, 6)
@@ -226,8 +244,20 @@ TEST(where_no_mark_is_read_no_step_is_recorded)
     set_up_known(RLK_QUARANTINE_OFF);
     ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
     set_up(RLK_QUARANTINE_STRICT);
-    step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_DENIED, 0);
+    server.run_id[0] = '\0';
+    step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_ANSWERED, 0);
     ck_assert(!rlk_inspection_record_step(&inspection, &quarantine, &server));
+}
+
+TEST(a_step_is_recorded_when_the_master_no_longer_refuses_that)
+{
+    set_up_known(RLK_QUARANTINE_STRICT);
+    rlk_quarantine_clock_moved(&quarantine, NOW + 86400 * S + 9, NOW);
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_DENIED, 0);
+    ck_assert(rlk_inspection_record_step(&inspection, &quarantine, &server));
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_DENIED, 0);
+    ck_assert_uint_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).step_us,
+                      NOW + 86400 * S + 9);
 }
 
 /* ---- replies ---- */
@@ -366,18 +396,23 @@ TEST_LOOP(a_replica_and_a_former_replica_need_a_new_greeting, 0, 12)
     ck_assert_int_eq(out.quarantined, roles[row].reconnect != RLK_RECONNECT_NOT);
 }
 
+static void step_role(enum rlk_unfit unfit)
+{
+    struct rlk_inspection_event ev = {.kind = RLK_INSPECTION_ROLE, .now_us = NOW, .unfit = unfit};
+
+    rlk_inspection_step(&inspection, &quarantine, &server, &ev, &out);
+}
+
 TEST(hello_tells_the_role_as_info_does)
 {
-    struct rlk_inspection_event ev = {
-        .kind = RLK_INSPECTION_ROLE, .now_us = NOW, .unfit = RLK_UNFIT_REPLICA};
-
     set_up_known(RLK_QUARANTINE_STRICT);
-    rlk_inspection_step(&inspection, &quarantine, &server, &ev, &out);
+    step_role(RLK_UNFIT_REPLICA);
     ck_assert(out.quarantined && out.reconnect == RLK_RECONNECT_UNFIT &&
               out.unfit == RLK_UNFIT_REPLICA);
 }
 
-/* By _i: the mark is unknown, known or lost; and the error. */
+/* By _i: the mark is unknown, known or lost; and the error. A denial says no more about the data
+ * than another error. */
 TEST_LOOP(after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0, 18)
 {
     static const enum rlk_inspection_error errors[] = {RLK_INSPECTION_NOT_NOW,
@@ -385,7 +420,7 @@ TEST_LOOP(after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0, 18)
     enum rlk_inspection_event_kind kind = _i < 9 ? RLK_INSPECTION_REPLY : RLK_INSPECTION_HANDSHAKE;
     enum rlk_inspection_error error = errors[_i % 3];
     int before = _i / 3 % 3; /* no mark yet, a mark, a mark that was lost */
-    bool later = error == RLK_INSPECTION_NOT_NOW || (error == RLK_INSPECTION_OTHER && before != 0);
+    bool waits = error == RLK_INSPECTION_NOT_NOW || before != 0;
 
     set_up(RLK_QUARANTINE_LENIENT);
     step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_ANSWERED, before == 0 ? 0 : MARK);
@@ -396,11 +431,48 @@ TEST_LOOP(after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0, 18)
         quarantine.until_us[RLK_QUARANTINED_LOST_DATA] = quarantine.last_us = 0;
     }
     step(kind, error, 0);
-    ck_assert_int_eq(reason(), later ? RLK_QUARANTINED_UNREAD : RLK_QUARANTINED_NOT);
-    ck_assert_int_eq(out.quarantined, later);
-    ck_assert_int_eq(rlk_inspection_reads_mark(&inspection, &quarantine, &server), later);
+    ck_assert_int_eq(reason(), waits ? RLK_QUARANTINED_UNREAD : RLK_QUARANTINED_NOT);
+    ck_assert_int_eq(out.quarantined, waits);
+    ck_assert(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).mark);
     ck_assert_int_eq(out.reconnect, RLK_RECONNECT_NOT);
     ck_assert(!quarantine.data_replaced); /* an error says nothing about the data */
+}
+
+/* By _i: denied by an inspection or by the handshake; the mark is the same afterwards, or another.
+ */
+TEST_LOOP(the_mark_after_a_denial_shows_whether_the_data_were_lost, 0, 4)
+{
+    bool same = _i / 2;
+
+    set_up_known(RLK_QUARANTINE_LENIENT);
+    step(_i % 2 ? RLK_INSPECTION_REPLY : RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_DENIED, 0);
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, same ? MARK : MARK + 1);
+    ck_assert_int_eq(reason(), same ? RLK_QUARANTINED_NOT : RLK_QUARANTINED_LOST_DATA);
+    ck_assert_int_eq(out.reconnect, same ? RLK_RECONNECT_NOT : RLK_RECONNECT_DATA_REPLACED);
+}
+
+/* By _i: denied by an inspection or by the handshake. The data may have been lost before the first
+ * mark was read. */
+TEST_LOOP(the_first_mark_after_a_denial_from_the_start_quarantines, 0, 2)
+{
+    set_up(RLK_QUARANTINE_LENIENT);
+    step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_DENIED, 0);
+    if (_i) {
+        step(RLK_INSPECTION_REPLY, RLK_INSPECTION_DENIED, 0);
+    }
+    ck_assert(votes());
+    step(RLK_INSPECTION_REPLY, RLK_INSPECTION_ANSWERED, MARK);
+    ck_assert_int_eq(reason(), RLK_QUARANTINED_LOST_DATA);
+}
+
+/* It was a replica, so the mark that we knew says nothing any more. But it could be read. */
+TEST(a_former_replica_that_denies_its_mark_does_not_vote)
+{
+    set_up_known(RLK_QUARANTINE_LENIENT);
+    step_role(RLK_UNFIT_REPLICA);
+    step(RLK_INSPECTION_HANDSHAKE, RLK_INSPECTION_DENIED, 0);
+    quarantine.until_us[RLK_QUARANTINED_LOST_DATA] = 0;
+    ck_assert_int_eq(reason(), RLK_QUARANTINED_UNREAD);
 }
 
 /* ---- blind spots ---- */

@@ -183,6 +183,11 @@ static const struct {
      "does not vote, because it runs no scripts, without which no lock can be renewed or "
      "released there: ERR no Lua",
      FOUND(RIGHTS, UNUSABLE, "Lua")},
+    {{.kind = RLK_TROUBLE_MARK_DENIED, .words = "NOPERM no"},
+     "does not vote, because it no longer lets us see whether it lost its data: NOPERM no; allow "
+     "us "
+     "EVAL with GET, SET and TIME on redlock:incarnation",
+     FOUND(RIGHTS, UNUSABLE, "EVAL with GET")},
 };
 
 TEST_LOOP(a_trouble_has_a_sentence_with_its_details, 0, N_ROWS(rows))
