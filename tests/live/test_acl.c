@@ -250,6 +250,59 @@ TEST_LOOP(without_a_right_the_rest_goes_on, 0, N_ROWS(rights))
     }
 }
 
+/* ---- a permission that is taken away for a while ---- */
+
+static struct redlock_node_info info_of_first(void)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    ck_assert_int_eq(redlock_get_node_info(s.rl[0], 0, &info), 0);
+    return info;
+}
+
+static bool says(void *words)
+{
+    return strstr(info_of_first().error, words) != NULL;
+}
+
+static bool has_vote(void *arg)
+{
+    (void)arg;
+    return info_of_first().quarantine_ms == 0;
+}
+
+/* By _i: EVAL, without which it has no vote in any case; or the key with the mark alone. */
+static const struct {
+    const char *take, *grant, *says;
+} moments[] = {
+    {"ACL SETUSER redlock -eval -evalsha", "ACL SETUSER redlock +eval +evalsha",
+     "it denies our user EVAL"},
+    {"ACL SETUSER redlock resetkeys ~app:k", "ACL SETUSER redlock ~app:*",
+     "it no longer lets us see whether it lost its data"},
+};
+
+/* The loss comes after the grant: nothing else would show that we look again. */
+TEST_LOOP(after_a_denial_a_loss_is_noticed, 0, N_ROWS(moments))
+{
+    size_t i;
+
+    if (!start_with_least_rights("")) {
+        return;
+    }
+    site_open(&s);
+    if (give(moments[_i].take)) {
+        loop_must_true(s.base, says, (void *)(uintptr_t)moments[_i].says);
+        ck_assert_int_ne(site_acquire(&s, "k").status, REDLOCK_OK);
+        give(moments[_i].grant);
+        loop_must_true(s.base, has_vote, NULL);
+        for (i = 0; i < s.n; i++) {
+            master_ask(s.masters[i], "FLUSHALL");
+        }
+        loop_must_true(s.base, says, (void *)(uintptr_t) "its data were deleted");
+        ck_assert_int_ne(site_acquire(&s, "k").status, REDLOCK_OK);
+    }
+}
+
 /* Keys outside of the prefix, and no keys at all. */
 TEST_LOOP(denied_keys_are_named, 0, 2)
 {
