@@ -247,6 +247,14 @@ static void demote(struct world *w, unsigned server)
     schedule_push(&w->schedule, until_us, EVENT_PROMOTED, server, 0, 0);
 }
 
+/* Our user may not read the incarnation key. */
+static void deny_mark(struct world *w, unsigned server)
+{
+    w->servers[server].denies_mark_us = draw_until_us(w);
+    trace(w, "n%u    denies the incarnation key for %.1f ms", server,
+          trace_ms(w->now_us, w->servers[server].denies_mark_us));
+}
+
 static void refuse(struct world *w, unsigned server)
 {
     static const char *const refusals[] = {
@@ -540,7 +548,11 @@ static void strike(struct world *w, enum fault kind)
         swap(w, server);
         break;
     case FAULT_REFUSE:
-        refuse(w, server);
+        if (w->o.denies_mark && draw_chance(&w->prng, 500000)) {
+            deny_mark(w, server);
+        } else {
+            refuse(w, server);
+        }
         break;
     case FAULT_SCRIPTS:
         w->servers[server].scripts = 0;
@@ -613,7 +625,7 @@ static void heal_server(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
 
-    s->refuses_us = 0;
+    s->refuses_us = s->denies_mark_us = 0;
     server_promote(w, server);
     if (server == w->o.dead && !w->servers[server].copied) { /* or nobody hears of it */
         if (draw_chance(&w->prng, 500000)) {

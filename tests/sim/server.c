@@ -789,6 +789,23 @@ static void try_script(struct world *w, unsigned server, struct message *m)
     m->error = "NOSCRIPT No matching script. Please use EVAL.";
 }
 
+/* [S11] The incarnation key is denied to processes that could read it before. One that never could
+ * counts the votes all the same, and the user knows: that is no history to check. */
+static bool denies_mark(const struct world *w, unsigned wire, struct message *m)
+{
+    const struct wire *x = &w->wires[wire];
+    bool reads = m->kind == MESSAGE_MARK || (m->kind == MESSAGE_VOTE && m->mark.mark != 0);
+
+    if (!reads || x->watch || w->servers[x->server].denies_mark_us <= w->now_us ||
+        w->clients[x->client].peers[x->node].inspected_us == 0) {
+        return false;
+    }
+    m->answer = ANSWER_ERROR;
+    m->error = "NOPERM No permissions to access a key";
+    trace(w, "n%u    %s t%08x: denied", x->server, name_of(m), m->claim);
+    return true;
+}
+
 /* Commands that touch no lock. */
 static void answer_facts(struct world *w, unsigned wire, struct message *m)
 {
@@ -837,6 +854,9 @@ void server_execute(struct world *w, unsigned wire, struct message *m)
         return;
     }
     w->wires[wire].caching = false;
+    if (denies_mark(w, wire, m)) {
+        return;
+    }
     if (m->kind < MESSAGE_SET) {
         answer_facts(w, wire, m);
     } else if (!refuses(w, server, m)) {

@@ -327,7 +327,7 @@ struct server {
     enum message_kind denied; /* RELEASE or DELETE: its user may not use that ... */
     bool denies;              /* ... at the moment */
     struct clock clock;
-    uint64_t loading_us, refuses_us; /* until then */
+    uint64_t loading_us, refuses_us, denies_mark_us; /* until then */
     const char *refusal;
     struct value keys[SIM_STORED];
     struct value before[SIM_STORED]; /* without the last write: what a replica has */

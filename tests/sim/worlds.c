@@ -26,6 +26,7 @@
 #define STREAM_MOVES 24005
 #define STREAM_RESIZES 24019
 #define STREAM_SCARCE 24023
+#define STREAM_DENIALS 27104
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -462,6 +463,21 @@ static void draw_scarce(struct options *o)
     }
 }
 
+/* A refusal of some kind is among the faults then. Not where it is known how soon somebody has the
+ * lock. */
+static void draw_denials(struct options *o)
+{
+    bool quiet = o->crowd == CROWD_HEALTHY || o->elections == ELECTIONS_QUIET || o->heirs_healthy;
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_DENIALS);
+    o->denies_mark =
+        draw_chance(&p, 60000) && !quiet && !o->undisturbed && !o->calm && o->broken == ASSUME_ALL;
+    if (o->denies_mark) {
+        o->kinds |= (uint64_t)1 << FAULT_REFUSE;
+    }
+}
+
 void worlds_draw(struct options *o)
 {
     draw_rights(o);
@@ -478,6 +494,7 @@ void worlds_draw(struct options *o)
     draw_names(o);
     draw_moves(o);
     draw_resizes(o);
+    draw_denials(o);
     draw_scarce(o);
 }
 
@@ -520,6 +537,9 @@ void worlds_print(const struct options *o, FILE *f)
 
     print_nodes(o, o->no_info, "INFO and CONFIG", f);
     print_nodes(o, o->no_client, "CLIENT", f);
+    if (o->denies_mark) {
+        fprintf(f, "some refusals are about the incarnation key only\n");
+    }
     if (o->hopeless) {
         fprintf(f, "nobody can grant what the last worker of each client asks for: %s\n",
                 hopeless[o->hopeless]);
