@@ -73,19 +73,20 @@ static struct rlk_trouble trouble_of_name(const struct rlk_node *n)
                                 .words = n->several};
 }
 
-/* Nothing has gone wrong yet. */
+/* Nothing has gone wrong yet. A handshake takes some round trips: only one that takes long says
+ * something about the server. */
 static struct rlk_trouble trouble_of_attempt(const struct rlk_node *n, uint64_t now_us)
 {
     uint64_t sent_us = rlk_inflight_oldest_us(&n->link.inflight);
+    uint64_t silent_us = sent_us == RLK_NEVER ? 0 : rlk_time_sub(now_us, sent_us);
 
     if (n->link.conn.state == RLK_CONN_HANDSHAKE) {
         return (struct rlk_trouble){.kind = RLK_TROUBLE_TLS_PENDING};
     }
-    if (n->link.state != RLK_LINK_HANDSHAKE || sent_us == RLK_NEVER) {
+    if (n->link.state != RLK_LINK_HANDSHAKE || silent_us < n->options->node_timeout_us / 2) {
         return (struct rlk_trouble){.kind = RLK_TROUBLE_CONNECTING};
     }
-    return (struct rlk_trouble){.kind = RLK_TROUBLE_HANDSHAKE,
-                                .number = rlk_time_sub(now_us, sent_us) / 1000};
+    return (struct rlk_trouble){.kind = RLK_TROUBLE_HANDSHAKE, .number = silent_us / 1000};
 }
 
 struct rlk_trouble rlk_node_trouble(const struct rlk_node *n, uint64_t now_us)

@@ -9,6 +9,7 @@
 
 #include "base/sanitizer.h"
 #include "io/farm.h"
+#include "io/suspend.h"
 #include "lib/test.h"
 
 SUITE("hostile");
@@ -263,6 +264,23 @@ TEST_LOOP(silence_in_the_greeting_ends_with_the_connect_timeout, 0, FIRST_AFTER_
     farm_time_out(&f);
     farm_wait_error(&f, 0, "");
     must_recover();
+}
+
+/* A handshake that has only just begun says nothing about the server. */
+TEST(a_handshake_is_trouble_after_half_of_the_node_timeout)
+{
+    farm_start(&f, 1, FAKE_UNIX);
+    f.options.node_timeout_ms = 1000;
+    f.options.connect_timeout_ms = FARM_NEVER_MS;
+    fake_on(f.nodes[0], "HELLO", FAKE_STALL, NULL);
+    suspend_freeze();
+    farm_open_at_once(&f);
+    farm_wait_count(&f, 0, "HELLO", 1);
+    suspend_ms(499);
+    ck_assert_str_eq(farm_error(&f, 0), "is still being connected");
+    suspend_ms(1);
+    ck_assert_ptr_nonnull(strstr(farm_error(&f, 0), "has not finished the handshake for 500 ms"));
+    suspend_unfreeze();
 }
 
 TEST_LOOP(replies_byte_by_byte_are_understood, 0, 2)
