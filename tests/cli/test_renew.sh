@@ -39,7 +39,7 @@ check "the lock is released everywhere" until_true is_free k
 lock_with --ttl 15s --node-timeout 2s -- sh "$work/patient" "$work"
 all_count
 halt 1 2 3
-check "trouble is reported when a majority does not answer" until_late said "cannot renew 'k', "
+check "trouble is reported when a majority does not answer" until_late said "cannot renew 'k', the lock ends in "
 resume 1 2 3
 says "3 of 5 masters do not confirm it: unix://" "redlock says how many masters do not confirm"
 says "/1.sock" "redlock names the masters that do not confirm"

@@ -96,11 +96,11 @@ TEST(masters_with_one_trouble_are_named_together_with_the_longest_time)
     silence(3, "has not replied for 2000 ms; check why", 3500);
     details[4].vote = REDLOCK_VOTE_NO;
     details[4].holder = "0123456789abcdef0123456789abcdef01234567";
-    cli_trouble_say(NULL, NULL, "k", 5000);
-    ck_assert_str_eq(said,
-                     "cannot renew 'k', 5.0 s left: 4 of 5 masters do not confirm it: a, c, d "
-                     "(unresponsive: has not replied for 2013 ms; check why; had the key 3.6 s "
-                     "ago), e (held by 01234567...)");
+    cli_trouble_say(NULL, NULL, "k", "the lock", 5000);
+    ck_assert_str_eq(
+        said, "cannot renew 'k', the lock ends in 5.0 s: 4 of 5 masters do not confirm it: a, c, d "
+              "(unresponsive: has not replied for 2013 ms; check why; had the key 3.6 s "
+              "ago), e (held by 01234567...)");
 }
 
 TEST(masters_with_different_troubles_are_not)
@@ -109,11 +109,12 @@ TEST(masters_with_different_troubles_are_not)
     silence(1, "is the same server as h:7002", 3400);
     silence(2, "is the same server as h:7001", 3400);
     details[2].said = REDLOCK_SAID_NOTHING;
-    cli_trouble_say(NULL, NULL, "k", 5000);
-    ck_assert_str_eq(said, "cannot renew 'k', 5.0 s left: 3 of 5 masters do not confirm it: "
-                           "a (unresponsive: is the same server as h:7001; had the key 3.4 s ago), "
-                           "b (unresponsive: is the same server as h:7002; had the key 3.4 s ago), "
-                           "c (unresponsive: is the same server as h:7001)");
+    cli_trouble_say(NULL, NULL, "k", "the lock", 5000);
+    ck_assert_str_eq(said,
+                     "cannot renew 'k', the lock ends in 5.0 s: 3 of 5 masters do not confirm it: "
+                     "a (unresponsive: is the same server as h:7001; had the key 3.4 s ago), "
+                     "b (unresponsive: is the same server as h:7002; had the key 3.4 s ago), "
+                     "c (unresponsive: is the same server as h:7001)");
 }
 
 /* The same trouble of all is said once. */
@@ -127,6 +128,6 @@ TEST(the_line_is_as_long_as_its_masters_are_different)
     for (i = 0; i < NODES; i++) {
         silence(i, error, 3400);
     }
-    cli_trouble_say(NULL, NULL, "k", 5000);
-    ck_assert_uint_lt(strlen(said), 520);
+    cli_trouble_say(NULL, NULL, "k", "the lock", 5000);
+    ck_assert_uint_lt(strlen(said), 540);
 }

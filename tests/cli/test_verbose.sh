@@ -22,7 +22,7 @@ until_true is_dead "$(master_pid 5)"
 "$server" "$REDLOCK_SANDBOX/5.conf"
 check "and that it is back" until_late said quiet "/5.sock is up"
 halt 1 2 3
-check "-v reports that no majority renews" until_late said quiet "cannot renew 'e', "
+check "-v reports that no majority renews" until_late said quiet "cannot renew 'e', leadership ends in "
 resume 1 2 3
 check "and that a majority renews again" until_late said quiet "renewed leadership of 'e' again, for "
 check "each of them once" [ "$(grep -c "cannot renew\|renewed leadership" "$work/quiet.err")" -eq 2 ]

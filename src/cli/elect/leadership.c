@@ -28,7 +28,7 @@ static void say_masters(const struct cli_leadership *leadership, int reason)
     const char *name = leadership->plan->name.name;
 
     if (lock && reason == REDLOCK_ENOQUORUM) {
-        cli_trouble_say(rl, lock, name, redlock_lock_validity_ms(lock));
+        cli_trouble_say(rl, lock, name, "the lock", redlock_lock_validity_ms(lock));
     } else if (lock && reason == REDLOCK_ELOST) {
         cli_trouble_lost(rl, lock, name);
     }
@@ -98,7 +98,7 @@ static void say_troubled(struct cli_leadership *leadership)
 
     if (lock) {
         leadership->troubled = true;
-        cli_trouble_say(leadership->session->rl, lock, leadership->plan->name.name,
+        cli_trouble_say(leadership->session->rl, lock, leadership->plan->name.name, "leadership",
                         lead_left_ms(leadership));
     }
 }

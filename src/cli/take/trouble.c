@@ -176,19 +176,19 @@ static size_t list(const struct redlock *rl, const struct redlock_lock *lock, is
 }
 
 void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
-                     uint64_t left_ms)
+                     const char *what, uint64_t left_ms)
 {
     struct line line = {"", 0};
     size_t wrong = list(rl, lock, is_wrong, &line);
     const char *left = rlk_duration(left_ms);
 
     if (wrong > 0) {
-        cli_say("cannot renew '%s', %s left: %zu of %zu masters do not confirm it: %s", key, left,
-                wrong, redlock_node_count(rl), line.text);
+        cli_say("cannot renew '%s', %s ends in %s: %zu of %zu masters do not confirm it: %s", key,
+                what, left, wrong, redlock_node_count(rl), line.text);
     } else {
-        cli_say("cannot renew '%s', %s left: no majority of the masters confirms it (see redlock "
-                "nodes)",
-                key, left);
+        cli_say("cannot renew '%s', %s ends in %s: no majority of the masters confirms it (see "
+                "redlock nodes)",
+                key, what, left);
     }
 }
 
@@ -198,7 +198,7 @@ void cli_trouble_notice(const struct redlock *rl, const struct redlock_lock *loc
     if (notice->reason == REDLOCK_EUNRENEWED) {
         cli_say("the lock '%s' is no longer renewed, %s left", key, rlk_duration(notice->left_ms));
     } else {
-        cli_trouble_say(rl, lock, key, notice->left_ms);
+        cli_trouble_say(rl, lock, key, "the lock", notice->left_ms);
     }
 }
 

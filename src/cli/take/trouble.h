@@ -13,10 +13,10 @@ struct redlock_notice;
 void cli_trouble_notice(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
                         const struct redlock_notice *notice);
 
-/* Say, in one line, that a renewal has failed, how long the lock is still valid, and which
- * masters did not confirm it. */
+/* Say, in one line, that a renewal has failed, what ends when, and which masters did not confirm
+ * it. what: "the lock", or "leadership", which ends before the lock. */
 void cli_trouble_say(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
-                     uint64_t left_ms);
+                     const char *what, uint64_t left_ms);
 
 /* Say that a lock was lost before its end, and which masters no longer have it. */
 void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key);
