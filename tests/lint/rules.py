@@ -3,7 +3,8 @@
 
 docs/algorithm.md explains the rules S1, H1, W1, O1, L1, M1 ... without gaps. docs/rules.md lists each rule with
 its code and its tests. The functions that it names are in the files that it names, and one of these
-files (or its header) cites the rule. No source cites a rule that does not exist.
+files (or its header) cites the rule. Every other .c file that cites a rule is listed as well. No source
+cites a rule that does not exist.
 """
 import os
 import re
@@ -73,6 +74,25 @@ def wrong_code(rules, source):
                     for rule in spread(heading) if rule not in cited)
 
 
+def other_files(heading, text, source, names):
+    """The line with the .c files that cite a rule of the section, and are not its code."""
+    code, rules = {name for name, _ in code_of(text)}, set(spread(heading))
+    others = [name for name in names if name not in code and rules & set(citations(source(name)))]
+    return '- *also cited in*: ' + ', '.join(f'`{name}`' for name in others) + '.' if others else ''
+
+
+def listed_others(text):
+    found = re.search(r'^- \*also cited in\*: (?:.*\n)(?: +.*\n)*', text, re.MULTILINE)
+    return ' '.join(found.group(0).split()) if found else ''
+
+
+def unlisted(rules, source, names):
+    for heading, text in sections(rules):
+        wanted = other_files(heading, text, source, names)
+        if wanted != listed_others(text):
+            yield f'{heading}: docs/rules.md needs: {wanted or "no *also cited in*"}'
+
+
 def citations(source):
     for inside in re.findall(rf'\[({RULE}[^\]\n]*)\]', source):
         yield from spread(inside)
@@ -105,6 +125,7 @@ def fires(tap):
               'missing')
     tap.fires('a function that is gone', wrong_code(page, lambda _: '[S1] recount()'), 'no count')
     tap.fires('code that cites another rule', wrong_code(page, lambda _: '[S2] count()'), 'cites S1')
+    tap.fires('a file that cites a rule and is not listed', unlisted(page, lambda _: '[S1]', ['core/b.c']), '`core/b.c`')
     tap.fires('a rule that does not exist', unknown('a.c', '/* [S1, S99] */', ['S1']), 'S99')
     tap.claim('passes: a rule', [*wrong_code(page, lambda _: '[S1] count()'), *different(['S1'], page),
                                  *unknown('a.c', '[S1 to S2], a[S9]', ['S1', 'S2', 'S9'])])
@@ -118,6 +139,9 @@ def main(root):
     tap.claim('docs/rules.md lists the same rules', different(found, rules))
     tap.claim('each with code that cites it, and tests',
               wrong_code(rules, lambda name: with_header(root, name)))
+    tap.claim('and with all other files that cite it',
+              unlisted(rules, lambda name: read(root, 'src', name),
+                       sorted(name[4:] for name in sources(root) if re.match(r'src/.*\.c$', name))))
     tap.claim('no source cites a rule that does not exist',
               [line for name in sources(root) for line in unknown(name, read(root, name), found)])
     fires(tap)
