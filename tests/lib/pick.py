@@ -17,6 +17,7 @@ The last line of the output is "N passed, N failed[, N skipped]", as of scripts/
 `pick.py BUILD --goals SUITE...` runs nothing: it prints what ninja has to make for the tests of these
 suites, except those of each -SUITE.
 """
+import difflib
 import os
 import re
 import shlex
@@ -148,13 +149,19 @@ def by_claim(build, name):
             yield from by_script(build, path)
 
 
+def function_names():
+    for path in sources('.c'):
+        yield from functions(read(path))
+
+
 def runs_of(build, name):
     """The runs, and whether `name` is the name of a test and not only a part of claims."""
     for way in (by_test_of_meson, by_suite, by_function, by_file, by_mutant, by_claim):
         found = list(way(build, name))
         if found:
             return found, way != by_claim
-    raise builds.Missing(f'no test is called {name!r}')
+    near = difflib.get_close_matches(name, {test['name'] for test in build.tests()} | set(function_names()))
+    raise builds.Missing(f'no test is called {name!r}' + (f'; perhaps {" or ".join(near)}' if near else ''))
 
 
 def find(build, names):
