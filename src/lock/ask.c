@@ -94,9 +94,9 @@ static bool counts_for_held(const struct rlk_node *n, const struct rlk_event *ev
             rlk_quarantine_may_be_restored(&n->quarantine, ev->now_us));
 }
 
-/* [S11, S15] Whether the vote or the answer counts. */
-static inline void judge(const struct rlk_question *q, const struct rlk_node *n,
-                         struct rlk_event *ev)
+/* [S11, S15] A vote or an answer that does not count becomes one that says so. */
+static inline void discount(const struct rlk_question *q, const struct rlk_node *n,
+                            struct rlk_event *ev)
 {
     ev->clock_suspect = rlk_quarantine_is_clock_suspect(&n->quarantine, ev->now_us);
     if (ev->vote == RLK_VOTE_YES && q->is_quarantined && q->is_quarantined(n, ev->now_us)) {
@@ -118,7 +118,7 @@ static inline void step_driver(const struct rlk_question *q, const struct rlk_no
         return;
     }
     if (q->event != RLK_EVENT_POSITION) {
-        judge(q, n, ev);
+        discount(q, n, ev);
     }
     trace_said(q, n, claim, ev);
     lock->operation.kind->event(&lock->operation, ev);
@@ -287,8 +287,8 @@ void rlk_ask_settle(struct redlock *rl, const struct rlk_unsent *unsent, uint64_
     }
 }
 
-void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
-                       uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
+void rlk_ask_claim_and_settle(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
+                              uint64_t nodes, uint32_t ttl_ms, uint64_t now_us)
 {
     struct rlk_unsent unsent = rlk_ask_claim(rl, claim, what, nodes, ttl_ms, now_us);
 

@@ -35,11 +35,11 @@ struct rlk_unsent rlk_ask(struct redlock_lock *lock, enum rlk_ask what, uint64_t
 void rlk_ask_settle(struct redlock *rl, const struct rlk_unsent *unsent, uint64_t now_us);
 
 /* Ask for a claim that may have no lock: a release, RLK_ASK_LEAVE, or what follows from a reply.
- * _for_claim: and settle at once. */
+ * _and_settle: and rlk_ask_settle(). */
 struct rlk_unsent rlk_ask_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
                                 uint64_t nodes, uint32_t ttl_ms, uint64_t now_us);
-void rlk_ask_for_claim(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
-                       uint64_t nodes, uint32_t ttl_ms, uint64_t now_us);
+void rlk_ask_claim_and_settle(struct redlock *rl, struct rlk_claim *claim, enum rlk_ask what,
+                              uint64_t nodes, uint32_t ttl_ms, uint64_t now_us);
 
 /* For a question that is sent together with those of other locks (lock/renewals.h). */
 

@@ -87,7 +87,7 @@ static void on_end(struct rlk_loop *loop)
  * the release behind the SET. Any reply makes room for a pending release. */
 static bool may_keep_keys(const struct rlk_node *n)
 {
-    return n->link.inflight.lasting > 0 ||
+    return n->link.inflight.leaving_keys > 0 ||
            (n->link.inflight.ring.count > 0 && n->pending.ring.count > 0);
 }
 

@@ -404,7 +404,7 @@ static void refuse_misconfigured(struct redlock_lock *lock)
     }
 }
 
-/* ---- events of the manager ---- */
+/* ---- events: replies (lock/ask.c), and news of the nodes (lock/hooks.c) ---- */
 
 /* A node that is connected, but is not asked for this lock, is as good as down. */
 RLK_RARE static void step_with_node(struct redlock_lock *lock, const struct rlk_event *node)

@@ -132,7 +132,7 @@ static void on_hold_timer(struct rlk_timer *t, uint64_t now_us)
     step_with_nodes(RLK_CONTAINER(t, struct redlock_lock, timer), &ev);
 }
 
-/* ---- events of the manager ---- */
+/* ---- events: replies (lock/ask.c), and news of the nodes (lock/hooks.c) ---- */
 
 static void on_hold_event(struct rlk_operation *op, const struct rlk_event *ev)
 {

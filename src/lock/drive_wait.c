@@ -230,7 +230,7 @@ static void pass_on(struct redlock *rl, struct rlk_node *n, const char *key, siz
 
     if (claim) {
         RLK_TRACE_CLAIM(n, claim, .kind = REDLOCK_TRACE_WOKEN);
-        rlk_ask_for_claim(rl, claim, RLK_ASK_LEAVE, rlk_mask_bit(n->index), 0, now_us);
+        rlk_ask_claim_and_settle(rl, claim, RLK_ASK_LEAVE, rlk_mask_bit(n->index), 0, now_us);
         rlk_claim_unref(claim);
     }
 }

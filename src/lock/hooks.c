@@ -47,7 +47,7 @@ static void on_node_capacity_freed(struct rlk_node *n, uint64_t now_us)
         rlk_node_send_pending(n, now_us);
     }
     rlk_queue_wake(&rl->queue);
-    if (n->link.inflight.lasting == 0) {
+    if (n->link.inflight.leaving_keys == 0) {
         rlk_manager_check_close(rl);
     }
     rlk_node_report_check(&rl->node_report);

@@ -81,7 +81,7 @@ bool rlk_native_format_listed(struct rlk_command *c, const struct rlk_say *say)
 /* Send a release to a node again, in the way that fits now. */
 static void release_again(struct rlk_node *n, struct rlk_claim *claim, uint64_t now_us)
 {
-    rlk_ask_for_claim(n->owner, claim, RLK_ASK_RELEASE, rlk_mask_bit(n->index), 0, now_us);
+    rlk_ask_claim_and_settle(n->owner, claim, RLK_ASK_RELEASE, rlk_mask_bit(n->index), 0, now_us);
 }
 
 /* A node that refuses both ways is not asked again and again: the claim notes which were refused.

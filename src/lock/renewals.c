@@ -26,7 +26,8 @@ static void read_answers(const struct rlk_batch *batch, const struct rlk_reply *
 static void ask_alone(struct rlk_node *n, struct rlk_claim *claim, uint32_t ttl_ms, uint64_t now_us)
 {
     if (rlk_ask_is_wanted(claim, RLK_ASK_KEEP, now_us)) {
-        rlk_ask_for_claim(n->owner, claim, RLK_ASK_KEEP, rlk_mask_bit(n->index), ttl_ms, now_us);
+        rlk_ask_claim_and_settle(n->owner, claim, RLK_ASK_KEEP, rlk_mask_bit(n->index), ttl_ms,
+                                 now_us);
     }
 }
 

@@ -11,7 +11,7 @@ static struct rlk_exchange *at(const struct rlk_inflight *q, size_t i)
 void rlk_inflight_end(struct rlk_inflight *q)
 {
     rlk_ring_end(&q->ring);
-    q->bytes = q->lasting = 0;
+    q->bytes = q->leaving_keys = 0;
 }
 
 bool rlk_inflight_reserve(struct rlk_inflight *q)
@@ -26,10 +26,10 @@ void rlk_inflight_mark_last(struct rlk_inflight *q)
 
 static void mute(struct rlk_inflight *q, struct rlk_exchange *x)
 {
-    q->lasting -= x->lasts;
+    q->leaving_keys -= x->leaves_keys;
     x->talk = NULL;
     x->context = NULL;
-    x->lasts = false;
+    x->leaves_keys = false;
 }
 
 void rlk_inflight_mute(struct rlk_inflight *q, size_t count)
@@ -62,7 +62,7 @@ bool rlk_inflight_pop(struct rlk_inflight *q, struct rlk_exchange *ret)
     *ret = *at(q, 0);
     rlk_ring_drop(&q->ring);
     q->bytes -= ret->len;
-    q->lasting -= ret->lasts;
+    q->leaving_keys -= ret->leaves_keys;
     return true;
 }
 

@@ -20,17 +20,17 @@ struct rlk_exchange {
     const struct rlk_talk *talk; /* NULL: nobody waits for the reply */
     void *context;               /* of the conversation; NULL: it is about no lock */
     uint64_t sent_us;
-    uint32_t len; /* the bytes of the command */
-    uint8_t line; /* its index in the table */
-    uint8_t form; /* the form of the command */
-    bool last;    /* its reply ends the conversation */
-    bool lasts;   /* it may leave a key of a lock */
+    uint32_t len;     /* the bytes of the command */
+    uint8_t line;     /* its index in the table */
+    uint8_t form;     /* the form of the command */
+    bool last;        /* its reply ends the conversation */
+    bool leaves_keys; /* it may leave a key of a lock */
 };
 
 struct rlk_inflight {
     struct rlk_ring ring; /* of struct rlk_exchange */
     size_t bytes;         /* the bytes of all of them */
-    size_t lasting;       /* how many of them may leave a key of a lock */
+    size_t leaving_keys;  /* how many of them may leave a key of a lock */
 };
 
 void rlk_inflight_end(struct rlk_inflight *q);
@@ -43,7 +43,7 @@ static inline void rlk_inflight_push(struct rlk_inflight *q, const struct rlk_ex
 {
     *(struct rlk_exchange *)rlk_ring_push(&q->ring, sizeof(*x)) = *x;
     q->bytes += x->len;
-    q->lasting += x->lasts;
+    q->leaving_keys += x->leaves_keys;
 }
 
 /* The one that was added last is the last of its conversation. */

@@ -144,7 +144,7 @@ static inline void rlk_talk_push(const struct rlk_draft *d, struct rlk_link *l,
                                                            .line = (uint8_t)at,
                                                            .form = (uint8_t)form,
                                                            .last = at + 1 == talk->n_lines,
-                                                           .lasts = talk->leaves_keys});
+                                                           .leaves_keys = talk->leaves_keys});
     rlk_conn_append(&l->conn, c->bytes, c->len);
 }
 

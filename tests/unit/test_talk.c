@@ -258,7 +258,7 @@ TEST(an_abandoned_conversation_is_not_heard)
     ck_assert(rlk_talk_begin(&f.link, &handshake, NULL, 5));
     rlk_talk_abandon(&f.link, &f.refs);
     ck_assert_uint_eq(f.refs, 0);
-    ck_assert_uint_eq(f.link.inflight.lasting, 0);
+    ck_assert_uint_eq(f.link.inflight.leaving_keys, 0);
     say_ok();
     say_ok();
     say_ok();
@@ -290,9 +290,9 @@ TEST(only_what_may_leave_a_key_lasts)
 {
     ck_assert(start(&talk));
     ck_assert(rlk_talk_begin(&f.link, &handshake, NULL, 5));
-    ck_assert_uint_eq(f.link.inflight.lasting, 2);
+    ck_assert_uint_eq(f.link.inflight.leaving_keys, 2);
     say_ok();
-    ck_assert_uint_eq(f.link.inflight.lasting, 1);
+    ck_assert_uint_eq(f.link.inflight.leaving_keys, 1);
 }
 
 /* ---- scripts ---- */

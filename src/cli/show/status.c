@@ -114,7 +114,7 @@ static int check_lengths(const struct cli_session *session, const struct show *s
     return code;
 }
 
-/* Returns the code of the worst key; CLI_UNREACHABLE when some are not known. */
+/* Returns CLI_UNREACHABLE when some are not known. */
 static int ask_all(struct cli_session *session, void *arg)
 {
     const struct show *show = arg;
