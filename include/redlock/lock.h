@@ -17,6 +17,10 @@
  *
  * A lost lock keeps its handle. Release it too.
  *
+ * Set your pointer to NULL when its handle is gone. Handles are reused: the next acquire may get
+ * the same one, and then redlock_release() of the old pointer releases the new lock. A library
+ * that is built with AddressSanitizer reuses none, so such a call is reported.
+ *
  * A lock ends at its deadline, whether or not the holder has noticed. While the loop runs, the
  * library renews the lock after a quarter to a third of its TTL (Redisson calls this the watchdog;
  * request.renew turns it off). Two notifications (redlock_notice_cb) warn you:
@@ -349,7 +353,8 @@ REDLOCK_EXPORT int redlock_lock_heartbeat(struct redlock_lock *lock);
  * The first three are not errors, and do not say whether the lock was valid: see enum
  * redlock_status.
  *
- * `lock` is gone when the callback returns. It is NULL for redlock_release_token(). */
+ * `lock` is gone when the callback returns: set your pointer to NULL, because another lock may get
+ * this handle. It is NULL for redlock_release_token(). */
 typedef void redlock_release_cb(struct redlock_lock *lock, int status, void *arg);
 
 /* Release a held or lost lock.

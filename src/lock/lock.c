@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/mask.h"
+#include "base/sanitizer.h"
 #include "base/time.h"
 #include "lock/trace.h"
 #include "net/reply_text.h"
@@ -33,19 +34,37 @@ uint64_t *rlk_lock_room(struct redlock_lock *lock)
     return words_after(lock->details, lock->nodes);
 }
 
+/* The application has this pointer, too. With AddressSanitizer a handle is not used again, so that
+ * it reports a call with one that is gone. */
+static struct redlock_lock *take_handle(struct redlock *rl)
+{
+    size_t size = size_of_lock(rl->options.n_nodes);
+
+    return RLK_ADDRESS_SANITIZER ? rlk_alloc(size) : rlk_pool_take(&rl->pool, size);
+}
+
+static void give_handle(struct redlock *rl, struct redlock_lock *lock, size_t size)
+{
+    if (RLK_ADDRESS_SANITIZER) {
+        rlk_free(lock);
+    } else {
+        rlk_pool_give(&rl->pool, lock, size);
+    }
+}
+
 struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class class,
                                   const struct rlk_key *keys, unsigned n_keys, size_t token_len,
                                   uint32_t ttl_ms)
 {
     const struct rlk_key prefix = {rl->options.key_prefix, rl->options.key_prefix_len};
-    struct redlock_lock *lock = rlk_pool_take(&rl->pool, size_of_lock(rl->options.n_nodes));
+    struct redlock_lock *lock = take_handle(rl);
 
     if (lock == NULL) {
         return NULL;
     }
     lock->claim = rlk_claim_new(&rl->claims, &prefix, keys, n_keys, token_len, ttl_ms);
     if (lock->claim == NULL) {
-        rlk_pool_give(&rl->pool, lock, size_of_lock(rl->options.n_nodes));
+        give_handle(rl, lock, size_of_lock(rl->options.n_nodes));
         return NULL;
     }
     lock->claim->lock = lock;
@@ -217,7 +236,7 @@ void rlk_lock_free(struct redlock_lock *lock)
     if (lock->acquiring) {
         rlk_pool_give(&rl->pool, lock->acquiring, sizeof(*lock->acquiring));
     }
-    rlk_pool_give(&rl->pool, lock, size_of_lock(lock->own_nodes));
+    give_handle(rl, lock, size_of_lock(lock->own_nodes));
 }
 
 void rlk_lock_on_free(struct rlk_operation *op)

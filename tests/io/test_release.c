@@ -1,8 +1,10 @@
 /* io/test_release.c - rule S5: every key that was or may have been granted is released, after
  * its SET on the same connection, or first of all on the next one. */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sanitizer.h"
 #include "io/farm.h"
 #include "io/suspend.h"
 #include "lib/test.h"
@@ -740,4 +742,19 @@ TEST(forgotten_locks_stay)
     farm_close(&f);
     ck_assert_uint_eq(farm_count(&f, "k", got.token), 5);
     ck_assert_uint_eq(n_releases(0), 0);
+}
+
+/* So that AddressSanitizer reports a program that goes on with the old one. */
+TEST(a_gone_handle_is_not_reused_with_address_sanitizer)
+{
+    struct redlock_lock *old;
+    uintptr_t gone;
+
+    farm_start_open(&f, 3);
+    old = farm_must_acquire(&f, "one").lock;
+    gone = (uintptr_t)old;
+    ck_assert_int_eq(farm_release(&f, old), REDLOCK_OK);
+    if (RLK_ADDRESS_SANITIZER) {
+        ck_assert_uint_ne((uintptr_t)farm_must_acquire(&f, "two").lock, gone);
+    }
 }
