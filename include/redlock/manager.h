@@ -380,7 +380,8 @@ REDLOCK_EXPORT int redlock_get_node_info(const struct redlock *rl, size_t index,
 REDLOCK_EXPORT const char *redlock_error_text(const struct redlock *rl);
 
 /* A sentence for a status code of redlock/error.h: what happened, and what to do. Never NULL;
- * static. From any thread. Since 0.1. */
+ * static. Up to the first of ';', ':' and '(' it is short, and says only what happened. From any
+ * thread. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_strerror(int status);
 
 /* The version of the running library, as "0.1.0". Static. From any thread. Since 0.1. */

@@ -11,31 +11,31 @@ static const struct {
     {REDLOCK_GONE, "a majority of the masters no longer had the key of the lock"},
     {REDLOCK_TAKEN, "the lock had already ended, and somebody else holds it now"},
     {REDLOCK_EINVAL,
-     "an argument is out of range; redlock_error_text() or the header of the function says which"},
-    {REDLOCK_ESTATE, "the lock or the manager is not in a state that allows this call (closing, "
-                     "not held, lost or already released; or the blocking API keeps it)"},
+     "an argument is out of range; the error text of the call, or its header, says which"},
+    {REDLOCK_ESTATE, "the object is not in a state that allows this call (for example, the manager "
+                     "is closing; the lock is not held, lost or already released; the election is "
+                     "being freed; or the blocking API keeps it)"},
     {REDLOCK_EURI, "the URI of a master is not valid; write "
                    "redis://[user:password@]host[:port][/db], rediss://... or unix:///path[?db=n]"},
     {REDLOCK_ETTL,
      "the ttl is out of range; use 10 ms to max_ttl_ms, or raise max_ttl_ms for all clients"},
     {REDLOCK_EFORK,
-     "this process was forked after the manager was made; make a new manager in this process"},
+     "this process was forked after the object was made; make another one in this process"},
     {REDLOCK_ELIMIT, "too many requests of this manager are pending; wait until some have ended"},
     {REDLOCK_EHELD, "somebody else holds the lock; try again later, or set wait_ms"},
     {REDLOCK_ELOST,
      "the lock is lost: it expired, or too few masters provably kept its key; stop the "
      "work that it protects"},
     {REDLOCK_ESUSPENDED,
-     "the lock is lost: this process did not run when a renewal was due (it was stopped or "
+     "this process did not run when a renewal was due, so the lock is lost (it was stopped or "
      "suspended, or a callback blocked the loop); stop the work that it protects"},
-    {REDLOCK_EUNRENEWED, "the lock is no longer renewed, because its request, its limits or the "
-                         "health check (healthy_cb) "
-                         "say so; it ends when its time is over"},
-    {REDLOCK_EOUTRANKED, "a candidate with a higher priority takes over"},
+    {REDLOCK_EUNRENEWED, "renewal has stopped: there was no heartbeat, healthy_cb said no, or the "
+                         "request or its limits forbid it; the lock ends when its time is over"},
+    {REDLOCK_EOUTRANKED, "another candidate takes over; it has a higher priority, or was called "
+                         "upon by a transfer"},
     {REDLOCK_ETOOSLOW, "the masters replied too slowly for this ttl; use a longer ttl"},
     {REDLOCK_EDEADLINE,
-     "the lock was not acquired within wait_ms (redlock_lock_reason() says why), or the list "
-     "did not end within timeout_ms"},
+     "the time-out of the call has passed; if there is no lock, redlock_lock_reason() says why"},
     {REDLOCK_ECANCELED, "cancelled; nothing is held"},
     {REDLOCK_ENOQUORUM, "no quorum: too few masters can be reached, reply in time or did what was "
                         "asked; redlock doctor or redlock_get_node_info() says what is wrong with "

@@ -241,10 +241,12 @@ TEST(every_status_has_a_text_of_its_own)
                               REDLOCK_ETTL,       REDLOCK_EFORK,      REDLOCK_ELIMIT,
                               REDLOCK_EHELD,      REDLOCK_ETOOSLOW,   REDLOCK_EDEADLINE,
                               REDLOCK_ESUSPENDED, REDLOCK_EUNRENEWED, REDLOCK_ECANCELED,
+                              REDLOCK_ELOST,      REDLOCK_EOUTRANKED, REDLOCK_ECONFIG,
                               REDLOCK_ENOQUORUM,  REDLOCK_ENOMEM,     REDLOCK_ESYSTEM};
     size_t i, j;
 
     for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        ck_assert_uint_le(strcspn(redlock_strerror(all[i]), ";:("), 80); /* its short part */
         ck_assert_str_ne(redlock_strerror(all[i]), redlock_strerror(-999));
         for (j = 0; j < i; j++) {
             ck_assert_str_ne(redlock_strerror(all[i]), redlock_strerror(all[j]));
