@@ -206,8 +206,9 @@ REDLOCK_EXPORT int redlock_election_new(struct redlock *rl,
 /* Campaign: be a candidate from now on. The candidate waits to be elected, and campaigns again when
  * its leadership was lost.
  *
- * Returns 0, also when it campaigns already; REDLOCK_EINVAL for NULL or an observer; REDLOCK_ESTATE
- * when the election is being freed, or the manager is closing; REDLOCK_EFORK.
+ * Returns 0, also when it campaigns already; REDLOCK_EINVAL for NULL or an observer, and then
+ * redlock_error_text() says so; REDLOCK_ESTATE when the election is being freed, or the manager is
+ * closing; REDLOCK_EFORK.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_election_campaign(struct redlock_election *election);
 

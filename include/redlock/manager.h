@@ -373,9 +373,12 @@ REDLOCK_EXPORT int redlock_get_node_info(const struct redlock *rl, size_t index,
                                          struct redlock_node_info *ret_info);
 
 /* What was wrong with the last call on this manager to redlock_acquire(), redlock_adopt(),
- * redlock_extend(), redlock_release_token(), redlock_query(), redlock_list(),
- * redlock_examine() or redlock_election_new(): a sentence. "" when the call returned 0, or when
- * redlock_strerror() says everything. Never NULL; "" for NULL. Lives until the next of these calls.
+ * redlock_extend(), redlock_hand_over(), redlock_release_token(), redlock_hand_over_token(),
+ * redlock_break(), redlock_query(), redlock_list(), redlock_history(),
+ * redlock_examine(), redlock_delete_record(), redlock_companion_open(), redlock_election_new(),
+ * redlock_election_campaign(), redlock_election_resign() or redlock_election_hand_over(): a
+ * sentence. "" when the call returned 0, or when redlock_strerror() says everything. Never NULL; ""
+ * for NULL. Lives until the next of these calls.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_error_text(const struct redlock *rl);
 

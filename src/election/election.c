@@ -67,12 +67,7 @@ REDLOCK_EXPORT int redlock_election_new(struct redlock *rl,
 
 static int check(const struct redlock_election *e)
 {
-    int status = rlk_manager_check(e ? e->rl : NULL);
-
-    if (status) {
-        return status;
-    }
-    return e->rl->closing ? REDLOCK_ESTATE : 0;
+    return rlk_manager_check_call(e ? e->rl : NULL, RLK_OPERATION_NONE);
 }
 
 REDLOCK_EXPORT int redlock_election_campaign(struct redlock_election *election)
@@ -83,7 +78,8 @@ REDLOCK_EXPORT int redlock_election_campaign(struct redlock_election *election)
         return status;
     }
     if (election->terms.options.id == NULL) {
-        return REDLOCK_EINVAL;
+        return rlk_manager_refuse(election->rl, REDLOCK_EINVAL,
+                                  "the options had no id: an observer cannot campaign; set id");
     }
     if (election->freeing) {
         return REDLOCK_ESTATE;

@@ -167,20 +167,22 @@ static int make_companion(struct redlock *rl)
 }
 
 /* Locks that exist already are not in its memory. */
-static int check_companion(const struct redlock *rl)
+static int check_companion(struct redlock *rl)
 {
-    int status = rlk_manager_check(rl);
+    int status = rlk_manager_check_call(rl, RLK_OPERATION_NONE);
 
     if (status) {
         return status;
     }
-    if (rl->closing) {
-        return REDLOCK_ESTATE;
+    if (rl->companion && rl->companion->state != REDLOCK_COMPANION_GONE) {
+        return rlk_manager_refuse(rl, REDLOCK_ESTATE, "the manager has a companion already");
     }
-    if (rl->companion) {
-        return rl->companion->state == REDLOCK_COMPANION_GONE ? 0 : REDLOCK_ESTATE;
+    if (rl->companion == NULL && rl->n_locks > 0) {
+        return rlk_manager_refuse(rl, REDLOCK_ESTATE,
+                                  "the manager was asked for a lock before; open its companion "
+                                  "right after redlock_new()");
     }
-    return rl->n_locks > 0 ? REDLOCK_ESTATE : 0;
+    return 0;
 }
 
 static int find_command(struct redlock *rl, const char *command, char path[PATH_SIZE])
@@ -218,7 +220,6 @@ REDLOCK_EXPORT int redlock_companion_open(struct redlock *rl,
     if (status) {
         return status;
     }
-    rl->error_text[0] = '\0';
     if (options && rlk_sized_read(options, LEAST_COMPANION, &o, sizeof(o)) != RLK_SIZED_READ) {
         return rlk_manager_refuse(rl, REDLOCK_EINVAL,
                                   "the options of the companion are not initialised, or are of a "

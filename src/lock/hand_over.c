@@ -69,10 +69,10 @@ REDLOCK_EXPORT int redlock_hand_over(struct redlock_lock *lock, const char *to, 
                                      redlock_release_cb *cb, void *arg)
 {
     struct rlk_successor successor;
-    int status = rlk_lock_check(lock);
+    int status = rlk_manager_check_call(lock ? lock->rl : NULL, RLK_OPERATION_NONE);
 
     if (status == 0 && lock->phase != RLK_LOCK_HELD) {
-        status = REDLOCK_ESTATE;
+        status = rlk_manager_refuse(lock->rl, REDLOCK_ESTATE, "the lock is not held");
     }
     if (status == 0) {
         status = make_successor(lock->rl, to, within_ms, lock->claim->token, &successor);

@@ -69,11 +69,11 @@ REDLOCK_EXPORT int redlock_sync_canceler_new(struct redlock_sync *s,
         return rlk_sync_refuse(REDLOCK_EINVAL, "ret_canceler is NULL");
     }
     if (rlk_sync_is_child(s)) {
-        return REDLOCK_EFORK;
+        return rlk_sync_refuse(REDLOCK_EFORK, "");
     }
     canceler = rlk_alloc(sizeof(*canceler));
     if (canceler == NULL) {
-        return REDLOCK_ENOMEM;
+        return rlk_sync_refuse(REDLOCK_ENOMEM, "");
     }
     canceler->s = rlk_sync_ref(s);
     atomic_init(&canceler->refs, 1);

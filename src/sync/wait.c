@@ -148,9 +148,8 @@ static void begin_campaign(struct rlk_sync_call *call)
     struct rlk_sync_wait *w = RLK_CONTAINER(call, struct rlk_sync_wait, call);
     int status = redlock_election_campaign(w->e->election);
 
-    if (status) {
-        rlk_sync_finish(call, status);
-    } else {
+    rlk_sync_began(call, status);
+    if (status == 0) {
         rlk_sync_wait_begin(w);
     }
 }

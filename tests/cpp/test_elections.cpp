@@ -221,6 +221,24 @@ TEST(options_that_cannot_work_are_refused_with_a_text)
     ck_assert(ec == errc::invalid_argument && e.native_handle() == nullptr);
 }
 
+TEST(an_observer_cannot_campaign_and_is_told_so)
+{
+    rig r;
+    election_options o;
+
+    o.name = "boss";
+    o.on_leader = [](const redlockpp::leader &) {};
+    election e(r.m, o);
+    try {
+        e.campaign();
+        ck_abort_msg("it was not thrown");
+    } catch (const redlockpp::error &error) {
+        ck_assert(error.code() == errc::invalid_argument);
+        ck_assert_ptr_nonnull(std::strstr(error.what(), "an observer cannot campaign"));
+    }
+    e.resign();
+}
+
 TEST(an_empty_election_refuses_every_call)
 {
     election e;

@@ -124,6 +124,21 @@ def wrong_fields(text, structs):
             yield f'{struct} has no field {field}'
 
 
+# ---- redlock_error_text() ----
+
+COMMENTED = re.compile(r'/\*((?:(?!\*/).)*)\*/\nREDLOCK_EXPORT [^;(]*?\*?(redlock_\w+)\(', re.S)
+
+
+def unlisted_texts(headers):
+    """The functions whose comments promise redlock_error_text(), and those that its comment lists, are the same."""
+    comments = {name: comment for text in headers for comment, name in COMMENTED.findall(text)
+                if not name.startswith('redlock_sync_')}
+    listed = set(re.findall(r'(redlock_\w+)\(', comments['redlock_error_text'].partition(': a')[0]))
+    yield from (f'redlock_error_text() does not list {name}()' for name, comment in sorted(comments.items())
+                if 'redlock_error_text()' in comment and name not in listed)
+    yield from (f'there is no {name}(), which redlock_error_text() lists' for name in sorted(listed - set(comments)))
+
+
 # ---- all of it ----
 
 def documents(root):
@@ -148,6 +163,10 @@ def fires(tap, command, structs):
               'redlock_lock_pet')
     tap.claim('passes: all that begin so', wrong_identifiers('REDLOCK_TLS_*', {'REDLOCK_TLS_KEY'}))
     tap.claim('passes: an old name', wrong_identifiers(plain('NEWS.md', '`redlock_x()` -> `y`'), set()))
+    tap.fires('a text that is not listed', unlisted_texts(
+        ['/* Says redlock_error_text(). */\nREDLOCK_EXPORT int redlock_a(void);\n'
+         '/* Of the last redlock_b(): a text. */\nREDLOCK_EXPORT const char *redlock_error_text(void);\n'
+         '/* B. */\nREDLOCK_EXPORT int redlock_b(void);\n']), 'redlock_a')
     tap.fires('a field that is gone', wrong_fields('`options.hosts`', structs), 'no field hosts')
 
 
@@ -170,6 +189,7 @@ def main(root):
         tap.claim('and its options', wrong_options(text, options))
         tap.claim('and its identifiers', wrong_identifiers(text, known))
         tap.claim('and its fields', wrong_fields(text, structs))
+    tap.claim('redlock_error_text() lists who sets it', unlisted_texts(headers))
     fires(tap, command, structs)
     return tap.finish()
 
