@@ -114,7 +114,10 @@ static int check_numbers(const struct redlock_options *p)
 
 static int check_texts(const struct redlock_options *p)
 {
-    if (p->nodes == NULL || p->n_nodes < 1 || p->n_nodes > REDLOCK_MAX_NODES) {
+    if (p->nodes == NULL && p->n_nodes > 0) {
+        return refuse(p, REDLOCK_EINVAL, "nodes is NULL, but n_nodes is %zu", p->n_nodes);
+    }
+    if (p->n_nodes < 1 || p->n_nodes > REDLOCK_MAX_NODES) {
         return refuse(p, REDLOCK_EINVAL, "%zu masters are given; there must be 1 to %d", p->n_nodes,
                       REDLOCK_MAX_NODES);
     }

@@ -236,6 +236,7 @@ TEST(number_of_nodes_has_a_range)
     options.n_nodes = 1;
     options.nodes = NULL;
     ck_assert_int_eq(try_new(&options), REDLOCK_EINVAL);
+    ck_assert_str_eq(text, "nodes is NULL, but n_nodes is 1");
     uris[1] = NULL;
     options.nodes = uris;
     options.n_nodes = 2;
