@@ -627,8 +627,8 @@ REDLOCK_EXPORT void redlock_lock_effort(const struct redlock_lock *lock, uint32_
 /* The vote of one master in the last round. For a held or lost lock: whether the master has our
  * key, by what it said last. */
 enum redlock_vote {
-    /* The master was not asked: it was down or unresponsive, or the round was decided before it was
-     * connected. */
+    /* The master was not asked: it was down or unresponsive, too few masters were up for a
+     * majority, or the round was decided before this one was connected. */
     REDLOCK_VOTE_NONE = 0,
     /* The master granted the lock. Held or lost lock: the master has our key. It said so when it
      * was last asked, and the TTL it confirmed has not ended. */

@@ -170,7 +170,7 @@ static enum rlk_trouble_kind trouble_in_round(const struct redlock_lock *lock, u
     uint64_t bit = rlk_mask_bit(node);
 
     if (!(r->asked & bit)) {
-        return RLK_TROUBLE_NOT_ASKED;
+        return r->asked ? RLK_TROUBLE_NOT_ASKED : RLK_TROUBLE_NONE_ASKED;
     }
     if (d->said != REDLOCK_SAID_NOTHING && !d->waiting) {
         return r->quarantined & bit            ? RLK_TROUBLE_DID_NOT_COUNT

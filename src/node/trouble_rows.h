@@ -121,6 +121,7 @@ TROUBLE(RLK_TROUBLE_UNANSWERED, "did not reply in time")
 TROUBLE(RLK_TROUBLE_UNANSWERED_YET, "has not replied yet")
 TROUBLE(RLK_TROUBLE_ANSWER_BROKEN, "the connection broke before it replied")
 TROUBLE(RLK_TROUBLE_NOT_ASKED, "was not asked: it was not connected when the round was decided")
+TROUBLE(RLK_TROUBLE_NONE_ASKED, "was not asked: too few masters are up for a majority")
 TROUBLE(RLK_TROUBLE_DID_NOT_COUNT,
         "granted the lock while in quarantine, so its vote did not count")
 TROUBLE(RLK_TROUBLE_UNCONFIRMED, "granted the lock, but did not confirm the fencing token")

@@ -38,6 +38,17 @@ static void explain_node(struct rlk_sync_failure *f, const char *name,
     }
 }
 
+static size_t count_up(const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i, up = 0;
+
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        up += info.state == REDLOCK_NODE_UP;
+    }
+    return up;
+}
+
 static size_t count_yes(const struct redlock *rl, const struct redlock_lock *lock)
 {
     struct redlock_node_detail d = {.size = sizeof(d)};
@@ -61,6 +72,30 @@ static bool explain_record(struct rlk_sync_failure *f, const struct redlock *rl)
     return differs;
 }
 
+/* It never got to the front of the local queue, or of the send queue. */
+static void explain_queue(struct rlk_sync_failure *f)
+{
+    if (f->reason == REDLOCK_EHELD) {
+        rlk_sync_failure_add(f, "this manager holds the key itself, or other requests of it were "
+                                "first; no master was asked");
+    } else if (f->reason == REDLOCK_ELIMIT) {
+        rlk_sync_failure_add(f, "this manager has so many requests that no master was asked");
+    }
+}
+
+/* Too few masters for a majority come first; otherwise the votes do. */
+static void explain_majority(struct rlk_sync_failure *f, const struct redlock *rl,
+                             const struct redlock_lock *lock, size_t n)
+{
+    size_t up = count_up(rl);
+
+    if (f->reason == REDLOCK_ENOQUORUM && up <= n / 2) {
+        rlk_sync_failure_add(f, "%zu of %zu masters are up, %zu are needed", up, n, n / 2 + 1);
+    } else {
+        rlk_sync_failure_add(f, "%zu of %zu masters granted the lock", count_yes(rl, lock), n);
+    }
+}
+
 void rlk_sync_explain(struct rlk_sync_failure *f, const struct redlock *rl,
                       const struct redlock_lock *lock)
 {
@@ -71,10 +106,14 @@ void rlk_sync_explain(struct rlk_sync_failure *f, const struct redlock *rl,
 
     redlock_lock_effort(lock, &tries, NULL);
     f->reason = redlock_lock_reason(lock);
-    if (explain_record(f, rl) || tries == 0) {
-        return; /* no master was asked, or what it said does not matter */
+    if (explain_record(f, rl)) {
+        return; /* what the masters said does not matter */
     }
-    rlk_sync_failure_add(f, "%zu of %zu masters granted the lock", count_yes(rl, lock), n);
+    if (tries == 0) {
+        explain_queue(f);
+        return;
+    }
+    explain_majority(f, rl, lock, n);
     if (f->reason == REDLOCK_EHELD && !redlock_lock_may_be_held(lock)) {
         rlk_sync_failure_add(f, "; nobody can hold it, but others compete for it");
     }
