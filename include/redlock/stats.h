@@ -9,7 +9,9 @@
  *     printf("%llu locks acquired\n", (unsigned long long)stats.acquired);
  *
  * redlock_prometheus() writes them, and the states of the masters, as text for Prometheus, which a
- * program can add to its own page. `redlock exporter`, and the option --metrics of `redlock lock`
+ * program can add to its own page. Nothing in it is about elections: a program that wants to show
+ * whether it leads adds a gauge of its own from redlock_election_is_leader() and
+ * redlock_election_term(). `redlock exporter`, and the option --metrics of `redlock lock`
  * and `redlock elect`, serve the same text.
  */
 #ifndef REDLOCK_STATS_H
@@ -144,13 +146,13 @@ enum redlock_prometheus_flags {
  * The text contains durations, so it may be a few digits longer at the next call: leave room, or
  * repeat the call.
  *
- * flags   0, or REDLOCK_PROMETHEUS_NO_LOCKS.
+ * flags   0, or REDLOCK_PROMETHEUS_NO_LOCKS; nothing else.
  * out     your buffer, of `size` bytes. If the text does not fit with its NUL, "" is written
  *         instead. NULL, with size 0: only return the length.
  *
  * Returns the length of the text without the NUL, even if it did not fit: about 10 kB, and 3 kB
- * more for each master. 0: there is no text, because rl is NULL or this is a forked child. From:
- * the loop's thread, callbacks included. Since 0.1. */
+ * more for each master. 0: there is no text, because rl is NULL, a flag is not known, or this is a
+ * forked child. From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT size_t redlock_prometheus(const struct redlock *rl, unsigned flags, char *out,
                                          size_t size);
 

@@ -248,6 +248,8 @@ static void write_record(const struct rlk_metrics *out, const struct redlock *rl
 
 /* ---- all of it ---- */
 
+#define KNOWN_FLAGS ((unsigned)REDLOCK_PROMETHEUS_NO_LOCKS)
+
 static void add_text(void *arg, const char *bytes, size_t len)
 {
     rlk_text_add(arg, bytes, len);
@@ -261,7 +263,7 @@ REDLOCK_EXPORT size_t redlock_prometheus(const struct redlock *rl, unsigned flag
     const struct rlk_metrics metrics = {add_text, &text};
     struct redlock_stats s = {.size = sizeof(s)};
 
-    if (redlock_get_stats(rl, &s) == 0) {
+    if ((flags & ~KNOWN_FLAGS) == 0 && redlock_get_stats(rl, &s) == 0) {
         write_manager(&metrics, &s, flags);
         write_masters(&metrics, rl);
         write_record(&metrics, rl);

@@ -293,5 +293,6 @@ TEST(a_text_that_does_not_fit_is_empty)
     ck_assert_str_eq(few, "");
     ck_assert_int_eq(few[1], 'x');
     ck_assert_uint_eq(redlock_prometheus(NULL, 0, text, sizeof(text)), 0);
+    ck_assert_uint_eq(redlock_prometheus(f.rl, 1u << 31, text, sizeof(text)), 0);
     ck_assert_str_eq(text, "");
 }
