@@ -183,6 +183,7 @@ TEST(what_was_done_is_counted)
               std::string::npos);
     ck_assert(!r.m.prometheus(REDLOCK_PROMETHEUS_NO_LOCKS, ec).empty() && !ec);
     ck_assert(thrown_by([] { (void)manager().prometheus(); }) == errc::invalid_argument);
+    ck_assert(r.m.prometheus(1u << 31, ec).empty() && ec == errc::invalid_argument);
     /* The lock needs no more than a majority. */
     wait_until([&] { return r.m.node_stats(2).connections == 1; });
     ck_assert(thrown_by([&] { (void)r.m.node_stats(99); }) == errc::invalid_argument);

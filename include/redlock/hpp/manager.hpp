@@ -833,6 +833,9 @@ private:
         } while (len >= text.size());
         text.resize(len);
         ret_text = std::move(text);
+        if (len == 0 && (flags & ~unsigned{REDLOCK_PROMETHEUS_NO_LOCKS}) != 0) {
+            return redlock_sync_refuse("a flag is not one of enum redlock_prometheus_flags");
+        }
         return len ? 0 : REDLOCK_ESTATE;
     }
 
