@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <initializer_list>
+#include <memory>
 #include <new>
 #include <string>
 #include <system_error>
@@ -134,8 +135,36 @@ inline bool operator!=(errc one, const std::error_code &other) noexcept
     return !(other == one);
 }
 
+/* The status of a function of the C API as an error code; no error for 0 and for the outcomes of a
+ * release. */
+inline std::error_code code(int status) noexcept
+{
+    return status < 0 ? std::error_code{status, category()} : std::error_code{};
+}
+
+namespace detail
+{
+
+using redlockpp::code;
+
+/* What went wrong, and then only the short part of what the code says. Empty: there is no text. */
+inline std::shared_ptr<const std::string> explain(const char *text, const std::error_code &ec)
+{
+    if (text[0] == '\0') {
+        return nullptr;
+    }
+    const std::string says = ec.message();
+    const std::string brief = says.substr(0, says.find_first_of(";:("));
+
+    return std::make_shared<const std::string>(std::string(text) + ": " +
+                                               brief.substr(0, brief.find_last_not_of(' ') + 1));
+}
+
+} // namespace detail
+
 /* What the functions without a std::error_code& throw when they fail. what() names the master, the
- * field or the holder that caused it, as redlock_sync_error_text() does. With -fno-exceptions such
+ * field or the holder that caused it, as redlock_sync_error_text() does, and then says in short
+ * what code() means; if there is no such text, it is code().message(). With -fno-exceptions such
  * a failure ends the program by std::terminate(): use the versions with a std::error_code&. */
 class error : public std::system_error
 {
@@ -143,10 +172,13 @@ public:
     using std::system_error::system_error;
     /* With "" as its text, what() is the message of the code. */
     error(std::error_code code, const char *text, std::error_code reason)
-        : std::system_error(text[0] != '\0' ? std::system_error(code, text)
-                                            : std::system_error(code)),
-          reason_(reason)
+        : std::system_error(code), reason_(reason), text_(detail::explain(text, code))
     {
+    }
+
+    [[nodiscard]] const char *what() const noexcept override
+    {
+        return text_ ? text_->c_str() : std::system_error::what();
     }
 
     /* After an acquire or a campaign: error_reason() of that call. */
@@ -157,6 +189,7 @@ public:
 
 private:
     std::error_code reason_{};
+    std::shared_ptr<const std::string> text_{}; /* shared: a copy of an exception must not throw */
 };
 
 /* What was wrong with the last call of this thread; "" when std::error_code::message() says
@@ -165,17 +198,6 @@ inline std::string error_text()
 {
     return redlock_sync_error_text();
 }
-
-namespace detail
-{
-
-/* 0 and the outcomes of a release are no errors. */
-inline std::error_code code(int status) noexcept
-{
-    return status < 0 ? std::error_code{status, category()} : std::error_code{};
-}
-
-} // namespace detail
 
 /* After an acquire, adoption or campaign of this thread that failed: why its last round failed. It
  * tells errc::deadline because somebody else holds the lock (errc::held) from errc::deadline
