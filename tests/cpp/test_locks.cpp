@@ -46,6 +46,7 @@ TEST(a_lock_of_somebody_else_is_no_exception)
     ck_assert(!r.m.try_lock_for(once("k"), -1h));
     ck_assert(!r.m.try_lock_until(once("k"), redlockpp::clock::now() + 20ms));
     ck_assert(!r.m.try_lock_until(once("k"), redlockpp::clock::now() - 1h, ec) && ec == errc::held);
+    ck_assert(!r.m.try_lock_until(once("k"), redlockpp::clock::time_point::min()));
     ck_assert(r.m.try_lock_until(once("until"), redlockpp::clock::time_point::max()).has_value());
     ck_assert(!r.m.try_lock_for(once("k"), 20ms, ec));
     ck_assert(ec == errc::deadline && ec == std::errc::timed_out);

@@ -192,14 +192,14 @@ public:
     }
 
     /* A file descriptor that becomes readable when the lock is lost: redlock_sync_lock_fd(). */
-    int fd()
+    int fd() const
     {
         int got = redlock_sync_lock_fd(lock_);
 
         detail::check(got);
         return got;
     }
-    int fd(std::error_code &ec) noexcept
+    int fd(std::error_code &ec) const noexcept
     {
         int got = redlock_sync_lock_fd(lock_);
 

@@ -60,8 +60,10 @@ inline std::uint32_t from_wait(std::chrono::milliseconds wait) noexcept
 /* The time left until a time point, rounded up; 0 if it has passed. */
 inline std::chrono::milliseconds wait_until(clock::time_point end) noexcept
 {
-    return std::chrono::ceil<std::chrono::milliseconds>(
-        std::max(end - clock::now(), clock::duration::zero()));
+    const clock::time_point now = clock::now();
+
+    return end > now ? std::chrono::ceil<std::chrono::milliseconds>(end - now)
+                     : std::chrono::milliseconds::zero();
 }
 
 /* A duration of an option or a request; one that does not fit becomes the nearest that does, and
