@@ -228,6 +228,24 @@ TEST(several_keys_are_one_lock)
 }
 
 /* In a single key it is a byte as others are; of several keys it would cut one of a request. */
+TEST(keys_are_texts_of_any_type)
+{
+    const std::string a = "a", b = "b";
+    const char *const null = nullptr;
+    rig r;
+    std::error_code ec;
+
+    ck_assert(redlockpp::request(std::string_view("ab").substr(0, 1)).keys ==
+              redlockpp::request(a).keys);
+    ck_assert_uint_eq(redlockpp::request({a, b}).keys.size(), 2);
+    ck_assert_uint_eq(redlockpp::request({"a", b}).keys.size(), 2);
+    ck_assert_uint_eq(redlockpp::request({"a", "b"}).keys.size(), 2);
+    ck_assert(r.m.try_lock({a, b}).has_value());
+    ck_assert(!r.m.try_lock(null, ec) && ec == errc::invalid_argument);
+    ck_assert(!r.m.try_lock({"a", null}, ec) && ec == errc::invalid_argument);
+    ck_assert(redlockpp::error_text().find("a key is NULL") != std::string::npos);
+}
+
 TEST(a_key_with_a_nul_is_never_cut)
 {
     rig r;

@@ -2,12 +2,14 @@
 #ifndef REDLOCK_HPP_REQUEST_HPP
 #define REDLOCK_HPP_REQUEST_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,8 +33,12 @@ struct notice {
 /* What to acquire, and how. struct redlock_request in redlock/lock.h documents each field. A field
  * that is not set has the library's default. How long to wait is a parameter of the call. */
 struct request {
-    /* One key, or several as one lock. A single key may contain any bytes. */
-    request(const char *key) : keys{key}
+    /* One key, or several as one lock. A single key may contain any bytes. With a NULL there is no
+     * key, and the calls fail with errc::invalid_argument. */
+    request(const char *key) : request{key}
+    {
+    }
+    request(std::string_view key) : keys{std::string(key)}
     {
     }
     request(std::string key) : keys{std::move(key)}
@@ -42,11 +48,17 @@ struct request {
     request(std::vector<std::string> all) : keys(std::move(all))
     {
     }
-    request(std::initializer_list<const char *> all) : keys(all.begin(), all.end())
+    request(std::initializer_list<std::string> all) : keys(all)
     {
     }
+    request(std::initializer_list<const char *> all)
+    {
+        if (std::find(all.begin(), all.end(), nullptr) == all.end()) {
+            keys.assign(all.begin(), all.end());
+        }
+    }
 
-    std::vector<std::string> keys;
+    std::vector<std::string> keys{};
     std::optional<std::chrono::milliseconds> ttl{};
     std::optional<std::chrono::milliseconds> retry_min{};
     std::optional<std::chrono::milliseconds> retry_max{};
@@ -81,7 +93,8 @@ inline void on_notice(redlock_lock *, const redlock_notice *n, void *arg) noexce
 /* A single key may have NULs. token: NULL for a lock that is not adopted. */
 inline int check_texts(const request &r, const std::string *token) noexcept
 {
-    int status = check_texts({{"owner", r.owner}});
+    int status = r.keys.empty() ? redlock_sync_refuse("no key is given, or a key is NULL")
+                                : check_texts({{"owner", r.owner}});
 
     if (status == 0 && token != nullptr) {
         status = check_texts({{"the token", *token}});
