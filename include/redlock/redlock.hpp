@@ -16,6 +16,7 @@
  *     redlock/hpp/request.hpp   what to acquire, and how
  *     redlock/hpp/lock.hpp      held_lock: ask about a lock, extend it, release it, hand it over
  *     redlock/hpp/election.hpp  election: one of several candidates leads
+ *     redlock/hpp/stop.hpp      a std::stop_token ends a wait (C++20)
  *     redlock/hpp/error.hpp     error codes and the exception
  *     redlock/hpp/time.hpp      the clock of deadlines
  *
@@ -53,6 +54,7 @@
 #include <redlock/hpp/lock.hpp>
 #include <redlock/hpp/manager.hpp>
 #include <redlock/hpp/request.hpp>
+#include <redlock/hpp/stop.hpp>
 #include <redlock/hpp/time.hpp>
 
 #endif

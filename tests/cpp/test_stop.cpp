@@ -44,6 +44,71 @@ TEST(without_a_stop_request_a_lock_is_acquired)
     ck_assert(held && !ec);
 }
 
+TEST(a_stop_request_ends_a_wait_until_a_time)
+{
+    rig r;
+    const auto far = redlockpp::clock::now() + 1h;
+    auto held = r.m.lock(once("k"));
+    std::stop_source source;
+    std::error_code ec;
+
+    ck_assert(r.m.try_lock_until(once("other"), far, source.get_token()).has_value());
+    source.request_stop();
+    ck_assert(!r.m.try_lock_until(once("k"), far, source.get_token()));
+    ck_assert(!r.m.try_lock_until(once("k"), far, source.get_token(), ec));
+    ck_assert(ec == errc::canceled);
+}
+
+TEST(a_stop_request_ends_a_campaign)
+{
+    rig r;
+    redlockpp::election_options o;
+    std::stop_source source, never;
+    std::error_code ec;
+
+    o.name = "boss";
+    o.id = "anna";
+    o.stops_later = true;
+    redlockpp::election anna(r.m, o);
+    ck_assert(anna.wait_elected(never.get_token()).has_value());
+    o.id = "berta";
+    redlockpp::election berta(r.m, o);
+    {
+        std::jthread other([&] { source.request_stop(); });
+
+        ck_assert(!berta.wait_elected(source.get_token()));
+    }
+    ck_assert(!berta.wait_elected(source.get_token(), ec) && ec == errc::canceled);
+    redlockpp::election empty;
+    ck_assert(!empty.wait_elected(never.get_token(), ec) && ec == errc::invalid_argument);
+}
+
+/* One of them would end nothing. */
+TEST(a_canceler_and_a_stop_token_are_refused)
+{
+    rig r;
+    redlockpp::canceler cancel(r.m);
+    redlockpp::request request = once("k");
+    std::stop_source source;
+    std::error_code ec;
+
+    request.cancel = &cancel;
+    ck_assert(!r.m.lock(request, source.get_token(), ec) && ec == errc::invalid_argument);
+    ck_assert(redlockpp::error_text().find("stop token") != std::string::npos);
+    ck_assert(thrown_by([&] { (void)r.m.lock(request, source.get_token()); }) ==
+              errc::invalid_argument);
+    ck_assert(r.m.lock(request, ec).has_value());
+}
+
+TEST(an_empty_manager_refuses_a_wait_with_a_token)
+{
+    redlockpp::manager empty;
+    std::stop_source source;
+    std::error_code ec;
+
+    ck_assert(!empty.lock(once("k"), source.get_token(), ec) && ec == errc::invalid_argument);
+}
+
 TEST(errors_are_thrown_as_without_a_token)
 {
     rig r;

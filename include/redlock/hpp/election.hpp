@@ -13,6 +13,7 @@
 #include <redlock/redlock.h>
 #include <redlock/hpp/error.hpp>
 #include <redlock/hpp/manager.hpp>
+#include <redlock/hpp/stop.hpp>
 #include <redlock/hpp/time.hpp>
 
 namespace redlockpp
@@ -132,7 +133,8 @@ public:
     }
 
     election(election &&other) noexcept
-        : election_(std::exchange(other.election_, nullptr)), options_(std::move(other.options_))
+        : election_(std::exchange(other.election_, nullptr)), s_(other.s_),
+          options_(std::move(other.options_))
     {
     }
     election &operator=(election &&other) noexcept
@@ -140,6 +142,7 @@ public:
         if (this != &other) {
             end();
             election_ = std::exchange(other.election_, nullptr);
+            s_ = other.s_;
             options_ = std::move(other.options_);
         }
         return *this;
@@ -196,6 +199,30 @@ public:
         ec = detail::code(elect(detail::from_wait(wait), &term));
         return ec ? std::nullopt : std::optional<std::uint64_t>(term);
     }
+
+#ifdef __cpp_lib_jthread
+    /* The same in C++20 and later, but a stop request ends the wait. Then these return
+     * std::nullopt, and the overloads with an error code set it to errc::canceled. Options that
+     * have a canceler, too, are refused (errc::invalid_argument). */
+    std::optional<std::uint64_t> wait_elected(std::stop_token stop)
+    {
+        std::uint64_t term = 0;
+        int status = elect_until(std::move(stop), &term);
+
+        if (status == REDLOCK_ECANCELED) {
+            return std::nullopt;
+        }
+        detail::check(status);
+        return term;
+    }
+    std::optional<std::uint64_t> wait_elected(std::stop_token stop, std::error_code &ec) noexcept
+    {
+        std::uint64_t term = 0;
+
+        ec = detail::code(elect_until(std::move(stop), &term));
+        return ec ? std::nullopt : std::optional<std::uint64_t>(term);
+    }
+#endif
 
     /* Wait until the leadership with this term has ended: redlock_sync_election_wait_demoted().
      * Returns why it ended. wait_demoted_for() returns std::nullopt if it still leads after that
@@ -342,6 +369,7 @@ private:
             status = redlock_sync_election_new(m.native_handle(), &c, &election_);
         }
         if (status == 0) {
+            s_ = m.native_handle();
             options_ = std::move(own);
         }
         return status;
@@ -373,6 +401,17 @@ private:
     {
         return redlock_sync_election_campaign(election_, wait_ms, cancel(), ret_term);
     }
+
+#ifdef __cpp_lib_jthread
+    int elect_until(std::stop_token stop, std::uint64_t *ret_term) noexcept
+    {
+        return detail::until_stopped(
+            election_ ? s_ : nullptr, std::move(stop), options_ ? options_->cancel : nullptr,
+            [&](redlock_sync_canceler *cancel) {
+                return redlock_sync_election_campaign(election_, REDLOCK_FOREVER, cancel, ret_term);
+            });
+    }
+#endif
 
     /* It is a candidate, and mostly not the leader at once. */
     int begin() noexcept
@@ -409,6 +448,7 @@ private:
     }
 
     redlock_sync_election *election_ = nullptr;
+    redlock_sync *s_ = nullptr; /* lives as long as the election */
     std::unique_ptr<election_options> options_;
 };
 

@@ -12,17 +12,12 @@
 #include <string>
 #include <utility>
 #include <vector>
-#if __has_include(<version>)
-#include <version>
-#endif
-#ifdef __cpp_lib_jthread
-#include <stop_token>
-#endif
 
 #include <redlock/redlock.h>
 #include <redlock/hpp/error.hpp>
 #include <redlock/hpp/lock.hpp>
 #include <redlock/hpp/request.hpp>
+#include <redlock/hpp/stop.hpp>
 #include <redlock/hpp/time.hpp>
 
 namespace redlockpp
@@ -455,7 +450,7 @@ public:
 #ifdef __cpp_lib_jthread
     /* The same in C++20 and later, but a stop request ends the wait. Then lock() returns
      * std::nullopt, as try_lock_for() does; the overloads with an error code set it to
-     * errc::canceled. r.cancel is ignored. */
+     * errc::canceled. A request that has a canceler, too, is refused (errc::invalid_argument). */
     [[nodiscard]] std::optional<held_lock> lock(const request &r, std::stop_token stop)
     {
         return try_lock_for(r, forever, std::move(stop));
@@ -471,6 +466,17 @@ public:
                                                         std::chrono::milliseconds wait,
                                                         std::stop_token stop,
                                                         std::error_code &ec) noexcept;
+    [[nodiscard]] std::optional<held_lock> try_lock_until(const request &r, clock::time_point end,
+                                                          std::stop_token stop)
+    {
+        return try_lock_for(r, detail::wait_until(end), std::move(stop));
+    }
+    [[nodiscard]] std::optional<held_lock> try_lock_until(const request &r, clock::time_point end,
+                                                          std::stop_token stop,
+                                                          std::error_code &ec) noexcept
+    {
+        return try_lock_for(r, detail::wait_until(end), std::move(stop), ec);
+    }
 #endif
 
     /* Take over a lock by its token: redlock_sync_adopt(). */
@@ -905,6 +911,8 @@ private:
 
     /* token: NULL: this is no adoption. */
     int acquire(const request &r, std::uint32_t wait_ms, const std::string *token, held_lock &got);
+    int acquire(const request &r, std::uint32_t wait_ms, const std::string *token,
+                redlock_sync_canceler *cancel, held_lock &got);
 
     std::optional<held_lock> try_acquire(const request &r, std::uint32_t wait_ms,
                                          const std::string *token, std::error_code &ec) noexcept
@@ -999,9 +1007,14 @@ private:
 inline int manager::acquire(const request &r, std::uint32_t wait_ms, const std::string *token,
                             held_lock &got)
 {
+    return acquire(r, wait_ms, token, r.cancel ? r.cancel->native_handle() : nullptr, got);
+}
+
+inline int manager::acquire(const request &r, std::uint32_t wait_ms, const std::string *token,
+                            redlock_sync_canceler *cancel, held_lock &got)
+{
     detail::c_request c(r, wait_ms);
     int status = detail::check_texts(r, token);
-    redlock_sync_canceler *cancel = r.cancel ? r.cancel->native_handle() : nullptr;
 
     if (status != 0) {
         return status;
@@ -1015,52 +1028,14 @@ inline int manager::acquire(const request &r, std::uint32_t wait_ms, const std::
 }
 
 #ifdef __cpp_lib_jthread
-namespace detail
-{
-
-/* Cancels calls when a stop is requested. */
-class stopper
-{
-public:
-    stopper(const manager &m, std::stop_token stop)
-        : canceler_(m), callback_(std::move(stop), cancel{&canceler_})
-    {
-    }
-    stopper(const manager &m, std::stop_token stop, std::error_code &ec)
-        : canceler_(m, ec), callback_(std::move(stop), cancel{&canceler_})
-    {
-    }
-
-    [[nodiscard]] request on(const request &r) const
-    {
-        request with = r;
-
-        with.cancel = &canceler_;
-        return with;
-    }
-
-private:
-    struct cancel {
-        canceler *it;
-
-        void operator()() const noexcept
-        {
-            it->cancel();
-        }
-    };
-
-    canceler canceler_;
-    std::stop_callback<cancel> callback_;
-};
-
-} // namespace detail
-
 inline std::optional<held_lock>
 manager::try_lock_for(const request &r, std::chrono::milliseconds wait, std::stop_token stop)
 {
-    const detail::stopper stopper(*this, std::move(stop));
     held_lock got;
-    int status = acquire(stopper.on(r), detail::from_wait(wait), nullptr, got);
+    int status =
+        detail::until_stopped(s_, std::move(stop), r.cancel, [&](redlock_sync_canceler *cancel) {
+            return acquire(r, detail::from_wait(wait), nullptr, cancel, got);
+        });
 
     if (status == REDLOCK_ECANCELED || detail::is_held(status)) {
         return std::nullopt;
@@ -1074,18 +1049,16 @@ inline std::optional<held_lock> manager::try_lock_for(const request &r,
                                                       std::stop_token stop,
                                                       std::error_code &ec) noexcept
 {
-    std::optional<held_lock> got;
+    held_lock got;
+    int status = detail::status_of([&] {
+        return detail::until_stopped(
+            s_, std::move(stop), r.cancel, [&](redlock_sync_canceler *cancel) {
+                return acquire(r, detail::from_wait(wait), nullptr, cancel, got);
+            });
+    });
 
-    ec = detail::code(detail::status_of([&] {
-        std::error_code why;
-        const detail::stopper stopper(*this, std::move(stop), why);
-
-        if (!why) {
-            got = try_lock_for(stopper.on(r), wait, why);
-        }
-        return why.value();
-    }));
-    return got;
+    ec = detail::code(status);
+    return status == 0 ? std::optional<held_lock>(std::move(got)) : std::nullopt;
 }
 #endif
 
