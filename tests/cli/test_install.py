@@ -105,6 +105,8 @@ project(example C)
 find_package(libredlock 0.1 REQUIRED)
 add_executable(example {example})
 target_link_libraries(example PRIVATE libredlock::redlock)
+add_executable(unit_test {unit_test})
+target_link_libraries(unit_test PRIVATE libredlock::testing libredlock::redlock)
 '''
 
 
@@ -121,7 +123,7 @@ def by_cmake(root, prefix, compiler):
     """A program built with CMake finds the library below the root, and runs."""
     os.makedirs(f'{root}/cmake')
     with open(f'{root}/cmake/CMakeLists.txt', 'w', encoding='utf-8') as file:
-        file.write(CMAKE.format(example=os.path.abspath(EXAMPLE)))
+        file.write(CMAKE.format(example=os.path.abspath(EXAMPLE), unit_test=' '.join(map(os.path.abspath, UNIT_TEST))))
     for words in (['-S', f'{root}/cmake', '-B', f'{root}/cmake/build', f'-DCMAKE_C_COMPILER={compiler[0]}',
                    f'-DCMAKE_C_FLAGS={" ".join(compiler[1:])}', f'-DCMAKE_PREFIX_PATH={root}{prefix}'],
                   ['--build', f'{root}/cmake/build']):
@@ -133,6 +135,9 @@ def by_cmake(root, prefix, compiler):
                          env={**os.environ, **NO_MASTERS, 'ASAN_OPTIONS': 'detect_leaks=0'})
     if ran.returncode != 1 or SAYS not in ran.stderr:
         yield str(ran)
+    ran = subprocess.run([f'{root}/cmake/build/unit_test'], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if ran.returncode != 0 or '4 tests passed' not in ran.stdout:
+        yield f'its unit test: {ran}'
 
 
 def main(meson, build, prefix, *compiler):
