@@ -32,8 +32,10 @@
  *     with poll(2). With a TTL of 1000 ms that takes a third of a second. redlock_extend() asks the
  *     masters at once.
  *   - If a lock must stay held in a test, give it a long TTL, such as 10000 ms, so that it is not
- *     lost on a busy machine. So make the TTL a parameter of your program, and set node_timeout_ms
- *     (default 50) to some seconds in tests where every master answers.
+ *     lost on a busy machine. So make the TTL a parameter of your program.
+ *   - Set node_timeout_ms and connect_timeout_ms to 5000 in tests where every master answers, also
+ *     under valgrind. Masters that answer cost no time. Leave the default (500) where a test makes
+ *     a master silent: the library waits that long for it.
  *
  * Every function may be called from any thread, also in callbacks of the library, and returns when
  * the masters have done what it asks. The client learns of it later, from a reply, a message or a
