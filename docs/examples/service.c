@@ -4,7 +4,7 @@
  *
  * A small TCP service. A client sends lines: the name of a job that it wants done. Any number of
  * these services may run, on any machines; no job is done by two of them at once. The line "?" asks
- * how the service is.
+ * how the service is, and "?metrics" for the metrics of its locks and masters, for Prometheus.
  *
  * The program's listener, connections, timer and signals stay as they are: the library is only
  * given the same event_base, and the loop goes on while a lock is waited for. What needs care is
@@ -156,6 +156,18 @@ static int start_job(struct client *client)
     return redlock_acquire(client->service->rl, &request, on_acquired, client, &client->lock);
 }
 
+/* The text contains durations, so it may grow between the two calls. */
+static void write_metrics(struct client *client)
+{
+    size_t size = redlock_prometheus(client->service->rl, 0, NULL, 0) + 1024;
+    char *text = malloc(size);
+
+    if (text && redlock_prometheus(client->service->rl, 0, text, size) < size) {
+        evbuffer_add_printf(bufferevent_get_output(client->stream), "%s", text);
+    }
+    free(text);
+}
+
 static void do_line(struct client *client, const char *line)
 {
     int status;
@@ -164,6 +176,8 @@ static void do_line(struct client *client, const char *line)
     if (strcmp(line, "?") == 0) {
         evbuffer_add_printf(bufferevent_get_output(client->stream), "%u beats\n",
                             client->service->beats);
+    } else if (strcmp(line, "?metrics") == 0) {
+        write_metrics(client);
     } else if ((status = start_job(client)) != 0) {
         say(client, "is not done: ", redlock_strerror(status));
     }

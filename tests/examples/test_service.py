@@ -103,6 +103,10 @@ def the_loop_goes_on():
         while len(beats) < 3:
             asks.send('?')
             beats.add(asks.answers.readline())
+        asks.send('?metrics')
+        metrics = ''
+        while not metrics.startswith('redlock_record_masters '):
+            metrics = asks.answers.readline()
         asks.send(f'{it.job}-other')
         other = asks.answers.readline()
         it.stop(holder)
