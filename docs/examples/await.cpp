@@ -6,13 +6,18 @@
  * coroutine that is suspended in the call is resumed later, from the loop. The first part is what
  * any program can copy. The object of an awaitable lives in the frame of its coroutine, so it is
  * there until the callback has come.
+ *
+ * What a coroutine owns is freed however it ends. An exception ends it, and not the program: it
+ * must not go through the loop, which is C.
  */
 #include <chrono>
 #include <coroutine>
 #include <cstdio>
-#include <exception>
 #include <event2/event.h>
+#include <exception>
+#include <memory>
 #include <redlock/redlock.h>
+#include <utility>
 
 using namespace std::chrono_literals;
 
@@ -38,7 +43,13 @@ struct job {
         }
         void unhandled_exception() noexcept
         {
-            std::terminate();
+            try {
+                throw;
+            } catch (const std::exception &e) {
+                std::fprintf(stderr, "%s\n", e.what());
+            } catch (...) {
+                std::fprintf(stderr, "an exception\n");
+            }
         }
     };
 };
@@ -122,6 +133,63 @@ struct pause_for {
     }
 };
 
+/* ---- owners: what is freed however its scope ends ---- */
+
+struct free_base {
+    void operator()(event_base *base) const noexcept
+    {
+        event_base_free(base);
+    }
+};
+
+/* A lock that a coroutine holds. Nobody can wait in a destructor: after an exception this only
+ * begins the release, and redlock_close() waits for it. */
+class held
+{
+public:
+    explicit held(redlock_lock *lock) noexcept : lock_(lock)
+    {
+    }
+    held(const held &) = delete;
+    held &operator=(const held &) = delete;
+    ~held()
+    {
+        if (lock_ != nullptr) {
+            redlock_release(lock_, nullptr, nullptr);
+        }
+    }
+    std::uint64_t validity_ms() const noexcept
+    {
+        return redlock_lock_validity_ms(lock_);
+    }
+    /* The handle is the library's from then on. */
+    release release_now() noexcept
+    {
+        return release(std::exchange(lock_, nullptr));
+    }
+
+private:
+    redlock_lock *lock_;
+};
+
+/* The manager, while a coroutine uses it: at its end, the loop has nothing to do and returns. */
+class closes
+{
+public:
+    explicit closes(redlock *rl) noexcept : rl_(rl)
+    {
+    }
+    closes(const closes &) = delete;
+    closes &operator=(const closes &) = delete;
+    ~closes()
+    {
+        redlock_close(rl_, nullptr, nullptr);
+    }
+
+private:
+    redlock *rl_;
+};
+
 /* ---- a program ---- */
 
 constexpr unsigned longest_step_ms = 1000;
@@ -143,6 +211,7 @@ static void explain(const redlock *rl, const redlock_lock *lock)
 /* *ret_status lives until the manager is closed. */
 static job work(event_base *base, redlock *rl, int *ret_status)
 {
+    const closes manager(rl);
     redlock_request request;
     int status;
 
@@ -155,18 +224,19 @@ static job work(event_base *base, redlock *rl, int *ret_status)
         std::printf("not acquired: %s\n", redlock_strerror(status));
         explain(rl, got.lock);
     } else {
+        held lock(got.lock);
+
         for (int step = 1; step <= 5; step++) {
-            if (redlock_lock_validity_ms(got.lock) <= longest_step_ms) {
+            if (lock.validity_ms() <= longest_step_ms) {
                 break; /* no time left for a step */
             }
             co_await pause_for{base, 100ms};
             std::printf("step %d\n", step);
         }
-        status = co_await release(got.lock);
+        status = co_await lock.release_now();
         std::printf("released: %s\n", redlock_strerror(status));
     }
     *ret_status = status;
-    redlock_close(rl, nullptr, nullptr);
 }
 
 /* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
@@ -193,16 +263,15 @@ static int connect_masters(event_base *base, redlock **ret_rl)
 
 int main()
 {
-    event_base *base = event_base_new();
+    const std::unique_ptr<event_base, free_base> base(event_base_new());
     redlock *rl;
-    int status = 0;
+    int status = 1;
 
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    if (connect_masters(base, &rl) != 0) {
+    if (!base || connect_masters(base.get(), &rl) != 0) {
         return 1;
     }
-    work(base, rl, &status);
-    event_base_dispatch(base);
-    event_base_free(base);
+    work(base.get(), rl, &status);
+    event_base_dispatch(base.get());
     return status ? 1 : 0;
 }
