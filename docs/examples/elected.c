@@ -11,6 +11,10 @@
  * is blocked, or the whole process was stopped. The term goes with each step: a resource that
  * refuses a smaller term than the largest that it has seen is safe even from a step that began in
  * time and was then stopped half way.
+ *
+ * A worker that hangs loses the leadership, although the loop runs on: on_healthy() is asked before
+ * each renewal. A candidate waits as long as it has to, so on_node() and on_second() say what keeps
+ * everybody from being elected.
  */
 #include <event2/event.h>
 #include <pthread.h>
@@ -24,17 +28,21 @@
 #include <unistd.h>
 
 #define TTL_MS 3000
-#define STEP_US 20000 /* the longest that a step takes */
+#define STEP_US 20000   /* the longest that a step takes */
+#define HANG_US 1000000 /* a worker that has not been seen for so long hangs */
 
 struct daemon {
     const char *id;
     struct redlock *rl;
     struct redlock_election *election;
-    struct event *sigterm, *sigint, *ended;
+    struct event *sigterm, *sigint, *ended, *second;
     pthread_t worker;
     int done[2]; /* a pipe: the worker has ended */
     uint64_t term;
-    atomic_bool stop; /* the worker is to end */
+    int failure;              /* that was printed */
+    bool nobody;              /* that nobody can be elected was printed */
+    _Atomic uint64_t seen_us; /* when the worker was seen; 0: none runs */
+    atomic_bool stop;         /* the worker is to end */
 };
 
 /* ---- the worker's thread ---- */
@@ -63,6 +71,7 @@ static void *work(void *arg)
     struct daemon *d = arg;
 
     while (!atomic_load(&d->stop)) {
+        atomic_store(&d->seen_us, redlock_clock_us());
         if (redlock_clock_us() + STEP_US < redlock_election_deadline_us(d->election)) {
             do_step(d);
         } else {
@@ -82,6 +91,7 @@ static void on_elected(struct redlock_election *election, uint64_t term, void *a
     printf("%s elected, term %llu\n", d->id, (unsigned long long)term);
     d->term = term;
     atomic_store(&d->stop, false);
+    atomic_store(&d->seen_us, redlock_clock_us());
     if (pthread_create(&d->worker, NULL, work, d) != 0) {
         exit(1); /* the leadership ends with the TTL */
     }
@@ -108,8 +118,64 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (read(fd, &byte, 1) == 1) {
         pthread_join(d->worker, NULL);
+        atomic_store(&d->seen_us, 0);
         redlock_election_stopped(d->election);
     }
+}
+
+/* Asked before a leadership and before each renewal. */
+static int on_healthy(struct redlock_election *election, void *arg)
+{
+    struct daemon *d = arg;
+    uint64_t seen_us = atomic_load(&d->seen_us);
+
+    (void)election;
+    return seen_us == 0 || redlock_clock_us() < seen_us + HANG_US;
+}
+
+/* ---- what keeps everybody from being elected ---- */
+
+static size_t count_voters(const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i, n = 0;
+
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        n += info.state == REDLOCK_NODE_UP && info.quarantine_ms == 0;
+    }
+    return n;
+}
+
+/* Called for each change of a master. A candidate waits for a majority without a failure. */
+static void on_node(struct redlock *rl, size_t index, const struct redlock_node_info *info,
+                    void *arg)
+{
+    struct daemon *d = arg;
+    size_t n = redlock_node_count(rl), voters = count_voters(rl);
+
+    (void)index;
+    fprintf(stderr, "%s %s\n", info->name, info->error[0] ? info->error : "is up");
+    if (voters > n / 2) {
+        d->nobody = false;
+    } else if (info->error[0] && !d->nobody) {
+        fprintf(stderr, "nobody can be elected: %zu of %zu masters vote, %zu are needed\n", voters,
+                n, n / 2 + 1);
+        d->nobody = true;
+    }
+}
+
+/* For example, other masters are on record, or the worker hangs. */
+static void on_second(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *d = arg;
+    int failure = redlock_election_failure(d->election);
+
+    (void)fd;
+    (void)what;
+    if (failure && failure != d->failure) {
+        fprintf(stderr, "%s is not elected: %s\n", d->id, redlock_strerror(failure));
+    }
+    d->failure = failure;
 }
 
 /* ---- the beginning and the end ---- */
@@ -121,6 +187,7 @@ static void on_closed(void *arg)
     event_free(d->sigterm);
     event_free(d->sigint);
     event_free(d->ended);
+    event_free(d->second);
 }
 
 static void on_freed(void *arg)
@@ -137,6 +204,7 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 
     (void)number;
     (void)what;
+    event_del(d->second);
     redlock_election_free(d->election, on_freed, d);
 }
 
@@ -152,13 +220,14 @@ static int campaign(struct daemon *d)
     options.stops_later = 1;
     options.elected_cb = on_elected;
     options.demoted_cb = on_demoted;
+    options.healthy_cb = on_healthy;
     options.arg = d;
     status = redlock_election_new(d->rl, &options, &d->election);
     return status ? status : redlock_election_campaign(d->election);
 }
 
 /* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
-static int connect_masters(struct event_base *base, struct redlock **ret_rl)
+static int connect_masters(struct daemon *d, struct event_base *base)
 {
     struct redlock_options options;
     struct redlock_settings *settings;
@@ -166,10 +235,12 @@ static int connect_masters(struct event_base *base, struct redlock **ret_rl)
     int status;
 
     redlock_options_init(&options);
+    options.node_cb = on_node;
+    options.node_arg = d;
     options.error_text = why;
     options.error_text_size = sizeof(why);
     if ((status = redlock_settings_read(&options, &settings)) == 0) {
-        status = redlock_new(base, &options, ret_rl);
+        status = redlock_new(base, &options, &d->rl);
         redlock_settings_free(settings);
     }
     if (why[0]) {
@@ -180,19 +251,23 @@ static int connect_masters(struct event_base *base, struct redlock **ret_rl)
 
 static int start(struct daemon *d, struct event_base *base)
 {
-    int status = connect_masters(base, &d->rl);
+    int status = connect_masters(d, base);
 
     return status ? status : campaign(d);
 }
 
 static void add_events(struct daemon *d, struct event_base *base)
 {
+    static const struct timeval second = {1, 0};
+
     d->sigterm = event_new(base, SIGTERM, EV_SIGNAL | EV_PERSIST, on_signal, d);
     d->sigint = event_new(base, SIGINT, EV_SIGNAL | EV_PERSIST, on_signal, d);
     d->ended = event_new(base, d->done[0], EV_READ | EV_PERSIST, on_ended, d);
+    d->second = event_new(base, -1, EV_PERSIST, on_second, d);
     event_add(d->sigterm, NULL);
     event_add(d->sigint, NULL);
     event_add(d->ended, NULL);
+    event_add(d->second, &second);
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
  * As elected.c, but without an event loop. The main thread waits until it is elected, works until
  * the leadership has ended, and waits again. Before each step it compares the deadline of the
  * leadership with the clock. A second thread waits for SIGTERM: it resigns, and ends the waits of
- * the main thread.
+ * the main thread. What keeps everybody from being elected is printed whenever it changes.
  */
 #include <chrono>
 #include <csignal>
@@ -46,10 +46,34 @@ static redlockpp::demotion work(redlockpp::election &election, const std::string
     }
 }
 
+/* Called for each change, on the I/O thread. */
+static void on_node(std::size_t, const redlock_node_info &master)
+{
+    std::fprintf(stderr, "%s %s\n", master.name, master.error[0] ? master.error : "is up");
+}
+
+/* It waits as long as it has to, and says why: another leader is no failure. */
+static std::uint64_t wait_elected(redlockpp::election &election)
+{
+    std::error_code said;
+
+    for (;;) {
+        if (auto term = election.wait_elected_for(1s)) {
+            return *term;
+        }
+        std::error_code why = redlockpp::error_reason();
+        if (why && why != said) {
+            std::fprintf(stderr, "not elected: %s: %s\n", redlockpp::error_text().c_str(),
+                         why.message().c_str());
+        }
+        said = why;
+    }
+}
+
 static void lead_again_and_again(redlockpp::election &election, const std::string &id)
 {
     for (;;) {
-        std::uint64_t term = election.wait_elected();
+        std::uint64_t term = wait_elected(election);
 
         std::printf("%s elected, term %llu\n", id.c_str(), static_cast<unsigned long long>(term));
         redlockpp::demotion end = work(election, id, term);
@@ -67,7 +91,9 @@ static void wait_for_signal(const sigset_t &signals)
 
 static void run(const std::string &id, const sigset_t &signals)
 {
-    redlockpp::manager masters(redlockpp::read_settings());
+    redlockpp::options options = redlockpp::read_settings();
+    options.on_node = on_node;
+    redlockpp::manager masters(options);
     redlockpp::canceler cancel(masters);
     redlockpp::election_options what;
 

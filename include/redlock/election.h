@@ -106,7 +106,11 @@ typedef void redlock_leader_cb(struct redlock_election *election,
 
 /* Returns whether the application is healthy enough to lead: 1 or 0. Called before a leadership
  * starts and before each renewal. After a 0 the candidate does not lead. It is asked again before
- * its next round. */
+ * its next round.
+ *
+ * It is also the heartbeat of an election (request.needs_heartbeat is for locks): let the worker
+ * store redlock_clock_us() with each step, and return 0 when that is too long ago. So a leader
+ * whose worker hangs is demoted, even though its loop runs (docs/examples/elected.c). */
 typedef int redlock_healthy_cb(struct redlock_election *election, void *arg);
 
 /* The leadership deadline has moved: see redlock_election_deadline_us(). */
@@ -123,7 +127,8 @@ struct redlock_election_options {
      * in redlock/redlock.h. */
     size_t size;
     /* The name of the election: a key, as request.key in redlock/lock.h, NUL terminated, of at most
-     * 1012 bytes with the key_prefix: the key of the bids adds 12. */
+     * 1012 bytes with the key_prefix: the key of the bids adds 12. A candidate waits as long as
+     * somebody has a lock on this key, also if that is a lock or a leader of the same manager. */
     const char *name;
     /* The id of this candidate, for the others: 1 to 64 bytes of printable ASCII without spaces.
      * NULL: an observer, which cannot campaign. */
@@ -298,8 +303,9 @@ redlock_election_state(const struct redlock_election *election);
 /* Why the candidate's last attempt to be elected failed, or its last bid for leadership, which a
  * priority or a call (redlock transfer) causes: a status of the callback of redlock_acquire(), such
  * as REDLOCK_ECONFIG or REDLOCK_ENOMEM, or REDLOCK_EUNRENEWED when healthy_cb returned 0. The
- * library retries. 0: no attempt has failed since it was last elected. Waiting while another
- * candidate leads is not a failure: see redlock_election_lock(). From: the loop's thread, callbacks
+ * library retries. 0: no attempt has failed since it was last elected. Waiting is not a failure:
+ * while another candidate leads (see redlock_election_lock()), or until enough masters can be asked
+ * (options.node_cb of the manager says what is wrong with each). From: the loop's thread, callbacks
  * included. Since 0.1. */
 REDLOCK_EXPORT int redlock_election_failure(const struct redlock_election *election);
 
