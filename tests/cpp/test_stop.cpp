@@ -70,7 +70,8 @@ TEST(a_stop_request_ends_a_campaign)
     o.id = "anna";
     o.stops_later = true;
     redlockpp::election anna(r.m, o);
-    ck_assert(anna.wait_elected(never.get_token()).has_value());
+    auto term = anna.wait_elected(never.get_token());
+    ck_assert(term.has_value());
     o.id = "berta";
     redlockpp::election berta(r.m, o);
     {
@@ -79,6 +80,10 @@ TEST(a_stop_request_ends_a_campaign)
         ck_assert(!berta.wait_elected(source.get_token()));
     }
     ck_assert(!berta.wait_elected(source.get_token(), ec) && ec == errc::canceled);
+    ck_assert(!anna.wait_demoted(*term, source.get_token()));
+    ck_assert(!anna.wait_demoted(*term, source.get_token(), ec) && ec == errc::canceled);
+    anna.resign();
+    ck_assert(!anna.wait_demoted(*term, never.get_token())->reason);
     redlockpp::election empty;
     ck_assert(!empty.wait_elected(never.get_token(), ec) && ec == errc::invalid_argument);
 }

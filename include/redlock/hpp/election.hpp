@@ -258,6 +258,29 @@ public:
         return ec ? std::nullopt : std::optional<demotion>(detail::to_demotion(d));
     }
 
+#ifdef __cpp_lib_jthread
+    /* The same with a stop token: as wait_elected() with one. */
+    std::optional<demotion> wait_demoted(std::uint64_t term, std::stop_token stop)
+    {
+        redlock_demotion d = empty_demotion();
+        int status = lose_until(term, std::move(stop), d);
+
+        if (status == REDLOCK_ECANCELED) {
+            return std::nullopt;
+        }
+        detail::check(status);
+        return detail::to_demotion(d);
+    }
+    std::optional<demotion> wait_demoted(std::uint64_t term, std::stop_token stop,
+                                         std::error_code &ec) noexcept
+    {
+        redlock_demotion d = empty_demotion();
+
+        ec = detail::code(lose_until(term, std::move(stop), d));
+        return ec ? std::nullopt : std::optional<demotion>(detail::to_demotion(d));
+    }
+#endif
+
     /* Resign, and only observe from now on: redlock_sync_election_resign(). */
     void resign()
     {
@@ -403,13 +426,25 @@ private:
     }
 
 #ifdef __cpp_lib_jthread
+    template <typename Call> int until_stopped(std::stop_token stop, Call &&call) noexcept
+    {
+        return detail::until_stopped(election_ ? s_ : nullptr, std::move(stop),
+                                     options_ ? options_->cancel : nullptr, call);
+    }
+
     int elect_until(std::stop_token stop, std::uint64_t *ret_term) noexcept
     {
-        return detail::until_stopped(
-            election_ ? s_ : nullptr, std::move(stop), options_ ? options_->cancel : nullptr,
-            [&](redlock_sync_canceler *cancel) {
-                return redlock_sync_election_campaign(election_, REDLOCK_FOREVER, cancel, ret_term);
-            });
+        return until_stopped(std::move(stop), [&](redlock_sync_canceler *canceler) {
+            return redlock_sync_election_campaign(election_, REDLOCK_FOREVER, canceler, ret_term);
+        });
+    }
+
+    int lose_until(std::uint64_t term, std::stop_token stop, redlock_demotion &d) noexcept
+    {
+        return until_stopped(std::move(stop), [&](redlock_sync_canceler *canceler) {
+            return redlock_sync_election_wait_demoted(election_, term, REDLOCK_FOREVER, canceler,
+                                                      &d);
+        });
     }
 #endif
 
