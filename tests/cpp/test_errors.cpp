@@ -87,7 +87,7 @@ TEST(the_exception_says_the_text_and_what_the_code_means_in_short)
 {
     const redlockpp::error with(errc::bad_state, "the lock is lost", std::error_code());
     const redlockpp::error copy = with;
-    const redlockpp::error without(errc::canceled, std::error_code());
+    const redlockpp::error without(errc::canceled, "", std::error_code());
 
     ck_assert_str_eq(copy.what(), "the lock is lost: the object is not in a state that allows "
                                   "this call");
