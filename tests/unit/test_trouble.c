@@ -271,8 +271,8 @@ TEST_LOOP(a_sentence_is_its_finding_and_its_advice, 0, RLK_TROUBLES)
     }
 }
 
-/* The rows of the table, but for one that an error of any command has; and words that only look like
- * one. */
+/* The rows of the table, but for one that an error of any command has; and words that only look
+ * like one. */
 static const struct {
     const char *error, *code;
 } errors[] = {
