@@ -25,9 +25,12 @@ VARIABLE = re.compile(r'\$\{REDLOCK_PASSWORD:\?[^}]*\}')
 
 
 def command_of(service):
-    """The words that compose makes of the command, with its variable put in."""
-    words = shlex.split(VARIABLE.sub('PASSWORD', service['command']))
-    return [word.replace('PASSWORD', PASSWORD) for word in words]
+    """The words that compose makes of the command, with its variable put in. A text ends at a character
+    that would end it in a shell."""
+    words = service['command']
+    if isinstance(words, str):
+        words = shlex.split(re.split('[;&|<>]', words)[0])
+    return [VARIABLE.sub(PASSWORD, word) for word in words]
 
 
 def has_begun(process, port):
@@ -113,8 +116,13 @@ def places(services, volumes):
         yield f'volumes: {data}'
 
 
-def without(services, words):
-    return {name: {**service, 'command': service['command'].replace(words, '')}
+def without(services, *words):
+    return {name: {**service, 'command': [word for word in service['command'] if word not in words]}
+            for name, service in services.items()}
+
+
+def as_text(services):
+    return {name: {**service, 'command': shlex.join(service['command']).replace("'", '')}
             for name, service in services.items()}
 
 
@@ -132,10 +140,11 @@ def main():
     tap.claim('five masters, each with a port and a volume of its own', places(services, whole['volumes']))
     tap.claim('the masters are fit for locks, and the user has all rights for them', complaints(services))
     tap.fires('masters that may forget locks',
-              complaints(without(services, '--appendfsync always')), 'aof everysec')
-    doctor, lock = complaints(without(services, '+pexpire '))
+              complaints(without(services, '--appendfsync', 'always')), 'aof everysec')
+    doctor, lock = complaints(without(services, '+pexpire'))
     tap.fires('a right that is missing (doctor)', [doctor], 'unusable')
     tap.fires('a right that is missing (lock)', [lock], 'does not vote')
+    tap.fires('a command that is a text', list(complaints(as_text(services)))[:1], 'doctor')
     return tap.finish()
 
 
