@@ -57,10 +57,10 @@ class Masters:
             raise
         return self
 
-    def start(self, name, words):
+    def start(self, name, words, port=None):
         folder = os.path.join(self.folder, name)
-        os.mkdir(folder)
-        port = free_port()
+        os.makedirs(folder, exist_ok=True)
+        port = port or free_port()
         process = subprocess.Popen([*words, '--bind', '127.0.0.1', '--port', str(port), '--dir', folder],
                                    stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
                                    preexec_fn=become_server)
@@ -71,6 +71,16 @@ class Masters:
         shell = test[1].replace('redis-cli', f'redis-cli -p {port}')
         return subprocess.run(['sh', '-c', shell], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL).returncode == 0
+
+    def restart_first(self):
+        """By SIGTERM, as a container ends. Its port."""
+        process, port = self.running.pop(0)
+        process.terminate()
+        process.wait()
+        name, service = next(iter(self.services.items()))
+        self.start(name, self.command_of(service), port)
+        until_true(lambda: has_begun(self.running[-1][0], port), f'{port} does not listen again')
+        return port
 
     def __exit__(self, *_):
         for process, _ in self.running:
@@ -84,6 +94,33 @@ class Masters:
         done = subprocess.run([os.environ['REDLOCK'], *words], env=env, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         return done.returncode, done.stdout
+
+
+def ask(port, *words, user=None):
+    """The reply of a master, to somebody who is not logged in or to this user."""
+    login = ['--user', user, '--pass', PASSWORD, '--no-auth-warning'] if user else []
+    return subprocess.run(['redis-cli', '-p', str(port), *login, *words], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).stdout
+
+
+def losses(masters):
+    """A restart keeps a lock that has a fencing token; nobody renews or restores this one."""
+    options = ['--username', 'locks', '--quarantine', 'lenient']
+    status, token = masters.redlock('acquire', 'fenced', '--fence', '--ttl', '5m', *options)
+    if status != 0:
+        yield f'acquire: {status}: {token}'
+        return
+    port = masters.restart_first()
+    until_true(lambda: 'LOADING' not in ask(port, 'exists', 'fenced', user='locks'), f'{port} loads its log')
+    if ask(port, 'exists', 'fenced', user='locks') != '1\n':
+        yield 'the lock is lost'
+    if not ask(port, 'ping').startswith('NOAUTH'):
+        yield f'anybody gets a reply: {ask(port, "ping")}'
+
+
+def forgets(services):
+    with Masters(services) as masters:
+        yield from losses(masters)
 
 
 def as_it_says():
@@ -139,6 +176,8 @@ def main():
     tap = Tap()
     tap.claim('five masters, each with a port and a volume of its own', places(services, whole['volumes']))
     tap.claim('the masters are fit for locks, and the user has all rights for them', complaints(services))
+    tap.claim('a restart keeps a lock with a fencing token', forgets(services))
+    tap.fires('a user that cannot replay the log', forgets(without(services, '+@all')), 'lost')
     tap.fires('masters that may forget locks',
               complaints(without(services, '--appendfsync', 'always')), 'aof everysec')
     doctor, lock = complaints(without(services, '+pexpire'))

@@ -163,6 +163,7 @@ def runs(objects):
         status, said = masters.redlock('doctor', *options)
         if status != 0 or len(re.findall(r'^redis://\S+ +fine .* aof always,', said, re.MULTILINE)) != 5:
             yield f'doctor: {status}: {said}'
+        yield from compose.losses(masters)
 
 
 def changed(objects, change):
@@ -227,8 +228,8 @@ def main():
     tap.fires('another label', selectors(changed(objects, with_other_label)), 'worker')
     tap.fires('too little time to end', grace(changed(objects, with_little_time)), 'terminationGrace')
     tap.fires('another setting', differences(changed(objects, without_always), services), 'everysec')
-    if shutil.which('redis-server'):
-        tap.claim('they are fit for locks', runs(objects))
+    if shutil.which('redis-server') and shutil.which('redis-cli'):
+        tap.claim('they are fit for locks, and a restart keeps them', runs(objects))
     return tap.finish()
 
 
