@@ -4,6 +4,7 @@
 Runs itself in a sandbox."""
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ SIDECAR = os.path.join(HERE, '..', '..', 'docs', 'examples', 'sidecar.py')
 class Beside:
     """A candidate without a CMD, and the program that asks it."""
 
-    def __init__(self, folder, name, sidecar=SIDECAR, step='echo step >>"$0"'):
+    def __init__(self, folder, name, sidecar=SIDECAR, step='echo step >>"$0"', longest='0.5'):
         self.steps = os.path.join(folder, name + '.steps')
         self.redlock = subprocess.Popen(
             [REDLOCK, 'elect', 'beside', '--id', name, '--ttl', '4s', '--node-timeout', '20s', '-v',
@@ -31,11 +32,18 @@ class Beside:
         url = next(found[1] for found in (re.search(r'serves (\S+)/metrics', text) for text in self.redlock.stderr)
                    if found)
         self.program = subprocess.Popen(
-            [sys.executable, '-B', sidecar, url + '/leader', '0.5', 'sh', '-c', step, self.steps],
-            text=True, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            [sys.executable, '-B', sidecar, url + '/leader', longest, 'sh', '-c', step, self.steps],
+            text=True, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            env={**os.environ, 'http_proxy': 'http://127.0.0.1:1'})
 
     def count(self):
         return os.path.getsize(self.steps) if os.path.exists(self.steps) else 0
+
+    def end(self):
+        """What the program says until its end."""
+        said = self.program.stderr.read()
+        self.program.wait()
+        return said
 
     def __enter__(self):
         return self
@@ -65,13 +73,34 @@ def ends_a_long_step(folder):
     with Beside(folder, 'long', step='echo step >>"$0"; exec sleep 600') as it:
         until(it.count, 'it works')
         said = it.program.stderr.readline()
-        if 'took longer than 0.5 s' not in said:
+        if 'took too long' not in said:
             yield said
+
+
+def ends_at_sigterm(folder):
+    """Its exit status shows a handler: PID 1 of a container needs one."""
+    step = 'trap \'echo ended >"$0.ended"; exit\' TERM; echo step >>"$0"; while :; do sleep 0.05; done'
+    with Beside(folder, 'ended', step=step, longest='2') as it:
+        until(it.count, 'it works')
+        it.program.terminate()
+        said = it.end()
+        if it.program.returncode != 128 + signal.SIGTERM or said:
+            yield f'{it.program.returncode}: {said}'
+        if not os.path.exists(it.steps + '.ended'):
+            yield 'the step has got no SIGTERM'
+
+
+def tells_of_a_failure(folder):
+    for name, step, status in ('failed', 'exit 3', 3), ('killed', 'kill -KILL $$', 137):
+        with Beside(folder, name, step=step) as it:
+            said = it.end()
+            if it.program.returncode != status or said != f'sh: failed with status {status}\n':
+                yield f'{it.program.returncode}: {said}'
 
 
 def without_deadline(folder):
     with open(SIDECAR, encoding='utf-8') as text:
-        broken = text.read().replace('if left < longest:', 'if until == 0:')
+        broken = text.read().replace('if until < end:', 'if until == 0:')
     path = os.path.join(folder, 'broken.py')
     with open(path, 'w', encoding='utf-8') as file:
         file.write(broken)
@@ -85,6 +114,8 @@ def main():
         tap.claim('only one works at a time, even if redlock is killed', works_alone(folder))
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
         tap.claim('a step that takes too long is killed', ends_a_long_step(folder))
+        tap.claim('SIGTERM ends the step and the program', ends_at_sigterm(folder))
+        tap.claim('a step that fails ends the program', tells_of_a_failure(folder))
     with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
         tap.fires('a program that ignores the deadline', works_alone(folder, without_deadline(folder)), 'went on')
     return tap.finish()
