@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -275,6 +276,41 @@ def who_leads(tap):
     third.process.communicate(timeout=PATIENCE_S)
 
 
+def own_ip():
+    """An address of this machine that is not of the loopback interface; None if it has none. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(('192.0.2.1', 9))
+        except OSError:
+            return None
+        ip = probe.getsockname()[0]
+        return None if ip.startswith('127.') else ip
+
+
+def asked_from_elsewhere(tap):
+    """A client has the address that it asks, so one that asks another address of ours is not local."""
+    claim, ip = 'a client elsewhere gets no deadline, and delays nobody', own_ip()
+    if ip is None:
+        tap.claim(f'{claim} # SKIP the machine has no other address', [])
+        return
+    it = Served('elect', 'far', '--id', 'a', '-v', '--metrics', '0.0.0.0:0', *PATIENT)
+    port = it.url.split(':')[2].split('/')[0]
+    it.url = f'http://{ip}:{port}/metrics'
+    it.until('redlock_held', 1, name='far')
+    status, text, _ = it.ask('/leader')
+    reply = json.loads(text)
+    good = status == 200 and reply['leader'] and reply['term'] > 0 and reply['left_seconds'] is reply['deadline'] is None
+    it.process.send_signal(signal.SIGTERM)
+    _, said = it.process.communicate(timeout=PATIENCE_S)
+    tap.claim(claim, [] if good and 'promised at /leader' not in said else [text, said])
+    it = Served('elect', 'near', '--id', 'a', '-v', '--metrics', '[::]:0', *PATIENT)
+    it.url = f'http://127.0.0.1:{it.url.split("]:")[1].split("/")[0]}/metrics'
+    reply = it.leads()[0]
+    tap.claim('a client here is known by IPv4, too, where redlock listens for IPv6', wrong_reply(reply, 'near'))
+    it.process.send_signal(signal.SIGTERM)
+    it.process.communicate(timeout=PATIENCE_S)
+
+
 def who_holds(tap):
     lock = Served('lock', 'relied', '-v', '--fence', '--ttl', '60s', '--metrics', '127.0.0.1:0', *PATIENT, '--', 'sh', '-c',
                   'read -r end')
@@ -352,6 +388,7 @@ def main():
     without_a_ttl(tap)
     seen.update(a_leader(tap))
     who_leads(tap)
+    asked_from_elsewhere(tap)
     who_holds(tap)
     seen.update(of_a_file())
     examples(tap, seen)

@@ -81,9 +81,12 @@ int cli_address_parse(const char *text, struct cli_address *ret_address)
     return 0;
 }
 
-bool cli_address_is_loopback(const struct cli_address *address)
+bool cli_address_is_loopback(const char *ip)
 {
-    return address->v6 ? strcmp(address->ip, "::1") == 0 : strncmp(address->ip, "127.", 4) == 0;
+    static const char mapped[] = "::ffff:";
+    size_t skip = strncasecmp(ip, mapped, sizeof(mapped) - 1) == 0 ? sizeof(mapped) - 1 : 0;
+
+    return strcmp(ip, "::1") == 0 || strncmp(ip + skip, "127.", 4) == 0;
 }
 
 bool cli_address_is_name(const char *name)

@@ -47,6 +47,7 @@ struct cli_http {
     struct event *again;
     struct cli_clients clients;
     struct cli_streams streams;
+    bool asked_here; /* the client of the request that is being answered is on this machine */
 };
 
 /* ---- one request ---- */
@@ -111,6 +112,18 @@ static bool refuse_request(const struct cli_http *http, struct evhttp_request *r
     return true;
 }
 
+static bool is_local(struct evhttp_request *request)
+{
+    struct evhttp_connection *connection = evhttp_request_get_connection(request);
+    char *ip = NULL;
+    ev_uint16_t port;
+
+    if (connection) {
+        evhttp_connection_get_peer(connection, &ip, &port);
+    }
+    return ip && cli_address_is_loopback(ip);
+}
+
 static void on_request(struct evhttp_request *request, void *arg)
 {
     struct cli_http *http = arg;
@@ -121,6 +134,7 @@ static void on_request(struct evhttp_request *request, void *arg)
     if (refuse_request(http, request)) {
         return;
     }
+    http->asked_here = is_local(request);
     route = find(http, uri ? evhttp_uri_get_path(uri) : NULL);
     if (route) {
         answer_request(http, request, route);
@@ -262,6 +276,11 @@ int cli_http_open(struct event_base *base, const struct cli_http_options *option
 const struct cli_address *cli_http_address(const struct cli_http *http)
 {
     return &http->options.address;
+}
+
+bool cli_http_is_asked_here(const struct cli_http *http)
+{
+    return http->asked_here;
 }
 
 size_t cli_http_streams(const struct cli_http *http)

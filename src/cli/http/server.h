@@ -1,7 +1,8 @@
 /* server.h - a small HTTP server on the loop of a command: pages to read, and streams of events.
  *
  * It answers GET and HEAD, and no request changes anything; but /leader of --metrics makes a
- * promise, and so may keep a lock for some seconds. Every client may be hostile: requests are small
+ * promise to this machine, and so may keep a lock for some seconds. Every client may be hostile:
+ * requests are small
  * or refused, a client that sends nothing or reads nothing is disconnected, and the number of
  * clients is limited. Its events run after those of the library that are due.
  *
@@ -45,6 +46,10 @@ int cli_http_open(struct event_base *base, const struct cli_http_options *option
 
 /* Where it listens: the port is the one that the kernel chose. */
 const struct cli_address *cli_http_address(const struct cli_http *http);
+
+/* Inside write(): whether the client is on this machine, or in this pod. A proxy there asks for
+ * clients that are elsewhere. */
+bool cli_http_is_asked_here(const struct cli_http *http);
 
 /* How many streams are open. */
 size_t cli_http_streams(const struct cli_http *http);

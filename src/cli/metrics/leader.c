@@ -1,7 +1,6 @@
 /* leader.c - the reply to GET /leader. */
 #include "cli/metrics/leader.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
@@ -30,7 +29,7 @@ static void print_deadline(uint64_t left_ms, char text[CLI_TIME_TEXT])
     cli_time_print((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_usec / 1000 + left_ms, text);
 }
 
-static void write_held(FILE *out, const struct cli_held *held, uint64_t left_ms)
+static void write_held(FILE *out, const struct cli_held *held, uint64_t left_ms, bool promises)
 {
     char deadline[CLI_TIME_TEXT];
     bool leads = left_ms > 0;
@@ -40,12 +39,13 @@ static void write_held(FILE *out, const struct cli_held *held, uint64_t left_ms)
     cli_json_string(out, held->name);
     cli_json_flag(out, "leader", leads);
     cli_json_number(out, "term", leads && held->term, (int64_t)held->term);
-    cli_json_seconds(out, "left_seconds", leads, left_ms);
-    cli_json_text(out, "deadline", leads ? deadline : NULL);
+    cli_json_seconds(out, "left_seconds", leads && promises, left_ms);
+    cli_json_text(out, "deadline", leads && promises ? deadline : NULL);
     fprintf(out, "}\n");
 }
 
-int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls, void *arg)
+int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls, bool promises,
+                     void *arg)
 {
     struct cli_held held = calls->held(arg);
     uint64_t left_ms = cli_held_left_ms(&held);
@@ -55,13 +55,15 @@ int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls
     int result = -1;
 
     if (out) {
-        write_held(out, &held, left_ms);
+        write_held(out, &held, left_ms, promises);
         result = fclose(out) == 0 ? evbuffer_add(body, text, length) : -1;
     }
     free(text);
     if (result != 0 || left_ms == 0) {
         return result ? -1 : HTTP_SERVUNAVAIL;
     }
-    calls->promise(arg, held.deadline_us);
+    if (promises) {
+        calls->promise(arg, held.deadline_us);
+    }
     return 0;
 }

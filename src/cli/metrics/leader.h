@@ -2,11 +2,13 @@
  *
  * Another program on this machine, or in this pod, keeps asking, and may act until the deadline of
  * the last reply. That is a promise: nobody else leads before then, even if this process resigns or
- * dies. So each reply with status 200 may delay the next leader.
+ * dies. So each such reply may delay the next leader. Who asks from elsewhere, such as a probe of
+ * Kubernetes, learns whether this process leads, gets no deadline, and delays nobody.
  */
 #ifndef CLI_METRICS_LEADER_H
 #define CLI_METRICS_LEADER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct evbuffer;
@@ -24,9 +26,10 @@ struct cli_holder_calls {
     void (*promise)(void *arg, uint64_t deadline_us);
 };
 
-/* Write what is held as JSON, and promise it. Returns 0; 503 (HTTP) when nothing is held; -1 when
- * out of memory. */
-int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls, void *arg);
+/* Write what is held as JSON, and promise it if `promises`. Returns 0; 503 (HTTP) when nothing is
+ * held; -1 when out of memory. */
+int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls, bool promises,
+                     void *arg);
 
 /* How long it stays held without another renewal, in milliseconds. */
 uint64_t cli_held_left_ms(const struct cli_held *held);

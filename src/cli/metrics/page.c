@@ -81,7 +81,8 @@ static int write_leader(struct evbuffer *out, void *arg)
 {
     const struct cli_metrics *metrics = arg;
 
-    return cli_leader_reply(out, metrics->holder, metrics->arg);
+    return cli_leader_reply(out, metrics->holder, cli_http_is_asked_here(metrics->http),
+                            metrics->arg);
 }
 
 /* /healthz is a fixed text: any reply shows that the loop runs. The last one is for a process that

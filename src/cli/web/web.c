@@ -289,7 +289,7 @@ static int announce(const struct web *web)
 
     cli_say_out("listening on http://%s%s%s:%d/\n", address->v6 ? "[" : "", address->ip,
                 address->v6 ? "]" : "", address->port);
-    if (!cli_address_is_loopback(address)) {
+    if (!cli_address_is_loopback(address->ip)) {
         cli_say("anybody who can reach this address can read the dashboard: there is no password");
     }
     return cli_say_flush();
