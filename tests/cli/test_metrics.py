@@ -287,6 +287,28 @@ def own_ip():
         return None if ip.startswith('127.') else ip
 
 
+def who_is_asked(tap):
+    """The program beside a leader dies: it asks no more."""
+    first = Served('elect', 'asked', '--id', 'a', '-v', '--ttl', '6s', '--asked-within', '1500ms', '--metrics',
+                   '127.0.0.1:0', *PATIENT)
+    waits = any('waiting for a program that asks /leader' in said for said in iter(first.process.stderr.readline, ''))
+    state = subprocess.run([REDLOCK, 'status', 'asked'], text=True, stdout=subprocess.PIPE).stdout
+    tap.claim('--asked-within: a candidate that nobody asks does not campaign',
+              [] if waits and first.process.poll() is None and ': free' in state else [state])
+    reply, until = first.leads()
+    tap.claim('one that is asked leads', wrong_reply(reply, 'asked'))
+    second = Served('elect', 'asked', '--id', 'b', '-v', '--ttl', '6s', '--metrics', '127.0.0.1:0', *PATIENT)
+    second.until('redlock_held', 1, name='asked')
+    tap.claim('when nobody asks any more, another one leads, after the last deadline',
+              [] if time.monotonic() >= until else ['too soon'])
+    first.process.send_signal(signal.SIGTERM)
+    _, said = first.process.communicate(timeout=PATIENCE_S)
+    tap.claim('and the former leader says why',
+              [] if 'nobody has asked /leader for 1.5 s' in said and ': nobody asks /leader' in said else [said])
+    second.process.send_signal(signal.SIGTERM)
+    second.process.communicate(timeout=PATIENCE_S)
+
+
 def asked_from_elsewhere(tap):
     """A client has the address that it asks, so one that asks another address of ours is not local."""
     claim, ip = 'a client elsewhere gets no deadline, and delays nobody', own_ip()
@@ -351,6 +373,9 @@ def refused(tap):
                              stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
         wrong += [] if run.returncode == wanted else [f'{words}: {run.returncode}: {run.stderr}']
     tap.claim('addresses that are wrong or in use are refused', wrong)
+    run = subprocess.run([REDLOCK, 'elect', 'e', '--asked-within', '5s', '--', 'true'], check=False,
+                         stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
+    tap.claim('--asked-within wants --metrics', [] if run.returncode == 64 and 'give --metrics' in run.stderr else [run.stderr])
     run = subprocess.run([REDLOCK, 'lock', 'k', '--metrics', '127.0.0.1:' + port, *PATIENT, '--', 'true'], check=False,
                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
     tap.claim('and the option is named that gives another port',
@@ -388,6 +413,7 @@ def main():
     without_a_ttl(tap)
     seen.update(a_leader(tap))
     who_leads(tap)
+    who_is_asked(tap)
     asked_from_elsewhere(tap)
     who_holds(tap)
     seen.update(of_a_file())

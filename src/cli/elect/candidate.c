@@ -44,8 +44,7 @@ static void report_waiting(struct cli_candidate *c)
     if (c->position) {
         snprintf(position, sizeof(position), ", queue position %" PRIu32, c->position);
     }
-    cli_service_status(&c->service, "candidate%s%s%s%s", position,
-                       cli_health_is_fit(&c->health) ? "" : "; its health check fails",
+    cli_service_status(&c->service, "candidate%s%s%s%s", position, cli_health_trouble(&c->health),
                        c->leader[0] ? "; " : "", c->leader);
 }
 
@@ -248,8 +247,13 @@ static int wait_for_health(struct cli_candidate *c)
     if (cli_health_is_fit(&c->health)) {
         return CLI_GO_ON;
     }
-    cli_say_detail("waiting for the first health check of '%s'", name_of(c));
-    cli_service_status(&c->service, "candidate; its health check has not succeeded yet");
+    if (c->leadership.plan->healthy) {
+        cli_say_detail("waiting for the first health check of '%s'", name_of(c));
+        cli_service_status(&c->service, "candidate; its health check has not succeeded yet");
+    } else {
+        cli_say_detail("waiting for a program that asks /leader of '%s'", name_of(c));
+        cli_service_status(&c->service, "candidate; nobody has asked /leader yet");
+    }
     return wait_until(c, &c->health.woken);
 }
 
@@ -316,7 +320,7 @@ static int create_election(struct cli_candidate *c)
     options.elected_cb = on_elected;
     options.demoted_cb = on_demoted;
     options.leader_cb = tell ? on_candidate_leader : NULL;
-    options.healthy_cb = plan->healthy ? on_health_wanted : NULL;
+    options.healthy_cb = plan->healthy || plan->asked_within_ms ? on_health_wanted : NULL;
     options.arg = c;
     status = redlock_election_new(c->leadership.session->rl, &options, &c->leadership.election);
     return accept_status(c, status);

@@ -64,6 +64,8 @@ static const char help[] =
     "  --healthy LINE        a shell command, the health check, run again and again: while it\n"
     "                        fails, redlock does not campaign, and resigns\n"
     "  --healthy-every TIME  how often, and how long it may take (default: 5s)\n"
+    "  --asked-within TIME   the program that asks /leader of --metrics asks at least so often:\n"
+    "                        while none does, redlock does not campaign, and resigns\n"
     "  --observe             do not campaign: print who leads, a line for each change\n"
     "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP CLI_OUTCOME_HELP;
 
@@ -109,6 +111,7 @@ static const struct cli_option options[] = {
     {"on-demoted", CLI_TEXT, PLAN_FIELD(on_demoted)},
     {"healthy", CLI_TEXT, PLAN_FIELD(healthy)},
     {"healthy-every", CLI_TIME, PLAN_FIELD(healthy_every_ms), .min = 100, .max = MAX_DELAY_MS},
+    {"asked-within", CLI_TIME, PLAN_FIELD(asked_within_ms), .min = 100, .max = MAX_DELAY_MS},
     {"observe", CLI_FLAG, PLAN_FIELD(observe)},
     {"json", CLI_FLAG, PLAN_FIELD(json)},
     {"metrics", CLI_TEXT, PLAN_FIELD(metrics)},
@@ -120,13 +123,14 @@ static const struct cli_option options[] = {
 static int check_observer(const struct cli_plan *plan)
 {
     bool campaigns = plan->argv || plan->id || plan->value || plan->once || plan->on_elected ||
-                     plan->on_demoted || plan->healthy || plan->transfer || plan->metrics_file;
+                     plan->on_demoted || plan->healthy || plan->asked_within_ms || plan->transfer ||
+                     plan->metrics_file;
 
     if (campaigns) {
         return cli_say_usage("elect",
                              "--observe is for those who do not campaign: without CMD, --id, "
                              "--value, --once, --on-elected, --on-demoted, --healthy, "
-                             "--transfer and --metrics-file");
+                             "--asked-within, --transfer and --metrics-file");
     }
     return CLI_GO_ON;
 }
@@ -161,6 +165,10 @@ static int check_plan(const struct cli_plan *plan)
     }
     if (plan->observe) {
         return check_observer(plan);
+    }
+    if (plan->asked_within_ms && plan->metrics == NULL) {
+        return cli_say_usage("elect",
+                             "--asked-within is about /leader of --metrics: give --metrics");
     }
     if (plan->json) {
         return cli_say_usage("elect", "--json is for --observe");
@@ -210,7 +218,12 @@ static void promise_leadership(void *arg, uint64_t deadline_us)
     cli_leadership_promise(&((struct cli_candidate *)arg)->leadership, deadline_us);
 }
 
-static const struct cli_holder_calls holder = {find_leadership, promise_leadership};
+static void note_asked(void *arg)
+{
+    cli_health_asked(&((struct cli_candidate *)arg)->health);
+}
+
+static const struct cli_holder_calls holder = {find_leadership, promise_leadership, note_asked};
 
 /* The end of the session resigns, and so calls back into the candidate. */
 static int run_elect(void *arg, struct cli_session *session, struct cli_signals *signals)

@@ -23,7 +23,8 @@ static void pass_health(struct cli_health *health)
         cli_say("the health check succeeds again: fit to lead '%s'", health->plan->name.name);
     }
     health->complained = false;
-    health->fit = health->woken = true;
+    health->fit = true;
+    health->woken = cli_health_is_fit(health);
 }
 
 static void fail_health(struct cli_health *health, const char *why)
@@ -143,33 +144,97 @@ static void on_check_due(evutil_socket_t fd, short what, void *arg)
     cli_attendant_let_go(&health->check.process);
 }
 
-int cli_health_open(struct cli_health *health, const struct cli_plan *plan,
-                    const struct cli_loop *loop)
-{
-    struct timeval every = {.tv_sec = (time_t)(plan->healthy_every_ms / 1000),
-                            .tv_usec = (suseconds_t)(plan->healthy_every_ms % 1000) * 1000};
+/* ---- whether somebody asks ---- */
 
-    *health = (struct cli_health){.plan = plan, .loop = loop};
-    if (plan->healthy == NULL) {
-        return CLI_OK;
+static struct timeval time_of(uint32_t ms)
+{
+    return (struct timeval){.tv_sec = (time_t)(ms / 1000),
+                            .tv_usec = (suseconds_t)(ms % 1000) * 1000};
+}
+
+static void on_silence(evutil_socket_t fd, short what, void *arg)
+{
+    struct cli_health *health = arg;
+
+    (void)fd;
+    (void)what;
+    cli_say("nobody has asked /leader for %s: not fit to lead '%s' until a program asks",
+            rlk_duration(health->plan->asked_within_ms), health->plan->name.name);
+    health->asked = health->woken = false;
+}
+
+void cli_health_asked(struct cli_health *health)
+{
+    struct timeval within;
+
+    if (health->silence == NULL) {
+        return;
     }
-    health->tick = event_new(loop->base, -1, EV_PERSIST, on_check_due, health);
-    if (health->tick == NULL || event_add(health->tick, &every) != 0) {
+    within = time_of(health->plan->asked_within_ms);
+    if (!health->asked) {
+        cli_say_detail("a program asks /leader of '%s'", health->plan->name.name);
+        health->asked = true;
+        health->woken = cli_health_is_fit(health);
+    }
+    event_add(health->silence, &within);
+}
+
+/* ---- the whole ---- */
+
+static int start_timers(struct cli_health *health)
+{
+    const struct cli_plan *plan = health->plan;
+    struct timeval every = time_of(plan->healthy_every_ms);
+
+    if (plan->asked_within_ms) {
+        health->silence = event_new(health->loop->base, -1, 0, on_silence, health);
+    }
+    if (plan->healthy) {
+        health->tick = event_new(health->loop->base, -1, EV_PERSIST, on_check_due, health);
+    }
+    if ((plan->asked_within_ms && health->silence == NULL) ||
+        (plan->healthy && (health->tick == NULL || event_add(health->tick, &every) != 0))) {
         cli_say("cannot make a timer: %s", strerror(errno));
         return CLI_INTERNAL;
     }
-    start_check(health);
     return CLI_OK;
 }
 
-bool cli_health_is_fit(const struct cli_health *health)
+int cli_health_open(struct cli_health *health, const struct cli_plan *plan,
+                    const struct cli_loop *loop)
+{
+    int code;
+
+    *health = (struct cli_health){.plan = plan, .loop = loop};
+    code = start_timers(health);
+    if (code == CLI_OK && plan->healthy) {
+        start_check(health);
+    }
+    return code;
+}
+
+static bool has_passed(const struct cli_health *health)
 {
     return health->fit || health->tick == NULL;
 }
 
+bool cli_health_is_fit(const struct cli_health *health)
+{
+    return has_passed(health) && (health->asked || health->silence == NULL);
+}
+
+const char *cli_health_trouble(const struct cli_health *health)
+{
+    return cli_health_is_fit(health) ? ""
+           : has_passed(health)      ? "; nobody asks /leader"
+                                     : "; its health check fails";
+}
+
 void cli_health_close(struct cli_health *health)
 {
+    cli_event_free(health->silence);
     cli_event_free(health->tick);
+    health->silence = NULL;
     health->tick = NULL;
     if (health->reports) {
         end_check(health);

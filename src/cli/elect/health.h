@@ -1,4 +1,5 @@
-/* health.h - the health check of `redlock elect`: whether this machine is fit to lead.
+/* health.h - whether this machine is fit to lead: the health check of `redlock elect` succeeds, and
+ * a program asks /leader, as far as the plan wants that. The health check:
  *
  *             succeeds                      fails, or takes too long
  *   unknown ------------> fit to lead   <-------------------------------> not fit
@@ -9,6 +10,8 @@
  * time, under a supervisor of its own (cli/run/supervisor.h): what it has started is killed when it
  * ends, when the next one is due, and when redlock ends in whatever way. The loop never waits for
  * it.
+ *
+ * A program beside redlock that has died asks /leader no more, and nobody else can notice that.
  */
 #ifndef CLI_ELECT_HEALTH_H
 #define CLI_ELECT_HEALTH_H
@@ -29,17 +32,26 @@ struct cli_health {
     struct cli_supervisor check;
     bool judged; /* the check that runs has ended, or is overdue: only its end is awaited */
     bool fit;
-    bool complained; /* redlock has said that it is not fit */
-    bool woken;      /* it has become fit */
+    bool complained;       /* redlock has said that it is not fit */
+    bool woken;            /* this machine has become fit to lead */
+    struct event *silence; /* when nobody has asked for too long; NULL: nobody needs to ask */
+    bool asked;            /* somebody has asked in time */
 };
 
-/* Start the first check, if the plan has one. Returns CLI_OK; or says what is wrong and returns
- * CLI_INTERNAL. Call cli_health_close() in both cases. */
+/* Start the first check, if the plan has one, and wait for somebody who asks, if it wants that.
+ * Returns CLI_OK; or says what is wrong and returns CLI_INTERNAL. Call cli_health_close() in both
+ * cases. */
 int cli_health_open(struct cli_health *health, const struct cli_plan *plan,
                     const struct cli_loop *loop);
 
-/* Whether the last check has succeeded. Also true without a health check. */
+/* Whether the last check has succeeded and somebody has asked in time, if the plan wants that. */
 bool cli_health_is_fit(const struct cli_health *health);
+
+/* Why it is not fit, as the rest of a line: "; ...", or "". */
+const char *cli_health_trouble(const struct cli_health *health);
+
+/* A program on this machine has asked /leader. */
+void cli_health_asked(struct cli_health *health);
 
 void cli_health_close(struct cli_health *health);
 

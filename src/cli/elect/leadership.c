@@ -34,7 +34,14 @@ static void say_masters(const struct cli_leadership *leadership, int reason)
     }
 }
 
-static const char *why(int reason)
+static const char *why_unfit(const struct cli_plan *plan)
+{
+    return plan->asked_within_ms == 0 ? "its health check fails"
+           : plan->healthy            ? "its health check fails, or nobody asks /leader"
+                                      : "nobody asks /leader";
+}
+
+static const char *why(const struct cli_plan *plan, int reason)
 {
     switch (reason) {
     case REDLOCK_ENOQUORUM:
@@ -46,7 +53,7 @@ static const char *why(int reason)
     case REDLOCK_EOUTRANKED:
         return "a candidate with a higher priority bids for it";
     case REDLOCK_EUNRENEWED:
-        return "its health check fails";
+        return why_unfit(plan);
     default:
         return redlock_strerror(reason);
     }
@@ -63,7 +70,7 @@ static void say_demoted(const struct cli_leadership *leadership,
     }
     say_masters(leadership, demotion->reason);
     cli_say("lost leadership of '%s', term %" PRIu64 ": %s", name, demotion->term,
-            why(demotion->reason));
+            why(leadership->plan, demotion->reason));
 }
 
 enum cli_loss cli_leadership_loss(const struct cli_leadership *leadership)

@@ -24,6 +24,7 @@ struct cli_plan {
     const char *on_demoted;
     const char *healthy;       /* the health check, a command line too */
     uint32_t healthy_every_ms; /* how often it is run, and how long it may take; 0: the default */
+    uint32_t asked_within_ms;  /* lead only while a program asks /leader; 0: always */
     char *const *argv;         /* CMD; NULL: none */
     const char *transfer;      /* the id of whom leadership is handed over to; NULL: anybody */
     bool once;                 /* do not campaign again */

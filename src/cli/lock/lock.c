@@ -232,7 +232,7 @@ static int run_locked(struct lock_args *lock, struct cli_session *session,
     return code;
 }
 
-static const struct cli_holder_calls holder = {find_held, promise_held};
+static const struct cli_holder_calls holder = {find_held, promise_held, NULL};
 
 /* Fill in the guard, when all options are known. */
 static void prepare(struct lock_args *lock, const struct cli_session *session)

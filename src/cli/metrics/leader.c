@@ -29,7 +29,7 @@ static void print_deadline(uint64_t left_ms, char text[CLI_TIME_TEXT])
     cli_time_print((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_usec / 1000 + left_ms, text);
 }
 
-static void write_held(FILE *out, const struct cli_held *held, uint64_t left_ms, bool promises)
+static void write_held(FILE *out, const struct cli_held *held, uint64_t left_ms, bool here)
 {
     char deadline[CLI_TIME_TEXT];
     bool leads = left_ms > 0;
@@ -39,12 +39,12 @@ static void write_held(FILE *out, const struct cli_held *held, uint64_t left_ms,
     cli_json_string(out, held->name);
     cli_json_flag(out, "leader", leads);
     cli_json_number(out, "term", leads && held->term, (int64_t)held->term);
-    cli_json_seconds(out, "left_seconds", leads && promises, left_ms);
-    cli_json_text(out, "deadline", leads && promises ? deadline : NULL);
+    cli_json_seconds(out, "left_seconds", leads && here, left_ms);
+    cli_json_text(out, "deadline", leads && here ? deadline : NULL);
     fprintf(out, "}\n");
 }
 
-int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls, bool promises,
+int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls, bool here,
                      void *arg)
 {
     struct cli_held held = calls->held(arg);
@@ -54,15 +54,18 @@ int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls
     FILE *out = open_memstream(&text, &length);
     int result = -1;
 
+    if (here && calls->asked) {
+        calls->asked(arg);
+    }
     if (out) {
-        write_held(out, &held, left_ms, promises);
+        write_held(out, &held, left_ms, here);
         result = fclose(out) == 0 ? evbuffer_add(body, text, length) : -1;
     }
     free(text);
     if (result != 0 || left_ms == 0) {
         return result ? -1 : HTTP_SERVUNAVAIL;
     }
-    if (promises) {
+    if (here) {
         calls->promise(arg, held.deadline_us);
     }
     return 0;

@@ -24,11 +24,13 @@ struct cli_holder_calls {
     struct cli_held (*held)(const void *arg);
     /* Nobody else may hold it before the deadline. */
     void (*promise)(void *arg, uint64_t deadline_us);
+    /* Somebody on this machine has asked. NULL: nobody wants to know. */
+    void (*asked)(void *arg);
 };
 
-/* Write what is held as JSON, and promise it if `promises`. Returns 0; 503 (HTTP) when nothing is
- * held; -1 when out of memory. */
-int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls, bool promises,
+/* Write what is held as JSON. To a client that is `here`, on this machine, it is a promise. Returns
+ * 0; 503 (HTTP) when nothing is held; -1 when out of memory. */
+int cli_leader_reply(struct evbuffer *body, const struct cli_holder_calls *calls, bool here,
                      void *arg);
 
 /* How long it stays held without another renewal, in milliseconds. */
