@@ -96,9 +96,9 @@ class Masters:
         return done.returncode, done.stdout
 
 
-def ask(port, *words, user=None):
+def ask(port, *words, user=None, password=PASSWORD):
     """The reply of a master, to somebody who is not logged in or to this user."""
-    login = ['--user', user, '--pass', PASSWORD, '--no-auth-warning'] if user else []
+    login = ['--user', user, '--pass', password, '--no-auth-warning'] if user else []
     return subprocess.run(['redis-cli', '-p', str(port), *login, *words], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).stdout
 

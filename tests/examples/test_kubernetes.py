@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lint'))
@@ -49,13 +50,30 @@ def clients(objects):
                 yield name, container
 
 
-def words_of(container):
-    """Its command, with the variable put in as Kubernetes does."""
-    return [word.replace('$(REDLOCK_PASSWORD)', compose.PASSWORD) for word in container['command']]
+def expanded(word, env):
+    """A word as Kubernetes expands it: a variable that it does not know stays."""
+    return re.sub(r'\$(?:(\$)|\((\w+)\))', lambda m: m[1] or env.get(m[2], m[0]), word)
+
+
+def words_of(container, **passwords):
+    """The command that its shell runs: it prints that one instead. The passwords end with a newline."""
+    secret = {'password': compose.PASSWORD, **passwords}
+    env = {one['name']: secret[one['valueFrom']['secretKeyRef']['key']] + '\n' for one in container['env']
+           if one['valueFrom']['secretKeyRef']['key'] in secret}
+    words = [expanded(word, env) for word in container['command'] + container['args']]
+    with tempfile.TemporaryDirectory(prefix='redlock-test-') as folder:
+        path = os.path.join(folder, 'redis-server')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\nprintf "%s\\0" redis-server "$@"\n')
+        os.chmod(path, 0o700)
+        said = subprocess.run(words, env={**env, 'PATH': folder + ':' + os.environ['PATH']}, text=True,
+                              stdout=subprocess.PIPE).stdout
+    return said.split('\0')[:-1]
 
 
 def seconds(words, option):
-    return int(re.fullmatch(r'(\d+)s', words[words.index(option) + 1]).group(1))
+    number, unit = re.fullmatch(r'(\d+)([sm])', words[words.index(option) + 1]).groups()
+    return int(number) * {'s': 1, 'm': 60}[unit]
 
 
 # ---- what is compared ----
@@ -79,16 +97,17 @@ def names(objects):
 
 
 def rights(objects):
-    """No container is root, writes to the image, or has a capability. The program beside redlock is not ours."""
+    """No container is root, writes to the image, or has a capability. Each has as much memory as it may need."""
     confined = {'allowPrivilegeEscalation': False, 'readOnlyRootFilesystem': True, 'capabilities': {'drop': ['ALL']},
                 'seccompProfile': {'type': 'RuntimeDefault'}}
     for name, spec in pods(objects):
         if not spec['securityContext']['runAsNonRoot'] or spec['automountServiceAccountToken']:
             yield f'{name} may be root, or has a token of Kubernetes'
-    masters = ('redlock', container_of(of_kind(objects, 'StatefulSet')))
-    for name, container in [masters, *clients(objects)]:
-        if container['securityContext'] != confined:
-            yield f'{name}: {container["securityContext"]}'
+        for container in spec.get('initContainers', []) + spec['containers']:
+            if container.get('securityContext') != confined:
+                yield f'{name}: {container.get("securityContext")}'
+            if container['resources']['limits'].keys() != {'memory'} or not container['resources']['requests']['cpu']:
+                yield f'{name}: {container["resources"]}'
 
 
 def accepted(objects):
@@ -110,8 +129,24 @@ def probes(objects):
         if probe is None:
             continue
         port = {one['name']: one['containerPort'] for one in container['ports']}[probe['httpGet']['port']]
-        if probe['httpGet']['path'] != '/healthz' or words[words.index('--metrics') + 1] != f'0.0.0.0:{port}':
+        option = '--listen' if 'exporter' in words else '--metrics'
+        if probe['httpGet']['path'] != '/healthz' or words[words.index(option) + 1] != f'0.0.0.0:{port}':
             yield f'{name}: {probe}'
+
+
+def policies(objects):
+    """Masters are for clients only, and Prometheus reaches each port for metrics."""
+    labels = {one['metadata']['name']: one['spec'].get('jobTemplate', one)['spec']['template']['metadata']['labels']
+              for one in objects if one['kind'] in ('StatefulSet', 'Deployment', 'CronJob')}
+    found = {one['metadata']['name']: one['spec'] for one in objects if one['kind'] == 'NetworkPolicy'}
+    for name, policy in found.items():
+        chosen = {pod for pod, its in labels.items() if policy['podSelector']['matchLabels'].items() <= its.items()}
+        wanted = {'redlock'} if name == 'masters' else labels.keys() - {'redlock'}
+        port = 6379 if name == 'masters' else 9469
+        if chosen != wanted or policy['ingress'][0]['ports'] != [{'port': port}]:
+            yield f'{name}: {chosen}, and not {wanted}; {policy["ingress"]}'
+    if found['masters']['ingress'][0]['from'] != [{'podSelector': found['clients']['podSelector']}]:
+        yield f'the masters are for {found["masters"]["ingress"]}'
 
 
 def selectors(objects):
@@ -127,7 +162,8 @@ def selectors(objects):
     yield from (f'selects {one}, and not {labels}' for one in found if one != labels)
     for worker in objects:
         if (worker['kind'] == 'Deployment' and
-                worker['spec']['selector']['matchLabels'] != worker['spec']['template']['metadata']['labels']):
+                not worker['spec']['selector']['matchLabels'].items()
+                <= worker['spec']['template']['metadata']['labels'].items()):
             yield 'the deployment does not select its own pods'
 
 
@@ -139,6 +175,10 @@ def grace(objects):
         yield 'terminationGracePeriodSeconds is not longer than --grace'
     if seconds(words, '--ttl') <= seconds(words, '--grace'):
         yield '--ttl is not longer than --grace'
+    job = of_kind(objects, 'CronJob')
+    words = container_of(job['spec']['jobTemplate'])['command']
+    if job['spec']['startingDeadlineSeconds'] + seconds(words, '--wait') + 60 > seconds(words, '--at-least'):
+        yield 'a second start may run the job again: --at-least is too short'
 
 
 def differences(objects, services):
@@ -155,7 +195,7 @@ def runs(objects):
     """Five of these masters are fit for locks, for the user and the prefix of the worker."""
     services = {f'master{i}': {'command': words_of(container_of(of_kind(objects, 'StatefulSet')))}
                 for i in range(of_kind(objects, 'StatefulSet')['spec']['replicas'])}
-    with compose.Masters(services, command_of=lambda service: service['command']) as masters:
+    with compose.Masters(services) as masters:
         options = ['--username', 'locks', '--quarantine', 'off']
         status, said = masters.redlock('lock', 'worker', '--wait', '10s', *options, '--', 'echo', 'mine')
         if (status, said) != (0, 'mine\n'):
@@ -166,6 +206,15 @@ def runs(objects):
         yield from compose.losses(masters)
 
 
+def takes_both(objects):
+    """While the password is changed, the masters accept the former one and the next one."""
+    words = words_of(container_of(of_kind(objects, 'StatefulSet')), next='another')
+    with compose.Masters({'master': {'command': words}}) as masters:
+        for password in compose.PASSWORD, 'another':
+            if compose.ask(masters.running[0][1], 'exists', 'k', user='locks', password=password) != '0\n':
+                yield f'{password} is refused'
+
+
 def changed(objects, change):
     broken = copy.deepcopy(objects)
     change(broken)
@@ -173,8 +222,21 @@ def changed(objects, change):
 
 
 def without_always(objects):
-    words = container_of(of_kind(objects, 'StatefulSet'))['command']
+    words = container_of(of_kind(objects, 'StatefulSet'))['args']
     words[words.index('always')] = 'everysec'
+
+
+def with_long_wait(objects):
+    words = container_of(of_kind(objects, 'CronJob')['spec']['jobTemplate'])['command']
+    words[words.index('--wait') + 1] = '4m'
+
+
+def without_label(objects):
+    del of_kind(objects, 'CronJob')['spec']['jobTemplate']['spec']['template']['metadata']['labels']['redlock']
+
+
+def without_rights(objects):
+    del of_kind(objects[5:], 'Deployment')['spec']['template']['spec']['containers'][0]['securityContext']
 
 
 def with_four(objects):
@@ -213,10 +275,14 @@ def main():
     objects, services = load(yaml, 'kubernetes.yaml'), load(yaml, 'compose.yaml')[0]['services']
     tap = Tap()
     tap.claim('the clients name the masters', names(objects))
-    tap.claim('three kinds of pods run redlock', [] if len(list(clients(objects))) == 3 else list(clients(objects)))
+    tap.claim('four kinds of pods run redlock', [] if len(list(clients(objects))) == 4 else list(clients(objects)))
     tap.claim('no container has more privileges than it needs', rights(objects))
     tap.claim('redlock accepts its commands', accepted(objects))
     tap.claim('the probes ask the address at which it serves', probes(objects))
+    tap.claim('the network policies fit', policies(objects))
+    tap.fires('a client that may not connect', policies(changed(objects, without_label)), 'clients')
+    tap.fires('a program with all privileges', rights(changed(objects, without_rights)), 'beside')
+    tap.fires('a job that waits too long', grace(changed(objects, with_long_wait)), 'run the job again')
     tap.fires('a job that is root', rights(changed(objects, with_root)), 'nightly')
     tap.fires('an unknown option', accepted(changed(objects, with_other_option)), 'no-such-option')
     tap.fires('a probe of another port', probes(changed(objects, with_other_port)), 'worker')
@@ -230,6 +296,7 @@ def main():
     tap.fires('another setting', differences(changed(objects, without_always), services), 'everysec')
     if shutil.which('redis-server') and shutil.which('redis-cli'):
         tap.claim('they are fit for locks, and a restart keeps them', runs(objects))
+        tap.claim('the password can be changed', takes_both(objects))
     return tap.finish()
 
 
