@@ -195,7 +195,8 @@ struct redlock_examined {
     /* The command that sets up a least-privilege user for all features, ready to paste: "ACL
      * SETUSER ann on resetkeys ~app:* ...". It names the user that we are logged in as. For the
      * user "default", which should keep its permissions, it names a new user "redlock" with the
-     * placeholder PASSWORD. "" when the master does not reply, or has no ACLs. Since 0.1. */
+     * placeholder PASSWORD. "" when the master does not reply, or has no ACLs; or when it denies us
+     * keys and no key_prefix is given, because one may be missing. Since 0.1. */
     const char *acl;
     /* Why the second connection, over which waiters are woken, could not be made and subscribed: a
      * sentence without its subject. "" if it could; if its permissions are denied (see `denied`);
@@ -215,6 +216,9 @@ struct redlock_examined {
     /* How many commands of its append-only file failed when it loaded that at its start. Below 0:
      * unknown (Redis before 7.0). Since 0.1. */
     int64_t replay_errors;
+    /* 1: its ACL denies us a key that begins with key_prefix, and then as a lock may be named.
+     * Since 0.1. */
+    int lock_keys_denied;
 };
 
 /* The result of an examination. Everything in it is borrowed: it lives until the callback

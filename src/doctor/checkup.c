@@ -127,16 +127,41 @@ static void take_user(const struct rlk_heard *h)
 
 /* The text of a NOPERM about keys differs between versions, but always has the word "access"; that
  * about a database (Valkey 9.1) has "access database", that about a channel has "channel", too. */
+enum object {
+    OBJECT_COMMAND = 0,
+    OBJECT_KEY,
+    OBJECT_CHANNEL,
+    OBJECT_DATABASE
+};
+
+static enum object object_of(const char *text)
+{
+    return strstr(text, "access") == NULL    ? OBJECT_COMMAND
+           : strstr(text, "access database") ? OBJECT_DATABASE
+           : strstr(text, "channel")         ? OBJECT_CHANNEL
+                                             : OBJECT_KEY;
+}
+
+static bool is_denied_key(const struct rlk_reply *reply)
+{
+    return rlk_classify_is_error(reply, "NOPERM") && object_of(reply->str) == OBJECT_KEY;
+}
+
 static void take_denied(struct rlk_checkup *p, unsigned right, unsigned channel, const char *text)
 {
-    if (strstr(text, "access database")) {
-        p->database_denied = true;
-    } else if (strstr(text, "access") && strstr(text, "channel")) {
-        p->denied |= channel;
-    } else if (strstr(text, "access")) {
-        p->keys_denied = true;
-    } else {
+    switch (object_of(text)) {
+    case OBJECT_COMMAND:
         p->denied |= right;
+        break;
+    case OBJECT_KEY:
+        p->keys_denied = true;
+        break;
+    case OBJECT_CHANNEL:
+        p->denied |= channel;
+        break;
+    case OBJECT_DATABASE:
+        p->database_denied = true;
+        break;
     }
 }
 
@@ -166,7 +191,8 @@ static void take_refusal(struct rlk_checkup *p, unsigned right, const struct rlk
 /* ---- the conversation ---- */
 
 /* Placeholders for words that differ from node to node. */
-static const char the_key[] = "key", our_name[] = "name", our_channel[] = "channel";
+static const char the_key[] = "key", a_lock_key[] = "lock", our_name[] = "name",
+                  our_channel[] = "channel";
 
 static bool format_words(struct rlk_command *c, const struct rlk_say *say)
 {
@@ -178,6 +204,7 @@ static bool format_words(struct rlk_command *c, const struct rlk_say *say)
         const char *word = say->line->words[i];
 
         words[i] = word == the_key       ? p->key
+                   : word == a_lock_key  ? p->lock_key
                    : word == our_name    ? say->node->options->client_name
                    : word == our_channel ? say->node->options->wake_channel
                                          : word;
@@ -220,6 +247,7 @@ const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES] = {
     READ(REDLOCK_RIGHT_CONFIG_GET, take_min_replicas, "CONFIG", "GET", "min-replicas-to-write"),
     READ(REDLOCK_RIGHT_CONFIG_GET, take_channels, "CONFIG", "GET", "acl-pubsub-default"),
     TRY(REDLOCK_RIGHT_SET, "SET", the_key, "0", "XX", "PX", "10"),
+    TRY(REDLOCK_RIGHT_SET, "SET", a_lock_key, "0", "XX", "PX", "10"),
     TRY(REDLOCK_RIGHT_GET, "GET", the_key),
     TRY(REDLOCK_RIGHT_DEL, "DEL", the_key),
     TRY(REDLOCK_RIGHT_PEXPIRE, "PEXPIRE", the_key, "10"),
@@ -245,9 +273,22 @@ const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES] = {
     {.words = RLK_WORDS("ACL", "WHOAMI"), .when = has_no_name, .take = take_user},
 };
 
+/* A line that tries a key as locks have it. Another line tries its command. */
+static bool tries_lock_key(const struct rlk_line *line)
+{
+    return line->words[1] == a_lock_key;
+}
+
 void rlk_checkup_refused(const struct rlk_heard *h)
 {
-    take_refusal(h->context, rlk_checkup_lines[h->exchange->line].tag, h->reply);
+    const struct rlk_line *line = &rlk_checkup_lines[h->exchange->line];
+    struct rlk_checkup *p = h->context;
+
+    if (tries_lock_key(line)) {
+        p->lock_keys_denied = is_denied_key(h->reply);
+    } else {
+        take_refusal(p, line->tag, h->reply);
+    }
 }
 
 /* ---- the time ---- */
@@ -372,6 +413,7 @@ void rlk_checkup_write(const struct rlk_checkup *p, struct redlock_examined *ret
     ret->denied = p->denied;
     ret->missing = p->missing;
     ret->keys_denied = p->keys_denied;
+    ret->lock_keys_denied = p->lock_keys_denied;
     ret->database = p->database;
     ret->database_denied = p->database_denied;
     ret->refusal = p->refusal;

@@ -21,10 +21,11 @@ struct rlk_reply;
 #define RLK_CHECKUP_PINGS 20
 
 struct rlk_checkup {
-    unsigned refs;   /* the first member, as conversations count them */
-    void *entry;     /* of the examination */
-    const char *key; /* that does not exist; borrowed */
-    bool answered;   /* all questions were */
+    unsigned refs;        /* the first member, as conversations count them */
+    void *entry;          /* of the examination */
+    const char *key;      /* of ours, that does not exist; borrowed */
+    const char *lock_key; /* likewise, but named as a lock may be */
+    bool answered;        /* all questions were */
     struct rlk_server info;
     char product[24], version[24], user[64], refusal[160];
     char subscriber[2 * RLK_TROUBLE_TEXT]; /* why SUBSCRIBE could not be tried */
@@ -32,7 +33,7 @@ struct rlk_checkup {
     unsigned min_replicas;
     uint64_t used_memory, evicted_keys;
     unsigned denied, missing;
-    bool keys_denied, database_denied, remote, no_channels;
+    bool keys_denied, lock_keys_denied, database_denied, remote, no_channels;
     unsigned database;
     unsigned pings;
     uint64_t ping_us[RLK_CHECKUP_PINGS]; /* round trips, sorted */
@@ -42,7 +43,7 @@ struct rlk_checkup {
 void rlk_checkup_init(struct rlk_checkup *p);
 
 /* The conversation; its context is the checkup. _refused: errors go there. */
-#define RLK_CHECKUP_LINES 33
+#define RLK_CHECKUP_LINES 34
 extern const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES];
 
 void rlk_checkup_refused(const struct rlk_heard *h);

@@ -263,23 +263,61 @@ static const char *list_rights(unsigned rights, bool grants, char *out, size_t s
     return out;
 }
 
-/* Without a prefix locks may have any name, so we know only our own keys. */
+bool rlk_diagnose_missing_prefix(const struct redlock_examined *x, const char *key_prefix)
+{
+    return key_prefix[0] == '\0' && (x->keys_denied || x->lock_keys_denied);
+}
+
+/* All keys have the prefix. So the rights are wrong, or the prefix is. */
+static void judge_prefix(const struct redlock_examined *x, const char *prefix,
+                         struct rlk_notes *notes)
+{
+    rlk_note_as(notes, REDLOCK_FOUND_KEYS, REDLOCK_UNUSABLE,
+                rlk_notes_text(notes,
+                               "Is the key prefix right (now: %.100s)? If it is: ACL SETUSER %.60s "
+                               "~%.100s*",
+                               prefix, x->user, prefix),
+                "denies the user %.60s the keys that begin with %.100s%s", x->user, prefix,
+                x->lock_keys_denied ? "" : "redlock:");
+}
+
+/* Without a prefix locks may have any name, and the rights may be for some of these only. */
+static void judge_names(const struct redlock_examined *x, struct rlk_notes *notes)
+{
+    static const char ask[] = "Is the key prefix right (now: none)? ACL GETUSER %.60s shows for "
+                              "which keys its rights are. %s";
+
+    if (x->keys_denied && x->lock_keys_denied) {
+        rlk_note_as(notes, REDLOCK_FOUND_KEYS, REDLOCK_UNUSABLE,
+                    rlk_notes_text(notes, ask, x->user, "Set the prefix that they have."),
+                    "denies the user %.60s keys without a prefix: those of locks, and those that "
+                    "begin with redlock:",
+                    x->user);
+    } else if (x->keys_denied) {
+        rlk_note_as(notes, REDLOCK_FOUND_KEYS, REDLOCK_WARNING,
+                    rlk_notes_text(
+                        notes, "ACL SETUSER %.60s ~redlock:*, and ~... for the keys of the locks.",
+                        x->user),
+                    "denies the user %.60s the keys that begin with redlock:, so nobody can see "
+                    "whether it lost its data",
+                    x->user);
+    } else {
+        rlk_note_as(notes, REDLOCK_FOUND_KEYS, REDLOCK_WARNING,
+                    rlk_notes_text(notes, ask, x->user, "Locks can have no other keys."),
+                    "denies the user %.60s some keys without a prefix, such as doctor:..., and no "
+                    "lock with such a key can be acquired there",
+                    x->user);
+    }
+}
+
 static void judge_keys(const struct redlock_examined *x,
                        const struct rlk_diagnosis_context *context, struct rlk_notes *notes)
 {
-    bool prefix = context->key_prefix[0] != '\0';
-
-    if (!x->keys_denied) {
-        return;
+    if (rlk_diagnose_missing_prefix(x, context->key_prefix)) {
+        judge_names(x, notes);
+    } else if (x->keys_denied || x->lock_keys_denied) {
+        judge_prefix(x, context->key_prefix, notes);
     }
-    rlk_note_as(
-        notes, REDLOCK_FOUND_KEYS, prefix ? REDLOCK_UNUSABLE : REDLOCK_WARNING,
-        prefix ? rlk_notes_text(notes, "ACL SETUSER %.60s ~%.100s*", x->user, context->key_prefix)
-               : rlk_notes_text(notes,
-                                "ACL SETUSER %.60s ~redlock:*, and ~... for the keys of the locks.",
-                                x->user),
-        "denies the user %.60s the keys that begin with %.100sredlock:%s", x->user,
-        context->key_prefix, prefix ? "" : ", so nobody can see whether it lost its data");
 }
 
 /* A user who may use none of our keys cannot read this one, either. */

@@ -35,6 +35,9 @@ void rlk_diagnose_node(const struct redlock_examined *x, const struct rlk_troubl
                        int node, const struct rlk_diagnosis_context *context,
                        struct rlk_notes *notes);
 
+/* Whether the key prefix may be missing: we have no prefix, and the master denies us keys. */
+bool rlk_diagnose_missing_prefix(const struct redlock_examined *x, const char *key_prefix);
+
 /* Diagnose all masters together. Each of them must have its verdict, and the report its findings.
  * Also sets quorum, voting and usable of the report. */
 void rlk_diagnose_set(struct redlock_report *report, const struct rlk_diagnosis_record *record,

@@ -25,8 +25,10 @@
 #include "net/clock.h"
 #include "node/talk.h"
 
-/* With 64 random bits after this, no such key exists. */
+/* With 64 random bits after these, no such keys exist. The first is named as keys of ours, and the
+ * other as a lock may be. */
 #define KEY "redlock:doctor:"
+#define LOCK_KEY "doctor:"
 
 struct entry {
     struct rlk_exam *exam;
@@ -41,7 +43,7 @@ struct rlk_exam {
     redlock_examine_cb *cb;
     void *arg;
     unsigned refs; /* checkups under way, and one until the callback is called */
-    char key[REDLOCK_MAX_KEY + 48];
+    char key[REDLOCK_MAX_KEY + 48], lock_key[REDLOCK_MAX_KEY + 48];
     struct rlk_report report;
     struct entry entries[];
 };
@@ -209,6 +211,7 @@ static const struct rlk_gather_kind gather_kind = {.ask = examine_node,
 
 static struct rlk_exam *make_exam(struct redlock *rl)
 {
+    uint64_t unused = rlk_prng_next(&rl->prng);
     size_t n = rl->options.n_nodes, i;
     struct rlk_exam *e = rlk_alloc(sizeof(*e) + n * sizeof(struct entry));
 
@@ -220,14 +223,16 @@ static struct rlk_exam *make_exam(struct redlock *rl)
         return NULL;
     }
     e->refs = 1;
-    snprintf(e->key, sizeof(e->key), "%s" KEY "%016" PRIx64, rl->options.key_prefix,
-             rlk_prng_next(&rl->prng));
+    snprintf(e->key, sizeof(e->key), "%s" KEY "%016" PRIx64, rl->options.key_prefix, unused);
+    snprintf(e->lock_key, sizeof(e->lock_key), "%s" LOCK_KEY "%016" PRIx64, rl->options.key_prefix,
+             unused);
     for (i = 0; i < n; i++) {
         e->entries[i].exam = e;
         e->entries[i].node = &rl->nodes[i];
         e->entries[i].part = &e->report.parts[i];
         e->report.parts[i].checkup.entry = &e->entries[i];
         e->report.parts[i].checkup.key = e->key;
+        e->report.parts[i].checkup.lock_key = e->lock_key;
         rlk_trial_init(&e->entries[i].trial, &rl->nodes[i], &e->report.parts[i].checkup, on_tried);
     }
     rlk_gather_init(&e->gather, rl, &gather_kind);

@@ -89,7 +89,8 @@ static void write_acl(struct rlk_report_node *part, const struct redlock *rl, un
                                    .selectors = knows_selectors(x),
                                    .native = natives[rl->nodes[node].native]};
 
-    if (x->answered && !is_redis_below(x, '6')) {
+    if (x->answered && !is_redis_below(x, '6') &&
+        !rlk_diagnose_missing_prefix(x, user.key_prefix)) {
         rlk_rights_write(&user, part->acl, sizeof(part->acl));
     }
     x->acl = part->acl;

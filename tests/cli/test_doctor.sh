@@ -155,10 +155,19 @@ if master 3 acl whoami | grep -q '^default'; then
     master 3 acl setuser app '&*' >/dev/null
     master 3 acl setuser app resetkeys '~job:*' >/dev/null
     doctor 1 2 3 -- --quarantine lenient --username app --key-prefix other:
-    prints "denies the user app the keys that begin with other:redlock:" "denied keys are reported"
-    prints "ACL SETUSER app ~other:*" "doctor prints the command that grants the keys"
+    prints "denies the user app the keys that begin with other:" "denied keys are reported"
+    prints "Is the key prefix right (now: other:)? If it is: ACL SETUSER app ~other:*" \
+        "doctor asks for the prefix, and prints the command that grants the keys"
     doctor 1 2 3 -- --quarantine lenient --username app --key-prefix job:
     status_is 0 "a prefix that is granted gives 0"
+    for number in 1 2; do master "$number" acl setuser app resetkeys '~job:*' >/dev/null; done
+    doctor 1 2 3 -- --quarantine lenient --username app
+    status_is 69 "a prefix that was forgotten gives 69"
+    prints "unusable: all masters: denies the user app keys without a prefix" \
+        "without the prefix doctor says that no lock can be acquired"
+    prints "Is the key prefix right (now: none)?" "without the prefix doctor asks for it"
+    check "without the prefix doctor widens no rights" missing "~\*" "$work/out"
+    for number in 1 2; do master "$number" acl setuser app '~*' >/dev/null; done
     master 3 acl setuser app -@all +set +get +del +pexpire +pttl +eval +evalsha '~*' >/dev/null
     doctor 1 2 3 -- --quarantine lenient --username app
     status_is 1 "a user with the minimum permissions gives 1"

@@ -250,7 +250,7 @@ TEST(an_examination_needs_few_commands)
     farm_start_open(&f, 1);
     before = fake_count(f.nodes[0], "");
     examine();
-    ck_assert_uint_le(fake_count(f.nodes[0], "") - before, 53);
+    ck_assert_uint_le(fake_count(f.nodes[0], "") - before, 54);
 }
 
 TEST(products_are_distinguished)
@@ -512,6 +512,8 @@ TEST(denied_keys_are_not_reported_as_denied_commands)
         examine();
         ck_assert_uint_eq(seen.nodes[0].denied, 0);
         ck_assert_int_eq(seen.nodes[0].keys_denied, 1);
+        ck_assert_int_eq(seen.nodes[0].lock_keys_denied, 1);
+        ck_assert_int_eq(seen.nodes[0].verdict, REDLOCK_UNUSABLE);
         must_find(0, REDLOCK_FOUND_KEYS, "redlock:");
         ck_assert_int_eq(find(0, REDLOCK_FOUND_REFUSES), -1);
     }

@@ -389,16 +389,48 @@ TEST_LOOP(the_least_rights_are_one_command, 0, 4)
     ck_assert_str_eq(got, want);
 }
 
+/* The prefix may be wrong as well as the rights. */
 TEST(denied_keys_matter_most_under_our_prefix)
 {
     const struct rlk_diagnosis_context prefixed = {.key_prefix = "job:", .node_timeout_us = 500000};
+    const struct rlk_trouble none = {.kind = RLK_TROUBLE_NONE};
     struct redlock_examined x = well();
 
     x.keys_denied = 1;
-    must_find_only(&x, REDLOCK_FOUND_KEYS, REDLOCK_WARNING, "redlock:");
-    rlk_diagnose_node(&x, &(struct rlk_trouble){.kind = RLK_TROUBLE_NONE}, 3, &prefixed, &notes);
-    must_find(REDLOCK_FOUND_KEYS, REDLOCK_UNUSABLE, "job:redlock:");
-    ck_assert_str_eq(notes.finding[0].fix, "ACL SETUSER app ~job:*");
+    rlk_diagnose_node(&x, &none, 3, &prefixed, &notes);
+    must_find(REDLOCK_FOUND_KEYS, REDLOCK_UNUSABLE, "the keys that begin with job:redlock:");
+    ck_assert_str_eq(notes.finding[0].fix,
+                     "Is the key prefix right (now: job:)? If it is: ACL SETUSER app ~job:*");
+    x.lock_keys_denied = 1;
+    rlk_diagnose_node(&x, &none, 3, &prefixed, &notes);
+    ck_assert_str_eq(notes.finding[0].text, "denies the user app the keys that begin with job:");
+    x.keys_denied = 0;
+    rlk_diagnose_node(&x, &none, 3, &prefixed, &notes);
+    must_find(REDLOCK_FOUND_KEYS, REDLOCK_UNUSABLE, "begin with job:");
+    ck_assert(!rlk_diagnose_missing_prefix(&x, "job:"));
+}
+
+/* A user for some keys by name may be meant; one that has neither the keys of locks nor ours has
+ * probably a prefix. */
+TEST_LOOP(denied_keys_without_a_prefix_ask_for_the_prefix, 0, 3)
+{
+    static const struct {
+        int ours, locks;
+        enum redlock_severity severity;
+        const char *text, *fix;
+    } rows[] = {
+        {1, 1, REDLOCK_UNUSABLE, "those of locks", "Is the key prefix right (now: none)?"},
+        {1, 0, REDLOCK_WARNING, "begin with redlock:", "ACL SETUSER app ~redlock:*"},
+        {0, 1, REDLOCK_WARNING, "such as doctor:", "Is the key prefix right (now: none)?"},
+    };
+    struct redlock_examined x = well();
+
+    x.keys_denied = rows[_i].ours;
+    x.lock_keys_denied = rows[_i].locks;
+    must_find_only(&x, REDLOCK_FOUND_KEYS, rows[_i].severity, rows[_i].text);
+    ck_assert_ptr_nonnull(strstr(notes.finding[0].fix, rows[_i].fix));
+    ck_assert_ptr_null(strstr(notes.finding[0].fix, "~*"));
+    ck_assert(rlk_diagnose_missing_prefix(&x, ""));
 }
 
 /* Everything that can be wrong with one master, and texts as long as they can be. */

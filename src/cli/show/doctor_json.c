@@ -104,6 +104,7 @@ static void print_server(const struct redlock_examined *x)
     print_names("denied", x->denied);
     print_names("missing", x->missing);
     cli_json_flag(stdout, "keys_denied", x->keys_denied);
+    cli_json_flag(stdout, "lock_keys_denied", x->lock_keys_denied);
     cli_json_flag(stdout, "record_denied", x->record_denied);
     cli_json_number(stdout, "database", true, x->database);
     cli_json_flag(stdout, "database_denied", x->database_denied);

@@ -105,8 +105,9 @@ static void ask_for_holder(struct cli_wait *wait)
 
 /* ---- whether the wait can succeed ---- */
 
-/* Whether a finding stays until somebody fixes it. */
-static bool is_permanent(const struct redlock_finding *finding)
+/* Whether a finding stays until somebody fixes it. Without a prefix a user may be meant for some
+ * keys only, and our key may be one of them: see is_denied(). */
+static bool is_permanent(const struct redlock_finding *finding, bool has_prefix)
 {
     static const enum redlock_finding_kind kinds[] = {REDLOCK_FOUND_LOGIN, REDLOCK_FOUND_ROLE,
                                                       REDLOCK_FOUND_RIGHTS, REDLOCK_FOUND_KEYS,
@@ -117,7 +118,8 @@ static bool is_permanent(const struct redlock_finding *finding)
     for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         found |= finding->kind == kinds[i];
     }
-    return found && finding->severity == REDLOCK_UNUSABLE;
+    return found && finding->severity == REDLOCK_UNUSABLE &&
+           (has_prefix || finding->kind != REDLOCK_FOUND_KEYS);
 }
 
 /* The examination shows that some keys are denied to this user; the vote shows that our key is one
@@ -127,8 +129,9 @@ static bool is_denied(const struct redlock_examined *node, const struct redlock_
 {
     struct redlock_node_detail detail = {.size = sizeof(detail)};
 
-    return node->keys_denied && redlock_lock_node(lock, i, &detail) == 0 &&
-           detail.vote == REDLOCK_VOTE_UNKNOWN && strstr(detail.error, "NOPERM");
+    return (node->keys_denied || node->lock_keys_denied) &&
+           redlock_lock_node(lock, i, &detail) == 0 && detail.vote == REDLOCK_VOTE_UNKNOWN &&
+           strstr(detail.error, "NOPERM");
 }
 
 /* Until somebody changes something. One that refuses our commands may be well again in a moment. */
@@ -137,17 +140,19 @@ static bool has_no_vote(const struct redlock_examined *node)
     return node->quarantine_ms == UINT64_MAX && !node->quarantine_ends && node->refusal[0] == '\0';
 }
 
-static size_t count_lost(const struct redlock_report *report, const struct redlock_lock *lock)
+static size_t count_lost(const struct redlock_report *report, const struct cli_wait *wait)
 {
+    bool has_prefix = wait->session->prefix_len > 0;
     size_t lost = 0, i;
 
     for (i = 0; i < report->n_nodes; i++) {
         const struct redlock_examined *node = report->nodes[i];
-        bool is_lost = has_no_vote(node) || is_denied(node, lock, i);
+        bool is_lost = has_no_vote(node) || is_denied(node, wait->lock, i);
         size_t f;
 
         for (f = 0; f < report->n_findings; f++) {
-            is_lost |= report->findings[f]->node == (int)i && is_permanent(report->findings[f]);
+            is_lost |= report->findings[f]->node == (int)i &&
+                       is_permanent(report->findings[f], has_prefix);
         }
         lost += is_lost;
     }
@@ -177,7 +182,7 @@ static void on_examined(const struct redlock_report *report, int status, void *a
     (void)status;
     wait->asked--;
     if (report && wait->lock && redlock_lock_reason(wait->lock) == REDLOCK_ENOQUORUM) {
-        lost = count_lost(report, wait->lock);
+        lost = count_lost(report, wait);
         if (report->n_nodes - lost < report->quorum && redlock_cancel(wait->lock) == 0) {
             wait->gave_up = true;
             say_hopeless(wait->session, wait->options.keys->name, lost);
