@@ -1,6 +1,7 @@
 /* config.c - splits a list of masters, or a file, into URIs and settings. */
 #include "settings/config.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -61,6 +62,14 @@ static char *trim(char *text)
     return text;
 }
 
+/* Quotes would be a part of the value. */
+static bool is_quoted(const char *value)
+{
+    size_t length = strlen(value);
+
+    return length > 1 && (*value == '"' || *value == '\'') && value[length - 1] == *value;
+}
+
 static int take_value(const struct place *at, enum rlk_setting setting, char *value,
                       struct rlk_config *config)
 {
@@ -68,6 +77,10 @@ static int take_value(const struct place *at, enum rlk_setting setting, char *va
         return rlk_settings_refuse(at->error, "%s:%u: %s is given twice: see line %u", at->path,
                                    at->number, rlk_setting_in_file(setting),
                                    config->value_lines[setting]);
+    }
+    if (is_quoted(value)) {
+        return rlk_settings_refuse(at->error, "%s:%u: write the value of %s without quotes",
+                                   at->path, at->number, rlk_setting_in_file(setting));
     }
     config->values[setting] = value;
     config->value_lines[setting] = at->number;

@@ -234,6 +234,10 @@ TEST(a_wrong_line_is_named)
     refused("/nodes:2: unknown setting 'max-tll'");
     use_config("redis://a\nquarantine = no\n");
     refused("/nodes:2: quarantine 'no' is unknown");
+    use_config("redis://a\nkey-prefix = \"app:\"\n");
+    refused("/nodes:2: write the value of key-prefix without quotes");
+    use_config("redis://a\n\nmax-ttl = '5m' # for all\n");
+    refused("/nodes:3: write the value of max-ttl without quotes");
     setenv("REDLOCK_CONFIG", "/nonexistent/nodes", 1);
     refused("cannot read the masters from /nonexistent/nodes (REDLOCK_CONFIG)");
 }
