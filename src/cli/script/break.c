@@ -235,6 +235,10 @@ static int explain_uncertain(const struct breaking *b, size_t replaced)
 static int explain_broken(struct breaking *b, const struct redlock_break_result *r)
 {
     b->left_ms = r->left_ms;
+    if (b->now) {
+        snprintf(b->token, sizeof(b->token), "%s", r->token);
+        return CLI_GO_ON; /* to release it */
+    }
     cli_say("broke the lock '%s', which %s held: it is over in %s at most", b->key, b->holder,
             rlk_duration(r->left_ms));
     return CLI_GO_ON;
@@ -269,7 +273,7 @@ static int explain_released(const struct breaking *b)
     return CLI_OK;
 }
 
-/* With --now the keys are deleted. */
+/* With --now the keys are deleted, by the token that the break has put there. */
 static void on_released(struct redlock_lock *lock, int status, void *arg)
 {
     struct breaking *b = arg;
@@ -329,14 +333,19 @@ static int ask_who_holds(struct breaking *b)
     return await_call(b, redlock_query(b->session->rl, b->key, 0, on_holder, b));
 }
 
+/* Also with --now the lock is broken first: so the audit stream has who did that, and why. */
 static int take_away(struct breaking *b)
 {
     struct redlock *rl = b->session->rl;
+    int code;
 
     b->done = false;
-    return await_call(b, b->now
-                             ? redlock_release_token(rl, &b->key, NULL, 1, b->token, on_released, b)
-                             : redlock_break(rl, b->key, 0, b->token, b->by, on_broken, b));
+    code = await_call(b, redlock_break(rl, b->key, 0, b->token, b->by, on_broken, b));
+    if (code == CLI_GO_ON && b->now) {
+        b->done = false;
+        code = await_call(b, redlock_release_token(rl, &b->key, NULL, 1, b->token, on_released, b));
+    }
+    return code;
 }
 
 static int run_break(void *arg, struct cli_session *session, struct cli_signals *signals)
