@@ -108,14 +108,16 @@ static bool is_explained(const struct redlock_examined *x)
             judge_commands(x->denied | x->missing) == REDLOCK_UNUSABLE);
 }
 
-static void judge_quarantine(const struct redlock_examined *x,
+static void judge_quarantine(const struct redlock_examined *x, const struct rlk_trouble *trouble,
                              const struct rlk_diagnosis_context *context, struct rlk_notes *notes)
 {
     if (x->quarantine_ms == 0 || is_explained(x)) {
         return;
     }
     rlk_note_as(notes, REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE,
-                context->record_differs ? "See the finding about the record of the masters."
+                trouble->kind == RLK_TROUBLE_UNCONFIRMED_RECORD
+                    ? "Fix the masters that do not reply."
+                : context->record_differs ? "See the finding about the record of the masters."
                 : x->quarantine_ms == UINT64_MAX && !x->quarantine_ends
                     ? "Fix the cause that this finding names."
                     : "Wait; or use quarantine=lenient, if no lock from before can still be held.",
@@ -380,7 +382,7 @@ void rlk_diagnose_node(const struct redlock_examined *x, const struct rlk_troubl
     judge_keys(x, context, notes);
     judge_record_key(x, context, notes);
     judge_database(x, notes);
-    judge_quarantine(x, context, notes);
+    judge_quarantine(x, trouble, context, notes);
     judge_memory(x, notes);
     judge_disk(x, notes);
     judge_replicas(x, notes);

@@ -91,6 +91,7 @@ static void look_at_nodes(struct rlk_record_keeper *k)
 static void set_votes(struct rlk_record_keeper *k, bool had_misfit, uint64_t now_us)
 {
     bool tells = !had_misfit && rlk_keeper_has_misfit(k);
+    bool unconfirmed = k->membership.in_use == NULL && k->verdict.misfit == RLK_MISFIT_NOT;
     unsigned i;
 
     for (i = 0; i < k->membership.n; i++) {
@@ -100,6 +101,7 @@ static void set_votes(struct rlk_record_keeper *k, bool had_misfit, uint64_t now
 
         rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i],
                                     (k->verdict.extends_nothing & rlk_mask_bit(i)) != 0);
+        n->unconfirmed = unconfirmed;
         if (k->verdict.until_us[i] == RLK_NEVER && !waited) {
             rlk_inspect_wait(n, now_us);
         }

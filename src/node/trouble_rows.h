@@ -164,6 +164,8 @@ TROUBLE(RLK_TROUBLE_QUARANTINE, "does not vote: $")
 TROUBLE(RLK_TROUBLE_QUARANTINE_PASSES, "does not vote for another # s (quarantine; see max_ttl): $")
 /* words: a command that renewals and releases need; for the last: how it refused a script */
 TROUBLE(RLK_TROUBLE_UPKEEP_DENIED, "does not vote, because it denies our user $, " FOR_UPKEEP,
+TROUBLE(RLK_TROUBLE_UNCONFIRMED_RECORD,
+        "does not vote: too few masters reply to confirm the record of the masters")
         .advice = "allow it (redlock doctor prints the ACL SETUSER for that)",
         .found = REDLOCK_FOUND_RIGHTS)
 TROUBLE(RLK_TROUBLE_UPKEEP_UNKNOWN, "does not vote, because it does not know $, " FOR_UPKEEP,

@@ -715,6 +715,20 @@ TEST(a_master_does_not_vote_for_a_client_with_another_list)
 TEST(a_record_that_is_denied_is_a_warning)
 {
     struct redlock_examined x = well();
+/* A lenient policy does not help there. */
+TEST(a_record_that_nobody_confirms_is_no_reason_to_be_lenient)
+{
+    const struct rlk_trouble unconfirmed = {.kind = RLK_TROUBLE_UNCONFIRMED_RECORD};
+    struct redlock_examined x = well();
+
+    x.quarantine_ms = UINT64_MAX;
+    x.quarantine_ends = 1;
+    x.error = "does not vote: too few masters reply";
+    rlk_diagnose_node(&x, &unconfirmed, 3, &norms, &notes);
+    must_find(REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE, "too few masters reply");
+    ck_assert_str_eq(notes.finding[0].fix, "Fix the masters that do not reply.");
+}
+
 
     x.record_denied = 1;
     must_find_only(&x, REDLOCK_FOUND_UNRECORDED, REDLOCK_WARNING,
