@@ -57,7 +57,9 @@ enum redlock_right {
     /* Permission for the channel __redis__:invalidate, for CLIENT TRACKING. Since 0.1. */
     REDLOCK_RIGHT_INVALIDATIONS = 524288,
     /* Makes renewals cheaper for a master. Since 0.1. */
-    REDLOCK_RIGHT_MGET = 1048576
+    REDLOCK_RIGHT_MGET = 1048576,
+    /* Needed for the audit stream, and tried only with options.audit_entries. Since 0.1. */
+    REDLOCK_RIGHT_XADD = 2097152
 };
 
 /* The kinds of findings. The numbers are permanent. */

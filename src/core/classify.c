@@ -317,3 +317,10 @@ bool rlk_classify_no_script(const struct rlk_reply *reply)
 {
     return rlk_classify_is_error(reply, "NOSCRIPT");
 }
+
+bool rlk_classify_denied(const struct rlk_reply *reply)
+{
+    return rlk_classify_is_error(reply, "NOPERM") ||
+           (reply->type == RLK_REPLY_ERROR &&
+            begins_with(reply->str, "ERR The user executing the script can't"));
+}

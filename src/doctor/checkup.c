@@ -220,6 +220,11 @@ static bool has_no_name(const struct rlk_say *say)
     return rlk_login_user(say->node->options->login, say->node->uri) == NULL;
 }
 
+static bool audits(const struct rlk_say *say)
+{
+    return rlk_options_audit(say->node->options) != NULL;
+}
+
 /* The largest possible connection id, which no connection gets. Not 0: with that, Redis before 7.0
  * ends the connections of all clients. */
 #define NO_CLIENT "9223372036854775807"
@@ -234,8 +239,9 @@ static bool has_no_name(const struct rlk_say *say)
         .words = RLK_WORDS(__VA_ARGS__), .tag = (right), .take = (reader)                          \
     }
 
-/* A permission is tried so that nothing changes: a subscriber ignores an empty message, and no
- * server accepts BCAST with OPTIN. */
+/* A permission is tried so that nothing changes: a subscriber ignores an empty message, no server
+ * accepts BCAST with OPTIN, and XADD makes no stream with NOMKSTREAM, which is a wrong id before
+ * Redis 6.2. */
 const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES] = {
     READ(REDLOCK_RIGHT_INFO, take_info, "INFO", "server"),
     READ(REDLOCK_RIGHT_INFO, take_info, "INFO", "memory"),
@@ -270,6 +276,10 @@ const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES] = {
     TRY(REDLOCK_RIGHT_ZADD, "ZRANK", the_key, "0"),
     TRY(REDLOCK_RIGHT_ZADD, "ZREM", the_key, "0"),
     TRY(REDLOCK_RIGHT_ZADD, "ZSCORE", the_key, "0"),
+    {.words = RLK_WORDS("XADD", the_key, "NOMKSTREAM", "*", "0", "0"),
+     .format = format_words,
+     .when = audits,
+     .tag = REDLOCK_RIGHT_XADD},
     {.words = RLK_WORDS("ACL", "WHOAMI"), .when = has_no_name, .take = take_user},
 };
 

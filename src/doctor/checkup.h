@@ -43,7 +43,7 @@ struct rlk_checkup {
 void rlk_checkup_init(struct rlk_checkup *p);
 
 /* The conversation; its context is the checkup. _refused: errors go there. */
-#define RLK_CHECKUP_LINES 34
+#define RLK_CHECKUP_LINES 35
 extern const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES];
 
 void rlk_checkup_refused(const struct rlk_heard *h);

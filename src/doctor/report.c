@@ -87,6 +87,7 @@ static void write_acl(struct rlk_report_node *part, const struct redlock *rl, un
                                    .database = x->database,
                                    .channels = !x->no_channels,
                                    .selectors = knows_selectors(x),
+                                   .audit = rlk_options_audit(&rl->options) != NULL,
                                    .native = natives[rl->nodes[node].native]};
 
     if (x->answered && !is_redis_below(x, '6') &&

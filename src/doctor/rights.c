@@ -44,6 +44,7 @@ const struct rlk_right rlk_rights[] = {
      "waiters learn late that a key has ended, or was deleted by another program"},
     {REDLOCK_RIGHT_ZADD, REDLOCK_FINE, "ZADD", "+zadd +zcard +zrange +zrank +zrem +zscore",
      "nobody is listed there among those who wait for a lock, and so they poll"},
+    {REDLOCK_RIGHT_XADD, REDLOCK_WARNING, "XADD", "+xadd", "nothing is added to its audit stream"},
 };
 
 const unsigned rlk_rights_count = sizeof(rlk_rights) / sizeof(rlk_rights[0]);
@@ -121,7 +122,8 @@ void rlk_rights_write(const struct rlk_rights_user *user, char *out, size_t size
     put_keys(&t, user);
     put_text(&t, " -@all");
     for (i = 0; i < rlk_rights_count; i++) {
-        put_commands(&t, rlk_rights[i].acl);
+        put_commands(&t, user->audit || rlk_rights[i].bit != REDLOCK_RIGHT_XADD ? rlk_rights[i].acl
+                                                                                : "");
     }
     put_text(&t, user->native);
     put_text(&t, user->database ? " +select" : "");

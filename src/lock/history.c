@@ -217,8 +217,8 @@ static void take_part(const struct rlk_heard *heard)
 static void on_history_refused(const struct rlk_heard *heard)
 {
     note_error(heard->context,
-               rlk_classify_is_error(heard->reply, "NOPERM") ? RLK_TROUBLE_HISTORY_DENIED
-                                                             : RLK_TROUBLE_HISTORY_REFUSED,
+               rlk_classify_denied(heard->reply) ? RLK_TROUBLE_HISTORY_DENIED
+                                                 : RLK_TROUBLE_HISTORY_REFUSED,
                heard->reply->str);
 }
 

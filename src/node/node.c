@@ -6,6 +6,7 @@
 
 #include "base/rare.h"
 #include "base/time.h"
+#include "core/classify.h"
 #include "core/reach.h"
 #include "net/clock.h"
 #include "net/loop.h"
@@ -58,8 +59,11 @@ void rlk_node_note_kind(struct rlk_node *n, enum rlk_trouble_kind kind, const ch
 RLK_COLD const struct rlk_reply *rlk_node_note_unaudited(struct rlk_node *n,
                                                          const struct rlk_reply *reply)
 {
-    if (n->trouble.kind != RLK_TROUBLE_AUDIT_REFUSED) {
-        rlk_node_note_kind(n, RLK_TROUBLE_AUDIT_REFUSED, reply[1].str);
+    enum rlk_trouble_kind kind =
+        rlk_classify_denied(&reply[1]) ? RLK_TROUBLE_AUDIT_DENIED : RLK_TROUBLE_AUDIT_REFUSED;
+
+    if (n->trouble.kind != kind) {
+        rlk_node_note_kind(n, kind, reply[1].str);
     }
     return &reply[2];
 }

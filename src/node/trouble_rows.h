@@ -104,6 +104,8 @@ TROUBLE(RLK_TROUBLE_RESTORE_REFUSED, "refused to restore the key: $")
 TROUBLE(RLK_TROUBLE_RELEASE_REFUSED, "refused to release the key: $")
 TROUBLE(RLK_TROUBLE_WAIT_REFUSED, "refused to queue us: $")
 TROUBLE(RLK_TROUBLE_AUDIT_REFUSED, "adds nothing to the audit stream: $")
+TROUBLE(RLK_TROUBLE_AUDIT_DENIED, "adds nothing to the audit stream: $",
+        .advice = "allow our user XADD (ACL SETUSER: +xadd)")
 TROUBLE(RLK_TROUBLE_REFUSES, "refuses our commands: $", .found = REDLOCK_FOUND_REFUSES)
 TROUBLE(RLK_TROUBLE_NONSENSE, "sent a reply that no Redis server sends",
         .advice = "if it is a proxy, list the masters behind it")
@@ -134,7 +136,7 @@ TROUBLE(RLK_TROUBLE_SCAN_DENIED, "refused to name its keys: $",
 TROUBLE(RLK_TROUBLE_SCAN_TOO_LONG, "has too many keys with long names in one place to name them")
 TROUBLE(RLK_TROUBLE_SCAN_UNFINISHED, "has not named all its keys in time")
 TROUBLE(RLK_TROUBLE_HISTORY_REFUSED, "refused to read its audit stream: $")
-TROUBLE(RLK_TROUBLE_HISTORY_DENIED, "refused to read its audit stream: $",
+TROUBLE(RLK_TROUBLE_HISTORY_DENIED, "does not let our user read its audit stream",
         .advice = "allow our user XREVRANGE, EVAL and EVALSHA (ACL SETUSER: +xrevrange)")
 TROUBLE(RLK_TROUBLE_HISTORY_UNFINISHED, "has not read its audit stream in time")
 TROUBLE(RLK_TROUBLE_DELETE_REFUSED, "refused to delete the record: $")
@@ -162,10 +164,10 @@ TROUBLE(RLK_TROUBLE_UNRESPONSIVE, "has not replied for # ms",
 /* reason; words: the error, when the reason is UNREAD. The first while the reason lasts. */
 TROUBLE(RLK_TROUBLE_QUARANTINE, "does not vote: $")
 TROUBLE(RLK_TROUBLE_QUARANTINE_PASSES, "does not vote for another # s (quarantine; see max_ttl): $")
-/* words: a command that renewals and releases need; for the last: how it refused a script */
-TROUBLE(RLK_TROUBLE_UPKEEP_DENIED, "does not vote, because it denies our user $, " FOR_UPKEEP,
 TROUBLE(RLK_TROUBLE_UNCONFIRMED_RECORD,
         "does not vote: too few masters reply to confirm the record of the masters")
+/* words: a command that renewals and releases need; for the last: how it refused a script */
+TROUBLE(RLK_TROUBLE_UPKEEP_DENIED, "does not vote, because it denies our user $, " FOR_UPKEEP,
         .advice = "allow it (redlock doctor prints the ACL SETUSER for that)",
         .found = REDLOCK_FOUND_RIGHTS)
 TROUBLE(RLK_TROUBLE_UPKEEP_UNKNOWN, "does not vote, because it does not know $, " FOR_UPKEEP,

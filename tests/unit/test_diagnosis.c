@@ -320,7 +320,7 @@ TEST(each_missing_right_has_its_cost_and_its_fix)
 {
     unsigned i, seen = 0;
 
-    ck_assert_uint_eq(rlk_rights_count, 21);
+    ck_assert_uint_eq(rlk_rights_count, 22);
     for (i = 0; i < rlk_rights_count; i++) {
         struct redlock_examined x = well();
         char fix[160];
@@ -352,12 +352,12 @@ TEST(all_missing_rights_are_fixed_by_one_command)
                      "+time +info +client|setname +client|kill +config|get +hello "
                      "+publish +subscribe &*redlock:wake:* +client|tracking +client|caching "
                      "+client|id +exists &__redis__:invalidate +zadd +zcard +zrange +zrank "
-                     "+zrem +zscore");
+                     "+zrem +zscore +xadd");
     ck_assert_ptr_nonnull(strstr(notes.finding[0].text, rlk_rights[rlk_rights_count - 1].cost));
 }
 
 /* The whole command, for whom it is pasted. */
-TEST_LOOP(the_least_rights_are_one_command, 0, 4)
+TEST_LOOP(the_least_rights_are_one_command, 0, 5)
 {
     static const char commands[] =
         " -@all +set +get +del +pexpire +pttl +mget +eval +evalsha +script|load +time +info "
@@ -367,16 +367,19 @@ TEST_LOOP(the_least_rights_are_one_command, 0, 4)
         struct rlk_rights_user user;
         const char *begin, *end;
     } rows[] = {
-        {{"ann", "app:", 0, true, true, " +delex"},
+        {{"ann", "app:", 0, true, true, false, " +delex"},
          "ACL SETUSER ann on clearselectors resetkeys ~app:* resetchannels &app:redlock:wake:* "
          "&__redis__:invalidate",
          " +delex"},
-        {{"ann", "a*[b]?\\:", 0, true, false, ""},
+        {{"ann", "a*[b]?\\:", 0, true, false, false, ""},
          "ACL SETUSER ann on resetkeys ~a\\*\\[b\\]\\?\\\\:* resetchannels "
          "&a\\*\\[b\\]\\?\\\\:redlock:wake:* &__redis__:invalidate",
          ""},
-        {{"ann", "", 3, false, false, ""}, "ACL SETUSER ann on resetkeys ~*", " +select"},
-        {{"default", "", 0, false, false, ""}, "ACL SETUSER redlock >PASSWORD on resetkeys ~*", ""},
+        {{"ann", "", 3, false, false, false, ""}, "ACL SETUSER ann on resetkeys ~*", " +select"},
+        {{"default", "", 0, false, false, false, ""},
+         "ACL SETUSER redlock >PASSWORD on resetkeys ~*",
+         ""},
+        {{"ann", "", 0, false, false, true, ""}, "ACL SETUSER ann on resetkeys ~*", " +xadd"},
     };
     char want[1024], got[1024];
 
@@ -712,9 +715,6 @@ TEST(a_master_does_not_vote_for_a_client_with_another_list)
     ck_assert_str_eq(notes.finding[0].fix, "See the finding about the record of the masters.");
 }
 
-TEST(a_record_that_is_denied_is_a_warning)
-{
-    struct redlock_examined x = well();
 /* A lenient policy does not help there. */
 TEST(a_record_that_nobody_confirms_is_no_reason_to_be_lenient)
 {
@@ -729,6 +729,9 @@ TEST(a_record_that_nobody_confirms_is_no_reason_to_be_lenient)
     ck_assert_str_eq(notes.finding[0].fix, "Fix the masters that do not reply.");
 }
 
+TEST(a_record_that_is_denied_is_a_warning)
+{
+    struct redlock_examined x = well();
 
     x.record_denied = 1;
     must_find_only(&x, REDLOCK_FOUND_UNRECORDED, REDLOCK_WARNING,

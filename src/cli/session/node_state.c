@@ -63,6 +63,18 @@ void cli_node_say(struct cli_session *session, const struct redlock_lock *lock, 
     }
 }
 
+void cli_nodes_say_remarks(const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i;
+
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        if (info.state == REDLOCK_NODE_UP && info.quarantine_ms == 0 && info.error[0]) {
+            cli_say_detail("master %s %s", info.name, info.error);
+        }
+    }
+}
+
 /* The number of masters that are up. *ret_voting: how many of them vote; *ret_unfit: how many do
  * not vote until somebody fixes something. */
 static size_t count_up(const struct redlock *rl, size_t *ret_voting, size_t *ret_unfit)

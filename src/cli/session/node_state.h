@@ -25,6 +25,9 @@ size_t cli_nodes_up(const struct redlock *rl);
  */
 void cli_node_say(struct cli_session *session, const struct redlock_lock *lock, size_t index);
 
+/* With --verbose: a line for each master that votes and has an error all the same. */
+void cli_nodes_say_remarks(const struct redlock *rl);
+
 /* Say that no majority of the masters did what was asked, what is wrong with each as in
  * cli_node_say(), and, if that was not said before, what to do. Returns whether a majority can be
  * reached. */

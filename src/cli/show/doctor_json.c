@@ -46,7 +46,9 @@ static void print_names(const char *name, unsigned rights)
                                                   "ZADD",
                                                   "SUBSCRIBE",
                                                   "channel redlock:wake",
-                                                  "channel __redis__:invalidate"};
+                                                  "channel __redis__:invalidate",
+                                                  "MGET",
+                                                  "XADD"};
     const char *between = "";
     unsigned i;
 

@@ -18,6 +18,7 @@
 #include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/node_state.h"
 #include "cli/system/title.h"
 #include "cli/take/explain.h"
 #include "cli/take/found.h"
@@ -188,6 +189,7 @@ static void on_take_acquired(struct redlock_lock *lock, int status, void *arg)
         attempt->code = attempt->given_up_code;
     } else if (status == 0) {
         say_held(attempt->take, lock);
+        cli_nodes_say_remarks(attempt->session->rl);
         attempt->code = CLI_GO_ON;
     } else {
         fail_attempt(attempt, lock, status);
