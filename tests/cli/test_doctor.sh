@@ -48,6 +48,9 @@ prints "3 of 3 masters vote, quorum 2; 1 more may fail." \
     "doctor prints how many masters vote"
 prints "in memory" "doctor prints how the masters keep their data"
 check "doctor prints nothing on stderr" [ ! -s "$work/err" ]
+doctor 1 2 3 -- --quarantine lenient -q
+status_is 0 "-q gives the same status"
+check "-q prints nothing when all is well" [ ! -s "$work/out" ]
 doctor 4 5 1 -- --quarantine off --json
 status_is 1 "with quarantine off it warns of masters that forget"
 json 'd["verdict"] == "warning" and d["voting"] == 3 and d["usable"] == 3' "--json prints an object"
@@ -55,6 +58,10 @@ json 'all(n["state"] == "up" and n["pings"] == 20 and n["denied"] == [] for n in
     "with the facts of each master"
 json '{f["code"] for f in d["findings"]} == {"volatile"} and len(d["findings"]) == 3' \
     "and the findings"
+doctor 4 5 1 -- --quarantine off -q
+status_is 1 "-q gives 1 after a warning"
+prints "warning: all masters: may lose locks" "-q prints what should be fixed"
+says_not "quorum" "-q prints nothing else"
 doctor 4 5 1 -- --quarantine off
 prints "warning: all masters: may lose locks" \
     "a warning that is true of all masters is printed once"
@@ -153,6 +160,31 @@ if master 3 acl whoami | grep -q '^default'; then
             "--json names the channel of the invalidations"
     fi
     master 3 acl setuser app '&*' >/dev/null
+    master 3 acl setuser app -xadd >/dev/null
+    doctor 1 2 3 -- --quarantine lenient --username app
+    status_is 0 "without audit nobody needs XADD"
+    says_not "xadd" "nor does the minimum have it"
+    doctor 1 2 3 -- --quarantine lenient --username app --audit=100
+    status_is 1 "with audit XADD is tried"
+    prints "denies the user app XADD (nothing is added to its audit stream)" "doctor names XADD"
+    prints "+zscore +xadd" "then the minimum has it"
+    for number in 1 2; do master "$number" acl setuser app -xadd >/dev/null; done
+    run "$REDLOCK" lock audited -v --nodes "$(nodes 1 2 3)" --quarantine lenient --no-record --username app \
+        --audit=100 -- true
+    status_is 0 "without XADD a lock is acquired"
+    says "adds nothing to the audit stream: " "and -v says that the audit stream gets nothing"
+    says "allow our user XADD (ACL SETUSER: +xadd)" "and what to do"
+    for number in 1 2 3; do
+        master "$number" acl setuser app +xadd -xrevrange >/dev/null
+        master "$number" xadd redlock:audit '*' a b >/dev/null
+    done
+    run "$REDLOCK" history audited --nodes "$(nodes 1 2 3)" --quarantine lenient --username app
+    status_is 69 "without XREVRANGE history reads nothing"
+    says "(ACL SETUSER: +xrevrange)" "and says what to do"
+    for number in 1 2 3; do
+        master "$number" acl setuser app +xrevrange >/dev/null
+        master "$number" del redlock:audit >/dev/null
+    done
     master 3 acl setuser app resetkeys '~job:*' >/dev/null
     doctor 1 2 3 -- --quarantine lenient --username app --key-prefix other:
     prints "denies the user app the keys that begin with other:" "denied keys are reported"

@@ -15,19 +15,21 @@
 #include "cli/session/settle.h"
 
 static const char help[] =
-    "usage: redlock doctor [--json] [OPTION...]\n"
+    "usage: redlock doctor [-q] [--json] [OPTION...]\n"
     "\n"
     "Examine whether the masters are fit for locks, and say how to fix what is wrong. This\n"
     "checks which masters can be reached and vote, how many more may fail, whether they are those\n"
     "on record, clocks, persistence, memory, permissions (ACL), replicas and speed. It tries\n"
     "permissions with a key that does not exist, and changes no lock on any master.\n"
     "\n"
+    "  -q, --quiet         print only what should be fixed; nothing when all is well (for cron)\n"
     "  --json              print a JSON object\n";
 
 static const char help_end[] =
     "\n"
     "examples:\n"
     "  redlock doctor\n"
+    "  redlock doctor -q\n"
     "  redlock doctor --json | jq -r '.findings[] | .node, .text, .fix'\n"
     "\n"
     "exit status: 0 all is well, 1 something must be fixed, 69 no majority of the masters is\n"
@@ -38,19 +40,23 @@ static const char help_end[] =
 struct visit {
     const struct redlock *rl;
     const char *readable; /* files with passwords that every user can read; NULL: none */
-    bool json;
+    bool json, quiet;
     bool done;
     int status;
     enum redlock_severity verdict;
 };
 
 static const struct cli_option options[] = {
-    {"json", CLI_FLAG, .field = offsetof(struct visit, json)}, {.name = NULL}};
+    {"json", CLI_FLAG, .field = offsetof(struct visit, json)},
+    {"quiet", CLI_FLAG, .field = offsetof(struct visit, quiet), .letter = 'q'},
+    {.name = NULL}};
 
 static void print(const struct visit *visit, const struct redlock_report *report)
 {
     if (visit->json) {
         cli_doctor_json_print(visit->rl, report);
+    } else if (visit->quiet) {
+        cli_doctor_text_print_findings(report);
     } else {
         cli_doctor_text_print(visit->rl, report, visit->status);
     }

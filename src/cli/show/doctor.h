@@ -11,6 +11,9 @@ const char *cli_doctor_verdict(enum redlock_severity severity);
 void cli_doctor_text_print(const struct redlock *rl, const struct redlock_report *report,
                            int status);
 
+/* Print only the findings that should be fixed. */
+void cli_doctor_text_print_findings(const struct redlock_report *report);
+
 /* Print all of it as a JSON object. */
 void cli_doctor_json_print(const struct redlock *rl, const struct redlock_report *report);
 

@@ -210,6 +210,17 @@ static void print_record(const struct redlock *rl)
     cli_say_out("record of the masters: %s\n", cli_record_sentence(rl, text));
 }
 
+void cli_doctor_text_print_findings(const struct redlock_report *report)
+{
+    size_t i;
+
+    for (i = 0; i < report->n_findings; i++) {
+        if (report->findings[i]->severity > REDLOCK_FINE && !was_said(report, i)) {
+            print_finding(report, i);
+        }
+    }
+}
+
 void cli_doctor_text_print(const struct redlock *rl, const struct redlock_report *report,
                            int status)
 {
