@@ -363,6 +363,7 @@ void rlk_node_leave(struct rlk_node *n, uint64_t now_us)
 
 void rlk_node_join(struct rlk_node *n, uint64_t now_us)
 {
+    n->trouble.kind = RLK_TROUBLE_NONE; /* it was about the server that left */
     clear_server(n);
     rlk_node_start(n, now_us);
 }
