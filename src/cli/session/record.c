@@ -180,6 +180,128 @@ const char *cli_record_source(const struct cli_session *session, char *text)
     return text;
 }
 
+/* ---- whether the list is out of date ---- */
+
+/* Whether an entry is about this server: by the address on record, or by that of its node here. */
+static bool is_about(const struct redlock *rl, const struct redlock_record_master *m,
+                     const char *name)
+{
+    struct redlock_node_info node = {.size = sizeof(node), .name = ""};
+
+    if (m->node >= 0) {
+        redlock_get_node_info(rl, (size_t)m->node, &node);
+    }
+    return is_name(m->address, name) || strcmp(node.name, name) == 0;
+}
+
+static bool is_listed(const struct cli_session *session, const struct redlock_record_master *m)
+{
+    size_t i;
+
+    for (i = 0; i < REDLOCK_MAX_NODES && session->listed[i]; i++) {
+        if (is_about(session->rl, m, session->listed[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_entry(const struct redlock *rl, const char *name)
+{
+    struct redlock_record_master m = {.size = sizeof(m)};
+    size_t i;
+
+    for (i = 0; redlock_get_record_master(rl, i, &m) == 0; i++) {
+        if (is_about(rl, &m, name)) {
+            return true;
+        }
+    }
+    return i == 0; /* there is no record */
+}
+
+static void append(char *text, size_t size, const char *sentence)
+{
+    size_t used = strlen(text);
+
+    snprintf(text + used, size - used, "%s%s", used ? "; " : "", sentence);
+}
+
+/* What took the place of a former master; "": nothing, or that is not known. */
+static void find_successor(const struct redlock *rl, uint32_t epoch, char *text, size_t size)
+{
+    struct redlock_record_master m = {.size = sizeof(m)};
+    size_t i, n = 0;
+
+    for (i = 0; redlock_get_record_master(rl, i, &m) == 0; i++) {
+        if (m.from_epoch == epoch) {
+            snprintf(text, size, "%s", m.address);
+            n++;
+        }
+    }
+    text[n == 1 ? strlen(text) : 0] = '\0';
+}
+
+static void say_unlisted(const struct cli_session *session, char *text, size_t size)
+{
+    struct redlock_record_master m = {.size = sizeof(m)};
+    char line[2 * CLI_RECORD_LINE];
+    size_t i;
+
+    for (i = 0; redlock_get_record_master(session->rl, i, &m) == 0; i++) {
+        if (m.until_epoch == 0 && !is_listed(session, &m)) {
+            snprintf(line, sizeof(line), "%s is on record, and not in the list", m.address);
+            append(text, size, line);
+        }
+    }
+}
+
+/* A server that left and came back has two entries. */
+static const char *say_listed(const struct redlock *rl, const char *name, char *text, size_t size)
+{
+    struct redlock_record_master m = {.size = sizeof(m)};
+    char successor[CLI_RECORD_LINE] = "";
+    uint32_t until = 0;
+    size_t i;
+
+    for (i = 0; redlock_get_record_master(rl, i, &m) == 0; i++) {
+        if (is_about(rl, &m, name)) {
+            if (m.until_epoch == 0) {
+                return NULL;
+            }
+            until = m.until_epoch;
+        }
+    }
+    find_successor(rl, until, successor, sizeof(successor));
+    snprintf(text, size, "the list still has %s, which %s%s epoch %" PRIu32, name,
+             successor[0] ? successor : "is no master since", successor[0] ? " replaced in" : "",
+             until);
+    return text;
+}
+
+bool cli_record_outdated(const struct cli_session *session, char *ret_text, size_t size)
+{
+    char line[3 * CLI_RECORD_LINE];
+    size_t i;
+
+    ret_text[0] = '\0';
+    if (session->listed[0] == NULL || cli_record_differs(session->rl)) {
+        return false;
+    }
+    for (i = 0; i < REDLOCK_MAX_NODES && session->listed[i]; i++) {
+        const char *name = session->listed[i];
+
+        if (!has_entry(session->rl, name)) {
+            snprintf(line, sizeof(line), "%s is not on record under this address", name);
+            append(ret_text, size, line);
+        } else if (cli_record_of(session->rl).epoch > 0 &&
+                   say_listed(session->rl, name, line, sizeof(line))) {
+            append(ret_text, size, line);
+        }
+    }
+    say_unlisted(session, ret_text, size);
+    return ret_text[0] != '\0';
+}
+
 /* ---- what differs ---- */
 
 void cli_record_advise(void)

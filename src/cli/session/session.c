@@ -61,6 +61,17 @@ static int make_manager(const char *command, struct cli_settings *settings,
                               session.rl);
 }
 
+/* Before the manager follows the record. */
+static void keep_names(struct cli_session *session)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    size_t i;
+
+    for (i = 0; i < REDLOCK_MAX_NODES && redlock_get_node_info(session->rl, i, &info) == 0; i++) {
+        session->listed[i] = strdup(info.name);
+    }
+}
+
 int cli_session_open(const struct cli_args *args, struct cli_session *ret_session)
 {
     struct cli_settings settings;
@@ -79,6 +90,7 @@ int cli_session_open(const struct cli_args *args, struct cli_session *ret_sessio
         code = make_manager(args->command->name, &settings, ret_session);
     }
     if (code == CLI_OK) {
+        keep_names(ret_session);
         ret_session->readable = cli_risks_readable(&settings);
         ret_session->unverified = cli_risks_unverified(&settings.options);
     } else {
@@ -174,9 +186,14 @@ static void on_closed(void *arg)
 
 void cli_session_close(struct cli_session *session)
 {
+    size_t i;
+
     cli_password_unwatch(&session->password);
     if (redlock_close(session->rl, on_closed, session) == 0) {
         cli_loop_run(&session->loop, &session->closed);
+    }
+    for (i = 0; i < REDLOCK_MAX_NODES; i++) {
+        free(session->listed[i]);
     }
     free(session->readable);
     cli_settings_free(&session->settings);

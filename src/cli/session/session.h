@@ -36,11 +36,13 @@ struct cli_session {
     struct cli_said said;
     struct cli_node_changes changes;
     bool closed;
-    uint32_t max_ttl_ms;      /* the longest ttl that the manager takes */
-    uint32_t node_timeout_ms; /* how long a master may take to answer */
-    size_t prefix_len;        /* the length of the key prefix */
-    char *readable;           /* files with passwords that every user can read; NULL: none */
-    unsigned unverified;      /* masters whose certificates nobody verifies */
+    uint32_t max_ttl_ms;             /* the longest ttl that the manager takes */
+    uint32_t node_timeout_ms;        /* how long a master may take to answer */
+    size_t prefix_len;               /* the length of the key prefix */
+    char *readable;                  /* files with passwords that every user can read; NULL: none */
+    char *listed[REDLOCK_MAX_NODES]; /* the names of the masters in the list; NULL: no more, or out
+                                        of memory */
+    unsigned unverified;             /* masters whose certificates nobody verifies */
 };
 
 /* Find the masters and begin to connect to them. Sets the environment that CMD will inherit,

@@ -11,6 +11,7 @@
 #include "cli/show/doctor.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/record.h"
 #include "cli/session/session.h"
 #include "cli/session/settle.h"
 
@@ -36,14 +37,21 @@ static const char help_end[] =
     "usable, 78 a server is listed twice, or our masters or --max-ttl are not those on record, 64\n"
     "wrong usage, 70 internal error\n";
 
+/* Findings of ours, and room for each text of them. */
+#define OWN 2
+#define OWN_TEXT 8192
+
 /* An examination. */
 struct visit {
     const struct redlock *rl;
-    const char *readable; /* files with passwords that every user can read; NULL: none */
+    const struct cli_session *session;
     bool json, quiet;
     bool done;
     int status;
     enum redlock_severity verdict;
+    size_t n_own;
+    struct redlock_finding own[OWN];
+    char text[OWN][OWN_TEXT], fix[OWN][OWN_TEXT];
 };
 
 static const struct cli_option options[] = {
@@ -62,28 +70,51 @@ static void print(const struct visit *visit, const struct redlock_report *report
     }
 }
 
-/* The library knows nothing of our files: add their finding to its own. */
-static void print_with_files(struct visit *visit, const struct redlock_report *report)
+/* The library knows nothing of our files: add their findings to its own. */
+static void note(struct visit *visit, const char *code, const char *fix)
 {
-    size_t n = report->n_findings;
-    const struct redlock_finding **findings = malloc((n + 1) * sizeof(*findings));
-    char text[4096], fix[4096];
-    const struct redlock_finding files = {.size = sizeof(files),
-                                          .node = -1,
-                                          .severity = REDLOCK_WARNING,
-                                          .code = "readable",
-                                          .text = text,
-                                          .fix = fix};
+    struct redlock_finding *f = &visit->own[visit->n_own];
+
+    *f = (struct redlock_finding){.size = sizeof(*f),
+                                  .node = -1,
+                                  .severity = REDLOCK_WARNING,
+                                  .code = code,
+                                  .text = visit->text[visit->n_own],
+                                  .fix = visit->fix[visit->n_own]};
+    snprintf(visit->fix[visit->n_own++], OWN_TEXT, "%s", fix);
+}
+
+static void find_own(struct visit *visit)
+{
+    char outdated[OWN_TEXT - 128], fix[OWN_TEXT];
+
+    if (visit->session->readable) {
+        snprintf(visit->text[visit->n_own], OWN_TEXT,
+                 "Every user of this machine can read the passwords in %s.",
+                 visit->session->readable);
+        snprintf(fix, sizeof(fix), "Run chmod o= %s.", visit->session->readable);
+        note(visit, "readable", fix);
+    }
+    if (cli_record_outdated(visit->session, outdated, sizeof(outdated))) {
+        snprintf(visit->text[visit->n_own], OWN_TEXT, "The list of masters is out of date: %s.",
+                 outdated);
+        note(visit, "outdated", "Correct the list: redlock masters shows those on record.");
+    }
+}
+
+static void print_with_own(struct visit *visit, const struct redlock_report *report)
+{
+    size_t n = report->n_findings, i;
+    const struct redlock_finding **findings = malloc((n + OWN) * sizeof(*findings));
     struct redlock_report all = *report;
 
-    snprintf(text, sizeof(text), "Every user of this machine can read the passwords in %s.",
-             visit->readable);
-    snprintf(fix, sizeof(fix), "Run chmod o= %s.", visit->readable);
     if (findings) {
         memcpy(findings, report->findings, n * sizeof(*findings));
-        findings[n] = &files;
+        for (i = 0; i < visit->n_own; i++) {
+            findings[n + i] = &visit->own[i];
+        }
         all.findings = findings;
-        all.n_findings = n + 1;
+        all.n_findings = n + visit->n_own;
     }
     all.verdict = report->verdict == REDLOCK_FINE ? REDLOCK_WARNING : report->verdict;
     visit->verdict = all.verdict;
@@ -101,8 +132,9 @@ static void on_examined(const struct redlock_report *report, int status, void *a
         return;
     }
     visit->verdict = report->verdict;
-    if (visit->readable) {
-        print_with_files(visit, report);
+    find_own(visit);
+    if (visit->n_own > 0) {
+        print_with_own(visit, report);
     } else {
         print(visit, report);
     }
@@ -137,7 +169,7 @@ static int run_doctor(void *arg, struct cli_session *session, struct cli_signals
         return code;
     }
     visit->rl = session->rl;
-    visit->readable = session->readable;
+    visit->session = session;
     visit->status = redlock_examine(session->rl, on_examined, visit);
     if (visit->status == 0) {
         code = cli_loop_run(&session->loop, &visit->done);

@@ -35,7 +35,7 @@ static void print_ours(const struct cli_session *session)
 void cli_masters_text_print(const struct cli_session *session)
 {
     struct redlock_record_info info = cli_record_of(session->rl);
-    char text[CLI_RECORD_LINE];
+    char text[CLI_RECORD_LINE], outdated[8 * CLI_RECORD_LINE];
 
     cli_say_out("record of the masters: %s\n", cli_record_sentence(session->rl, text));
     if (info.state == REDLOCK_RECORD_OTHER && info.epoch > 0) {
@@ -46,5 +46,7 @@ void cli_masters_text_print(const struct cli_session *session)
     print_entries(session->rl);
     if (info.state == REDLOCK_RECORD_OTHER) {
         print_ours(session);
+    } else if (cli_record_outdated(session, outdated, sizeof(outdated))) {
+        cli_say_out("The list of masters is out of date: %s.\n", outdated);
     }
 }
