@@ -2,6 +2,7 @@
 #include "settings/node_list.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,20 @@ static int find_node_list(const char *option, const struct rlk_error_text *error
     nodes->from = option ? "--nodes" : "REDLOCK_NODES";
     nodes->text = rlk_secret_copy(list, strlen(list));
     return nodes->text ? 0 : rlk_settings_no_memory(error);
+}
+
+const char *rlk_node_list_unread(const struct rlk_node_list *nodes, char *path, size_t size)
+{
+    struct rlk_error_text none = {NULL, 0};
+    struct rlk_node_list file = {.from = ""};
+    bool found =
+        nodes->path == NULL && nodes->from[0] && find_in_files(&none, &file) == 0 && file.path;
+
+    if (found) {
+        snprintf(path, size, "%s", file.path);
+    }
+    rlk_node_list_free(&file);
+    return found ? path : NULL;
 }
 
 int rlk_node_list_find(const char *option, const struct rlk_error_text *error,

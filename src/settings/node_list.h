@@ -3,6 +3,7 @@
 #define RLK_SETTINGS_NODE_LIST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "settings/config.h"
 
@@ -22,6 +23,10 @@ struct rlk_node_list {
  * what is wrong in *error, without showing a URI (it may contain a password). */
 int rlk_node_list_find(const char *option, const struct rlk_error_text *error,
                        struct rlk_node_list *ret_nodes);
+
+/* The list was given by --nodes or REDLOCK_NODES: the file that would have been read instead.
+ * Returns `path`; NULL: there is none. */
+const char *rlk_node_list_unread(const struct rlk_node_list *nodes, char *path, size_t size);
 
 /* Free the list, and wipe the URIs, which may contain passwords. */
 void rlk_node_list_free(struct rlk_node_list *nodes);

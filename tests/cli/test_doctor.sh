@@ -264,6 +264,9 @@ for number in 1 2 3; do printf 'unix://%s/%s.sock\n' "$REDLOCK_SANDBOX" "$number
 chmod 644 "$work/nodes"
 run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/nodes" "$REDLOCK" doctor --quarantine lenient
 says_not "Every user of this machine" "a list of masters without a password is no finding"
+run env REDLOCK_CONFIG="$work/nodes" "$REDLOCK" nodes -v
+says "REDLOCK_NODES is given, so $work/nodes is not read, nor its settings" \
+    "-v says that REDLOCK_NODES switches off the file"
 echo 'redis://me:secret@127.0.0.1:1' >>"$work/nodes"
 run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/nodes" "$REDLOCK" doctor --quarantine lenient
 prints "can read the passwords in $work/nodes." "one with a password is found"

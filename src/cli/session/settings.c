@@ -72,7 +72,8 @@ static int find_settings(const struct cli_args *args, struct cli_settings *setti
     return CLI_GO_ON;
 }
 
-static int add_own(const struct cli_args *args, struct cli_settings *settings)
+/* The file is not looked for unless that is said. */
+static void say_source(const struct rlk_node_list *nodes)
 {
     const struct rlk_node_list *nodes = &settings->found.sources.nodes;
     int code;
@@ -80,6 +81,14 @@ static int add_own(const struct cli_args *args, struct cli_settings *settings)
     if (nodes->path) {
         cli_say_detail("using the masters in %s", nodes->path);
     }
+}
+
+static int add_own(const struct cli_args *args, struct cli_settings *settings)
+{
+    const struct rlk_node_list *nodes = &settings->found.sources.nodes;
+    int code;
+
+    say_source(nodes);
     if (settings->options.n_nodes == 0) {
         return no_masters(nodes->from);
     }
