@@ -16,7 +16,7 @@ struct rlk_found {
     char *value; /* cut to `len` of `full_len` bytes; NULL: the key is free, or unknown */
     size_t len, full_len;
     char token[RLK_FOUND_SHOWN]; /* the value as printable text */
-    char error[160];             /* why there is no answer; "" */
+    char error[384];             /* why there is no answer; "" */
 };
 
 /* Take the reply to GET of the key. */

@@ -47,7 +47,7 @@ struct part {
     bool asking, there;
     bool more; /* than are wanted */
     uint64_t since_ms, entries;
-    char error[160]; /* why it goes no further; "" */
+    char error[384]; /* why it goes no further; "" */
 };
 
 struct rlk_history {

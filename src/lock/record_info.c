@@ -77,8 +77,9 @@ const char *rlk_keeper_explain(struct rlk_record_keeper *k)
     case RLK_MISFIT_NOT:
         return explain_missing(k);
     case RLK_MISFIT_MAX_TTL:
-        snprintf(k->error, sizeof(k->error), "max_ttl is %u ms on record, and %u ms here",
-                 r->max_ttl_ms, k->membership.max_ttl_ms);
+        snprintf(k->error, sizeof(k->error),
+                 "the longest ttl (max-ttl) is %u ms on record, and %u ms here", r->max_ttl_ms,
+                 k->membership.max_ttl_ms);
         break;
     case RLK_MISFIT_NUMBER:
         snprintf(k->error, sizeof(k->error), "%u %s on record, and %u %s listed here",

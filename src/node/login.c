@@ -106,7 +106,8 @@ static bool is_in_named_file(const struct rlk_login *l, const struct rlk_uri *u)
 struct rlk_trouble rlk_login_trouble(const struct rlk_login *l, const struct rlk_uri *u,
                                      const char *error)
 {
-    struct rlk_trouble t = {.kind = RLK_TROUBLE_LOGIN, .other = l->file, .words = error};
+    struct rlk_trouble t = {
+        .kind = RLK_TROUBLE_LOGIN, .other = l->file, .user = rlk_login_user(l, u), .words = error};
 
     if (rlk_login_password(l, u) == NULL) {
         t.kind = RLK_TROUBLE_PASSWORD_MISSING;

@@ -139,6 +139,8 @@ static size_t put_mark(char *out, size_t size, size_t used, char mark, const str
         return put_trouble(out, size, used, meaning_of(t).text);
     case '@':
         return put_trouble(out, size, used, t->other ? t->other : "");
+    case '&':
+        return put_trouble(out, size, used, t->user ? t->user : "default");
     case '#':
         snprintf(other, sizeof(other), "%" PRIu64, t->number);
         break;

@@ -42,6 +42,7 @@ struct rlk_trouble {
     enum rlk_quarantine_reason reason;
     uint64_t number;
     const char *other; /* the name of another node, or of a file */
+    const char *user;  /* that we logged in as; NULL: default */
     const char *words; /* the text of the server, or of a fault; NULL: none */
 };
 

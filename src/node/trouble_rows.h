@@ -5,8 +5,8 @@
  * trouble.h makes the enum of the kinds from these rows, and trouble.c the table.
  *
  * Each sentence is about the master, and has no subject. # is replaced by the number, @ by the name
- * of the other master or of the file, $ by the words, or by what they, the fault, the reason or
- * `unfit` mean. */
+ * of the other master or of the file, & by that of the user, $ by the words, or by what they, the
+ * fault, the reason or `unfit` mean. */
 
 TROUBLE(RLK_TROUBLE_NONE, "")
 
@@ -54,17 +54,17 @@ TROUBLE(RLK_TROUBLE_PROTECTED, "accepts connections from its own machine only (p
         .advice = "set a password on it (requirepass, or ACL), and give it to its clients",
         .found = REDLOCK_FOUND_LOGIN)
 TROUBLE(RLK_TROUBLE_PASSWORD_MISSING,
-        "requires a password, and none was given for it (its URI, password or password_file)",
+        "requires a password, and none was given for it (in its URI, or for all masters)",
         .found = REDLOCK_FOUND_LOGIN)
-TROUBLE(RLK_TROUBLE_LOGIN, "rejected our user or password: $; give those that it accepts",
+TROUBLE(RLK_TROUBLE_LOGIN, "rejected our user or password (user &): $; give those that it accepts",
         .found = REDLOCK_FOUND_LOGIN)
 TROUBLE(RLK_TROUBLE_LOGIN_FILE,
-        "rejected our user or password: $; write the password that it accepts to @, which we read "
-        "again before each try",
+        "rejected our user or password (user &): $; write the password that it accepts to @, which "
+        "we read again before each try",
         .found = REDLOCK_FOUND_LOGIN)
 /* words: why the file cannot be read again */
 TROUBLE(RLK_TROUBLE_LOGIN_UNREAD,
-        "rejected our user or password, and a new one could not be read from @: $",
+        "rejected our user or password (user &), and a new one could not be read from @: $",
         .found = REDLOCK_FOUND_LOGIN)
 TROUBLE(RLK_TROUBLE_DATABASE, "refused database #: $",
         .advice = "use a database that it has (CONFIG GET databases shows how many)",

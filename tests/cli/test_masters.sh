@@ -90,7 +90,7 @@ status_is 78 "and masters"
 prints "Given here (by --nodes, max-ttl 10.0 s):" "masters shows both lists"
 run "$REDLOCK" lock k --max-ttl 11s -- true
 status_is 78 "a client with another --max-ttl gets 78"
-says "max_ttl is 10000 ms on record, and 11000 ms here" "and is told both"
+says "the longest ttl (max-ttl) is 10000 ms on record, and 11000 ms here" "and is told both"
 others=
 for name in a b c; do
     "$server" --port 0 --unixsocket "$work/$name.sock" --save '' --daemonize no --dir "$work" >/dev/null &

@@ -233,8 +233,10 @@ TEST(a_manager_with_another_max_ttl_acquires_nothing)
 
         ck_assert(thrown_by([&] { (void)m.try_lock("k"); }) == errc::config);
         text = redlockpp::error_text();
-        ck_assert_str_eq(text.c_str(), "max_ttl is 300000 ms on record, and 60000 ms here");
-        ck_assert(m.record().error == "max_ttl is 300000 ms on record, and 60000 ms here");
+        ck_assert_str_eq(text.c_str(),
+                         "the longest ttl (max-ttl) is 300000 ms on record, and 60000 ms here");
+        ck_assert(m.record().error ==
+                  "the longest ttl (max-ttl) is 300000 ms on record, and 60000 ms here");
         ck_assert(m.record().state == REDLOCK_RECORD_OTHER);
     }
     o.record = false;

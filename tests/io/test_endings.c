@@ -255,7 +255,7 @@ TEST(a_server_that_repeats_the_password_is_not_quoted)
             "-ERR unknown command 'AUTH', with args beginning with: 'sesame'\r\n");
     f.options.password = "sesame";
     farm_open_at_once(&f);
-    farm_wait_error(&f, 0, "password: ERR");
+    farm_wait_error(&f, 0, "(user default): ERR");
     ck_assert_ptr_null(strstr(farm_error(&f, 0), "sesame"));
 }
 

@@ -286,7 +286,7 @@ TEST(a_client_with_another_max_ttl_acquires_nothing)
     must_acquire(f.rl);
     f.options.max_ttl_ms = MAX_TTL_MS + 1;
     open_other();
-    must_misfit(other, "max_ttl is 200000 ms on record, and 200001 ms here");
+    must_misfit(other, "the longest ttl (max-ttl) is 200000 ms on record, and 200001 ms here");
     ck_assert_uint_eq(info_of(other).max_ttl_ms, MAX_TTL_MS);
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET misfit"), 0);
     must_acquire(f.rl);
@@ -412,7 +412,7 @@ TEST(a_lock_that_is_held_goes_on)
     held = farm_must_acquire(&f, "held");
     show_later_record(0, 2 * MAX_TTL_MS);
     pass_ms(INSPECTION_MS);
-    must_misfit(f.rl, "max_ttl");
+    must_misfit(f.rl, "max-ttl");
     ck_assert_uint_gt(redlock_lock_validity_ms(held.lock), 0);
     ck_assert_int_eq(farm_release(&f, held.lock), REDLOCK_OK);
 }
@@ -663,7 +663,7 @@ TEST(a_record_that_a_promise_shows_may_not_fit)
              "41 00000000000000aa 5\n1 41 00000000000000aa 1 200001\n%s 1 - redis://a\n",
              mark_of(2));
     rlk_model_set(model_of(2), KEY, value, 0);
-    must_misfit(f.rl, "max_ttl");
+    must_misfit(f.rl, "max-ttl");
     ck_assert_ptr_null(strstr(rlk_model_get(model_of(0), KEY), "\n1 "));
     ck_assert_uint_eq(fake_count(f.nodes[0], "SET misfit"), 0);
 }
@@ -789,7 +789,7 @@ TEST(an_answer_that_comes_too_late_is_looked_at)
     fake_go_on(f.nodes[0]);
     loop_settle(f.base);
     state_must_be(f.rl, REDLOCK_RECORD_OTHER);
-    must_misfit(f.rl, "max_ttl");
+    must_misfit(f.rl, "max-ttl");
 }
 
 TEST(a_manager_may_be_closed_while_it_writes)

@@ -226,7 +226,7 @@ TEST(password_that_a_server_quotes_is_not_shown)
     fake_on(f.nodes[0], "AUTH", FAKE_REPLY,
             "-ERR unknown command 'AUTH', with args beginning with: 'sesame' \r\n");
     open_with_login(":sesame");
-    farm_wait_error(&f, 0, "password: ERR; ");
+    farm_wait_error(&f, 0, "(user default): ERR; ");
     ck_assert_ptr_null(strstr(farm_error(&f, 0), "sesame"));
 }
 

@@ -73,14 +73,16 @@ static const struct {
     {{.kind = RLK_TROUBLE_BROKEN, .fault = RLK_FAULT_CLOSED, .words = ""},
      "the connection broke: the server closed it"},
     {{.kind = RLK_TROUBLE_LOGIN, .words = "WRONGPASS"},
-     "rejected our user or password: WRONGPASS; give those that it accepts",
+     "rejected our user or password (user default): WRONGPASS; give those that it accepts",
      FOUND(LOGIN, UNUSABLE, "ACL LIST")},
-    {{.kind = RLK_TROUBLE_LOGIN_FILE, .other = "/run/pw", .words = "WRONGPASS"},
-     "rejected our user or password: WRONGPASS; write the password that it accepts to /run/pw, "
+    {{.kind = RLK_TROUBLE_LOGIN_FILE, .other = "/run/pw", .user = "app", .words = "WRONGPASS"},
+     "rejected our user or password (user app): WRONGPASS; write the password that it accepts to "
+     "/run/pw, "
      "which we read again before each try",
      FOUND(LOGIN, UNUSABLE, "ACL LIST")},
     {{.kind = RLK_TROUBLE_LOGIN_UNREAD, .other = "/run/pw", .words = "Permission denied"},
-     "rejected our user or password, and a new one could not be read from /run/pw: Permission "
+     "rejected our user or password (user default), and a new one could not be read from /run/pw: "
+     "Permission "
      "denied",
      FOUND(LOGIN, UNUSABLE, "ACL LIST")},
     {{.kind = RLK_TROUBLE_DATABASE, .number = 99, .words = "ERR DB index is out of range"},
@@ -151,7 +153,7 @@ static const struct {
      "(requirepass, or ACL), and give it to its clients",
      FOUND(LOGIN, UNUSABLE, "Set a password")},
     {{.kind = RLK_TROUBLE_PASSWORD_MISSING},
-     "requires a password, and none was given for it (its URI, password or password_file)",
+     "requires a password, and none was given for it (in its URI, or for all masters)",
      FOUND(LOGIN, UNUSABLE, "ACL LIST")},
     {{.kind = RLK_TROUBLE_DATABASE_DENIED, .number = 3, .words = "NOPERM no"},
      "refused database 3: NOPERM no; allow our user this database (ACL SETUSER: +select, "

@@ -149,6 +149,18 @@ int cli_say_usage(const char *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+int cli_say_setting(const char *format, ...)
+{
+    char text[3072];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    say_error("%s; see redlock help masters", text);
+    return CLI_USAGE;
+}
+
 int cli_say_no_memory(void)
 {
     say_error("out of memory");

@@ -48,6 +48,9 @@ void cli_say_routine(const char *format, ...) __attribute__((format(printf, 1, 2
 int cli_say_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same about a setting of the masters: "; see redlock help masters". */
+int cli_say_setting(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Say that we are out of memory. Returns CLI_INTERNAL. */
 int cli_say_no_memory(void);
 

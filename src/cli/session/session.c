@@ -18,7 +18,7 @@
 
 /* Report that redlock_new() failed. All other options were checked before, so the masters are
  * wrong. */
-static int refuse_session(const char *command, const struct cli_settings *settings, int status)
+static int refuse_session(const struct cli_settings *settings, int status)
 {
     const char *text = settings->options.error_text;
     const char *why = text[0] ? text : redlock_strerror(status);
@@ -27,7 +27,7 @@ static int refuse_session(const char *command, const struct cli_settings *settin
         cli_say("%s", why);
         return CLI_INTERNAL;
     }
-    return cli_settings_refuse(command, settings, *settings->options.error_node, why);
+    return cli_settings_refuse(settings, *settings->options.error_node, why);
 }
 
 static int make_manager(const char *command, struct cli_settings *settings,
@@ -54,7 +54,7 @@ static int make_manager(const char *command, struct cli_settings *settings,
     status = redlock_new(session.loop.base, options, &session.rl);
     if (status != 0) {
         cli_loop_close(&session.loop);
-        return refuse_session(command, settings, status);
+        return refuse_session(settings, status);
     }
     *ret_session = session;
     return cli_password_watch(&ret_session->password, &settings->password, session.loop.base,

@@ -66,8 +66,7 @@ static int find_settings(const struct cli_args *args, struct cli_settings *setti
     options->error_text = NULL;
     options->error_text_size = 0;
     if (status != 0) {
-        return status == REDLOCK_ENOMEM ? cli_say_no_memory()
-                                        : cli_say_usage(args->command->name, "%s", text);
+        return status == REDLOCK_ENOMEM ? cli_say_no_memory() : cli_say_setting("%s", text);
     }
     return CLI_GO_ON;
 }
@@ -75,11 +74,12 @@ static int find_settings(const struct cli_args *args, struct cli_settings *setti
 /* The file is not looked for unless that is said. */
 static void say_source(const struct rlk_node_list *nodes)
 {
-    const struct rlk_node_list *nodes = &settings->found.sources.nodes;
-    int code;
+    char unread[4096];
 
     if (nodes->path) {
         cli_say_detail("using the masters in %s", nodes->path);
+    } else if (cli_say_is_verbose() && rlk_node_list_unread(nodes, unread, sizeof(unread))) {
+        cli_say_detail("%s is given, so %s is not read, nor its settings", nodes->from, unread);
     }
 }
 
@@ -115,15 +115,14 @@ int cli_settings_find(const struct cli_args *args, struct cli_settings *ret_sett
     return CLI_OK;
 }
 
-int cli_settings_refuse(const char *command, const struct cli_settings *settings, int node,
-                        const char *text)
+int cli_settings_refuse(const struct cli_settings *settings, int node, const char *text)
 {
     const struct rlk_node_list *nodes = &settings->found.sources.nodes;
 
     if (nodes->path && node >= 0 && (unsigned)node < nodes->config.n) {
-        return cli_say_usage(command, "%s:%u: %s", nodes->from, nodes->config.lines[node], text);
+        return cli_say_setting("%s:%u: %s", nodes->from, nodes->config.lines[node], text);
     }
-    return cli_say_usage(command, "%s: %s", nodes->from, text);
+    return cli_say_setting("%s: %s", nodes->from, text);
 }
 
 void cli_settings_free(struct cli_settings *settings)

@@ -22,8 +22,7 @@ int cli_settings_find(const struct cli_args *args, struct cli_settings *ret_sett
 
 /* Report that redlock_new() refused the masters with this text, because of master `node` (-1: not
  * because of one), with the line of the file. Returns CLI_USAGE. */
-int cli_settings_refuse(const char *command, const struct cli_settings *settings, int node,
-                        const char *text);
+int cli_settings_refuse(const struct cli_settings *settings, int node, const char *text);
 
 /* Free the settings, and wipe the secrets. */
 void cli_settings_free(struct cli_settings *settings);
