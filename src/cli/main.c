@@ -131,6 +131,9 @@ static int run_subcommand(const struct cli_subcommand *command, int argc, char *
         memcpy(args.arg, command->usual.of, command->usual.size);
     }
     code = read_and_run(&args, argc, argv, &signals);
+    if (code != CLI_OK && command->calls.failed) {
+        command->calls.failed(argc, argv, code);
+    }
     if (command->calls.free) {
         command->calls.free(args.arg);
     }

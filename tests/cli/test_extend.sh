@@ -129,9 +129,42 @@ eval "$("$REDLOCK" extend shell --token "$token" --ttl 2m --shell)"
 check "extend --shell sets the validity, too" [ "$valid_ms" -gt 100000 ]
 # shellcheck disable=SC2154
 check "and the deadline" [ "$deadline_us" -gt 0 ]
-check "but no fencing token without --fence" [ -z "$fencing_token" ]
+check "but leaves the fencing token as it is without --fence" [ "$fencing_token" -eq "$first" ]
 eval "$("$REDLOCK" extend shell --token "$token" --ttl 2m --fence --shell)"
 check "with --fence, a new one" [ "$fencing_token" -gt "$first" ]
+
+# A script must not go on without the lock.
+shell_fails() { # SHELL COMMAND OPTION...
+    ran=$1
+    shift
+    status=0
+    # shellcheck disable=SC2016
+    env token=old fencing_token=1 valid_ms=1 deadline_us=1 "$ran" -c '
+        eval "$("$@" --shell)" || { code=$?; echo "$code,${token-},${fencing_token-},$valid_ms$deadline_us"; exit 9; }
+        echo it goes on' "$ran" "$@" >"$work/out" 2>"$work/err" || status=$?
+}
+for ran in sh dash bash; do
+    command -v "$ran" >/dev/null || continue
+    shell_fails "$ran" "$REDLOCK" acquire shell --no-wait
+    status_is 9 "in $ran eval fails when acquire --shell gets no lock"
+    check "with the exit status of redlock, and without the old token" grep -qx '75,,,' "$work/out"
+    shell_fails "$ran" "$REDLOCK" acquire shell --no-wait -E 33 -q
+    check "also with -E" grep -qx '33,,,' "$work/out"
+    shell_fails "$ran" "$REDLOCK" acquire shell --ttl nonsense
+    check "also after a mistake in the command line" grep -qx '64,,,' "$work/out"
+    shell_fails "$ran" "$REDLOCK" extend shell --token "$wrong"
+    check "and when extend --shell does not extend, but then it keeps the token" \
+        grep -qx '75,old,1,' "$work/out"
+done
+run "$REDLOCK" acquire free -q -E 0 --no-wait
+status_is 64 "acquire refuses -E 0, with which a script would go on"
+says "-E 0 is not allowed" "and says so"
+for command in acquire extend; do
+    run "$REDLOCK" "$command" free --token "$token" --json --shell
+    [ "$command" = extend ] || run "$REDLOCK" acquire free --json --shell
+    status_is 64 "$command prints either JSON or lines for a shell"
+done
+
 status=0
 "$REDLOCK" acquire other --shell >/dev/full 2>"$work/err" || status=$?
 status_is 70 "acquire --shell exits with 70 when stdout is full"

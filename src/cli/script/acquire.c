@@ -44,8 +44,12 @@ static const char help_end[] =
     "  token=$(redlock acquire backup --ttl 2m --no-wait) || exit\n"
     "  redlock extend backup --token \"$token\" --ttl 2m || exit\n"
     "  redlock release backup --token \"$token\"\n"
-    "  eval \"$(redlock acquire backup --fence --shell)\"    # sets token, fencing_token, "
-    "valid_ms\n"
+    "  lines=$(redlock acquire backup --fence --shell) || exit\n"
+    "  eval \"$lines\"    # sets token, fencing_token, valid_ms, deadline_us\n"
+    "\n"
+    "`eval \"$(redlock acquire ... --shell)\" || exit` stops, too, but not if redlock is killed, "
+    "or\n"
+    "is not found. -E 0 is refused: a script would go on without the lock.\n"
     "\n"
     "exit status: 0 acquired, 75 somebody else holds the lock, 69 no majority of the masters\n"
     "can be reached, 78 the masters or --max-ttl are not those on record (redlock masters), 64\n"
@@ -124,14 +128,26 @@ static int run_acquire(void *arg, struct cli_session *session, struct cli_signal
     return code;
 }
 
+/* With -E 0 a script could not tell that it has no lock: there is no CMD that redlock would not
+ * run. */
 static int read_acquire(struct cli_args *args, int argc, char **argv)
 {
-    struct cli_take *take = args->arg;
+    struct acquire *acquire = args->arg;
+    int code = cli_keys_read(&acquire->take.keys, "acquire", argc, argv);
 
-    return cli_keys_read(&take->keys, "acquire", argc, argv);
+    if (code == CLI_GO_ON && acquire->take.conflict_code == CLI_OK) {
+        code = cli_say_usage("acquire", "-E 0 is not allowed: a script would go on without the "
+                                        "lock; use another number");
+    }
+    return code == CLI_GO_ON ? cli_grant_check(&acquire->format, "acquire") : code;
 }
 
-static const struct acquire usual = {.take = CLI_TAKE_USUAL("acquire")};
+static void fail_acquire(int argc, char **argv, int code)
+{
+    cli_grant_fail("token fencing_token valid_ms deadline_us", argc, argv, code);
+}
+
+static const struct acquire usual = {.take = CLI_TAKE_USUAL("acquire"), .format = {.is_new = true}};
 
 const struct cli_subcommand cli_acquire = {
     .name = "acquire",
@@ -139,4 +155,4 @@ const struct cli_subcommand cli_acquire = {
     .options = {options, cli_take_options},
     .usual = {&usual, sizeof(usual)},
     .traits = CLI_NEVER_WAITS,
-    .calls = {run_acquire, read_acquire, .free = cli_take_free}};
+    .calls = {run_acquire, read_acquire, .free = cli_take_free, .failed = fail_acquire}};

@@ -165,10 +165,24 @@ static int run_extend(void *arg, struct cli_session *session, struct cli_signals
     return code;
 }
 
+static int read_extend(struct cli_args *args, int argc, char **argv)
+{
+    const struct extension *extension = args->arg;
+    int code = cli_token_read(args, argc, argv);
+
+    return code == CLI_GO_ON ? cli_grant_check(&extension->format, "extend") : code;
+}
+
+/* The token is still needed: the lock may not be gone. */
+static void fail_extend(int argc, char **argv, int code)
+{
+    cli_grant_fail("valid_ms deadline_us", argc, argv, code);
+}
+
 const struct cli_subcommand cli_extend = {
     .name = "extend",
     .help = {help, help_end},
     .options = {options, cli_token_options},
     .usual = {.size = sizeof(struct extension)},
     .traits = CLI_NEVER_WAITS,
-    .calls = {run_extend, cli_token_read, .free = cli_token_free}};
+    .calls = {run_extend, read_extend, .free = cli_token_free, .failed = fail_extend}};

@@ -3,10 +3,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <redlock/lock.h>
 
+#include "cli/say/exit.h"
 #include "cli/say/json.h"
+#include "cli/say/say.h"
 
 static void print_json(const struct redlock_lock *lock)
 {
@@ -34,17 +37,19 @@ static void print_quoted(const char *text)
     putchar('\'');
 }
 
-static void print_shell(const struct redlock_lock *lock)
+static void print_shell(const struct redlock_lock *lock, bool is_new)
 {
     uint64_t fencing_token = redlock_lock_fencing_token(lock);
 
     printf("token=");
     print_quoted(redlock_lock_token(lock));
-    printf("\nfencing_token=");
+    putchar('\n');
     if (fencing_token) {
-        printf("%" PRIu64, fencing_token);
+        printf("fencing_token=%" PRIu64 "\n", fencing_token);
+    } else if (is_new) {
+        printf("fencing_token=\n");
     }
-    printf("\nvalid_ms=%" PRIu64 "\ndeadline_us=%" PRIu64 "\n", redlock_lock_validity_ms(lock),
+    printf("valid_ms=%" PRIu64 "\ndeadline_us=%" PRIu64 "\n", redlock_lock_validity_ms(lock),
            redlock_lock_deadline_us(lock));
 }
 
@@ -53,7 +58,37 @@ bool cli_grant_print(const struct cli_grant_format *format, const struct redlock
     if (format->json) {
         print_json(lock);
     } else if (format->shell) {
-        print_shell(lock);
+        print_shell(lock, format->is_new);
     }
     return format->json || format->shell;
+}
+
+/* The command line itself may be what is wrong, so that not all of it was read. getopt_long()
+ * accepts an abbreviation, too. */
+static bool wants_shell(int argc, char **argv)
+{
+    int i;
+
+    for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strlen(argv[i]) > 2 && strncmp("--shell", argv[i], strlen(argv[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* After a failed write to stdout this fails as well, and was reported. */
+void cli_grant_fail(const char *variables, int argc, char **argv, int code)
+{
+    if (wants_shell(argc, argv)) {
+        printf("unset %s; (exit %d)\n", variables, code);
+        fflush(stdout);
+    }
+}
+
+int cli_grant_check(const struct cli_grant_format *format, const char *command)
+{
+    return format->json && format->shell
+               ? cli_say_usage(command, "--json and --shell are both given: give one of them")
+               : CLI_GO_ON;
 }

@@ -10,14 +10,24 @@ struct redlock_lock;
 struct cli_grant_format {
     bool json;
     bool shell;
+    bool is_new; /* of a new lock: without a fencing token it must not keep that of another lock */
 };
 
 /* Their part of the help. */
 #define CLI_GRANT_HELP                                                                             \
     "  --json              print a JSON object: token, fencing_token, valid_ms, deadline_us\n"     \
-    "  --shell             print these as NAME=VALUE lines, for eval in a shell\n"
+    "  --shell             print these as NAME=VALUE lines, for eval in a shell; after a\n"        \
+    "                      failure, a line that makes eval fail with the exit status\n"
 
 /* Print the lock if one of the two options was given. Returns whether one was. */
 bool cli_grant_print(const struct cli_grant_format *format, const struct redlock_lock *lock);
+
+/* For `failed` of a command: if --shell was given, print a line that makes eval fail, or a script
+ * would go on without the lock. It also unsets these variables of the shell. */
+void cli_grant_fail(const char *variables, int argc, char **argv, int code);
+
+/* Read the options of a command with such a format: --json and --shell exclude each other. Returns
+ * CLI_GO_ON or CLI_USAGE. */
+int cli_grant_check(const struct cli_grant_format *format, const char *command);
 
 #endif
