@@ -129,6 +129,34 @@ def a_command_that_handles_ctrl_c_does_not_end_the_script():
     assert terminal.end() == 5
 
 
+HOLDER = '''
+import signal, subprocess, sys
+hold = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+signal.signal(signal.SIGINT, lambda *_: print("cleans up", flush=True))
+print(hold.stdout.readline().split()[0], flush=True)
+input()
+hold.stdin.close()
+sys.exit(hold.wait())
+'''
+
+
+def ctrl_c_leaves_the_lock_to_the_program_that_redlock_hold_serves():
+    terminal = Terminal(sys.executable, "-c", HOLDER, REDLOCK, "hold", "k", "--node-timeout", "20s", "--ttl", "60s")
+    terminal.expect("acquired")
+    terminal.type("\x03")
+    terminal.expect("cleans up")
+    terminal.type("\n")
+    assert terminal.end() == 0
+
+
+def ctrl_c_ends_redlock_hold_on_a_terminal():
+    terminal = Terminal(REDLOCK, "hold", "k", "--node-timeout", "20s", "-v")
+    terminal.expect("acquired")
+    terminal.type("\x03")
+    terminal.expect("released 'k'")
+    assert terminal.end() == -signal.SIGINT
+
+
 def the_command_reads_from_the_terminal_when_stdin_is_another_file():
     terminal = Terminal("sh", "-c", f"{SHELL_LOCK} k --ttl 60s -- sh -c '"
                         'echo ready; read x </dev/tty; echo "<$x>"\' </dev/null; echo "status $?"')
@@ -371,6 +399,8 @@ TESTS = [
     ctrl_c_ends_the_command_and_the_lock_is_released,
     ctrl_c_ends_the_script_as_well,
     a_command_that_handles_ctrl_c_does_not_end_the_script,
+    ctrl_c_leaves_the_lock_to_the_program_that_redlock_hold_serves,
+    ctrl_c_ends_redlock_hold_on_a_terminal,
     the_command_reads_from_the_terminal_when_stdin_is_another_file,
     ctrl_c_ends_the_command_when_stdin_is_another_file,
     sigterm_ends_a_command_that_the_terminal_has_stopped,

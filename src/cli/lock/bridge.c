@@ -41,7 +41,8 @@ static const char help[] =
     "print a line on stdout for each thing that happens. A program in any language starts this\n"
     "with a pipe as stdin and another as stdout. It closes stdin to release the lock. When the\n"
     "program dies, stdin is closed, and the lock is released. When redlock dies, the program\n"
-    "reads the end of stdout, and must stop: the lock ends when its TTL has passed.\n"
+    "reads the end of stdout, and must stop: the lock ends when its TTL has passed. Ctrl-C is\n"
+    "for the program alone, unless stdin is a terminal.\n"
     "\n"
     "Each line is an event, and its fields as NAME=VALUE. The events:\n"
     "  acquired            the lock is held; with its token, and its fencing token with --fence\n"
@@ -287,6 +288,8 @@ static int hold_lock(struct bridge *b, struct cli_signals *signals, struct redlo
     return end_held(b, &hold, code == CLI_GO_ON ? b->code : code);
 }
 
+/* Ctrl-C reaches the program that started us, too. It may clean up under the lock, and closes stdin
+ * then. */
 static int run_hold(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
     struct bridge *b = arg;
@@ -294,6 +297,7 @@ static int run_hold(void *arg, struct cli_session *session, struct cli_signals *
     int code;
 
     b->session = session;
+    signals->ignores_typed = !isatty(STDIN_FILENO);
     b->events.key = b->take.keys.name;
     b->take.ttl_ms = cli_session_ttl(session, b->take.ttl_ms);
     b->take.renew = true;

@@ -70,6 +70,9 @@ void cli_signals_read(struct cli_signals *signals)
 
     while (read(signals->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         signals->typed = is_typed(&info);
+        if (signals->typed && signals->ignores_typed) {
+            continue;
+        }
         signals->last_typed = signals->typed ? (int)info.ssi_signo : signals->last_typed;
         if (signals->on) {
             signals->on(signals->arg, (int)info.ssi_signo);

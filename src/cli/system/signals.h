@@ -20,6 +20,7 @@ struct cli_signals {
     void *arg;
     bool typed;     /* while `on` is called: a key of the terminal has sent it (Ctrl-C, Ctrl-\) */
     int last_typed; /* the last signal that a key has sent; 0: none */
+    bool ignores_typed; /* such signals are dropped: they are for the program that started us */
 };
 
 /* Call this at the start of every command. SIGPIPE is ignored, so that a write to a closed pipe is
