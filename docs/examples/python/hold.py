@@ -4,13 +4,15 @@
     hold.py KEY STEPS SECONDS    do STEPS steps of SECONDS each, while holding the lock KEY
 
 `redlock hold` runs beside this program and renews the lock. When this program ends, however it
-ends, the kernel closes the pipe, and the lock is released. Copy the class Lock.
+ends, the kernel closes the pipe, and the lock is released. Copy the class Lock, and what is above it.
 """
 import json
+import os
 import subprocess
 import sys
 import threading
 import time
+import weakref
 
 
 class NotAcquired(Exception):
@@ -19,6 +21,19 @@ class NotAcquired(Exception):
 
 class Lost(Exception):
     """The lock has ended: somebody else may have it."""
+
+
+LOCKS = weakref.WeakSet()
+
+
+def leave_locks():
+    """In a forked child (os.fork(), multiprocessing): its copy of the pipe would keep the lock."""
+    for lock in LOCKS:
+        lock.process.stdin.close()
+        lock.deadline_us = 0
+
+
+os.register_at_fork(after_in_child=leave_locks)
 
 
 class Lock:
@@ -33,15 +48,23 @@ class Lock:
     def __enter__(self):
         self.deadline_us = 0
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        LOCKS.add(self)
+        try:
+            self._await()
+            self.reader = threading.Thread(target=self._read, daemon=True)
+            self.reader.start()
+        except BaseException:  # perhaps of a signal: redlock must not go on waiting for the lock
+            self.process.stdin.close()
+            raise
+        return self
+
+    def _await(self):
         line = self.process.stdout.readline()
         if not line:
             raise NotAcquired(f'redlock hold exited with {self.process.wait()}')
         first = json.loads(line)
         self.token, self.fencing_token = first['token'], first['fencing_token']
         self.deadline_us = first['deadline_us']
-        self.reader = threading.Thread(target=self._read, daemon=True)
-        self.reader.start()
-        return self
 
     def _read(self):
         for line in self.process.stdout:
@@ -63,8 +86,8 @@ class Lock:
         self.process.stdin.close()
         self.reader.join()
         self.process.stdout.close()
-        if self.process.wait() == 76 and kind is None:
-            raise Lost
+        if self.process.wait() != 0 and kind is None:
+            raise Lost  # with any other status the lock may have ended before the block did
 
 
 def main(key, steps, seconds):
