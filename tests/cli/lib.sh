@@ -118,6 +118,16 @@ run() {
     "$@" >"$work/out" 2>"$work/err" || status=$?
 }
 
+# first_line COMMAND...: the same, but nobody reads more than its first line, which is in $work/out.
+first_line() {
+    {
+        status=0
+        timeout 60 "$@" 2>"$work/err" || status=$?
+        echo "$status" >"$work/status"
+    } | head -1 >"$work/out"
+    status=$(cat "$work/status")
+}
+
 # await PID: sets $status to the exit status of a command in the background.
 await() {
     status=0

@@ -173,4 +173,11 @@ kill "$manager"
 check "when the manager does not listen, redlock works as without one" "$REDLOCK" elect e2 -- true
 unset NOTIFY_SOCKET
 
+# --- a reader that has seen enough ---
+
+first_line "$REDLOCK" elect nobody --observe
+status_is 70 "elect --observe ends when nobody reads it any more, and does not wait for the next leader"
+prints "nobody" "what was read is its first line"
+check "and it says nothing" [ ! -s "$work/err" ]
+
 finish

@@ -192,13 +192,15 @@ hold.wait()
 
 def dead_program(tap):
     program = subprocess.Popen([sys.executable, '-c', PROGRAM, REDLOCK, 'hold', 'k', '--ttl', '60s'],
-                               stdout=subprocess.PIPE, text=True)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     Hold.all.append(program)
     tap.claim('a program has the lock', same(program.stdout.readline().split()[0], 'acquired'))
     program.kill()
     tap.claim('when it is killed, the lock is released long before its ttl ends', same(is_free('k'), True))
     program.wait()
     program.stdout.close()
+    tap.claim('which redlock says, and no more', same(program.stderr.read(), "redlock: released 'k'\n"))
+    program.stderr.close()
 
 
 def losses(tap):

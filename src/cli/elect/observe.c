@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <event2/event.h>
 
@@ -13,6 +14,7 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
+#include "cli/system/hangup.h"
 #include "cli/system/signals.h"
 
 /* When to say that nothing is known yet. */
@@ -25,6 +27,15 @@ struct observer {
     bool done;
     int code;
 };
+
+/* Nobody reads the lines any more, as after `| head -1`: do not wait until the next one. */
+static void end_unread(void *arg)
+{
+    struct observer *o = arg;
+
+    o->code = CLI_INTERNAL;
+    o->done = true;
+}
 
 static void print_text(const struct observer *o, const struct redlock_leader *leader)
 {
@@ -49,8 +60,7 @@ static void print(struct observer *o, const struct redlock_leader *leader)
     }
     o->printed = true;
     if (cli_say_flush() != CLI_OK) {
-        o->code = CLI_INTERNAL;
-        o->done = true;
+        end_unread(o);
     }
 }
 
@@ -109,18 +119,21 @@ int cli_observe_run(const struct cli_plan *plan, struct cli_session *session,
                     struct cli_signals *signals)
 {
     struct observer o = {.plan = plan, .rl = session->rl};
+    struct cli_hangup output = {.on = end_unread, .arg = &o};
     struct event *timer = event_new(session->loop.base, -1, 0, on_patience, &o);
     struct redlock_election *election;
     int code = begin_observation(&o, session, &election);
 
+    if (code == CLI_GO_ON && timer) {
+        event_add(timer, &patience);
+    }
     if (code == CLI_GO_ON) {
-        if (timer) {
-            event_add(timer, &patience);
-        }
-        code = cli_signals_run(signals, &session->loop, &o.done);
+        code = cli_hangup_watch(&output, &session->loop, STDOUT_FILENO, false);
+        code = code == CLI_OK ? cli_signals_run(signals, &session->loop, &o.done) : code;
         o.code = code == CLI_GO_ON ? o.code : code;
         code = code == CLI_INTERNAL ? code : end_observation(&o, session, election);
     }
+    cli_hangup_end(&output);
     cli_event_free(timer);
     return code;
 }

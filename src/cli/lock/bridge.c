@@ -89,6 +89,8 @@ struct bridge {
     uint64_t deadline_us;        /* as reported last */
     int trouble;                 /* why a renewal failed, until one succeeds */
     bool lost;
+    bool released;
+    bool unread; /* stdout was closed, or could not be written */
     bool done;
     int code; /* the exit status, if no signal has ended it */
 };
@@ -202,12 +204,22 @@ static void on_input_closed(void *arg)
 static void on_output_closed(void *arg)
 {
     struct bridge *b = arg;
+
+    b->unread = !b->done;
+    stop(b, "a failure of standard output", CLI_INTERNAL, CLI_INTERNAL);
+}
+
+/* The kernel closes the pipes of a program that has died one after the other, so this is asked when
+ * the lock is released. Returns the code to exit with. */
+static int explain_unread(const struct bridge *b, int code)
+{
     int error = cli_writer_error(&cli_writer_events);
 
-    if (!b->done) {
-        cli_say("cannot write to stdout: %s", strerror(error ? error : EPIPE));
+    if (cli_hangup_has_come(&b->input)) {
+        return b->released ? CLI_OK : code == CLI_INTERNAL ? CLI_HELD : code;
     }
-    stop(b, "a failure of standard output", CLI_INTERNAL, CLI_INTERNAL);
+    cli_say("cannot write to stdout: %s", strerror(error ? error : EPIPE));
+    return code;
 }
 
 static int watch(struct bridge *b)
@@ -250,6 +262,15 @@ static void report_acquired(struct bridge *b, struct redlock_lock *lock)
                                        .token = redlock_lock_token(lock)});
 }
 
+/* If the program has died, it reads no event that says so. */
+static void say_released(const struct bridge *b)
+{
+    if (!cli_say_is_verbose() && cli_hangup_has_come(&b->input) &&
+        cli_hangup_has_come(&b->output)) {
+        cli_say("released '%s'", b->take.keys.name);
+    }
+}
+
 /* Release the lock, and report it. That it was gone before is a loss, too. Returns the code to exit
  * with. */
 static int end_held(struct bridge *b, struct cli_hold *hold, int code)
@@ -270,6 +291,10 @@ static int end_held(struct bridge *b, struct cli_hold *hold, int code)
     }
     put_end(b, "released",
             hold->status == REDLOCK_ENOQUORUM ? cli_loss_name(CLI_LOSS_NO_MAJORITY) : NULL);
+    b->released = true;
+    if (hold->status == REDLOCK_OK) {
+        say_released(b);
+    }
     return code;
 }
 
@@ -309,6 +334,7 @@ static int run_hold(void *arg, struct cli_session *session, struct cli_signals *
     if (code == CLI_OK) {
         code = cli_take_run(&b->take, session, signals, &lock, NULL);
         code = code == CLI_GO_ON ? hold_lock(b, signals, lock) : code;
+        code = b->unread ? explain_unread(b, code) : code;
     }
     unwatch(b);
     return code;

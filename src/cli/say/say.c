@@ -5,11 +5,13 @@
 #include "cli/say/say.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include "cli/say/escape.h"
 #include "cli/say/exit.h"
@@ -202,11 +204,22 @@ int cli_say_print(const char *text)
     return cli_say_flush();
 }
 
+/* A pipe or a socket whose other end is closed, as by `| head`. */
+static bool nobody_reads(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+
+    return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP));
+}
+
 int cli_say_flush(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return CLI_OK;
+    }
+    if (nobody_reads()) {
+        return CLI_INTERNAL;
     }
     cli_say("cannot write to stdout: %s", errno ? strerror(errno) : "an earlier write failed");
     return CLI_INTERNAL;

@@ -64,7 +64,8 @@ void cli_say_out(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print to stdout and flush. Returns CLI_OK; or says what failed and returns CLI_INTERNAL. */
 int cli_say_print(const char *text);
 
-/* Flush stdout, and check that every write worked. Returns as cli_say_print(). */
+/* Flush stdout, and check that every write worked. Returns as cli_say_print(); but says nothing if
+ * stdout is a pipe that nobody reads any more. */
 int cli_say_flush(void);
 
 #endif

@@ -13,6 +13,7 @@
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
 #include "cli/session/session.h"
+#include "cli/system/hangup.h"
 #include "cli/system/signals.h"
 
 /* One state is written at once, so that a terminal does not flicker. */
@@ -24,7 +25,7 @@ struct watching {
     struct timeval interval;
     bool is_terminal;
     bool go_on; /* the pause is over, or a signal has come */
-    int code;   /* of the signal; CLI_GO_ON: there was none */
+    int code;   /* of the signal, or when nobody reads any more; CLI_GO_ON: neither has come */
 };
 
 static void on_watch_timer(evutil_socket_t fd, short what, void *arg)
@@ -36,17 +37,27 @@ static void on_watch_timer(evutil_socket_t fd, short what, void *arg)
     w->go_on = true;
 }
 
-static void on_watch_signal(void *arg, int signo)
+static void end_watch(struct watching *w, int code)
 {
-    struct watching *w = arg;
-
-    if (cli_signals_ends(signo) && w->code == CLI_GO_ON) {
-        w->code = CLI_SIGNALED + signo;
+    if (w->code == CLI_GO_ON) {
+        w->code = code;
         w->go_on = true;
         if (w->watch->done) {
             *w->watch->done = true;
         }
     }
+}
+
+static void on_watch_signal(void *arg, int signo)
+{
+    if (cli_signals_ends(signo)) {
+        end_watch(arg, CLI_SIGNALED + signo);
+    }
+}
+
+static void on_watch_unread(void *arg)
+{
+    end_watch(arg, CLI_INTERNAL);
 }
 
 static void print_heading(const struct watching *w)
@@ -106,16 +117,19 @@ static int run_frames(struct watching *w, struct cli_session *session)
 
 static int watch_on(struct watching *w, struct cli_session *session, struct cli_signals *signals)
 {
+    struct cli_hangup output = {.on = on_watch_unread, .arg = w};
     int code;
 
     setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
     code = cli_signals_start(signals, &session->loop);
+    code = code == CLI_OK ? cli_hangup_watch(&output, &session->loop, STDOUT_FILENO, false) : code;
     if (code == CLI_OK) {
         signals->on = on_watch_signal;
         signals->arg = w;
         code = run_frames(w, session);
         signals->on = NULL;
     }
+    cli_hangup_end(&output);
     cli_signals_stop(signals);
     return code;
 }

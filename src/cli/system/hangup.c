@@ -25,7 +25,7 @@ bool cli_hangup_is_possible(int fd)
 
 /* POLLHUP and POLLERR need not be asked for. The peer of a socket may have closed only its writing
  * half. */
-static bool has_ended(const struct cli_hangup *hangup)
+bool cli_hangup_has_come(const struct cli_hangup *hangup)
 {
     struct pollfd fd = {.fd = hangup->fd, .events = hangup->reads ? POLLRDHUP : 0};
 
@@ -38,7 +38,7 @@ static void on_file_event(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (has_ended(hangup)) {
+    if (cli_hangup_has_come(hangup)) {
         event_del(hangup->event);
         hangup->on(hangup->arg);
     }

@@ -27,6 +27,9 @@ bool cli_hangup_is_possible(int fd);
  * says what is wrong and returns CLI_INTERNAL. */
 int cli_hangup_watch(struct cli_hangup *hangup, const struct cli_loop *loop, int fd, bool reads);
 
+/* Whether it is closed now; after cli_hangup_watch(). */
+bool cli_hangup_has_come(const struct cli_hangup *hangup);
+
 /* Stop watching. Does nothing if it is not watched. */
 void cli_hangup_end(struct cli_hangup *hangup);
 
