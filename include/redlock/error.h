@@ -73,8 +73,8 @@ enum redlock_status {
     /* Notifications only: the lock is not renewed, because request.renew is 0, max_hold_ms or
      * max_renewals is reached, or the application did not call redlock_lock_heartbeat(). */
     REDLOCK_EUNRENEWED = -207,
-    /* Elections only, as the reason of a demotion: a candidate with a higher priority takes over.
-     */
+    /* Elections only, as the reason of a demotion: a candidate with a higher priority takes over,
+     * or one that was called upon (`redlock transfer`). */
     REDLOCK_EOUTRANKED = -208,
 
     /* No quorum: so many masters are down, unresponsive, or reply with errors that no majority was

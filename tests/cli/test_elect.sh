@@ -185,7 +185,7 @@ first=$candidate
 stand b --ttl 60s --priority 5
 second=$candidate
 check "a candidate with a higher priority takes the lead, long before the ttl has passed" leads b
-check "the former leader says why" said a "a candidate with a higher priority bids for it"
+check "the former leader says why" said a "another candidate takes over: it has a higher priority, or was called upon by redlock transfer"
 check "and waits for the next lead" until_late said a "queue position"
 check "the commands of two leaders never ran at the same time" missing overlap "$work/log"
 kill -TERM "$second"

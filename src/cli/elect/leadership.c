@@ -51,7 +51,8 @@ static const char *why(const struct cli_plan *plan, int reason)
     case REDLOCK_ESUSPENDED:
         return "redlock did not run in time (was it stopped, or the machine suspended?)";
     case REDLOCK_EOUTRANKED:
-        return "a candidate with a higher priority bids for it";
+        return "another candidate takes over: it has a higher priority, or was called upon by "
+               "redlock transfer";
     case REDLOCK_EUNRENEWED:
         return why_unfit(plan);
     default:
