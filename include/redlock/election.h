@@ -52,8 +52,9 @@ struct redlock_leader {
     /* sizeof(struct redlock_leader) of the library, or set by the caller of
      * redlock_election_leader(). */
     size_t size;
-    /* The id and the value of the leader; "" when nobody leads, or the leader is not known. If the
-     * key's holder is no candidate, the id is the owner text of its lock. */
+    /* The id and the value of the leader; "" when nobody leads, or the leader is not known. So it
+     * is after redlock_break(), until the key ends. If the key's holder is no candidate, the id is
+     * the owner text of its lock. */
     const char *id;
     const char *value;
     /* The term of the leader; 0 when nobody leads. While a leader is being elected, and while the

@@ -7,6 +7,7 @@
 #include <redlock/error.h>
 
 #include "base/sized.h"
+#include "node/claim.h"
 
 /* The two functions below name every text, and every field that makes news. */
 _Static_assert(RLK_SIZED_ENDS_WITH(struct redlock_leader, is_me), "copy and compare a new field");
@@ -44,7 +45,7 @@ void rlk_leader_hear(struct rlk_leader *l, const struct redlock_query_result *r,
                                     .known = status == REDLOCK_OK,
                                     .is_me = is_me};
 
-    if (!r->held) {
+    if (!r->held || rlk_claim_is_broken(r->owner)) { /* the key of a broken lock is nobody's */
         leader.id = leader.value = "";
         leader.term = 0;
     }

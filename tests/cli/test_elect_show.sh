@@ -173,6 +173,25 @@ kill "$manager"
 check "when the manager does not listen, redlock works as without one" "$REDLOCK" elect e2 -- true
 unset NOTIFY_SOCKET
 
+# --- a leader whose lock is broken ---
+
+"$REDLOCK" elect broken --observe >"$work/lines" 2>"$work/observer.err" &
+observer=$!
+"$REDLOCK" elect broken --observe --json >"$work/objects" 2>>"$work/observer.err" &
+watcher=$!
+"$REDLOCK" lock broken --owner me --ttl 60s --no-renew -- sleep 600 &
+holder=$!
+check "--observe names a holder that is no candidate" until_late shows '^leader me'
+run "$REDLOCK" break broken --reason gone --no-wait
+check "when its lock is broken, nobody leads" until_late ends_with nobody
+nobody_in_json() { tail -n 1 "$work/objects" | grep -q '"leader": null, "value": null, "term": null'; }
+check "in JSON, too" until_late nobody_in_json
+kill -TERM "$observer" "$watcher" "$holder"
+await "$observer"
+await "$watcher"
+await "$holder"
+check "and who has broken it is never named as a leader" missing "broken by" "$work/lines" "$work/objects"
+
 # --- a reader that has seen enough ---
 
 first_line "$REDLOCK" elect nobody --observe
