@@ -29,7 +29,13 @@ await "$holder"
 status_is 76 "the holder has lost its lock"
 check "the holder is told who has broken it" grep -q 'broken by ops: it hangs' "$work/holder"
 run "$REDLOCK" status k
-prints "broken by ops: it hangs" "status shows who has broken the lock"
+prints "k: broken by ops: it hangs, " "status shows who has broken the lock"
+run "$REDLOCK" list k
+prints "broken by ops: it hangs, " "so does list"
+says_not "held by broken" "which is not said to be held"
+run "$REDLOCK" acquire k --no-wait
+status_is 75 "nobody gets it"
+says_if_named "'k' was broken by ops: it hangs: nobody gets it before its former holder can have noticed" "and redlock says why"
 run "$REDLOCK" lock k --no-wait -- true
 status_is 75 "nobody gets the lock before its time is over"
 broken=$(master 1 get k)

@@ -19,6 +19,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/session/owner.h"
 #include "cli/session/session.h"
 #include "cli/system/title.h"
 #include "cli/take/holder.h"
@@ -168,7 +169,7 @@ static int explain_holder(const struct breaking *b, const struct redlock_query_r
 /* A broken lock is broken again: only that tells for how long its holder may believe in it. */
 static void name_holder(struct breaking *b, const struct redlock_query_result *r)
 {
-    bool again = strncmp(r->owner, REDLOCK_BROKEN_BY, strlen(REDLOCK_BROKEN_BY)) == 0;
+    bool again = cli_owner_is_broken(r->owner);
 
     snprintf(b->holder, sizeof(b->holder), again ? "somebody (already %s)" : "%s",
              r->owner[0] ? r->owner : cli_holder_short(r->token));

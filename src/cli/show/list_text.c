@@ -38,7 +38,7 @@ static void write_holder(FILE *out, const struct redlock_query_result *result)
     const char *how;
     const char *who = cli_status_holder(result, &how);
 
-    fprintf(out, "held %s %s", how, who);
+    fprintf(out, "%s%s", how, who);
     if (result->ttl_ms == UINT64_MAX) {
         fprintf(out, ", never expires");
     } else {

@@ -19,8 +19,8 @@ void cli_status_json_print(FILE *out, const struct redlock *rl, const char *key,
 void cli_status_json_fields(FILE *out, const struct redlock *rl, const char *key,
                             const struct redlock_query_result *result);
 
-/* Who holds the key: "by", "by leader", "with the token" or "with", and then the owner text, the id
- * or the value. */
+/* Who holds the key, in two parts: "held by ", "held by leader ", "held with the token " or "held
+ * with ", and the owner text, the id or the value; or "" and "broken by WHO: REASON". */
 const char *cli_status_holder(const struct redlock_query_result *result, const char **ret_how);
 
 #endif

@@ -9,6 +9,7 @@
 #include "settings/duration.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/session/owner.h"
 
 static const char *answer_text(enum redlock_query_reply answer)
 {
@@ -56,18 +57,19 @@ static void print_term(const struct redlock_query_result *result)
     }
 }
 
-/* The value of the key, if nothing in it says who holds it. */
+/* The value of the key, if nothing in it says who holds it. An owner text may say that nobody does.
+ */
 const char *cli_status_holder(const struct redlock_query_result *result, const char **ret_how)
 {
     if (result->leader[0]) {
-        *ret_how = "by leader";
+        *ret_how = "held by leader ";
         return result->leader;
     }
     if (result->owner[0]) {
-        *ret_how = "by";
+        *ret_how = cli_owner_held(result->owner);
         return result->owner;
     }
-    *ret_how = result->token[0] ? "with the token" : "with";
+    *ret_how = result->token[0] ? "held with the token " : "held with ";
     return shown(result->token);
 }
 
@@ -76,7 +78,7 @@ static void print_held(const char *key, const struct redlock_query_result *resul
     const char *how;
     const char *who = cli_status_holder(result, &how);
 
-    cli_say_out("%s: held %s %s, %s%s, on %zu of %zu masters\n", key, how, who,
+    cli_say_out("%s: %s%s, %s%s, on %zu of %zu masters\n", key, how, who,
                 result->ttl_ms == UINT64_MAX ? "never expires" : rlk_duration(result->ttl_ms),
                 result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
     print_term(result);

@@ -10,6 +10,7 @@
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/session/owner.h"
 #include "cli/session/record.h"
 #include "cli/session/session.h"
 #include "cli/take/found.h"
@@ -41,6 +42,10 @@ static void say_held(const struct cli_holder *holder, size_t n, const char *key)
         cli_say("'%s' is reserved for %s, whom its holder handed it over to (according to %zu of "
                 "%zu masters)",
                 key, reserved, holder->masters, n);
+    } else if (owner && cli_owner_is_broken(owner)) {
+        cli_say("'%s' was %s: nobody gets it before its former holder can have noticed (according "
+                "to %zu of %zu masters)",
+                key, owner, holder->masters, n);
     } else {
         cli_say("'%s' is held by %s (according to %zu of %zu masters; token %s)", key,
                 owner ? owner : "somebody else", holder->masters, n,

@@ -13,6 +13,7 @@
 #include "cli/say/fingerprint.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/session/owner.h"
 #include "cli/session/session.h"
 #include "cli/take/holder.h"
 #include "metrics/names.h"
@@ -80,7 +81,7 @@ static void describe(struct group *g, const struct redlock_node_info *info,
     } else if (reserved) {
         snprintf(g->reason, sizeof(g->reason), "reserved for %s", reserved);
     } else if (detail->holder[0]) {
-        snprintf(g->reason, sizeof(g->reason), "held by %s",
+        snprintf(g->reason, sizeof(g->reason), "%s%s", cli_owner_held(owner ? owner : ""),
                  owner ? owner : cli_holder_short(detail->holder));
     } else {
         snprintf(g->reason, sizeof(g->reason),

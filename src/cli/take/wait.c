@@ -16,6 +16,7 @@
 #include "settings/duration.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
+#include "cli/session/owner.h"
 #include "cli/session/session.h"
 #include "cli/take/explain.h"
 #include "cli/take/holder.h"
@@ -71,7 +72,8 @@ static void say_held_by(const char *key, const struct redlock_query_result *resu
 {
     bool ends = result->ttl_ms != UINT64_MAX;
 
-    cli_say("waiting for '%s', held by %s (%s%s, on %zu of %zu masters)", key,
+    cli_say("waiting for '%s', %s%s (%s%s, on %zu of %zu masters)", key,
+            cli_owner_held(result->owner),
             result->owner[0] ? result->owner : cli_holder_short(result->token),
             ends ? rlk_duration(result->ttl_ms) : "never expires", ends ? " left" : "",
             result->holding, result->n_nodes);
