@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/args/args.h"
+#include "cli/say/escape.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 
@@ -59,10 +60,27 @@ char *cli_keys_join(const struct cli_keys *keys, const char *between)
     return text;
 }
 
+static char *join_words(const struct cli_keys *keys)
+{
+    size_t size = 1, i;
+    char *text;
+
+    for (i = 0; i < keys->n; i++) {
+        size += CLI_ESCAPE_SHELL_SIZE(strlen(keys->keys[i])) + 1;
+    }
+    text = calloc(1, size);
+    for (i = 0; text && i < keys->n; i++) {
+        strcat(text, i > 0 ? " " : "");
+        cli_escape_shell(keys->keys[i], text + strlen(text));
+    }
+    return text;
+}
+
 int cli_keys_finish(struct cli_keys *keys)
 {
     keys->name = cli_keys_join(keys, "' '");
-    if (keys->name == NULL) {
+    keys->words = join_words(keys);
+    if (keys->name == NULL || keys->words == NULL) {
         return cli_say_no_memory();
     }
     return CLI_GO_ON;
@@ -81,5 +99,6 @@ void cli_keys_set(const struct cli_keys *keys, struct redlock_request *request)
 void cli_keys_free(struct cli_keys *keys)
 {
     free(keys->name);
-    keys->name = NULL;
+    free(keys->words);
+    keys->name = keys->words = NULL;
 }

@@ -9,7 +9,8 @@
 struct cli_keys {
     const char *keys[REDLOCK_MAX_KEYS]; /* borrowed from argv */
     size_t n;
-    char *name; /* for messages, which put it between quotes: "a", or "a' 'b" */
+    char *name;  /* for messages, which put it between quotes: "a", or "a' 'b" */
+    char *words; /* for a command in a message, as a shell wants them: "'a' 'b'" */
 };
 
 /* Add the operand argv[optind]. Returns CLI_GO_ON, and optind is the index after it; or CLI_USAGE
@@ -20,7 +21,7 @@ int cli_keys_take(struct cli_keys *keys, const char *command, int argc, char **a
  * CLI_GO_ON or an exit code. Call cli_keys_free() in both cases. */
 int cli_keys_read(struct cli_keys *keys, const char *command, int argc, char **argv);
 
-/* Make the name, after the last key was added. Returns CLI_GO_ON or CLI_INTERNAL. */
+/* Make the texts, after the last key was added. Returns CLI_GO_ON or CLI_INTERNAL. */
 int cli_keys_finish(struct cli_keys *keys);
 
 /* All keys, with `between` between them. The caller frees the text; NULL when out of memory. */

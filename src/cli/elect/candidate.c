@@ -148,7 +148,7 @@ static void explain_candidate(struct cli_candidate *c, const struct redlock_lock
     struct cli_session *session = c->leadership.session;
 
     if (redlock_election_failure(c->leadership.election) == REDLOCK_ECONFIG) {
-        c->refused = cli_explain_failure(session, NULL, name_of(c), REDLOCK_ECONFIG);
+        c->refused = cli_explain_failure(session, NULL, &c->leadership.plan->name, REDLOCK_ECONFIG);
         c->woken = true;
     } else {
         cli_explain_waiting(session, lock, name_of(c));

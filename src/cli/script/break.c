@@ -16,6 +16,7 @@
 #include <redlock/redlock.h>
 
 #include "settings/duration.h"
+#include "cli/say/escape.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/node_state.h"
@@ -198,7 +199,7 @@ static int explain_changed(const struct breaking *b)
 {
     cli_say("'%s' has changed hands: %s does not hold it any more, and nothing was broken", b->key,
             b->holder);
-    cli_say_more("See redlock status '%s'.", b->key);
+    cli_say_more("See redlock status %s.", cli_shell_word(b->key, REDLOCK_MAX_KEY));
     return CLI_HELD;
 }
 

@@ -76,7 +76,7 @@ static int explain_lost(const struct extension *extension, const struct redlock_
     } else {
         cli_say("'%s' is gone: its ttl has passed, or it was released", extension->token.keys.name);
     }
-    cli_say_more("See redlock status '%s'.", extension->token.keys.name);
+    cli_say_more("See redlock status %s.", extension->token.keys.words);
     return CLI_HELD;
 }
 

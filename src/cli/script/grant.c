@@ -7,6 +7,7 @@
 
 #include <redlock/lock.h>
 
+#include "cli/say/escape.h"
 #include "cli/say/exit.h"
 #include "cli/say/json.h"
 #include "cli/say/say.h"
@@ -24,26 +25,11 @@ static void print_json(const struct redlock_lock *lock)
 }
 
 /* The owner text in a token may be any printable text. */
-static void print_quoted(const char *text)
-{
-    putchar('\'');
-    for (; *text; text++) {
-        if (*text == '\'') {
-            fputs("'\\''", stdout);
-        } else {
-            putchar(*text);
-        }
-    }
-    putchar('\'');
-}
-
 static void print_shell(const struct redlock_lock *lock, bool is_new)
 {
     uint64_t fencing_token = redlock_lock_fencing_token(lock);
 
-    printf("token=");
-    print_quoted(redlock_lock_token(lock));
-    putchar('\n');
+    printf("token=%s\n", cli_shell_word(redlock_lock_token(lock), REDLOCK_MAX_OWNER + 64));
     if (fencing_token) {
         printf("fencing_token=%" PRIu64 "\n", fencing_token);
     } else if (is_new) {

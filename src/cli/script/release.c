@@ -10,10 +10,12 @@
 #include <redlock/redlock.h>
 
 #include "cli/args/keys.h"
+#include "cli/say/escape.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/script/token.h"
 #include "cli/session/node_state.h"
+#include "cli/session/owner.h"
 #include "cli/session/session.h"
 #include "cli/session/settle.h"
 #include "cli/take/holder.h"
@@ -94,7 +96,7 @@ static int explain_release(struct cli_session *session, const struct release *re
             "'%s' is held by somebody else: the lock with this token has ended, and nothing was "
             "changed",
             key);
-        cli_say_more("See redlock status '%s'.", key);
+        cli_say_more("See redlock status %s.", release->token.keys.words);
         return CLI_HELD;
     case REDLOCK_ENOQUORUM:
         cli_nodes_explain(session, NULL);
@@ -107,11 +109,12 @@ static int explain_release(struct cli_session *session, const struct release *re
 }
 
 /* Released like any other, it would let somebody in while its former holder may still work. */
-static int refuse_broken(const char *key, const char *owner)
+static int refuse_broken(const struct cli_keys *keys, const char *owner)
 {
-    cli_say("'%s' is %s: it ends by itself, when its former holder cannot believe in it any more",
-            key, owner);
-    cli_say_more("If you know that nobody needs to wait: redlock break '%s' --now WHY.", key);
+    cli_say("'%s' was %s: it ends by itself, when its former holder cannot believe in it any more",
+            keys->name, owner);
+    cli_say_more("If you know that nobody needs to wait: redlock break %s --now WHY.",
+                 cli_shell_word(keys->keys[0], REDLOCK_MAX_KEY));
     return CLI_USAGE;
 }
 
@@ -163,8 +166,8 @@ static int run_release(void *arg, struct cli_session *session, struct cli_signal
         return cli_session_refuse(session, REDLOCK_ETTL, "release", key, "--within",
                                   release->within_ms);
     }
-    if (owner && strncmp(owner, REDLOCK_BROKEN_BY, strlen(REDLOCK_BROKEN_BY)) == 0) {
-        return refuse_broken(key, owner);
+    if (owner && cli_owner_is_broken(owner)) {
+        return refuse_broken(&release->token.keys, owner);
     }
     code = cli_settle_record(session);
     if (code != CLI_GO_ON) {

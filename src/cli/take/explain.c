@@ -6,6 +6,7 @@
 
 #include <redlock/redlock.h>
 
+#include "cli/args/keys.h"
 #include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -85,25 +86,26 @@ static void say_holder(const struct redlock *rl, const struct redlock_lock *lock
     }
 }
 
-static void advise(const char *key, bool waited)
+static void advise(const struct cli_keys *keys, bool waited)
 {
-    cli_say_more("See redlock status '%s'. %s", key,
+    cli_say_more("See redlock status %s. %s", keys->words,
                  waited
                      ? "To wait longer, use a larger --wait, or no --wait to wait without a limit."
                      : "To wait for the lock, use --wait 30s instead of --no-wait.");
 }
 
-static int explain_held(const struct redlock *rl, const struct redlock_lock *lock, const char *key,
-                        bool waited)
+static int explain_held(const struct redlock *rl, const struct redlock_lock *lock,
+                        const struct cli_keys *keys, bool waited)
 {
-    say_holder(rl, lock, key);
-    advise(key, waited);
+    say_holder(rl, lock, keys->name);
+    advise(keys, waited);
     return CLI_HELD;
 }
 
-void cli_explain_found(const struct redlock *rl, const struct cli_found *found, const char *key,
-                       bool waited)
+void cli_explain_found(const struct redlock *rl, const struct cli_found *found,
+                       const struct cli_keys *keys, bool waited)
 {
+    const char *key = keys->name;
     const struct cli_holder holder = {found->token, found->masters, found->masters};
     size_t n = redlock_node_count(rl);
 
@@ -114,7 +116,7 @@ void cli_explain_found(const struct redlock *rl, const struct cli_found *found, 
     } else {
         say_nobody(&holder, n, key);
     }
-    advise(key, waited);
+    advise(keys, waited);
 }
 
 int cli_explain_slow(const char *done, const char *key)
@@ -126,15 +128,15 @@ int cli_explain_slow(const char *done, const char *key)
 }
 
 static int explain_reason(struct cli_session *session, const struct redlock_lock *lock,
-                          const char *key, int reason, bool waited)
+                          const struct cli_keys *keys, int reason, bool waited)
 {
     switch (reason) {
     case REDLOCK_ENOQUORUM:
         return cli_nodes_explain(session, lock);
     case REDLOCK_ETOOSLOW:
-        return cli_explain_slow("granted", key);
+        return cli_explain_slow("granted", keys->name);
     default:
-        return explain_held(session->rl, lock, key, waited);
+        return explain_held(session->rl, lock, keys, waited);
     }
 }
 
@@ -159,19 +161,19 @@ static int explain_config(struct cli_session *session, const char *key)
 }
 
 int cli_explain_failure(struct cli_session *session, const struct redlock_lock *lock,
-                        const char *key, int status)
+                        const struct cli_keys *keys, int status)
 {
     switch (status) {
     case REDLOCK_EDEADLINE:
-        return explain_reason(session, lock, key, redlock_lock_reason(lock), true);
+        return explain_reason(session, lock, keys, redlock_lock_reason(lock), true);
     case REDLOCK_EHELD:
     case REDLOCK_ETOOSLOW:
     case REDLOCK_ENOQUORUM:
-        return explain_reason(session, lock, key, status, false);
+        return explain_reason(session, lock, keys, status, false);
     case REDLOCK_ECONFIG:
-        return explain_config(session, key);
+        return explain_config(session, keys->name);
     default:
-        cli_say("cannot acquire '%s': %s", key, redlock_strerror(status));
+        cli_say("cannot acquire '%s': %s", keys->name, redlock_strerror(status));
         return CLI_INTERNAL;
     }
 }

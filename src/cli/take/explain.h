@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct cli_found;
+struct cli_keys;
 struct cli_session;
 struct redlock;
 struct redlock_lock;
@@ -12,11 +13,11 @@ struct redlock_lock;
 /* Say why an acquire failed. Call this from its callback, with the callback's `lock` and `status`;
  * for REDLOCK_ECONFIG `lock` may be NULL. Returns the code to exit with. */
 int cli_explain_failure(struct cli_session *session, const struct redlock_lock *lock,
-                        const char *key, int status);
+                        const struct cli_keys *keys, int status);
 
 /* A lock was refused: say who holds it, who may hold it, or that nobody can. waited: we did. */
-void cli_explain_found(const struct redlock *rl, const struct cli_found *found, const char *key,
-                       bool waited);
+void cli_explain_found(const struct redlock *rl, const struct cli_found *found,
+                       const struct cli_keys *keys, bool waited);
 
 /* Say why a cancelled acquire had not succeeded yet. Call this from its callback. */
 void cli_explain_reason(struct cli_session *session, const struct redlock_lock *lock,

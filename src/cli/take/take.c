@@ -132,8 +132,7 @@ static void on_found(void *arg)
     bool conflict = attempt->found.held || attempt->found.unknown;
 
     if (!conflict || !take->quiet) {
-        cli_explain_found(attempt->session->rl, &attempt->found, take->keys.name,
-                          take->wait_ms > 0);
+        cli_explain_found(attempt->session->rl, &attempt->found, &take->keys, take->wait_ms > 0);
     }
     attempt->refused = conflict;
     attempt->code = attempt->given_up ? attempt->given_up_code
@@ -160,7 +159,7 @@ static void fail_attempt(struct cli_attempt *attempt, const struct redlock_lock 
         return;
     }
     if (!refused || !take->quiet) {
-        code = cli_explain_failure(attempt->session, lock, take->keys.name, status);
+        code = cli_explain_failure(attempt->session, lock, &take->keys, status);
     }
     attempt->refused = refused;
     attempt->code = refused ? take->conflict_code : code;
