@@ -79,6 +79,9 @@ static const char help_end[] =
     "record (redlock masters), 64 wrong usage (stdin is a file, or closed), 70 internal error,\n"
     "or stdout could not be written\n";
 
+/* How long the end of stdin may come after that of stdout when a program dies. */
+#define DEATH_MS 500
+
 struct bridge {
     struct cli_take take; /* first, for its options */
     struct cli_events events;
@@ -209,14 +212,14 @@ static void on_output_closed(void *arg)
     stop(b, "a failure of standard output", CLI_INTERNAL, CLI_INTERNAL);
 }
 
-/* The kernel closes the pipes of a program that has died one after the other, so this is asked when
- * the lock is released. Returns the code to exit with. */
+/* The kernel closes the pipes of a program that has died one after the other. The lock is released
+ * by now, so there is time to wait. Returns the code to exit with. */
 static int explain_unread(const struct bridge *b, int code)
 {
     int error = cli_writer_error(&cli_writer_events);
 
-    if (cli_hangup_has_come(&b->input)) {
-        return b->released ? CLI_OK : code == CLI_INTERNAL ? CLI_HELD : code;
+    if (cli_hangup_await(&b->input, DEATH_MS)) {
+        return code != CLI_INTERNAL ? code : b->lock ? CLI_OK : CLI_HELD;
     }
     cli_say("cannot write to stdout: %s", strerror(error ? error : EPIPE));
     return code;
@@ -265,8 +268,8 @@ static void report_acquired(struct bridge *b, struct redlock_lock *lock)
 /* If the program has died, it reads no event that says so. */
 static void say_released(const struct bridge *b)
 {
-    if (!cli_say_is_verbose() && cli_hangup_has_come(&b->input) &&
-        cli_hangup_has_come(&b->output)) {
+    if (b->released && !cli_say_is_verbose() && cli_hangup_await(&b->input, 0) &&
+        cli_hangup_await(&b->output, 0)) {
         cli_say("released '%s'", b->take.keys.name);
     }
 }
@@ -291,10 +294,7 @@ static int end_held(struct bridge *b, struct cli_hold *hold, int code)
     }
     put_end(b, "released",
             hold->status == REDLOCK_ENOQUORUM ? cli_loss_name(CLI_LOSS_NO_MAJORITY) : NULL);
-    b->released = true;
-    if (hold->status == REDLOCK_OK) {
-        say_released(b);
-    }
+    b->released = hold->status == REDLOCK_OK;
     return code;
 }
 
@@ -335,6 +335,7 @@ static int run_hold(void *arg, struct cli_session *session, struct cli_signals *
         code = cli_take_run(&b->take, session, signals, &lock, NULL);
         code = code == CLI_GO_ON ? hold_lock(b, signals, lock) : code;
         code = b->unread ? explain_unread(b, code) : code;
+        say_released(b);
     }
     unwatch(b);
     return code;

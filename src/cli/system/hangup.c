@@ -25,11 +25,11 @@ bool cli_hangup_is_possible(int fd)
 
 /* POLLHUP and POLLERR need not be asked for. The peer of a socket may have closed only its writing
  * half. */
-bool cli_hangup_has_come(const struct cli_hangup *hangup)
+bool cli_hangup_await(const struct cli_hangup *hangup, int ms)
 {
     struct pollfd fd = {.fd = hangup->fd, .events = hangup->reads ? POLLRDHUP : 0};
 
-    return poll(&fd, 1, 0) > 0;
+    return poll(&fd, 1, ms) > 0;
 }
 
 static void on_file_event(evutil_socket_t fd, short what, void *arg)
@@ -38,7 +38,7 @@ static void on_file_event(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (cli_hangup_has_come(hangup)) {
+    if (cli_hangup_await(hangup, 0)) {
         event_del(hangup->event);
         hangup->on(hangup->arg);
     }
