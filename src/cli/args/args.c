@@ -143,9 +143,9 @@ static void add_name(struct table *table, const char *name, int has_arg, int num
 
 static int argument_of(enum cli_option_kind kind)
 {
-    return kind == CLI_FLAG || kind == CLI_FIXED_TIME ? no_argument
-           : kind == CLI_MAYBE_TIME                   ? optional_argument
-                                                      : required_argument;
+    return kind == CLI_FLAG         ? no_argument
+           : kind == CLI_MAYBE_TIME ? optional_argument
+                                    : required_argument;
 }
 
 static void add_options(struct table *table, const struct cli_option *rows)
@@ -230,7 +230,6 @@ static int take_option(const struct cli_args *args, const struct cli_option *row
         return row->take(args->arg, value);
     case CLI_TIME:
     case CLI_MAYBE_TIME:
-    case CLI_FIXED_TIME:
         break;
     }
     return take_time(args->command->name, row, value, field);

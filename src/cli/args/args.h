@@ -16,7 +16,6 @@ enum cli_option_kind {
     CLI_TEXT,       /* a const char * */
     CLI_TIME,       /* a uint32_t: milliseconds from min to max */
     CLI_MAYBE_TIME, /* the same; without a value it becomes `usual` */
-    CLI_FIXED_TIME, /* has no value: the uint32_t becomes `usual` */
     CLI_NUMBER,     /* an int from min to max */
     CLI_CALL        /* take() is called with the value */
 };

@@ -347,6 +347,7 @@ static int read_hold(struct cli_args *args, int argc, char **argv)
     struct bridge *b = args->arg;
     int code = cli_keys_read(&b->take.keys, "hold", argc, argv);
 
+    code = code == CLI_GO_ON ? cli_take_check(&b->take) : code;
     if (code == CLI_GO_ON && !cli_hangup_is_possible(STDIN_FILENO)) {
         code = cli_say_usage("hold", "standard input must be a pipe, a socket or a terminal: the "
                                      "lock is held until it is closed");

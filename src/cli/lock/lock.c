@@ -138,6 +138,7 @@ static int read_lock(struct cli_args *args, int argc, char **argv)
         code = cli_say_usage("lock", "CMD, the command to run under the lock '%s', is missing",
                              lock->take.keys.name);
     }
+    code = code == CLI_GO_ON ? cli_take_check(&lock->take) : code;
     return code == CLI_GO_ON ? cli_outcome_check("lock", lock->outcome.file) : code;
 }
 

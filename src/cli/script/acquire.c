@@ -139,6 +139,7 @@ static int read_acquire(struct cli_args *args, int argc, char **argv)
         code = cli_say_usage("acquire", "-E 0 is not allowed: a script would go on without the "
                                         "lock; use another number");
     }
+    code = code == CLI_GO_ON ? cli_take_check(&acquire->take) : code;
     return code == CLI_GO_ON ? cli_grant_check(&acquire->format, "acquire") : code;
 }
 

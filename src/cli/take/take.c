@@ -87,12 +87,22 @@ static int take_owner(void *arg, const char *owner)
 const struct cli_option cli_take_options[] = {
     {"ttl", CLI_TIME, TAKE_FIELD(ttl_ms), .min = REDLOCK_MIN_TTL_MS, .max = REDLOCK_MAX_TTL_MS},
     {"wait", CLI_TIME, TAKE_FIELD(wait_ms), .max = REDLOCK_FOREVER - 1},
-    {"no-wait", CLI_FIXED_TIME, TAKE_FIELD(wait_ms), .usual = 0},
+    {"no-wait", CLI_FLAG, TAKE_FIELD(no_wait)},
     {"fence", CLI_FLAG, TAKE_FIELD(fence)},
     {"quiet", CLI_FLAG, TAKE_FIELD(quiet), .letter = 'q'},
     {"conflict-exit-code", CLI_NUMBER, TAKE_FIELD(conflict_code), .max = 255, .letter = 'E'},
     {"owner", CLI_CALL, .take = take_owner},
     {.name = NULL}};
+
+int cli_take_check(struct cli_take *take)
+{
+    if (take->no_wait && take->wait_ms != REDLOCK_FOREVER) {
+        return cli_say_usage(take->command,
+                             "--wait and --no-wait are both given: give one of them");
+    }
+    take->wait_ms = take->no_wait ? 0 : take->wait_ms;
+    return CLI_GO_ON;
+}
 
 static void say_held(const struct cli_take *take, const struct redlock_lock *lock)
 {

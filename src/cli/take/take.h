@@ -28,6 +28,7 @@ struct cli_take {
     struct cli_keys keys;
     uint32_t ttl_ms; /* 0: not given; cli_session_ttl() fills it in before cli_take_run() */
     uint32_t wait_ms;
+    bool no_wait;
     uint32_t at_least_ms; /* how long to keep the lock at least after it was acquired; 0: no longer
                              than its ttl */
     bool quiet;           /* do not say that somebody else holds the lock */
@@ -49,6 +50,10 @@ struct cli_take {
         .command = (name), .wait_ms = REDLOCK_FOREVER, .conflict_code = CLI_HELD                   \
     }
 void cli_take_free(void *take);
+
+/* For `read` of these commands: check the options against each other. Returns CLI_GO_ON or
+ * CLI_USAGE. */
+int cli_take_check(struct cli_take *take);
 
 /* The ttl with which a key stays for so long by every clock within the bounds of the fault model;
  * at most that of the session, unless `ms` is longer already. */
