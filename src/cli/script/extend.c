@@ -31,7 +31,8 @@ static const char help[] =
     "never revives a lock that is gone.\n"
     "\n" CLI_TOKEN_HELP
     "  --ttl TIME          how long the lock lives from now on (default 10s, or --max-ttl if\n"
-    "                      that is less)\n"
+    "                      that is less). A lock with more time left keeps that; what is printed\n"
+    "                      is only what this --ttl gives it\n"
     "  --fence             also print a new fencing token, larger than that of the former\n"
     "                      holder, on a second line\n" CLI_GRANT_HELP;
 
