@@ -202,8 +202,8 @@ int main(int argc, char **argv)
     cli_signals_init();
     if (first == NULL) {
         return cli_say_usage(NULL, "the command is missing: lock, hold, elect, acquire, extend, "
-                                   "release, status, list, nodes, doctor, exporter, web or "
-                                   "sandbox");
+                                   "release, break, transfer, status, list, history, nodes, "
+                                   "masters, doctor, exporter, web, sandbox or help");
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         return print_version();

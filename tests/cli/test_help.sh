@@ -12,6 +12,11 @@ check "--version prints a version" grep -Eqx 'redlock [0-9]+\.[0-9]+\.[0-9]+' "$
 run "$REDLOCK"
 status_is 64 "without a command it gives 64"
 says "redlock --help" "without a command redlock points to the help"
+"$REDLOCK" --help | awk '$1 == "redlock" && $2 ~ /^[a-z]+$/ { print $2 }' | sort -u >"$work/commands"
+all_named() {
+    while read -r command; do grep -qw "$command" "$work/err" || return 1; done <"$work/commands"
+}
+check "and names each of them" all_named
 run "$REDLOCK" dance
 status_is 64 "an unknown command gives 64"
 says "'dance'" "an unknown command is named"

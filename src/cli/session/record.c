@@ -54,8 +54,8 @@ const char *cli_record_sentence(const struct redlock *rl, char *text)
                    ? "no master has one yet; the first client that acquires a lock writes "
                      "it, when it reaches all masters"
                : cli_nodes_up(rl)
-                   ? "no master can show one: their policy is off, or they deny us INFO, EVAL or "
-                     "the key redlock:masters"
+                   ? "none: masters without a quarantine have none, as those of a sandbox; or "
+                     "they deny us INFO, EVAL or the key redlock:masters"
                    : "no master can be reached";
     case REDLOCK_RECORD_SEEN:
         return say_known(rl, &info, "not known to be agreed on", text);
