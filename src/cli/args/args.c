@@ -297,7 +297,10 @@ static int refuse_unknown(const struct cli_args *args, const struct table *table
     if (optopt == 0 && count_matches(table, at) > 1) {
         return refuse_option(args, at, "option", " is ambiguous: write it in full");
     }
-    return refuse_option(args, at, "unknown option", "");
+    return refuse_option(args, at, "unknown option",
+                         strstr(args->command->help[0], " KEY")
+                             ? "; write -- before a KEY that begins with a dash"
+                             : "");
 }
 
 /* The row of a short option: getopt_long() knows only letters from these tables. */
