@@ -6,10 +6,12 @@ condition: a line of redlock hold, what a master says of the key, or the end of 
 import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 for folder in ['lint', 'lib']:
@@ -203,6 +205,60 @@ def dead_program(tap):
     program.stderr.close()
 
 
+class Example:
+    """The example of `redlock hold --help`, with steps that wait for a file."""
+
+    def __init__(self, folder, *options):
+        text = subprocess.run([REDLOCK, 'hold', '--help'], stdout=subprocess.PIPE, text=True, check=True).stdout
+        text = text.split('example in bash:\n')[1].split('\n\n')[0]
+        assert 'nightly --no-wait' in text
+        self.folder = folder
+        for name in ('first.sh', 'second.sh'):
+            path = os.path.join(folder, name)
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(f'#!/bin/sh\necho {name}; while ! [ -e go ]; do sleep 0.02; done\n')
+            os.chmod(path, 0o755)
+        text = text.replace('nightly --no-wait', ' '.join(('nightly --no-wait --node-timeout 20s', *options)))
+        with open(os.path.join(folder, 'said'), 'w', encoding='utf-8') as said:
+            self.process = subprocess.Popen(
+                ['bash', '-c', text], stdout=subprocess.PIPE, stderr=said, text=True, cwd=folder,
+                env={**os.environ, 'PATH': os.path.dirname(REDLOCK) + ':' + os.environ['PATH']})
+        Hold.all.append(self.process)
+
+    def said(self):
+        with open(os.path.join(self.folder, 'said'), encoding='utf-8') as file:
+            return file.read()
+
+    def go(self):
+        with open(os.path.join(self.folder, 'go'), 'w', encoding='utf-8'):
+            pass
+
+    def end(self):
+        return self.process.communicate(timeout=PATIENCE_S)[0].split()
+
+
+def example(tap):
+    if shutil.which('bash') is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        it = Example(folder)
+        until(lambda: holders('nightly') > 2)
+        other = Example(folder)
+        tap.claim('in bash: without the lock no step is done, exit status 75',
+                  same((other.end(), other.process.returncode), ([], 75)))
+        tap.claim('in bash: which only redlock explains', has(other.said(), 'is held by') +
+                  same('redirect' in other.said(), False))
+        it.go()
+        tap.claim('in bash: with the lock each is', same(it.end(), ['first.sh', 'second.sh', 'done']))
+        tap.claim('in bash: then the lock is free', same(is_free('nightly'), True))
+        os.remove(os.path.join(folder, 'go'))
+        it = Example(folder, '--ttl', '5s')
+        until(lambda: holders('nightly') > 2)
+        until(lambda: delete('nightly') or 'is lost' in it.said())
+        it.go()
+        tap.claim('in bash: after a loss the next step is not done', same(it.end(), ['first.sh']))
+
+
 def losses(tap):
     hold = Hold('k', '--ttl', '5s')
     hold.line()
@@ -345,7 +401,7 @@ def main():
     run_in_sandbox()
     tap = Tap()
     try:
-        for story in (life, schema, signals, dead_program, losses, suspended, waiting, slow_reader,
+        for story in (life, schema, signals, dead_program, example, losses, suspended, waiting, slow_reader,
                       no_reader, ends_of_pipes, trouble):
             story(tap)
     finally:
