@@ -4,7 +4,7 @@
 # master, so it knows no keys.
 
 _redlock_commands() {
-    redlock --help 2>/dev/null | awk '$1 == "redlock" && $2 ~ /^[a-z]+$/ { print $2 }'
+    redlock --help 2>/dev/null | awk '$1 == "redlock" && $2 ~ /^[a-z]+$/ { print $2 }' | sort -u
 }
 
 _redlock_options() { # COMMAND
@@ -19,26 +19,44 @@ _redlock_actions() { # COMMAND
         $1 == "redlock" && $2 == command && $3 ~ /^[a-z]+$/ { print $3 }'
 }
 
-_redlock() {
-    local word=${COMP_WORDS[COMP_CWORD]} i
+# What the help calls the value of an option: FILE, TIME, ...; nothing if it has none.
+_redlock_value() { # COMMAND OPTION
+    { redlock "$1" --help; redlock help masters; } 2>/dev/null |
+        grep -oE -- "(^|[ (])$2[ =]+[A-Z]+" | sed 's/.*[ =]//; q'
+}
 
-    COMPREPLY=()
+# Behind -- is the command that is run, and perhaps behind the first KEY of `redlock lock`; behind an
+# option its value. A KEY is known to nobody.
+_redlock_offer() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} value i
+
     for ((i = 2; i < COMP_CWORD; i++)); do
         if [ "${COMP_WORDS[i]}" = -- ]; then
-            mapfile -t COMPREPLY < <(compgen -c -f -- "$word")
+            compgen -c -f -- "$word"
             return
         fi
     done
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(_redlock_commands) --help --version" -- "$word")
+        compgen -W "$(_redlock_commands) --help --version" -- "$word"
     elif [[ $word == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(_redlock_options "${COMP_WORDS[1]}")" -- "$word" | sort -u)
-    else
-        mapfile -t COMPREPLY < <(
-            [ "$COMP_CWORD" -ne 2 ] || compgen -W "$(_redlock_actions "${COMP_WORDS[1]}")" -- "$word"
-            compgen -f -- "$word"
-        )
+        compgen -W "$(_redlock_options "$command")" -- "$word"
+    elif [ "$command" = help ]; then
+        compgen -W "$(_redlock_commands)" -- "$word"
+    elif [ "$before" = --now ]; then
+        compgen -W 'fenced stopped' -- "$word"
+    elif [ "$before" = --quarantine ]; then
+        compgen -W 'strict lenient off' -- "$word"
+    elif [[ $before == --* ]] && value=$(_redlock_value "$command" "$before") && [ -n "$value" ]; then
+        case $value in F | FILE | PATH) compgen -f -- "$word" ;; esac
+    elif [ "$COMP_CWORD" -eq 2 ]; then
+        compgen -W "$(_redlock_actions "$command")" -- "$word"
+    elif [ "$command" = lock ]; then
+        compgen -c -f -- "$word"
     fi
+}
+
+_redlock() {
+    mapfile -t COMPREPLY < <(_redlock_offer | sort -u)
 }
 
 complete -o filenames -F _redlock redlock

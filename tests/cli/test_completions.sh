@@ -2,7 +2,7 @@
 # What TAB offers in bash. zsh and fish get their files read, where they are installed.
 . "$(dirname "$0")/lib.sh"
 
-files=$(dirname "$0")/../../completions
+files=$(cd "$(dirname "$0")/../../completions" && pwd)
 PATH=$(dirname "$REDLOCK"):$PATH
 # shellcheck source=../../completions/redlock.bash
 . "$files/redlock.bash"
@@ -44,6 +44,24 @@ offers masters replace del
 check "an action comes first" lacks delete
 offers lock ''
 check "lock has no actions" lacks replace
+offers help ''
+check "help offers the commands" has transfer
+check "and what else it explains" has masters
+offers break k --now ''
+check "the values of break --now" [ "$offered" = "$(printf 'fenced\nstopped')" ]
+offers lock --quarantine l
+check "the values of --quarantine" [ "$offered" = lenient ]
+cd "$work" && touch a-file || exit
+offers lock ''
+check "no file for a KEY" lacks a-file
+offers lock --wait ''
+check "no file for a time" lacks a-file
+offers extend k --token-file a-
+check "a file where an option wants one" [ "$offered" = a-file ]
+offers lock --password-file a-
+check "also where it is one about the masters" [ "$offered" = a-file ]
+offers ''
+check "nothing twice" [ -z "$(printf '%s\n' "$offered" | sort | uniq -d)" ]
 offers lock k -- --wa
 check "no option of ours behind --" lacks --wait
 offers lock k -- ech
