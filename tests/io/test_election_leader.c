@@ -241,6 +241,20 @@ TEST_LOOP(a_former_leader_leads_again_after_an_outage, 0, 8)
 
 /* ---- who leads ---- */
 
+TEST(a_broken_lock_has_no_leader)
+{
+    start();
+    observe();
+    take_over("somebody", false);
+    pass_ms(KNOWN_MS);
+    ck_assert_str_eq(c.leader_id, "somebody");
+    take_over("broken by ops: it hangs", false);
+    pass_ms(KNOWN_MS);
+    ck_assert_str_eq(c.leader_id, "");
+    ck_assert_int_eq(c.leader.known, 1);
+    ck_assert_uint_eq(c.leader.term, 0);
+}
+
 TEST(an_observer_is_told_each_leader)
 {
     start();
