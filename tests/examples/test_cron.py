@@ -17,7 +17,7 @@ def cron_line(it, job):
     """The command of nightly.cron with our job, and what cron would put into its environment."""
     text = it.read('example', 'nightly.cron')
     variables = dict(re.findall('^([A-Z_]+)=(.*)$', text, re.M))
-    assert set(variables) == {'SHELL', 'PATH', 'REDLOCK_NODES'}
+    assert set(variables) == {'SHELL', 'PATH'}
     command = re.search(r'^\S+ \S+ \* \* \* root (.*)$', text, re.M)[1]
     assert command.count('/usr/local/bin/report') == 1 and '%' not in command
     return [variables['SHELL'], '-c', command.replace('/usr/local/bin/report', job)]
