@@ -430,7 +430,7 @@ TEST(the_record_is_read_again_after_a_denial)
     must_acquire(f.rl);
     fake_behave(f.nodes[0]);
     pass_ms(INSPECTION_MS);
-    must_misfit(f.rl, "max_ttl");
+    must_misfit(f.rl, "max-ttl");
 }
 
 /* [M2] It is seen between a vote and the report of the lock. */

@@ -287,4 +287,4 @@ const struct cli_subcommand cli_elect = {
     .options = {options},
     .usual = {&usual, sizeof(usual)},
     .traits = CLI_HAS_CMD | CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
-    .calls = {run_elect, read_elect, write_elect_outcome, free_elect}};
+    .calls = {run_elect, read_elect, write_elect_outcome, .free = free_elect}};
