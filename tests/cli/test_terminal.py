@@ -132,8 +132,10 @@ def a_command_that_handles_ctrl_c_does_not_end_the_script():
 HOLDER = '''
 import signal, subprocess, sys
 hold = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-signal.signal(signal.SIGINT, lambda *_: print("cleans up", flush=True))
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 print(hold.stdout.readline().split()[0], flush=True)
+signal.sigwait({signal.SIGINT})
+print("cleans up", flush=True)
 input()
 hold.stdin.close()
 sys.exit(hold.wait())
