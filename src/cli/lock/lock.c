@@ -288,4 +288,4 @@ const struct cli_subcommand cli_lock = {
     .options = {options, cli_take_options},
     .usual = {&usual, sizeof(usual)},
     .traits = CLI_HAS_CMD | CLI_NEVER_WAITS | CLI_HAS_SIGNALS,
-    .calls = {run_lock, read_lock, write_lock_outcome, cli_take_free}};
+    .calls = {run_lock, read_lock, write_lock_outcome, .free = cli_take_free}};
