@@ -164,38 +164,26 @@ static int write_first(struct evbuffer *body, void *arg)
     return add_state(body, arg, true);
 }
 
-/* A file of the page. */
-#define STYLE(name)                                                                                \
-    {                                                                                              \
-        "/" #name ".css", "text/css; charset=utf-8", cli_page_##name##_css, NULL, false            \
-    }
-#define SCRIPT(name)                                                                               \
-    {                                                                                              \
-        "/" #name ".js", "text/javascript; charset=utf-8", cli_page_##name##_js, NULL, false       \
-    }
-
-static const struct cli_http_route routes[] = {
-    {"/", "text/html; charset=utf-8", cli_page_page_html, NULL, false},
-    STYLE(page),
-    STYLE(parts),
-    SCRIPT(bars),
-    SCRIPT(dom),
-    SCRIPT(elections),
-    SCRIPT(events),
-    SCRIPT(listed),
-    SCRIPT(locks),
-    SCRIPT(masters),
-    SCRIPT(names),
-    SCRIPT(page),
-    SCRIPT(rows),
-    SCRIPT(sparkline),
-    SCRIPT(terms),
-    SCRIPT(verdict),
-    SCRIPT(words),
+static const struct cli_http_route answers[] = {
     {"/state", "application/json", NULL, write_json, false},
     {"/list", "application/json", NULL, write_list, false},
     {"/events", "text/event-stream", NULL, write_first, true},
 };
+#define N_ANSWERS (sizeof(answers) / sizeof(answers[0]))
+
+/* Returns how many there are. */
+static size_t collect_routes(struct cli_http_route routes[N_ANSWERS + CLI_PAGES_ROOM])
+{
+    const struct cli_page *page;
+    size_t n = N_ANSWERS;
+
+    memcpy(routes, answers, sizeof(answers));
+    for (page = cli_pages; page->path; page++) {
+        routes[n++] =
+            (struct cli_http_route){.path = page->path, .type = page->type, .text = page->text};
+    }
+    return n;
+}
 
 static void send_state(struct web *web)
 {
@@ -297,11 +285,12 @@ static int announce(const struct web *web)
 
 static int begin_web(struct web *web)
 {
+    static struct cli_http_route routes[N_ANSWERS + CLI_PAGES_ROOM];
     struct cli_http_options http = {.address = web->address,
                                     .names = {.names = web->hosts, .n = web->n_hosts},
                                     .option = "--listen",
                                     .routes = routes,
-                                    .n_routes = sizeof(routes) / sizeof(routes[0]),
+                                    .n_routes = collect_routes(routes),
                                     .arg = web};
     int code = start_tick(web);
 
