@@ -68,7 +68,7 @@ void cli_nodes_say_remarks(const struct redlock *rl)
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t i;
 
-    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+    for (i = 0; cli_say_is_verbose() && redlock_get_node_info(rl, i, &info) == 0; i++) {
         if (info.state == REDLOCK_NODE_UP && info.quarantine_ms == 0 && info.error[0]) {
             cli_say_detail("master %s %s", info.name, info.error);
         }

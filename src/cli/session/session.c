@@ -61,8 +61,7 @@ static int make_manager(const char *command, struct cli_settings *settings,
                               session.rl);
 }
 
-/* Before the manager follows the record. */
-static void keep_names(struct cli_session *session)
+void cli_session_keep_names(struct cli_session *session)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t i;
@@ -90,7 +89,6 @@ int cli_session_open(const struct cli_args *args, struct cli_session *ret_sessio
         code = make_manager(args->command->name, &settings, ret_session);
     }
     if (code == CLI_OK) {
-        keep_names(ret_session);
         ret_session->readable = cli_risks_readable(&settings);
         ret_session->unverified = cli_risks_unverified(&settings.options);
     } else {

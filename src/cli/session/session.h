@@ -86,6 +86,10 @@ int cli_session_await(struct cli_session *session, int status, const char *name,
  * CLI_USAGE. */
 int cli_session_check_key(const struct cli_session *session, const char *key);
 
+/* Note the names of the masters that the settings list, for cli_record_outdated(). Call it before
+ * the loop runs, because the manager follows the record then. */
+void cli_session_keep_names(struct cli_session *session);
+
 /* Close the manager, and wait until it has sent the pending releases. */
 void cli_session_close(struct cli_session *session);
 

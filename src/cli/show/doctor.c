@@ -162,9 +162,11 @@ static int run_doctor(void *arg, struct cli_session *session, struct cli_signals
 {
     struct visit *visit = arg;
     struct cli_settling settling;
-    int code = cli_settle(session, &settling); /* masters that are on record may join */
+    int code;
 
     (void)signals;
+    cli_session_keep_names(session);
+    code = cli_settle(session, &settling); /* masters that are on record may join */
     if (code != CLI_GO_ON) {
         return code;
     }

@@ -228,6 +228,7 @@ static int run_masters(void *arg, struct cli_session *session, struct cli_signal
 
     (void)signals;
     m->session = session;
+    cli_session_keep_names(session);
     code = code == CLI_GO_ON ? cli_settle(session, &settling) : code;
     if (code != CLI_GO_ON) {
         return code;
