@@ -20,7 +20,7 @@
 --
 -- Whatever the answer, the keys that had the token are reserved. A master that cannot set the
 -- reservation (OOM) deletes the key instead, and wakes the first who waits for it.
--- Uses: effects, waiting, audit
+-- Uses: effects, queue, waiting, audit
 
 -- Returns for how long the key is reserved; nil: it is deleted.
 local function reserve(key)

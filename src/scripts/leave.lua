@@ -8,7 +8,7 @@
 --
 -- Our channel is in no list of the keys afterwards. For a key that is free, the first of its list
 -- is woken.
--- Uses: effects, waiting
+-- Uses: effects, queue, waiting
 
 local woken = 0
 for _, key in ipairs(KEYS) do

@@ -24,6 +24,8 @@ if ARGV[3] and redis.replicate_commands then
     redis.replicate_commands()
 end
 
+-- Uses: queue
+
 -- Each release of every lock runs this, and nearly all end behind it: so it makes no function and no
 -- table, and asks once whether there is a queue.
 local deleted, gone, other, queued
@@ -37,7 +39,7 @@ for i = 1, #KEYS do
     else
         gone = true
     end
-    if ARGV[2] ~= '-' and redis.pcall('EXISTS', KEYS[i] .. ':redlock-waiting') ~= 0 then
+    if ARGV[2] ~= '-' and redis.pcall('EXISTS', KEYS[i] .. waiting_suffix) ~= 0 then
         queued = true
     end
 end

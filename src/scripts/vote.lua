@@ -23,6 +23,7 @@
 --          {error, answer}  the answer, and why no entry could be added to the audit stream
 -- Uses: effects, counters
 
+-- compare_keys() makes a function and a table. Each vote runs this, and may stop at the first refusal.
 local ours
 for i = 1, #KEYS do
     local value = redis.pcall('GET', KEYS[i])

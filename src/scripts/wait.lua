@@ -25,7 +25,7 @@
 -- `left` is the ttl of the key in milliseconds: -1 when it has none, -2 when it is free. `value` is
 -- its value: '' when it is free, or no string.
 --
--- Uses: effects, waiting
+-- Uses: effects, queue, waiting
 
 local ours, yields = ARGV[1], ARGV[3] == '1'
 local time = redis.call('TIME')

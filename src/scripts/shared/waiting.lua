@@ -8,9 +8,6 @@
 -- The lists only tell whom to wake. No vote depends on them, so what goes wrong with them is
 -- ignored here: every call is a pcall.
 
--- The name of a list is that of its key with this behind it.
-local waiting_suffix = ':redlock-waiting'
-
 -- Returns whether somebody received it; nil when we must not publish.
 local function tell(channel, what, key)
     local receivers = redis.pcall('PUBLISH', channel, what .. key)

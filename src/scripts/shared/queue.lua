@@ -1,0 +1,2 @@
+-- queue.lua - the wait queue of a key: its name is that of the key with this behind it.
+local waiting_suffix = ':redlock-waiting'
