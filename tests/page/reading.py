@@ -5,8 +5,22 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ['lint', 'cli', 'lib']:
     sys.path.insert(0, os.path.join(HERE, '..', folder))
+from browser import find  # noqa: E402
+from inside import run_in_sandbox  # noqa: E402
 from servers import Client  # noqa: E402
+from tap import skip_all  # noqa: E402
 from until import until  # noqa: E402
+
+
+
+def browser_in_sandbox():
+    """The program of the browser; the test runs in a sandbox from now on."""
+    program = find()
+    if not program:
+        skip_all('chromium is not installed')
+    run_in_sandbox('-n', '5')
+    return program
+
 
 TEXT = '(e, path) => e.querySelector(path)?.textContent ?? ""'
 LOCKS = f'''(text => [...document.querySelectorAll("#%s tbody tr")].map(row => ({{

@@ -8,10 +8,9 @@ import os
 import subprocess
 import sys
 
-from browser import Browser, find
-from reading import Reader, kill, tell  # and the folders of the imports below
-from inside import run_in_sandbox
-from tap import Tap, skip_all
+from browser import Browser
+from reading import Reader, browser_in_sandbox, kill, tell  # and the folders of the imports below
+from tap import Tap
 from test_web import Web, equal, until
 
 REDLOCK = os.environ['REDLOCK']
@@ -128,10 +127,7 @@ def leaders(web, see):
 
 
 def main():
-    program = find()
-    if not program:
-        skip_all('chromium is not installed')
-    run_in_sandbox('-n', '5')
+    program = browser_in_sandbox()
     tap = Tap()
     with Web('cron', LONG, 'free', '--list', '') as web, Browser(program) as page:
         see = Reader(page)

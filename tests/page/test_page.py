@@ -8,10 +8,9 @@ import re
 import subprocess
 import sys
 
-from browser import Browser, find
-from reading import LINK, Reader, kill, tell  # and the folders of the imports below
-from inside import run_in_sandbox
-from tap import Tap, skip_all
+from browser import Browser
+from reading import LINK, Reader, browser_in_sandbox, kill, tell  # and the folders of the imports below
+from tap import Tap
 from test_web import NASTY, Web, equal, until
 
 REDLOCK = os.environ['REDLOCK']
@@ -252,10 +251,7 @@ def remembered(tap, page):
 
 
 def main():
-    program = find()
-    if not program:
-        skip_all('chromium is not installed')
-    run_in_sandbox('-n', '5')
+    program = browser_in_sandbox()
     tap = Tap()
     with Web('nightly', 'cron', NASTY, TURNED, 'uneven', 'uneven-too', 'free') as web, Browser(program) as page:
         see = Reader(page)

@@ -699,17 +699,25 @@ TEST(a_record_that_some_masters_lack_is_a_warning)
     ck_assert_uint_eq(notes.n, 0);
 }
 
+/* It does not vote, and may again without being changed. */
+static struct redlock_examined without_vote(const char *error)
+{
+    struct redlock_examined x = well();
+
+    x.quarantine_ms = UINT64_MAX;
+    x.quarantine_ends = 1;
+    x.error = error;
+    return x;
+}
+
 /* Of a client with another list, no master votes, and the cause is said once. */
 TEST(a_master_does_not_vote_for_a_client_with_another_list)
 {
     struct rlk_diagnosis_context context = norms;
-    struct redlock_examined x = well();
+    struct redlock_examined x = without_vote("does not vote: so");
     const struct rlk_trouble t = {.kind = RLK_TROUBLE_NONE};
 
     context.record_differs = true;
-    x.quarantine_ms = UINT64_MAX;
-    x.quarantine_ends = 1;
-    x.error = "does not vote: so";
     rlk_diagnose_node(&x, &t, 3, &context, &notes);
     must_have_found_only(REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE, "does not vote: so");
     ck_assert_str_eq(notes.finding[0].fix, "See the finding about the record of the masters.");
@@ -719,11 +727,8 @@ TEST(a_master_does_not_vote_for_a_client_with_another_list)
 TEST(a_record_that_nobody_confirms_is_no_reason_to_be_lenient)
 {
     const struct rlk_trouble unconfirmed = {.kind = RLK_TROUBLE_UNCONFIRMED_RECORD};
-    struct redlock_examined x = well();
+    struct redlock_examined x = without_vote("does not vote: too few masters reply");
 
-    x.quarantine_ms = UINT64_MAX;
-    x.quarantine_ends = 1;
-    x.error = "does not vote: too few masters reply";
     rlk_diagnose_node(&x, &unconfirmed, 3, &norms, &notes);
     must_find(REDLOCK_FOUND_QUARANTINE, REDLOCK_NO_VOTE, "too few masters reply");
     ck_assert_str_eq(notes.finding[0].fix, "Fix the masters that do not reply.");
