@@ -2,9 +2,8 @@
  *
  * It answers GET and HEAD, and no request changes anything; but /leader of --metrics makes a
  * promise to this machine, and so may keep a lock for some seconds. Every client may be hostile:
- * requests are small
- * or refused, a client that sends nothing or reads nothing is disconnected, and the number of
- * clients is limited. Its events run after those of the library that are due.
+ * requests are small or refused, a client that sends nothing or reads nothing is disconnected, and
+ * the number of clients is limited. Its events run after those of the library that are due.
  *
  *     cli_http_open --> (cli_http_send, ...) --> cli_http_close
  */
