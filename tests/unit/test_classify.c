@@ -164,6 +164,28 @@ TEST(an_error_is_known_by_its_whole_first_word)
     ck_assert(!rlk_classify_no_script(&text));
 }
 
+/* What our user may not do: by a command, in a script, and in one of Redis 7.0. */
+static const struct {
+    const char *error;
+    bool denied;
+} denials[] = {
+    {"NOPERM this user has no permissions to run the 'xadd' command", true},
+    {"ERR Error running script (call to f_0): @user_script:5: @user_script: 5: -NOPERM no", true},
+    {"ERR The user executing the script can't run this command or subcommand script: 0", true},
+    {"NOPERMISSION", false},
+    {"ERR unknown command 'xadd'", false},
+};
+
+TEST_LOOP(a_denial_is_known_wherever_it_comes_from, 0, N_ROWS(denials))
+{
+    struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, denials[_i].error);
+    struct rlk_reply text = reply(RLK_REPLY_STRING, 0, denials[_i].error);
+
+    ck_assert_int_eq(rlk_classify_denied(&r), denials[_i].denied);
+    ck_assert_int_eq(rlk_classify_is_denial(denials[_i].error), denials[_i].denied);
+    ck_assert(!rlk_classify_denied(&text));
+}
+
 /* Redis before 7.0 writes the place in the script first. The first word of the error follows the
  * places; a text that only looks like a place is not one. */
 TEST_LOOP(the_first_word_of_an_error_from_a_script_comes_after_the_places, 0, 11)
