@@ -102,7 +102,7 @@ private:
         });
     }
 
-    /* Each wait asks anew whether the descriptor is readable. */
+    /* Each wait checks again whether the descriptor is readable. */
     void watch()
     {
         watched.async_wait(asio::posix::descriptor_base::wait_read, [this](std::error_code error) {
@@ -134,7 +134,7 @@ template <typename Handler> void on_done(redlock_lock *lock, int status, void *a
     asio::post(executor, [resume = std::move(*handler), result]() mutable { resume(result); });
 }
 
-/* start(callback, arg) makes a call that ends by the callback, unless it returns an error. */
+/* start(callback, arg) makes a call that ends with the callback, unless it returns an error. */
 template <typename Start> asio::awaitable<outcome> call(inner &loop, Start start)
 {
     return asio::async_initiate<const asio::use_awaitable_t<>, void(outcome)>(
@@ -151,7 +151,7 @@ template <typename Start> asio::awaitable<outcome> call(inner &loop, Start start
         asio::use_awaitable);
 }
 
-/* *request must live until the coroutine goes on. */
+/* *request must live until the coroutine is resumed. */
 static asio::awaitable<outcome> acquire(inner &loop, redlock *rl, const redlock_request *request)
 {
     return call(loop, [rl, request](redlock_acquire_cb *callback, void *arg) {
@@ -171,7 +171,7 @@ static asio::awaitable<outcome> release(inner &loop, redlock_lock *lock)
 constexpr int all_steps = 20;
 constexpr unsigned step_ms = 50;
 
-/* Steps until all are done, or no time is left for another; returns how many. */
+/* Works until all steps are done, or no time is left for another one. Returns how many it did. */
 static asio::awaitable<int> do_steps(const redlock_lock *lock)
 {
     asio::steady_timer timer(co_await asio::this_coro::executor);
@@ -208,7 +208,7 @@ static asio::awaitable<bool> work(inner &loop, redlock *rl)
     co_return steps == all_steps;
 }
 
-/* To the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
+/* Connects to the masters that redlock(1) uses: those of REDLOCK_NODES or /etc/redlock/nodes. */
 static int connect_masters(event_base *base, redlock **ret_rl)
 {
     redlock_options options;

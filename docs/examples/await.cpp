@@ -7,8 +7,8 @@
  * any program can copy. The object of an awaitable lives in the frame of its coroutine, so it is
  * there until the callback has come.
  *
- * What a coroutine owns is freed however it ends. An exception ends it, and not the program: it
- * must not go through the loop, which is C.
+ * What a coroutine owns is freed, however the coroutine ends. An exception ends the coroutine, not
+ * the program: exceptions must not pass through the loop, which is C.
  */
 #include <chrono>
 #include <coroutine>
@@ -162,7 +162,7 @@ public:
     {
         return redlock_lock_validity_ms(lock_);
     }
-    /* The handle is the library's from then on. */
+    /* From then on the handle belongs to the library. */
     release release_now() noexcept
     {
         return release(std::exchange(lock_, nullptr));
@@ -172,7 +172,7 @@ private:
     redlock_lock *lock_;
 };
 
-/* The manager, while a coroutine uses it: at its end, the loop has nothing to do and returns. */
+/* Closes the manager at the end of its scope. Then the loop has nothing to do, and returns. */
 class closes
 {
 public:

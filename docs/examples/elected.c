@@ -29,7 +29,7 @@
 
 #define TTL_MS 3000
 #define STEP_US 20000   /* the longest that a step takes */
-#define HANG_US 1000000 /* a worker that has not been seen for so long hangs */
+#define HANG_US 1000000 /* a worker that has not been seen for this long hangs */
 
 struct daemon {
     const char *id;
@@ -39,10 +39,10 @@ struct daemon {
     pthread_t worker;
     int done[2]; /* a pipe: the worker has ended */
     uint64_t term;
-    int failure;              /* that was printed */
-    bool nobody;              /* that nobody can be elected was printed */
+    int failure;              /* the last one that was printed */
+    bool nobody;              /* it was printed that nobody can be elected */
     _Atomic uint64_t seen_us; /* when the worker was seen; 0: none runs */
-    atomic_bool stop;         /* the worker is to end */
+    atomic_bool stop;         /* the worker must end */
 };
 
 /* ---- the worker's thread ---- */
@@ -164,7 +164,7 @@ static void on_node(struct redlock *rl, size_t index, const struct redlock_node_
     }
 }
 
-/* For example, other masters are on record, or the worker hangs. */
+/* Prints why this candidate is not elected: for example, the worker hangs. */
 static void on_second(evutil_socket_t fd, short what, void *arg)
 {
     struct daemon *d = arg;

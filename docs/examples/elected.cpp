@@ -52,7 +52,7 @@ static void on_node(std::size_t, const redlock_node_info &master)
     std::fprintf(stderr, "%s %s\n", master.name, master.error[0] ? master.error : "is up");
 }
 
-/* It waits as long as it has to, and says why: another leader is no failure. */
+/* Waits as long as it has to, and prints what fails. Another leader is no failure. */
 static std::uint64_t wait_elected(redlockpp::election &election)
 {
     std::error_code said;

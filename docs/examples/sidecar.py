@@ -22,8 +22,8 @@ import urllib.request
 # Without a proxy, whatever the environment says: redlock is on this machine.
 REDLOCK = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
-step = None  # the one that runs
-signo = 0  # of the signal that has asked for the end
+step = None  # the step that runs
+signo = 0  # the signal that asked this program to end
 
 
 def now():
@@ -50,8 +50,8 @@ def on_signal(number, _):
 
 
 def run_step(command, end):
-    """Its exit status, as a shell has it; 0 when it took too long. A signal that comes before `step` is set
-    does not reach it: then it ends by itself, or at the end of its time."""
+    """Returns the exit status of the step, as a shell has it; 0 when it took too long. A signal that comes before
+    `step` is set does not reach the step. The step then ends by itself, or at the end of its time."""
     global step
     try:
         step = subprocess.Popen(command)

@@ -27,7 +27,7 @@ LOCKS = weakref.WeakSet()
 
 
 def leave_locks():
-    """In a forked child (os.fork(), multiprocessing): its copy of the pipe would keep the lock."""
+    """Runs in a child of os.fork() or multiprocessing: its copy of the pipe would keep the lock."""
     for lock in LOCKS:
         lock.process.stdin.close()
         lock.deadline_us = 0
@@ -53,7 +53,7 @@ class Lock:
             self._await()
             self.reader = threading.Thread(target=self._read, daemon=True)
             self.reader.start()
-        except BaseException:  # perhaps of a signal: redlock must not go on waiting for the lock
+        except BaseException:  # Ctrl-C, for example: redlock must not go on waiting
             self.process.stdin.close()
             raise
         return self
