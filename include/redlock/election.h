@@ -52,9 +52,9 @@ struct redlock_leader {
     /* sizeof(struct redlock_leader) of the library, or set by the caller of
      * redlock_election_leader(). */
     size_t size;
-    /* The id and the value of the leader; "" when nobody leads, or the leader is not known. So it
-     * is after redlock_break(), until the key ends. If the key's holder is no candidate, the id is
-     * the owner text of its lock. */
+    /* The id and the value of the leader; "" when nobody leads, or the leader is not known. Both
+     * are also "" after redlock_break(), until the key ends. If the key's holder is no candidate,
+     * the id is the owner text of its lock. */
     const char *id;
     const char *value;
     /* The term of the leader; 0 when nobody leads. While a leader is being elected, and while the
@@ -110,8 +110,8 @@ typedef void redlock_leader_cb(struct redlock_election *election,
  * its next round.
  *
  * It is also the heartbeat of an election (request.needs_heartbeat is for locks): let the worker
- * store redlock_clock_us() with each step, and return 0 when that is too long ago. So a leader
- * whose worker hangs is demoted, even though its loop runs (docs/examples/elected.c). */
+ * store redlock_clock_us() with each step, and return 0 when that is too long ago. A leader whose
+ * worker hangs is then demoted, even though its loop runs (docs/examples/elected.c). */
 typedef int redlock_healthy_cb(struct redlock_election *election, void *arg);
 
 /* The leadership deadline has moved: see redlock_election_deadline_us(). */
@@ -129,7 +129,7 @@ struct redlock_election_options {
     size_t size;
     /* The name of the election: a key, as request.key in redlock/lock.h, NUL terminated, of at most
      * 1012 bytes with the key_prefix: the key of the bids adds 12. A candidate waits as long as
-     * somebody has a lock on this key, also if that is a lock or a leader of the same manager. */
+     * somebody has a lock on this key, even if it is a lock or a leader of the same manager. */
     const char *name;
     /* The id of this candidate, for the others: 1 to 64 bytes of printable ASCII without spaces.
      * NULL: an observer, which cannot campaign. */
@@ -301,13 +301,14 @@ enum redlock_election_state {
 REDLOCK_EXPORT enum redlock_election_state
 redlock_election_state(const struct redlock_election *election);
 
-/* Why the candidate's last attempt to be elected failed, or its last bid for leadership, which a
- * priority or a call (redlock transfer) causes: a status of the callback of redlock_acquire(), such
+/* Why the candidate's last attempt to be elected failed, or its last bid for leadership (a priority
+ * or `redlock transfer` causes a bid). Returns a status of the callback of redlock_acquire(), such
  * as REDLOCK_ECONFIG or REDLOCK_ENOMEM, or REDLOCK_EUNRENEWED when healthy_cb returned 0. The
- * library retries. 0: no attempt has failed since it was last elected. Waiting is not a failure:
- * while another candidate leads (see redlock_election_lock()), or until enough masters can be asked
- * (options.node_cb of the manager says what is wrong with each). From: the loop's thread, callbacks
- * included. Since 0.1. */
+ * library retries. 0: no attempt has failed since the candidate was last elected.
+ *
+ * Waiting is not a failure. The candidate waits while another one leads (see
+ * redlock_election_lock()), and until enough masters can be asked. options.node_cb of the manager
+ * says what is wrong with each master. From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_election_failure(const struct redlock_election *election);
 
 /* Who leads, as leader_cb was told last. Not known before its first call; nor without leader_cb and

@@ -74,7 +74,7 @@ enum redlock_status {
      * max_renewals is reached, or the application did not call redlock_lock_heartbeat(). */
     REDLOCK_EUNRENEWED = -207,
     /* Elections only, as the reason of a demotion: a candidate with a higher priority takes over,
-     * or one that was called upon (`redlock transfer`). */
+     * or the one that `redlock transfer` has called. */
     REDLOCK_EOUTRANKED = -208,
 
     /* No quorum: so many masters are down, unresponsive, or reply with errors that no majority was

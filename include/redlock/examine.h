@@ -215,11 +215,11 @@ struct redlock_examined {
     /* 1: it denies us its record of the masters, the key key_prefix + "redlock:masters". Since 0.1.
      */
     int record_denied;
-    /* How many commands of its append-only file failed when it loaded that at its start. Below 0:
-     * unknown (Redis before 7.0). Since 0.1. */
+    /* How many commands of its append-only file failed when the master loaded the file at its
+     * start. Below 0: unknown (Redis before 7.0). Since 0.1. */
     int64_t replay_errors;
-    /* 1: its ACL denies us a key that begins with key_prefix, and then as a lock may be named.
-     * Since 0.1. */
+    /* 1: its ACL denies us a key that could be the key of a lock: key_prefix and then a name that
+     * does not begin with "redlock:". Since 0.1. */
     int lock_keys_denied;
 };
 

@@ -489,8 +489,8 @@ typedef void redlock_break_cb(const struct redlock_break_result *result, int sta
  * key       without the manager's key_prefix, as request.key; copied.
  * key_len   its length in bytes; 0: the key is NUL terminated.
  * token     the token of the lock, which redlock_query() reports. A lock with another token is left
- *           alone. If the lock is broken already, give the token that it has now: left_ms is then
- *           about the same holder.
+ *           alone. If the lock is broken already, give the token that it has now. Then left_ms
+ *           is about the holder that lost the lock.
  * by        who breaks it and why, for people: printable ASCII, at most 198 bytes; copied. The new
  *           owner text is REDLOCK_BROKEN_BY followed by this. The holder sees it in
  *           redlock_lock_node().

@@ -38,8 +38,10 @@ enum redlock_quarantine {
      *   - for max_ttl_ms after its data were deleted or replaced: FLUSHALL, another server in its
      *     place, or it was a replica for a while;
      *   - for max_ttl_ms after its clock was set forward;
-     *   - while it does not show that it still has its data: it is out of memory, or denies us what
-     *     it allowed before; if it could never show that before, for max_ttl_ms more;
+     *   - while it does not show that it still has its data, because it is out of memory, or denies
+     *     us what it allowed before;
+     *   - for max_ttl_ms after it shows its data for the first time, if it could not show them when
+     *     this manager first connected to it;
      *   - if this manager has never seen it before: until its data have been known to clients for
      *     max_ttl_ms. The library's key on the master records since when. The uptime does not
      *     count: the master may have run elsewhere, or empty. So masters that are all new to locks
@@ -79,7 +81,7 @@ enum redlock_quarantine {
 struct redlock_node_info;
 
 /* options.node_cb: a master has changed its state; its votes have stopped or started to count; or
- * it has become known, or unknown, when its quarantine ends. In other words, `info` differs from
+ * the end of its quarantine has become known or unknown. In other words, `info` differs from
  * the last one in `state`, or in whether `quarantine_ms` is 0, UINT64_MAX or in between.
  *   - All masters start as REDLOCK_NODE_CONNECTING, without quarantine.
  *   - Called from the loop, never inside a library call, at most once per loop iteration for each
@@ -383,7 +385,7 @@ REDLOCK_EXPORT int redlock_get_node_info(const struct redlock *rl, size_t index,
 REDLOCK_EXPORT const char *redlock_error_text(const struct redlock *rl);
 
 /* A sentence for a status code of redlock/error.h: what happened, and what to do. Never NULL;
- * static. Up to the first of ';', ':' and '(' it is short, and says only what happened. From any
+ * static. The part before the first ';', ':' or '(' is short, and says only what happened. From any
  * thread. Since 0.1. */
 REDLOCK_EXPORT const char *redlock_strerror(int status);
 

@@ -259,7 +259,7 @@ public:
     }
 
 #ifdef __cpp_lib_jthread
-    /* The same with a stop token: as wait_elected() with one. */
+    /* The same with a stop token, which works as it does for wait_elected(). */
     std::optional<demotion> wait_demoted(std::uint64_t term, std::stop_token stop)
     {
         redlock_demotion d = empty_demotion();

@@ -147,7 +147,7 @@ namespace detail
 
 using redlockpp::code;
 
-/* What went wrong, and then only the short part of what the code says. Empty: there is no text. */
+/* The text, and then the short part of what the code says. Null if the text is empty. */
 inline std::shared_ptr<const std::string> explain(const char *text, const std::error_code &ec)
 {
     if (text[0] == '\0') {
@@ -164,8 +164,8 @@ inline std::shared_ptr<const std::string> explain(const char *text, const std::e
 
 /* What the functions without a std::error_code& throw when they fail. what() names the master, the
  * field or the holder that caused it, as redlock_sync_error_text() does, and then says in short
- * what code() means; if there is no such text, it is code().message(). With -fno-exceptions such
- * a failure ends the program by std::terminate(): use the versions with a std::error_code&. */
+ * what code() means. If there is no such text, what() is code().message(). With -fno-exceptions
+ * such a failure ends the program by std::terminate(): use the versions with a std::error_code&. */
 class error : public std::system_error
 {
 public:

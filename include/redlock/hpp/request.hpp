@@ -33,8 +33,8 @@ struct notice {
 /* What to acquire, and how. struct redlock_request in redlock/lock.h documents each field. A field
  * that is not set has the library's default. How long to wait is a parameter of the call. */
 struct request {
-    /* One key, or several as one lock. A single key may contain any bytes. With a NULL there is no
-     * key, and the calls fail with errc::invalid_argument. */
+    /* One key, or several as one lock. A single key may contain any bytes. If it is NULL, there is
+     * no key, and the calls fail with errc::invalid_argument. */
     request(const char *key) : request{key}
     {
     }

@@ -24,8 +24,9 @@ struct free_canceler {
     }
 };
 
-/* Calls a function with a canceler that a stop request cancels; its status. `other`: the canceler
- * of a request or an election, which a call cannot have as well. */
+/* Calls a function with a canceler that a stop request cancels, and returns the status of the
+ * function. `other` is the canceler in the request or in the options of the election. If there is
+ * one, the call is refused, because it can have only one canceler. */
 template <typename Call>
 int until_stopped(redlock_sync *s, std::stop_token stop, const void *other, Call &&call)
 {
