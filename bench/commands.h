@@ -13,7 +13,7 @@
 
 #define COMMANDS_SHA_SIZE 41
 
-/* How the masters are asked. They are alike: what the last one told counts. */
+/* What the masters know. They are all alike, so the replies of the last one count. */
 struct commands {
     char sha[COMMANDS_SHA_SIZE]; /* of the release script */
     bool returns_holder;         /* SET ... NX GET works; bare.c does not ask */

@@ -6,8 +6,8 @@
  *     fresh token, SET ... NX PX to all N   ->   a majority granted it: acquired
  *     compare-and-delete to all N           ->   a majority deleted it: released, and again
  *
- * Two programs are made of it, which differ in the commands (commands.h): bench-floor sends the
- * least that any client must send, and bench-floor-same what the library sends.
+ * Two programs are built from it. They differ in the commands (commands.h): bench-floor sends the
+ * least that any client must send, and bench-floor-same sends what the library sends.
  *
  * The minority's answers come when the slot has moved on. Every request that was sent stands
  * in its connection's FIFO with the slot and the slot's phase of that moment, so an answer

@@ -1,6 +1,8 @@
-/* same.c - what libredlock sends for a plain lock that nobody waits for, byte for byte: written by
- * the functions with which the library writes it (src/node/command.h), from its own script. What a
- * master knows is asked as the library asks it. tests/io/test_floor.c compares the bytes. */
+/* same.c - what libredlock sends for a plain lock that nobody waits for, byte for byte.
+ *
+ * The library's own functions (src/node/command.h) write the commands, with the library's script.
+ * As the library does, this program asks each master which commands it knows.
+ * tests/io/test_floor.c compares the bytes. */
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +31,7 @@ static unsigned native_of(const struct wire_node *n)
     return knows(n, "DELIFEQ") ? RLK_NATIVE_DELIFEQ : RLK_NATIVE_NONE;
 }
 
-/* A Valkey tells its name in INFO. */
+/* Valkey names itself in INFO. */
 static bool returns_holder(const struct wire_node *n)
 {
     static const char field[] = "redis_version:";

@@ -123,7 +123,7 @@ static void put_byte(char byte, char *text, size_t *len, size_t size)
     }
 }
 
-/* What comes before the line end. */
+/* Reads what comes before the line end. */
 static void read_line(const struct wire_node *n, char *ret_text, size_t size)
 {
     size_t len = 0;
@@ -136,7 +136,7 @@ static void read_line(const struct wire_node *n, char *ret_text, size_t size)
     ret_text[len] = '\0';
 }
 
-/* So many bytes, with a line end behind them. */
+/* Reads `count` bytes and the line end behind them. */
 static void read_bytes(const struct wire_node *n, unsigned long count, char *ret_text, size_t size)
 {
     size_t len = 0;

@@ -49,16 +49,16 @@ struct wire_command {
 void wire_open(struct wire_node *n, const char *uri);
 void wire_close(struct wire_node *n);
 
-/* Send a command whose words end with NULL, and wait for the answer: the line of a status, of an
- * error or of a number, or the bytes of a string. As much of it as there is room for. Only before
- * wire_join(). */
+/* Send a command whose words end with NULL, and wait for the answer. Writes the line of a status,
+ * of an error or of a number, or the bytes of a string, cut to the size of the buffer. Call it only
+ * before wire_join(). */
 void wire_ask(const struct wire_node *n, const char *const *words, char *ret_answer, size_t size);
 
 /* From now on nothing blocks: join the epoll set, with the node as the data of its events. */
 void wire_join(struct wire_node *n, int epoll);
 
-/* A command of these bytes, in which WIRE_NO_TOKEN stands where the token comes. `answer` is kept.
- */
+/* Make a command of these bytes. In them WIRE_NO_TOKEN stands where the token goes. `answer` is
+ * borrowed. */
 #define WIRE_NO_TOKEN "tttttttttttttttttttttttttttttttttttttttt"
 void wire_command_init(struct wire_command *c, const char *bytes, size_t len, const char *answer);
 

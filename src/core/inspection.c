@@ -109,7 +109,7 @@ bool rlk_inspection_record_step(struct rlk_inspection *i, const struct rlk_quara
 /* ---- replies ---- */
 
 /* [S11] Whether the votes wait for the mark: the master rejects commands only for now, or it has
- * shown us a mark before. Why it does not any more says nothing about its data. */
+ * shown us a mark before. Why it no longer shows one says nothing about its data. */
 static bool waits_for_mark(const struct rlk_quarantine *q, enum rlk_inspection_error error)
 {
     return error == RLK_INSPECTION_NOT_NOW || (error != RLK_INSPECTION_ANSWERED && q->had_mark);

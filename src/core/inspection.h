@@ -8,11 +8,11 @@
  *      +- reconnect -+
  *
  * An inspection asks for the role (INFO, or HELLO where INFO is denied), and runs a script that
- * reads the incarnation key and tells the time. It asks for the TIME only where the policy is off,
- * or the run is unknown; and for the TIME, too, where the master refused the script the last time.
- * Some inspections also ask whether the master may evict keys, and about its log; or for its run,
- * if that alone keeps it from voting. core/quarantine.h decides what the replies mean for its
- * votes; node/inspect.h sends the questions. */
+ * reads the incarnation key and tells the time. If the policy is off or the run is unknown, it asks
+ * for the TIME instead of running the script. If the master refused the script the last time, it
+ * does both. Some inspections also ask whether the master may evict keys, and about its log; or for
+ * its run, if that alone keeps it from voting. core/quarantine.h decides what the replies mean for
+ * its votes; node/inspect.h sends the questions. */
 #ifndef RLK_CORE_INSPECTION_H
 #define RLK_CORE_INSPECTION_H
 
@@ -25,7 +25,7 @@
 struct rlk_inspection {
     bool tells_role;   /* the reply to HELLO has the role */
     bool asked;        /* a reply is outstanding */
-    bool refused;      /* the last time, the master did not run the script for us */
+    bool refused;      /* the master did not run the script for us the last time */
     bool denies_info;  /* since the handshake, the master denies us INFO */
     bool records_step; /* the next inspection records a step of the master's clock */
     unsigned regular;  /* how many periods there were since the manager began */
@@ -44,7 +44,7 @@ enum rlk_inspection_role {
 struct rlk_inspection_question {
     enum rlk_inspection_role role;
     bool mark;        /* run the script; otherwise ask for the TIME only */
-    bool time;        /* ask for the TIME besides, because the script may be refused */
+    bool time;        /* also ask for the TIME, because the script may be refused */
     bool keeps_data;  /* the script: a key that another run wrote holds for this run, too */
     uint64_t step_us; /* the script: the earliest birth that it may keep; 0: any */
 };
@@ -59,7 +59,7 @@ enum rlk_inspection_error {
 
 enum rlk_inspection_event_kind {
     RLK_INSPECTION_HANDSHAKE = 0, /* the handshake is complete; the first reply, if there is one */
-    RLK_INSPECTION_TIME,          /* the time, which was asked for besides */
+    RLK_INSPECTION_TIME,          /* the time, which was also asked for */
     RLK_INSPECTION_REPLY,         /* the mark and the time, the time only, or an error */
     RLK_INSPECTION_BROKEN,        /* the connection ended before the reply */
     RLK_INSPECTION_INFO,          /* INFO replication was read into the server, or failed */

@@ -127,9 +127,9 @@ void rlk_quarantine_set_log(struct rlk_quarantine *q, bool durable, bool lacks_l
     }
 }
 
-/* While the mark is missing, data could be lost again unnoticed. So the quarantine has no end
- * before a mark is found, or the policy does without a run and so without a mark. From then on it
- * lasts like any other. */
+/* While the mark is missing, data could be lost again unnoticed. So the quarantine has no end until
+ * a mark is found, or until the mark is no longer asked for, because the run is unknown and the
+ * policy accepts that. From then on it lasts as long as any other. */
 static void end_missing(struct rlk_quarantine *q, uint64_t now_us)
 {
     if (q->until_us[RLK_QUARANTINED_LOST_DATA] == RLK_NEVER) {

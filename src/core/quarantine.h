@@ -14,8 +14,8 @@
  *     CLOCK       its clock went ahead: keys expired early                   for the longest ttl
  *     EVICTS      it may evict keys                                          as long as it may, and
  *                                                                            for the longest ttl
- *     UNREAD      its mark cannot be read for the moment, or could be read   until it is read
- *                 before
+ *     UNREAD      its mark cannot be read for the moment, or can no longer   until it is read
+ *                 be read
  *     UNLOGGED    a restart may load an older log, with the mark in it       until its log is
  *                                                                            complete
  *     ANONYMOUS   it does not tell its run, so nobody sees a restart         until a handshake
@@ -94,7 +94,7 @@ struct rlk_quarantine {
     uint64_t watched_since_us; /* since when its birth was read without a gap of 2 s */
     uint64_t inspected_us;     /* when the birth was read last */
     uint64_t mark;             /* the last mark that was read; 0: none */
-    bool had_mark;             /* one was read, ever */
+    bool had_mark;             /* a mark was read at least once */
     uint64_t born_us;          /* the last birth that was read, by the server's clock; 0: none */
     bool recorded_by_other; /* another client recorded a clock step since the previous inspection */
     uint64_t step_us; /* what the server's clock showed when we saw it step, until that is recorded;
@@ -133,7 +133,7 @@ bool rlk_quarantine_take_handshake(struct rlk_quarantine *q, const struct rlk_fa
 bool rlk_quarantine_check_mark(struct rlk_quarantine *q, uint64_t mark, uint64_t now_us);
 
 /* The mark could not be read. `unread`: the votes do not count until it is read. Otherwise they
- * count without it: when a mark was missing, after the longest ttl. */
+ * count without it. If a mark had gone missing, they count after the longest ttl. */
 void rlk_quarantine_set_unread(struct rlk_quarantine *q, bool unread, uint64_t now_us);
 
 /* Whether an inspection must first read a mark, the run, or that the log is complete, before votes

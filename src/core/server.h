@@ -35,7 +35,7 @@ struct rlk_server {
     bool aof_rewrites;     /* it rewrites the append-only file now, or is about to */
     bool config_set;       /* CONFIG SET was called, or may have been, since it started */
     int64_t replay_errors; /* commands of its log that failed when it loaded it; below 0: unknown */
-    bool replays_as_us;    /* it replays its log as the user that we are */
+    bool replays_as_us;    /* it replays its log as the user we are logged in as */
     unsigned replicas;
     uint64_t promotion; /* a number for the promotion that made it a master; 0: it was no replica */
     bool flushed;       /* its data were, or may have been, deleted or replaced since it started */
@@ -62,9 +62,9 @@ bool rlk_server_may_lack_log(const struct rlk_server *s);
 bool rlk_server_is_durable(const struct rlk_server *s);
 
 /* [S11] Whether it replayed all of its log when it started. Commands of the log run as the user
- * "default". Where that one lacks a right, EXEC fails, and with it each script that wrote more than
- * one key, a vote with a fencing token for example; the mark and plain votes are single commands,
- * and are loaded. Servers since Redis 7.0 count the failures. */
+ * "default". If that user lacks a permission, EXEC fails, and so does each script that wrote more
+ * than one key: a vote with a fencing token, for example. The mark and plain votes are single
+ * commands, and are loaded. Servers since Redis 7.0 count the failures. */
 bool rlk_server_replayed_log(const struct rlk_server *s);
 
 /* Whether it evicts keys when it runs out of memory. A lock is always a candidate: it has a ttl. */

@@ -239,9 +239,9 @@ static bool audits(const struct rlk_say *say)
         .words = RLK_WORDS(__VA_ARGS__), .tag = (right), .take = (reader)                          \
     }
 
-/* A permission is tried so that nothing changes: a subscriber ignores an empty message, no server
- * accepts BCAST with OPTIN, and XADD makes no stream with NOMKSTREAM, which is a wrong id before
- * Redis 6.2. */
+/* Permissions are tried in ways that change nothing: a subscriber ignores an empty message, no
+ * server accepts BCAST with OPTIN, and XADD with NOMKSTREAM makes no stream (before Redis 6.2,
+ * NOMKSTREAM is an invalid id). */
 const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES] = {
     READ(REDLOCK_RIGHT_INFO, take_info, "INFO", "server"),
     READ(REDLOCK_RIGHT_INFO, take_info, "INFO", "memory"),
@@ -283,7 +283,7 @@ const struct rlk_line rlk_checkup_lines[RLK_CHECKUP_LINES] = {
     {.words = RLK_WORDS("ACL", "WHOAMI"), .when = has_no_name, .take = take_user},
 };
 
-/* A line that tries a key as locks have it. Another line tries its command. */
+/* A line that tries the key of a lock. Another line tries the command itself. */
 static bool tries_lock_key(const struct rlk_line *line)
 {
     return line->words[1] == a_lock_key;

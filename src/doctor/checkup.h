@@ -23,9 +23,9 @@ struct rlk_reply;
 struct rlk_checkup {
     unsigned refs;        /* the first member, as conversations count them */
     void *entry;          /* of the examination */
-    const char *key;      /* of ours, that does not exist; borrowed */
+    const char *key;      /* a key of ours that does not exist; borrowed */
     const char *lock_key; /* likewise, but named as a lock may be */
-    bool answered;        /* all questions were */
+    bool answered;        /* every question has its reply */
     struct rlk_server info;
     char product[24], version[24], user[64], refusal[160];
     char subscriber[2 * RLK_TROUBLE_TEXT]; /* why SUBSCRIBE could not be tried */

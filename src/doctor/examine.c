@@ -25,8 +25,8 @@
 #include "net/clock.h"
 #include "node/talk.h"
 
-/* With 64 random bits after these, no such keys exist. The first is named as keys of ours, and the
- * other as a lock may be. */
+/* With 64 random bits after these, no such keys exist. The first is named like our own keys, and
+ * the other like the key of a lock. */
 #define KEY "redlock:doctor:"
 #define LOCK_KEY "doctor:"
 

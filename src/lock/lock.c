@@ -35,7 +35,7 @@ uint64_t *rlk_lock_room(struct redlock_lock *lock)
 }
 
 /* The application has this pointer, too. With AddressSanitizer a handle is not used again, so that
- * it reports a call with one that is gone. */
+ * it reports calls with a handle that is gone. */
 static struct redlock_lock *take_handle(struct redlock *rl)
 {
     size_t size = size_of_lock(rl->options.n_nodes);

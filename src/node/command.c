@@ -200,7 +200,7 @@ RLK_RARE static char *put_number_seldom(char *at, uint64_t n)
     return put_number(at, n);
 }
 
-/* What tells the script whom to wake: the channel; '-' for nobody. */
+/* Tells the script whether to wake the next waiter: our channel; '-': wake nobody. */
 static const char *woken_by(const struct rlk_claim *claim)
 {
     return claim->channel ? claim->channel : "-";

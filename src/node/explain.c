@@ -17,7 +17,7 @@ static bool is_spoilt(const struct rlk_node *n, enum rlk_trouble_kind kind)
            strncmp(rlk_classify_skip_places(n->inspection_error), "WRONGTYPE", 9) == 0;
 }
 
-/* It could read its mark for us before. */
+/* Whether it denies us its mark, which it has let us read before. */
 static bool denies_mark(const struct rlk_node *n, const struct rlk_trouble *t)
 {
     return t->reason == RLK_QUARANTINED_UNREAD && rlk_classify_is_denial(n->inspection_error);

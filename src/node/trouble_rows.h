@@ -5,8 +5,8 @@
  * trouble.h makes the enum of the kinds from these rows, and trouble.c the table.
  *
  * Each sentence is about the master, and has no subject. # is replaced by the number, @ by the name
- * of the other master or of the file, & by that of the user, $ by the words, or by what they, the
- * fault, the reason or `unfit` mean. */
+ * of the other master or of the file, & by the name of the user. $ is replaced by the words, or by
+ * the meaning of the words, the fault, the reason or `unfit`. */
 
 TROUBLE(RLK_TROUBLE_NONE, "")
 

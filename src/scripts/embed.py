@@ -2,7 +2,7 @@
 """Builds the scripts into the library: `embed.py OUT_DIR NAME.lua... --shared NAME.lua...`
 
 Each script becomes one text. A line "-- Uses: NAME, NAME" becomes the shared files of these names,
-in that order: at the top of the script, or where few calls come to. Comments, blank lines and
+in that order: at the top of the script, or in a branch that few calls reach. Comments, blank lines and
 indentation are not sent to a server, so they are left out. Written to OUT_DIR are
 
     NAME.lua   the text as servers get it: redis-cli --eval NAME.lua KEY... , ARGUMENT...

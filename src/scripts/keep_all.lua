@@ -21,7 +21,7 @@ local locks = #KEYS / each
 local fenced = #ARGV > locks + 2
 
 -- A key that is no string is not ours, and must not end the call for all other locks: MGET takes it
--- for one that is not there. It reads many keys in half the time of as many calls.
+-- for one that is not there. One MGET takes half the time of a GET for each key.
 local values = redis.pcall('MGET', unpack(KEYS))
 for i = 1, values.err and #KEYS or 0 do
     values[i] = redis.pcall('GET', KEYS[i])

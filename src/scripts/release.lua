@@ -3,7 +3,7 @@
 -- KEYS     the keys of the lock, 1 to 16
 -- ARGV[1]  the token
 -- ARGV[2]  our channel, which is taken out of the wait queues; '' or left out when we have none;
---          '-' for a round that was lost, which wakes nobody
+--          '-' after a lost round: then nobody is woken
 -- ARGV[3]  the entry for the audit stream (audit.lua), or left out. It is added when a key was
 --          deleted, and also when the event (ARGV[6]) is 'lost'.
 --
@@ -14,8 +14,8 @@
 --          -ERR  the first key with another value is no string (WRONGTYPE), or must not be read
 --          {error, answer}  the answer, and why no entry could be added to the audit stream
 --
--- Whatever the answer, the keys that had the token are deleted. Unless ARGV[2] is '-', the first who waits
--- for a key is woken if the key is free now.
+-- Whatever the answer, the keys that had the token are deleted. If a key is free now, the first
+-- client that waits for it is woken, unless ARGV[2] is '-'.
 --
 -- The counter of a fencing token stays: it must never fall [S12].
 
@@ -26,8 +26,8 @@ end
 
 -- Uses: queue
 
--- Each release of every lock runs this, and nearly all end behind it: so it makes no function and no
--- table, and asks once whether there is a queue.
+-- Every release runs this part, and few go further. So this part makes no function and no table,
+-- and only checks whether anybody waits.
 local deleted, gone, other, queued
 for i = 1, #KEYS do
     local value = redis.pcall('GET', KEYS[i])

@@ -69,8 +69,8 @@ struct cli_subcommand {
         /* Free what `arg` points to, also when read() has failed; NULL: nothing. */
         void (*free)(void *arg);
 
-        /* The command ends with `code`, which is not CLI_OK; also after a mistake in its command
-         * line, of which a part may not have been read. NULL: there is nothing to do then. */
+        /* Called when the command ends with `code`, which is not CLI_OK. After a mistake in the
+         * command line, part of it may not have been read. NULL: there is nothing to do then. */
         void (*failed)(int argc, char **argv, int code);
     } calls;
 };

@@ -1,5 +1,5 @@
-/* health.h - whether this machine is fit to lead: the health check of `redlock elect` succeeds, and
- * a program asks /leader, as far as the plan wants that. The health check:
+/* health.h - whether this machine is fit to lead. The plan of `redlock elect` may want a health
+ * check that succeeds, a program that keeps asking /leader, or both. The health check:
  *
  *             succeeds                      fails, or takes too long
  *   unknown ------------> fit to lead   <-------------------------------> not fit
@@ -11,7 +11,8 @@
  * ends, when the next one is due, and when redlock ends in whatever way. The loop never waits for
  * it.
  *
- * A program beside redlock that has died asks /leader no more, and nobody else can notice that.
+ * A program beside redlock that has died no longer asks /leader. There is no other sign of its
+ * death.
  */
 #ifndef CLI_ELECT_HEALTH_H
 #define CLI_ELECT_HEALTH_H
@@ -38,9 +39,9 @@ struct cli_health {
     bool asked;            /* somebody has asked in time */
 };
 
-/* Start the first check, if the plan has one, and wait for somebody who asks, if it wants that.
- * Returns CLI_OK; or says what is wrong and returns CLI_INTERNAL. Call cli_health_close() in both
- * cases. */
+/* Start the first check, if the plan has one, and begin to wait for a program that asks /leader, if
+ * the plan wants one. Returns CLI_OK; or says what is wrong and returns CLI_INTERNAL. Call
+ * cli_health_close() in both cases. */
 int cli_health_open(struct cli_health *health, const struct cli_plan *plan,
                     const struct cli_loop *loop);
 

@@ -22,8 +22,8 @@ struct cli_address {
  * Returns 0; -1 when `text` is something else. */
 int cli_address_parse(const char *text, struct cli_address *ret_address);
 
-/* Whether only this machine can reach this IP address, or be a client with it. A server that
- * listens for IPv6 has clients such as ::ffff:127.0.0.1. */
+/* Whether only this machine can reach this IP address, or connect from it. A server that listens
+ * for IPv6 has clients such as ::ffff:127.0.0.1. */
 bool cli_address_is_loopback(const char *ip);
 
 /* The names by which browsers may address a server, besides its addresses and localhost. */

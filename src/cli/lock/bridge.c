@@ -87,7 +87,7 @@ static const char help_end[] =
     "record (redlock masters), 64 wrong usage (stdin is a file, or closed), 70 internal error,\n"
     "or stdout could not be written\n";
 
-/* How long the end of stdin may come after that of stdout when a program dies. */
+/* When a program dies, the end of stdin may come this much later than that of stdout. */
 #define DEATH_MS 500
 
 struct bridge {
@@ -220,8 +220,8 @@ static void on_output_closed(void *arg)
     stop(b, "a failure of standard output", CLI_INTERNAL, CLI_INTERNAL);
 }
 
-/* The kernel closes the pipes of a program that has died one after the other. The lock is released
- * by now, so there is time to wait. Returns the code to exit with. */
+/* The kernel closes the pipes of a dead program one after the other. The lock is released by now,
+ * so there is time to wait for the end of stdin. Returns the code to exit with. */
 static int explain_unread(const struct bridge *b, int code)
 {
     int error = cli_writer_error(&cli_writer_events);
@@ -273,7 +273,7 @@ static void report_acquired(struct bridge *b, struct redlock_lock *lock)
                                        .token = redlock_lock_token(lock)});
 }
 
-/* If the program has died, it reads no event that says so. */
+/* A program that has died cannot read the event "released": tell people. */
 static void say_released(const struct bridge *b)
 {
     if (b->released && !cli_say_is_verbose() && cli_hangup_await(&b->input, 0) &&
@@ -321,8 +321,8 @@ static int hold_lock(struct bridge *b, struct cli_signals *signals, struct redlo
     return end_held(b, &hold, code == CLI_GO_ON ? b->code : code);
 }
 
-/* Ctrl-C reaches the program that started us, too. It may clean up under the lock, and closes stdin
- * then. */
+/* Ctrl-C reaches the program that started us, too. That program may clean up under the lock, and
+ * then closes stdin. */
 static int run_hold(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
     struct bridge *b = arg;

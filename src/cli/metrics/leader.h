@@ -2,8 +2,8 @@
  *
  * Another program on this machine, or in this pod, keeps asking, and may act until the deadline of
  * the last reply. That is a promise: nobody else leads before then, even if this process resigns or
- * dies. So each such reply may delay the next leader. Who asks from elsewhere, such as a probe of
- * Kubernetes, learns whether this process leads, gets no deadline, and delays nobody.
+ * dies. So each such reply may delay the next leader. A client elsewhere, such as a probe of
+ * Kubernetes, learns whether this process leads, but gets no deadline and delays nobody.
  */
 #ifndef CLI_METRICS_LEADER_H
 #define CLI_METRICS_LEADER_H

@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-/* The bytes of the first character; 0: it must not reach a terminal. */
+/* The length of the first character in bytes; 0: it must not reach a terminal. */
 static size_t shown_length(const char *text)
 {
     size_t length = rlk_utf8_length(text);

@@ -19,8 +19,8 @@ size_t cli_escape_text(const char *text, char *buf, size_t size);
  * becomes $'...', which bash, zsh and ksh know. Returns buf. */
 const char *cli_escape_shell(const char *text, char *buf);
 
-/* The same in a buffer of its own, which lasts until the end of the block, for a text of at most so
- * many bytes. */
+/* The same in a buffer of its own, which lasts until the end of the block. The text has at most
+ * `length` bytes. */
 #define cli_shell_word(text, length)                                                               \
     cli_escape_shell((text), (char[CLI_ESCAPE_SHELL_SIZE(length)]){0})
 

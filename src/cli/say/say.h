@@ -48,7 +48,7 @@ void cli_say_routine(const char *format, ...) __attribute__((format(printf, 1, 2
 int cli_say_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same about a setting of the masters: "; see redlock help masters". */
+/* The same about a setting of the masters, followed by "; see redlock help masters". */
 int cli_say_setting(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Say that we are out of memory. Returns CLI_INTERNAL. */
@@ -64,8 +64,8 @@ void cli_say_out(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print to stdout and flush. Returns CLI_OK; or says what failed and returns CLI_INTERNAL. */
 int cli_say_print(const char *text);
 
-/* Flush stdout, and check that every write worked. Returns as cli_say_print(); but says nothing if
- * stdout is a pipe that nobody reads any more. */
+/* Flush stdout, and check that every write worked. Returns and says what cli_say_print() does, but
+ * says nothing if stdout is a pipe that nobody reads any more. */
 int cli_say_flush(void);
 
 #endif

@@ -25,8 +25,8 @@ struct cli_writer;
 extern struct cli_writer cli_writer_messages, cli_writer_events;
 
 /* From now on never wait. Returns 0; -1 and errno when there is no queue. The first line starts the
- * thread; a line for which there can be none is one that the queue has no room for. A process that
- * is forked later waits again. */
+ * thread. If no thread can be started, the line counts as one that the queue has no room for. A
+ * process that is forked later waits again. */
 int cli_writer_start(struct cli_writer *writer);
 
 /* The longest mark, in characters. */

@@ -128,8 +128,8 @@ static int run_acquire(void *arg, struct cli_session *session, struct cli_signal
     return code;
 }
 
-/* With -E 0 a script could not tell that it has no lock: there is no CMD that redlock would not
- * run. */
+/* With -E 0 a script could not tell that it has no lock. `redlock lock` does not run CMD then; here
+ * there is no CMD. */
 static int read_acquire(struct cli_args *args, int argc, char **argv)
 {
     struct acquire *acquire = args->arg;

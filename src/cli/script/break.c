@@ -335,7 +335,7 @@ static int ask_who_holds(struct breaking *b)
     return await_call(b, redlock_query(b->session->rl, b->key, 0, on_holder, b));
 }
 
-/* Also with --now the lock is broken first: so the audit stream has who did that, and why. */
+/* With --now, too, the lock is broken first, so that the audit stream says who did that and why. */
 static int take_away(struct breaking *b)
 {
     struct redlock *rl = b->session->rl;

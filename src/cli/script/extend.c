@@ -174,7 +174,7 @@ static int read_extend(struct cli_args *args, int argc, char **argv)
     return code == CLI_GO_ON ? cli_grant_check(&extension->format, "extend") : code;
 }
 
-/* The token is still needed: the lock may not be gone. */
+/* The token is still needed, because the lock may still be there. */
 static void fail_extend(int argc, char **argv, int code)
 {
     cli_grant_fail("valid_ms deadline_us", argc, argv, code);

@@ -63,7 +63,7 @@ static bool wants_shell(int argc, char **argv)
     return false;
 }
 
-/* After a failed write to stdout this fails as well, and was reported. */
+/* If a write to stdout has failed before, this one fails as well. The failure was reported. */
 void cli_grant_fail(const char *variables, int argc, char **argv, int code)
 {
     if (wants_shell(argc, argv)) {

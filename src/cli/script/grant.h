@@ -10,7 +10,7 @@ struct redlock_lock;
 struct cli_grant_format {
     bool json;
     bool shell;
-    bool is_new; /* of a new lock: without a fencing token it must not keep that of another lock */
+    bool is_new; /* the lock is new: the shell must not keep the fencing token of another lock */
 };
 
 /* Their part of the help. */
@@ -22,11 +22,11 @@ struct cli_grant_format {
 /* Print the lock if one of the two options was given. Returns whether one was. */
 bool cli_grant_print(const struct cli_grant_format *format, const struct redlock_lock *lock);
 
-/* For `failed` of a command: if --shell was given, print a line that makes eval fail, or a script
- * would go on without the lock. It also unsets these variables of the shell. */
+/* For `failed` of a command: if --shell was given, print a line that makes eval fail. Otherwise a
+ * script would go on without the lock. The line also unsets these variables of the shell. */
 void cli_grant_fail(const char *variables, int argc, char **argv, int code);
 
-/* Read the options of a command with such a format: --json and --shell exclude each other. Returns
+/* Check the options of a command with such a format: --json and --shell exclude each other. Returns
  * CLI_GO_ON or CLI_USAGE. */
 int cli_grant_check(const struct cli_grant_format *format, const char *command);
 

@@ -25,7 +25,7 @@ size_t cli_nodes_up(const struct redlock *rl);
  */
 void cli_node_say(struct cli_session *session, const struct redlock_lock *lock, size_t index);
 
-/* With --verbose: a line for each master that votes and has an error all the same. */
+/* With --verbose: a line for each master that votes although it has an error. */
 void cli_nodes_say_remarks(const struct redlock *rl);
 
 /* Say that no majority of the masters did what was asked, what is wrong with each as in

@@ -45,8 +45,8 @@ void cli_record_json(FILE *out, const struct redlock *rl);
 /* Where our masters are listed, and the max-ttl: "by --nodes, max-ttl 10.0 s". */
 const char *cli_record_source(const struct cli_session *session, char *text);
 
-/* What the list of the settings has otherwise than the record, although clients with this list get
- * locks: they follow the record. False: nothing. */
+/* Write how the list of the settings differs from the record. Clients with this list get locks all
+ * the same, because they follow the record. False: nothing was written. */
 bool cli_record_outdated(const struct cli_session *session, char *ret_text, size_t size);
 
 /* Our masters are not those on record: print both lists, and what to do. Returns CLI_CONFIG. */

@@ -71,7 +71,7 @@ static int find_settings(const struct cli_args *args, struct cli_settings *setti
     return CLI_GO_ON;
 }
 
-/* The file is not looked for unless that is said. */
+/* Looks for the unread file only when a message will name it. */
 static void say_source(const struct rlk_node_list *nodes)
 {
     char unread[4096];

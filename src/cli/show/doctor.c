@@ -37,7 +37,7 @@ static const char help_end[] =
     "usable, 78 a server is listed twice, or our masters or --max-ttl are not those on record, 64\n"
     "wrong usage, 70 internal error\n";
 
-/* Findings of ours, and room for each text of them. */
+/* How many findings are our own, and the room for each of their texts. */
 #define OWN 2
 #define OWN_TEXT 8192
 

@@ -57,8 +57,8 @@ static void print_term(const struct redlock_query_result *result)
     }
 }
 
-/* The value of the key, if nothing in it says who holds it. An owner text may say that nobody does.
- */
+/* If nothing in the value of the key says who holds it, the value itself is shown. An owner text
+ * may say that nobody holds the key. */
 const char *cli_status_holder(const struct redlock_query_result *result, const char **ret_how)
 {
     if (result->leader[0]) {

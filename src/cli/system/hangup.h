@@ -27,7 +27,7 @@ bool cli_hangup_is_possible(int fd);
  * says what is wrong and returns CLI_INTERNAL. */
 int cli_hangup_watch(struct cli_hangup *hangup, const struct cli_loop *loop, int fd, bool reads);
 
-/* Whether it is closed, now or within so many milliseconds; after cli_hangup_watch(). */
+/* Whether it is closed, now or within `ms` milliseconds; after cli_hangup_watch(). */
 bool cli_hangup_await(const struct cli_hangup *hangup, int ms);
 
 /* Stop watching. Does nothing if it is not watched. */

@@ -19,10 +19,10 @@ DIR *cli_proc_open(void);
 /* The next process; 0 at the end of the walk, which is closed then. */
 pid_t cli_proc_next(DIR *processes);
 
-/* Begin a walk over the children of the calling thread only, also those that have ended. It takes
- * as long as there are children, not processes in the system. NULL: this kernel has no such list
- * (CONFIG_PROC_CHILDREN), or /proc is not mounted. A child may be left out when another one ends
- * during the walk. */
+/* Begin a walk over the children of the calling thread only, also those that have ended. The
+ * time it takes depends on the number of children, not of processes in the system. NULL: this
+ * kernel has no such list (CONFIG_PROC_CHILDREN), or /proc is not mounted. A child may be left out
+ * when another one ends during the walk. */
 FILE *cli_proc_open_children(void);
 
 /* The next child; 0 at the end of the walk, which is closed then. */

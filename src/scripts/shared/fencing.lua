@@ -22,7 +22,7 @@ for i = 1, #KEYS do
         fence = counter + 1
     end
 end
--- 2^53: below this Lua counts exactly, and so does every client. No hint leads here.
+-- 2^53: below this Lua counts exactly, and so does every client. No hint reaches this.
 if fence >= 9007199254740992 then
     return redis.error_reply('FENCE the counter has no numbers left: ' ..
         'delete KEY:redlock-fence when nothing remembers its fences')

@@ -70,8 +70,8 @@ local function leave(key, channel, is_free)
     return false
 end
 
--- Tells all who wait for a key for whom it is reserved: only they know their names. Returns
--- whether somebody received it.
+-- Tells all clients that wait for a key which of them it is reserved for. We have only their
+-- channels, so each has to find out whether it is meant. Returns whether somebody received it.
 local function announce(key, life, reservation)
     local told = false
     for _, channel in ipairs(redis.pcall('ZRANGE', key .. waiting_suffix, '0', '-1')) do

@@ -14,7 +14,7 @@ export function setMotion(bars) {
   document.body.classList.toggle('steps', calm.matches || bars > MANY);
 }
 
-// Where a transition leads to: as much as is left when the next state comes.
+// A transition ends at what will be left when the next state comes.
 const ahead = () => document.body.classList.contains('steps') ? 0 : STEP_MS;
 
 // `full` is the TTL of a full bar. A renewal fills it at once. Without an age the bar stands still.

@@ -21,7 +21,7 @@ export function setClass(element, name) {
   if (element.className !== name) { element.className = name; }
 }
 
-// Of a CSS variable. The server allows no style attribute; a script may set one property.
+// Sets a CSS variable. The server allows no style attribute, but a script may set a single property.
 export function setVariable(element, name, value) {
   if (element.style.getPropertyValue(name) !== value) { element.style.setProperty(name, value); }
 }
@@ -61,8 +61,8 @@ export function sync(parent, items, keyOf, create, update) {
   shown.set(parent, children);
 }
 
-// Tables have explicit roles: their rows are grids, or cards on narrow screens, which have none by
-// themselves. As grids the browser skips rows that cannot be seen.
+// Tables have explicit roles, because their rows are grids, or cards on narrow screens, and these have
+// no roles by themselves. The browser can skip rows that are grids while they are out of sight.
 export function headCell(label) {
   const cell = make('th', '', label);
   cell.scope = 'row';

@@ -87,7 +87,7 @@ function setElection(made, entry, begin, now) {
   showItems(details);
 }
 
-// As long as everything that is known, or as chosen.
+// How much time the line shows: all that is known, or what was chosen.
 function lengthOf(keys, now) {
   const chosen = Number(byId('span').value) * MINUTE;
   const ages = keys.map((key) => termsOf(key)[0]).filter(Boolean).map((term) => now - term.from);

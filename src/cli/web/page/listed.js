@@ -10,7 +10,7 @@ let found = []; // the locks in it
 const makeListRow = () => makeRow([cell('Masters')], ({entry: {status}, extras}) =>
   setText(extras[0], status.holding + ' of ' + status.nodes.length));
 
-// Times are those of the list.
+// Times stay as they were in the list.
 const entryOf = (status) => ({status, election: status.leader !== null, seen_ms: null, asked_ms: null});
 
 const has = (status, text) => [status.key, status.owner ?? ''].some((word) => visible(word).toLowerCase().includes(text));

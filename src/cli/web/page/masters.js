@@ -15,7 +15,7 @@ function vote(master) {
 
 export const stateOf = (master) => master.state === 'up' ? 'up' : master.state + ' for ' + span(master.down_ms, 0);
 
-// Against the median of all masters.
+// How far the clock of a master is from the median of all masters.
 function clock(master) {
   if (master.clock_us === null) { return NONE; }
   const ms = (us) => (us / 1000).toFixed(1);

@@ -1,6 +1,6 @@
 // Shows names of any length: the middle of a long one is hidden where there is no room for it. The text
-// in the page stays whole, for screen readers and for copying. Those that are shortened can be focused,
-// and show everything then.
+// in the page stays whole, for screen readers and for copying. A shortened name can be focused, and then
+// shows everything.
 import {make, setText, setAttribute} from './dom.js';
 import {visible} from './words.js';
 

@@ -4,7 +4,7 @@ import {makeBar, setLevel} from './bars.js';
 import {makeName, measureAgain, setName} from './names.js';
 import {NONE, aged, span} from './words.js';
 
-const DOTS = 8; // more clients in a queue are a number only
+const DOTS = 8; // if more clients wait, only their number is shown
 
 export const keyOf = (entry) => entry.status ? entry.status.key : entry.observed ? entry.observed.key : '?';
 
@@ -90,7 +90,7 @@ function refresh(made) {
   measureAgain(made.parts.name, made.parts.holder.firstChild);
 }
 
-// Everything that is said, but for times.
+// Everything that is said, except the times.
 function factsOf({election, status}) {
   if (!status) { return String(election); }
   const {key, held, owner, reserved_for: next, token, leader, term, fencing_token: number, waiters, nodes} = status;

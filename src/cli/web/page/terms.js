@@ -32,7 +32,7 @@ function noticeRestart(events) {
   }
 }
 
-// The events of an election begin before it is known to be one: so those of all keys are learnt.
+// A key may have events before it is known to be an election, so the events of all keys are learnt.
 export function learnTerms(state) {
   noticeRestart(state.events);
   for (const event of state.events.filter(isNew)) {

@@ -5,7 +5,7 @@ import {recordTrouble, stateOf, votes} from './masters.js';
 import {makeName, setName} from './names.js';
 import {plural, span, visible} from './words.js';
 
-const SHOWN = 6; // more troubles are a number only
+const SHOWN = 6; // if there are more troubles, only their number is shown
 
 function masterTrouble(master, i) {
   const why = master.state !== 'up' ? stateOf(master) :

@@ -16,7 +16,7 @@ function longSpan(ms) {
   return Math.floor(minutes / 1440) + ' d ' + Math.floor(minutes % 1440 / 60) + ' h';
 }
 
-// With digits: 1 below two minutes unless told.
+// `digits` after the point, below two minutes.
 export function span(ms, digits = 1) {
   if (ms === null || ms === undefined) { return NONE; }
   if (ms < 0) { return 'without end'; }
