@@ -209,7 +209,7 @@ TEST(a_zombie_is_not_alive)
     ck_assert_int_eq(count(getpid(), 0), 0);
 }
 
-/* More than the kernel lists in one piece. */
+/* More children than the kernel lists at once. */
 TEST(all_that_have_ended_are_reaped_but_one)
 {
     pid_t kept = 0;

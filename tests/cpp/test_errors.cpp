@@ -82,7 +82,7 @@ TEST(a_status_of_the_c_api_is_a_code)
     ck_assert(!redlockpp::code(REDLOCK_OK) && !redlockpp::code(REDLOCK_TAKEN));
 }
 
-/* And all that the code says, when there is no text. */
+/* Without a text, the exception says all that the code means. */
 TEST(the_exception_says_the_text_and_what_the_code_means_in_short)
 {
     const redlockpp::error with(errc::bad_state, "the lock is lost", std::error_code());

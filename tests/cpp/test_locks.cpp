@@ -227,7 +227,6 @@ TEST(several_keys_are_one_lock)
     ck_assert(r.m.try_lock(std::vector<std::string>{"x", "y", "z"}).has_value());
 }
 
-/* In a single key it is a byte as others are; of several keys it would cut one of a request. */
 TEST(keys_are_texts_of_any_type)
 {
     const std::string a = "a", b = "b";
@@ -246,6 +245,7 @@ TEST(keys_are_texts_of_any_type)
     ck_assert(redlockpp::error_text().find("a key is NULL") != std::string::npos);
 }
 
+/* In a single key it is a byte as others are; of several keys it would cut one of a request. */
 TEST(a_key_with_a_nul_is_never_cut)
 {
     rig r;

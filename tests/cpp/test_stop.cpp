@@ -88,7 +88,7 @@ TEST(a_stop_request_ends_a_campaign)
     ck_assert(!empty.wait_elected(never.get_token(), ec) && ec == errc::invalid_argument);
 }
 
-/* One of them would end nothing. */
+/* A wait ends by only one of them, so the other would do nothing. */
 TEST(a_canceler_and_a_stop_token_are_refused)
 {
     rig r;

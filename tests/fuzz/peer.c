@@ -151,8 +151,8 @@ static void on_hold(struct peer *p, const struct resp_request *r)
     FUZZ_CHECK(!t || !t->released, "[S7] what was released is neither kept nor set again");
 }
 
-/* The release has no ttl, the other scripts have one. The release of a round that was lost has '-'
- * instead; that of a lock has nothing, since nobody waits here. */
+/* The release has no ttl, the other scripts have one. The release of a lost round has '-' instead.
+ * The release of a lock has nothing there, since nobody waits here. */
 static void on_script(struct peer *p, const struct resp_request *r)
 {
     FUZZ_CHECK(r->argc == 5 || r->argc == 6, "a script has its words");

@@ -380,8 +380,8 @@ const char *farm_token_at(struct farm *f, size_t node, size_t conn, size_t at)
     return request->argv[2];
 }
 
-/* A script whose last argument is the token; or else whom the release wakes: '-' for nobody, or the
- * channel of the manager. */
+/* A script whose last argument is the token. A release may have one more: '-', which wakes nobody,
+ * or the channel of the manager. */
 static bool is_release(const struct resp_request *request, const char *token)
 {
     const char *last = request->argv[request->argc - 1];

@@ -1,5 +1,5 @@
-/* io/test_bid_memory.c - a candidate that is called upon, and has no memory for its bid [L5]: it
- * says so, and bids when it has memory again, but not when nobody expects it any more. */
+/* io/test_bid_memory.c - a candidate that is called upon and has no memory for its bid reports
+ * that [L5]. It bids when it has memory again, unless nobody expects the bid any more. */
 #include <redlock/error.h>
 
 #include "base/alloc.h"
@@ -24,13 +24,13 @@ static void end(void)
 
 FIXTURE(NULL, end);
 
-/* What a bid needs is larger than what a look at the key does. */
+/* A bid needs more memory at once than a look at the key. */
 static int allow_no_bid(size_t size)
 {
     return size <= 128;
 }
 
-/* One leads, and two asks. */
+/* The candidate "one" leads, and "two" campaigns. */
 static void start(void)
 {
     struct redlock_election_options o, p;
@@ -45,7 +45,7 @@ static void start(void)
     candidate_pass_ms(&c, CANDIDATE_RETRY_MS);
 }
 
-/* By somebody else, whose call ends with its TTL. */
+/* Somebody else calls upon it. The call ends with its TTL. */
 static void call_upon_two_without_memory(void)
 {
     rlk_alloc_hook(allow_no_bid);

@@ -570,7 +570,7 @@ TEST(who_is_called_upon_leads_next)
     ck_assert_uint_gt(other.term, c.term);
 }
 
-/* Who has just resigned pauses, and answers after that. */
+/* A candidate that has just resigned pauses, and answers the call after that. */
 TEST(a_call_there_and_back)
 {
     start();

@@ -49,7 +49,7 @@ static void acquire_and_release(void)
     loop_settle(f.base);
 }
 
-/* The words that the master got are those of `bytes`, with the library's token. */
+/* The next request that the master got has the words of `bytes`, except for the token. */
 static void must_be_next(size_t *at, struct evbuffer *bytes)
 {
     const struct resp_request *got = fake_request(f.nodes[0], 0, (*at)++);
@@ -68,8 +68,8 @@ static void must_be_next(size_t *at, struct evbuffer *bytes)
     rlk_resp_free(&sent);
 }
 
-/* A request has one way to be written in RESP as long as lengths have no zeros before them: so the
- * same words in as many bytes are the same bytes. */
+/* RESP has one way to write a request if lengths have no leading zeros. So the same words in the
+ * same number of bytes are the same bytes. */
 static void must_be_sent(size_t at, const struct wire_command *set,
                          const struct wire_command *release)
 {

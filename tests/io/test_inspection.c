@@ -32,8 +32,9 @@ TEST(a_close_waits_for_no_inspection)
 
 #define NOPERM "-NOPERM this user has no permissions to run the '%s' command\r\n"
 
-/* From the start: its votes count, its clock is inspected, and it is asked for its mark each time.
- * The first mark counts as another: its data may have been lost before. */
+/* The master denies scripts from the start. Its votes count, its clock is inspected, and each
+ * inspection asks for its mark. The first mark counts as a change, because its data may have been
+ * lost before. */
 TEST(a_master_that_denies_scripts_is_asked_for_the_time_and_for_the_mark)
 {
     size_t before, greetings;
@@ -82,7 +83,7 @@ static void allow_again(void)
     loop_settle(rig.base);
 }
 
-/* [S11] It has shown its mark before. When it shows the same one again, nothing was lost. */
+/* [S11] The master has shown its mark before. If it shows the same one again, nothing was lost. */
 TEST(a_master_that_denies_scripts_later_does_not_vote)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
@@ -95,7 +96,7 @@ TEST(a_master_that_denies_scripts_later_does_not_vote)
     rig_vote_must_count("k", 0);
 }
 
-/* By _i: it loses its data before it allows scripts again, or after that. */
+/* By _i: the master loses its data before it allows scripts again, or after that. */
 TEST_LOOP(a_loss_is_noticed_after_a_denial, 0, 2)
 {
     size_t greetings;
@@ -114,7 +115,7 @@ TEST_LOOP(a_loss_is_noticed_after_a_denial, 0, 2)
     rig_vote_must_not_count("k", 0, "data were deleted");
 }
 
-/* The handshake of the next connection is denied the mark that an earlier one has read. */
+/* The handshake of an earlier connection has read the mark; that of the next one may not. */
 TEST(a_master_that_denies_scripts_after_a_reconnect_does_not_vote)
 {
     rig_start(REDLOCK_QUARANTINE_LENIENT, RIG_HEALTH_MS);
@@ -125,7 +126,7 @@ TEST(a_master_that_denies_scripts_after_a_reconnect_does_not_vote)
     rig_vote_must_count("k", 0);
 }
 
-/* [S7] The leases of held locks depend on its clock. */
+/* [S7] The leases of held locks depend on the clock of the master. */
 TEST(the_clock_of_a_master_that_denies_scripts_later_is_inspected)
 {
     rig_start(REDLOCK_QUARANTINE_STRICT, RIG_HEALTH_MS);
@@ -140,8 +141,8 @@ TEST(the_clock_of_a_master_that_denies_scripts_later_is_inspected)
     rig_must_be_quarantined(0, "clock");
 }
 
-/* With inspection_ms 0 only votes ask, and from the denial on it is asked again every second. By
- * _i: from the start, or later. */
+/* With inspection_ms 0 only votes ask for the mark. After a denial we ask for it every second. By
+ * _i: the master denies scripts from the start, or later. */
 TEST_LOOP(a_denial_without_regular_inspections_is_asked_about_again, 0, 2)
 {
     size_t before, greetings;

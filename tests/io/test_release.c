@@ -744,7 +744,7 @@ TEST(forgotten_locks_stay)
     ck_assert_uint_eq(n_releases(0), 0);
 }
 
-/* So that AddressSanitizer reports a program that goes on with the old one. */
+/* So AddressSanitizer reports a program that goes on with the old handle. */
 TEST(a_gone_handle_is_not_reused_with_address_sanitizer)
 {
     struct redlock_lock *old;

@@ -87,8 +87,8 @@ TEST_LOOP(a_held_lock_takes_no_more_than_this, 0, N_ROWS(sizes))
 }
 
 #if !RLK_ADDRESS_SANITIZER
-/* The objects of a lock that was released serve the next one; not with AddressSanitizer, which then
- * sees who uses them all the same. */
+/* The next lock gets the objects of a released one. With AddressSanitizer it does not, so that any
+ * later use of them is reported. */
 TEST(a_released_lock_gives_its_memory_to_the_next)
 {
     const struct size *s = &sizes[1];

@@ -271,7 +271,7 @@ static bool has_vote(void *arg)
     return info_of_first().quarantine_ms == 0;
 }
 
-/* By _i: EVAL, without which it has no vote in any case; or the key with the mark alone. */
+/* By _i: our user loses EVAL, without which a master never votes; or only the key with the mark. */
 static const struct {
     const char *take, *grant, *says;
 } moments[] = {
@@ -281,7 +281,7 @@ static const struct {
      "it no longer lets us see whether it lost its data"},
 };
 
-/* The loss comes after the grant: nothing else would show that we look again. */
+/* The data are deleted after the grant. Only that shows that we read the mark again. */
 TEST_LOOP(after_a_denial_a_loss_is_noticed, 0, N_ROWS(moments))
 {
     size_t i;

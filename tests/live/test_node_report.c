@@ -126,7 +126,7 @@ TEST(a_quarantine_is_reported)
     must_say("up votes-later up votes");
 }
 
-/* A master is up before enough of the record is known to say when it votes. */
+/* A master is up before we know enough of the record to say when it votes. */
 TEST(when_a_quarantine_ends_is_reported_as_soon_as_it_is_known)
 {
     begin(3);

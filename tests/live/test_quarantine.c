@@ -241,8 +241,9 @@ TEST_LOOP(a_durable_master_keeps_its_vote, 0, 2)
     }
 }
 
-/* [S11] A server replays its log as the user "default", which may do less than we. Then EXEC fails,
- * and with it each script with several writes: the mark is there, and the lock is not. */
+/* [S11] A server replays its log as the user "default", which may have fewer permissions than our
+ * user. Then EXEC fails, and with it each script with several writes: the server has its mark, but
+ * not the lock. */
 TEST(a_durable_master_that_cannot_replay_its_log_is_quarantined)
 {
     const struct master_options options = {.config = "appendonly yes\nappendfsync always\n"

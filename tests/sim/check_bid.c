@@ -62,8 +62,8 @@ void check_not_outranked(struct world *w, unsigned client, unsigned worker)
     }
 }
 
-/* [O3] Of a master that has reported as many bids that were over at once, no more reports are
- * followed for a while: it is asked every second. */
+/* [O3] A master may report that many bids in a row that are over at once. Then a client follows no
+ * more of its reports for a while, and asks it every second. */
 static uint64_t unheard_us(const struct world *w, unsigned key)
 {
     unsigned bids = 0, i;

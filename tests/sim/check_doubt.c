@@ -6,8 +6,8 @@
 #include "sim/check.h"
 #include "sim/trace.h"
 
-/* A writable replica refuses nothing: only INFO shows its role. Before the mark, TIME may come in
- * between. */
+/* A writable replica refuses nothing: only INFO shows its role. TIME may come between INFO
+ * and the mark. */
 void check_role_asked(struct world *w, unsigned client, unsigned node,
                       const struct message *question)
 {

@@ -789,8 +789,8 @@ static void try_script(struct world *w, unsigned server, struct message *m)
     m->error = "NOSCRIPT No matching script. Please use EVAL.";
 }
 
-/* [S11] The incarnation key is denied to processes that could read it before. One that never could
- * counts the votes all the same, and the user knows: that is no history to check. */
+/* [S11] The incarnation key is denied to processes that could read it before. A process that never
+ * could counts the votes anyway, and reports that, so such votes are not checked. */
 static bool denies_mark(const struct world *w, unsigned wire, struct message *m)
 {
     const struct wire *x = &w->wires[wire];
@@ -993,8 +993,8 @@ void server_swapped(struct world *w, unsigned server, enum swap_data data)
     }
 }
 
-/* A lock that it had may still be valid. Every other time a durable one is not empty: it has its
- * mark, but could not replay the rest of its log, and says so. */
+/* A lock that the server had may still be valid. Every other time a durable server keeps its mark:
+ * it could not replay the rest of its log, and says so. */
 static void come_back_empty(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];

@@ -463,7 +463,7 @@ static void draw_scarce(struct options *o)
     }
 }
 
-/* A refusal of some kind is among the faults then. Not where it is known how soon somebody has the
+/* Then refusals are among the faults. There are none where we check how soon somebody has the
  * lock. */
 static void draw_denials(struct options *o)
 {

@@ -88,7 +88,7 @@ TEST(a_lock_that_is_held_is_refused_with_its_holder)
     rig_end(&r);
 }
 
-/* Also why the one that is up was not asked. */
+/* The text also says why the master that is up was not asked. */
 TEST(without_a_majority_the_masters_that_are_down_are_named)
 {
     struct redlock_request request = rig_request("k");

@@ -178,8 +178,7 @@ TEST_LOOP(a_rewrite_is_ordinary_only_where_nothing_was_configured, 0, N_ROWS(con
     }
 }
 
-/* CONFIG may be denied or renamed, or may not have that parameter. */
-/* Redis 7.0 and newer count what the log made them refuse. */
+/* Redis 7.0 and newer count the commands of the log that fail. */
 TEST(failures_of_the_replay_are_counted)
 {
     begin();
@@ -190,6 +189,7 @@ TEST(failures_of_the_replay_are_counted)
     ck_assert_int_eq(info.replay_errors, 122);
 }
 
+/* CONFIG may be denied or renamed, or may not have that parameter. */
 TEST(not_durable_when_the_sync_policy_cannot_be_read)
 {
     struct rlk_reply error = {RLK_REPLY_ERROR, 0, "NOPERM always", 13};

@@ -79,8 +79,8 @@ TEST_LOOP(the_role_is_asked_by_the_command_that_tells_it, 0, 8)
     ck_assert_int_eq(rlk_inspection_ask(&inspection, &quarantine, &server, NOW).role, expected);
 }
 
-/* By _i: the policy, whether the run is known, whether the script was denied. If it was, the TIME
- * is asked for as well. */
+/* By _i: the policy, whether the run is known, whether the script was denied. After a denial
+ * the master is asked for TIME as well. */
 TEST_LOOP(the_mark_is_asked_for_whatever_was_denied, 0, 12)
 {
     bool run = _i & 1, denied = _i & 2;
@@ -101,7 +101,7 @@ TEST_LOOP(the_mark_is_asked_for_whatever_was_denied, 0, 12)
     ck_assert(!rlk_inspection_ask(&inspection, &quarantine, &server, NOW).time);
 }
 
-/* It leaves the reply to the script outstanding, and says nothing about the votes. */
+/* We still wait for the reply to the script, and the time says nothing about the votes. */
 TEST(the_time_that_is_asked_for_besides_is_not_the_reply)
 {
     set_up_known(RLK_QUARANTINE_STRICT);
@@ -438,8 +438,8 @@ TEST_LOOP(after_an_error_the_votes_wait_for_the_mark_or_count_without_it, 0, 18)
     ck_assert(!quarantine.data_replaced); /* an error says nothing about the data */
 }
 
-/* By _i: denied by an inspection or by the handshake; the mark is the same afterwards, or another.
- */
+/* By _i: the master denies the mark to the handshake or to an inspection. Afterwards its mark is
+ * another one, or the same. */
 TEST_LOOP(the_mark_after_a_denial_shows_whether_the_data_were_lost, 0, 4)
 {
     bool same = _i / 2;
@@ -451,8 +451,8 @@ TEST_LOOP(the_mark_after_a_denial_shows_whether_the_data_were_lost, 0, 4)
     ck_assert_int_eq(out.reconnect, same ? RLK_RECONNECT_NOT : RLK_RECONNECT_DATA_REPLACED);
 }
 
-/* By _i: denied by an inspection or by the handshake. The data may have been lost before the first
- * mark was read. */
+/* By _i: the master denies its mark to the handshake only, or to an inspection as well. It may have
+ * lost its data before we read its first mark. */
 TEST_LOOP(the_first_mark_after_a_denial_from_the_start_quarantines, 0, 2)
 {
     set_up(RLK_QUARANTINE_LENIENT);
@@ -465,7 +465,8 @@ TEST_LOOP(the_first_mark_after_a_denial_from_the_start_quarantines, 0, 2)
     ck_assert_int_eq(reason(), RLK_QUARANTINED_LOST_DATA);
 }
 
-/* It was a replica, so the mark that we knew says nothing any more. But it could be read. */
+/* The master was a replica, so the mark that we knew says nothing any more. But we have read its
+ * mark before, so it does not vote until we can read it again. */
 TEST(a_former_replica_that_denies_its_mark_does_not_vote)
 {
     set_up_known(RLK_QUARANTINE_LENIENT);

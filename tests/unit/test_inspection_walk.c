@@ -23,7 +23,7 @@ SUITE("inspection-walk");
 enum move {
     FLUSH,         /* its data are deleted, under the same run */
     STRANGER,      /* another client inspects it for the first time */
-    RESTART_EMPTY, /* a durable one has its mark, and could not replay its log */
+    RESTART_EMPTY, /* a durable server has its mark, and could not replay its log */
     RESTART_KEPT,  /* with its data: all of them if it is durable, otherwise an older copy */
     TAKEOVER,      /* a replica answers in its place, and lacks what was granted last */
     COPY,          /* it was a replica for a while, under the same run, and has other data */
@@ -105,9 +105,9 @@ static struct rlk_birth run_script(struct world *w, const struct rlk_inspection_
         .mark = w->key.mark, .born_us = w->key.born_us, .server_us = w->now_us};
 }
 
-/* A durable master has all its data, unless no client has inspected it since a replica took its
- * place or it could not replay its log: that one may have been rewritten since, and tells nothing.
- */
+/* A durable master has all its data, unless a replica took its place, or it could not replay its
+ * log, and no client has inspected it since. Such a log may have been rewritten, and shows no
+ * failure any more. */
 static void restart(struct world *w, bool keeps_key)
 {
     w->is_copy =

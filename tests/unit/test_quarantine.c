@@ -411,7 +411,7 @@ static const struct story schedules[] = {
      {NEW(STRICT), GREET(0, .durable = true), COUNTED(0), GREET(S, .run = "run-b", .durable = true),
       COUNTED(S), RESTART(2 * S, .run = "run-c"), QUARANTINED(RESTARTED, 2 * S)}},
 
-    /* The log has every write, and the server could not replay all of it: the mark is the same, and
+    /* The log has every write, but the server could not replay all of it: the mark is the same, and
      * locks may be gone. The next run replays all that is left. */
     {"a_durable_server_that_could_not_replay_its_log_is_quarantined",
      {NEW(STRICT), GREET(0, .durable = true),

@@ -183,7 +183,8 @@ TEST_LOOP(the_key_of_another_run_holds_for_a_durable_server_that_is_not_suspect,
     ck_assert_int_eq(rlk_server_keeps_data(&s), _i == 1);
 }
 
-/* What it says of its log: nothing, no failure, a failure. The other bit: it replays as us. */
+/* By _i: the server reports nothing about its log, no failure, or a failure; it replays the log as
+ * another user, or as ours. */
 TEST_LOOP(data_are_kept_only_if_the_whole_log_was_replayed, 0, 6)
 {
     static const int64_t errors[] = {-1, 0, 1};

@@ -273,8 +273,8 @@ TEST_LOOP(a_sentence_is_its_finding_and_its_advice, 0, RLK_TROUBLES)
     }
 }
 
-/* The rows of the table, but for one that an error of any command has; and words that only look
- * like one. */
+/* Each row of the table except those for an unknown command, which have no code; and words that
+ * only look like a row. */
 static const struct {
     const char *error, *code;
 } errors[] = {
