@@ -118,7 +118,7 @@ run() {
     "$@" >"$work/out" 2>"$work/err" || status=$?
 }
 
-# first_line COMMAND...: the same, but nobody reads more than its first line, which is in $work/out.
+# first_line COMMAND...: runs it like run, but its reader ends after the first line, which is in $work/out.
 first_line() {
     {
         status=0

@@ -46,22 +46,22 @@ offers lock ''
 check "lock has no actions" lacks replace
 offers help ''
 check "help offers the commands" has transfer
-check "and what else it explains" has masters
+check "and its other topics" has masters
 offers break k --now ''
 check "the values of break --now" [ "$offered" = "$(printf 'fenced\nstopped')" ]
 offers lock --quarantine l
 check "the values of --quarantine" [ "$offered" = lenient ]
 cd "$work" && touch a-file || exit
 offers lock ''
-check "no file for a KEY" lacks a-file
+check "a KEY is not completed with a file" lacks a-file
 offers lock --wait ''
-check "no file for a time" lacks a-file
+check "a time is not completed with a file" lacks a-file
 offers extend k --token-file a-
-check "a file where an option wants one" [ "$offered" = a-file ]
+check "an option that takes a file is completed with one" [ "$offered" = a-file ]
 offers lock --password-file a-
-check "also where it is one about the masters" [ "$offered" = a-file ]
+check "so is an option about the masters" [ "$offered" = a-file ]
 offers ''
-check "nothing twice" [ -z "$(printf '%s\n' "$offered" | sort | uniq -d)" ]
+check "nothing is offered twice" [ -z "$(printf '%s\n' "$offered" | sort | uniq -d)" ]
 offers lock k -- --wa
 check "no option of ours behind --" lacks --wait
 offers lock k -- ech

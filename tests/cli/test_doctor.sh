@@ -163,11 +163,11 @@ if master 3 acl whoami | grep -q '^default'; then
     master 3 acl setuser app -xadd >/dev/null
     doctor 1 2 3 -- --quarantine lenient --username app
     status_is 0 "without audit nobody needs XADD"
-    says_not "xadd" "nor does the minimum have it"
+    says_not "xadd" "and the minimum does not include it"
     doctor 1 2 3 -- --quarantine lenient --username app --audit=100
-    status_is 1 "with audit XADD is tried"
+    status_is 1 "with audit doctor tries XADD"
     prints "denies the user app XADD (nothing is added to its audit stream)" "doctor names XADD"
-    prints "+zscore +xadd" "then the minimum has it"
+    prints "+zscore +xadd" "and the minimum includes it"
     for number in 1 2; do master "$number" acl setuser app -xadd >/dev/null; done
     run "$REDLOCK" lock audited -v --nodes "$(nodes 1 2 3)" --quarantine lenient --no-record --username app \
         --audit=100 -- true
@@ -198,7 +198,7 @@ if master 3 acl whoami | grep -q '^default'; then
     prints "unusable: all masters: denies the user app keys without a prefix" \
         "without the prefix doctor says that no lock can be acquired"
     prints "Is the key prefix right (now: none)?" "without the prefix doctor asks for it"
-    check "without the prefix doctor widens no rights" missing "~\*" "$work/out"
+    check "without the prefix doctor does not suggest wider rights" missing "~\*" "$work/out"
     for number in 1 2; do master "$number" acl setuser app '~*' >/dev/null; done
     master 3 acl setuser app -@all +set +get +del +pexpire +pttl +eval +evalsha '~*' >/dev/null
     doctor 1 2 3 -- --quarantine lenient --username app

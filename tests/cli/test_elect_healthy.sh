@@ -36,7 +36,7 @@ kill -TERM "$first"
 await "$first"
 status_is 143 "SIGTERM ends the wait for a check that succeeds"
 
-rm "$work/a.err" # or what the former one said would be found
+rm "$work/a.err" # it has the messages of the former candidate
 stand a --ttl 6s --healthy "$(health a)" --healthy-every 3s
 first=$candidate
 until_true said a "health check failed"

@@ -185,18 +185,18 @@ check "--observe names a holder that is no candidate" until_late shows '^leader 
 run "$REDLOCK" break broken --reason gone --no-wait
 check "when its lock is broken, nobody leads" until_late ends_with nobody
 nobody_in_json() { tail -n 1 "$work/objects" | grep -q '"leader": null, "value": null, "term": null'; }
-check "in JSON, too" until_late nobody_in_json
+check "also in JSON" until_late nobody_in_json
 kill -TERM "$observer" "$watcher" "$holder"
 await "$observer"
 await "$watcher"
 await "$holder"
-check "and who has broken it is never named as a leader" missing "broken by" "$work/lines" "$work/objects"
+check "and no observer shows who has broken it as a leader" missing "broken by" "$work/lines" "$work/objects"
 
-# --- a reader that has seen enough ---
+# --- a reader that ends early ---
 
 first_line "$REDLOCK" elect nobody --observe
-status_is 70 "elect --observe ends when nobody reads it any more, and does not wait for the next leader"
-prints "nobody" "what was read is its first line"
-check "and it says nothing" [ ! -s "$work/err" ]
+status_is 70 "elect --observe ends when nobody reads its output any more, and does not wait for the next leader"
+prints "nobody" "the reader got its first line"
+check "and redlock prints no error" [ ! -s "$work/err" ]
 
 finish

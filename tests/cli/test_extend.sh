@@ -147,22 +147,22 @@ for ran in sh dash bash; do
     command -v "$ran" >/dev/null || continue
     shell_fails "$ran" "$REDLOCK" acquire shell --no-wait
     status_is 9 "in $ran eval fails when acquire --shell gets no lock"
-    check "with the exit status of redlock, and without the old token" grep -qx '75,,,' "$work/out"
+    check "the script sees the exit status of redlock, and no old token" grep -qx '75,,,' "$work/out"
     shell_fails "$ran" "$REDLOCK" acquire shell --no-wait -E 33 -q
     check "also with -E" grep -qx '33,,,' "$work/out"
     shell_fails "$ran" "$REDLOCK" acquire shell --ttl nonsense
     check "also after a mistake in the command line" grep -qx '64,,,' "$work/out"
     shell_fails "$ran" "$REDLOCK" extend shell --token "$wrong"
-    check "and when extend --shell does not extend, but then it keeps the token" \
+    check "eval also fails when extend --shell fails, and the script keeps its token" \
         grep -qx '75,old,1,' "$work/out"
 done
 run "$REDLOCK" acquire free -q -E 0 --no-wait
-status_is 64 "acquire refuses -E 0, with which a script would go on"
+status_is 64 "acquire refuses -E 0, because a script would go on without the lock"
 says "-E 0 is not allowed" "and says so"
 for command in acquire extend; do
     run "$REDLOCK" "$command" free --token "$token" --json --shell
     [ "$command" = extend ] || run "$REDLOCK" acquire free --json --shell
-    status_is 64 "$command prints either JSON or lines for a shell"
+    status_is 64 "$command refuses --json with --shell"
 done
 
 status=0

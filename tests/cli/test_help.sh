@@ -16,7 +16,7 @@ says "redlock --help" "without a command redlock points to the help"
 all_named() {
     while read -r command; do grep -qw "$command" "$work/err" || return 1; done <"$work/commands"
 }
-check "and names each of them" all_named
+check "and names each command" all_named
 run "$REDLOCK" dance
 status_is 64 "an unknown command gives 64"
 says "'dance'" "an unknown command is named"

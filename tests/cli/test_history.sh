@@ -57,8 +57,8 @@ prints ", held by cid, by root: it hangs, on " "with who broke it, and why"
 run "$REDLOCK" break now --reason "it is dead" --owner root --now stopped
 status_is 0 "a lock is broken at once"
 run "$REDLOCK" history now
-check "which is a break and a release" [ "$(events)" = "acquired broken released " ]
-prints ", held by dee, by root: it is dead, on " "with who broke it at once, and why"
+check "its history has a break and a release" [ "$(events)" = "acquired broken released " ]
+prints ", held by dee, by root: it is dead, on " "and says who broke it at once, and why"
 run "$REDLOCK" history gone --json
 status_is 0 "it is printed as JSON"
 check "an event has all its fields" json "

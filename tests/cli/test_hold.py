@@ -201,7 +201,7 @@ def dead_program(tap):
     tap.claim('when it is killed, the lock is released long before its ttl ends', same(is_free('k'), True))
     program.wait()
     program.stdout.close()
-    tap.claim('which redlock says, and no more', same(program.stderr.read(), "redlock: released 'k'\n"))
+    tap.claim('redlock reports that, and nothing else', same(program.stderr.read(), "redlock: released 'k'\n"))
     program.stderr.close()
 
 
@@ -244,19 +244,19 @@ def example(tap):
         it = Example(folder)
         until(lambda: holders('nightly') > 2)
         other = Example(folder)
-        tap.claim('in bash: without the lock no step is done, exit status 75',
+        tap.claim('in bash: without the lock no step runs, and the exit status is 75',
                   same((other.end(), other.process.returncode), ([], 75)))
-        tap.claim('in bash: which only redlock explains', has(other.said(), 'is held by') +
+        tap.claim('in bash: only redlock says why', has(other.said(), 'is held by') +
                   same('redirect' in other.said(), False))
         it.go()
-        tap.claim('in bash: with the lock each is', same(it.end(), ['first.sh', 'second.sh', 'done']))
+        tap.claim('in bash: with the lock each step runs', same(it.end(), ['first.sh', 'second.sh', 'done']))
         tap.claim('in bash: then the lock is free', same(is_free('nightly'), True))
         os.remove(os.path.join(folder, 'go'))
         it = Example(folder, '--ttl', '5s')
         until(lambda: holders('nightly') > 2)
         until(lambda: delete('nightly') or 'is lost' in it.said())
         it.go()
-        tap.claim('in bash: after a loss the next step is not done', same(it.end(), ['first.sh']))
+        tap.claim('in bash: after a loss the next step does not run', same(it.end(), ['first.sh']))
 
 
 def losses(tap):

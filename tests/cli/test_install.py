@@ -111,7 +111,7 @@ target_link_libraries(unit_test PRIVATE libredlock::testing libredlock::redlock)
 
 
 def extra_pages(prefix):
-    """The pages of headers that are not there. A page that is a link is of a function."""
+    """The pages about headers that are not installed. The page of a function is only a link."""
     for page in glob.glob(f'{prefix}/share/man/man3/redlock_*.3'):
         header = os.path.basename(page)[len('redlock_'):-len('.3')] + '.h'
         with open(page, encoding='utf-8') as text:
@@ -148,7 +148,7 @@ def main(meson, build, prefix, *compiler):
         tap.claim('the installed command finds its library', complaints(root, prefix))
         tap.claim('the manual is installed', [] if glob.glob(f'{root}{prefix}/share/man/man1/*')
                   else ['there is no man page'])
-        tap.claim('the manual is that of the installed headers', extra_pages(f'{root}{prefix}'))
+        tap.claim('each page about a header is about an installed one', extra_pages(f'{root}{prefix}'))
         for name in ('bash-completion/completions/redlock', 'zsh/site-functions/_redlock',
                      'fish/vendor_completions.d/redlock.fish', 'doc/libredlock/LICENSE'):
             there = os.path.exists(f'{root}{prefix}/share/{name}')

@@ -71,9 +71,9 @@ check "the last key is free after the release" until_true is_free q
 run "$REDLOCK" status p q
 check "status shows that both keys are free" [ "$(grep -c ': free (5 of 5' "$work/out")" -eq 2 ]
 
-# --- what a message advises can be pasted into a shell ---
+# --- the command that a message advises can be pasted into a shell ---
 
-# advised: run the command of "See redlock status ...".
+# advised: runs the command of "See redlock status ...".
 advised() {
     command=$(sed -n 's/^ *See redlock \(.*\)\. To wait.*$/\1/p' "$work/err")
     bash -c "\"\$REDLOCK\" $command --json" >"$work/out" 2>"$work/err"
@@ -82,7 +82,7 @@ line=$(printf 'two\nlines')
 for key in "it's" "a b\$c" "$line"; do
     "$REDLOCK" acquire "$key" second --ttl 60s >"$work/token"
     run "$REDLOCK" acquire "$key" second --no-wait
-    status_is 75 "a key of strange bytes is held"
+    status_is 75 "a key with unusual characters is held"
     if ! command -v bash >/dev/null; then
         skip "the command that is advised can be pasted" "there is no bash"
         continue

@@ -172,7 +172,7 @@ status_is 64 "a key that begins with a dash is taken for an option"
 says "write -- before a KEY that begins with a dash" "and redlock says how to write it"
 # shellcheck disable=SC2016
 run "$REDLOCK" lock --no-wait -- --help sh -c 'echo "$REDLOCK_KEY"'
-check "behind -- any text is a key" grep -qx -e --help "$work/out"
+check "after -- any text is a key" grep -qx -e --help "$work/out"
 run "$REDLOCK" lock k --wait 1 --no-wait -- true
 status_is 64 "--wait and --no-wait exclude each other"
 

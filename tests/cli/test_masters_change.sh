@@ -103,7 +103,7 @@ run "$REDLOCK" masters
 status_is 0 "with the former list masters gives 0"
 prints "on 4 of 4 masters" "and shows all four"
 prints "The list of masters is out of date: unix://$REDLOCK_SANDBOX/4.sock on $(uname -n) is on record, and not in the list." \
-    "and says what the list lacks"
+    "and says which master the list lacks"
 run "$REDLOCK" status held
 prints "on 4 of 4 masters" "status asks the new master, too"
 "$REDLOCK" acquire script --ttl 2s >"$work/token"
@@ -130,12 +130,12 @@ status_is 0 "with the former list masters gives 0"
 prints "on 3 of 3 masters" "and shows the three"
 prints "2.sock on $(uname -n)  no master since epoch " "and the one that left"
 prints "out of date: the list still has unix://$REDLOCK_SANDBOX/2.sock, which is no master since epoch " \
-    "and that the list still has it"
+    "and says that the list still has it"
 run "$REDLOCK" doctor -q
 status_is 1 "with the former list doctor gives 1"
 prints "out of date: the list still has unix://$REDLOCK_SANDBOX/2.sock" "and says the same"
 run "$REDLOCK" doctor -q --nodes "$(uri 1 3 4)"
-status_is 0 "with the present list it gives 0"
+status_is 0 "with the current list doctor gives 0"
 run "$REDLOCK" masters remove 2
 status_is 0 "a master that was removed can be removed again"
 run "$REDLOCK" masters replace 2 "unix://$REDLOCK_SANDBOX/5.sock"

@@ -277,7 +277,7 @@ def who_leads(tap):
 
 
 def own_ip():
-    """An address of this machine that is not of the loopback interface; None if it has none. Nothing is sent."""
+    """An address of this machine that is not a loopback address, or None. This sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(('192.0.2.1', 9))
@@ -288,7 +288,7 @@ def own_ip():
 
 
 def who_is_asked(tap):
-    """The program beside a leader dies: it asks no more."""
+    """The program beside a leader dies, and asks no more."""
     first = Served('elect', 'asked', '--id', 'a', '-v', '--ttl', '6s', '--asked-within', '1500ms', '--metrics',
                    '127.0.0.1:0', *PATIENT)
     began = next(said for said in first.process.stderr if re.search('waiting for a program|candidate for', said))
@@ -299,7 +299,7 @@ def who_is_asked(tap):
     tap.claim('one that is asked leads', wrong_reply(reply, 'asked'))
     second = Served('elect', 'asked', '--id', 'b', '-v', '--ttl', '6s', '--metrics', '127.0.0.1:0', *PATIENT)
     page = second.until('redlock_held', 1, name='asked')
-    tap.claim('when nobody asks any more, another one leads, after the last deadline',
+    tap.claim('when nobody asks any more, another candidate leads, but not before the last deadline',
               [*has(page, [('redlock_held', {'name': 'asked'}, 1)]), *([] if time.monotonic() >= until else ['too soon'])])
     first.process.send_signal(signal.SIGTERM)
     _, said = first.process.communicate(timeout=PATIENCE_S)
@@ -310,8 +310,8 @@ def who_is_asked(tap):
 
 
 def asked_from_elsewhere(tap):
-    """A client has the address that it asks, so one that asks another address of ours is not local."""
-    claim, ip = 'a client elsewhere gets no deadline, and delays nobody', own_ip()
+    """A client here connects from the address that it asks. With an address that is not loopback it counts as remote."""
+    claim, ip = 'a remote client gets no deadline, and delays nobody', own_ip()
     if ip is None:
         tap.claim(f'{claim} # SKIP the machine has no other address', [])
         return
@@ -328,7 +328,7 @@ def asked_from_elsewhere(tap):
     it = Served('elect', 'near', '--id', 'a', '-v', '--metrics', '[::]:0', *PATIENT)
     it.url = f'http://127.0.0.1:{it.url.split("]:")[1].split("/")[0]}/metrics'
     reply = it.leads()[0]
-    tap.claim('a client here is known by IPv4, too, where redlock listens for IPv6', wrong_reply(reply, 'near'))
+    tap.claim('redlock that listens for IPv6 knows a local client by IPv4, too', wrong_reply(reply, 'near'))
     it.process.send_signal(signal.SIGTERM)
     it.process.communicate(timeout=PATIENCE_S)
 

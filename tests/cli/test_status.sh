@@ -183,10 +183,10 @@ check "without a majority the holder is null in JSON" \
     keys[0]['nodes'][4]['waiters'] is None"
 resume 3 4 5
 
-# --- a reader that has seen enough ---
+# --- a reader that ends early ---
 
 first_line "$REDLOCK" status k --watch=1h
-status_is 70 "status --watch ends at once when nobody reads it any more"
-check "and says nothing" [ ! -s "$work/err" ]
+status_is 70 "status --watch ends at once when nobody reads its output any more"
+check "and prints no error" [ ! -s "$work/err" ]
 
 finish

@@ -147,7 +147,7 @@ def states(tap, web):
     tap.claim('the event of a leader has its term',
               equal('observed', led[-1:], [{'key': 'cron', 'known': True, 'leader': 'web-1', 'value': 'v',
                                             'term': entry_of(state, 'cron')['status']['term']}]))
-    tap.claim('that of a master does not', equal('observed', [event['observed'] for event in state['events']
+    tap.claim('the event of a master has no leader', equal('observed', [event['observed'] for event in state['events']
                                                               if event['kind'] == 'master'], [None] * 3))
     tap.claim('what happened is listed',
               [] if any(e['name'] == 'nightly' and 'db-1' in e['text'] for e in state['events']) else

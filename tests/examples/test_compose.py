@@ -25,8 +25,8 @@ VARIABLE = re.compile(r'\$\{REDLOCK_PASSWORD:\?[^}]*\}')
 
 
 def command_of(service):
-    """The words that compose makes of the command, with its variable put in. A text ends at a character
-    that would end it in a shell."""
+    """The words that compose makes of the command, with the value of its variable. A command that is a text
+    ends where a shell would end it."""
     words = service['command']
     if isinstance(words, str):
         words = shlex.split(re.split('[;&|<>]', words)[0])
@@ -73,7 +73,7 @@ class Masters:
                               stderr=subprocess.DEVNULL).returncode == 0
 
     def restart_first(self):
-        """By SIGTERM, as a container ends. Its port."""
+        """Ends the first master by SIGTERM, as a container ends, and starts it again. Returns its port."""
         process, port = self.running.pop(0)
         process.terminate()
         process.wait()
@@ -97,14 +97,14 @@ class Masters:
 
 
 def ask(port, *words, user=None, password=PASSWORD):
-    """The reply of a master, to somebody who is not logged in or to this user."""
+    """The reply of a master to this user, or to a client that is not logged in."""
     login = ['--user', user, '--pass', password, '--no-auth-warning'] if user else []
     return subprocess.run(['redis-cli', '-p', str(port), *login, *words], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).stdout
 
 
 def losses(masters):
-    """A restart keeps a lock that has a fencing token; nobody renews or restores this one."""
+    """A restart keeps a lock that has a fencing token. Only the log can bring it back: nobody renews it."""
     options = ['--username', 'locks', '--quarantine', 'lenient']
     status, token = masters.redlock('acquire', 'fenced', '--fence', '--ttl', '5m', *options)
     if status != 0:

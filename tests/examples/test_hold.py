@@ -74,7 +74,7 @@ def steps_after(sign, *changes):
 
 
 def ends_after(sign, *changes):
-    """How a block without a check ends when redlock hold has got a signal."""
+    """How a block without a check ends when redlock hold gets a signal."""
     with Program(UNCHECKED, *changes) as it:
         program = it.work(1)
         it.holds()
@@ -86,7 +86,7 @@ def ends_after(sign, *changes):
 
 
 def stops_waiting(*changes):
-    """A program that stops to wait, and goes on with something else, gets no lock later."""
+    """A program that stops waiting, and goes on with something else, gets no lock later."""
     with Program(WAITING, IMPATIENT, *changes) as it:
         holder = it.start(REDLOCK, 'lock', 'k', '--', 'sleep', '600')
         it.holds()
@@ -168,12 +168,12 @@ def run():
         ('when redlock is killed, it stops', lambda: steps_after(signal.SIGKILL)),
         ('when redlock is stopped, it stops at the deadline', lambda: steps_after(signal.SIGSTOP)),
         ('a block does not end well when redlock was killed', lambda: ends_after(signal.SIGKILL)),
-        ('nor when it was ended', lambda: ends_after(signal.SIGTERM)),
+        ('a block does not end well when redlock was ended', lambda: ends_after(signal.SIGTERM)),
         ('a program that stops waiting gets no lock later', stops_waiting),
         ('a child that it has forked does not keep the lock', forks)])
     place.fires(tap, 'it ignores the deadline', steps_after(signal.SIGKILL, BLIND))
     place.fires(tap, 'it ignores the exit status', ends_after(signal.SIGTERM, FORGIVING))
-    place.fires(tap, 'it leaves redlock behind that waits', stops_waiting(PATIENT))
+    place.fires(tap, 'it leaves a redlock behind that waits', stops_waiting(PATIENT))
     place.fires(tap, 'its child keeps the pipe', forks(KEEPING))
     return tap.finish()
 

@@ -51,12 +51,12 @@ def clients(objects):
 
 
 def expanded(word, env):
-    """A word as Kubernetes expands it: a variable that it does not know stays."""
+    """A word as Kubernetes expands it. Unknown variables stay."""
     return re.sub(r'\$(?:(\$)|\((\w+)\))', lambda m: m[1] or env.get(m[2], m[0]), word)
 
 
 def words_of(container, **passwords):
-    """The command that its shell runs: it prints that one instead. The passwords end with a newline."""
+    """The server command that the shell of the container runs. A stand-in prints it. The passwords end with a newline."""
     secret = {'password': compose.PASSWORD, **passwords}
     env = {one['name']: secret[one['valueFrom']['secretKeyRef']['key']] + '\n' for one in container['env']
            if one['valueFrom']['secretKeyRef']['key'] in secret}
@@ -135,7 +135,7 @@ def probes(objects):
 
 
 def policies(objects):
-    """Masters are for clients only, and Prometheus reaches each port for metrics."""
+    """Only clients reach the masters, and Prometheus reaches each port for metrics."""
     labels = {one['metadata']['name']: one['spec'].get('jobTemplate', one)['spec']['template']['metadata']['labels']
               for one in objects if one['kind'] in ('StatefulSet', 'Deployment', 'CronJob')}
     found = {one['metadata']['name']: one['spec'] for one in objects if one['kind'] == 'NetworkPolicy'}
@@ -279,7 +279,7 @@ def main():
     tap.claim('no container has more privileges than it needs', rights(objects))
     tap.claim('redlock accepts its commands', accepted(objects))
     tap.claim('the probes ask the address at which it serves', probes(objects))
-    tap.claim('the network policies fit', policies(objects))
+    tap.claim('the network policies select the right pods and ports', policies(objects))
     tap.fires('a client that may not connect', policies(changed(objects, without_label)), 'clients')
     tap.fires('a program with all privileges', rights(changed(objects, without_rights)), 'beside')
     tap.fires('a job that waits too long', grace(changed(objects, with_long_wait)), 'run the job again')

@@ -12,7 +12,7 @@ BOUND_S = 30
 
 
 def hangs():
-    """Its loop runs on, and it is demoted within its ttl."""
+    """The worker hangs, and the main loop runs on: the leader is demoted within its ttl."""
     with Daemons(os.environ['HANGS']) as daemons:
         daemons.start('anna')
         for line in ('anna elected, term .*', 'anna demoted: renewal has stopped.*'):
@@ -21,7 +21,7 @@ def hangs():
 
 
 def says(program, nodes, *texts):
-    """What it prints to stderr until it has said all of these."""
+    """Which of these texts the program does not print to stderr."""
     missing, said = set(texts), []
     process = subprocess.Popen([program, 'anna'], stderr=subprocess.PIPE, text=True,
                                env=dict(os.environ, REDLOCK_NODES=nodes))

@@ -78,7 +78,7 @@ def ends_a_long_step(folder):
 
 
 def ends_at_sigterm(folder):
-    """Its exit status shows a handler: PID 1 of a container needs one."""
+    """The exit status shows that the program handles SIGTERM. PID 1 of a container has to."""
     step = 'trap \'echo ended >"$0.ended"; exit\' TERM; echo step >>"$0"; while :; do sleep 0.05; done'
     with Beside(folder, 'ended', step=step, longest='2') as it:
         until(it.count, 'it works')

@@ -44,7 +44,7 @@ def lost_links(links, pages):
 
 
 def left_out(root, header):
-    """The pages and headers that are there although the header is left out."""
+    """The pages and headers that are still listed when a header is left out."""
     for action in ['names', 'headers']:
         done = subprocess.run([sys.executable, '-B', os.path.join(root, 'docs', 'man', 'headers.py'), '--without', header,
                                action, os.path.join(root, 'include')], text=True, stdout=subprocess.PIPE, check=True)

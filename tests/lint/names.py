@@ -130,7 +130,7 @@ COMMENTED = re.compile(r'/\*((?:(?!\*/).)*)\*/\nREDLOCK_EXPORT [^;(]*?\*?(redloc
 
 
 def unlisted_texts(headers):
-    """The functions whose comments promise redlock_error_text(), and those that its comment lists, are the same."""
+    """redlock_error_text() lists each function whose comment promises it, and no function that does not exist."""
     comments = {name: comment for text in headers for comment, name in COMMENTED.findall(text)
                 if not name.startswith('redlock_sync_')}
     listed = set(re.findall(r'(redlock_\w+)\(', comments['redlock_error_text'].partition(': a')[0]))
@@ -189,7 +189,7 @@ def main(root):
         tap.claim('and its options', wrong_options(text, options))
         tap.claim('and its identifiers', wrong_identifiers(text, known))
         tap.claim('and its fields', wrong_fields(text, structs))
-    tap.claim('redlock_error_text() lists who sets it', unlisted_texts(headers))
+    tap.claim('redlock_error_text() lists the functions that set it', unlisted_texts(headers))
     fires(tap, command, structs)
     return tap.finish()
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The pictures of the documents show what there is: `pictures.py ROOT`.
 
-docs/house.svg is what its script makes of the layers; what docs/demo.svg says is what scripts/demo prints. None of
-them is large, and a document shows each.
+docs/house.svg is what its script makes of the layers; what docs/demo.svg says is what scripts/demo prints. No
+picture is large, and docs/dashboard.md shows each .png.
 """
 import os
 import re
@@ -60,7 +60,7 @@ def main(root):
     tap.claim('no picture is large', too_large(pictures))
     tap.fires('a large picture', too_large({'x.png': LARGEST + 1}), 'x.png')
     tap.claim('each picture is shown', unused(pictures, read(root, 'docs', 'dashboard.md')))
-    tap.fires('a picture that is not', unused({'x.png': 1}, ''), 'x.png')
+    tap.fires('a picture that no document shows', unused({'x.png': 1}, ''), 'x.png')
     script, picture = read(root, 'scripts', 'demo'), read(root, 'docs', 'demo.svg')
     tap.claim('the picture of the house is that of the layers', outdated(read(root, 'docs', 'house.svg')))
     tap.fires('an older picture', outdated('<svg/>'), 'house.svg')

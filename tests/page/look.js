@@ -24,7 +24,7 @@ function backgrounds(element) {
   return layers.flatMap((layer) => layer.a === 1 ? [layer] : backgrounds(element.parentElement).map((below) => over(layer, below)));
 }
 
-// The heads of tables are there for screen readers only when cards are shown.
+// When cards are shown, the heads of tables are for screen readers only.
 const isForReaders = (element) => innerWidth <= 720 && element.closest('thead');
 
 const isVisible = (element) => element.checkVisibility({visibilityProperty: true}) && element.getClientRects().length > 0 &&
@@ -32,7 +32,7 @@ const isVisible = (element) => element.checkVisibility({visibilityProperty: true
 
 const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
 
-// Every text with its colour, that of pseudo elements included.
+// Everything that shows text, pseudo elements included.
 function texts() {
   return [...document.body.querySelectorAll('*')].filter((e) => isVisible(e) && e.localName !== 'option').flatMap((element) => {
     const own = hasText(element) || element.localName === 'select' ? [[element, null]] : [];
@@ -81,7 +81,7 @@ function overflowing() {
   return document.documentElement.scrollWidth > innerWidth ? ['the page: ' + document.documentElement.scrollWidth, ...wide] : wide;
 }
 
-// Texts that are broken into letters: with more lines than a fourth of their characters.
+// Texts that break into single letters: they have more lines than a fourth of their characters.
 function broken() {
   return [...document.body.querySelectorAll('*')].filter((e) => isVisible(e) && hasText(e) && e.textContent.trim().length > 3).filter((element) => {
     const range = document.createRange();
