@@ -6,7 +6,7 @@
     headers.py pages INCLUDE EXAMPLE OUT [NAME...]
                                             writes them into the folder OUT; NAME: those expected
 
---without HEADER, before these words: without that one, and what leads to it.
+--without HEADER, before these words, leaves out that header and the pages that lead to it.
 A page is a header: redlock/lock.h is redlock_lock(3), and redlock/redlock.h with the program EXAMPLE is
 libredlock(3). A function has a page that leads to that of its header.
 """

@@ -73,7 +73,7 @@ GUESSES = [lambda left, up, corner: 0, lambda left, up, corner: left, lambda lef
 
 
 def unfiltered(data, width, size):
-    """The rows of a picture as they are, each after a 0; size: the bytes of a pixel."""
+    """The rows of a picture without filters, each after a 0 byte; size: bytes per pixel."""
     length, before, rows = width * size, bytes(width * size), []
     for at in range(0, len(data), length + 1):
         guess, row = GUESSES[data[at]], bytearray(data[at + 1:at + 1 + length])
@@ -86,7 +86,7 @@ def unfiltered(data, width, size):
 
 
 def packed(png):
-    """The same picture in fewer bytes. Chromium filters its rows, as is good for photographs."""
+    """The same picture in fewer bytes. Chromium filters the rows, which only helps with photographs."""
     parts, at = [], 8
     while at < len(png):
         length = int.from_bytes(png[at:at + 4], 'big')
