@@ -64,7 +64,7 @@ static const char help[] =
     "  --healthy LINE        a shell command, the health check, run again and again: while it\n"
     "                        fails, redlock does not campaign, and resigns\n"
     "  --healthy-every TIME  how often, and how long it may take (default: 5s)\n"
-    "  --asked-within TIME   the program that asks /leader of --metrics asks at least so often:\n"
+    "  --asked-within TIME   the program that asks /leader of --metrics asks at least this often:\n"
     "                        while none does, redlock does not campaign, and resigns\n"
     "  --observe             do not campaign: print who leads, a line for each change\n"
     "  --json                print these lines as JSON objects\n" CLI_METRICS_HELP CLI_OUTCOME_HELP;
