@@ -318,14 +318,9 @@ bool rlk_classify_no_script(const struct rlk_reply *reply)
     return rlk_classify_is_error(reply, "NOSCRIPT");
 }
 
-bool rlk_classify_is_denial(const char *error)
-{
-    error = rlk_classify_skip_places(error);
-    return begins_with(error, "NOPERM ") ||
-           begins_with(error, "ERR The user executing the script can't");
-}
-
 bool rlk_classify_denied(const struct rlk_reply *reply)
 {
-    return reply->type == RLK_REPLY_ERROR && rlk_classify_is_denial(reply->str);
+    return rlk_classify_is_error(reply, "NOPERM") ||
+           (reply->type == RLK_REPLY_ERROR &&
+            begins_with(reply->str, "ERR The user executing the script can't"));
 }

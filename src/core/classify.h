@@ -95,10 +95,8 @@ bool rlk_classify_known_command(const struct rlk_reply *reply);
  * in front of an error from a script: the first word is the one after that. */
 bool rlk_classify_is_error(const struct rlk_reply *reply, const char *word);
 
-/* Whether our user may not do this. In a script, Redis 7.0 says that without NOPERM. _is_denial:
- * the text of an error. */
+/* Whether our user may not do this. In a script, Redis 7.0 says that without NOPERM. */
 bool rlk_classify_denied(const struct rlk_reply *reply);
-bool rlk_classify_is_denial(const char *error);
 
 /* An error without that place. */
 const char *rlk_classify_skip_places(const char *error);

@@ -20,7 +20,8 @@ static bool is_spoilt(const struct rlk_node *n, enum rlk_trouble_kind kind)
 /* Whether it denies us its mark, which it has let us read before. */
 static bool denies_mark(const struct rlk_node *n, const struct rlk_trouble *t)
 {
-    return t->reason == RLK_QUARANTINED_UNREAD && rlk_classify_is_denial(n->inspection_error);
+    return t->reason == RLK_QUARANTINED_UNREAD &&
+           strncmp(rlk_classify_skip_places(n->inspection_error), "NOPERM", 6) == 0;
 }
 
 /* Why its votes do not count, and for how long; or what we cannot see of a node that votes. */
