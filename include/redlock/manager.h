@@ -87,8 +87,7 @@ struct redlock_node_info;
  *   - Called from the loop, never inside a library call, at most once per loop iteration for each
  *     master. It may call every function, redlock_close() included. After redlock_close() it is not
  *     called again.
- *   - Attempts to reconnect to a master that is down are not reported. A state that lasts only a
- *     few milliseconds may not be reported.
+ *   - A state that lasts only a few milliseconds may not be reported.
  *   - It can take a quarter of node_timeout_ms until the callback hears that a master is
  *     unresponsive, or that its votes count again.
  *
@@ -309,9 +308,10 @@ REDLOCK_EXPORT int redlock_close(struct redlock *rl, redlock_close_cb *cb, void 
 
 /* The state of the connection to one master. */
 enum redlock_node_state {
-    /* Not connected. The manager tries to connect again by itself. */
+    /* The connection broke, or the manager could not connect. It tries again by itself; meanwhile
+     * the master is down. */
     REDLOCK_NODE_DOWN = 0,
-    /* The connection is being made, or the handshake is not complete. */
+    /* The first connection is being made, or its handshake is not complete. */
     REDLOCK_NODE_CONNECTING = 1,
     /* Connected, and the master replies in time. */
     REDLOCK_NODE_UP = 2,

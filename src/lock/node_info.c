@@ -19,7 +19,7 @@ static enum redlock_node_state public_state(const struct rlk_node *n, uint64_t n
     if (n->link.state == RLK_LINK_UP) {
         return rlk_node_unresponsive(n, now_us) ? REDLOCK_NODE_UNRESPONSIVE : REDLOCK_NODE_UP;
     }
-    return n->link.state == RLK_LINK_DOWN ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
+    return n->was_down ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
 }
 
 static uint64_t not_up_for_us(const struct rlk_node *n, uint64_t now_us)

@@ -20,14 +20,12 @@ static enum rlk_node_vote vote_of(const struct redlock_node_info *info)
                                                : RLK_NODE_VOTES_LATER;
 }
 
-/* Whether the user has not heard this yet; notes it. A new attempt to connect to a master that is
- * down is no news. */
+/* Whether the user has not heard this yet; notes it. */
 static bool is_news(struct rlk_node_known *known, const struct redlock_node_info *info)
 {
     enum rlk_node_vote vote = vote_of(info);
-    bool tries_again = known->state == REDLOCK_NODE_DOWN && info->state == REDLOCK_NODE_CONNECTING;
 
-    if ((known->state == info->state || tries_again) && known->vote == vote) {
+    if (known->state == info->state && known->vote == vote) {
         return false;
     }
     *known = (struct rlk_node_known){info->state, vote};

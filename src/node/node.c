@@ -138,6 +138,7 @@ static void go_down(struct rlk_node *n, uint64_t now_us)
     uint64_t delay_us = rlk_link_backoff_us(&n->link, up_us);
 
     was_subscribed = close_node(n);
+    n->was_down = true;
     if (was_up) {
         note_disconnected(n, up_us, now_us);
     } else {
@@ -346,7 +347,7 @@ static void clear_server(struct rlk_node *n)
     n->native = RLK_NATIVE_NONE;
     n->way = RLK_RELEASE_ANYHOW;
     n->leased_us = n->rtt_us = 0;
-    n->connect_failed = n->duplicate = n->login_refused = false;
+    n->was_down = n->connect_failed = n->duplicate = n->login_refused = false;
     rlk_server_init(&n->info);
     rlk_quarantine_init(&n->quarantine, rlk_options_quarantine_policy(n->options, n->index),
                         rlk_time_from_ms(n->options->max_ttl_ms), n->options->drift_ppm);

@@ -93,6 +93,7 @@ struct rlk_node {
 
     struct rlk_link link; /* for commands */
     bool connect_failed;  /* the last attempt to connect failed: no round waits for the next one */
+    bool was_down;        /* a connection, or an attempt to make one, has ended */
     bool login_refused;   /* our login was refused or missing, and none was accepted since */
     struct rlk_prng prng;
     struct rlk_timer pending_timer; /* UP: when to send pending releases again that it has refused;

@@ -101,7 +101,7 @@ TEST(the_manager_writes_it_nowhere_again)
     delete_record();
     farm_must_acquire(&f, "other");
     fake_hang_up(f.nodes[0]);
-    farm_wait(&f, 0, REDLOCK_NODE_CONNECTING);
+    farm_wait(&f, 0, REDLOCK_NODE_DOWN);
     farm_wait(&f, 0, REDLOCK_NODE_UP);
     delete_record();
     ck_assert_int_eq(seen.status, REDLOCK_OK);

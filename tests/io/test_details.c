@@ -279,7 +279,7 @@ TEST(a_master_that_broke_the_connection_on_our_question_is_said_to_have_done_so)
     r = (struct refusal){0};
     ck_assert_int_eq(redlock_acquire(f.rl, &request, on_cancelled, &r.reported, &r.lock),
                      REDLOCK_OK);
-    farm_wait(&f, 4, REDLOCK_NODE_CONNECTING);
+    farm_wait(&f, 4, REDLOCK_NODE_DOWN);
     farm_wait(&f, 4, REDLOCK_NODE_UP);
     fake_go_on(f.nodes[1]);
     loop_must(f.base, &r.reported);

@@ -22,7 +22,6 @@ void cli_node_describe(const struct redlock_node_info *info, char *text, size_t 
     }
 }
 
-/* A master that is down and connecting by turns has not changed. */
 enum usable {
     UNKNOWN,
     UNUSABLE,

@@ -32,9 +32,8 @@ static const char *error_of(const struct redlock_node_info *info, const struct r
     return is_about_lock ? detail.error : info->error;
 }
 
-/* Whether a line differs from the last one about this master. A master that cannot be reached is
- * connecting and down by turns, which is no news: so the fingerprint only has whether it is up
- * (even) or not (odd). */
+/* Whether a line differs from the last one about this master. The fingerprint has the error and
+ * whether the master is up (even) or not (odd). */
 static bool is_new_line(struct cli_session *session, size_t index,
                         const struct redlock_node_info *info, const char *error)
 {

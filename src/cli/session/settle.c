@@ -1,20 +1,22 @@
 /* settle.c - watches the states of the masters. */
 #include "cli/session/settle.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include <redlock/record.h>
 #include <redlock/redlock.h>
 
 #include "cli/session/session.h"
 #include "cli/system/clock.h"
 
-static void note_state(struct cli_settling *settling, uint64_t bit, enum redlock_node_state state)
-{
-    if (state != REDLOCK_NODE_CONNECTING) {
-        settling->tried |= bit;
-        settling->failed =
-            state == REDLOCK_NODE_DOWN ? settling->failed | bit : settling->failed & ~bit;
-    }
-}
+/* The wait for the masters to be connected. */
+struct settling {
+    const struct redlock *rl;
+    size_t n_listed;   /* how many masters the list has; those that follow were found on record */
+    uint64_t until_us; /* when the wait ends */
+};
 
 /* The manager also connects to masters that are on record, and not in the list; unless the list
  * does not fit the record. */
@@ -33,39 +35,34 @@ static bool has_all_on_record(const struct redlock *rl)
     return true;
 }
 
-/* Notes which masters from number `first` on have been tried. True: all of them. There are fewer
- * when one that is not on record any more is left, and the others move up. */
-static bool note_states(struct cli_settling *settling, size_t first)
+/* Whether all masters from number `first` on are up or have failed to connect. */
+static bool were_tried(const struct redlock *rl, size_t first)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
-    size_t n = redlock_node_count(settling->rl), i;
-    bool all = true;
+    size_t i;
 
-    if (n < settling->n_nodes) {
-        settling->tried = settling->failed = 0;
+    for (i = first; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        if (info.state == REDLOCK_NODE_CONNECTING) {
+            return false;
+        }
     }
-    settling->n_nodes = n;
-    for (i = 0; redlock_get_node_info(settling->rl, i, &info) == 0; i++) {
-        note_state(settling, UINT64_C(1) << i, info.state);
-        all = all && (i < first || (settling->tried >> i & 1) != 0);
-    }
-    return all;
+    return true;
 }
 
 static bool is_settled(void *arg)
 {
-    struct cli_settling *settling = arg;
+    struct settling *settling = arg;
 
-    return (note_states(settling, 0) && has_all_on_record(settling->rl)) ||
+    return (were_tried(settling->rl, 0) && has_all_on_record(settling->rl)) ||
            cli_clock_us() >= settling->until_us;
 }
 
 static bool has_followed(void *arg)
 {
-    struct cli_settling *settling = arg;
+    struct settling *settling = arg;
     struct redlock_record_info info = {.size = sizeof(info)};
-    bool knows, listed = note_states(settling, 0),
-                added = note_states(settling, settling->n_listed);
+    bool knows, listed = were_tried(settling->rl, 0),
+                added = were_tried(settling->rl, settling->n_listed);
 
     redlock_get_record(settling->rl, &info);
     knows = info.state == REDLOCK_RECORD_AGREED || listed;
@@ -73,35 +70,24 @@ static bool has_followed(void *arg)
            cli_clock_us() >= settling->until_us;
 }
 
-static struct cli_settling begin_settling(const struct cli_session *session)
+static struct settling begin_settling(const struct cli_session *session)
 {
-    return (struct cli_settling){.rl = session->rl,
-                                 .n_listed = session->settings.options.n_nodes,
-                                 .until_us =
-                                     cli_clock_us() + session->node_timeout_ms * UINT64_C(1000)};
+    return (struct settling){.rl = session->rl,
+                             .n_listed = session->settings.options.n_nodes,
+                             .until_us =
+                                 cli_clock_us() + session->node_timeout_ms * UINT64_C(1000)};
 }
 
-int cli_settle(struct cli_session *session, struct cli_settling *settling)
+int cli_settle(struct cli_session *session)
 {
-    *settling = begin_settling(session);
-    return cli_loop_watch(&session->loop, is_settled, settling);
+    struct settling settling = begin_settling(session);
+
+    return cli_loop_watch(&session->loop, is_settled, &settling);
 }
 
 int cli_settle_record(struct cli_session *session)
 {
-    struct cli_settling settling = begin_settling(session);
+    struct settling settling = begin_settling(session);
 
     return cli_loop_watch(&session->loop, has_followed, &settling);
-}
-
-bool cli_settled_node(const struct cli_settling *settling, size_t index,
-                      struct redlock_node_info *ret_info)
-{
-    if (redlock_get_node_info(settling->rl, index, ret_info) != 0) {
-        return false;
-    }
-    if (ret_info->state == REDLOCK_NODE_CONNECTING && (settling->failed >> index & 1) != 0) {
-        ret_info->state = REDLOCK_NODE_DOWN;
-    }
-    return true;
 }

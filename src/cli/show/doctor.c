@@ -161,12 +161,11 @@ static int finish_visit(const struct visit *visit)
 static int run_doctor(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
     struct visit *visit = arg;
-    struct cli_settling settling;
     int code;
 
     (void)signals;
     cli_session_keep_names(session);
-    code = cli_settle(session, &settling); /* masters that are on record may join */
+    code = cli_settle(session); /* masters that are on record may join */
     if (code != CLI_GO_ON) {
         return code;
     }

@@ -223,13 +223,12 @@ static int delete_record(struct masters *m)
 static int run_masters(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
     struct masters *m = arg;
-    struct cli_settling settling;
     int code = m->changes ? cli_change_find(session, &m->change) : CLI_GO_ON;
 
     (void)signals;
     m->session = session;
     cli_session_keep_names(session);
-    code = code == CLI_GO_ON ? cli_settle(session, &settling) : code;
+    code = code == CLI_GO_ON ? cli_settle(session) : code;
     if (code != CLI_GO_ON) {
         return code;
     }

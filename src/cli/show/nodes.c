@@ -68,15 +68,15 @@ static void print_record(const struct redlock *rl)
     }
 }
 
-static void print_lines(const struct cli_settling *settling)
+static void print_lines(const struct redlock *rl)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t i;
 
-    for (i = 0; cli_settled_node(settling, i, &info); i++) {
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
         print_master(&info);
     }
-    print_record(settling->rl);
+    print_record(rl);
 }
 
 /* ---- as JSON; a value that is not known is null ---- */
@@ -98,15 +98,15 @@ static void print_object(const struct redlock_node_info *info)
     printf("}");
 }
 
-static void print_json(const struct cli_settling *settling, size_t n, size_t usable)
+static void print_json(const struct redlock *rl, size_t n, size_t usable)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t i;
 
     printf("{\"quorum\": %zu, \"usable\": %zu, \"record\": ", n / 2 + 1, usable);
-    cli_record_json(stdout, settling->rl);
+    cli_record_json(stdout, rl);
     printf(", \"nodes\": [");
-    for (i = 0; cli_settled_node(settling, i, &info); i++) {
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
         printf(i ? ",\n" : "\n");
         print_object(&info);
     }
@@ -115,25 +115,25 @@ static void print_json(const struct cli_settling *settling, size_t n, size_t usa
 
 /* ---- the command ---- */
 
-static size_t count_usable(const struct cli_settling *settling)
+static size_t count_usable(const struct redlock *rl)
 {
     struct redlock_node_info info = {.size = sizeof(info)};
     size_t usable = 0, i;
 
-    for (i = 0; cli_settled_node(settling, i, &info); i++) {
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
         usable += cli_node_is_usable(&info);
     }
     return usable;
 }
 
-static int show_masters(const struct nodes *nodes, const struct cli_settling *settling)
+static int show_masters(const struct nodes *nodes, const struct redlock *rl)
 {
-    size_t n = redlock_node_count(settling->rl), usable = count_usable(settling);
+    size_t n = redlock_node_count(rl), usable = count_usable(rl);
 
     if (nodes->json) {
-        print_json(settling, n, usable);
+        print_json(rl, n, usable);
     } else {
-        print_lines(settling);
+        print_lines(rl);
     }
     if (n % 2 == 0) {
         cli_say("%zu masters tolerate no more failures than %zu: use an odd number", n, n - 1);
@@ -141,18 +141,17 @@ static int show_masters(const struct nodes *nodes, const struct cli_settling *se
     if (cli_say_flush() != CLI_OK) {
         return CLI_INTERNAL;
     }
-    return cli_record_of(settling->rl).state == REDLOCK_RECORD_OTHER ? CLI_CONFIG
-           : usable > n / 2                                          ? CLI_OK
-                                                                     : CLI_UNREACHABLE;
+    return cli_record_of(rl).state == REDLOCK_RECORD_OTHER ? CLI_CONFIG
+           : usable > n / 2                                ? CLI_OK
+                                                           : CLI_UNREACHABLE;
 }
 
 static int run_nodes(void *arg, struct cli_session *session, struct cli_signals *signals)
 {
-    struct cli_settling settling;
-    int code = cli_settle(session, &settling);
+    int code = cli_settle(session);
 
     (void)signals;
-    return code == CLI_GO_ON ? show_masters(arg, &settling) : code;
+    return code == CLI_GO_ON ? show_masters(arg, session->rl) : code;
 }
 
 const struct cli_subcommand cli_nodes = {.name = "nodes",

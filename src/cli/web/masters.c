@@ -8,27 +8,18 @@
 #include "cli/session/node_change.h"
 #include "metrics/names.h"
 
-/* A master that is down is connecting now and then: that is no change. */
-static bool is_news(enum redlock_node_state before, enum redlock_node_state now)
-{
-    return before != now && now != REDLOCK_NODE_CONNECTING &&
-           !(before == REDLOCK_NODE_CONNECTING && now == REDLOCK_NODE_DOWN);
-}
-
 static void look_at(struct cli_masters *masters, size_t i, const struct redlock_node_info *info,
                     cli_masters_cb *on_change, void *arg)
 {
-    enum redlock_node_state before = masters->seen[i].state;
     bool quarantined = info->quarantine_ms > 0;
-    bool keeps = info->state == REDLOCK_NODE_CONNECTING && before == REDLOCK_NODE_DOWN;
     char text[512];
 
-    if (!masters->begun || is_news(before, info->state) ||
+    if (!masters->begun || info->state != masters->seen[i].state ||
         quarantined != masters->seen[i].quarantined) {
         cli_node_describe(info, text, sizeof(text));
         on_change(arg, info->name, text);
     }
-    masters->seen[i].state = keeps ? before : info->state;
+    masters->seen[i].state = info->state;
     masters->seen[i].quarantined = quarantined;
 }
 
