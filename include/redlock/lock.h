@@ -195,8 +195,10 @@ struct redlock_request {
      *
      * A renewal starts when a quarter to a third of the TTL has passed, at a different point for
      * each lock. It may start up to a 512th of the TTL sooner, to share a command with other locks.
-     * It starts when a tenth has passed if masters granted the lock late, or had the key restored.
-     * A failed renewal is retried after a random back-off. */
+     * It starts sooner if masters granted the lock late, or had the key restored, so that the lock
+     * can do without one of the others: after a tenth of the TTL; the first one after a hundredth,
+     * or after four times as long as the acquire took. A failed renewal is retried after a random
+     * back-off. */
     int renew;
     /* 1: renew only if redlock_lock_heartbeat() was called since the last renewal. The first
      * renewal needs no call. So an application that hangs loses the lock even though its loop still

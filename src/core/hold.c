@@ -8,8 +8,9 @@
 #include "core/backoff.h"
 
 /* A renewal begins at a tenth of the ttl while a voter is present that counts only after the next
- * success. */
+ * success. The first one after a win begins at a hundredth. */
 #define SOON_PARTS 10
+#define FIRST_PARTS 100
 /* The back-off after a failed round: up to a hundredth of the ttl, doubling up to a tenth. */
 #define RETRY_PARTS 100
 /* The least wait before a restore after a win: contenders that split the votes release their keys
@@ -95,17 +96,48 @@ static void begin_trouble(struct rlk_hold *h, int reason, struct rlk_actions *ou
 
 /* ---- rounds ---- */
 
-/* When the next renewal is due: sooner than at a third only if that needs no heartbeat. */
+static bool may_renew(const struct rlk_hold *h, uint64_t now_us)
+{
+    return h->renewals < h->config.max_renewals &&
+           rlk_time_add(now_us, h->config.ttl_us) <=
+               rlk_time_add(h->held_us, h->config.max_hold_us);
+}
+
+/* No round has begun since the win. */
+static bool is_first(const struct rlk_hold *h)
+{
+    return h->round_us <= h->held_us;
+}
+
+/* After a win, what is not urgent waits for votes that are still under way: four times as long as
+ * the round took, and a tenth of the ttl at most. */
+static uint64_t pause_us(const struct rlk_hold *h, uint64_t took_us, uint64_t least_us)
+{
+    return rlk_time_max(least_us, rlk_time_min(4 * took_us, h->config.ttl_us / SOON_PARTS));
+}
+
+/* [S7] When a renewal would begin that makes the voters count that are present. */
+static uint64_t soon_us(const struct rlk_hold *h)
+{
+    uint64_t took_us = rlk_time_sub(h->held_us, h->round_us);
+    uint64_t after_us = is_first(h) ? pause_us(h, took_us, h->config.ttl_us / FIRST_PARTS)
+                                    : h->config.ttl_us / SOON_PARTS;
+
+    return rlk_time_add(h->round_us, after_us);
+}
+
+/* When the next renewal is due: sooner than at a third only if it is allowed then, and needs no
+ * other heartbeat. */
 static uint64_t next_renewal_us(const struct rlk_hold *h)
 {
     uint64_t present = h->leases.present & h->leases.voting;
     bool soon = (present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
-                (h->had_heartbeat || !h->config.needs_heartbeat);
+                (h->had_heartbeat || !h->config.needs_heartbeat) && may_renew(h, soon_us(h));
     uint64_t ttl_us = h->config.ttl_us, part_us = ttl_us / RLK_HOLD_RENEW_PARTS;
     uint64_t early_us = part_us / 1000 * h->config.early_ppm / 1000;
 
     if (soon) {
-        return rlk_time_add(h->round_us, ttl_us / SOON_PARTS);
+        return soon_us(h);
     }
     /* After an extension the lock may last longer than its present ttl. */
     return rlk_time_max(rlk_time_add(h->round_us, part_us - early_us),
@@ -173,10 +205,7 @@ static uint64_t restore_delay_us(const struct rlk_hold *h, uint64_t now_us)
 {
     uint64_t took_us = rlk_time_sub(now_us, h->round_us);
 
-    if (h->round_us > h->held_us) {
-        return 0;
-    }
-    return rlk_time_max(RESTORE_FLOOR_US, rlk_time_min(4 * took_us, h->config.ttl_us / SOON_PARTS));
+    return is_first(h) ? pause_us(h, took_us, RESTORE_FLOOR_US) : 0;
 }
 
 /* All replies are in, or the time for them is over. */
@@ -259,13 +288,6 @@ uint32_t rlk_hold_restore_again(struct rlk_hold *h, unsigned node, uint64_t now_
 }
 
 /* ---- renewing ---- */
-
-static bool may_renew(const struct rlk_hold *h, uint64_t now_us)
-{
-    return h->renewals < h->config.max_renewals &&
-           rlk_time_add(now_us, h->config.ttl_us) <=
-               rlk_time_add(h->held_us, h->config.max_hold_us);
-}
 
 /* Whether a renewal has begun, and is not counted yet. */
 static bool is_renewal_open(const struct rlk_hold *h)

@@ -3,7 +3,7 @@
  *            START                     the validity is over, or no majority can confirm any more
  *   IDLE -----------> HELD ----------------------------------------------------------> LOST
  *                    ^    |
- *                    +----+  a round: a renewal begins at a third of the ttl, or at a tenth while a
+ *                    +----+  a round: a renewal begins at a third of the ttl, or sooner while a
  *                            node is present that does not count; a failed one is retried after a
  *                            back-off
  *

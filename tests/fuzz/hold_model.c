@@ -596,6 +596,17 @@ static uint64_t begin_of(const struct hold_model *m, uint64_t due_us)
     return m->config.together ? due_us / part_us * part_us : due_us;
 }
 
+/* When a renewal begins early for the nodes that do not count yet. */
+static uint64_t soon_us(const struct hold_model *m)
+{
+    uint64_t after_us = m->config.ttl_us / 10, took_us = rlk_time_sub(m->held_us, m->begun_us);
+
+    if (m->begun_us <= m->held_us) {
+        after_us = rlk_time_max(m->config.ttl_us / 100, rlk_time_min(4 * took_us, after_us));
+    }
+    return rlk_time_add(m->begun_us, after_us);
+}
+
 /* When the lock is renewed after a success. */
 static bool is_plan(const struct hold_model *m, uint64_t at_us)
 {
@@ -606,7 +617,7 @@ static bool is_plan(const struct hold_model *m, uint64_t at_us)
     }
     return at_us == begin_of(m, rlk_time_max(rlk_time_add(m->begun_us, m->config.ttl_us / 3),
                                              rlk_time_sub(hold_model_until(m), rest_us))) ||
-           (is_soon(m) && at_us == begin_of(m, rlk_time_add(m->begun_us, m->config.ttl_us / 10)));
+           (is_soon(m) && is_allowed(m, soon_us(m)) && at_us == begin_of(m, soon_us(m)));
 }
 
 static void check_plan(struct hold_model *m, const struct moment *mo, bool succeeded)

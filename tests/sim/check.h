@@ -109,6 +109,7 @@ void check_let_go(struct world *w, unsigned claim);
 void check_died(struct world *w, unsigned client);
 void check_may_outlive(struct world *w, unsigned claim, unsigned client, unsigned node);
 void check_set_back(struct world *w, unsigned server); /* the server's clock */
+void check_server_dies(struct world *w);
 void check_resurrected(struct world *w, unsigned server);
 void check_copied(struct world *w, unsigned claim); /* to a replica that no client has asked */
 void check_expired(struct world *w, unsigned claim, unsigned node);

@@ -71,6 +71,17 @@ static bool is_safe(const struct world *w, const struct worker *k)
            16 * way_us + 4 * w->o.turn_us < ttl_us;
 }
 
+/* [S7] When the first renewal must have made all nodes count that granted the lock: it begins at a
+ * hundredth of the ttl, or after four times as long as the round took. */
+static uint64_t grown_us(const struct world *w, const struct worker *k)
+{
+    uint64_t way_us = w->o.delay_us + 128 * w->o.jitter_us, ttl_us = rlk_time_from_ms(k->ttl_ms);
+    uint64_t took_us = k->held.won_us - k->held.round_us;
+
+    return k->held.round_us + rlk_time_max(ttl_us / 100, rlk_time_min(4 * took_us, ttl_us / 10)) +
+           8 * way_us + 8 * w->o.turn_us;
+}
+
 /* [S11] What a node said or was asked before its clock moved proves nothing: the key may have
  * ended since. */
 static void drop_lease(struct held *h, unsigned node)
@@ -100,6 +111,7 @@ void check_held(struct world *w, unsigned client, unsigned worker)
     h->succeeded = true;
     h->due_us = RLK_NEVER;
     h->least_us = rlk_time_from_ms(k->ttl_ms);
+    h->grown_us = grown_us(w, k);
     for (node = 0; node < w->clients[client].nodes; node++) {
         h->next_us[node] = c->sent_us[node] + lease_us(w, k->ttl_ms);
         h->lease_us[node] = h->next_us[node];
@@ -188,6 +200,7 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
     h->open |= rlk_mask_bit(node);
     h->asked |= m->restore || h->begun_us[node] != h->round_us ? 0 : rlk_mask_bit(node);
     h->restored |= m->restore ? rlk_mask_bit(node) : 0;
+    h->was_restored |= m->restore;
     /* one that is asked late gets no longer lease */
     h->next_us[node] = (m->restore ? m->sent_us : h->begun_us[node]) + lease_us(w, m->ttl_ms);
 }
@@ -332,9 +345,33 @@ void check_disconnect_handled(struct world *w, unsigned client, unsigned node,
 
 /* ---- after each step ---- */
 
-static bool do_all_count(const struct world *w, unsigned client, const struct held *h)
+/* Whether these are all the masters that live. */
+static bool are_all(const struct world *w, unsigned client, uint64_t nodes)
 {
-    return rlk_mask_count(h->counts) == world_voters(w, client).size;
+    unsigned node;
+
+    for (node = 0; w->o.mortal && node < w->clients[client].nodes; node++) {
+        bool dead = w->servers[world_server(w, client, node)].state != SERVER_RUNS;
+
+        nodes |= dead ? rlk_mask_bit(node) : 0;
+    }
+    return rlk_mask_count(nodes) == world_voters(w, client).size;
+}
+
+/* [S7] Whoever counts on all nodes by now can do without a minority. */
+void check_server_dies(struct world *w)
+{
+    unsigned client, worker;
+
+    for (client = 0; client < w->o.clients; client++) {
+        for (worker = 0; worker < w->o.workers; worker++) {
+            struct worker *k = world_worker(w, client, worker);
+            struct held *h = &k->held;
+
+            h->safe |= k->phase == WORKER_HELD && h->may_be_safe && !h->was_restored &&
+                       world_client_us(w, client) >= h->grown_us && are_all(w, client, h->present);
+        }
+    }
 }
 
 /* [S7] */
@@ -361,7 +398,7 @@ static void check_success(struct world *w, unsigned client, unsigned worker)
     h->success_us = w->now_us;
     h->restored = h->joined = 0;
     h->trouble_reported = false;
-    h->safe |= h->may_be_safe && do_all_count(w, client, h);
+    h->safe |= h->may_be_safe && are_all(w, client, h->counts);
     recompute_validity(w, client, h);
 }
 

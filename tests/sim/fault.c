@@ -177,6 +177,25 @@ static void set_forward(struct world *w, unsigned server)
     w->harmed = w->moved = true;
 }
 
+/* Its machine is gone, or its process hangs. */
+static void die(struct world *w, unsigned server)
+{
+    unsigned i, down = 0;
+
+    for (i = 0; i < w->o.nodes; i++) {
+        down += w->servers[i].state != SERVER_RUNS;
+    }
+    if (w->servers[server].state != SERVER_RUNS || down >= (w->o.nodes - 1) / 2) {
+        return;
+    }
+    check_server_dies(w);
+    if (draw_chance(&w->prng, 500000)) {
+        server_end(w, server, RLK_NEVER, false);
+    } else {
+        server_stop(w, server, RLK_NEVER);
+    }
+}
+
 static void flush(struct world *w, unsigned server)
 {
     if (w->servers[server].state != SERVER_DOWN) {
@@ -576,6 +595,9 @@ static void strike(struct world *w, enum fault kind)
         break;
     case FAULT_SLOW:
         slow_down(w);
+        break;
+    case FAULT_DIE:
+        die(w, server);
         break;
     case FAULT_ALL_KINDS:
         break;

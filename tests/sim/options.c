@@ -16,7 +16,7 @@ static const char *const faults[FAULT_ALL_KINDS] = {
     "pause",   "suspend", "crash",    "wall",    "stop",    "restart",   "away",
     "back",    "rate",    "refuse",   "scripts", "break",   "partition", "one-way",
     "slow",    "forget",  "failover", "flush",   "forward", "evict",     "freeze",
-    "replica", "foreign", "swap",     "rename",
+    "replica", "foreign", "swap",     "rename",  "die",
 };
 
 static const char *const elections[] = {"", "and nothing fails but clients", "with any faults"};

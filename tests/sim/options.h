@@ -57,6 +57,7 @@ enum fault {
     FAULT_FOREIGN, /* a client with another library holds the keys that are free */
     FAULT_SWAP,    /* another server takes its place, which has run for long */
     FAULT_RENAME,  /* a name leads some clients to another server, which is empty */
+    FAULT_DIE,     /* a server stays down until the faults end, if the others are a majority */
     FAULT_ALL_KINDS
 };
 
@@ -181,6 +182,7 @@ struct options {
     bool resizes;       /* they also add and remove masters */
     unsigned scarce;    /* each command in flight counts as so many [S13]; 0: as one */
     bool undisturbed;   /* nothing fails but clients and operators: no lock is lost [M8] */
+    bool mortal; /* and a minority of the servers: only a lock that was just won is lost [S7] */
     uint64_t no_record; /* clients with options.record = 0, as bits */
     bool forgetful;     /* servers lose data: only the promises of S7 are checked */
     bool calm;          /* one after the other, and no two clients want one lock: none is lost */

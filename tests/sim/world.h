@@ -402,6 +402,8 @@ struct held {
     bool lost, lost_reported, trouble_reported;
     bool safe;        /* nobody can take it away: it is renewed, and no fault is active */
     bool may_be_safe; /* it becomes safe when all nodes count */
+    bool was_restored;
+    uint64_t grown_us; /* the client's clock: from then on all nodes that granted it count [S7] */
 };
 
 /* A user who is a candidate: the library asks for the locks. candidate.c */

@@ -27,6 +27,7 @@
 #define STREAM_RESIZES 24019
 #define STREAM_SCARCE 24023
 #define STREAM_DENIALS 27104
+#define STREAM_MORTAL 29005
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -438,6 +439,29 @@ static void draw_resizes(struct options *o)
     }
 }
 
+/* A minority of the masters dies, while locks are held. */
+static void draw_mortal(struct options *o)
+{
+    struct rlk_prng p;
+
+    rlk_prng_seed(&p, ~o->seed - STREAM_MORTAL);
+    if (o->operators || !may_have_operators(o) || !draw_chance(&p, 200000)) {
+        return;
+    }
+    draw_undisturbed(o, &p);
+    o->mortal = true;
+    o->nodes = o->servers = draw_chance(&p, 500000) ? 3 : 5;
+    o->dead = SIM_NODES;
+    o->kinds |= (uint64_t)1 << FAULT_DIE;
+    o->ttl_ms[0] = o->ttl_ms[1] = (uint32_t)draw_between(&p, 2000, 10000);
+    o->keys = draw_chance(&p, 500000) ? o->keys : SIM_KEYS;
+    o->hold_us = draw_scale(&p, options_max_ttl_us(o) / 16, 2 * options_max_ttl_us(o));
+    o->think_us = o->hold_us / 4;
+    o->until_us = 4 * options_max_ttl_us(o);
+    o->gap_us = options_max_ttl_us(o) / draw_between(&p, 1, 8);
+    o->turn_us = draw_upto(&p, 300);
+}
+
 /* Also in crowds and elections: always where it is known how soon somebody has the lock. Before the
  * first record is known to all, that takes longer. */
 static void draw_record(struct options *o)
@@ -494,6 +518,7 @@ void worlds_draw(struct options *o)
     draw_names(o);
     draw_moves(o);
     draw_resizes(o);
+    draw_mortal(o);
     draw_denials(o);
     draw_scarce(o);
 }
@@ -562,6 +587,9 @@ void worlds_print(const struct options *o, FILE *f)
                 o->servers - o->nodes, o->servers - o->nodes > 1 ? "s" : "",
                 o->spares_old ? "have run for long" : "are empty",
                 o->undisturbed ? "; nothing else fails" : "");
+    }
+    if (o->mortal) {
+        fprintf(f, "a minority of the masters dies; nothing else fails but clients\n");
     }
     if (o->call_ppm) {
         fprintf(f, "somebody calls upon a candidate in %.1f %% of the cases\n", o->call_ppm / 1e4);

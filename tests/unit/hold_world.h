@@ -13,6 +13,7 @@
 #define TIMEOUT 500000
 #define THIRD (TTL / 3)
 #define TENTH (TTL / 10)
+#define HUNDREDTH (TTL / 100)
 #define ALL5 UINT64_C(0x1f)
 
 struct world {

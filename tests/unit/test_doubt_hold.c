@@ -14,7 +14,7 @@ static const struct story stories[] = {
      * yet. */
     {"a_quarantined_node_has_the_key_and_counts_from_the_next_success",
      {HOLD_QUARANTINED(0x07, 0x18), PRESENT(ALL5), COUNTED(0x07), IS(h.leases.doubtful, 0),
-      DUE(TENTH), RENEWAL, IS(out.extend, ALL5), ANSWER(10, 0x1b, OURS),
+      DUE(HUNDREDTH), RENEWAL, IS(out.extend, ALL5), ANSWER(10, 0x1b, OURS),
       IS(h.leases.success, false), ANSWER(10, 0x04, OURS), IS(h.leases.success, true),
       COUNTED(ALL5), DUE(THIRD)}},
 

@@ -54,8 +54,23 @@ TEST_LOOP(a_renewal_that_fails_is_tried_again_with_jitter, 0, 20)
 
 static const struct story of_renewing[] = {
     {"renewed_soon_when_the_vote_of_a_node_does_not_count",
-     {HOLD_BY(0x0f, 0), DUE(TIMEOUT), VOTE(400, 0x10, YES), DUE(TENTH), RENEWED,
-      IS(at_us, T0 + TENTH), DUE(THIRD)}},
+     {HOLD_BY(0x0f, 0), DUE(TIMEOUT), VOTE(400, 0x10, YES), DUE(HUNDREDTH), RENEWED,
+      IS(at_us, T0 + HUNDREDTH), DUE(THIRD)}},
+
+    /* Node 0 granted the lock, and dies when the late votes have been made to count. */
+    {"late_votes_replace_a_node_that_dies",
+     {HOLD_BY(0x07, 0), VOTE(400, 0x18, YES), RENEWED, RENEWAL, ANSWER(10, 0x1e, OURS),
+      IS(h.leases.success, true), HELD}},
+
+    /* Whoever holds a lock for no longer than some round trips pays for no renewal. */
+    {"renewed_no_sooner_than_four_times_after_the_round_took",
+     {HOLD_BY(0x0f, 0), SET(h.held_us, T0 + HUNDREDTH), VOTE(400, 0x10, YES), DUE(4 * HUNDREDTH),
+      HOLD_BY(0x0f, 0), SET(h.held_us, T0 + TENTH), VOTE(400, 0x10, YES), DUE(TENTH)}},
+
+    {"renewed_no_sooner_than_it_may_be",
+     {CONFIG(max_hold_us, TTL + HUNDREDTH - 1), HOLD_BY(0x0f, 0), VOTE(400, 0x10, YES), DUE(THIRD),
+      CONFIG(max_hold_us, TTL + HUNDREDTH), HOLD_BY(0x0f, 0), VOTE(400, 0x10, YES),
+      DUE(HUNDREDTH)}},
 
     /* The loss is reported, and no trouble before. */
     {"not_renewed_when_that_is_not_wanted",

@@ -102,7 +102,7 @@ TEST(healed_after_a_bare_majority_with_what_is_left)
     ck_assert_uint_le(wait_us, TENTH);
     PLAY(&w, WAKE, IS(out.restore, 0x18), IS(out.extend, 0),
          IS(out.ttl_ms, (LEASE - wait_us) / 1000), VOTE(2000, 0x18, YES), COUNTED(0x07), /* [S7] */
-         VALID(LEASE), DUE(TENTH), RENEWED, COUNTED(ALL5));
+         VALID(LEASE), DUE(HUNDREDTH), RENEWED, COUNTED(ALL5));
 }
 
 TEST_LOOP(healed_once_after_each_success, 0, 2)
