@@ -288,6 +288,9 @@ typedef void redlock_close_cb(void *arg);
  *   - for a master that does not reply, node_timeout_ms;
  *   - for a master that is being connected and has pending releases, 100 ms.
  *
+ * A release that a master refuses for now (MISCONF, NOREPLICAS) is not sent again after that: the
+ * key stays on this master until its TTL ends.
+ *
  * Then the connections are closed and cb is called; the manager and all its lock handles are gone.
  * Until then the accessors still work, and calls that would start something return REDLOCK_ESTATE.
  *

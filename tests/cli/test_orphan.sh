@@ -132,6 +132,28 @@ check "the supervisor does not wait for stopped masters" until_true is_dead "$su
 resume 2 4
 each_master del k
 
+# A master without its replicas rejects the release, but not because of us.
+start "$REDLOCK" lock k --ttl 60s
+master 1 config set min-replicas-to-write 1 >/dev/null
+kill -KILL "$locker"
+await "$locker"
+rejections() {
+    master 1 info errorstats | sed -n 's/^errorstat_NOREPLICAS:count=//p' | tr -d '\r'
+}
+is_released_elsewhere() {
+    for number in 2 3 4 5; do
+        [ "$(master "$number" exists k)" = 0 ] || return 1
+    done
+}
+check "a lock is released though one master refuses it" until_true is_released_elsewhere
+before=$(rejections)
+is_rejected_again() { [ "$(rejections)" -gt $((${before:-0} + 7)) ]; }
+check "that master gets the release again and again" until_true is_rejected_again
+master 1 config set min-replicas-to-write 0 >/dev/null
+check "until it accepts it" until_late is_free k
+check "then the supervisor ends" until_late is_dead "$supervisor"
+each_master del k
+
 each_master config set requirepass hunter2
 export REDISCLI_AUTH=hunter2
 echo hunter2 >"$work/password"

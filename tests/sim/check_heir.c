@@ -1,10 +1,11 @@
 /* check_heir.c - what must hold of the locks of a process that died, and of its heir.
  *
  * While a command works nobody else gets its lock. Where nothing was wrong with a master, it has
- * carried out both releases, and no key is left that came before the second one. In a healthy world
- * whoever waits gets the lock soon after the first release, and not after the ttl: except where a
- * process that died while it asked has left keys on most masters, or on two queue masters. (That
- * nobody gets it before the time of --at-least is checked as for locks that are left to their
+ * carried out both releases, and no key is left that came before the second one. The same goes for
+ * one that refused releases for a time and was connected: the heir outlasts that. In a healthy
+ * world whoever waits gets the lock soon after the first release, and not after the ttl: except
+ * where a process that died while it asked has left keys on most masters, or on two queue masters.
+ * (That nobody gets it before the time of --at-least is checked as for locks that are left to their
  * time.) */
 #include "base/mask.h"
 #include "sim/check.h"
@@ -21,9 +22,9 @@ uint64_t check_heir_arrival_us(const struct world *w)
     return 100000 + 200 * (w->o.delay_us + w->o.jitter_us) + 4 * w->o.turn_us;
 }
 
-/* Nothing was wrong with a master, nor with the way to it, since the first release: so it has
- * carried out the second one. A replica carries out none: it has no vote, so nobody connects to it,
- * and its keys are those of its master, which may be down. */
+/* Nothing was wrong with a master, nor with the way to it, since the first release, but that it may
+ * have refused: so it has carried out the second one. A replica carries out none: it has no vote,
+ * so nobody connects to it, and its keys are those of its master, which may be down. */
 static bool was_well(const struct world *w, const struct heir *h, unsigned node)
 {
     const struct server *s = &w->servers[world_server(w, h->client, node)];
@@ -31,8 +32,9 @@ static bool was_well(const struct world *w, const struct heir *h, unsigned node)
 
     return world_server(w, h->client, node) != w->o.replica && s->state == SERVER_RUNS &&
            s->stamp == h->stamps[node] && s->ended_us < h->began_us && s->forgot_us < h->began_us &&
-           s->refuses_us < h->began_us && s->loading_us < h->began_us &&
-           p->there_clear_us < h->began_us && p->back_clear_us < h->began_us;
+           (s->refuses_us < h->began_us || !(h->away & rlk_mask_bit(node))) &&
+           s->loading_us < h->began_us && p->there_clear_us < h->began_us &&
+           p->back_clear_us < h->began_us;
 }
 
 static void check_key(struct world *w, const struct heir *h, const struct inherited *x,

@@ -1,5 +1,6 @@
 /* heir.c - the life of an heir: the process dies, its commands work on, and are dead; then a client
- * of its own makes connections and releases every token, once more 250 ms later, and closes.
+ * of its own makes connections and releases every token, once more 250 ms later, and closes when no
+ * connected master has a release pending.
  *
  *     inherit ----> commands dead ----> released ----> released again ----> closed
  *        |               |          |       |
@@ -25,11 +26,12 @@
 
 #define TIMES 2
 #define PATIENCE_US 10000000
+#define LOOK_US 20000
 
 /* Of an heir; HEIR_LOOK of a key, and HEIR_KILL of a client. */
 enum heir_step {
     HEIR_ALONE = 0, /* every command is dead */
-    HEIR_NEXT,      /* the next release, or the end */
+    HEIR_NEXT,      /* the next release, or the end, if nothing is pending */
     HEIR_DIES,
     HEIR_LEFT, /* every master has carried out both releases by now */
     HEIR_LOOK, /* somebody must have the key by now */
@@ -358,11 +360,32 @@ static void leave_out_unreached(struct world *w, struct heir *h)
     }
 }
 
+/* A master that replies may yet refuse a release, or has refused it for now. */
+static bool is_pending(struct world *w, struct heir *h)
+{
+    const struct client *c = client_of(w, h);
+    bool pending = false;
+    unsigned node;
+
+    for (node = 0; node < c->nodes; node++) {
+        const struct rlk_node *n = world_node(w, c->index, node);
+
+        if (!rlk_node_ready(n, world_client_us(w, c->index))) {
+            h->away |= rlk_mask_bit(node);
+        } else {
+            pending |= n->pending.ring.count > 0 || n->link.inflight.ring.count > 0;
+        }
+    }
+    return pending;
+}
+
 static void go_on(struct world *w, struct heir *h)
 {
     leave_out_unreached(w, h);
     if (h->times < TIMES) {
         release_all(w, h);
+    } else if (is_pending(w, h)) {
+        plan(w, h, w->now_us + LOOK_US, HEIR_NEXT);
     } else {
         finish(w, h);
     }

@@ -571,6 +571,7 @@ struct heir {
     uint64_t began_us, first_us; /* true time: the first release, and its end; 0: not yet */
     bool done;                   /* it did not die */
     unsigned stamps[SIM_NODES];  /* of the servers that ran when it began; NONE: it did not */
+    uint64_t away; /* nodes that were not connected, or did not reply, after both releases */
 };
 
 /* Who replaces, adds or removes a master. operator.c */

@@ -1,4 +1,5 @@
-/* orphan.c - a session of its own, and the same releases twice. */
+/* orphan.c - a session of its own, and the same releases twice; and what masters refuse for now,
+ * again and again. */
 #include "cli/run/orphan.h"
 
 #include <signal.h>
@@ -21,6 +22,9 @@
  */
 #define TIMES 2
 static const struct timeval pause_between = {0, 250000};
+
+/* How often to look whether a master has carried out what it had refused. */
+static const struct timeval pause_to_look = {0, 20000};
 
 /* How many releases are under way at once: more would only wait in the library. */
 #define AT_ONCE 1024
@@ -95,13 +99,30 @@ static void on_pause_over(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Masters that are still being connected get the release meanwhile. */
-static bool wait_a_moment(struct cli_session *session)
+static bool wait_a_moment(struct cli_session *session, const struct timeval *pause)
 {
     bool done = false;
 
-    return event_base_once(session->loop.base, -1, EV_TIMEOUT, on_pause_over, &done,
-                           &pause_between) == 0 &&
+    return event_base_once(session->loop.base, -1, EV_TIMEOUT, on_pause_over, &done, pause) == 0 &&
            cli_loop_run(&session->loop, &done) == CLI_GO_ON;
+}
+
+/* A master that replies has refused a release for now, which the library sends again [S5], or may
+ * yet refuse one. A close would drop it. */
+static bool is_pending(const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    struct redlock_node_stats stats = {.size = sizeof(stats)};
+    size_t i;
+
+    for (i = 0; i < redlock_node_count(rl); i++) {
+        if (redlock_get_node_info(rl, i, &info) == 0 && info.state == REDLOCK_NODE_UP &&
+            redlock_get_node_stats(rl, i, &stats) == 0 &&
+            (stats.pending_now > 0 || stats.in_flight_now > 0)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void cli_orphan_release_all(const struct cli_orphan_lock *locks, size_t n,
@@ -111,7 +132,9 @@ void cli_orphan_release_all(const struct cli_orphan_lock *locks, size_t n,
 
     do {
         times += release_once(locks, n, session);
-    } while (times < TIMES && wait_a_moment(session));
+    } while (times < TIMES && wait_a_moment(session, &pause_between));
+    while (is_pending(session->rl) && wait_a_moment(session, &pause_to_look)) {
+    }
 }
 
 void cli_orphan_release(const struct cli_orphan *orphan, uint32_t ttl_ms, int memory_fd)

@@ -10,6 +10,9 @@
  * what has reached it while it answers our handshake. For commands that were delayed longer, for
  * example by a lost packet, a second release follows a moment later. A command that arrives even
  * later leaves a key on its master for the rest of the ttl.
+ *
+ * A master may refuse a release for now (MISCONF, NOREPLICAS), also after a majority has carried it
+ * out. The library sends it again as long as the session is open.
  */
 #ifndef CLI_RUN_ORPHAN_H
 #define CLI_RUN_ORPHAN_H
@@ -31,8 +34,9 @@ struct cli_orphan_lock {
 /* Have the kernel end this process after the ttl or 10 s, whichever comes first. */
 void cli_orphan_limit_time(uint32_t ttl_ms);
 
-/* Release these locks. Returns when a majority has replied twice for each; masters that are slower
- * have had the pause in between. A master that was away keeps the keys until they expire. */
+/* Release these locks. Returns when a majority has replied twice for each, and no connected master
+ * has a release pending. Masters that are slower have had the pause in between. A master that was
+ * away keeps the keys until they expire. */
 void cli_orphan_release_all(const struct cli_orphan_lock *locks, size_t n,
                             struct cli_session *session);
 
