@@ -5,7 +5,7 @@
  *
  * Checked only for steps that nothing hides: no other server's clock stepped shortly before or
  * after, the server's own clock was not set back then, and one client was connected all the
- * time. */
+ * time. A server that refuses or denies its mark is given the time from when it no longer does. */
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"
@@ -102,7 +102,8 @@ void check_newcomer_vote(struct world *w, unsigned client, unsigned node)
 {
     const struct peer *p = &w->clients[client].peers[node];
     const struct server *s = &w->servers[world_server(w, client, node)];
-    uint64_t recorded_us = s->stepped_us + recorded_within_us(w);
+    uint64_t writable_us = rlk_time_max(s->refuses_us, s->denies_mark_us);
+    uint64_t recorded_us = rlk_time_max(s->stepped_us, writable_us) + recorded_within_us(w);
     uint64_t until_us = s->stepped_us + options_max_ttl_us(&w->o) / 100 * 97;
 
     if (w->o.policy == RLK_QUARANTINE_STRICT && s->witnesses != 0 && p->met_us > s->stepped_us &&

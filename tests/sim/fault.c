@@ -647,8 +647,8 @@ static void heal_server(struct world *w, unsigned server)
 {
     struct server *s = &w->servers[server];
 
-    s->refuses_us = rlk_time_min(s->refuses_us, w->now_us); /* check_heir.c asks when it ended */
-    s->denies_mark_us = 0;
+    s->refuses_us = rlk_time_min(s->refuses_us, w->now_us); /* checks ask when it ended */
+    s->denies_mark_us = rlk_time_min(s->denies_mark_us, w->now_us);
     server_promote(w, server);
     if (server == w->o.dead && !w->servers[server].copied) { /* or nobody hears of it */
         if (draw_chance(&w->prng, 500000)) {
