@@ -243,6 +243,7 @@ struct redlock_options {
      * 0: nothing is written or compared. Then you have to make sure that all clients of a lock have
      * the same masters and the same max_ttl_ms: otherwise two may hold it. Masters whose policy is
      * REDLOCK_QUARANTINE_OFF, and those that deny us INFO, EVAL or the key, have no record either.
+     * One that has let us read the key, and denies it later, has no vote until it shows it again.
      * Since 0.1. */
     int record;
 };

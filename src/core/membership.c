@@ -229,18 +229,20 @@ static bool may_move(const struct rlk_membership *m, const struct rlk_record *r,
 }
 
 /* A master that shows a later record is relied on for a short time more, and votes again when that
- * one is agreed on. Until we know of an agreed record, only masters that show the latest one vote:
- * if they are a majority, they have agreed on it. */
+ * one is agreed on. [M6] One that hides its record may have a later one. Until we know of an agreed
+ * record, only masters that show the latest one vote: if they are a majority, they have agreed on
+ * it. */
 static bool shows_other(const struct rlk_membership *m, const struct rlk_record *r, unsigned node,
                         uint64_t now_us)
 {
     const struct rlk_record *shown = shown_by(m, node);
+    bool hidden = m->shown[node].hidden;
 
     if (r == m->in_use) {
-        return shown && is_later(shown, r) && !rlk_record_is_same(shown, r) &&
+        return (hidden || (shown && is_later(shown, r) && !rlk_record_is_same(shown, r))) &&
                now_us >= m->shown[node].former_us;
     }
-    return shown == NULL || rlk_ballot_compare(&shown->ballot, &r->ballot) != 0;
+    return hidden || shown == NULL || rlk_ballot_compare(&shown->ballot, &r->ballot) != 0;
 }
 
 /* It is on record, and we could read this record there, but it has none or another. */
@@ -479,14 +481,20 @@ static void judge_voters(struct rlk_membership *m, const struct rlk_record *r, u
     out->voters = m->voters;
 }
 
+/* Its record matters: a master that has never let us read it votes without one. */
+static bool shows_or_hides(const struct rlk_membership *m, unsigned node)
+{
+    return m->shown[node].readable || m->shown[node].hidden;
+}
+
 /* [M7] Until they vote, these masters do not extend a held lock: one that shows another
- * record, and one that took the place of a master which may still have its data. */
+ * record or hides it, and one that took the place of a master which may still have its data. */
 static bool extends_nothing(const struct rlk_membership *m, const struct rlk_record *r,
                             unsigned node, uint64_t until_us, uint64_t now_us)
 {
     int at = rlk_record_find(r, m->shown[node].mark);
 
-    if (!m->shown[node].readable || (until_us <= now_us && until_us != RLK_NEVER)) {
+    if (!shows_or_hides(m, node) || (until_us <= now_us && until_us != RLK_NEVER)) {
         return false;
     }
     if (m->guests & rlk_mask_bit(node)) {
@@ -503,7 +511,7 @@ static bool is_pending(const struct rlk_membership *m, const struct rlk_record *
     const struct rlk_record_master *on_record =
         r ? rlk_record_find_master(r, m->shown[node].mark) : NULL;
 
-    return until_us == RLK_NEVER &&
+    return until_us == RLK_NEVER && !m->shown[node].hidden &&
            (r == NULL || (r != m->in_use && on_record && !rlk_record_is_newcomer(r, on_record)));
 }
 
@@ -517,12 +525,14 @@ static void judge_votes(const struct rlk_membership *m, const struct rlk_record 
     unsigned i;
 
     for (i = 0; i < m->n; i++) {
-        if (!m->shown[i].readable) {
+        if (!shows_or_hides(m, i)) {
             out->until_us[i] = 0;
         } else if (out->misfit != RLK_MISFIT_NOT) {
             out->until_us[i] = RLK_NEVER;
         } else {
-            out->until_us[i] = r ? judge_vote(m, r, i, now_us) : without;
+            out->until_us[i] = r                    ? judge_vote(m, r, i, now_us)
+                               : m->shown[i].hidden ? RLK_NEVER
+                                                    : without;
             out->pending |= is_pending(m, r, i, out->until_us[i]) ? rlk_mask_bit(i) : 0;
         }
         if (r && out->misfit == RLK_MISFIT_NOT &&

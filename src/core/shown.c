@@ -33,20 +33,43 @@ void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t m
     s->mark = mark;
 }
 
+static bool shows_in_use(const struct rlk_membership *m, const struct rlk_shown *s)
+{
+    return m->in_use && s->record && rlk_record_is_same(s->record, m->in_use);
+}
+
 /* [M2] A lease that is asked for at most so long after it showed the record in use has ended when
  * the newcomers of a later one vote. */
+static uint64_t former_until_us(const struct rlk_shown *s)
+{
+    return rlk_time_add(s->read_us, RLK_INSPECTION_OLDEST_US);
+}
+
 void rlk_membership_set_record(struct rlk_membership *m, unsigned node,
                                const struct rlk_record *record)
 {
     struct rlk_shown *s = &m->shown[node];
-    bool showed_it = m->in_use && s->record && rlk_record_is_same(s->record, m->in_use);
+    bool showed_it = shows_in_use(m, s);
 
     if (record == NULL || m->in_use == NULL || rlk_record_is_same(record, m->in_use)) {
         s->former_us = 0;
     } else if (showed_it) {
-        s->former_us = rlk_time_add(s->read_us, RLK_INSPECTION_OLDEST_US);
+        s->former_us = former_until_us(s);
     }
     s->record = record;
+    s->shows = true;
+    s->hidden = false;
+}
+
+/* A master that has shown another record than the one in use has its time already. */
+void rlk_membership_hide_record(struct rlk_membership *m, unsigned node)
+{
+    struct rlk_shown *s = &m->shown[node];
+
+    if (s->shows && !s->hidden && shows_in_use(m, s)) {
+        s->former_us = former_until_us(s);
+    }
+    s->hidden = s->shows;
 }
 
 void rlk_membership_suspended(struct rlk_membership *m)

@@ -17,6 +17,8 @@ struct rlk_shown {
                              has failed */
     bool connected;       /* so it may vote, also where nothing can be read */
     bool readable;        /* it is connected, and its mark and its record can be read */
+    bool shows;           /* we may read the key of its record, or might before */
+    bool hidden;          /* we might before, and may not any more: it may have any record now */
     uint64_t mark;        /* the last one that we read; 0: none yet */
     uint64_t read_us;     /* we asked for it then or later, by our clock */
     uint64_t former_mark; /* one that was on record, before this one; 0: none */
@@ -56,6 +58,9 @@ void rlk_membership_set_mark(struct rlk_membership *m, unsigned node, uint64_t m
 /* What a master shows was read: this record, or NULL. */
 void rlk_membership_set_record(struct rlk_membership *m, unsigned node,
                                const struct rlk_record *record);
+
+/* [M6] We may not read the key of its record. What it has shown before stays. */
+void rlk_membership_hide_record(struct rlk_membership *m, unsigned node);
 
 /* [S11] We were suspended, and our clock did not count that: what was shown before is old. */
 void rlk_membership_suspended(struct rlk_membership *m);

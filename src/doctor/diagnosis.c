@@ -331,7 +331,7 @@ static void judge_record_key(const struct redlock_examined *x,
                     rlk_notes_text(notes, "ACL SETUSER %.60s ~%.100sredlock:masters", x->user,
                                    context->key_prefix),
                     "denies the user %.60s the key %.100sredlock:masters, so nobody can see there "
-                    "which masters are on record",
+                    "which masters are on record, and clients that could do not count its vote",
                     x->user, context->key_prefix);
     }
 }

@@ -34,9 +34,9 @@ static size_t shown_by(const struct redlock *rl, const struct rlk_record *r)
     unsigned i;
 
     for (i = 0; i < rl->options.n_nodes; i++) {
-        const struct rlk_record *shown = rl->record.membership.shown[i].record;
+        const struct rlk_shown *s = &rl->record.membership.shown[i];
 
-        n += shown && rlk_record_is_same(shown, r);
+        n += s->record && !s->hidden && rlk_record_is_same(s->record, r);
     }
     return n;
 }

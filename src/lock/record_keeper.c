@@ -102,6 +102,8 @@ static void set_votes(struct rlk_record_keeper *k, bool had_misfit, uint64_t now
         rlk_quarantine_set_unlisted(&n->quarantine, k->verdict.until_us[i],
                                     (k->verdict.extends_nothing & rlk_mask_bit(i)) != 0);
         n->unconfirmed = unconfirmed;
+        n->hides_record = k->membership.shown[i].hidden && k->verdict.misfit == RLK_MISFIT_NOT &&
+                          k->verdict.until_us[i] == RLK_NEVER;
         if (k->verdict.until_us[i] == RLK_NEVER && !waited) {
             rlk_inspect_wait(n, now_us);
         }
@@ -333,6 +335,14 @@ static bool take_value(struct rlk_record_keeper *k, unsigned node, const char *v
     return !same;
 }
 
+/* [M6] We may not read the key. */
+static void take_denial(struct rlk_record_keeper *k, unsigned node, uint64_t now_us)
+{
+    k->denied |= rlk_mask_bit(node);
+    rlk_membership_hide_record(&k->membership, node);
+    judge(k, now_us);
+}
+
 /* We asked for the mark then or later; in a handshake, after the previous connection. */
 static uint64_t asked_us(const struct rlk_node *n)
 {
@@ -350,8 +360,11 @@ void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
     if (k->nodes == NULL) {
         return;
     }
+    if (record->type == RLK_REPLY_ERROR) {
+        take_denial(k, n->index, now_us);
+        return;
+    }
     k->denied &= ~bit;
-    k->denied |= record->type == RLK_REPLY_ERROR ? bit : 0;
     changed = take_value(k, n->index, value, server_us, now_us);
     s->read_us = asked_us(n);
     if (changed || (k->denied & bit) != denied || s->mark != n->quarantine.mark || is_older) {

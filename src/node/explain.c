@@ -42,6 +42,9 @@ static struct rlk_trouble trouble_of_vote(const struct rlk_node *n, uint64_t now
         t.kind = kinds[rlk_inspection_blind_spot(&n->inspection, &n->quarantine, &n->info)];
         return is_spoilt(n, t.kind) ? (struct rlk_trouble){.kind = RLK_TROUBLE_MARK_SPOILT} : t;
     }
+    if (t.reason == RLK_QUARANTINED_UNLISTED && n->hides_record) {
+        return (struct rlk_trouble){.kind = RLK_TROUBLE_RECORD_DENIED, .reason = t.reason};
+    }
     if (t.reason == RLK_QUARANTINED_UNLISTED && n->unconfirmed) {
         return (struct rlk_trouble){.kind = RLK_TROUBLE_UNCONFIRMED_RECORD, .reason = t.reason};
     }

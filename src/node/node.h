@@ -119,7 +119,8 @@ struct rlk_node {
     struct rlk_former former;
     bool duplicate; /* when it last went down, it was refused as a duplicate [S10] */
     struct rlk_quarantine quarantine;
-    bool unconfirmed; /* too few masters have confirmed a record of the masters [S15] */
+    bool unconfirmed;  /* too few masters have confirmed a record of the masters [S15] */
+    bool hides_record; /* it does not vote because we may not read its record any more [M6] */
     struct rlk_inspection inspection;
     struct rlk_upkeep upkeep;
     uint64_t leased_us;                /* until when a lease of ours on it may last */

@@ -10,6 +10,7 @@
 #include "node/refusal.h"
 
 #define MARK RLK_COMMAND_INCARNATION
+#define RECORD RLK_COMMAND_RECORD
 #define FOR_UPKEEP "without which no lock can be renewed or released there"
 #define CHECK_WHY_SILENT                                                                           \
     "check whether it is stopped, swapping or busy with a long command (SLOWLOG GET), and the "    \

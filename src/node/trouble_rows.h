@@ -183,6 +183,9 @@ TROUBLE(RLK_TROUBLE_UPKEEP_REFUSED, "does not vote, because it runs no scripts, 
 TROUBLE(RLK_TROUBLE_MARK_DENIED,
         "does not vote, because it no longer lets us see whether it lost its data: $",
         .advice = "allow us EVAL with GET, SET and TIME on " MARK, .found = REDLOCK_FOUND_RIGHTS)
+TROUBLE(RLK_TROUBLE_RECORD_DENIED,
+        "does not vote, because it no longer shows us the record of the masters",
+        .advice = "allow us GET and SET on " RECORD, .found = REDLOCK_FOUND_RIGHTS)
 /* It votes, but there is something that we cannot see. */
 TROUBLE(RLK_TROUBLE_BLIND_TO_RESTART,
         "has restarts that we cannot see, so it votes without quarantine",

@@ -1,5 +1,6 @@
 /* io/test_record.c - the record of the masters: who writes it, who goes by it, and what servers may
  * do about it [S15]. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -433,6 +434,53 @@ TEST(the_record_is_read_again_after_a_denial)
     must_misfit(f.rl, "max-ttl");
 }
 
+/* Its mark, the time that it will be so long from now, and no record. */
+static void deny_record(size_t node, const char *error, unsigned after_ms)
+{
+    static char replies[MASTERS][200];
+    const char *mark = rlk_model_get(model_of(node), "redlock:incarnation");
+    char now[24];
+
+    snprintf(now, sizeof(now), "%" PRIu64,
+             rlk_model_now_us(model_of(node)) + after_ms * UINT64_C(1000));
+    snprintf(replies[node], sizeof(replies[node]), "*3\r\n$%zu\r\n%s\r\n$%zu\r\n%s\r\n-%s\r\n",
+             strlen(mark), mark, strlen(now), now, error);
+    fake_on(f.nodes[node], "EVAL", FAKE_REPLY, replies[node]);
+}
+
+/* [M6] Two masters let a client read their record, and then not any more. */
+TEST(a_master_that_denies_its_record_afterwards_does_not_vote)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+
+    start();
+    must_acquire(f.rl);
+    deny_record(0, "NOPERM no", INSPECTION_MS);
+    deny_record(1, "NOPERM no", INSPECTION_MS);
+    pass_ms(INSPECTION_MS);
+    ck_assert_int_eq(redlock_get_node_info(f.rl, 0, &info), REDLOCK_OK);
+    ck_assert_msg(strstr(info.error, "no longer shows us the record") != NULL, "%s", info.error);
+    ck_assert_uint_eq(quarantine_ms(f.rl, 1), UINT64_MAX);
+    ck_assert_uint_eq(quarantine_ms(f.rl, 2), 0);
+    ck_assert_uint_eq(info_of(f.rl).shown_by, 1);
+    ck_assert_int_ne(acquire_by(f.rl, "k"), REDLOCK_OK);
+    fake_behave(f.nodes[0]);
+    pass_ms(INSPECTION_MS);
+    ck_assert_uint_eq(quarantine_ms(f.rl, 0), 0);
+    must_acquire(f.rl);
+}
+
+/* From the first connection on they show none: they vote as without a record. */
+TEST(a_master_that_has_always_denied_its_record_votes)
+{
+    start();
+    must_acquire(f.rl);
+    deny_record(0, "NOPERM no", 0);
+    deny_record(1, "NOPERM no", 0);
+    open_other();
+    ck_assert_int_eq(acquire_by(other, "k"), REDLOCK_OK);
+}
+
 /* [M2] It is seen between a vote and the report of the lock. */
 TEST(the_vote_of_a_master_that_shows_a_later_record_is_taken_back)
 {
@@ -833,20 +881,14 @@ TEST_ROWS(no_record, shown)
     ck_assert_uint_eq(info_of(f.rl).max_ttl_ms, MAX_TTL_MS);
 }
 
-/* The inspection says so, and goes on. Votes count as before. */
+/* The inspection says so, and goes on. [M6] The others vote. */
 TEST(a_record_that_cannot_be_read_is_left_alone)
 {
-    static const char reply[] = "*3\r\n$%zu\r\n%s\r\n$16\r\n%llu\r\n-WRONGTYPE no\r\n";
-    char mark[128], bytes[512];
-
     start();
     must_acquire(f.rl);
-    snprintf(mark, sizeof(mark), "%s", rlk_model_get(model_of(1), "redlock:incarnation"));
-    snprintf(bytes, sizeof(bytes), reply, strlen(mark), mark,
-             (unsigned long long)rlk_model_now_us(model_of(1)));
-    fake_on(f.nodes[1], "EVAL", FAKE_REPLY, bytes);
+    deny_record(1, "WRONGTYPE no", INSPECTION_MS);
     pass_ms(INSPECTION_MS);
-    ck_assert_uint_eq(quarantine_ms(f.rl, 1), 0);
+    ck_assert_uint_eq(quarantine_ms(f.rl, 1), UINT64_MAX);
     must_acquire(f.rl);
     pass_ms(PAUSES_MS);
     ck_assert_uint_eq(scripts_count(&f, 1, &rlk_script_masters), 2);

@@ -236,6 +236,10 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
     if (m->kind == MESSAGE_MARK && !m->reads_masters) {
         return;
     }
+    p->denies_record = m->denies_record;
+    if (m->denies_record) {
+        return;
+    }
     p->mark = m->kind == MESSAGE_MARK ? m->mark.mark : p->mark;
     if (m->masters.record != p->masters.record) {
         p->former_us = c->agreed.record && p->masters.record &&
@@ -483,9 +487,21 @@ static void check_waited_for_all(struct world *w, unsigned client, unsigned node
     }
 }
 
+/* [M6] What it showed long ago says nothing about what it has on record now. */
+static void check_shows(struct world *w, unsigned client, unsigned node, const char *does)
+{
+    const struct peer *p = &w->clients[client].peers[node];
+
+    if (p->denies_record && world_client_us(w, client) >= p->shown_us + RLK_INSPECTION_OLDEST_US) {
+        check_violated(w, "exclusion", "c%u %s n%u, which shows it no record any more", client,
+                       does, world_server(w, client, node));
+    }
+}
+
 void check_masters_vote(struct world *w, unsigned client, unsigned node, uint64_t asked_us)
 {
     if (has_record(w, client)) {
+        check_shows(w, client, node, "counts the vote of");
         check_on_record(w, client, node, asked_us);
         check_waited_for_all(w, client, node, "counts the vote of");
     }
@@ -756,6 +772,7 @@ void check_masters_extend(struct world *w, unsigned client, unsigned node)
     if (!w->o.operators || w->o.kinds >> FAULT_FORGET & 1 || !has_record(w, client)) {
         return;
     }
+    check_shows(w, client, node, "extends a lock on");
     if (may_have_former(w, &w->servers[server])) {
         check_waited_for_all(w, client, node, "extends a lock on");
     }

@@ -274,6 +274,14 @@ static void deny_mark(struct world *w, unsigned server)
           trace_ms(w->now_us, w->servers[server].denies_mark_us));
 }
 
+/* Nor the key of the record of the masters. */
+static void deny_record(struct world *w, unsigned server)
+{
+    w->servers[server].denies_record_us = draw_until_us(w);
+    trace(w, "n%u    denies the record of the masters for %.1f ms", server,
+          trace_ms(w->now_us, w->servers[server].denies_record_us));
+}
+
 static void refuse(struct world *w, unsigned server)
 {
     static const char *const refusals[] = {
@@ -569,6 +577,8 @@ static void strike(struct world *w, enum fault kind)
     case FAULT_REFUSE:
         if (w->o.denies_mark && draw_chance(&w->prng, 500000)) {
             deny_mark(w, server);
+        } else if (w->o.denies_record && draw_chance(&w->prng, 800000)) {
+            deny_record(w, server);
         } else {
             refuse(w, server);
         }
@@ -649,6 +659,7 @@ static void heal_server(struct world *w, unsigned server)
 
     s->refuses_us = rlk_time_min(s->refuses_us, w->now_us); /* checks ask when it ended */
     s->denies_mark_us = rlk_time_min(s->denies_mark_us, w->now_us);
+    s->denies_record_us = 0;
     server_promote(w, server);
     if (server == w->o.dead && !w->servers[server].copied) { /* or nobody hears of it */
         if (draw_chance(&w->prng, 500000)) {

@@ -456,6 +456,7 @@ static void forget_former(struct world *w, unsigned client, unsigned node)
     p->timed_steps_us = 0;
     p->unread = false;
     p->masters = (struct on_record){0};
+    p->denies_record = false;
 }
 
 void operator_moved(struct world *w, unsigned client, unsigned node, unsigned address)

@@ -157,6 +157,7 @@ struct options {
     uint32_t native_ppm;     /* how many servers know DELEX or DELIFEQ */
     bool denies;             /* users may not use one of the two ways to release */
     bool denies_mark;        /* some refusals are about the incarnation key only */
+    bool denies_record;      /* some are about the key of the record of the masters only */
     bool kills;              /* CLIENT KILL is allowed */
     uint64_t no_watch, no_publish, no_tracking; /* servers where our user may not do that */
     uint32_t push_ppm; /* how often what a server sends by itself is lost, late or doubled */

@@ -223,7 +223,9 @@ static void write_mark(const struct world *w, const struct message *m, struct re
     out->items[0] = array(m->reads_masters ? 3 : 2);
     out->items[1] = string(out->text);
     out->items[2] = string(out->text + 200);
-    if (m->reads_masters) {
+    if (m->denies_record) {
+        out->items[3] = text_of(RLK_REPLY_ERROR, "NOPERM No permissions to access a key");
+    } else if (m->reads_masters) {
         out->items[3] = write_value_of_masters(w, &m->masters, out);
     }
 }

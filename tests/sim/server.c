@@ -806,6 +806,15 @@ static bool denies_mark(const struct world *w, unsigned wire, struct message *m)
     return true;
 }
 
+/* [M6] The same of the record of the masters. */
+static bool denies_record(const struct world *w, unsigned wire)
+{
+    const struct wire *x = &w->wires[wire];
+
+    return !x->watch && w->servers[x->server].denies_record_us > w->now_us &&
+           w->clients[x->client].peers[x->node].inspected_us != 0;
+}
+
 /* Commands that touch no lock. */
 static void answer_facts(struct world *w, unsigned wire, struct message *m)
 {
@@ -820,6 +829,10 @@ static void answer_facts(struct world *w, unsigned wire, struct message *m)
         facts_time(w, server, m);
     } else if (m->kind == MESSAGE_MARK && !refuses(w, server, m)) {
         facts_mark(w, server, m);
+        m->denies_record = m->reads_masters && denies_record(w, wire);
+    } else if (m->kind == MESSAGE_MASTERS && denies_record(w, wire)) {
+        m->answer = ANSWER_ERROR;
+        m->error = "NOPERM No permissions to access a key";
     } else if (m->kind == MESSAGE_MASTERS && !refuses(w, server, m)) {
         masters_write(w, server, m);
     } else if (m->kind == MESSAGE_NAME) {

@@ -248,6 +248,7 @@ struct message {
     struct mark mark;   /* VOTE, MARK: the mark expected or to be written; then the mark found */
     uint64_t note_us;   /* MARK: a clock step to put on record, by the server's clock; 0: none */
     bool reads_masters; /* MARK: also the key of the record of the masters */
+    bool denies_record; /* MARK: all but that */
     struct on_record masters; /* MASTERS: the ballot and the record to accept; then, as of MARK,
                                  what is there */
     struct facts facts;       /* of the server that carried it out */
@@ -328,6 +329,7 @@ struct server {
     bool denies;              /* ... at the moment */
     struct clock clock;
     uint64_t loading_us, refuses_us, denies_mark_us; /* until then */
+    uint64_t denies_record_us;                       /* the same */
     const char *refusal;
     struct value keys[SIM_STORED];
     struct value before[SIM_STORED]; /* without the last write: what a replica has */
@@ -356,6 +358,7 @@ struct peer {
     uint64_t mark;            /* that it showed last */
     struct on_record masters; /* the same */
     uint64_t shown_us;        /* when it was asked for these, by the client's clock */
+    bool denies_record;       /* it has shown them before, and denies them now */
     uint64_t former_us;       /* the same of those that the client went by, before these; 0: none */
     uint64_t timed_us, timed_error_us,
         timed_worst_us;     /* its clock was compared last; with an error of at most */

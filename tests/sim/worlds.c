@@ -28,6 +28,7 @@
 #define STREAM_SCARCE 24023
 #define STREAM_DENIALS 27104
 #define STREAM_MORTAL 29005
+#define STREAM_RECORD_DENIALS 27109
 
 static bool is_about_something_else(const struct options *o)
 {
@@ -497,7 +498,10 @@ static void draw_denials(struct options *o)
     rlk_prng_seed(&p, ~o->seed - STREAM_DENIALS);
     o->denies_mark =
         draw_chance(&p, 60000) && !quiet && !o->undisturbed && !o->calm && o->broken == ASSUME_ALL;
-    if (o->denies_mark) {
+    rlk_prng_seed(&p, ~o->seed - STREAM_RECORD_DENIALS);
+    o->denies_record = draw_chance(&p, o->operators ? 300000 : 30000) && !quiet &&
+                       !o->undisturbed && !o->calm && o->broken == ASSUME_ALL;
+    if (o->denies_mark || o->denies_record) {
         o->kinds |= (uint64_t)1 << FAULT_REFUSE;
     }
 }
@@ -564,6 +568,9 @@ void worlds_print(const struct options *o, FILE *f)
     print_nodes(o, o->no_client, "CLIENT", f);
     if (o->denies_mark) {
         fprintf(f, "some refusals are about the incarnation key only\n");
+    }
+    if (o->denies_record) {
+        fprintf(f, "some refusals are about the key of the record of the masters only\n");
     }
     if (o->hopeless) {
         fprintf(f, "nobody can grant what the last worker of each client asks for: %s\n",

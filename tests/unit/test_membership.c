@@ -61,6 +61,8 @@ static void show(unsigned node, char mark, const struct rlk_record *r)
     rlk_membership_set_mark(&m, node, (uint64_t)mark);
     s->since_us = s->record == r ? s->since_us : now_us;
     s->record = r;
+    s->shows = true;
+    s->hidden = false;
     if (r && rlk_ballot_compare(&r->ballot, &s->promised) > 0) {
         s->promised = r->ballot;
     }
@@ -1180,6 +1182,79 @@ TEST(a_master_that_shows_another_record_extends_nothing)
     show(0, 'a', keep(2, 2, "a1 b1 c1:2 d2"));
     votes_must_be("-++");
     nothing_is_extended_by("a");
+}
+
+/* A master that we may not read any more; the last time was a moment ago. */
+static void hide(unsigned node)
+{
+    m.shown[node].read_us = now_us;
+    m.shown[node].readable = false;
+    rlk_membership_hide_record(&m, node);
+}
+
+/* [M6] Masters a, b, c. B may not read the record on b any more, and c is cut off from all other
+ * clients: it has missed that d was added, and then e. A takes a, d and e of the five. So B must
+ * not have b and c. */
+TEST(a_master_that_hides_its_record_does_not_vote)
+{
+    begin("abc");
+    show_all("abc", keep(1, 1, "a1 b1 c1"));
+    judge();
+    hide(1);
+    votes_must_be("+++");
+    nothing_is_extended_by("");
+    ck_assert_uint_eq(v.again_us, now_us + 5 * S);
+    now_us += 4 * S;
+    rlk_membership_hide_record(&m, 1); /* each inspection is denied */
+    now_us += 1 * S;
+    lose_connection(0);
+    show(0, 'a', keep(3, 3, "a1 b1 c1 d2 e3"));
+    votes_must_be("--+");
+    nothing_is_extended_by("ab");
+    show(1, 'b', keep(1, 1, "a1 b1 c1"));
+    votes_must_be("-++");
+    nothing_is_extended_by("a");
+}
+
+/* Nor does one that had none, or another one than the others, at once. */
+TEST(a_master_that_hides_that_it_has_no_record_does_not_vote)
+{
+    begin_with_three();
+    show(1, 'b', NULL);
+    hide(1);
+    votes_must_be("+-+");
+    begin("abc");
+    show_all("abc", NULL);
+    judge();
+    hide(0);
+    votes_must_be("-++");
+    ck_assert_uint_eq(v.pending, 0);
+    show(1, 'b', keep(1, 1, "a1 b1 c1"));
+    votes_must_be("-+-");
+    show(0, 'a', keep(1, 1, "a1 b1 c1"));
+    votes_must_be("+++");
+}
+
+/* What it has shown before it was hidden counts. */
+TEST(a_record_that_is_hidden_is_still_agreed_on)
+{
+    begin("abc");
+    show_all("ab", keep(1, 1, "a1 b1 c1"));
+    hide(0);
+    show(2, 'c', NULL);
+    judge();
+    ck_assert_ptr_nonnull(m.in_use);
+}
+
+/* Who was never allowed to read it votes as without a record. */
+TEST(a_master_that_has_never_shown_a_record_votes)
+{
+    begin("abc");
+    show_all("ab", keep(1, 1, "a1 b1 c1"));
+    m.shown[2].tried = m.shown[2].connected = true;
+    rlk_membership_hide_record(&m, 2);
+    votes_must_be("+++");
+    nothing_is_extended_by("");
 }
 
 /* All of them show a change, one after the other. Until the last one does nobody knows that it is

@@ -185,6 +185,10 @@ static const struct {
      "does not vote, because it runs no scripts, without which no lock can be renewed or "
      "released there: ERR no Lua",
      FOUND(RIGHTS, UNUSABLE, "Lua")},
+    {{.kind = RLK_TROUBLE_RECORD_DENIED},
+     "does not vote, because it no longer shows us the record of the masters; allow us GET and SET "
+     "on redlock:masters",
+     FOUND(RIGHTS, UNUSABLE, "GET and SET")},
     {{.kind = RLK_TROUBLE_MARK_DENIED, .words = "NOPERM no"},
      "does not vote, because it no longer lets us see whether it lost its data: NOPERM no; allow "
      "us "
