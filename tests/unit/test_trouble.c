@@ -110,6 +110,9 @@ static const struct {
      "refused to release the key: ERR unknown command 'EVAL'; remove its rename-command; if it is "
      "a "
      "proxy, list the masters behind it"},
+    {{.kind = RLK_TROUBLE_RESTORE_REFUSED, .words = "ERR Unknown Redis command called from script"},
+     "refused to restore the key: ERR Unknown Redis command called from script; remove its "
+     "rename-command; if it is a proxy, list the masters behind it"},
     {{.kind = RLK_TROUBLE_EXTEND_REFUSED,
       .words =
           "ERR Error running script (call to f_0): @user_script:5: @user_script: 5: -MISCONF x"},
@@ -194,7 +197,107 @@ static const struct {
      "us "
      "EVAL with GET, SET and TIME on redlock:incarnation",
      FOUND(RIGHTS, UNUSABLE, "EVAL with GET")},
+    {{.kind = RLK_TROUBLE_NAME_LATE, .number = 500},
+     "its name could not be resolved within 500 ms; check the name servers in /etc/resolv.conf"},
+    {{.kind = RLK_TROUBLE_TLS_FILES, .words = "the key is another one"},
+     "is connected with the former certificates, because the key is another one"},
+    {{.kind = RLK_TROUBLE_SEVERAL, .words = "10.0.0.1, 10.0.0.2"},
+     "its name has several addresses (10.0.0.1, 10.0.0.2), which may be several servers; give each "
+     "server a name of its own, or list this one by one address"},
+    {{.kind = RLK_TROUBLE_UNASKED, .words = "+PONG"}, "sent an unexpected reply: +PONG"},
+    {{.kind = RLK_TROUBLE_NOT_REDIS},
+     "does not reply like a Redis server; check that a Redis server listens there, and what is in "
+     "between (a proxy, TLS)"},
+    {{.kind = RLK_TROUBLE_WAS_REPLICA},
+     "was a replica for a while, so its data were replaced; we connect to it again"},
+    {{.kind = RLK_TROUBLE_DATA_REPLACED},
+     "its data were deleted or replaced; we connect to it again"},
+    {{.kind = RLK_TROUBLE_NAMED}, "tells us its run_id now; we connect to it again"},
+    {{.kind = RLK_TROUBLE_LEFT},
+     "is no master any more, says the record of the masters; we connect to the server that took "
+     "its place"},
+    {{.kind = RLK_TROUBLE_MOVED, .words = "redis://d:6379/0"},
+     "is no master any more; the server that took its place (redis://d:6379/0) cannot be used from "
+     "here"},
+    {{.kind = RLK_TROUBLE_VOTED_TWICE},
+     "is a server that has already voted at another address; list each master once"},
+    {{.kind = RLK_TROUBLE_FENCE_REFUSED, .words = "ERR no"},
+     "refused to raise the fencing token: ERR no"},
+    {{.kind = RLK_TROUBLE_RESTORE_REFUSED, .words = "ERR no"},
+     "refused to restore the key: ERR no"},
+    {{.kind = RLK_TROUBLE_WAIT_REFUSED, .words = "NOPERM no"}, "refused to queue us: NOPERM no"},
+    {{.kind = RLK_TROUBLE_AUDIT_REFUSED, .words = "ERR no"},
+     "adds nothing to the audit stream: ERR no"},
+    {{.kind = RLK_TROUBLE_AUDIT_DENIED, .words = "NOPERM no"},
+     "adds nothing to the audit stream: NOPERM no; allow our user XADD (ACL SETUSER: +xadd)"},
+    {{.kind = RLK_TROUBLE_NONSENSE},
+     "sent a reply that no Redis server sends; if it is a proxy, list the masters behind it"},
+    {{.kind = RLK_TROUBLE_SUBSCRIBER_BROKEN, .words = "reset"},
+     "the subscriber connection broke: reset"},
+    {{.kind = RLK_TROUBLE_SUBSCRIBER_REFUSED, .words = "ERR no"},
+     "refused the subscriber connection, so waiting polls: ERR no"},
+    {{.kind = RLK_TROUBLE_SUBSCRIBER_LATE, .number = 500},
+     "did not finish the handshake of the subscriber connection within 500 ms"},
+    {{.kind = RLK_TROUBLE_SUBSCRIBER_UNASKED, .words = "+PONG"},
+     "sent an unexpected message over the subscriber connection: +PONG"},
+    {{.kind = RLK_TROUBLE_UNANSWERED}, "did not reply in time"},
+    {{.kind = RLK_TROUBLE_UNANSWERED_YET}, "has not replied yet"},
+    {{.kind = RLK_TROUBLE_ANSWER_BROKEN}, "the connection broke before it replied"},
+    {{.kind = RLK_TROUBLE_NOT_ASKED},
+     "was not asked: it was not connected when the round was decided"},
+    {{.kind = RLK_TROUBLE_NONE_ASKED}, "was not asked: too few masters are up for a majority"},
+    {{.kind = RLK_TROUBLE_DID_NOT_COUNT},
+     "granted the lock while in quarantine, so its vote did not count"},
+    {{.kind = RLK_TROUBLE_UNCONFIRMED}, "granted the lock, but did not confirm the fencing token"},
+    {{.kind = RLK_TROUBLE_ERROR}, "replied with an error"},
+    {{.kind = RLK_TROUBLE_NOT_ASKED_AGAIN}, "was not asked again before our key expired there"},
+    {{.kind = RLK_TROUBLE_QUERY_REFUSED, .words = "ERR no"}, "refused the query: ERR no"},
+    {{.kind = RLK_TROUBLE_HISTORY_REFUSED, .words = "ERR no"},
+     "refused to read its audit stream: ERR no"},
+    {{.kind = RLK_TROUBLE_HISTORY_DENIED},
+     "does not let our user read its audit stream; allow our user XREVRANGE, EVAL and EVALSHA (ACL "
+     "SETUSER: +xrevrange)"},
+    {{.kind = RLK_TROUBLE_HISTORY_UNFINISHED}, "has not read its audit stream in time"},
+    {{.kind = RLK_TROUBLE_DELETE_REFUSED, .words = "ERR no"},
+     "refused to delete the record: ERR no"},
+    {{.kind = RLK_TROUBLE_ANSWER_LOST}, "its reply was dropped: out of memory"},
+    {{.kind = RLK_TROUBLE_TOO_MANY}, "too many requests are pending for it"},
+    {{.kind = RLK_TROUBLE_NO_MEMORY}, "out of memory: a request to it was not sent"},
+    {{.kind = RLK_TROUBLE_NO_MEMORY_FOR_HANDSHAKE}, "out of memory: the handshake was not sent"},
+    {{.kind = RLK_TROUBLE_NO_MEMORY_TO_INSPECT}, "out of memory: it could not be inspected"},
+    {{.kind = RLK_TROUBLE_NO_MEMORY_TO_SUBSCRIBE},
+     "out of memory for the subscriber connection, so waiting polls"},
+    {{.kind = RLK_TROUBLE_NOT_EXAMINED},
+     "could not be asked: too many requests are pending for it, or out of memory"},
+    {{.kind = RLK_TROUBLE_RELEASES_MANY},
+     "too many releases are pending for it; the oldest were dropped, and their keys expire with "
+     "their ttl"},
+    {{.kind = RLK_TROUBLE_RELEASES_NO_MEMORY},
+     "out of memory for its pending releases; the oldest were dropped, and their keys expire with "
+     "their ttl"},
+    {{.kind = RLK_TROUBLE_UNCONFIRMED_RECORD},
+     "does not vote: too few masters reply to confirm the record of the masters"},
+    {{.kind = RLK_TROUBLE_BLIND_TO_RESTART},
+     "has restarts that we cannot see, so it votes without quarantine; allow us INFO"},
+    {{.kind = RLK_TROUBLE_BLIND_TO_ROLE},
+     "has restarts and a role that we cannot see, so it votes without quarantine, even as a "
+     "writable replica; allow us INFO; if it is a proxy, list the masters behind it"},
+    {{.kind = RLK_TROUBLE_BLIND_TO_DATA},
+     "can lose its data without our seeing it, so it votes without quarantine; allow us EVAL with "
+     "GET, SET and TIME on redlock:incarnation"},
+    {{.kind = RLK_TROUBLE_MARK_SPOILT},
+     "can lose its data without our seeing it, because its key redlock:incarnation is not a "
+     "string; so it votes without quarantine; delete that key"},
 };
+
+TEST_LOOP(each_kind_has_a_row, 0, RLK_TROUBLES)
+{
+    size_t i;
+
+    for (i = 0; i < N_ROWS(rows) && rows[i].trouble.kind != (enum rlk_trouble_kind)_i; i++) {
+    }
+    ck_assert_uint_lt(i, N_ROWS(rows));
+}
 
 TEST_LOOP(a_trouble_has_a_sentence_with_its_details, 0, N_ROWS(rows))
 {
