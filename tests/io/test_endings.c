@@ -152,6 +152,11 @@ static const char *const not_now[] = {
     "-LOADING Redis is loading the dataset in memory\r\n",
     "-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to\r\n",
     "-NOREPLICAS Not enough good replicas to write.\r\n",
+    "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.\r\n",
+    "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+    "-TRYAGAIN Multiple keys request during rehashing of slot\r\n",
+    "-NOAUTH Authentication required.\r\n",
+    "-READONLY You can't write against a read only replica.\r\n",
     /* before 7.0 */
     ("-ERR Error running script (call to f_488a19661b61470318f71acdc390dc7429f941ee): "
      "@user_script:5: @user_script: 5: -MISCONF Redis is configured to save\r\n"),

@@ -164,6 +164,28 @@ TEST(an_error_is_known_by_its_whole_first_word)
     ck_assert(!rlk_classify_no_script(&text));
 }
 
+/* With these a release is repeated later [S5]. */
+static const char *const for_now[] = {
+    "NOSCRIPT No matching script. Please use EVAL.",
+    "BUSY Redis is busy running a script.",
+    "LOADING Redis is loading the dataset in memory",
+    "MISCONF Redis is configured to save RDB snapshots",
+    "NOREPLICAS Not enough good replicas to write.",
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    "TRYAGAIN Multiple keys request during rehashing of slot",
+    "NOAUTH Authentication required.",
+    "READONLY You can't write against a read only replica.",
+};
+
+TEST_LOOP(an_error_that_may_pass_refuses_for_now, 0, N_ROWS(for_now))
+{
+    struct rlk_reply r = reply(RLK_REPLY_ERROR, 0, for_now[_i]);
+
+    ck_assert(rlk_classify_refused_for_now(&r));
+    ck_assert(!rlk_classify_refused(&r));
+}
+
 /* What our user may not do: by a command, in a script, and in one of Redis 7.0. */
 static const struct {
     const char *error;
