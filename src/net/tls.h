@@ -8,7 +8,7 @@
  *
  *   HANDSHAKE --rlk_tls_read()--> READY --the server ends it, or bad bytes--> ended
  *
- * Only tls_*.c include OpenSSL. A build without it has tls_none.c in their place. */
+ * OpenSSL is behind net/tls_calls.h. The first rlk_tls_new() of a process looks for it. */
 #ifndef RLK_NET_TLS_H
 #define RLK_NET_TLS_H
 
@@ -29,7 +29,8 @@ struct rlk_uri;
 
 /* Make the context of a master: its CAs, and our certificate. Reads files. uri: borrowed until
  * rlk_tls_free(). other: a context of the same manager whose CAs this one may share, or NULL; it
- * may be freed first. 0; REDLOCK_ENOMEM; or REDLOCK_EINVAL, and `why` says what to do. */
+ * may be freed first. 0; REDLOCK_ENOMEM; or REDLOCK_EINVAL, and `why` says what to do, also when
+ * there is no TLS. From any thread. */
 int rlk_tls_new(const struct rlk_uri *uri, const struct rlk_tls *other, struct rlk_tls **ret,
                 char *why, size_t size);
 

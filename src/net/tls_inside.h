@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "net/tls.h"
+#include "net/tls_calls.h"
 
 /* The files of a master. */
 enum rlk_tls_file {
@@ -42,6 +43,12 @@ struct rlk_tls_session {
     enum rlk_fault_kind fault;
     char why[RLK_TLS_WHY]; /* a sentence without its subject, which is the master */
 };
+
+/* As in net/tls.h, for the context of a master. */
+int rlk_tls_master_new(const struct rlk_uri *uri, const struct rlk_tls *other, struct rlk_tls **ret,
+                       char *why, size_t size);
+void rlk_tls_master_free(struct rlk_tls *t);
+const char *rlk_tls_master_complaint(const struct rlk_tls *t);
 
 /* The file, or NULL. */
 const char *rlk_tls_path(const struct rlk_uri *uri, enum rlk_tls_file file);

@@ -63,8 +63,8 @@ void rlk_tls_refresh(struct rlk_tls *t)
     }
 }
 
-int rlk_tls_new(const struct rlk_uri *uri, const struct rlk_tls *other, struct rlk_tls **ret,
-                char *why, size_t size)
+int rlk_tls_master_new(const struct rlk_uri *uri, const struct rlk_tls *other, struct rlk_tls **ret,
+                       char *why, size_t size)
 {
     struct rlk_tls *t = rlk_alloc(sizeof(*t));
     int status;
@@ -83,7 +83,7 @@ int rlk_tls_new(const struct rlk_uri *uri, const struct rlk_tls *other, struct r
     return 0;
 }
 
-void rlk_tls_free(struct rlk_tls *t)
+void rlk_tls_master_free(struct rlk_tls *t)
 {
     if (t) {
         rlk_tls_drop_ticket(t);
@@ -92,7 +92,7 @@ void rlk_tls_free(struct rlk_tls *t)
     }
 }
 
-const char *rlk_tls_complaint(const struct rlk_tls *t)
+const char *rlk_tls_master_complaint(const struct rlk_tls *t)
 {
     return t->complaint;
 }

@@ -70,7 +70,29 @@ static bool start_tls(struct rlk_tls_session *s)
     return SSL_get_error(s->ssl, SSL_do_handshake(s->ssl)) == SSL_ERROR_WANT_READ;
 }
 
-struct rlk_tls_session *rlk_tls_begin(struct rlk_tls *t)
+/* OpenSSL drops the ticket of a session that was not closed. But the ticket is still good: replies
+ * say themselves where they end. When there was no session, the ticket may be why: a server that
+ * cannot use it may end the connection, or say nothing. */
+static void settle_ticket(struct rlk_tls_session *s)
+{
+    SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    if (!SSL_is_init_finished(s->ssl)) {
+        rlk_tls_drop_ticket(s->tls);
+    }
+}
+
+static void end_session(struct rlk_tls_session *s)
+{
+    if (s) {
+        if (s->ssl) {
+            settle_ticket(s);
+        }
+        SSL_free(s->ssl);
+        rlk_free(s);
+    }
+}
+
+static struct rlk_tls_session *begin_session(struct rlk_tls *t)
 {
     struct rlk_tls_session *s = rlk_alloc(sizeof(*s));
     bool started;
@@ -84,32 +106,10 @@ struct rlk_tls_session *rlk_tls_begin(struct rlk_tls *t)
     started = start_tls(s);
     ERR_clear_error();
     if (!started) {
-        rlk_tls_end(s);
+        end_session(s);
         return NULL;
     }
     return s;
-}
-
-/* OpenSSL drops the ticket of a session that was not closed. But the ticket is still good: replies
- * say themselves where they end. When there was no session, the ticket may be why: a server that
- * cannot use it may end the connection, or say nothing. */
-static void settle_ticket(struct rlk_tls_session *s)
-{
-    SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
-    if (!SSL_is_init_finished(s->ssl)) {
-        rlk_tls_drop_ticket(s->tls);
-    }
-}
-
-void rlk_tls_end(struct rlk_tls_session *s)
-{
-    if (s) {
-        if (s->ssl) {
-            settle_ticket(s);
-        }
-        SSL_free(s->ssl);
-        rlk_free(s);
-    }
 }
 
 /* ---- bytes ---- */
@@ -126,7 +126,7 @@ static bool is_tls(const char *bytes)
     return bytes[0] == SSL3_RT_HANDSHAKE || rlk_tls_is_alert(bytes[0]);
 }
 
-bool rlk_tls_receive(struct rlk_tls_session *s, const char *bytes, size_t len)
+static bool receive_records(struct rlk_tls_session *s, const char *bytes, size_t len)
 {
     bool taken;
 
@@ -152,7 +152,7 @@ static int fail_tls(struct rlk_tls_session *s)
     return end_tls(s, s->no_memory ? RLK_FAULT_MEMORY : RLK_FAULT_TLS);
 }
 
-int rlk_tls_read(struct rlk_tls_session *s, char *plain)
+static int read_plain(struct rlk_tls_session *s, char *plain)
 {
     int n;
 
@@ -175,12 +175,12 @@ int rlk_tls_read(struct rlk_tls_session *s, char *plain)
     }
 }
 
-bool rlk_tls_is_ready(const struct rlk_tls_session *s)
+static bool is_ready(const struct rlk_tls_session *s)
 {
     return s->fault == RLK_FAULT_NONE && SSL_is_init_finished(s->ssl);
 }
 
-bool rlk_tls_write(struct rlk_tls_session *s, const char *bytes, size_t len)
+static bool write_plain(struct rlk_tls_session *s, const char *bytes, size_t len)
 {
     if (s->fault != RLK_FAULT_NONE) {
         return false;
@@ -193,16 +193,16 @@ bool rlk_tls_write(struct rlk_tls_session *s, const char *bytes, size_t len)
     return false;
 }
 
-void rlk_tls_close(struct rlk_tls_session *s)
+static void close_session(struct rlk_tls_session *s)
 {
-    if (rlk_tls_is_ready(s)) {
+    if (is_ready(s)) {
         ERR_clear_error();
         SSL_shutdown(s->ssl);
         ERR_clear_error();
     }
 }
 
-const char *rlk_tls_wire(const struct rlk_tls_session *s, size_t *ret_len)
+static const char *wire_bytes(const struct rlk_tls_session *s, size_t *ret_len)
 {
     char *bytes = NULL;
     long len = BIO_get_mem_data(s->wire, &bytes);
@@ -212,7 +212,7 @@ const char *rlk_tls_wire(const struct rlk_tls_session *s, size_t *ret_len)
 }
 
 /* A BIO in memory forgets bytes only by giving them away. */
-void rlk_tls_sent(struct rlk_tls_session *s, size_t len)
+static void drop_sent(struct rlk_tls_session *s, size_t len)
 {
     char away[4096];
 
@@ -226,31 +226,31 @@ void rlk_tls_sent(struct rlk_tls_session *s, size_t len)
 
 /* ---- how it is, and how it ended ---- */
 
-struct rlk_fault rlk_tls_fault(const struct rlk_tls_session *s)
+static struct rlk_fault fault_of_session(const struct rlk_tls_session *s)
 {
     return (struct rlk_fault){s->fault, s->fault == RLK_FAULT_TLS ? s->why : ""};
 }
 
-struct rlk_fault rlk_tls_fault_of_end(struct rlk_tls_session *s, const struct rlk_fault *fault)
+static struct rlk_fault fault_of_end(struct rlk_tls_session *s, const struct rlk_fault *fault)
 {
     if (s->fault == RLK_FAULT_NONE && rlk_tls_explain_asked(s)) {
         end_tls(s, RLK_FAULT_TLS);
     }
     if (s->fault != RLK_FAULT_NONE) {
-        return rlk_tls_fault(s);
+        return fault_of_session(s);
     }
-    if (rlk_tls_is_ready(s)) {
+    if (is_ready(s)) {
         return *fault;
     }
     return (struct rlk_fault){RLK_FAULT_HANDSHAKE,
                               fault->text[0] ? fault->text : "the server closed it"};
 }
 
-const char *rlk_tls_describe(const struct rlk_tls_session *s)
+static const char *describe_session(const struct rlk_tls_session *s)
 {
     bool verified = s->tls->uri->verify != 0;
 
-    if (!rlk_tls_is_ready(s)) {
+    if (!is_ready(s)) {
         return "";
     }
     if (SSL_version(s->ssl) == TLS1_2_VERSION) {
@@ -258,3 +258,21 @@ const char *rlk_tls_describe(const struct rlk_tls_session *s)
     }
     return verified ? "TLSv1.3, verified" : "TLSv1.3, not verified";
 }
+
+const struct rlk_tls_calls rlk_tls_openssl = {
+    .make = rlk_tls_master_new,
+    .free = rlk_tls_master_free,
+    .complaint = rlk_tls_master_complaint,
+    .begin = begin_session,
+    .end = end_session,
+    .receive = receive_records,
+    .read = read_plain,
+    .is_ready = is_ready,
+    .write = write_plain,
+    .close = close_session,
+    .wire = wire_bytes,
+    .sent = drop_sent,
+    .fault = fault_of_session,
+    .fault_of_end = fault_of_end,
+    .describe = describe_session,
+};
