@@ -198,7 +198,9 @@ struct redlock_options {
     /* TLS for masters whose URI begins with rediss:// and does not say otherwise. Always TLS 1.2 or
      * newer. The files are in PEM form. redlock_new() reads them, and the library reads them again
      * before it connects if they have changed. If a new file cannot be used,
-     * redlock_get_node_info() says so, and the old one stays in use.
+     * redlock_get_node_info() says so, and the old one stays in use. The first master with TLS
+     * loads OpenSSL: the shared library opens the file of its version in the folder libredlock
+     * beside it, so open a manager with TLS before the process changes its root folder.
      *   - tls_cacert: the CAs that may sign a master's certificate. NULL: those of the system.
      *   - tls_cert, tls_key: the client certificate (with its chain) and its key, which has no
      *     passphrase. Give both or none. NULL: none.

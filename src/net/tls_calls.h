@@ -1,9 +1,11 @@
-/* tls_calls.h - what net/tls.h calls: OpenSSL, if the library was built with it.
+/* tls_calls.h - what net/tls.h calls: OpenSSL, which most processes never load.
  *
- *   net/tls.c --rlk_tls_find()--> tls_linked.c   OpenSSL is linked
+ *   net/tls.c --rlk_tls_find()--> tls_module.c   shared library: opens the module on first use
+ *                                 tls_linked.c   static library: OpenSSL is linked
  *                                 tls_none.c     a build without OpenSSL
  *
- * tls_context.c, tls_fault.c, tls_master.c and tls_session.c include OpenSSL. */
+ * The module has tls_exported.c, and what includes OpenSSL: tls_context, tls_fault, tls_master and
+ * tls_session. */
 #ifndef RLK_NET_TLS_CALLS_H
 #define RLK_NET_TLS_CALLS_H
 

@@ -1,4 +1,4 @@
-/* tls_linked.c - tls_calls.h of a library with OpenSSL. */
+/* tls_linked.c - tls_calls.h of the static library: OpenSSL is linked. */
 #include "net/tls_calls.h"
 
 const struct rlk_tls_calls *rlk_tls_find(char *why, size_t size)

@@ -100,6 +100,15 @@ def programs(root, prefix, compiler):
             yield f'static: {static}: {ran}'
 
 
+def has_tls(root, prefix):
+    """The installed library finds the module that is installed with it."""
+    folder = os.path.dirname(glob.glob(f'{root}{prefix}/lib*/**/libredlock.so', recursive=True)[0])
+    ran = subprocess.run([f'{root}{prefix}/bin/redlock', 'nodes', '--nodes', 'rediss://127.0.0.1:1'], text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, 'LD_LIBRARY_PATH': folder})
+    if 'Connection refused' not in ran.stdout:
+        yield str(ran)
+
+
 CMAKE = '''cmake_minimum_required(VERSION 3.16)
 project(example C)
 find_package(libredlock 0.1 REQUIRED)
@@ -159,6 +168,10 @@ def main(meson, build, prefix, *compiler):
         tap.claim('a program builds with the shared library and with the static one',
                   programs(root, prefix, compiler))
         tap.claim('and its unit test with the masters', unit_test(root, prefix, compiler))
+        if glob.glob(f'{build}/src/libredlock/tls-*.so'):
+            tap.claim('the installed command has TLS', has_tls(root, prefix))
+        else:
+            tap.claim('the installed command has TLS # SKIP the build has none', [])
         if shutil.which('cmake'):
             tap.claim('a program builds with CMake', by_cmake(root, prefix, compiler))
         else:

@@ -2,6 +2,7 @@
 # TLS on masters of our own, with a CA of our own: each refusal is a sentence that says what to do.
 . "$(dirname "$0")/lib.sh"
 
+built=$REDLOCK
 ports=$(python3 -c 'if True:
     import socket
     sockets = [socket.socket() for _ in range(4)]
@@ -126,6 +127,34 @@ key = $work/client.key
 NODES
 run env REDLOCK_CONFIG="$work/nodes" "$REDLOCK" nodes --quarantine=off
 status_is 0 "so may a file"
+
+# OpenSSL is in a module, which is opened when a URI wants TLS.
+run "$REDLOCK" lock k --quarantine=off --nodes "redis://localhost:$plain" -- sh -c 'cat /proc/$PPID/maps'
+prints "/libredlock.so.0" "CMD can see what redlock has loaded"
+says_not "libcrypto" "which is no OpenSSL without TLS"
+run "$REDLOCK" lock k --quarantine=off --nodes "rediss://localhost:$open" "$ca" -- sh -c 'cat /proc/$PPID/maps'
+prints "libcrypto" "and OpenSSL with TLS"
+prints "/libredlock/tls-" "by the module beside the library"
+
+# Meson names the library of the build.
+mkdir -p "$work/copy/cli"
+cp "$built" "$work/copy/cli/redlock"
+cp "$(dirname "$built")/../libredlock.so.0" "$work/copy"
+run env -u LD_LIBRARY_PATH "$work/copy/cli/redlock" lock k --quarantine=off --nodes "redis://localhost:$plain" --node-timeout 20s -- true
+status_is 0 "a copy without the module locks without TLS"
+run env -u LD_LIBRARY_PATH "$work/copy/cli/redlock" nodes --nodes "rediss://localhost:$open" "$ca" --node-timeout 20s
+status_is 64 "and refuses rediss://"
+says "the module for TLS cannot be loaded; install it with the library" "because the module is missing"
+says "$work/copy/libredlock/tls-" "which it names"
+cp -R "$(dirname "$built")/../libredlock" "$work/copy"
+run env -u LD_LIBRARY_PATH "$work/copy/cli/redlock" nodes --quarantine=off --nodes "rediss://localhost:$open" "$ca" --node-timeout 20s
+status_is 0 "with the module it has TLS"
+
+cd "$work/copy" || exit 1
+run env LD_LIBRARY_PATH=. "$work/copy/cli/redlock" nodes --nodes "rediss://localhost:$open" "$ca"
+status_is 64 "a library that was found by a relative path opens no module"
+says "found by a relative path" "and says so"
+cd "$work" || exit 1
 
 # The supervisor connects anew, with the same certificates.
 export REDLOCK_CONFIG="$work/nodes"

@@ -45,7 +45,7 @@ LAYERS = {
     'include/redlock': [r'redlock/.*', r'std(def|int)\.h'],
     'src/base': [r'base/.*', PURE, r'stdlib\.h', r'sys/mman\.h'],
     'src/core': [r'core/.*', r'base/.*', r'redlock/error\.h', PURE],
-    'src/net': [r'net/.*', r'core/reply\.h', r'base/.*', r'redlock/(error|loop|manager)\.h',
+    'src/net': [r'net/.*', r'core/reply\.h', r'base/.*', r'redlock/(error|export|loop|manager|version)\.h',
                 r'event2/.*', r'hiredis/.*', r'openssl/.*', SYSTEM],
     # The environment, files and pipes: the command compiles it for itself.
     'src/settings': [r'settings/.*', r'net/secret\.h', r'base/.*', r'redlock/.*', SYSTEM],

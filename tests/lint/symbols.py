@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What the objects define and need: `symbols.py NM CC ROOT LIBREDLOCK CORE_ARCHIVE LOCK_ARCHIVE TESTING_ARCHIVE`.
+"""What the objects define and need: `symbols.py NM CC ROOT LIBREDLOCK CORE_ARCHIVE LOCK_ARCHIVE TESTING_ARCHIVE [MODULE]`.
 
 The shared library exports what its map lists, which is what the public headers declare, and
-nothing else. The static library for tests of programs defines what redlock/testing.h declares, and all
+nothing else. Its module exports what it looks up there. The static library for tests of programs defines what redlock/testing.h declares, and all
 its names have our prefix. The objects of base and core need only memory functions from outside: so they cannot
 use a clock, allocate, print or do I/O. Objects that trace allocate nothing, so that running out of
 memory can be traced, too. No name of a static function is in more than three files, so that a backtrace
@@ -41,8 +41,8 @@ def run(*command):
 def exported(nm, library):
     lines = run(nm, '-D', '--defined-only', '--format=posix', library).splitlines()
     names = (line.split()[0] for line in lines)
-    # The version node itself is listed as an absolute symbol with its own name.
-    return {name.split('@')[0] for name in names if not re.fullmatch(r'REDLOCK_[0-9.]+(@.*)?', name)}
+    # The version node itself is listed as an absolute symbol with its own name. The linker adds the ends of sections.
+    return {name.split('@')[0] for name in names if not re.fullmatch(r'REDLOCK_[0-9.]+(@.*)?|__bss_start|_edata|_end', name)}
 
 
 def mapped(path):
@@ -157,7 +157,7 @@ def show_that_it_fires(tap, nm, cc):
     tap.fires('a symbol too few', differences('a', {'x'}, 'b', {'x', 'y'}), 'y is in b')
 
 
-def main(nm, cc, root, library, core, lock, testing):
+def main(nm, cc, root, library, core, lock, testing, *modules):
     tap = Tap()
     in_map = mapped(os.path.join(root, 'src', 'libredlock.map'))
     in_headers = declared(os.path.join(root, 'include', 'redlock'))
@@ -167,6 +167,8 @@ def main(nm, cc, root, library, core, lock, testing):
     tap.claim('the headers declare what the map lists',
               differences('the headers', in_headers, 'libredlock.map', in_map))
     tap.claim('the library stays loaded', unloadable('readelf', library))
+    for module in modules:
+        tap.claim('its module exports one name', differences(module, exported(nm, module), 'net/tls_module.c', {'rlk_tls_module'}))
     for layer in NEEDS:
         seen = {m for m, _ in undefined(nm, core) if os.path.basename(m).startswith(f'{layer}_')}
         tap.claim(f'there are objects of {layer}', [] if seen else [f'{core} has none'])
