@@ -24,9 +24,12 @@ int rlk_tls_new(const struct rlk_uri *uri, const struct rlk_tls *other, struct r
 
     if (c == NULL) {
         c = rlk_tls_find(why, size);
+        if (c == NULL) {
+            return REDLOCK_EINVAL;
+        }
         atomic_store_explicit(&found, c, memory_order_release);
     }
-    return c ? c->make(uri, other, ret, why, size) : REDLOCK_EINVAL;
+    return c->make(uri, other, ret, why, size);
 }
 
 void rlk_tls_free(struct rlk_tls *t)
