@@ -353,19 +353,19 @@ void rlk_keeper_take_shown(struct rlk_record_keeper *k, struct rlk_node *n,
                            const struct rlk_reply *record, uint64_t server_us, uint64_t now_us)
 {
     uint64_t bit = rlk_mask_bit(n->index), denied = k->denied & bit;
-    const char *value = record->type == RLK_REPLY_STRING ? record->str : "";
     struct rlk_shown *s = &k->membership.shown[n->index];
     bool is_older = s->read_us < k->records.seen_us, changed;
 
     if (k->nodes == NULL) {
         return;
     }
-    if (record->type == RLK_REPLY_ERROR) {
+    if (record == NULL || record->type == RLK_REPLY_ERROR) {
         take_denial(k, n->index, now_us);
         return;
     }
     k->denied &= ~bit;
-    changed = take_value(k, n->index, value, server_us, now_us);
+    changed = take_value(k, n->index, record->type == RLK_REPLY_STRING ? record->str : "",
+                         server_us, now_us);
     s->read_us = asked_us(n);
     if (changed || (k->denied & bit) != denied || s->mark != n->quarantine.mark || is_older) {
         judge(k, now_us);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "io/farm.h"
+#include "io/held.h"
 #include "io/scripts.h"
 #include "io/suspend.h"
 #include "io/watch.h"
@@ -468,6 +469,38 @@ TEST(a_master_that_denies_its_record_afterwards_does_not_vote)
     pass_ms(INSPECTION_MS);
     ck_assert_uint_eq(quarantine_ms(f.rl, 0), 0);
     must_acquire(f.rl);
+}
+
+static int extend(struct held *h)
+{
+    int times = h->extended;
+
+    ck_assert_int_eq(held_extend(h, MAX_TTL_MS), REDLOCK_OK);
+    held_wait(h, &h->extended, times + 1);
+    return h->extend_status;
+}
+
+/* [M6] Two masters deny a client their marks, and their records with these. They renew nothing. */
+TEST(a_master_that_denies_its_mark_afterwards_extends_nothing)
+{
+    struct held h = {0};
+    struct redlock_request request;
+
+    start();
+    request = held_request(&h, &f, "k");
+    request.ttl_ms = MAX_TTL_MS;
+    request.renew = 0;
+    held_acquire(&h, &request);
+    fake_on(f.nodes[0], "EVAL", FAKE_REPLY, "-NOPERM no\r\n");
+    pass_ms(INSPECTION_MS);
+    ck_assert_int_eq(extend(&h), REDLOCK_OK);
+    fake_on(f.nodes[1], "EVAL", FAKE_REPLY, "-NOPERM no\r\n");
+    pass_ms(INSPECTION_MS);
+    ck_assert_int_eq(extend(&h), REDLOCK_ENOQUORUM);
+    fake_behave(f.nodes[0]);
+    pass_ms(INSPECTION_MS);
+    ck_assert_int_eq(extend(&h), REDLOCK_OK);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
 }
 
 /* From the first connection on they show none: they vote as without a record. */

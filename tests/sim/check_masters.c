@@ -236,6 +236,10 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
     if (m->kind == MESSAGE_MARK && !m->reads_masters) {
         return;
     }
+    if (m->answer == ANSWER_ERROR) { /* it denies the mark, too */
+        p->denies_record |= m->kind == MESSAGE_MARK && strncmp(m->error, "NOPERM", 6) == 0;
+        return;
+    }
     p->denies_record = m->denies_record;
     if (m->denies_record) {
         return;

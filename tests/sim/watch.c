@@ -137,8 +137,7 @@ void watch_reply(struct world *w, unsigned client, unsigned node, const struct m
                  unsigned parts)
 {
     note_inspection(&w->clients[client].peers[node], m, world_node_up(w, client, node));
-    if ((m->kind == MESSAGE_MARK || m->kind == MESSAGE_MASTERS) && m->answer != ANSWER_ERROR &&
-        world_node_up(w, client, node)) {
+    if ((m->kind == MESSAGE_MARK || m->kind == MESSAGE_MASTERS) && world_node_up(w, client, node)) {
         check_masters_shown(w, client, node, m);
     }
     if (m->kind == MESSAGE_WAIT) {

@@ -313,6 +313,8 @@ void __wrap_rlk_inspect_begin(struct rlk_node *n, const struct rlk_reply *reply,
     if (reply && m->answer != ANSWER_ERROR) {
         p->first_inspected_us = p->inspected_us ? p->first_inspected_us : m->done_us;
         p->inspected_us = m->done_us;
+    }
+    if (reply) {
         check_masters_shown(w, w->running, n->index, m);
     }
     __real_rlk_inspect_begin(n, reply, now_us);

@@ -496,8 +496,8 @@ static void draw_denials(struct options *o)
     struct rlk_prng p;
 
     rlk_prng_seed(&p, ~o->seed - STREAM_DENIALS);
-    o->denies_mark =
-        draw_chance(&p, 60000) && !quiet && !o->undisturbed && !o->calm && o->broken == ASSUME_ALL;
+    o->denies_mark = draw_chance(&p, o->operators ? 300000 : 60000) && !quiet && !o->undisturbed &&
+                     !o->calm && o->broken == ASSUME_ALL;
     rlk_prng_seed(&p, ~o->seed - STREAM_RECORD_DENIALS);
     o->denies_record = draw_chance(&p, o->operators ? 300000 : 30000) && !quiet &&
                        !o->undisturbed && !o->calm && o->broken == ASSUME_ALL;
