@@ -18,6 +18,12 @@ says "--max-hold allows (9.0 s)" "redlock names --max-hold and its value"
 run "$REDLOCK" lock k --ttl 60s --max-hold 6s --grace 3s -- sleep 25
 status_is 76 "--max-hold may be shorter than the ttl"
 says "--max-hold allows" "a --max-hold below the ttl ends the command"
+run "$REDLOCK" lock k --max-hold 6s --grace 60s -v -- "$rediscli" -s "$REDLOCK_SANDBOX/1.sock" pttl k
+says "--grace is limited to half of the ttl or of --max-hold: 3.0 s" \
+    "the grace takes no more than half of a short --max-hold"
+check "a longer ttl is shortened to --max-hold" [ "$(cat "$work/out")" -le 6070 ]
+run "$REDLOCK" lock k --no-renew --max-hold 3s -- sleep 60
+says "--max-hold allows (3.0 s)" "with --no-renew the shorter limit is named"
 run "$REDLOCK" lock k --max-hold 1ms -- true
 status_is 64 "a --max-hold below 10 ms is refused"
 

@@ -59,7 +59,8 @@ static const char help[] =
     "  --json              print each line as a JSON object\n"
     "  --ttl TIME          how long the lock lives without a renewal, and how long others wait\n"
     "                      when this machine dies (default 10s, or --max-ttl if that is less)\n"
-    "  --max-hold TIME     hold the lock at most for this time (default: no limit)\n"
+    "  --max-hold TIME     hold the lock at most for this time (default: no limit); a longer\n"
+    "                      ttl is shortened to it\n"
     "  --wait TIME         wait at most this long for the lock (default: no limit)\n"
     "  --no-wait           do not wait: try once\n" CLI_TAKE_HELP_CONFLICT
     "  --owner TEXT        the holder's name, for people (default: host:pid)\n"
@@ -332,7 +333,7 @@ static int run_hold(void *arg, struct cli_session *session, struct cli_signals *
     b->session = session;
     signals->ignores_typed = !isatty(STDIN_FILENO);
     b->events.key = b->take.keys.name;
-    b->take.ttl_ms = cli_session_ttl(session, b->take.ttl_ms);
+    cli_take_set_ttl(&b->take, session);
     b->take.renew = true;
     b->take.notice_cb = on_bridge_notice;
     b->take.notice_arg = b;

@@ -31,8 +31,11 @@ static void say_renewed(void *arg)
 
 static bool is_limited(const struct cli_lock_lease *lease, const struct cli_deadline *deadline)
 {
-    return lease->lease.terms.max_hold_ms &&
-           (lease->trouble == REDLOCK_EUNRENEWED || deadline->latest_us == deadline->end_us);
+    const struct cli_terms *terms = &lease->lease.terms;
+
+    return terms->max_hold_ms &&
+           (terms->max_hold_ms < terms->ttl_ms || lease->trouble == REDLOCK_EUNRENEWED ||
+            deadline->latest_us == deadline->end_us);
 }
 
 static enum cli_loss find_loss(const struct cli_lock_lease *lease,
@@ -48,16 +51,15 @@ static enum cli_loss find_loss(const struct cli_lock_lease *lease,
 static void say_why(const struct cli_lock_lease *lease, const struct cli_deadline *deadline)
 {
     const struct cli_terms *terms = &lease->lease.terms;
-    enum cli_loss loss = find_loss(lease, deadline);
 
-    if (!terms->renew) {
+    if (is_limited(lease, deadline)) {
+        cli_say_more("The lock is not held for longer than --max-hold allows (%s).",
+                     rlk_duration(terms->max_hold_ms));
+    } else if (!terms->renew) {
         cli_say_more("The lock is not renewed (--no-renew): use a larger --ttl than %s to give the "
                      "command more time.",
                      rlk_duration(terms->ttl_ms));
-    } else if (loss == CLI_LOSS_LIMIT) {
-        cli_say_more("The lock is not held for longer than --max-hold allows (%s).",
-                     rlk_duration(terms->max_hold_ms));
-    } else if (loss == CLI_LOSS_NO_MAJORITY) {
+    } else if (find_loss(lease, deadline) == CLI_LOSS_NO_MAJORITY) {
         cli_say_more("No majority of the masters has confirmed a renewal (see redlock nodes).");
     } else {
         cli_say_more("No renewal was confirmed in time: the masters were slow, or redlock did not "

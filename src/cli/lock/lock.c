@@ -48,9 +48,11 @@ static const char help[] =
     "\n"
     "  --ttl TIME          how long the lock lives without a renewal, and how long others wait\n"
     "                      when this machine dies (default 10s, or --max-ttl if that is less)\n"
-    "  --grace TIME        send SIGTERM this long before the end (default 1s; at most ttl/2)\n"
+    "  --grace TIME        send SIGTERM this long before the end (default 1s; at most half of\n"
+    "                      the ttl or of --max-hold)\n"
     "  --leave-children    when a signal has ended CMD, leave its descendants alone\n"
-    "  --max-hold TIME     end CMD at the latest after this time (default: no limit)\n"
+    "  --max-hold TIME     end CMD at the latest after this time (default: no limit); a longer\n"
+    "                      ttl is shortened to it\n"
     "  --at-least TIME     keep the lock for this time after it was acquired, also when CMD has\n"
     "                      ended, so that a machine that is late does not run CMD again\n"
     "  --no-renew          do not renew the lock: end CMD after --ttl\n"
@@ -144,13 +146,15 @@ static int read_lock(struct cli_args *args, int argc, char **argv)
     return code == CLI_GO_ON ? cli_outcome_check("lock", lock->outcome.file) : code;
 }
 
-/* A grace as long as the ttl would leave no time for the command. */
+/* A grace as long as the ttl, which is no longer than --max-hold, would leave no time for the
+ * command. */
 static void fit_grace(struct lock_args *lock)
 {
     uint32_t half = lock->take.ttl_ms / 2;
 
     if (lock->lease.lease.terms.grace_ms > half) {
-        cli_say_detail("--grace is limited to half of the ttl: %s", rlk_duration(half));
+        cli_say_detail("--grace is limited to half of the ttl or of --max-hold: %s",
+                       rlk_duration(half));
         lock->lease.lease.terms.grace_ms = half;
     }
 }
@@ -262,7 +266,7 @@ static int run_lock(void *arg, struct cli_session *session, struct cli_signals *
     struct lock_args *lock = arg;
     int code;
 
-    lock->take.ttl_ms = cli_session_ttl(session, lock->take.ttl_ms);
+    cli_take_set_ttl(&lock->take, session);
     prepare(lock, session);
     code = cli_metrics_open(&lock->metrics, session, "--metrics");
     if (code == CLI_OK) {

@@ -118,7 +118,7 @@ static int run_acquire(void *arg, struct cli_session *session, struct cli_signal
     if (code != CLI_OK) {
         return code;
     }
-    take->ttl_ms = cli_session_ttl(session, take->ttl_ms);
+    cli_take_set_ttl(take, session);
     code = cli_take_run(take, session, &signals, &lock, NULL);
     if (code == CLI_GO_ON) {
         code = set_everywhere(take, session, &signals, lock);

@@ -66,6 +66,17 @@ uint32_t cli_take_lease_of(uint32_t ttl_ms)
     return ttl_ms > drift_ms ? ttl_ms - drift_ms : 0;
 }
 
+/* No renewal could make the lock live for --max-hold if that is less than the ttl. With a shorter
+ * ttl it ends in time by itself, also when this machine dies. */
+void cli_take_set_ttl(struct cli_take *take, const struct cli_session *session)
+{
+    uint32_t ttl_ms = cli_session_ttl(session, take->ttl_ms);
+    uint32_t most_ms =
+        take->max_hold_ms ? cli_take_ttl_for(session, take->max_hold_ms) : UINT32_MAX;
+
+    take->ttl_ms = ttl_ms < most_ms ? ttl_ms : most_ms;
+}
+
 uint32_t cli_take_lease_ms(const struct cli_take *take, const struct cli_session *session)
 {
     uint32_t least_ms = take->at_least_ms ? cli_take_ttl_for(session, take->at_least_ms) : 0;

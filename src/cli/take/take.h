@@ -26,7 +26,7 @@ struct cli_attempt;
 struct cli_take {
     const char *command;
     struct cli_keys keys;
-    uint32_t ttl_ms; /* 0: not given; cli_session_ttl() fills it in before cli_take_run() */
+    uint32_t ttl_ms; /* 0: not given; cli_take_set_ttl() fills it in before cli_take_run() */
     uint32_t wait_ms;
     bool no_wait;
     uint32_t at_least_ms; /* how long to keep the lock at least after it was acquired; 0: no longer
@@ -61,6 +61,9 @@ uint32_t cli_take_ttl_for(const struct cli_session *session, uint64_t ms);
 
 /* The opposite: for how long a key with this ttl stays. */
 uint32_t cli_take_lease_of(uint32_t ttl_ms);
+
+/* Fill in take->ttl_ms: --ttl or the usual one, and no more than --max-hold needs. */
+void cli_take_set_ttl(struct cli_take *take, const struct cli_session *session);
 
 /* The ttl to acquire the lock with: --ttl, or what --at-least needs if that is longer. */
 uint32_t cli_take_lease_ms(const struct cli_take *take, const struct cli_session *session);
