@@ -2,6 +2,7 @@
 # redlock break: takes a lock away from its holder, and lets nobody in before that has noticed.
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
+. "$(dirname "$0")/lib_renew.sh"
 
 # gone PID: the process has ended.
 gone() { ! kill -0 "$1" 2>/dev/null; }
@@ -49,6 +50,48 @@ check "the keys are still there" everywhere k "$broken"
 run "$REDLOCK" break k --reason again --no-wait
 status_is 0 "a lock that is broken already is no error"
 says "already broken by ops: it hangs" "break says that it is broken already"
+each_master del k
+
+# --- the command of the holder ---
+
+# begun FILE: the command runs.
+begun() { [ -e "$1" ]; }
+# broken_while_it_runs SCRIPT: breaks the lock of that command, and awaits the end.
+broken_while_it_runs() {
+    rm -f "$work/begun" "$work/ended"
+    "$REDLOCK" lock k --ttl 6s -- sh -c "$1" - "$work" 2>"$work/holder" &
+    holder=$!
+    until_true begun "$work/begun"
+    until_true everywhere k "$(master 1 get k)"
+    run "$REDLOCK" break k --reason 'it hangs' --owner ops --no-wait
+    await "$holder"
+}
+
+broken_while_it_runs 'trap "touch \"$1/ended\"; exit 0" TERM; touch "$1/begun"; while :; do sleep 0.02; done'
+status_is 76 "a command that ends because its lock was broken has lost it"
+check "it got SIGTERM, and could clean up" begun "$work/ended"
+check "redlock says when the lock ends" grep -q "the lock 'k' ends in .*: sent it SIGTERM" "$work/holder"
+check "nothing was killed" missing SIGKILL "$work/holder"
+each_master del k
+broken_while_it_runs 'trap "" TERM; touch "$1/begun"; while :; do sleep 0.02; done'
+status_is 76 "so has one that ignores SIGTERM"
+check "it is killed when the lock ends" grep -q "killed the command (SIGKILL): the lock 'k' ends now" "$work/holder"
+each_master del k
+
+# A master without the key, or with somebody else's, shows that more has happened than a break.
+partly_broken() {
+    token=$(printf '%040d' 7):'broken by ops: x'
+    for number in 3 4; do master "$number" set k "$token" xx keepttl >/dev/null; done
+    master 5 del k >/dev/null
+}
+lock_with --ttl 12s -- sh "$work/patient" "$work"
+all_count
+halt 1 2
+while_stopped partly_broken
+await "$locker"
+resume 1 2
+status_is 76 "a lock that is broken on a few masters, and gone on another, is lost"
+check "its command is killed at once" said "Killed the command (SIGKILL)"
 each_master del k
 
 # --- broken already ---

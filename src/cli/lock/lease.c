@@ -7,13 +7,15 @@
 #include "cli/run/guard.h"
 #include "settings/duration.h"
 #include "cli/say/say.h"
+#include "cli/take/holder.h"
 #include "cli/take/trouble.h"
 
 static uint64_t validity_ms(const void *arg)
 {
     const struct cli_lock_lease *lease = arg;
 
-    return redlock_lock_validity_ms(lease->lock);
+    return lease->broken ? cli_deadline_before(lease->deadline_us, redlock_clock_us()) / 1000
+                         : redlock_lock_validity_ms(lease->lock);
 }
 
 static void say_renewed(void *arg)
@@ -52,7 +54,9 @@ static void say_why(const struct cli_lock_lease *lease, const struct cli_deadlin
 {
     const struct cli_terms *terms = &lease->lease.terms;
 
-    if (is_limited(lease, deadline)) {
+    if (lease->broken) {
+        cli_say_more("Nobody gets the lock before that, unless it was broken with --now.");
+    } else if (is_limited(lease, deadline)) {
         cli_say_more("The lock is not held for longer than --max-hold allows (%s).",
                      rlk_duration(terms->max_hold_ms));
     } else if (!terms->renew) {
@@ -71,7 +75,7 @@ static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t 
 {
     struct cli_lock_lease *lease = arg;
 
-    lease->loss = find_loss(lease, deadline);
+    lease->loss = lease->broken ? CLI_LOSS_KEYS_GONE : find_loss(lease, deadline);
     cli_say("the lock '%s' ends in %s, and its command still runs: sent it SIGTERM",
             lease->lease.terms.key,
             rlk_duration(cli_deadline_before(deadline->end_us, now_us) / 1000));
@@ -102,7 +106,7 @@ static void say_killed(void *arg, const struct cli_deadline *deadline, bool over
             "the lock '%s' ended while this machine was suspended, as the clocks of the masters "
             "show: killed its command (SIGKILL); somebody else may have the lock",
             key);
-    } else if (lease->loss == CLI_LOSS_KEYS_GONE) {
+    } else if (lease->loss == CLI_LOSS_KEYS_GONE && !lease->broken) {
         cli_trouble_lost(lease->rl, lease->lock, key);
         cli_say_more("Killed the command (SIGKILL); somebody else may have the lock.");
     } else {
@@ -122,6 +126,20 @@ void cli_lock_lease_begin(struct cli_lock_lease *lease, const struct redlock *rl
     lease->lease.arg = lease;
     lease->rl = rl;
     lease->lock = lock;
+    lease->deadline_us = redlock_lock_deadline_us(lock);
+}
+
+/* A break leaves the ttl of the keys as it is, so the lock ends when it would have ended. But if
+ * any master has lost the key, or somebody else has it there, the command is killed at once. */
+static void note_break(struct cli_lock_lease *lease)
+{
+    const char *broken = cli_holder_broken(lease->rl, lease->lock);
+
+    lease->broken = lease->lost == REDLOCK_ELOST && broken;
+    if (lease->broken && cli_guard_check(lease->guard)) {
+        cli_say("the lock '%s' was %s", lease->lease.terms.key, broken);
+        cli_guard_stop(lease->guard, UINT32_MAX);
+    }
 }
 
 void cli_lock_lease_notice(struct redlock_lock *lock, const struct redlock_notice *notice,
@@ -130,7 +148,12 @@ void cli_lock_lease_notice(struct redlock_lock *lock, const struct redlock_notic
     struct cli_lock_lease *lease = arg;
     const char *key = lease->lease.terms.key;
 
-    lease->lost = notice->kind == REDLOCK_NOTICE_LOST ? notice->reason : 0;
+    if (notice->kind == REDLOCK_NOTICE_LOST) {
+        lease->lost = notice->reason;
+        note_break(lease);
+    } else {
+        lease->deadline_us = notice->deadline_us;
+    }
     if (!cli_guard_check(lease->guard) || notice->kind != REDLOCK_NOTICE_TROUBLE) {
         return;
     }

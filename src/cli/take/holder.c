@@ -6,6 +6,8 @@
 
 #include <redlock/redlock.h>
 
+#include "cli/session/owner.h"
+
 /* A token of this library has this many hex digits, and then perhaps a ':' and the owner. Values of
  * other libraries may have a ':' with another meaning. */
 #define TOKEN_DIGITS 40
@@ -74,6 +76,14 @@ const char *cli_holder_reserved(const char *token)
     return strncmp(token, RESERVED, strlen(RESERVED)) == 0
                ? cli_holder_owner(token + strlen(RESERVED))
                : NULL;
+}
+
+const char *cli_holder_broken(const struct redlock *rl, const struct redlock_lock *lock)
+{
+    struct cli_holder holder = cli_holder_find(rl, lock);
+    const char *owner = cli_holder_owner(holder.token);
+
+    return owner && cli_owner_is_broken(owner) && holder.masters == holder.refusals ? owner : NULL;
 }
 
 bool cli_holder_is_foreign(const struct redlock *rl, const struct redlock_lock *lock)
