@@ -41,7 +41,8 @@ await "$watcher"
 check "each line of --json is an object with the same fields" python3 -c '
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
-assert all(set(line) == {"key", "known", "leader", "value", "term"} for line in lines)
+fields = {"key", "known", "leader", "value", "term", "broken_by", "broken_ms", "former_leader"}
+assert all(set(line) == fields for line in lines)
 assert {line["leader"] for line in lines} >= {None, "a", "b"}
 assert [line["value"] for line in lines if line["leader"] == "a"][0] == "10.0.0.1:80"
 for line in lines:
@@ -52,6 +53,8 @@ for line in lines:
     else:
         assert line["term"] > 0
 ' "$work/objects"
+# --- stdout that is full ---
+
 status=0
 "$REDLOCK" elect e --observe >/dev/full 2>"$work/err" || status=$?
 status_is 70 "--observe gives 70 when stdout is full"
@@ -182,15 +185,28 @@ watcher=$!
 "$REDLOCK" lock broken --owner me --ttl 60s --no-renew -- sleep 600 &
 holder=$!
 check "--observe names a holder that is no candidate" until_late shows '^leader me'
-run "$REDLOCK" break broken --reason gone --no-wait
-check "when its lock is broken, nobody leads" until_late ends_with nobody
-nobody_in_json() { tail -n 1 "$work/objects" | grep -q '"leader": null, "value": null, "term": null'; }
-check "also in JSON" until_late nobody_in_json
-kill -TERM "$observer" "$watcher" "$holder"
+run "$REDLOCK" break broken --reason gone --owner ops --no-wait
+check "when its lock is broken, nobody leads; and one line says who broke it, who led, and until when that one may go on" \
+    until_late shows '^nobody: broken by ops: gone; me may go on for [0-9.]* s at most, and nobody leads before$'
+why='"leader": null, "value": null, "term": null, "broken_by": "ops: gone", "broken_ms": [0-9]*, "former_leader": "me"}'
+says_why() { tail -n 1 "$work/objects" | grep -q "$why"; }
+check "also in JSON" until_late says_why
+kill -TERM "$observer" "$watcher"
 await "$observer"
 await "$watcher"
+"$REDLOCK" elect broken --observe >"$work/late" 2>"$work/observer.err" &
+observer=$!
+late_says() { grep -q "$1" "$work/late"; }
+check "an observer that begins later does not know who led" \
+    until_late late_says '^nobody: broken by ops: gone; the former leader may go on for '
+run "$REDLOCK" status broken
+prints "its former holder may go on for " "status says for how long the former holder may go on"
+run "$REDLOCK" status broken --json
+check "so does status --json" grep -q '"broken_by": "ops: gone", "broken_ms": [1-9]' "$work/out"
+kill -TERM "$observer" "$holder"
+await "$observer"
 await "$holder"
-check "and no observer shows who has broken it as a leader" missing "broken by" "$work/lines" "$work/objects"
+check "no observer shows who has broken it as a leader" missing "leader broken by" "$work/lines" "$work/objects" "$work/late"
 
 # --- a reader that ends early ---
 

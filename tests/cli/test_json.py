@@ -129,7 +129,9 @@ def of_a_lock():
     first = printed('acquire', 'k', '--ttl', '60s', '--fence')
     plain = printed('acquire', 'plain', '--ttl', '60s')
     extended = printed('extend', 'k', '--token', first['token'], '--fence')
-    seen = {'status': [printed('status', 'k', 'free')], 'list': [printed('list', '--all')]}
+    run('acquire', 'broken', '--ttl', '60s')
+    run('break', 'broken', '--reason', 'x', '--no-wait')
+    seen = {'status': [printed('status', 'k', 'free', 'broken')], 'list': [printed('list', '--all')]}
     released = [printed('release', 'k', '--token', first['token']),
                 printed('release', 'k', '--token', first['token'])]
     history = [printed('history', 'k')]

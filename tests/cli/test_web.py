@@ -146,7 +146,8 @@ def states(tap, web):
     led = [event['observed'] for event in state['events'] if event['name'] == 'cron' and event['observed']['leader']]
     tap.claim('the event of a leader has its term',
               equal('observed', led[-1:], [{'key': 'cron', 'known': True, 'leader': 'web-1', 'value': 'v',
-                                            'term': entry_of(state, 'cron')['status']['term']}]))
+                                            'term': entry_of(state, 'cron')['status']['term'],
+                                            'broken_by': None, 'broken_ms': None, 'former_leader': None}]))
     tap.claim('the event of a master has no leader', equal('observed', [event['observed'] for event in state['events']
                                                               if event['kind'] == 'master'], [None] * 3))
     tap.claim('what happened is listed',

@@ -234,7 +234,7 @@ static int print_leader(const struct transfer *t)
         .size = sizeof(leader), .known = 1, .id = t->leader, .value = t->value, .term = t->term};
 
     if (t->json) {
-        cli_leader_json(stdout, t->name, &leader);
+        cli_leader_json(stdout, t->name, &leader, NULL);
         printf("\n");
     } else {
         printf("%s leads %s, term %" PRIu64 "\n", t->to, t->name, t->term);

@@ -7,6 +7,7 @@
 #include <redlock/election.h>
 
 #include "cli/say/json.h"
+#include "cli/session/owner.h"
 
 void cli_leader_text(const struct redlock_leader *leader, char *text, size_t size)
 {
@@ -25,8 +26,10 @@ void cli_leader_text(const struct redlock_leader *leader, char *text, size_t siz
     }
 }
 
-void cli_leader_json(FILE *out, const char *key, const struct redlock_leader *leader)
+void cli_leader_json(FILE *out, const char *key, const struct redlock_leader *leader,
+                     const struct cli_former_leader *former)
 {
+    const struct cli_broken none = {NULL, 0};
     bool leads = leader->known && leader->id[0];
 
     fprintf(out, "{\"key\": ");
@@ -35,5 +38,7 @@ void cli_leader_json(FILE *out, const char *key, const struct redlock_leader *le
     cli_json_text(out, "leader", leads ? leader->id : NULL);
     cli_json_text(out, "value", leads && leader->value[0] ? leader->value : NULL);
     cli_json_number(out, "term", leads && leader->term, (int64_t)leader->term);
+    cli_broken_json(out, former ? former->broken : &none);
+    cli_json_text(out, "former_leader", former ? former->id : NULL);
     fprintf(out, "}");
 }

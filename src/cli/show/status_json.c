@@ -8,6 +8,7 @@
 
 #include "cli/say/json.h"
 #include "cli/session/node_state.h"
+#include "cli/session/owner.h"
 
 /* -1 for a key that never expires, as PTTL replies. */
 static void print_ttl(FILE *out, bool known, uint64_t ttl_ms)
@@ -42,6 +43,7 @@ static void print_leader(FILE *out, const struct redlock_query_result *result, b
 void cli_status_json_fields(FILE *out, const struct redlock *rl, const char *key,
                             const struct redlock_query_result *result)
 {
+    struct cli_broken broken = cli_broken_find(result);
     bool known = !result->unknown;
     size_t i;
 
@@ -50,6 +52,7 @@ void cli_status_json_fields(FILE *out, const struct redlock *rl, const char *key
     cli_json_flag(out, "held", known ? result->held : -1);
     cli_json_text(out, "owner", known ? result->owner : NULL);
     cli_json_text(out, "reserved_for", result->reserved_for[0] ? result->reserved_for : NULL);
+    cli_broken_json(out, &broken);
     cli_json_text(out, "token", known ? result->token : NULL);
     print_leader(out, result, known && result->held && result->leader[0]);
     print_ttl(out, known, result->ttl_ms);

@@ -75,12 +75,17 @@ const char *cli_status_holder(const struct redlock_query_result *result, const c
 
 static void print_held(const char *key, const struct redlock_query_result *result)
 {
+    struct cli_broken broken = cli_broken_find(result);
     const char *how;
     const char *who = cli_status_holder(result, &how);
 
     cli_say_out("%s: %s%s, %s%s, on %zu of %zu masters\n", key, how, who,
                 result->ttl_ms == UINT64_MAX ? "never expires" : rlk_duration(result->ttl_ms),
                 result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
+    if (broken.by) {
+        cli_say_out("    its former holder may go on for %s at most; nobody else gets it before\n",
+                    rlk_duration(broken.left_ms));
+    }
     print_term(result);
 }
 

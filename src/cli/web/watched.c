@@ -80,7 +80,7 @@ static void note_leader(struct cli_watched *watched, const struct redlock_leader
     FILE *out = open_memstream(&text, &length);
 
     if (out) {
-        cli_leader_json(out, watched->key, leader);
+        cli_leader_json(out, watched->key, leader, NULL);
         if (fclose(out) == 0) {
             replace(&watched->leader, text);
             return;
