@@ -169,7 +169,30 @@ fi
 
 run "$REDLOCK" lock -x -- true
 status_is 64 "a key that begins with a dash is taken for an option"
-says "write -- before a KEY that begins with a dash" "and redlock says how to write it"
+says "if a KEY begins with a dash, write the options first, then --, then the KEY" "and redlock says how to write it"
+run "$REDLOCK" elect -x
+says "if a NAME begins with a dash" "also for an election"
+run "$REDLOCK" list -x
+says "if a PREFIX begins with a dash" "and for a list"
+run "$REDLOCK" nodes -x
+says_not "begins with a dash" "but not where there is no KEY"
+# shellcheck disable=SC2016
+run "$REDLOCK" lock --no-wait -- -x -- sh -c 'echo "$REDLOCK_KEY" "$@"' - -- a
+check "that order works for lock, also with another -- before CMD" grep -qx -e '-x -- a' "$work/out"
+# shellcheck disable=SC2016
+run "$REDLOCK" elect --once -- -x -- sh -c 'echo "$REDLOCK_KEY"'
+check "and for elect" grep -qx -e -x "$work/out"
+run "$REDLOCK" acquire --ttl 60s -- -x
+status_is 0 "for acquire"
+token=$(cat "$work/out")
+run "$REDLOCK" extend --ttl 60s --token "$token" -- -x
+status_is 0 "for extend"
+run "$REDLOCK" status --json -- -x
+prints '"key": "-x"' "for status"
+run "$REDLOCK" break --reason x --no-wait -- -x
+status_is 0 "for break"
+run "$REDLOCK" release --token "$token" -- -x
+status_is 75 "and for release"
 # shellcheck disable=SC2016
 run "$REDLOCK" lock --no-wait -- --help sh -c 'echo "$REDLOCK_KEY"'
 check "after -- any text is a key" grep -qx -e --help "$work/out"

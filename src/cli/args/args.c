@@ -105,6 +105,13 @@ int cli_args_owner(const char *command, const char *option, const char *owner)
     return CLI_GO_ON;
 }
 
+void cli_args_skip_dashes(const struct cli_args *args, int argc, char **argv)
+{
+    if (args->ended && optind < argc && strcmp(argv[optind], "--") == 0) {
+        optind++;
+    }
+}
+
 int cli_args_end(const char *command, int argc, char **argv)
 {
     if (optind < argc) {
@@ -288,19 +295,41 @@ static int count_matches(const struct table *table, const char *at)
     return matches;
 }
 
+/* What the operand of the command is called: as the first line of its help says. */
+static const char *operand_of(const struct cli_subcommand *command)
+{
+    static const char *const operands[] = {"KEY", "NAME", "PREFIX"};
+    const char *help = command->help[0], *end = strchr(help, '\n');
+    size_t i;
+
+    for (i = 0; i < sizeof(operands) / sizeof(operands[0]); i++) {
+        const char *at = strstr(help, operands[i]);
+
+        if (at && at < end) {
+            return operands[i];
+        }
+    }
+    return NULL;
+}
+
 /* optopt is 0 for a long option that is not in the table, and for an abbreviation of several. */
 static int refuse_unknown(const struct cli_args *args, const struct table *table, const char *at)
 {
+    const char *operand = operand_of(args->command);
+    char hint[128] = "";
+
     if (optopt >= OPTION_ROW) {
         return refuse_option(args, at, "option", " takes no value");
     }
     if (optopt == 0 && count_matches(table, at) > 1) {
         return refuse_option(args, at, "option", " is ambiguous: write it in full");
     }
-    return refuse_option(args, at, "unknown option",
-                         strstr(args->command->help[0], " KEY")
-                             ? "; write -- before a KEY that begins with a dash"
-                             : "");
+    if (operand) {
+        snprintf(hint, sizeof(hint),
+                 "; if a %s begins with a dash, write the options first, then --, then the %s",
+                 operand, operand);
+    }
+    return refuse_option(args, at, "unknown option", hint);
 }
 
 /* The row of a short option: getopt_long() knows only letters from these tables. */

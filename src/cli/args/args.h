@@ -115,6 +115,10 @@ int cli_args_keys(const char *command, int argc, char **argv, bool needed);
 /* Check an owner text that was given with this option. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_owner(const char *command, const char *option, const char *owner);
 
+/* After the first operand of a command that runs CMD: if a "--" came before it, skip another one.
+ */
+void cli_args_skip_dashes(const struct cli_args *args, int argc, char **argv);
+
 /* Check that no operand follows. Returns CLI_GO_ON or CLI_USAGE. */
 int cli_args_end(const char *command, int argc, char **argv);
 

@@ -192,6 +192,7 @@ static int read_elect(struct cli_args *args, int argc, char **argv)
         plan->name.n = 1;
         code = cli_keys_finish(&plan->name);
     }
+    cli_args_skip_dashes(args, argc, argv);
     if (code == CLI_GO_ON && !args->ended) {
         code = cli_args_read(args, argc, argv);
     }

@@ -37,7 +37,8 @@ static const char help[] =
     "lock: all of them or none. Write -- before CMD when there are several KEYs, or when CMD\n"
     "has a -- among its own arguments. In a script write -- before the KEY if it is in a\n"
     "variable: `redlock lock -- \"$key\" CMD`. With `redlock lock \"$key\" -- CMD` a key such as\n"
-    "--help is an option. After such a -- comes one KEY, which may begin with a dash, and CMD.\n"
+    "--help is an option. After such a -- comes one KEY, which may begin with a dash, and CMD\n"
+    "(or another --, and CMD).\n"
     "\n"
     "While CMD runs, redlock renews the lock after a quarter to a third of its TTL. When a\n"
     "renewal fails, a message says why, and redlock tries again. A CMD that still runs near the\n"
@@ -117,7 +118,8 @@ static bool has_dashes(int argc, char **argv)
 }
 
 /* Options may come before, between and after the KEYs; those of CMD are left alone. There is one
- * KEY, unless a "--" ends several. A "--" before the first KEY only ends the options. */
+ * KEY, unless a "--" ends several. A "--" before the first KEY only ends the options; another one
+ * may come after that KEY. */
 static int read_keys(struct cli_args *args, struct cli_keys *keys, int argc, char **argv)
 {
     bool several = !args->ended && has_dashes(argc, argv);
@@ -125,6 +127,7 @@ static int read_keys(struct cli_args *args, struct cli_keys *keys, int argc, cha
 
     do {
         code = cli_keys_take(keys, args->command->name, argc, argv);
+        cli_args_skip_dashes(args, argc, argv);
         if (code == CLI_GO_ON && !args->ended) {
             code = cli_args_read(args, argc, argv);
         }
