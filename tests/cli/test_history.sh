@@ -37,6 +37,15 @@ prints ", held by ann, fencing token " "its owner and fencing token are shown"
 check "and its ttl, and the masters" grep -q ", for 20.0 s, on [345] of 5 masters" "$work/out"
 check "the fencing token is the same in both lines" \
     [ "$(grep -o 'fencing token [0-9]*' "$work/out" | sort -u | wc -l)" = 1 ]
+says_not "have no event" "nothing is said on stderr about a lock with events"
+run "$REDLOCK" history unknown
+status_is 0 "a key that nobody has used is no error"
+check "it has no events" [ ! -s "$work/out" ]
+says "the audit streams have no event of 'unknown'" "which is said"
+says "nobody has used it, or its clients do not use --audit" "with what may be the cause"
+run "$REDLOCK" history k --since 1ms
+says "have no event of 'k' in the last 1 ms" "the time of --since is named"
+run "$REDLOCK" history k
 check "a time is in UTC" grep -qE '^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z acquired ' "$work/out"
 run "$REDLOCK" history other
 status_is 0 "a key without entries is no mistake"

@@ -8,6 +8,7 @@
 
 #include <redlock/redlock.h>
 
+#include "settings/duration.h"
 #include "cli/say/time.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
@@ -116,6 +117,34 @@ static void say_cut(const struct history *history, const struct redlock_history_
     }
 }
 
+static size_t count_shown(const struct redlock_history_result *result, bool all)
+{
+    size_t shown = 0, i;
+
+    for (i = 0; i < result->n_events; i++) {
+        shown += cli_history_is_shown(result->events[i], all);
+    }
+    return shown;
+}
+
+/* Nothing was printed, and that should not be taken for a failure. */
+static void say_nothing_shown(const struct history *history,
+                              const struct redlock_history_result *result)
+{
+    if (count_shown(result, history->all) > 0) {
+        return;
+    }
+    cli_say("the audit streams have no event of '%s'%s%s", history->key,
+            history->since_ms ? " in the last " : "",
+            history->since_ms ? rlk_duration(history->since_ms) : "");
+    if (result->n_events > 0) {
+        cli_say_more("There were only rounds that were not won: use --all to see them.");
+    } else {
+        cli_say_more("Either nobody has used it, or its clients do not use --audit, or they use "
+                     "another --key-prefix.");
+    }
+}
+
 static int explain(const struct history *history, const struct redlock_history_result *result,
                    int status)
 {
@@ -133,6 +162,7 @@ static int explain(const struct history *history, const struct redlock_history_r
     }
     say_others(history->rl, result);
     say_cut(history, result);
+    say_nothing_shown(history, result);
     return CLI_OK;
 }
 
