@@ -166,6 +166,12 @@ run "$REDLOCK" break k --reason x --now fenced
 status_is 0 "with a fencing token a lock is released at once"
 says "fencing token above $fence" "break says what protects the resource then"
 until_true is_free k
+lock_with --ttl 12s -- sh "$work/patient" "$work"
+run "$REDLOCK" break k --reason x --now stopped
+await "$locker"
+status_is 76 "a holder that runs all the same loses its lock"
+check "it is told what may have happened" said "when somebody deletes it, as redlock break --now does"
+check "and where to look" said "With --audit, redlock history says who it was."
 
 # --- nothing to break ---
 

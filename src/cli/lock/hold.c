@@ -35,8 +35,9 @@ static void say_gone(const char *key, bool taken)
     cli_say("the lock '%s' was gone before it was released%s", key,
             taken ? ", and somebody else has it now" : "");
     cli_say_more(
-        "A majority of the masters lost the key (did they restart?), or somebody deleted it: "
-        "another holder may have run at the same time.");
+        "A majority of the masters lost the key (did they restart?), or somebody deleted it, as "
+        "redlock break --now does: another holder may have run at the same time. With --audit, "
+        "redlock history says who it was.");
 }
 
 /* `lost`: the lock had ended before, so that it is no surprise that it is gone. */

@@ -205,7 +205,7 @@ void cli_trouble_notice(const struct redlock *rl, const struct redlock_lock *loc
 
 /* [S7] A lost lock does not always mean that a majority does not have the key. Other masters may
  * have lost the key and got it again, or their clocks may have been set. */
-void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
+static void say_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
 {
     struct line without = {"", 0}, doubted = {"", 0};
     size_t n = redlock_node_count(rl), lacking = list(rl, lock, lacks_it, &without);
@@ -219,6 +219,15 @@ void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock,
     cli_say("the lock '%s' is lost: fewer than %zu of %zu masters provably kept it%s%s%s%s", key,
             n / 2 + 1, n, lacking || doubted.used ? ": " : "", without.text,
             lacking && doubted.used ? ", " : "", doubted.text);
+}
+
+void cli_trouble_lost(const struct redlock *rl, const struct redlock_lock *lock, const char *key)
+{
+    say_lost(rl, lock, key);
+    if (cli_holder_find(rl, lock).refusals > 0 && cli_holder_broken(rl, lock) == NULL) {
+        cli_say_more("A master loses a key when it restarts, or when somebody deletes it, as "
+                     "redlock break --now does. With --audit, redlock history says who it was.");
+    }
 }
 
 int cli_trouble_extend(struct cli_session *session, const struct redlock_lock *lock,
