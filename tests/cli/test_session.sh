@@ -90,6 +90,16 @@ check "\$HOME/.config/redlock/nodes names the masters, with comments" \
 some 1 >"$work/xdg/redlock/nodes"
 run env -u REDLOCK_NODES XDG_CONFIG_HOME="$work/xdg" "$REDLOCK" nodes
 check "\$XDG_CONFIG_HOME/redlock/nodes overrides it" [ "$(grep -c "^unix:" "$work/out")" -eq 1 ]
+gone="unix://$work/gone"
+run env REDLOCK_NODES="$gone" "$REDLOCK" lock k --no-wait -- true
+status_is 69 "masters that are gone give 69"
+says "These masters are those of REDLOCK_NODES; $HOME/.config/redlock/nodes is not read." \
+    "the list is named, and the file that is not read because of it"
+run "$REDLOCK" lock k --no-wait --nodes "$gone" -- true
+says "These masters are those of --nodes; " "that the list comes from the option is said, too"
+echo "$gone" >"$work/gone.nodes"
+run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/gone.nodes" "$REDLOCK" lock k --no-wait -- true
+says "These masters are those of $work/gone.nodes" "and the name of a file"
 run env -u REDLOCK_NODES REDLOCK_CONFIG="$work/xdg/redlock/nodes" "$REDLOCK" nodes
 check "REDLOCK_CONFIG names another file" [ "$(grep -c "^unix:" "$work/out")" -eq 1 ]
 { printf '\357\273\277'; some 1 2; } >"$work/marked"

@@ -130,13 +130,27 @@ static enum obstacle say_masters(struct cli_session *session, const struct redlo
     return obstacle;
 }
 
-static void say_what_to_do(enum obstacle obstacle)
+/* A list that was forgotten in the environment leads to masters that are gone. */
+static void say_origin(const struct cli_session *session)
+{
+    const struct rlk_node_list *nodes = &session->settings.found.sources.nodes;
+    char unread[4096];
+
+    if (rlk_node_list_unread(nodes, unread, sizeof(unread))) {
+        cli_say_more("These masters are those of %s; %s is not read.", nodes->from, unread);
+    } else {
+        cli_say_more("These masters are those of %s.", nodes->from);
+    }
+}
+
+static void say_what_to_do(const struct cli_session *session, enum obstacle obstacle)
 {
     switch (obstacle) {
     case OBSTACLE_CONNECTION:
         cli_say_more(
             "Check that they run, that this machine can reach them, and that they accept the "
             "password (see redlock doctor).");
+        say_origin(session);
         break;
     case OBSTACLE_QUARANTINE:
         cli_say_more(
@@ -165,7 +179,7 @@ bool cli_nodes_advise(struct cli_session *session, const struct redlock_lock *lo
     enum obstacle obstacle = say_masters(session, lock);
 
     if (!said->any || said->obstacle != (int)obstacle) {
-        say_what_to_do(obstacle);
+        say_what_to_do(session, obstacle);
     }
     said->any = true;
     said->obstacle = (int)obstacle;
