@@ -66,10 +66,14 @@ export REDLOCK_USERNAME REDLOCK_PASSWORD
 lock_once_more
 status_is 69 "a wait ends at once when a majority denies the key"
 says "NOPERM" "redlock quotes the error of the masters"
+says "This command has no --key-prefix: do the other clients have one?" "and asks for the prefix"
 run "$REDLOCK" lock app:k -- true
 status_is 0 "another key is not denied"
+run "$REDLOCK" lock k --no-wait -- true
+says "This command has no --key-prefix" "also without a wait"
 lock_once_more --key-prefix other:
 status_is 69 "a wait ends at once when the prefix is denied, too"
+says "begin with 'other:' (--key-prefix): is that right?" "and the prefix is named"
 each_master acl setuser u -set '~*'
 lock_once_more
 status_is 69 "a wait ends at once when a majority denies a command"

@@ -1,6 +1,8 @@
 /* node_state.c - messages about the masters, from what the manager knows. */
 #include "cli/session/node_state.h"
 
+#include <string.h>
+
 #include <redlock/redlock.h>
 
 #include "cli/say/exit.h"
@@ -143,6 +145,28 @@ static void say_origin(const struct cli_session *session)
     }
 }
 
+void cli_nodes_say_prefix(const struct cli_session *session)
+{
+    if (session->prefix_len) {
+        cli_say_more("The keys of this command begin with '%s' (--key-prefix): is that right?",
+                     session->settings.options.key_prefix);
+    } else {
+        cli_say_more("This command has no --key-prefix: do the other clients have one?");
+    }
+}
+
+bool cli_nodes_deny_keys(const struct redlock *rl)
+{
+    struct redlock_node_info info = {.size = sizeof(info)};
+    bool denied = false;
+    size_t i;
+
+    for (i = 0; redlock_get_node_info(rl, i, &info) == 0; i++) {
+        denied |= strstr(info.error, "NOPERM") && strstr(info.error, " key");
+    }
+    return denied;
+}
+
 static void say_what_to_do(const struct cli_session *session, enum obstacle obstacle)
 {
     switch (obstacle) {
@@ -169,6 +193,7 @@ static void say_what_to_do(const struct cli_session *session, enum obstacle obst
         cli_say_more(
             "Check that this user may use the key there (ACL), and that they answer within "
             "--node-timeout (see redlock doctor).");
+        cli_nodes_say_prefix(session);
         break;
     }
 }

@@ -172,6 +172,9 @@ static void say_hopeless(struct cli_session *session, const char *key, size_t lo
     for (i = 0; i < n; i++) {
         cli_node_say(session, NULL, i);
     }
+    if (cli_nodes_deny_keys(session->rl)) {
+        cli_nodes_say_prefix(session);
+    }
     cli_say_more("Fix this (redlock doctor says how), or use --wait TIME to wait until somebody "
                  "has fixed it.");
 }
