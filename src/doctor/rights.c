@@ -125,6 +125,7 @@ void rlk_rights_write(const struct rlk_rights_user *user, char *out, size_t size
         put_commands(&t, user->audit || rlk_rights[i].bit != REDLOCK_RIGHT_XADD ? rlk_rights[i].acl
                                                                                 : "");
     }
+    put_text(&t, user->audit ? " +xrevrange" : "");
     put_text(&t, user->native);
     put_text(&t, user->database ? " +select" : "");
     out[t.fits ? t.used : 0] = '\0';

@@ -25,7 +25,7 @@ struct rlk_rights_user {
     unsigned database;
     bool channels;      /* the server knows rights to channels: not Redis 6.0 */
     bool selectors;     /* it knows selectors: Redis from 7.0 on, Valkey */
-    bool audit;         /* there is an audit stream */
+    bool audit;         /* there is an audit stream, which its user may read, too */
     const char *native; /* the rule that grants the command that deletes by value; "": the server
                            has no such command */
 };

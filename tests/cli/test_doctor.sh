@@ -167,7 +167,7 @@ if master 3 acl whoami | grep -q '^default'; then
     doctor 1 2 3 -- --quarantine lenient --username app --audit=100
     status_is 1 "with audit doctor tries XADD"
     prints "denies the user app XADD (nothing is added to its audit stream)" "doctor names XADD"
-    prints "+zscore +xadd" "and the minimum includes it"
+    prints "+zscore +xadd +xrevrange" "and the minimum includes it, and what redlock history needs"
     for number in 1 2; do master "$number" acl setuser app -xadd >/dev/null; done
     run "$REDLOCK" lock audited -v --nodes "$(nodes 1 2 3)" --quarantine lenient --no-record --username app \
         --audit=100 -- true

@@ -379,7 +379,9 @@ TEST_LOOP(the_least_rights_are_one_command, 0, 5)
         {{"default", "", 0, false, false, false, ""},
          "ACL SETUSER redlock >PASSWORD on resetkeys ~*",
          ""},
-        {{"ann", "", 0, false, false, true, ""}, "ACL SETUSER ann on resetkeys ~*", " +xadd"},
+        {{"ann", "", 0, false, false, true, ""},
+         "ACL SETUSER ann on resetkeys ~*",
+         " +xadd +xrevrange"},
     };
     char want[1024], got[1024];
 
