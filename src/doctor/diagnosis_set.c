@@ -160,7 +160,7 @@ static void judge_record(const struct rlk_diagnosis_record *r, struct rlk_notes 
 
     if (info->state == REDLOCK_RECORD_OTHER) {
         rlk_note(notes, REDLOCK_FOUND_RECORD,
-                 "No lock can be acquired: %s. On record (max_ttl %u ms): %s. Given here (max_ttl "
+                 "No lock can be acquired: %s. On record (max-ttl %u ms): %s. Given here (max-ttl "
                  "%u ms): %s",
                  info->error, info->max_ttl_ms, r->on_record, r->max_ttl_ms, r->here);
     } else if (info->epoch > 0 && info->shown_by < info->readable) {

@@ -80,7 +80,7 @@ static const struct rlk_finding_row rows[] = {
     [REDLOCK_FOUND_SAME_SERVERS] = {"same-servers", REDLOCK_UNUSABLE,
                                     "List each master once, under one address."},
     [REDLOCK_FOUND_RECORD] = {"record", REDLOCK_UNUSABLE,
-                              "Correct the list of masters or max_ttl here. If the record is "
+                              "Correct the list of masters or max-ttl here. If the record is "
                               "wrong, stop all clients of these masters, run redlock masters "
                               "delete, and start them again."},
 };

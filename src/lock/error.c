@@ -43,7 +43,7 @@ static const struct {
     {REDLOCK_ENOMEM, "out of memory; nothing is held"},
     {REDLOCK_ECONFIG,
      "the masters are not configured as they must be: two of the masters are one server, or other "
-     "masters or another max_ttl are on record; redlock masters says what differs"},
+     "masters or another max-ttl are on record; redlock masters says what differs"},
     {REDLOCK_ESYSTEM, "the operating system refused random bytes, a timer or a file descriptor; "
                       "check its limits (ulimit -n)"},
 };

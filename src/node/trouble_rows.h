@@ -163,7 +163,7 @@ TROUBLE(RLK_TROUBLE_UNRESPONSIVE, "has not replied for # ms",
         .advice = CHECK_WHY_SILENT) /* [S14] */
 /* reason; words: the error, when the reason is UNREAD. The first while the reason lasts. */
 TROUBLE(RLK_TROUBLE_QUARANTINE, "does not vote: $")
-TROUBLE(RLK_TROUBLE_QUARANTINE_PASSES, "does not vote for another # s (quarantine; see max_ttl): $")
+TROUBLE(RLK_TROUBLE_QUARANTINE_PASSES, "does not vote for another # s (quarantine; see max-ttl): $")
 TROUBLE(RLK_TROUBLE_UNCONFIRMED_RECORD,
         "does not vote: too few masters reply to confirm the record of the masters")
 /* words: a command that renewals and releases need; for the last: how it refused a script */

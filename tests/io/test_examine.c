@@ -672,7 +672,7 @@ TEST(another_max_ttl_on_record_is_found)
     ck_assert_int_eq(seen.status, REDLOCK_ECONFIG);
     must_find(-1, REDLOCK_FOUND_RECORD,
               "the longest ttl (max-ttl) is 300000 ms on record, and 60000 ms here. On record "
-              "(max_ttl 300000 ms): "
+              "(max-ttl 300000 ms): "
               "unix:///");
     ck_assert_int_eq(seen.nodes[2].verdict, REDLOCK_NO_VOTE);
 }

@@ -671,8 +671,8 @@ TEST(other_masters_on_record_are_a_finding_with_both_lists)
     nodes[0].quarantine_ms = nodes[1].quarantine_ms = nodes[2].quarantine_ms = UINT64_MAX;
     judge_set();
     must_find(REDLOCK_FOUND_RECORD, REDLOCK_UNUSABLE,
-              "No lock can be acquired: it differs. On record (max_ttl 1000 ms): A, B. Given here "
-              "(max_ttl 2000 ms): A, C");
+              "No lock can be acquired: it differs. On record (max-ttl 1000 ms): A, B. Given here "
+              "(max-ttl 2000 ms): A, C");
     ck_assert_ptr_null(find(REDLOCK_FOUND_NO_MAJORITY));
     ck_assert_int_eq(notes.finding[0].node, -1);
 }

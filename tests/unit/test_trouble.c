@@ -126,10 +126,10 @@ static const struct {
      "does not vote: it has fewer replicas than it needs for a write (NOREPLICAS); set its "
      "min-replicas-to-write to 0"},
     {{.kind = RLK_TROUBLE_QUARANTINE_PASSES, .reason = RLK_QUARANTINED_RESTARTED, .number = 299},
-     "does not vote for another 299 s (quarantine; see max_ttl): it restarted, or does not say "
+     "does not vote for another 299 s (quarantine; see max-ttl): it restarted, or does not say "
      "whether it did"},
     {{.kind = RLK_TROUBLE_QUARANTINE_PASSES, .reason = RLK_QUARANTINED_EVICTS, .number = 299},
-     "does not vote for another 299 s (quarantine; see max_ttl): it may have evicted keys until "
+     "does not vote for another 299 s (quarantine; see max-ttl): it may have evicted keys until "
      "just now"},
     {{.kind = RLK_TROUBLE_QUARANTINE, .reason = RLK_QUARANTINED_UNLOGGED},
      "does not vote: a restart could load an old log until the rewrite of its append-only file has "
