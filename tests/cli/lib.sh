@@ -128,6 +128,21 @@ first_line() {
     status=$(cat "$work/status")
 }
 
+# unread COMMAND...: runs it like run, with a pipe as stdout that nobody reads.
+unread() {
+    rm -f "$work/closed"
+    {
+        until_true [ -e "$work/closed" ]
+        status=0
+        timeout 60 "$@" 2>"$work/err" || status=$?
+        echo "$status" >"$work/status"
+    } | {
+        exec <&-
+        touch "$work/closed"
+    }
+    status=$(cat "$work/status")
+}
+
 # await PID: sets $status to the exit status of a command in the background.
 await() {
     status=0

@@ -40,4 +40,19 @@ status_is 1 "a command that reads a closed stdin fails"
 closed '1>&-' "$REDLOCK" lock k -- echo lost
 check "a command that writes to a closed stdout fails" [ "$status" -gt 0 ]
 
+# --- a pipe that nobody reads ---
+
+export REDLOCK_AUDIT=100
+"$REDLOCK" lock k -- true
+for command in '--help' 'help masters' 'list --all' 'status k' 'status k --json' 'history k' nodes masters doctor \
+    'elect e --observe'; do
+    # shellcheck disable=SC2086
+    unread "$REDLOCK" $command
+    status_is 141 "redlock $command ends as if SIGPIPE had ended it"
+    check "redlock $command says nothing of its pipe" missing stdout "$work/err"
+done
+unread "$REDLOCK" acquire k
+status_is 70 "acquire fails when nobody can read its token"
+check "and releases the lock" until_true is_free k
+
 finish

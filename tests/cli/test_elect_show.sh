@@ -211,7 +211,7 @@ check "no observer shows who has broken it as a leader" missing "leader broken b
 # --- a reader that ends early ---
 
 first_line "$REDLOCK" elect nobody --observe
-status_is 70 "elect --observe ends when nobody reads its output any more, and does not wait for the next leader"
+status_is 141 "elect --observe ends when nobody reads its output any more, and does not wait for the next leader"
 prints "nobody" "the reader got its first line"
 check "and redlock prints no error" [ ! -s "$work/err" ]
 

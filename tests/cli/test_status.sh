@@ -186,7 +186,7 @@ resume 3 4 5
 # --- a reader that ends early ---
 
 first_line "$REDLOCK" status k --watch=1h
-status_is 70 "status --watch ends at once when nobody reads its output any more"
+status_is 141 "status --watch ends at once when nobody reads its output any more"
 check "and prints no error" [ ! -s "$work/err" ]
 
 finish

@@ -39,7 +39,7 @@ static void end_unread(void *arg)
 {
     struct observer *o = arg;
 
-    o->code = CLI_INTERNAL;
+    o->code = CLI_UNREAD;
     o->done = true;
 }
 
@@ -75,9 +75,8 @@ static void print(struct observer *o, const struct redlock_leader *leader,
         print_text(o, leader, broken);
     }
     o->printed = true;
-    if (cli_say_flush() != CLI_OK) {
-        end_unread(o);
-    }
+    o->code = cli_say_flush();
+    o->done = o->done || o->code != CLI_OK;
 }
 
 static const struct cli_broken not_broken = {NULL, 0};

@@ -19,7 +19,9 @@ enum cli_exit {
     CLI_CONFIG = 78,      /* the masters are not those on record, or one is listed twice */
     CLI_CANNOT_RUN = 126, /* the command cannot be run */
     CLI_NOT_FOUND = 127,  /* the command was not found */
-    CLI_SIGNALED = 128    /* plus the number of the signal that ended the command or the wait */
+    CLI_SIGNALED = 128,   /* plus the number of the signal that ended the command or the wait */
+    CLI_UNREAD = 141      /* stdout is a pipe that nobody reads any more: as if SIGPIPE had ended
+                             redlock */
 };
 
 #endif

@@ -219,7 +219,7 @@ int cli_say_flush(void)
         return CLI_OK;
     }
     if (nobody_reads()) {
-        return CLI_INTERNAL;
+        return CLI_UNREAD;
     }
     cli_say("cannot write to stdout: %s", errno ? strerror(errno) : "an earlier write failed");
     return CLI_INTERNAL;

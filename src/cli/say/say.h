@@ -61,11 +61,11 @@ void cli_say_lines(const char *text);
  * the end of the format. */
 void cli_say_out(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Print to stdout and flush. Returns CLI_OK; or says what failed and returns CLI_INTERNAL. */
+/* Print to stdout and flush. Returns as cli_say_flush(). */
 int cli_say_print(const char *text);
 
-/* Flush stdout, and check that every write worked. Returns and says what cli_say_print() does, but
- * says nothing if stdout is a pipe that nobody reads any more. */
+/* Flush stdout, and check that every write worked. Returns CLI_OK; CLI_UNREAD, and says nothing, if
+ * stdout is a pipe that nobody reads any more; or says what failed and returns CLI_INTERNAL. */
 int cli_say_flush(void);
 
 #endif

@@ -90,7 +90,7 @@ static int hand_out(const struct acquire *acquire, struct redlock_lock *lock)
     if (code == CLI_OK) {
         redlock_lock_detach(lock);
     }
-    return code;
+    return code == CLI_UNREAD ? CLI_INTERNAL : code;
 }
 
 /* After a signal the token is not printed, and redlock_close() releases the lock. */

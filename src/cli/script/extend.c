@@ -109,7 +109,7 @@ static int hand_back(struct extension *extension)
     cli_say_detail("extended '%s', valid for %s", extension->token.keys.name,
                    rlk_duration(left_ms));
     redlock_lock_detach(lock);
-    return cli_say_flush();
+    return cli_say_flush() == CLI_OK ? CLI_OK : CLI_INTERNAL;
 }
 
 static void on_adopted(struct redlock_lock *lock, int status, void *arg)

@@ -142,8 +142,10 @@ static void on_examined(const struct redlock_report *report, int status, void *a
 
 static int finish_visit(const struct visit *visit)
 {
-    if (cli_say_flush() != CLI_OK) {
-        return CLI_INTERNAL;
+    int flushed = cli_say_flush();
+
+    if (flushed != CLI_OK) {
+        return flushed;
     }
     switch (visit->status) {
     case 0:

@@ -181,7 +181,10 @@ static void on_history(const struct redlock_history_result *result, int status, 
     } else {
         cli_history_text_print(history->rl, result, history->all);
     }
-    history->code = cli_say_flush() == CLI_OK ? explain(history, result, status) : CLI_INTERNAL;
+    history->code = cli_say_flush();
+    if (history->code == CLI_OK) {
+        history->code = explain(history, result, status);
+    }
 }
 
 static uint64_t since_ms(const struct history *history)

@@ -174,7 +174,8 @@ static void on_list_end(const struct redlock_list_summary *summary, int status, 
         return;
     }
     print_end(list, &end);
-    list->code = cli_say_flush() == CLI_OK ? code_of(status) : CLI_INTERNAL;
+    list->code = cli_say_flush();
+    list->code = list->code == CLI_OK ? code_of(status) : list->code;
     if (list->failed) {
         list->code = cli_say_no_memory();
     } else if (list->code == CLI_UNREACHABLE) {

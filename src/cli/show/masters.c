@@ -115,15 +115,16 @@ static void say_masters(struct cli_session *session)
 
 static int show_record(const struct masters *m)
 {
-    int code = judge_record(m->session->rl);
+    int code = judge_record(m->session->rl), flushed;
 
     if (m->json) {
         cli_masters_json_print(m->session);
     } else {
         cli_masters_text_print(m->session);
     }
-    if (cli_say_flush() != CLI_OK) {
-        return CLI_INTERNAL;
+    flushed = cli_say_flush();
+    if (flushed != CLI_OK) {
+        return flushed;
     }
     if (code == CLI_CONFIG) {
         cli_say("%s", cli_record_error(m->session->rl));

@@ -129,6 +129,7 @@ static size_t count_usable(const struct redlock *rl)
 static int show_masters(const struct nodes *nodes, const struct redlock *rl)
 {
     size_t n = redlock_node_count(rl), usable = count_usable(rl);
+    int flushed;
 
     if (nodes->json) {
         print_json(rl, n, usable);
@@ -138,8 +139,9 @@ static int show_masters(const struct nodes *nodes, const struct redlock *rl)
     if (n % 2 == 0) {
         cli_say("%zu masters tolerate no more failures than %zu: use an odd number", n, n - 1);
     }
-    if (cli_say_flush() != CLI_OK) {
-        return CLI_INTERNAL;
+    flushed = cli_say_flush();
+    if (flushed != CLI_OK) {
+        return flushed;
     }
     return cli_record_of(rl).state == REDLOCK_RECORD_OTHER ? CLI_CONFIG
            : usable > n / 2                                ? CLI_OK

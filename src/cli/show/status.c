@@ -118,7 +118,7 @@ static int check_lengths(const struct cli_session *session, const struct show *s
 static int ask_all(struct cli_session *session, void *arg)
 {
     const struct show *show = arg;
-    int worst = CLI_OK, i;
+    int worst = CLI_OK, flushed, i;
 
     for (i = 0; i < show->n; i++) {
         int code;
@@ -131,7 +131,8 @@ static int ask_all(struct cli_session *session, void *arg)
         }
     }
     printf("%s", show->json ? "\n]\n" : "");
-    return cli_say_flush() == CLI_OK ? worst : CLI_INTERNAL;
+    flushed = cli_say_flush();
+    return flushed == CLI_OK ? worst : flushed;
 }
 
 /* ---- the command ---- */

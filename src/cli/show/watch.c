@@ -57,7 +57,7 @@ static void on_watch_signal(void *arg, int signo)
 
 static void on_watch_unread(void *arg)
 {
-    end_watch(arg, CLI_INTERNAL);
+    end_watch(arg, CLI_UNREAD);
 }
 
 static void print_heading(const struct watching *w)
