@@ -19,9 +19,9 @@ class Program(Place):
     def __init__(self, *changes):
         super().__init__('python', PAUSE, *changes)
 
-    def work(self, steps):
+    def work(self, steps, key='k'):
         path = self.file('example', 'hold.py')
-        return self.start('sh', '-c', f'cd {self.path} && exec {sys.executable} -B {path} k {steps} 0')
+        return self.start('sh', '-c', f'cd {self.path} && exec {sys.executable} -B {path} {key} {steps} 0')
 
     def holds(self):
         until(lambda: self.status('k')['held'], 'the program has the lock')
@@ -47,6 +47,13 @@ def works():
         return (wrong('another one', (other[0], 'exited with 75' in other[1]), (1, True)) +
                 wrong('the first', it.end(program), (0, steps)) +
                 wrong('the lock', it.status('k')['held'], False))
+
+
+def takes_any_key(*changes):
+    with Program(*changes) as it:
+        program = it.work(1, '--help')
+        it.go()
+        return wrong('the end', it.end(program)[0], 0)
 
 
 def dies():
@@ -157,6 +164,7 @@ FORK = ('hold.py', '        for step in range(int(steps)):\n', """\
 FORGIVING = ('hold.py', 'if self.process.wait() != 0 and', 'if self.process.wait() == 76 and')
 PATIENT = ('hold.py', '        except BaseException:', '        except NotAcquired:')
 KEEPING = ('hold.py', 'os.register_at_fork(after_in_child=leave_locks)\n', '')
+CONFUSED = ('hold.py', "'--json', *options, '--', *keys]", "*keys, '--json', *options]")
 BLIND = ('hold.py', 'if now_us + seconds * 1e6 >= self.deadline_us:', 'if False:')
 
 
@@ -164,6 +172,7 @@ def run():
     tap = Tap()
     place.tell_all(tap, [
         ('it works under the lock, and nobody else gets it', works),
+        ('a key that begins with a dash is no option', takes_any_key),
         ('when it is killed, the lock is free', dies),
         ('when redlock is killed, it stops', lambda: steps_after(signal.SIGKILL)),
         ('when redlock is stopped, it stops at the deadline', lambda: steps_after(signal.SIGSTOP)),
@@ -171,6 +180,7 @@ def run():
         ('a block does not end well when redlock was ended', lambda: ends_after(signal.SIGTERM)),
         ('a program that stops waiting gets no lock later', stops_waiting),
         ('a child that it has forked does not keep the lock', forks)])
+    place.fires(tap, 'it takes a key for an option', takes_any_key(CONFUSED))
     place.fires(tap, 'it ignores the deadline', steps_after(signal.SIGKILL, BLIND))
     place.fires(tap, 'it ignores the exit status', ends_after(signal.SIGTERM, FORGIVING))
     place.fires(tap, 'it leaves a redlock behind that waits', stops_waiting(PATIENT))

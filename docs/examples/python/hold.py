@@ -43,7 +43,7 @@ class Lock:
     """
 
     def __init__(self, *keys, options=()):
-        self.command = ['redlock', 'hold', *keys, '--json', *options]
+        self.command = ['redlock', 'hold', '--json', *options, '--', *keys]
 
     def __enter__(self):
         self.deadline_us = 0
