@@ -196,6 +196,21 @@ status_is 75 "and for release"
 # shellcheck disable=SC2016
 run "$REDLOCK" lock --no-wait -- --help sh -c 'echo "$REDLOCK_KEY"'
 check "after -- any text is a key" grep -qx -e --help "$work/out"
+
+# --- values that are missing, or apart ---
+
+run "$REDLOCK" lock k --key-prefix -- true
+status_is 64 "-- is no value of an option"
+says "option --key-prefix needs a value before the --" "redlock says which one has none"
+run "$REDLOCK" lock k --no-wait --key-prefix=-- -- true
+status_is 0 "unless it is written with ="
+run timeout 60 "$REDLOCK" status k --watch 5s
+status_is 64 "a time after --watch and a blank is no KEY"
+says "write --watch=5s" "redlock says how to write it"
+run "$REDLOCK" lock k --audit 100 -- true
+says "write --audit=100" "also for --audit"
+run "$REDLOCK" status --json -- 5s
+prints '"key": "5s"' "a KEY may look like a time"
 run "$REDLOCK" lock k --wait 1 --no-wait -- true
 status_is 64 "--wait and --no-wait exclude each other"
 

@@ -374,6 +374,48 @@ static int take_any(struct cli_args *args, const struct table *table, int option
     }
 }
 
+/* `lock k --key-prefix -- CMD`: the value was forgotten, for example because a variable is empty.
+ * It can still be written as --key-prefix=--. */
+static bool takes_dashes(char **argv)
+{
+    return optarg && optarg == argv[optind - 1] && strcmp(optarg, "--") == 0;
+}
+
+static bool has_optional_value(const struct table *table, int option)
+{
+    if (option >= OPTION_SETTING) {
+        return option < OPTION_PASSWORD && cli_master_options[option - OPTION_SETTING].usual;
+    }
+    return option >= OPTION_ROW && table->rows[option - OPTION_ROW]->kind == CLI_MAYBE_TIME;
+}
+
+/* `status k --watch 5s`: 5s would be a KEY. */
+static bool is_value_apart(const struct table *table, int option, int argc, char **argv)
+{
+    struct rlk_error_text none = {NULL, 0};
+    uint32_t ms;
+
+    return has_optional_value(table, option) && optarg == NULL && optind < argc &&
+           (rlk_value_time("", argv[optind], 0, UINT32_MAX, &none, &ms) == 0 ||
+            (argv[optind][0] && argv[optind][strspn(argv[optind], "0123456789")] == '\0'));
+}
+
+/* Refuse a value that was forgotten, or is not where it counts. */
+static int check_place(const struct cli_args *args, const struct table *table, int option, int argc,
+                       char **argv)
+{
+    if (takes_dashes(argv)) {
+        return cli_say_usage(args->command->name, "option %s needs a value before the --",
+                             argv[optind - 2]);
+    }
+    if (is_value_apart(table, option, argc, argv)) {
+        return cli_say_usage(args->command->name,
+                             "write %s=%s: without = that value would be an argument of its own",
+                             argv[optind - 1], argv[optind]);
+    }
+    return CLI_GO_ON;
+}
+
 int cli_args_read(struct cli_args *args, int argc, char **argv)
 {
     struct table table;
@@ -387,7 +429,8 @@ int cli_args_read(struct cli_args *args, int argc, char **argv)
         if (option < 0) {
             break;
         }
-        code = take_any(args, &table, option, argv[optind - 1]);
+        code = check_place(args, &table, option, argc, argv);
+        code = code == CLI_GO_ON ? take_any(args, &table, option, argv[optind - 1]) : code;
     }
     args->ended = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
     return code;
