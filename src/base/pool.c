@@ -1,4 +1,9 @@
-/* pool.c - the lists of free objects: each begins with a pointer to the next. */
+/* pool.c - blocks, each with objects of one class, and the objects in them that are free.
+ *
+ * A block is aligned to its size, so that the address of an object tells its block. The blocks of a
+ * class that may have a free object are in a ring, of which the pool has the first. A block leaves
+ * the ring when an object is wanted and it has none, and comes back with the first that it gets
+ * back. */
 #include "base/pool.h"
 
 #include <stdbool.h>
@@ -7,114 +12,146 @@
 
 #include "base/alloc.h"
 #include "base/list.h"
+#include "base/rare.h"
+#include "base/sanitizer.h"
 
-#define LARGE_CLASS (1024 / RLK_POOL_STEP)
-
-/* At the beginning of its pages. Those of a class with a free object are a ring, of which the pool
- * has one. */
-struct block {
+/* At the beginning of its pages. */
+struct rlk_pool_block {
     struct rlk_list link;
     void *free;    /* those that were given back: each begins with a pointer to the next */
+    char *next;    /* where the next one is cut that was never taken */
+    bool listed;   /* in the ring of its class */
     unsigned used; /* objects */
-    unsigned cut;  /* that were ever taken */
-    unsigned fit;  /* in all */
 };
 
+/* With AddressSanitizer so many bytes behind an object must not be touched. */
+#define GAP (RLK_ADDRESS_SANITIZER ? 16 : 0)
+
+/* From 0; class c has objects of (c + 1) × RLK_POOL_STEP bytes. */
 static size_t class_of(size_t size)
 {
-    return (size + RLK_POOL_STEP / 2 - 1) / RLK_POOL_STEP;
+    return (size - 1) / RLK_POOL_STEP;
 }
 
-/* How long the objects of a class are. */
 static size_t size_of_class(size_t class)
 {
-    return class * RLK_POOL_STEP + RLK_POOL_STEP / 2;
+    return (class + 1) * RLK_POOL_STEP + GAP;
 }
 
 /* ---- blocks ---- */
 
-static struct block *first_block(const struct rlk_pool *p, size_t class)
-{
-    return p->free[class];
-}
-
-static void link_block(struct rlk_pool *p, struct block *b, size_t class)
+/* As the first: free objects are used again before new ones are cut. */
+static void list_block(struct rlk_pool *p, struct rlk_pool_block *b, size_t class)
 {
     rlk_list_init(&b->link);
-    if (p->free[class]) {
-        rlk_list_push(&first_block(p, class)->link, &b->link);
+    if (p->blocks[class]) {
+        rlk_list_push(&p->blocks[class]->link, &b->link);
     }
-    p->free[class] = b;
+    p->blocks[class] = b;
+    b->listed = true;
 }
 
-static void unlink_block(struct rlk_pool *p, struct block *b, size_t class)
+static void unlist_block(struct rlk_pool *p, struct rlk_pool_block *b, size_t class)
 {
-    bool alone = rlk_list_empty(&b->link);
+    struct rlk_pool_block *next = RLK_CONTAINER(b->link.next, struct rlk_pool_block, link);
 
-    if (p->free[class] == b) {
-        p->free[class] = alone ? NULL : RLK_CONTAINER(b->link.next, struct block, link);
+    if (p->blocks[class] == b) {
+        p->blocks[class] = next == b ? NULL : next;
     }
     rlk_list_remove(&b->link);
+    b->listed = false;
 }
 
-static struct block *new_block(struct rlk_pool *p, size_t class)
+/* How many bytes of it were ever taken: only these are in memory. */
+static size_t touched(const struct rlk_pool_block *b)
 {
-    struct block *b = rlk_alloc_pages(RLK_POOL_BLOCK);
+    return (size_t)(b->next - (const char *)b);
+}
+
+static struct rlk_pool_block *make_block(struct rlk_pool *p, size_t class)
+{
+    struct rlk_pool_block *b = rlk_alloc_pages(RLK_POOL_BLOCK);
 
     if (b) {
-        b->fit = (unsigned)((RLK_POOL_BLOCK - sizeof(*b)) / size_of_class(class));
-        p->kept += RLK_POOL_BLOCK;
-        link_block(p, b, class);
+        b->next = (char *)(b + 1);
+        RLK_POISON(b + 1, RLK_POOL_BLOCK - sizeof(*b));
+        p->kept += touched(b);
+        list_block(p, b, class);
     }
     return b;
 }
 
-static void free_block(struct rlk_pool *p, struct block *b, size_t class)
+static void free_block(struct rlk_pool *p, struct rlk_pool_block *b, size_t class)
 {
-    unlink_block(p, b, class);
-    p->kept -= RLK_POOL_BLOCK;
+    unlist_block(p, b, class);
+    p->kept -= touched(b);
+    RLK_UNPOISON(b, RLK_POOL_BLOCK);
     rlk_free_pages(b, RLK_POOL_BLOCK);
 }
 
-static void *cut(struct block *b, size_t class)
+static bool is_cut_up(const struct rlk_pool_block *b, size_t size)
+{
+    return touched(b) + size > RLK_POOL_BLOCK;
+}
+
+/* Skip the blocks at the front that have nothing left. */
+static struct rlk_pool_block *first_with_room(struct rlk_pool *p, size_t class)
+{
+    struct rlk_pool_block *b;
+
+    while ((b = p->blocks[class]) && b->free == NULL && is_cut_up(b, size_of_class(class))) {
+        unlist_block(p, b, class);
+    }
+    return b;
+}
+
+/* ---- objects ---- */
+
+static void *use(struct rlk_pool *p, struct rlk_pool_block *b, void *object)
+{
+    if (b->used++ == 0) {
+        p->kept -= touched(b);
+    }
+    return object;
+}
+
+static void *reuse(struct rlk_pool *p, struct rlk_pool_block *b, size_t class)
 {
     void *object = b->free;
 
-    if (object) {
-        b->free = *(void **)object;
-        return object;
-    }
-    return (char *)(b + 1) + b->cut++ * size_of_class(class);
+    RLK_UNPOISON(object, size_of_class(class) - GAP);
+    b->free = *(void **)object;
+    return use(p, b, object);
 }
 
-static void *take_large(struct rlk_pool *p, size_t class)
+/* An object that was never taken counts as an allocation, which may fail in a test. */
+static void *cut(struct rlk_pool *p, struct rlk_pool_block *with_room, size_t class)
 {
-    struct block *b = first_block(p, class);
+    struct rlk_pool_block *b = with_room;
+    char *object;
 
-    b = b ? b : new_block(p, class);
+    if (!rlk_alloc_is_allowed(size_of_class(class) - GAP)) {
+        return NULL;
+    }
+    b = b ? b : make_block(p, class);
     if (b == NULL) {
         return NULL;
     }
-    p->kept -= b->used++ == 0 ? RLK_POOL_BLOCK : 0;
-    if (b->used == b->fit) {
-        unlink_block(p, b, class);
-    }
-    return cut(b, class);
+    object = use(p, b, b->next);
+    b->next += size_of_class(class);
+    RLK_UNPOISON(object, size_of_class(class) - GAP);
+    return object;
 }
 
-static void give_large(struct rlk_pool *p, void *object, size_t class)
+RLK_RARE static void *take_slowly(struct rlk_pool *p, size_t class, size_t size)
 {
-    struct block *b = (void *)((uintptr_t)object & ~(uintptr_t)(RLK_POOL_BLOCK - 1));
+    struct rlk_pool_block *b;
 
-    if (b->used == b->fit) {
-        link_block(p, b, class);
+    if (class >= RLK_POOL_CLASSES) {
+        return rlk_alloc(size);
     }
-    *(void **)object = b->free;
-    b->free = object;
-    p->kept += --b->used == 0 ? RLK_POOL_BLOCK : 0;
-    if (b->used == 0 && p->kept > p->keep) {
-        free_block(p, b, class);
-    }
+    b = first_with_room(p, class);
+    return b && b->free ? reuse(p, b, class) : cut(p, b, class);
 }
 
 /* ---- the pool ---- */
@@ -125,59 +162,61 @@ void rlk_pool_init(struct rlk_pool *p, size_t keep)
     p->keep = keep;
 }
 
-static void *pop(struct rlk_pool *p, size_t class)
+static void free_unused(struct rlk_pool *p, size_t class)
 {
-    void *object = p->free[class];
+    struct rlk_pool_block *b;
 
-    if (object) {
-        p->free[class] = *(void **)object;
-        p->kept -= size_of_class(class);
+    while ((b = p->blocks[class]) != NULL) {
+        if (b->used == 0) {
+            free_block(p, b, class);
+        } else {
+            unlist_block(p, b, class);
+        }
     }
-    return object;
 }
 
 void rlk_pool_end(struct rlk_pool *p)
 {
     size_t class;
-    void *object;
 
-    for (class = 0; class < LARGE_CLASS; class ++) {
-        while ((object = pop(p, class)) != NULL) {
-            rlk_free(object);
-        }
-    }
-    for (; class < RLK_POOL_CLASSES; class ++) {
-        while (p->free[class]) {
-            free_block(p, first_block(p, class), class);
-        }
+    for (class = 0; class < RLK_POOL_CLASSES; class ++) {
+        free_unused(p, class);
     }
 }
 
 void *rlk_pool_take(struct rlk_pool *p, size_t size)
 {
     size_t class = class_of(size);
-    void *object;
+    struct rlk_pool_block *b = class < RLK_POOL_CLASSES ? p->blocks[class] : NULL;
 
-    if (class >= LARGE_CLASS && class < RLK_POOL_CLASSES) {
-        return take_large(p, class);
+    return b && b->free ? reuse(p, b, class) : take_slowly(p, class, size);
+}
+
+/* The last object in use of its block. */
+static void keep_block(struct rlk_pool *p, struct rlk_pool_block *b, size_t class)
+{
+    p->kept += touched(b);
+    if (p->kept > p->keep) {
+        free_block(p, b, class);
     }
-    object = class < LARGE_CLASS ? pop(p, class) : NULL;
-    return object ? object : rlk_alloc(size_of_class(class));
 }
 
 void rlk_pool_give(struct rlk_pool *p, void *object, size_t size)
 {
+    struct rlk_pool_block *b = (void *)((uintptr_t)object & ~(uintptr_t)(RLK_POOL_BLOCK - 1));
     size_t class = class_of(size);
 
-    if (class >= LARGE_CLASS && class < RLK_POOL_CLASSES) {
-        give_large(p, object, class);
-        return;
-    }
-    if (class >= RLK_POOL_CLASSES || p->kept + size_of_class(class) > p->keep) {
+    if (class >= RLK_POOL_CLASSES) {
         rlk_free(object);
         return;
     }
-    *(void **)object = p->free[class];
-    p->free[class] = object;
-    p->kept += size_of_class(class);
+    *(void **)object = b->free;
+    b->free = object;
+    RLK_POISON(object, size_of_class(class));
+    if (!b->listed) {
+        list_block(p, b, class);
+    }
+    if (--b->used == 0) {
+        keep_block(p, b, class);
+    }
 }

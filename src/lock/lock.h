@@ -7,17 +7,16 @@
  *
  * The memory of a lock that is held, by the bytes of each object on a 64-bit machine:
  *
- *     the handle               624   and 40 for each node: its lease, and what it said last
+ *     the handle               632   and 40 for each node: its lease, and what it said last
  *     its claim                120   and the token (41, or 42 and the owner), and for each key
  *                                    3 and its length
  *     for each key, a record    72   and the length of the key; 8 to 16 for its slot in a table
  *     for several keys               8 for each, as they are a list of records
  *     after a refusal                256 for each node, for the value that its key had
  *
- * Each object is rounded up to 8 bytes beyond a multiple of 16, and malloc(3) adds 8. That makes
- * 1,168 bytes and the slot in the table for five nodes and a key of 32 bytes
- * (tests/io/test_size.c). A lock that was not won in its first round also keeps the claim of that
- * round. */
+ * Each object is rounded up to a multiple of 8 bytes. That makes 1,136 bytes and the slot in the
+ * table for five nodes and a key of 32 bytes (tests/io/test_size.c). A lock that was not won in its
+ * first round also keeps the claim of that round. */
 #ifndef RLK_LOCK_LOCK_H
 #define RLK_LOCK_LOCK_H
 

@@ -43,7 +43,7 @@ def cli(rooms):
 
 LAYERS = {
     'include/redlock': [r'redlock/.*', r'std(def|int)\.h'],
-    'src/base': [r'base/.*', PURE, r'stdlib\.h', r'sys/mman\.h'],
+    'src/base': [r'base/.*', PURE, r'stdlib\.h', r'sys/mman\.h', r'sanitizer/asan_interface\.h'],
     'src/core': [r'core/.*', r'base/.*', r'redlock/error\.h', PURE],
     'src/net': [r'net/.*', r'core/reply\.h', r'base/.*', r'redlock/(error|export|loop|manager|version)\.h',
                 r'event2/.*', r'hiredis/.*', r'openssl/.*', SYSTEM],
