@@ -207,7 +207,7 @@ void rlk_bid_want(struct rlk_bid *b, bool wanted, bool called)
         return;
     }
     b->wanted = wanted;
-    if (wanted && !b->timer.set) {
+    if (wanted && !rlk_timer_is_set(&b->timer)) {
         rlk_turn_report(&b->rl->loop.turn, &b->call);
     } else if (!wanted) {
         drop(b);

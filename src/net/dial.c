@@ -203,7 +203,7 @@ static void take_late_answer(struct rlk_dial *d)
     rlk_addresses_sort_rest(&d->addresses, d->next);
     if (d->pending == 0) {
         try_next(d, rlk_clock_us());
-    } else if (d->next < d->addresses.n && !d->timer.set) {
+    } else if (d->next < d->addresses.n && !rlk_timer_is_set(&d->timer)) {
         rlk_timer_set(&d->loop->timers, &d->timer,
                       rlk_time_add(rlk_clock_us(), RLK_DIAL_STAGGER_US));
     }

@@ -6,7 +6,7 @@
 
 void rlk_timer_init(struct rlk_timer *t, void (*fire)(struct rlk_timer *t, uint64_t now_us))
 {
-    t->set = false;
+    t->node.key = 0;
     t->fire = fire;
 }
 
@@ -16,8 +16,7 @@ void rlk_timer_move(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us)
     if (due_us == RLK_NEVER) {
         return;
     }
-    t->node.key = rlk_time_max(due_us, ts->least_us);
-    t->set = true;
+    t->node.key = rlk_time_max(rlk_time_max(due_us, ts->least_us), 1);
     rlk_heap_insert(&ts->heap, &t->node);
     if (t->node.key < ts->armed_us) {
         rlk_timers_arm(ts, t->node.key);
@@ -26,8 +25,8 @@ void rlk_timer_move(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us)
 
 void rlk_timer_cancel(struct rlk_timers *ts, struct rlk_timer *t)
 {
-    if (t->set) {
-        t->set = false;
+    if (rlk_timer_is_set(t)) {
+        t->node.key = 0;
         rlk_heap_remove(&ts->heap, &t->node);
     }
 }

@@ -18,8 +18,7 @@ struct event_base;
 struct rlk_fork;
 
 struct rlk_timer {
-    struct rlk_heap_node node;
-    bool set;
+    struct rlk_heap_node node; /* key 0: not set */
     void (*fire)(struct rlk_timer *t, uint64_t now_us);
 };
 
@@ -36,6 +35,11 @@ struct rlk_timers {
 int rlk_timers_init(struct rlk_timers *ts, struct event_base *base, const struct rlk_fork *fork);
 void rlk_timers_end(struct rlk_timers *ts);
 
+static inline bool rlk_timer_is_set(const struct rlk_timer *t)
+{
+    return t->node.key != 0;
+}
+
 void rlk_timer_init(struct rlk_timer *t, void (*fire)(struct rlk_timer *t, uint64_t now_us));
 
 /* Fire at `due_us`, whether the timer was set before or not; RLK_NEVER cancels it. While timers
@@ -46,7 +50,7 @@ void rlk_timer_move(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us)
 /* The same, but quick when nothing changes: most steps of a machine leave its deadline alone. */
 static inline void rlk_timer_set(struct rlk_timers *ts, struct rlk_timer *t, uint64_t due_us)
 {
-    if (!t->set || t->node.key != due_us) {
+    if (t->node.key != due_us || due_us == 0) {
         rlk_timer_move(ts, t, due_us);
     }
 }

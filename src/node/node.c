@@ -442,5 +442,6 @@ void rlk_node_expect(struct rlk_node *n)
 
 bool rlk_node_can_send_pending(const struct rlk_node *n)
 {
-    return n->link.state == RLK_LINK_UP && n->pending.ring.count > 0 && !n->pending_timer.set;
+    return n->link.state == RLK_LINK_UP && n->pending.ring.count > 0 &&
+           !rlk_timer_is_set(&n->pending_timer);
 }

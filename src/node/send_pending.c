@@ -24,7 +24,7 @@ static bool send_release(struct rlk_node *n, struct rlk_claim *claim, uint64_t n
 
 static void send_later(struct rlk_node *n, uint64_t now_us)
 {
-    if (n->link.state == RLK_LINK_UP && !n->pending_timer.set) {
+    if (n->link.state == RLK_LINK_UP && !rlk_timer_is_set(&n->pending_timer)) {
         rlk_timer_set(&n->loop->timers, &n->pending_timer,
                       rlk_time_add(now_us, RLK_PENDING_RETRY_US));
     }

@@ -42,7 +42,7 @@ static void wake(struct rlk_node *n, enum rlk_wake kind, uint64_t now_us)
 bool rlk_subscriber_close(struct rlk_node *n)
 {
     struct rlk_subscriber *w = &n->subscriber;
-    bool was_coming = w->link.state != RLK_LINK_DOWN || w->link.timer.set;
+    bool was_coming = w->link.state != RLK_LINK_DOWN || rlk_timer_is_set(&w->link.timer);
 
     rlk_timer_cancel(&n->loop->timers, &w->idle_timer);
     if (w->up) {
@@ -342,7 +342,7 @@ static void open_soon(struct rlk_node *n, uint64_t now_us)
     struct rlk_subscriber *w = &n->subscriber;
 
     if (n->options->subscribe && n->link.state == RLK_LINK_UP && w->users > 0 &&
-        w->link.state == RLK_LINK_DOWN && !w->link.timer.set) {
+        w->link.state == RLK_LINK_DOWN && !rlk_timer_is_set(&w->link.timer)) {
         rlk_link_retry(&w->link, 0, now_us);
     }
 }
@@ -392,7 +392,7 @@ enum rlk_subscriber_state rlk_subscriber_state(const struct rlk_node *n)
         return RLK_SUBSCRIBER_UP;
     }
     return w->users > 0 && w->link.failures == 0 &&
-                   (w->link.state != RLK_LINK_DOWN || w->link.timer.set)
+                   (w->link.state != RLK_LINK_DOWN || rlk_timer_is_set(&w->link.timer))
                ? RLK_SUBSCRIBER_COMING
                : RLK_SUBSCRIBER_NONE;
 }
@@ -402,7 +402,8 @@ enum rlk_subscriber_state rlk_subscriber_state(const struct rlk_node *n)
 bool rlk_subscriber_can_be_had(const struct rlk_node *n)
 {
     const struct rlk_subscriber *w = &n->subscriber;
-    bool may_try = w->link.failures == 0 || (w->link.state == RLK_LINK_DOWN && !w->link.timer.set);
+    bool may_try = w->link.failures == 0 ||
+                   (w->link.state == RLK_LINK_DOWN && !rlk_timer_is_set(&w->link.timer));
 
     return n->options->subscribe && (may_try || w->up);
 }

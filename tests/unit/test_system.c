@@ -15,6 +15,7 @@
 #include "lock/lock.h"
 #include "net/clock.h"
 #include "net/entropy.h"
+#include "net/fork.h"
 #include "net/timers.h"
 
 SUITE("system");
@@ -77,6 +78,37 @@ TEST(timers_run_on_the_same_clock)
     ck_assert_int_eq(rlk_timers_init(&ts, base, &fork), 0);
     ck_assert_int_eq(timer_clock, CLOCK_BOOTTIME);
     rlk_timers_end(&ts);
+    event_base_free(base);
+}
+
+static int fired;
+
+static void count_fired(struct rlk_timer *t, uint64_t now_us)
+{
+    (void)t;
+    (void)now_us;
+    fired++;
+}
+
+/* A time in the past may have been cut off at 0. */
+TEST(a_timer_that_is_due_at_0_runs)
+{
+    struct event_base *base = event_base_new();
+    struct rlk_fork fork;
+    struct rlk_timers ts;
+    struct rlk_timer timer;
+
+    rlk_fork_init(&fork);
+    ck_assert_int_eq(rlk_timers_init(&ts, base, &fork), 0);
+    fired = 0;
+    rlk_timer_init(&timer, count_fired);
+    rlk_timer_set(&ts, &timer, 0);
+    ck_assert(rlk_timer_is_set(&timer));
+    event_base_loop(base, EVLOOP_ONCE);
+    ck_assert_int_eq(fired, 1);
+    ck_assert(!rlk_timer_is_set(&timer));
+    rlk_timers_end(&ts);
+    rlk_fork_end(&fork);
     event_base_free(base);
 }
 
