@@ -110,7 +110,8 @@ static bool is_confirmed(const struct redlock_lock *lock, unsigned node)
     const struct rlk_detail *d = &lock->details[node];
     bool may_confirm = h->round_until_us != RLK_NEVER && h->leases.asked & rlk_mask_bit(node);
 
-    return d->said != REDLOCK_SAID_ERROR && (may_confirm || d->said_us >= h->round_us);
+    return rlk_detail_word(d) != REDLOCK_SAID_ERROR &&
+           (may_confirm || rlk_detail_said_us(d) >= h->round_us);
 }
 
 /* For a lock that is held. A node that confirmed our key counts as yes until it says something
@@ -141,7 +142,7 @@ static enum redlock_vote vote_by_words(const struct rlk_detail *d)
         [REDLOCK_SAID_KEPT] = REDLOCK_VOTE_YES,        [REDLOCK_SAID_GONE] = REDLOCK_VOTE_NO,
         [REDLOCK_SAID_TAKEN] = REDLOCK_VOTE_NO,        [REDLOCK_SAID_ERROR] = REDLOCK_VOTE_UNKNOWN};
 
-    return d->asked_us == 0 ? REDLOCK_VOTE_NONE : votes[d->said];
+    return rlk_detail_asked_us(d) == 0 ? REDLOCK_VOTE_NONE : votes[rlk_detail_word(d)];
 }
 
 static enum redlock_vote vote_of(const struct redlock_lock *lock, unsigned node, uint64_t now_us)
@@ -155,7 +156,7 @@ static enum redlock_vote vote_of(const struct redlock_lock *lock, unsigned node,
 
 static const char *holder_at(const struct redlock_lock *lock, unsigned node)
 {
-    if (lock->unnamed & rlk_mask_bit(node)) {
+    if (rlk_detail_is_unnamed(&lock->details[node])) {
         return "(out of memory)";
     }
     return lock->holders ? lock->holders[node] : "";
@@ -172,15 +173,15 @@ static enum rlk_trouble_kind trouble_in_round(const struct redlock_lock *lock, u
     if (!(r->asked & bit)) {
         return r->asked ? RLK_TROUBLE_NOT_ASKED : RLK_TROUBLE_NONE_ASKED;
     }
-    if (d->said != REDLOCK_SAID_NOTHING && !d->waiting) {
-        return r->quarantined & bit            ? RLK_TROUBLE_DID_NOT_COUNT
-               : d->said == REDLOCK_SAID_ERROR ? RLK_TROUBLE_ERROR
-                                               : RLK_TROUBLE_UNCONFIRMED;
+    if (rlk_detail_word(d) != REDLOCK_SAID_NOTHING && !rlk_detail_waits(d)) {
+        return r->quarantined & bit                       ? RLK_TROUBLE_DID_NOT_COUNT
+               : rlk_detail_word(d) == REDLOCK_SAID_ERROR ? RLK_TROUBLE_ERROR
+                                                          : RLK_TROUBLE_UNCONFIRMED;
     }
     if (r->unknown & bit) {
         return RLK_TROUBLE_ANSWER_BROKEN;
     }
-    return rlk_time_sub(now_us, d->asked_us) < lock->rl->options.node_timeout_us
+    return rlk_time_sub(now_us, rlk_detail_asked_us(d)) < lock->rl->options.node_timeout_us
                ? RLK_TROUBLE_UNANSWERED_YET
                : RLK_TROUBLE_UNANSWERED;
 }
@@ -188,10 +189,11 @@ static enum rlk_trouble_kind trouble_in_round(const struct redlock_lock *lock, u
 /* For a lock that is held, or was. */
 static enum rlk_trouble_kind trouble_in_hold(const struct rlk_detail *d)
 {
-    if (d->waiting || d->said == REDLOCK_SAID_NOTHING) {
+    if (rlk_detail_waits(d) || rlk_detail_word(d) == REDLOCK_SAID_NOTHING) {
         return RLK_TROUBLE_UNANSWERED;
     }
-    return d->said == REDLOCK_SAID_ERROR ? RLK_TROUBLE_ERROR : RLK_TROUBLE_NOT_ASKED_AGAIN;
+    return rlk_detail_word(d) == REDLOCK_SAID_ERROR ? RLK_TROUBLE_ERROR
+                                                    : RLK_TROUBLE_NOT_ASKED_AGAIN;
 }
 
 /* Why the node has not voted yes. */
@@ -220,10 +222,10 @@ static struct redlock_node_detail describe(const struct redlock_lock *lock, unsi
     struct redlock_node_detail detail = {
         .holder = "",
         .error = "",
-        .said = d->said,
-        .waiting = d->waiting,
-        .said_ms = ago_ms(d->said_us, now_us),
-        .asked_ms = ago_ms(d->asked_us, now_us),
+        .said = rlk_detail_word(d),
+        .waiting = rlk_detail_waits(d),
+        .said_ms = ago_ms(rlk_detail_said_us(d), now_us),
+        .asked_ms = ago_ms(rlk_detail_asked_us(d), now_us),
     };
 
     detail.vote = vote_of(lock, node, now_us);

@@ -51,7 +51,6 @@ static int fresh_claim(struct redlock_lock *lock)
         }
         rlk_lock_set_claim(lock, claim);
         lock->acquiring->tracked = 0;
-        lock->unnamed = 0;
         rlk_detail_reset(lock->details, lock->nodes);
     }
     lock->rl->stats.rounds++;

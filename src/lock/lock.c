@@ -85,7 +85,6 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->nodes = lock->own_nodes = (uint8_t)rl->options.n_nodes;
     lock->details = lock->own_details;
     lock->holders = NULL;
-    lock->unnamed = 0;
     lock->acquiring = NULL;
     lock->effort = (struct rlk_effort){0};
     lock->hold.state = RLK_HOLD_IDLE;
@@ -195,6 +194,16 @@ static void free_details(struct redlock_lock *lock)
 }
 
 /* Who holds the key is asked again. */
+static void drop_holders(struct redlock_lock *lock)
+{
+    size_t i;
+
+    free_holders(lock);
+    for (i = 0; i < lock->nodes; i++) {
+        rlk_detail_name(&lock->details[i], true);
+    }
+}
+
 bool rlk_lock_on_grow(struct rlk_operation *op, unsigned nodes)
 {
     struct redlock_lock *lock = RLK_CONTAINER(op, struct redlock_lock, operation);
@@ -207,13 +216,12 @@ bool rlk_lock_on_grow(struct rlk_operation *op, unsigned nodes)
     if (details == NULL) {
         return false;
     }
+    drop_holders(lock);
     memcpy(details, lock->details, lock->nodes * sizeof(*details));
     if (lock->phase <= RLK_LOCK_HELD) { /* later there is a release in its place */
         rlk_hold_grow(&lock->hold, nodes, words_after(details, nodes));
     }
     free_details(lock);
-    free_holders(lock);
-    lock->unnamed = 0;
     lock->details = details;
     lock->nodes = (uint8_t)nodes;
     return true;
@@ -264,10 +272,8 @@ void rlk_lock_name_holder(struct redlock_lock *lock, unsigned node, const struct
     if (lock->holders) {
         rlk_reply_show(reply->type == RLK_REPLY_ERROR ? &not_text : reply, lock->holders[node],
                        sizeof(lock->holders[node]));
-        lock->unnamed &= ~rlk_mask_bit(node);
-    } else {
-        lock->unnamed |= rlk_mask_bit(node);
     }
+    rlk_detail_name(&lock->details[node], lock->holders != NULL);
 }
 
 int rlk_lock_check(const struct redlock_lock *lock)

@@ -7,14 +7,14 @@
  *
  * The memory of a lock that is held, by the bytes of each object on a 64-bit machine:
  *
- *     the handle               632   and 40 for each node: its lease, and what it said last
+ *     the handle               616   and 32 for each node: its lease, and what it said last
  *     its claim                120   and the token (41, or 42 and the owner), and for each key
  *                                    3 and its length
  *     for each key, a record    72   and the length of the key; 8 to 16 for its slot in a table
  *     for several keys               8 for each, as they are a list of records
  *     after a refusal                256 for each node, for the value that its key had
  *
- * Each object is rounded up to a multiple of 8 bytes. That makes 1,136 bytes and the slot in the
+ * Each object is rounded up to a multiple of 8 bytes. That makes 1,080 bytes and the slot in the
  * table for five nodes and a key of 32 bytes (tests/io/test_size.c). A lock that was not won in its
  * first round also keeps the claim of that round. */
 #ifndef RLK_LOCK_LOCK_H
@@ -96,7 +96,6 @@ struct redlock_lock {
     void *notice_arg;
     uint64_t reported_deadline_us;      /* the deadline that was reported last */
     char (*holders)[RLK_TOKEN_MAX + 1]; /* by node: who has the key; NULL before a refusal */
-    uint64_t unnamed;                   /* nodes whose holder was not kept: out of memory */
     struct rlk_acquiring *acquiring;    /* NULL: the lock is held, or was; or made by a token */
     struct rlk_effort effort;           /* of the attempt, when `acquiring` is gone */
     union {
