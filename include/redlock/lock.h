@@ -328,7 +328,7 @@ typedef void redlock_extend_cb(struct redlock_lock *lock, int status, void *arg)
  *
  * Returns 0; REDLOCK_EINVAL; REDLOCK_ETTL; REDLOCK_ESTATE (the lock is not held, is lost or
  * released, the manager is closing, or another extension is in flight: redlock_error_text() says
- * which); REDLOCK_EFORK.
+ * which); REDLOCK_EFORK; REDLOCK_ENOMEM.
  * From: the loop's thread, callbacks included. Since 0.1. */
 REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, redlock_extend_cb *cb,
                                   void *arg);

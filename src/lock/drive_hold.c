@@ -61,7 +61,7 @@ static struct rlk_unsent carry_out_hold(struct redlock_lock *lock, const struct 
         rlk_turn_report(&lock->rl->loop.turn, &lock->report);
     }
     if (out->report_extended) {
-        rlk_turn_report(&lock->rl->loop.turn, &lock->report_extended);
+        rlk_turn_report(&lock->rl->loop.turn, &lock->extension->report);
     }
     if (out->queue) {
         rlk_queue_wait(&lock->rl->queue, RLK_RANK_URGENT, &lock->queue);
@@ -187,18 +187,20 @@ static void report_notice(struct rlk_call *call)
 
 static void on_extended(struct rlk_call *call)
 {
-    struct redlock_lock *lock = RLK_CONTAINER(call, struct redlock_lock, report_extended);
-    redlock_extend_cb *cb = lock->extend_cb;
+    struct rlk_extension *e = RLK_CONTAINER(call, struct rlk_extension, report);
+    struct redlock_lock *lock = e->lock;
+    redlock_extend_cb *cb = e->cb;
+    void *arg = e->arg;
     int status = REDLOCK_ECANCELED;
 
     if (lock->phase == RLK_LOCK_HELD) {
         check_validity(lock);
         status = lock->hold.state == RLK_HOLD_LOST ? REDLOCK_ELOST : lock->hold.extend_status;
     }
-    lock->extend_cb = NULL;
+    rlk_lock_end_extension(lock);
     rlk_lock_reported(lock);
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_EXTENDED, .status = status);
-    cb(lock, status, lock->extend_arg);
+    cb(lock, status, arg);
 }
 
 /* ---- beginning ---- */
@@ -217,7 +219,6 @@ void rlk_lock_begin_hold(struct redlock_lock *lock, uint64_t now_us)
 
     rlk_lock_enter(lock, RLK_LOCK_HELD, &driver);
     rlk_contention_hold(&lock->rl->contention, &lock->contender);
-    lock->report_extended.run = on_extended;
     rlk_hold_start(&lock->hold, &lock->acquiring->attempt.round, now_us, &out);
     lock->reported_deadline_us =
         rlk_hold_valid_until_us(&lock->hold); /* the callback can read this one */
@@ -269,7 +270,7 @@ static int check_extension(struct redlock_lock *lock, uint32_t ttl_ms, redlock_e
     if (status == REDLOCK_ESTATE) {
         return rlk_manager_refuse(rl, status, "the lock is not held, or the manager is closing");
     }
-    if (lock->extend_cb) {
+    if (lock->extension) {
         return rlk_manager_refuse(
             rl, REDLOCK_ESTATE,
             "another extension of this lock is in flight; wait for its callback");
@@ -289,9 +290,13 @@ REDLOCK_EXPORT int redlock_extend(struct redlock_lock *lock, uint32_t ttl_ms, re
     if (status) {
         return status;
     }
+    if (!rlk_lock_begin_extension(lock)) {
+        return REDLOCK_ENOMEM;
+    }
+    lock->extension->report.run = on_extended;
+    lock->extension->cb = cb;
+    lock->extension->arg = arg;
     ev.ttl_us = ttl_ms ? rlk_time_from_ms(ttl_ms) : lock->hold.config.ttl_us;
-    lock->extend_cb = cb;
-    lock->extend_arg = arg;
     lock->rl->pending++;
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_EXTENDING, .ttl_ms = (uint32_t)(ev.ttl_us / 1000));
     step_with_nodes(lock, &ev);

@@ -76,8 +76,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->woke = lock->leads = lock->listed = lock->kept = lock->hands_over = false;
     lock->release_cb = NULL;
     lock->arg = NULL;
-    lock->extend_cb = NULL;
-    lock->extend_arg = NULL;
+    lock->extension = NULL;
     lock->notice_cb = NULL;
     lock->notice_arg = NULL;
     lock->notifies_moves = lock->has_news = false;
@@ -89,7 +88,6 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->effort = (struct rlk_effort){0};
     lock->hold.state = RLK_HOLD_IDLE;
     rlk_list_init(&lock->report.link);
-    rlk_list_init(&lock->report_extended.link);
     rlk_list_init(&lock->queue.link);
     rlk_detail_reset(lock->details, lock->nodes);
     rlk_contender_init(&lock->contender);
@@ -134,14 +132,38 @@ void rlk_lock_end_acquiring(struct redlock_lock *lock)
     lock->acquiring = NULL;
 }
 
+bool rlk_lock_begin_extension(struct redlock_lock *lock)
+{
+    struct rlk_extension *e = rlk_pool_take(&lock->rl->pool, sizeof(*e));
+
+    lock->extension = e;
+    if (e == NULL) {
+        return false;
+    }
+    e->lock = lock;
+    rlk_list_init(&e->report.link);
+    return true;
+}
+
+void rlk_lock_end_extension(struct redlock_lock *lock)
+{
+    struct rlk_extension *e = lock->extension;
+
+    if (e) {
+        rlk_list_remove(&e->report.link);
+        rlk_pool_give(&lock->rl->pool, e, sizeof(*e));
+        lock->extension = NULL;
+    }
+}
+
 /* An extension in flight is still reported, after the hold has ended. */
 static void leave_phase(struct redlock_lock *lock)
 {
     rlk_list_remove(&lock->report.link);
     rlk_list_remove(&lock->queue.link);
     rlk_timer_cancel(&lock->rl->loop.timers, &lock->timer);
-    if (lock->extend_cb) {
-        rlk_turn_report(&lock->rl->loop.turn, &lock->report_extended);
+    if (lock->extension) {
+        rlk_turn_report(&lock->rl->loop.turn, &lock->extension->report);
     }
 }
 
@@ -233,7 +255,7 @@ void rlk_lock_free(struct redlock_lock *lock)
 
     rlk_timer_cancel(&rl->loop.timers, &lock->timer);
     rlk_list_remove(&lock->report.link);
-    rlk_list_remove(&lock->report_extended.link);
+    rlk_lock_end_extension(lock);
     rlk_list_remove(&lock->queue.link);
     rlk_list_remove(&lock->operation.link);
     rlk_contention_leave(&rl->contention, &lock->contender);
@@ -288,7 +310,7 @@ REDLOCK_EXPORT int redlock_lock_detach(struct redlock_lock *lock)
     if (status) {
         return status;
     }
-    if (lock->phase != RLK_LOCK_HELD || lock->extend_cb || lock->kept) {
+    if (lock->phase != RLK_LOCK_HELD || lock->extension || lock->kept) {
         return REDLOCK_ESTATE;
     }
     RLK_TRACE_LOCK(lock, .kind = REDLOCK_TRACE_DETACHED);

@@ -7,14 +7,14 @@
  *
  * The memory of a lock that is held, by the bytes of each object on a 64-bit machine:
  *
- *     the handle               616   and 32 for each node: its lease, and what it said last
+ *     the handle               584   and 32 for each node: its lease, and what it said last
  *     its claim                120   and the token (41, or 42 and the owner), and for each key
  *                                    3 and its length
  *     for each key, a record    72   and the length of the key; 8 to 16 for its slot in a table
  *     for several keys               8 for each, as they are a list of records
  *     after a refusal                256 for each node, for the value that its key had
  *
- * Each object is rounded up to a multiple of 8 bytes. That makes 1,080 bytes and the slot in the
+ * Each object is rounded up to a multiple of 8 bytes. That makes 1,048 bytes and the slot in the
  * table for five nodes and a key of 32 bytes (tests/io/test_size.c). A lock that was not won in its
  * first round also keeps the claim of that round. */
 #ifndef RLK_LOCK_LOCK_H
@@ -57,6 +57,14 @@ struct rlk_acquiring {
     char owner[REDLOCK_MAX_OWNER + 1];
 };
 
+/* An extension of the user that is in flight. */
+struct rlk_extension {
+    struct redlock_lock *lock;
+    struct rlk_call report; /* runs cb */
+    redlock_extend_cb *cb;
+    void *arg;
+};
+
 /* What is known of an attempt that has ended. */
 struct rlk_effort {
     int reason;     /* why the last failed round failed */
@@ -82,17 +90,15 @@ struct redlock_lock {
     uint8_t own_nodes;      /* of these, in the handle; if they are fewer, `details` is a block of
                                its own */
     struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */
-    struct rlk_call report_extended; /* runs extend_cb */
-    struct rlk_call queue;           /* its position in the send queue [S13] */
-    struct rlk_contender contender;  /* its position among the requests of this manager */
+    struct rlk_call queue;  /* its position in the send queue [S13] */
+    struct rlk_contender contender; /* its position among the requests of this manager */
     struct rlk_timer timer;
     struct rlk_claim *claim;       /* of the present round */
     struct rlk_claim *first_claim; /* of the first round: redlock_lock_key() points into it */
     redlock_release_cb *release_cb;
-    void *arg;                    /* of acquire_cb, later of release_cb */
-    redlock_extend_cb *extend_cb; /* NULL: no extension is in flight */
-    void *extend_arg;
-    redlock_notice_cb *notice_cb; /* NULL: the user wants no notifications */
+    void *arg;                       /* of acquire_cb, later of release_cb */
+    struct rlk_extension *extension; /* NULL: none is in flight */
+    redlock_notice_cb *notice_cb;    /* NULL: the user wants no notifications */
     void *notice_arg;
     uint64_t reported_deadline_us;      /* the deadline that was reported last */
     char (*holders)[RLK_TOKEN_MAX + 1]; /* by node: who has the key; NULL before a refusal */
@@ -127,6 +133,10 @@ bool rlk_lock_begin_acquiring(struct redlock_lock *lock);
 
 /* The attempt is over: keep what the accessors tell of it, and free the rest. */
 void rlk_lock_end_acquiring(struct redlock_lock *lock);
+
+/* Give it the memory for an extension, which the caller fills. False: out of memory. */
+bool rlk_lock_begin_extension(struct redlock_lock *lock);
+void rlk_lock_end_extension(struct redlock_lock *lock);
 
 /* The words for the leases of its hold. */
 uint64_t *rlk_lock_room(struct redlock_lock *lock);
