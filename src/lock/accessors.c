@@ -33,7 +33,7 @@ REDLOCK_EXPORT uint64_t redlock_lock_validity_ms(const struct redlock_lock *lock
 
 REDLOCK_EXPORT const char *redlock_lock_token(const struct redlock_lock *lock)
 {
-    return lock ? lock->claim->token : "";
+    return lock ? rlk_claim_token(lock->claim) : "";
 }
 
 REDLOCK_EXPORT uint64_t redlock_lock_fencing_token(const struct redlock_lock *lock)
@@ -46,7 +46,7 @@ REDLOCK_EXPORT const char *redlock_lock_key(const struct redlock_lock *lock, siz
     if (ret_len) {
         *ret_len = lock ? lock->first_claim->key_len[0] : 0;
     }
-    return lock ? lock->first_claim->key : "";
+    return lock ? rlk_claim_keys(lock->first_claim) : "";
 }
 
 REDLOCK_EXPORT int redlock_lock_reason(const struct redlock_lock *lock)

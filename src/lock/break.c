@@ -95,7 +95,7 @@ static enum redlock_trace_reply note_answer(struct rlk_break *b, const struct rl
 {
     uint64_t bit = rlk_mask_bit(h->node->index), left_us;
 
-    switch (rlk_classify_swap(rlk_node_answer(h->node, h->reply), b->claim->token,
+    switch (rlk_classify_swap(rlk_node_answer(h->node, h->reply), rlk_claim_token(b->claim),
                               b->claim->token_len, &left_us)) {
     case RLK_ANSWER_OURS:
         note_replaced(b, h->node->index, left_us, h->now_us);
@@ -182,7 +182,7 @@ static void report_break(struct rlk_gather *g, bool cancelled)
     rlk_broken_find(&b->view, now_us, &broken);
     result.left_ms = left_ms(&broken, now_us);
     result.replaced = rlk_mask_count(b->view.replaced);
-    result.token = b->claim->token;
+    result.token = rlk_claim_token(b->claim);
     if (cancelled) {
         b->cb(NULL, REDLOCK_ECANCELED, b->arg);
     } else {

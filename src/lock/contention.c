@@ -51,7 +51,7 @@ static void drop_keys(struct rlk_contention *c, struct rlk_contender *who)
 static bool refer_to_keys(struct rlk_contention *c, struct rlk_contender *who,
                           const struct rlk_claim *claim)
 {
-    const char *at = claim->key;
+    const char *at = rlk_claim_keys(claim);
     bool known = true;
 
     who->keys = &who->key;

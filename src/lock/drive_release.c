@@ -167,7 +167,7 @@ static bool reserve(struct redlock_lock *lock, const struct rlk_successor *succe
 {
     char reservation[RLK_TOKEN_MAX + 1];
 
-    rlk_claim_write_reservation(reservation, lock->claim->token, successor->to);
+    rlk_claim_write_reservation(reservation, rlk_claim_token(lock->claim), successor->to);
     if (!rlk_claim_set_reservation(lock->claim, reservation)) {
         return false;
     }

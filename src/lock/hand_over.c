@@ -75,7 +75,7 @@ REDLOCK_EXPORT int redlock_hand_over(struct redlock_lock *lock, const char *to, 
         status = rlk_manager_refuse(lock->rl, REDLOCK_ESTATE, "the lock is not held");
     }
     if (status == 0) {
-        status = make_successor(lock->rl, to, within_ms, lock->claim->token, &successor);
+        status = make_successor(lock->rl, to, within_ms, rlk_claim_token(lock->claim), &successor);
     }
     return status ? status : rlk_lock_release(lock, &successor, cb, arg);
 }

@@ -408,7 +408,8 @@ static struct rlk_observation *make_observation(struct redlock *rl, struct rlk_c
     unsigned n = rl->options.room, i;
     struct rlk_observation *o = rlk_alloc(sizeof(*o) + n * sizeof(o->answers[0]));
 
-    if (o == NULL || !rlk_observed_add(&rl->observed, &o->observed, key->key, key->key_len[0])) {
+    if (o == NULL ||
+        !rlk_observed_add(&rl->observed, &o->observed, rlk_claim_keys(key), key->key_len[0])) {
         rlk_claim_unref(key);
         rlk_free(o);
         return NULL;

@@ -40,8 +40,9 @@ static enum redlock_said read_answer(enum rlk_answer answer, struct rlk_event *e
 static enum redlock_said read_set(struct rlk_node *n, const struct rlk_claim *claim,
                                   const struct rlk_reply *reply, struct rlk_event *ev)
 {
-    return read_vote(rlk_classify_key(reply, n->returns_holder, claim->token, claim->token_len),
-                     reply, ev);
+    return read_vote(
+        rlk_classify_key(reply, n->returns_holder, rlk_claim_token(claim), claim->token_len), reply,
+        ev);
 }
 
 static enum redlock_said read_set_all(struct rlk_node *n, const struct rlk_claim *claim,

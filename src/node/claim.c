@@ -9,6 +9,17 @@
 #include "net/entropy.h"
 #include "node/entries.h"
 
+/* Where the token is written, and the keys. */
+static char *token_of(struct rlk_claim *c)
+{
+    return (char *)(c->key_len + c->n_keys);
+}
+
+static char *keys_of(struct rlk_claim *c)
+{
+    return (char *)c + c->keys_at;
+}
+
 /* A claim with `room` bytes of memory for the keys, which the caller writes. */
 static struct rlk_claim *make_claim(struct rlk_claim_source *source, size_t room, unsigned n_keys,
                                     size_t token_len, uint32_t ttl_ms)
@@ -36,10 +47,9 @@ static struct rlk_claim *make_claim(struct rlk_claim_source *source, size_t room
     c->first_node = 0;
     c->ttl_ms = c->life_ms = ttl_ms;
     c->n_keys = (uint8_t)n_keys;
-    c->token = (char *)c->key_len + lens;
     c->token_len = 0;
-    c->token[0] = '\0';
-    c->key = c->token + token_len + 1;
+    token_of(c)[0] = '\0';
+    c->keys_at = (uint16_t)(size - room);
     return c;
 }
 
@@ -59,7 +69,7 @@ struct rlk_claim *rlk_claim_new(struct rlk_claim_source *source, const struct rl
     if (c == NULL) {
         return NULL;
     }
-    at = c->key;
+    at = keys_of(c);
     for (i = 0; i < n_keys; i++) {
         c->key_len[i] = (uint16_t)(prefix->len + keys[i].len);
         memcpy(at, prefix->bytes, prefix->len);
@@ -73,7 +83,7 @@ struct rlk_claim *rlk_claim_new(struct rlk_claim_source *source, const struct rl
 uint32_t rlk_claim_key_hash(const struct rlk_claim *c)
 {
     static const struct rlk_hash_seed same_everywhere = {{0, 0}};
-    const char *at = c->key;
+    const char *at = rlk_claim_keys(c);
     uint64_t sum = 0;
     unsigned i;
 
@@ -88,7 +98,7 @@ struct rlk_claim *rlk_claim_again(const struct rlk_claim *old)
 {
     struct rlk_key keys[REDLOCK_MAX_KEYS];
     static const struct rlk_key none = {"", 0};
-    const char *at = old->key;
+    const char *at = rlk_claim_keys(old);
     struct rlk_claim *claim;
     unsigned i;
 
@@ -130,19 +140,20 @@ int rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy, cons
 {
     unsigned char random[RLK_TOKEN_BYTES];
     size_t owner_len = strlen(owner);
+    char *token = token_of(c);
     int status = rlk_entropy_take(entropy, random, sizeof(random));
 
     if (status) {
         return status;
     }
-    write_hex(random, c->token);
+    write_hex(random, token);
     c->token_len = RLK_TOKEN_HEX;
     if (owner_len > 0) {
-        c->token[c->token_len++] = ':';
-        memcpy(c->token + c->token_len, owner, owner_len);
+        token[c->token_len++] = ':';
+        memcpy(token + c->token_len, owner, owner_len);
         c->token_len = (uint16_t)(c->token_len + owner_len);
     }
-    c->token[c->token_len] = '\0';
+    token[c->token_len] = '\0';
     return 0;
 }
 
@@ -169,8 +180,8 @@ bool rlk_claim_is_broken(const char *owner)
 
 void rlk_claim_set_token(struct rlk_claim *c, const char *token, size_t len)
 {
-    memcpy(c->token, token, len);
-    c->token[len] = '\0';
+    memcpy(token_of(c), token, len);
+    token_of(c)[len] = '\0';
     c->token_len = (uint16_t)len;
 }
 
@@ -181,8 +192,8 @@ _Static_assert(RLK_LEDGER_TOKEN >= RLK_TOKEN_MAX && RLK_LEDGER_KEYS >= REDLOCK_M
 void rlk_claim_enter(struct rlk_claim *c)
 {
     const struct rlk_ledger_entry entry = {
-        .token = c->token,
-        .keys = c->key,
+        .token = rlk_claim_token(c),
+        .keys = rlk_claim_keys(c),
         .token_len = c->token_len,
         .n_keys = c->n_keys,
         .key_len = c->key_len,

@@ -4,7 +4,7 @@
  * claim is freed with its last reference, so a late reply or a broken connection always finds its
  * keys and token, even when the lock has long been freed [S5].
  *
- * Its size is 120 bytes, plus its keys and its token; a reservation is an object of its own. */
+ * Its size is 104 bytes, plus its keys and its token; a reservation is an object of its own. */
 #ifndef RLK_NODE_CLAIM_H
 #define RLK_NODE_CLAIM_H
 
@@ -63,11 +63,22 @@ struct rlk_claim {
     uint8_t n_keys;
     uint16_t token_len;
     uint16_t size;      /* of this struct, with what follows it */
+    uint16_t keys_at;   /* how far from its beginning the keys are */
     uint32_t entry;     /* its number in the entries of its source; 0: none */
-    char *token;        /* NUL terminated */
-    char *key;          /* the keys one by one, each with a NUL after it */
-    uint16_t key_len[]; /* of each key; the bytes of the token and of the keys follow */
+    uint16_t key_len[]; /* of each key; then come the token and the keys */
 };
+
+/* Its token, NUL terminated. */
+static inline const char *rlk_claim_token(const struct rlk_claim *c)
+{
+    return (const char *)(c->key_len + c->n_keys);
+}
+
+/* Its keys one by one, each with a NUL after it. */
+static inline const char *rlk_claim_keys(const struct rlk_claim *c)
+{
+    return (const char *)c + c->keys_at;
+}
 
 /* A key as the user gave it. */
 struct rlk_key {

@@ -82,8 +82,8 @@ void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool 
 {
     char *at = get ? PUT(c->buffer, "*7\r\n" BULK3("SET")) : PUT(c->buffer, "*6\r\n" BULK3("SET"));
 
-    at = put_bulk(at, claim->key, claim->key_len[0]);
-    at = put_bulk(at, claim->token, claim->token_len);
+    at = put_bulk(at, rlk_claim_keys(claim), claim->key_len[0]);
+    at = put_bulk(at, rlk_claim_token(claim), claim->token_len);
     at = PUT(at, BULK2("NX") BULK2("PX"));
     at = put_number(at, claim->ttl_ms);
     finish(c, get ? PUT(at, BULK3("GET")) : at);
@@ -91,7 +91,7 @@ void rlk_command_set(struct rlk_command *c, const struct rlk_claim *claim, bool 
 
 static char *put_keys(char *at, const struct rlk_claim *claim)
 {
-    const char *key = claim->key;
+    const char *key = rlk_claim_keys(claim);
     unsigned i;
 
     for (i = 0; i < claim->n_keys; i++) {
@@ -129,7 +129,7 @@ static inline char *begin_script(struct rlk_command *c, const struct rlk_script 
 {
     char *at = begin_keys(c, script, text, claim, 1 + more);
 
-    return put_bulk(at, claim->token, claim->token_len);
+    return put_bulk(at, rlk_claim_token(claim), claim->token_len);
 }
 
 /* ---- the audit stream ---- */
@@ -211,7 +211,7 @@ RLK_RARE static void format_audited_release(struct rlk_command *c, const struct 
                                             bool text, const struct rlk_audit *audit)
 {
     const char *event = claim->was_lost ? "lost" : claim->channel ? "released" : "withdrawn";
-    struct entry e = {.event = event, .token = claim->token, .fence = claim->fence};
+    struct entry e = {.event = event, .token = rlk_claim_token(claim), .fence = claim->fence};
     char *at = begin_seldom(c, &rlk_script_release, text, claim, 1 + entry_words(audit, &e));
 
     at = put_text_seldom(at, woken_by(claim));
@@ -235,7 +235,7 @@ void rlk_command_hand_over(struct rlk_command *c, const struct rlk_claim *claim,
                            bool text, const struct rlk_audit *audit)
 {
     struct entry e = {.event = "handed over",
-                      .token = claim->token,
+                      .token = rlk_claim_token(claim),
                       .fence = claim->fence,
                       .to = rlk_claim_reserved_for(claim->reservation)};
     char *at = begin_seldom(c, &rlk_script_hand_over, text, claim, 3 + entry_words(audit, &e));
@@ -277,7 +277,7 @@ void rlk_command_set_all(struct rlk_command *c, const struct rlk_claim *claim, u
     if (claim->reservation || audit) {
         format_with_more(c, &rlk_script_set_all, text, claim, ttl_ms, reservation,
                          &(struct entry){.event = "acquired",
-                                         .token = claim->token,
+                                         .token = rlk_claim_token(claim),
                                          .ttl_ms = ttl_ms,
                                          .fence = claim->fence},
                          audit);
@@ -290,11 +290,12 @@ void rlk_command_keep(struct rlk_command *c, const struct rlk_claim *claim, uint
                       bool text, const struct rlk_audit *audit)
 {
     if (audit) {
-        format_with_more(
-            c, &rlk_script_keep, text, claim, ttl_ms, NULL,
-            &(struct entry){
-                .event = "adopted", .token = claim->token, .ttl_ms = ttl_ms, .fence = claim->fence},
-            audit);
+        format_with_more(c, &rlk_script_keep, text, claim, ttl_ms, NULL,
+                         &(struct entry){.event = "adopted",
+                                         .token = rlk_claim_token(claim),
+                                         .ttl_ms = ttl_ms,
+                                         .fence = claim->fence},
+                         audit);
     } else {
         format_with_ttl(c, &rlk_script_keep, text, claim, ttl_ms);
     }
@@ -327,7 +328,7 @@ void rlk_command_keep_all(struct rlk_command *c, struct rlk_claim *const *claims
     at = put_number(at, ttl_ms);
     at = put_number(at, each);
     for (i = 0; i < n; i++) {
-        at = put_bulk(at, claims[i]->token, claims[i]->token_len);
+        at = put_bulk(at, rlk_claim_token(claims[i]), claims[i]->token_len);
     }
     for (i = 0; i < n && fenced; i++) {
         at = put_number(at, claims[i]->fence);
@@ -348,7 +349,7 @@ static void format_vote(struct rlk_command *c, const struct rlk_script *script, 
 /* The script adds the fencing token to the entry. */
 static struct entry entry_of_vote(const struct rlk_claim *claim, const char *event)
 {
-    return (struct entry){.event = event, .token = claim->token, .ttl_ms = claim->ttl_ms};
+    return (struct entry){.event = event, .token = rlk_claim_token(claim), .ttl_ms = claim->ttl_ms};
 }
 
 /* reservation NULL: the script has no such argument. */
@@ -416,7 +417,7 @@ void rlk_command_confirm(struct rlk_command *c, const struct rlk_claim *claim, b
 void rlk_command_swap(struct rlk_command *c, const struct rlk_claim *claim, const char *former,
                       bool text, const struct rlk_audit *audit)
 {
-    const char *by = rlk_claim_owner(claim->token);
+    const char *by = rlk_claim_owner(rlk_claim_token(claim));
     struct entry e = {.event = "broken", .token = former, .by = by + strlen(REDLOCK_BROKEN_BY)};
     char *at = begin_script(c, &rlk_script_swap, text, claim, 1 + entry_words(audit, &e));
 
@@ -450,7 +451,7 @@ void rlk_command_delete(struct rlk_command *c, const struct rlk_claim *claim,
     } else {
         at = put_keys(PUT(c->buffer, "*3\r\n$7\r\nDELIFEQ\r\n"), claim);
     }
-    finish(c, put_bulk(at, claim->token, claim->token_len));
+    finish(c, put_bulk(at, rlk_claim_token(claim), claim->token_len));
 }
 
 void rlk_command_exist(struct rlk_command *c, const struct rlk_claim *claim)
@@ -465,7 +466,7 @@ static char *put_named(char *at, const struct rlk_claim *claim, const char *endi
 {
     size_t len = claim->key_len[0], more = strlen(ending);
 
-    at = put_bytes(put_length(at, '$', len + more), claim->key, len);
+    at = put_bytes(put_length(at, '$', len + more), rlk_claim_keys(claim), len);
     return PUT(put_bytes(at, ending, more), "\r\n");
 }
 
@@ -523,7 +524,7 @@ void rlk_command_history(struct rlk_command *c, const struct rlk_claim *claim, c
 {
     char *at = put_text(begin_call(c, &rlk_script_history, text, 1, 5), stream);
 
-    at = put_bulk(at, claim->key, claim->key_len[0]);
+    at = put_bulk(at, rlk_claim_keys(claim), claim->key_len[0]);
     at = put_text(put_text(at, newest), oldest);
     at = put_number(at, HISTORY_LOOKS);
     finish(c, put_number(at, HISTORY_FINDS));

@@ -39,8 +39,8 @@ static size_t hex_len(const char *text)
 /* A token of another library may be any text, even a password: show none of it. */
 static void show_token(const struct rlk_claim *claim, char out[SHOWN + 1])
 {
-    if (hex_len(claim->token) >= RLK_TOKEN_HEX) {
-        memcpy(out, claim->token, SHOWN);
+    if (hex_len(rlk_claim_token(claim)) >= RLK_TOKEN_HEX) {
+        memcpy(out, rlk_claim_token(claim), SHOWN);
         out[SHOWN] = '\0';
     } else {
         strcpy(out, claim->token_len > 0 ? "?" : "");
@@ -49,7 +49,7 @@ static void show_token(const struct rlk_claim *claim, char out[SHOWN + 1])
 
 static void show_keys(const struct rlk_claim *claim, char out[KEYS_SHOWN])
 {
-    const char *key = claim->key;
+    const char *key = rlk_claim_keys(claim);
     size_t used = 0;
     unsigned i;
 

@@ -85,7 +85,7 @@ void breaker_made_token(struct world *w, const struct rlk_claim *claim)
                         .let_go = true,
                         .orphan = true,
                         .token_len = claim->token_len};
-    memcpy(c->token, claim->token, c->token_len);
+    memcpy(c->token, rlk_claim_token(claim), c->token_len);
 }
 
 void breaker_replaced(struct world *w, unsigned former)

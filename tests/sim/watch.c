@@ -10,7 +10,7 @@
 
 unsigned watch_claim(const struct world *w, const struct rlk_claim *claim)
 {
-    return command_claim(w, claim->token, claim->token_len);
+    return command_claim(w, rlk_claim_token(claim), claim->token_len);
 }
 
 static bool is_no_script(const struct message *m)

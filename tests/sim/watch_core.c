@@ -122,7 +122,7 @@ static void note_token(struct world *w, struct worker *k, const struct rlk_claim
                         .reservation = NONE,
                         .hint = claim->hint};
     c->token_len = claim->token_len;
-    memcpy(c->token, claim->token, c->token_len);
+    memcpy(c->token, rlk_claim_token(claim), c->token_len);
 }
 
 int __wrap_rlk_claim_fresh_token(struct rlk_claim *c, struct rlk_entropy *entropy,

@@ -30,7 +30,7 @@ static bool is_of_election(const char *owner)
 
 static const char *owner_of(const struct redlock_lock *lock)
 {
-    return lock->acquiring ? lock->acquiring->owner : rlk_claim_owner(lock->claim->token);
+    return lock->acquiring ? lock->acquiring->owner : rlk_claim_owner(rlk_claim_token(lock->claim));
 }
 
 /* ---- what the election hears ---- */

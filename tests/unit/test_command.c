@@ -65,7 +65,7 @@ static void check_command(void)
 static void script_and_keys(const char *text, const struct rlk_claim *c, bool in_full)
 {
     static char sha[41];
-    const char *key = c->key;
+    const char *key = rlk_claim_keys(c);
     unsigned i;
 
     rlk_sha1_hex(text, strlen(text), sha);
@@ -82,7 +82,7 @@ static void script_and_keys(const char *text, const struct rlk_claim *c, bool in
 static void script(const char *text, const struct rlk_claim *c, bool in_full)
 {
     script_and_keys(text, c, in_full);
-    word_of(c->token, c->token_len);
+    word_of(rlk_claim_token(c), c->token_len);
 }
 
 /* Keys of any bytes, the last as long as can be. */
@@ -329,7 +329,7 @@ TEST_LOOP(a_keep_of_many_is_as_hiredis_writes_it, 1, 3)
             script_and_keys(rlk_script_keep_all.text, claims[0], text);
             words.argv[2] = each == 1 ? "3" : "4";
             for (i = 1; i < n; i++) {
-                const char *key = claims[i]->key;
+                const char *key = rlk_claim_keys(claims[i]);
 
                 for (k = 0; k < each; k++) {
                     word_of(key, claims[i]->key_len[k]);
@@ -339,7 +339,7 @@ TEST_LOOP(a_keep_of_many_is_as_hiredis_writes_it, 1, 3)
             number(5000);
             number(each);
             for (i = 0; i < n; i++) {
-                word_of(claims[i]->token, claims[i]->token_len);
+                word_of(rlk_claim_token(claims[i]), claims[i]->token_len);
             }
             for (i = 0; i < n && fenced; i++) {
                 number(claims[i]->fence);
@@ -556,8 +556,8 @@ TEST(a_set_is_as_hiredis_writes_it)
     for (get = 0; get < 2; get++) {
         rlk_command_set(&command, c, get);
         word("SET");
-        word_of(c->key, c->key_len[0]);
-        word_of(c->token, c->token_len);
+        word_of(rlk_claim_keys(c), c->key_len[0]);
+        word_of(rlk_claim_token(c), c->token_len);
         word("NX");
         word("PX");
         number(30000);
@@ -579,7 +579,7 @@ TEST_LOOP(questions_are_as_hiredis_writes_them, 1, REDLOCK_MAX_KEYS + 1)
 
     for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
         rlk_command_ask(&command, "PTTL", c, endings[i]);
-        memcpy(name, c->key, c->key_len[0]);
+        memcpy(name, rlk_claim_keys(c), c->key_len[0]);
         strcpy(name + c->key_len[0], endings[i]);
         word("PTTL");
         word(name);
