@@ -19,7 +19,7 @@ void rlk_table_end(struct rlk_table *t)
     rlk_table_init(t, &t->seed);
 }
 
-static struct rlk_table_entry **bucket(struct rlk_table *t, uint64_t hash)
+static struct rlk_table_entry **bucket(struct rlk_table *t, uint32_t hash)
 {
     return t->buckets ? &t->buckets[hash & (t->n_buckets - 1)] : &t->first;
 }
@@ -60,7 +60,7 @@ static void grow(struct rlk_table *t)
 
 struct rlk_table_entry *rlk_table_find(struct rlk_table *t, const void *key, size_t len)
 {
-    uint64_t hash = t->hash = rlk_hash(&t->seed, key, len);
+    uint32_t hash = t->hash = (uint32_t)rlk_hash(&t->seed, key, len);
     struct rlk_table_entry *e = *bucket(t, hash);
 
     while (e && !(e->hash == hash && e->len == len && memcmp(e->key, key, len) == 0)) {

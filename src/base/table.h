@@ -14,14 +14,14 @@
 
 struct rlk_table_entry {
     struct rlk_table_entry *next; /* in the same bucket */
-    uint64_t hash;
-    const void *key; /* set before the insertion; the bytes must not change or move after it */
-    size_t len;
+    const void *key;              /* set before the insertion; the bytes must not change after it */
+    uint32_t len;
+    uint32_t hash;
 };
 
 struct rlk_table {
     struct rlk_hash_seed seed;
-    uint64_t hash; /* of what was looked for last */
+    uint32_t hash; /* of what was looked for last */
     size_t count;
     size_t n_buckets;                 /* a power of two */
     struct rlk_table_entry **buckets; /* NULL: only `first` */

@@ -24,25 +24,37 @@
 
 /* ---- the keys of a contender ---- */
 
-static bool is_set_of_several(const struct rlk_contender *who)
+static struct rlk_contention_key *const *keys_of(const struct rlk_contender *who)
 {
-    return who->set && who->n_keys > 1;
+    return who->n_keys > 1 ? who->keys : &who->key;
+}
+
+/* NULL: it cannot wait. */
+static struct rlk_contention_key *set_of(const struct rlk_contender *who)
+{
+    return who->may_wait ? keys_of(who)[who->n_keys > 1 ? who->n_keys : 0] : NULL;
+}
+
+static size_t size_of_keys(unsigned n_keys)
+{
+    return (n_keys + 1) * sizeof(struct rlk_contention_key *);
 }
 
 static void drop_keys(struct rlk_contention *c, struct rlk_contender *who)
 {
+    struct rlk_contention_key *const *keys = keys_of(who);
     unsigned i;
 
-    if (is_set_of_several(who)) {
-        rlk_contention_key_unref(c->pool, &c->sets, who->set);
+    if (who->n_keys > 1 && keys[who->n_keys]) {
+        rlk_contention_key_unref(c->pool, &c->sets, keys[who->n_keys]);
     }
     for (i = 0; i < who->n_keys; i++) {
-        if (who->keys[i]) {
-            rlk_contention_key_unref(c->pool, &c->keys, who->keys[i]);
+        if (keys[i]) {
+            rlk_contention_key_unref(c->pool, &c->keys, keys[i]);
         }
     }
     if (who->n_keys > 1) {
-        rlk_pool_give(c->pool, who->keys, who->n_keys * sizeof(*who->keys));
+        rlk_pool_give(c->pool, who->keys, size_of_keys(who->n_keys));
     }
     rlk_contender_init(who);
 }
@@ -51,23 +63,25 @@ static void drop_keys(struct rlk_contention *c, struct rlk_contender *who)
 static bool refer_to_keys(struct rlk_contention *c, struct rlk_contender *who,
                           const struct rlk_claim *claim)
 {
+    struct rlk_contention_key **keys = &who->key;
     const char *at = rlk_claim_keys(claim);
     bool known = true;
+    unsigned i;
 
-    who->keys = &who->key;
     if (claim->n_keys > 1) {
-        who->keys = rlk_pool_take(c->pool, claim->n_keys * sizeof(*who->keys));
+        keys = rlk_pool_take(c->pool, size_of_keys(claim->n_keys));
+        if (keys == NULL) {
+            return false;
+        }
+        keys[claim->n_keys] = NULL;
+        who->keys = keys;
     }
-    if (who->keys == NULL) {
-        return false;
+    for (i = 0; i < claim->n_keys; i++) {
+        keys[i] = rlk_contention_key_ref(c->pool, &c->keys, at, claim->key_len[i], true);
+        known = known && keys[i];
+        at += claim->key_len[i] + 1;
     }
-    for (; who->n_keys < claim->n_keys; who->n_keys++) {
-        size_t len = claim->key_len[who->n_keys];
-
-        who->keys[who->n_keys] = rlk_contention_key_ref(c->pool, &c->keys, at, len);
-        known = known && who->keys[who->n_keys];
-        at += len + 1;
-    }
+    who->n_keys = claim->n_keys;
     return known;
 }
 
@@ -79,14 +93,14 @@ static struct rlk_contention_key *ref_set(struct rlk_contention *c, const struct
     unsigned i, at;
 
     for (i = 0; i < who->n_keys; i++) {
-        uintptr_t key = (uintptr_t)who->keys[i];
+        uintptr_t key = (uintptr_t)keys_of(who)[i];
 
         for (at = i; at > 0 && name[at - 1] > key; at--) {
             name[at] = name[at - 1];
         }
         name[at] = key;
     }
-    return rlk_contention_key_ref(c->pool, &c->sets, name, who->n_keys * sizeof(name[0]));
+    return rlk_contention_key_ref(c->pool, &c->sets, name, who->n_keys * sizeof(name[0]), false);
 }
 
 /* False: out of memory. */
@@ -122,8 +136,11 @@ static bool refer(struct rlk_contention *c, struct rlk_contender *who,
     bool known = refer_to_keys(c, who, claim);
 
     if (known && wait) {
-        who->set = who->n_keys > 1 ? ref_set(c, who) : who->key;
-        known = who->set != NULL && init_wait(c, who, wait);
+        who->may_wait = true;
+        if (who->n_keys > 1) {
+            who->keys[who->n_keys] = ref_set(c, who);
+        }
+        known = set_of(who) != NULL && init_wait(c, who, wait);
     }
     if (!known) {
         drop_keys(c, who);
@@ -139,7 +156,7 @@ static void occupy_keys(struct rlk_contender *who)
 
     who->occupies_keys = true;
     for (i = 0; i < who->n_keys; i++) {
-        who->keys[i]->occupied++;
+        keys_of(who)[i]->occupied++;
     }
 }
 
@@ -149,7 +166,7 @@ static void list(struct rlk_contender *who)
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        rlk_list_push(&who->keys[i]->contenders, &who->wait->links[i].link);
+        rlk_list_push(&keys_of(who)[i]->contenders, &who->wait->links[i].link);
     }
 }
 
@@ -167,12 +184,12 @@ static struct rlk_contention_key *obstacle(const struct rlk_contender *who)
 {
     unsigned i;
 
-    if (!who->is_head && who->set->occupied > 0) {
-        return who->set;
+    if (!who->is_head && set_of(who)->occupied > 0) {
+        return set_of(who);
     }
     for (i = 0; i < who->n_keys; i++) {
-        if (who->keys[i]->occupied > 0) {
-            return who->keys[i];
+        if (keys_of(who)[i]->occupied > 0) {
+            return keys_of(who)[i];
         }
     }
     return NULL;
@@ -184,9 +201,9 @@ static void place(struct rlk_contender *who)
     struct rlk_contention_wait *t = who->wait;
 
     t->at = obstacle(who);
-    if (t->at != who->set && !who->is_head) {
+    if (t->at != set_of(who) && !who->is_head) {
         who->is_head = true;
-        who->set->occupied++;
+        set_of(who)->occupied++;
     }
     if (t->at) {
         who->state = RLK_CONTENDER_BEHIND;
@@ -202,10 +219,10 @@ static void vacate(struct rlk_contender *who)
     unsigned i;
 
     if (who->is_head) {
-        who->set->occupied--;
+        set_of(who)->occupied--;
     }
     for (i = 0; who->occupies_keys && i < who->n_keys; i++) {
-        who->keys[i]->occupied--;
+        keys_of(who)[i]->occupied--;
     }
     who->is_head = who->occupies_keys = false;
 }
@@ -221,11 +238,12 @@ static struct rlk_heap_node *earlier(struct rlk_heap_node *first,
 /* The earliest of those that wait at one of its records, now vacant; NULL: nobody waits there. */
 static struct rlk_contender *next_after(const struct rlk_contender *who)
 {
-    struct rlk_heap_node *first = who->set ? earlier(NULL, who->set) : NULL;
+    const struct rlk_contention_key *set = set_of(who);
+    struct rlk_heap_node *first = set ? earlier(NULL, set) : NULL;
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        first = earlier(first, who->keys[i]);
+        first = earlier(first, keys_of(who)[i]);
     }
     return first ? RLK_CONTAINER(first, struct rlk_contention_wait, behind)->contender : NULL;
 }
@@ -242,7 +260,7 @@ static void make_ready(struct rlk_contention *c, struct rlk_contender *who)
 /* It is the last of them. */
 static void note_failure(struct rlk_contender *who)
 {
-    struct rlk_contention_key *set = who->set;
+    struct rlk_contention_key *set = set_of(who);
 
     who->wait->has_failed = true;
     if (set->failed) {
@@ -257,9 +275,9 @@ static void clear_failure(struct rlk_contender *who)
     struct rlk_contention_wait *t = who->wait;
     struct rlk_list *next = t->failed.next;
 
-    if (t->has_failed && who->set->failed == who) {
-        who->set->failed = next == &t->failed
-                               ? NULL
+    if (t->has_failed && set_of(who)->failed == who) {
+        set_of(who)->failed =
+            next == &t->failed ? NULL
                                : RLK_CONTAINER(next, struct rlk_contention_wait, failed)->contender;
     }
     rlk_list_remove(&t->failed);
@@ -376,8 +394,8 @@ void rlk_contender_init(struct rlk_contender *who)
     who->state = RLK_CONTENDER_OUT;
     who->is_head = who->occupies_keys = false;
     who->n_keys = 0;
-    who->set = NULL;
-    who->keys = NULL;
+    who->may_wait = false;
+    who->key = NULL;
     who->wait = NULL;
 }
 
@@ -409,7 +427,7 @@ void rlk_contention_rest(struct rlk_contention *c, struct rlk_contender *who)
     note_failure(who);
     make_ready(c, who);
     start_next(c, who);
-    rest_next(c, who->set);
+    rest_next(c, set_of(who));
     start_ready(c);
 }
 
@@ -428,7 +446,7 @@ void rlk_contention_hold(const struct rlk_contention *c, struct rlk_contender *w
         occupy_keys(who);
     }
     if (had_failed) {
-        line_up_all(who->set);
+        line_up_all(set_of(who));
     }
 }
 
@@ -442,7 +460,7 @@ void rlk_contention_pass(struct rlk_contention *c, struct rlk_contender *who)
     vacate(who);
     if (!c->stopped) {
         start_next(c, who);
-        rest_next(c, who->set);
+        rest_next(c, set_of(who));
         start_ready(c);
     }
 }
@@ -498,7 +516,7 @@ bool rlk_contention_is_shared(const struct rlk_contender *who)
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        if (has_others(who->keys[i], who)) {
+        if (has_others(keys_of(who)[i], who)) {
             return true;
         }
     }
@@ -511,9 +529,9 @@ void rlk_contention_note_woken(struct rlk_contention *c, struct rlk_contender *w
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        uint64_t hash = who->keys[i]->entry.hash;
+        uint32_t hash = keys_of(who)[i]->entry.hash;
 
-        who->keys[i]->contended = true;
+        keys_of(who)[i]->contended = true;
         c->woken[hash % RLK_CONTENTION_WOKEN] = (struct rlk_contention_woken){hash, until_us};
     }
 }
@@ -523,12 +541,12 @@ void rlk_contention_clear_woken(struct rlk_contender *who)
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        who->keys[i]->contended = false;
+        keys_of(who)[i]->contended = false;
     }
 }
 
 /* A hash collision of two keys costs one position check. */
-static bool was_woken(const struct rlk_contention *c, uint64_t hash, uint64_t now_us)
+static bool was_woken(const struct rlk_contention *c, uint32_t hash, uint64_t now_us)
 {
     const struct rlk_contention_woken *w = &c->woken[hash % RLK_CONTENTION_WOKEN];
 
@@ -541,7 +559,7 @@ bool rlk_contention_is_contended(const struct rlk_contention *c, const struct rl
     unsigned i;
 
     for (i = 0; i < who->n_keys; i++) {
-        const struct rlk_contention_key *key = who->keys[i];
+        const struct rlk_contention_key *key = keys_of(who)[i];
 
         if (key->contended || was_woken(c, key->entry.hash, now_us)) {
             return true;

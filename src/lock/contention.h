@@ -69,13 +69,15 @@ enum rlk_contender_state {
 
 /* The part of a lock that contention.c works with. */
 struct rlk_contender {
-    enum rlk_contender_state state;
+    uint8_t state; /* enum rlk_contender_state */
+    uint8_t n_keys;
     bool is_head;       /* of its set */
     bool occupies_keys; /* nobody else may become active on them */
-    uint8_t n_keys;
-    struct rlk_contention_key *set;   /* of several keys; of one key: the key. NULL: cannot wait */
-    struct rlk_contention_key **keys; /* `key`, or allocated */
-    struct rlk_contention_key *key;
+    bool may_wait;      /* in its set, which is the key if it has only one */
+    union {
+        struct rlk_contention_key *key;
+        struct rlk_contention_key **keys; /* of several; then, if it may wait, their set */
+    };
     struct rlk_contention_wait *wait; /* while it waits; NULL: it does not */
 };
 
@@ -100,7 +102,7 @@ struct rlk_contention_wait {
 
 /* [W7] A key whose release has woken somebody. Its record may be gone by now. */
 struct rlk_contention_woken {
-    uint64_t hash; /* 0: none */
+    uint32_t hash; /* 0: none */
     uint64_t until_us;
 };
 
@@ -132,9 +134,10 @@ void rlk_contention_stop(struct rlk_contention *c);
 
 void rlk_contender_init(struct rlk_contender *who);
 
-/* Enter with the keys of a claim. wait: NULL: the contender does not wait, and is ACTIVE. Otherwise
- * it is ACTIVE, or BEHIND if it is not its turn; the memory is the caller's, and used until the
- * contender HOLDS or has PASSED. False: out of memory; it is still OUT. */
+/* Enter with the keys of a claim, which the contender needs until it leaves. wait: NULL: the
+ * contender does not wait, and is ACTIVE. Otherwise it is ACTIVE, or BEHIND if it is not its turn;
+ * the memory is the caller's, and used until the contender HOLDS or has PASSED. False: out of
+ * memory; it is still OUT. */
 bool rlk_contention_enter(struct rlk_contention *c, struct rlk_contender *who,
                           struct rlk_contention_wait *wait, const struct rlk_claim *claim);
 

@@ -7,14 +7,15 @@
  *
  * The memory of a lock that is held, by the bytes of each object on a 64-bit machine:
  *
- *     the handle               584   and 32 for each node: its lease, and what it said last
- *     its claim                120   and the token (41, or 42 and the owner), and for each key
+ *     the handle               568   and 32 for each node: its lease, and what it said last
+ *     its claim                104   and the token (41, or 42 and the owner), and for each key
  *                                    3 and its length
- *     for each key, a record    72   and the length of the key; 8 to 16 for its slot in a table
- *     for several keys               8 for each, as they are a list of records
+ *     for each key, a record    64   and 8 to 16 for its slot in a table; a copy of the key if
+ *                                    the lock is not the only one that refers to it
+ *     for several keys               8 for each, and 8, as they are a list of records
  *     after a refusal                256 for each node, for the value that its key had
  *
- * Each object is rounded up to a multiple of 8 bytes. That makes 1,048 bytes and the slot in the
+ * Each object is rounded up to a multiple of 8 bytes. That makes 976 bytes and the slot in the
  * table for five nodes and a key of 32 bytes (tests/io/test_size.c). A lock that was not won in its
  * first round also keeps the claim of that round. */
 #ifndef RLK_LOCK_LOCK_H

@@ -35,7 +35,7 @@ static struct rlk_name *make_name(const struct rlk_key *key)
         memcpy(name->bytes, key->bytes, key->len);
         name->bytes[key->len] = '\0';
         name->entry.key = name->bytes;
-        name->entry.len = key->len;
+        name->entry.len = (uint32_t)key->len;
     }
     return name;
 }

@@ -36,7 +36,7 @@ static struct rlk_observed_key *make_observed(struct rlk_observed *o, const char
     if (key) {
         memcpy(key->name, name, len);
         key->entry.key = key->name;
-        key->entry.len = len;
+        key->entry.len = (uint32_t)len;
         rlk_list_init(&key->links);
         rlk_table_insert(&o->keys, &key->entry);
     }

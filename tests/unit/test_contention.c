@@ -22,7 +22,8 @@ struct request {
     struct rlk_contention_wait wait;
     unsigned keys; /* a mask */
     bool may_wait;
-    bool fails; /* as soon as it is started */
+    bool fails;              /* as soon as it is started */
+    struct rlk_claim *claim; /* of who */
 };
 
 static struct request requests[MOST];
@@ -73,6 +74,7 @@ static void begin(void)
     for (i = 0; i < MOST; i++) {
         rlk_contender_init(&requests[i].who);
         requests[i].fails = false;
+        requests[i].claim = NULL;
     }
     started[0] = '\0';
 }
@@ -84,6 +86,7 @@ static void end(void)
     rlk_contention_stop(&contention);
     for (i = 0; i < MOST; i++) {
         rlk_contention_leave(&contention, &requests[i].who);
+        rlk_claim_unref(requests[i].claim);
     }
     ck_assert_uint_eq(contention.keys.count, 0);
     ck_assert_uint_eq(contention.sets.count, 0);
@@ -110,15 +113,12 @@ static struct rlk_claim *claim_of(unsigned mask, unsigned turn)
 
 static bool enter(struct request *r, unsigned mask, bool may_wait, unsigned turn)
 {
-    struct rlk_claim *claim = claim_of(mask, turn);
-    bool entered;
-
-    ck_assert_ptr_nonnull(claim);
+    rlk_claim_unref(r->claim);
+    r->claim = claim_of(mask, turn);
+    ck_assert_ptr_nonnull(r->claim);
     r->keys = mask;
     r->may_wait = may_wait;
-    entered = rlk_contention_enter(&contention, &r->who, may_wait ? &r->wait : NULL, claim);
-    rlk_claim_unref(claim);
-    return entered;
+    return rlk_contention_enter(&contention, &r->who, may_wait ? &r->wait : NULL, r->claim);
 }
 
 /* ---- stories ---- */
@@ -555,7 +555,6 @@ TEST(a_claim_of_one_key_needs_no_memory_of_its_own)
 {
     begin();
     tell("+0a");
-    ck_assert_ptr_eq(requests[0].who.keys, &requests[0].who.key);
     ck_assert_ptr_eq(requests[0].wait.links, &requests[0].wait.link);
     end();
 }
@@ -590,6 +589,29 @@ TEST(without_memory_nobody_enters_and_nothing_is_left)
     }
     ck_assert_int_gt(i, 4);
     rlk_claim_unref(claim);
+    end();
+}
+
+/* The first one's key is in its claim, and may be gone before the second one leaves. */
+TEST(without_memory_for_the_name_of_its_key_a_second_one_stays_out)
+{
+    struct request *second = &requests[1];
+
+    begin();
+    tell("+0a");
+    second->claim = claim_of(1, 0);
+    allowed = 0;
+    rlk_alloc_hook(allow);
+    ck_assert(!rlk_contention_enter(&contention, &second->who, &second->wait, second->claim));
+    rlk_alloc_hook(NULL);
+    ck_assert_int_eq(second->who.state, RLK_CONTENDER_OUT);
+    tell("+1a");
+    tell("l0");
+    rlk_claim_unref(requests[0].claim);
+    requests[0].claim = NULL;
+    ck_assert(rlk_contention_is_used(&contention, "a", 1));
+    tell("+2a");
+    ck_assert_int_eq(requests[2].who.state, RLK_CONTENDER_BEHIND);
     end();
 }
 
