@@ -61,7 +61,6 @@
 
 struct rlk_hold_config {
     uint64_t ttl_us; /* whole milliseconds */
-    uint64_t timeout_us;
     uint64_t
         max_hold_us;   /* no renewal may make the lock last longer than that; RLK_NEVER: no limit */
     uint64_t retry_us; /* the longest pause after a failed renewal; 0: a tenth of the ttl, which is
@@ -72,6 +71,7 @@ struct rlk_hold_config {
                               over: 0 to RLK_HOLD_EARLY_PPM. Each lock has another value, so that
                               locks that were acquired together are not renewed together */
     uint32_t drift_ppm;
+    uint32_t timeout_us;
     uint8_t nodes;        /* all that can be asked, voters or not */
     bool renew;           /* the lock is renewed automatically */
     bool needs_heartbeat; /* no renewal without a heartbeat since the last one */
@@ -100,9 +100,11 @@ enum rlk_hold_renewal {
 };
 
 struct rlk_hold {
-    enum rlk_hold_state state;
-    enum rlk_hold_extension extension;
-    enum rlk_hold_renewal renewal;
+    uint8_t state;      /* enum rlk_hold_state */
+    uint8_t extension;  /* enum rlk_hold_extension */
+    uint8_t renewal;    /* enum rlk_hold_renewal */
+    bool queued;        /* a round or a restore is due, and waits for DEQUEUED */
+    bool had_heartbeat; /* a heartbeat since the last renewal began; true before the first */
     /* Why the lock is lost, or in trouble: it should be renewed, and is not. 0: it is neither.
      * REDLOCK_EUNRENEWED   it is not renewed, or must not be renewed any more
      * REDLOCK_ELOST        too few nodes count: they do not have our key, or their clocks moved
@@ -113,8 +115,6 @@ struct rlk_hold {
     int extend_status;       /* how the last extension ended: REDLOCK_OK, _ENOQUORUM or _ELOST */
     uint32_t renewals;       /* counted so far */
     uint32_t failures;       /* rounds that failed since the last success */
-    bool queued;             /* a round or a restore is due, and waits for DEQUEUED */
-    bool had_heartbeat;      /* a heartbeat since the last renewal began; true before the first */
     uint64_t held_us;        /* since when the lock is held */
     uint64_t round_us;       /* when the last round began */
     uint64_t round_ttl_us;   /* the ttl that it asked for */

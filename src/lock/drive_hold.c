@@ -56,7 +56,9 @@ static bool is_heartbeat_missing(const struct redlock_lock *lock)
 static struct rlk_unsent carry_out_hold(struct redlock_lock *lock, const struct rlk_actions *out,
                                         uint64_t now_us)
 {
-    lock->has_news = lock->has_news || out->report || is_heartbeat_missing(lock);
+    if (out->report || is_heartbeat_missing(lock)) {
+        lock->has_news = true;
+    }
     if (lock->notice_cb && (lock->has_news || is_deadline_moved(lock))) {
         rlk_turn_report(&lock->rl->loop.turn, &lock->report);
     }

@@ -74,7 +74,6 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->phase = RLK_LOCK_PENDING;
     lock->owned_by_user = lock->by_token = false;
     lock->woke = lock->leads = lock->listed = lock->kept = lock->hands_over = false;
-    lock->release_cb = NULL;
     lock->arg = NULL;
     lock->extension = NULL;
     lock->notice_cb = NULL;
@@ -85,7 +84,9 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->details = lock->own_details;
     lock->holders = NULL;
     lock->acquiring = NULL;
-    lock->effort = (struct rlk_effort){0};
+    lock->reason = 0;
+    lock->tries = 0;
+    lock->took_us = 0;
     lock->hold.state = RLK_HOLD_IDLE;
     rlk_list_init(&lock->report.link);
     rlk_list_init(&lock->queue.link);
@@ -117,7 +118,7 @@ struct rlk_effort rlk_lock_effort(const struct redlock_lock *lock)
     const struct rlk_attempt *a = lock->acquiring ? &lock->acquiring->attempt : NULL;
 
     if (a == NULL) {
-        return lock->effort;
+        return (struct rlk_effort){lock->reason, lock->tries, lock->took_us};
     }
     return (struct rlk_effort){.reason = a->reason,
                                .tries = a->tries,
@@ -126,7 +127,11 @@ struct rlk_effort rlk_lock_effort(const struct redlock_lock *lock)
 
 void rlk_lock_end_acquiring(struct redlock_lock *lock)
 {
-    lock->effort = rlk_lock_effort(lock);
+    struct rlk_effort effort = rlk_lock_effort(lock);
+
+    lock->reason = (int16_t)effort.reason;
+    lock->tries = effort.tries;
+    lock->took_us = effort.took_us;
     lock->listed = lock->acquiring->attempt.waiting.positions != 0;
     rlk_pool_give(&lock->rl->pool, lock->acquiring, sizeof(*lock->acquiring));
     lock->acquiring = NULL;
@@ -171,7 +176,7 @@ void rlk_lock_enter(struct redlock_lock *lock, enum rlk_lock_phase phase,
                     const struct rlk_lock_driver *driver)
 {
     leave_phase(lock);
-    lock->phase = phase;
+    lock->phase = (uint8_t)phase;
     lock->operation.kind = &driver->operation;
     lock->timer.fire = driver->timer;
     lock->report.run = driver->report;

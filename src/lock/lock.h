@@ -7,7 +7,7 @@
  *
  * The memory of a lock that is held, by the bytes of each object on a 64-bit machine:
  *
- *     the handle               568   and 32 for each node: its lease, and what it said last
+ *     the handle               536   and 32 for each node: its lease, and what it said last
  *     its claim                104   and the token (41, or 42 and the owner), and for each key
  *                                    3 and its length
  *     for each key, a record    64   and 8 to 16 for its slot in a table; a copy of the key if
@@ -15,7 +15,7 @@
  *     for several keys               8 for each, and 8, as they are a list of records
  *     after a refusal                256 for each node, for the value that its key had
  *
- * Each object is rounded up to a multiple of 8 bytes. That makes 976 bytes and the slot in the
+ * Each object is rounded up to a multiple of 8 bytes. That makes 944 bytes and the slot in the
  * table for five nodes and a key of 32 bytes (tests/io/test_size.c). A lock that was not won in its
  * first round also keeps the claim of that round. */
 #ifndef RLK_LOCK_LOCK_H
@@ -66,7 +66,7 @@ struct rlk_extension {
     void *arg;
 };
 
-/* What is known of an attempt that has ended. */
+/* What is known of an attempt. */
 struct rlk_effort {
     int reason;     /* why the last failed round failed */
     uint32_t tries; /* rounds begun */
@@ -76,35 +76,40 @@ struct rlk_effort {
 struct redlock_lock {
     struct rlk_operation operation;
     struct redlock *rl;
-    int64_t number; /* the manager counts its handles from 0 */
-    enum rlk_lock_phase phase;
-    bool owned_by_user;     /* RELEASING, ENDED: by a close, so the user still has the handle */
-    bool by_token;          /* made by redlock_release_token(): the user has no handle */
-    bool leads;             /* of an election, which releases it when the manager closes */
-    bool hands_over;        /* RELEASING: its keys are reserved for somebody, and not deleted */
-    bool woke;              /* RELEASING: a master has woken a waiter for our keys */
-    bool kept;              /* kept.h */
-    bool listed;            /* masters may still list us in their wait queues */
-    bool notifies_moves;    /* the user wants a notification when the deadline moves */
-    bool has_news;          /* trouble or the loss is not reported yet */
-    uint8_t nodes;          /* for how many nodes it has memory */
-    uint8_t own_nodes;      /* of these, in the handle; if they are fewer, `details` is a block of
-                               its own */
-    struct rlk_call report; /* runs acquire_cb, notice_cb or release_cb, by phase */
-    struct rlk_call queue;  /* its position in the send queue [S13] */
+    int64_t number;          /* the manager counts its handles from 0 */
+    uint8_t phase;           /* enum rlk_lock_phase */
+    bool owned_by_user : 1;  /* RELEASING, ENDED: by a close, so the user still has the handle */
+    bool by_token : 1;       /* made by redlock_release_token(): the user has no handle */
+    bool leads : 1;          /* of an election, which releases it when the manager closes */
+    bool hands_over : 1;     /* RELEASING: its keys are reserved for somebody, and not deleted */
+    bool woke : 1;           /* RELEASING: a master has woken a waiter for our keys */
+    bool kept : 1;           /* kept.h */
+    bool listed : 1;         /* masters may still list us in their wait queues */
+    bool notifies_moves : 1; /* the user wants a notification when the deadline moves */
+    bool has_news : 1;       /* trouble or the loss is not reported yet */
+    uint8_t nodes;           /* for how many nodes it has memory */
+    uint8_t own_nodes;       /* of these, in the handle; if they are fewer, `details` is a block of
+                                its own */
+    /* Of the attempt, when `acquiring` is gone: as in struct rlk_effort. */
+    int16_t reason;
+    uint32_t tries;
+    uint64_t took_us;
+    struct rlk_call report;         /* runs acquire_cb, notice_cb or release_cb, by phase */
+    struct rlk_call queue;          /* its position in the send queue [S13] */
     struct rlk_contender contender; /* its position among the requests of this manager */
     struct rlk_timer timer;
-    struct rlk_claim *claim;       /* of the present round */
-    struct rlk_claim *first_claim; /* of the first round: redlock_lock_key() points into it */
-    redlock_release_cb *release_cb;
-    void *arg;                       /* of acquire_cb, later of release_cb */
+    struct rlk_claim *claim;         /* of the present round */
+    struct rlk_claim *first_claim;   /* of the first round: redlock_lock_key() points into it */
     struct rlk_extension *extension; /* NULL: none is in flight */
-    redlock_notice_cb *notice_cb;    /* NULL: the user wants no notifications */
+    void *arg;                       /* of acquire_cb, later of release_cb */
+    union {
+        redlock_notice_cb *notice_cb;   /* NULL: the user wants no notifications */
+        redlock_release_cb *release_cb; /* from the release on, unless a close began it */
+    };
     void *notice_arg;
     uint64_t reported_deadline_us;      /* the deadline that was reported last */
     char (*holders)[RLK_TOKEN_MAX + 1]; /* by node: who has the key; NULL before a refusal */
     struct rlk_acquiring *acquiring;    /* NULL: the lock is held, or was; or made by a token */
-    struct rlk_effort effort;           /* of the attempt, when `acquiring` is gone */
     union {
         struct rlk_hold hold;       /* until the release begins */
         struct rlk_release release; /* from then on; or made by a token */

@@ -87,7 +87,7 @@ static void fill_hold(const struct rlk_options *o, const struct redlock_request 
     c->nodes = (uint8_t)o->n_nodes;
     c->drift_ppm = o->drift_ppm;
     c->ttl_us = rlk_time_from_ms(q->ttl_ms);
-    c->timeout_us = o->node_timeout_us;
+    c->timeout_us = (uint32_t)o->node_timeout_us;
     c->renew = q->renew != 0;
     c->needs_heartbeat = q->needs_heartbeat != 0;
     c->together = true;

@@ -156,7 +156,7 @@ static void configure(struct rlk_hold_config *c, struct fuzz_script *s, bool *re
     c->nodes = (uint8_t)fuzz_count(s);
     c->ttl_us = ttl_us(s);
     c->drift_ppm = (uint32_t)rlk_time_min(fuzz_number(s), 500000);
-    c->timeout_us = rlk_time_max(1, rlk_time_min(fuzz_number(s), MAX_TIMEOUT_US));
+    c->timeout_us = (uint32_t)rlk_time_max(1, rlk_time_min(fuzz_number(s), MAX_TIMEOUT_US));
     flags = fuzz_number(s);
     c->renew = flags & 1;
     c->needs_heartbeat = flags & 2;

@@ -28,11 +28,11 @@ struct size {
 };
 
 static const struct size sizes[] = {
-    {1, 32, 0, 848},
-    {5, 32, 0, 976},
-    {5, 33, 0, 976},
-    {5, REDLOCK_MAX_KEY, 0, 1968},
-    {5, 32, REDLOCK_MAX_OWNER, 1184},
+    {1, 32, 0, 816},
+    {5, 32, 0, 944},
+    {5, 33, 0, 944},
+    {5, REDLOCK_MAX_KEY, 0, 1936},
+    {5, 32, REDLOCK_MAX_OWNER, 1152},
 };
 
 /* A key of this length, with its number at the end. */
