@@ -959,9 +959,10 @@ static bool all_answered(void *arg)
     return answered == MANY;
 }
 
-static int allow_small(size_t size)
+/* What the companion shares with us would grow to 64 KiB. */
+static int deny_growth(size_t size)
 {
-    return size < 65536;
+    return size != 65536;
 }
 
 static char key[32];
@@ -990,7 +991,7 @@ static void hold_more_than_find_memory(void)
 
     begin();
     lock_key("first");
-    rlk_alloc_hook(allow_small);
+    rlk_alloc_hook(deny_growth);
     for (i = 0; i < 599; i++) {
         snprintf(key, sizeof(key), "%d", i);
         lock_key(key); /* one after the other: the connections need no more memory */

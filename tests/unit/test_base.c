@@ -127,6 +127,14 @@ TEST(a_seed_gives_the_same_numbers_and_another_gives_others)
     ck_assert_int_eq(same, 0);
 }
 
+static void *must_take(struct rlk_pool *p, size_t size)
+{
+    void *object = rlk_pool_take(p, size);
+
+    ck_assert_ptr_nonnull(object);
+    return object;
+}
+
 static const size_t pool_sizes[] = {1, 8, 9, 200, 2000, 4096};
 
 /* Each byte of an object is the object's own. What a burst took goes back to the system. */
@@ -140,8 +148,7 @@ TEST_LOOP(a_burst_of_objects_leaves_nothing_behind, 0, N_ROWS(pool_sizes))
     rlk_pool_init(&p, RLK_POOL_BLOCK);
     for (round = 0; round < 3; round++) {
         for (i = 0; i < N_ROWS(objects); i++) {
-            objects[i] = rlk_pool_take(&p, size);
-            ck_assert_ptr_nonnull(objects[i]);
+            objects[i] = must_take(&p, size);
             ck_assert_uint_eq((uintptr_t)objects[i] % 8, 0);
             memset(objects[i], (int)i, size);
         }
@@ -168,18 +175,18 @@ TEST(a_pool_gives_back_what_it_was_given)
     void *a, *b;
 
     rlk_pool_init(&p, 1000);
-    a = rlk_pool_take(&p, 64);
-    b = rlk_pool_take(&p, 64);
-    ck_assert(a && b && a != b);
+    a = must_take(&p, 64);
+    b = must_take(&p, 64);
+    ck_assert_ptr_ne(a, b);
     ck_assert_uint_eq(p.kept, 0);
     rlk_pool_give(&p, a, 64);
-    ck_assert_ptr_eq(rlk_pool_take(&p, 64), a);
+    ck_assert_ptr_eq(must_take(&p, 64), a);
     rlk_pool_give(&p, a, 64);
     rlk_pool_give(&p, b, 64);
     kept = p.kept;
     ck_assert_uint_ge(kept, 128);
     ck_assert_uint_lt(kept, 300);
-    a = rlk_pool_take(&p, 900);
+    a = must_take(&p, 900);
     rlk_pool_give(&p, a, 900); /* more than are kept: freed */
     ck_assert_uint_eq(p.kept, kept);
     rlk_pool_end(&p);
@@ -195,14 +202,14 @@ TEST(a_pool_uses_every_free_object_again)
 
     rlk_pool_init(&p, 0);
     for (i = 0; i < N_ROWS(objects); i++) {
-        objects[i] = rlk_pool_take(&p, 200);
+        objects[i] = must_take(&p, 200);
     }
     for (i = 0; i < 3; i++) {
         free[i] = objects[i * 900];
         rlk_pool_give(&p, free[i], 200);
     }
     for (i = 0; i < 3; i++) {
-        void *again = rlk_pool_take(&p, 200);
+        void *again = must_take(&p, 200);
 
         ck_assert(again == free[0] || again == free[1] || again == free[2]);
         objects[i * 900] = again;
