@@ -197,8 +197,8 @@ struct redlock_request {
      * each lock. It may start up to a 512th of the TTL sooner, to share a command with other locks.
      * It starts sooner if masters granted the lock late, or had the key restored, so that the lock
      * can do without one of the others: after a tenth of the TTL; the first one after a hundredth,
-     * or after four times as long as the acquire took. A failed renewal is retried after a random
-     * back-off. */
+     * or after four times as long as the acquire took, unless needs_heartbeat is set. The last one
+     * of max_renewals is not used for that. A failed renewal is retried after a random back-off. */
     int renew;
     /* 1: renew only if redlock_lock_heartbeat() was called since the last renewal. The first
      * renewal needs no call. So an application that hangs loses the lock even though its loop still

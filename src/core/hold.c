@@ -119,20 +119,28 @@ static uint64_t pause_us(const struct rlk_hold *h, uint64_t took_us, uint64_t le
 /* [S7] When a renewal would begin that makes the voters count that are present. */
 static uint64_t soon_us(const struct rlk_hold *h)
 {
+    bool first = is_first(h) && !h->config.needs_heartbeat;
     uint64_t took_us = rlk_time_sub(h->held_us, h->round_us);
-    uint64_t after_us = is_first(h) ? pause_us(h, took_us, h->config.ttl_us / FIRST_PARTS)
-                                    : h->config.ttl_us / SOON_PARTS;
+    uint64_t after_us = first ? pause_us(h, took_us, h->config.ttl_us / FIRST_PARTS)
+                              : h->config.ttl_us / SOON_PARTS;
 
     return rlk_time_add(h->round_us, after_us);
 }
 
-/* When the next renewal is due: sooner than at a third only if it is allowed then, and needs no
- * other heartbeat. */
-static uint64_t next_renewal_us(const struct rlk_hold *h)
+/* It must be allowed then, and need no other heartbeat; and the last renewal is not used up. */
+static bool may_renew_soon(const struct rlk_hold *h, uint64_t now_us)
+{
+    return (h->had_heartbeat || !h->config.needs_heartbeat) &&
+           h->config.max_renewals - h->renewals > 1 &&
+           may_renew(h, rlk_time_max(now_us, soon_us(h)));
+}
+
+/* When the next renewal is due. */
+static uint64_t next_renewal_us(const struct rlk_hold *h, uint64_t now_us)
 {
     uint64_t present = h->leases.present & h->leases.voting;
     bool soon = (present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
-                (h->had_heartbeat || !h->config.needs_heartbeat) && may_renew(h, soon_us(h));
+                may_renew_soon(h, now_us);
     uint64_t ttl_us = h->config.ttl_us, part_us = ttl_us / RLK_HOLD_RENEW_PARTS;
     uint64_t early_us = part_us / 1000 * h->config.early_ppm / 1000;
 
@@ -152,9 +160,9 @@ static uint64_t join_others(const struct rlk_hold *h, uint64_t due_us)
                               : due_us;
 }
 
-static void plan_renewal(struct rlk_hold *h)
+static void plan_renewal(struct rlk_hold *h, uint64_t now_us)
 {
-    h->renew_us = h->config.renew ? join_others(h, next_renewal_us(h)) : RLK_NEVER;
+    h->renew_us = h->config.renew ? join_others(h, next_renewal_us(h, now_us)) : RLK_NEVER;
 }
 
 /* A round has ended. The user's extension ends with it, or begins now if it had to wait. */
@@ -180,7 +188,7 @@ static void succeed(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out
     h->renewal = RLK_RENEWAL_COUNTED;
     h->round_until_us =
         rlk_time_min(h->round_until_us, rlk_time_add(h->round_us, h->config.ttl_us / SOON_PARTS));
-    plan_renewal(h);
+    plan_renewal(h, now_us);
     end_or_start_extension(h, REDLOCK_OK, now_us, out);
 }
 
@@ -418,7 +426,7 @@ static void after_answer(struct rlk_hold *h, bool had_success, const struct rlk_
         succeed(h, ev->now_us, out);
     } else if (h->leases.success && h->renew_us != RLK_NEVER &&
                h->extension != RLK_EXTENSION_NEXT) {
-        plan_renewal(h);
+        plan_renewal(h, ev->now_us);
     }
     if (h->round_until_us != RLK_NEVER && h->leases.unanswered == 0) {
         end_round(h, ev->now_us, out);
@@ -426,13 +434,13 @@ static void after_answer(struct rlk_hold *h, bool had_success, const struct rlk_
 }
 
 /* A node may no longer count. */
-static void lose_or_replan(struct rlk_hold *h, struct rlk_actions *out)
+static void lose_or_replan(struct rlk_hold *h, uint64_t now_us, struct rlk_actions *out)
 {
     if (!rlk_leases_possible(&h->leases)) {
         lose_hold(h, REDLOCK_ELOST, out);
     } else if (h->leases.success && h->renew_us != RLK_NEVER &&
                h->extension != RLK_EXTENSION_NEXT) {
-        plan_renewal(h);
+        plan_renewal(h, now_us);
     }
 }
 
@@ -569,14 +577,14 @@ static void quarantine(struct rlk_hold *h, const struct rlk_event *ev, struct rl
 {
     if (ev->data_replaced) {
         rlk_leases_replace_data(&h->leases, ev->node);
-        lose_or_replan(h, out);
+        lose_or_replan(h, ev->now_us, out);
     }
 }
 
 static void suspect_clock(struct rlk_hold *h, const struct rlk_event *ev, struct rlk_actions *out)
 {
     rlk_leases_suspect_clock(&h->leases, ev->node, true);
-    lose_or_replan(h, out);
+    lose_or_replan(h, ev->now_us, out);
 }
 
 /* [S1] The round under way may be a success by now. */
@@ -586,7 +594,7 @@ static void change_voters(struct rlk_hold *h, const struct rlk_event *ev, struct
 
     rlk_leases_recount(&h->leases);
     if (!h->leases.success || had_success || !rlk_leases_possible(&h->leases)) {
-        lose_or_replan(h, out);
+        lose_or_replan(h, ev->now_us, out);
         return;
     }
     count_renewal(h);

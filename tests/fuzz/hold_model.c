@@ -601,15 +601,17 @@ static uint64_t soon_us(const struct hold_model *m)
 {
     uint64_t after_us = m->config.ttl_us / 10, took_us = rlk_time_sub(m->held_us, m->begun_us);
 
-    if (m->begun_us <= m->held_us) {
+    if (m->begun_us <= m->held_us && !m->config.needs_heartbeat) {
         after_us = rlk_time_max(m->config.ttl_us / 100, rlk_time_min(4 * took_us, after_us));
     }
     return rlk_time_add(m->begun_us, after_us);
 }
 
 /* When the lock is renewed after a success. */
-static bool is_plan(const struct hold_model *m, uint64_t at_us)
+static bool is_plan(const struct hold_model *m, uint64_t at_us, uint64_t now_us)
 {
+    bool soon = is_soon(m) && is_allowed(m, rlk_time_max(now_us, soon_us(m))) &&
+                m->renewals + 1 < m->config.max_renewals;
     uint64_t rest_us = m->config.ttl_us - m->config.ttl_us / 3;
 
     if (!m->config.renew) {
@@ -617,7 +619,7 @@ static bool is_plan(const struct hold_model *m, uint64_t at_us)
     }
     return at_us == begin_of(m, rlk_time_max(rlk_time_add(m->begun_us, m->config.ttl_us / 3),
                                              rlk_time_sub(hold_model_until(m), rest_us))) ||
-           (is_soon(m) && is_allowed(m, soon_us(m)) && at_us == begin_of(m, soon_us(m)));
+           (soon && at_us == begin_of(m, soon_us(m)));
 }
 
 static void check_plan(struct hold_model *m, const struct moment *mo, bool succeeded)
@@ -627,7 +629,7 @@ static void check_plan(struct hold_model *m, const struct moment *mo, bool succe
     if (m->extend_next && (succeeded || mo->fails)) {
         FUZZ_CHECK(at_us == now_us, "an extension that waits begins when the round is over");
     } else if (succeeded) {
-        FUZZ_CHECK(is_plan(m, at_us), "renewed at a third of the ttl");
+        FUZZ_CHECK(is_plan(m, at_us, now_us), "renewed at a third of the ttl");
     } else if (mo->fails && m->config.renew) {
         FUZZ_CHECK(at_us >= now_us && at_us <= rlk_time_add(now_us, retry_bound(m)),
                    "tried again with a back-off under its bound");
@@ -635,7 +637,7 @@ static void check_plan(struct hold_model *m, const struct moment *mo, bool succe
         bool may_replan = m->success && m->renew_us != RLK_NEVER && !m->extend_next &&
                           mo->ev->kind != RLK_EVENT_SUSPENDED;
 
-        FUZZ_CHECK(at_us == m->renew_us || (may_replan && is_plan(m, at_us)),
+        FUZZ_CHECK(at_us == m->renew_us || (may_replan && is_plan(m, at_us, now_us)),
                    "the plan stays as it is");
     }
     m->renew_us = at_us;

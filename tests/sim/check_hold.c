@@ -200,7 +200,7 @@ void check_held_asked(struct world *w, unsigned client, unsigned worker, unsigne
     h->open |= rlk_mask_bit(node);
     h->asked |= m->restore || h->begun_us[node] != h->round_us ? 0 : rlk_mask_bit(node);
     h->restored |= m->restore ? rlk_mask_bit(node) : 0;
-    h->was_restored |= m->restore;
+    h->unsure |= m->restore;
     /* one that is asked late gets no longer lease */
     h->next_us[node] = (m->restore ? m->sent_us : h->begun_us[node]) + lease_us(w, m->ttl_ms);
 }
@@ -368,8 +368,9 @@ void check_server_dies(struct world *w)
             struct worker *k = world_worker(w, client, worker);
             struct held *h = &k->held;
 
-            h->safe |= k->phase == WORKER_HELD && h->may_be_safe && !h->was_restored &&
-                       world_client_us(w, client) >= h->grown_us && are_all(w, client, h->present);
+            h->unsure |= world_client_us(w, client) < h->grown_us;
+            h->safe |= k->phase == WORKER_HELD && h->may_be_safe && !h->unsure &&
+                       are_all(w, client, h->present);
         }
     }
 }

@@ -403,9 +403,9 @@ struct held {
     uint64_t least_us; /* the shortest ttl of any request for it */
     bool succeeded;    /* the round in progress has succeeded */
     bool lost, lost_reported, trouble_reported;
-    bool safe;        /* nobody can take it away: it is renewed, and no fault is active */
-    bool may_be_safe; /* it becomes safe when all nodes count */
-    bool was_restored;
+    bool safe;         /* nobody can take it away: it is renewed, and no fault is active */
+    bool may_be_safe;  /* it becomes safe when all nodes count */
+    bool unsure;       /* a node was restored, or has died before grown_us: others may not count */
     uint64_t grown_us; /* the client's clock: from then on all nodes that granted it count [S7] */
 };
 

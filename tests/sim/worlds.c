@@ -451,6 +451,7 @@ static void draw_mortal(struct options *o)
     }
     draw_undisturbed(o, &p);
     o->mortal = true;
+    o->stall_ppm = 0;
     o->nodes = o->servers = draw_chance(&p, 500000) ? 3 : 5;
     o->dead = SIM_NODES;
     o->kinds |= (uint64_t)1 << FAULT_DIE;

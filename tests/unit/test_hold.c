@@ -67,6 +67,18 @@ static const struct story of_renewing[] = {
      {HOLD_BY(0x0f, 0), SET(h.held_us, T0 + HUNDREDTH), VOTE(400, 0x10, YES), DUE(4 * HUNDREDTH),
       HOLD_BY(0x0f, 0), SET(h.held_us, T0 + TENTH), VOTE(400, 0x10, YES), DUE(TENTH)}},
 
+    /* A node that grants it late is no reason to report that no renewal is allowed. */
+    {"a_late_vote_after_the_limit_is_no_trouble",
+     {CONFIG(max_hold_us, TTL + TENTH), HOLD_BY(0x0f, 0), VOTE(2 * TENTH, 0x10, YES), DUE(THIRD),
+      IS(reported, 0)}},
+
+    {"the_last_renewal_is_not_used_up_soon",
+     {CONFIG(max_renewals, 1), HOLD_BY(0x0f, 0), VOTE(400, 0x10, YES), DUE(THIRD),
+      CONFIG(max_renewals, 2), HOLD_BY(0x0f, 0), VOTE(400, 0x10, YES), DUE(HUNDREDTH)}},
+
+    {"the_heartbeat_of_the_acquire_is_not_used_up_soon",
+     {CONFIG(needs_heartbeat, true), HOLD_BY(0x0f, 0), VOTE(400, 0x10, YES), DUE(TENTH)}},
+
     {"renewed_no_sooner_than_it_may_be",
      {CONFIG(max_hold_us, TTL + HUNDREDTH - 1), HOLD_BY(0x0f, 0), VOTE(400, 0x10, YES), DUE(THIRD),
       CONFIG(max_hold_us, TTL + HUNDREDTH), HOLD_BY(0x0f, 0), VOTE(400, 0x10, YES),
