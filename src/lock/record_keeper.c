@@ -82,6 +82,8 @@ static void look_at_nodes(struct rlk_record_keeper *k)
         s->readable = is_readable(k, n);
         if (s->readable) {
             rlk_membership_set_mark(&k->membership, i, n->quarantine.mark);
+        } else if (s->connected && !(k->denied & rlk_mask_bit(i))) {
+            rlk_membership_hide_record(&k->membership, i); /* [M6] also one that denies INFO now */
         }
     }
 }

@@ -174,7 +174,7 @@ static void step_with_reply(struct rlk_node *n, enum rlk_inspection_event_kind k
     if (ev.error != RLK_INSPECTION_ANSWERED && kind == RLK_INSPECTION_REPLY) {
         rlk_inspect_wait(n, now_us);
     }
-    if (ev.error == RLK_INSPECTION_DENIED || ev.error == RLK_INSPECTION_OTHER) {
+    if (ev.error != RLK_INSPECTION_ANSWERED) {
         n->hooks->record_shown(n, NULL, 0, now_us);
     } else if (ev.birth.mark != 0 && reply->integer == 3 && n->quarantine.mark == ev.birth.mark) {
         n->hooks->record_shown(n, &reply[3], ev.birth.server_us, now_us);

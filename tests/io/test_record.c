@@ -503,6 +503,50 @@ TEST(a_master_that_denies_its_mark_afterwards_extends_nothing)
     ck_assert_int_eq(held_end(&h), REDLOCK_OK);
 }
 
+/* [M6] Nor do two that have no memory left for what the inspection writes. */
+TEST(a_master_that_cannot_be_inspected_for_long_extends_nothing)
+{
+    struct held h = {0};
+    struct redlock_request request;
+
+    start();
+    request = held_request(&h, &f, "k");
+    request.ttl_ms = MAX_TTL_MS;
+    request.renew = 0;
+    held_acquire(&h, &request);
+    ck_assert_int_eq(extend(&h), REDLOCK_OK);
+    fake_on(f.nodes[0], "EVAL", FAKE_REPLY, "-OOM no\r\n");
+    fake_on(f.nodes[1], "EVAL", FAKE_REPLY, "-OOM no\r\n");
+    pass_ms(INSPECTION_MS);
+    ck_assert_int_eq(extend(&h), REDLOCK_ENOQUORUM);
+}
+
+static void deny_info_from_now_on(size_t node)
+{
+    fake_on(f.nodes[node], "INFO", FAKE_REPLY, "-NOPERM no\r\n");
+    fake_hang_up(f.nodes[node]);
+    watch_for_state(f.base, f.rl, node, REDLOCK_NODE_DOWN);
+    watch_for_state(f.base, f.rl, node, REDLOCK_NODE_UP);
+}
+
+/* [M6] Without INFO the mark is not asked for, nor the record. */
+TEST(a_master_that_denies_info_afterwards_extends_nothing)
+{
+    struct held h = {0};
+    struct redlock_request request;
+
+    start();
+    request = held_request(&h, &f, "k");
+    request.ttl_ms = MAX_TTL_MS;
+    request.renew = 0;
+    held_acquire(&h, &request);
+    deny_info_from_now_on(0);
+    deny_info_from_now_on(1);
+    pass_ms(INSPECTION_MS);
+    ck_assert_int_eq(extend(&h), REDLOCK_ENOQUORUM);
+    ck_assert_int_ne(acquire_by(f.rl, "other"), REDLOCK_OK);
+}
+
 /* From the first connection on they show none: they vote as without a record. */
 TEST(a_master_that_has_always_denied_its_record_votes)
 {
