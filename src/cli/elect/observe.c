@@ -55,9 +55,8 @@ static void print_text(const struct observer *o, const struct redlock_leader *le
         cli_leader_text(leader, text, sizeof(text));
         cli_say_out("%s\n", text);
     } else if (broken->by) {
-        cli_say_out("nobody: broken by %s; %s may go on for %s at most, and nobody leads before\n",
-                    broken->by, o->former[0] ? o->former : "the former leader",
-                    rlk_duration(broken->left_ms));
+        cli_say_out("nobody: broken by %s; %s may go on for %s at most\n", broken->by,
+                    o->former[0] ? o->former : "the former leader", rlk_duration(broken->left_ms));
     } else {
         cli_say_out("nobody\n");
     }

@@ -83,7 +83,7 @@ static void print_held(const char *key, const struct redlock_query_result *resul
                 result->ttl_ms == UINT64_MAX ? "never expires" : rlk_duration(result->ttl_ms),
                 result->ttl_ms == UINT64_MAX ? "" : " left", result->holding, result->n_nodes);
     if (broken.by) {
-        cli_say_out("    its former holder may go on for %s at most; nobody else gets it before\n",
+        cli_say_out("    its former holder may go on for %s at most\n",
                     rlk_duration(broken.left_ms));
     }
     print_term(result);

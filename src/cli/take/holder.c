@@ -83,7 +83,10 @@ const char *cli_holder_broken(const struct redlock *rl, const struct redlock_loc
     struct cli_holder holder = cli_holder_find(rl, lock);
     const char *owner = cli_holder_owner(holder.token);
 
-    return owner && cli_owner_is_broken(owner) && holder.masters == holder.refusals ? owner : NULL;
+    return owner && cli_owner_is_broken(owner) && holder.masters == holder.refusals &&
+                   holder.masters > redlock_node_count(rl) / 2
+               ? owner
+               : NULL;
 }
 
 bool cli_holder_is_foreign(const struct redlock *rl, const struct redlock_lock *lock)

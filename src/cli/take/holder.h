@@ -24,8 +24,8 @@ const char *cli_holder_owner(const char *token);
 /* Whom a lock that is being handed over is reserved for; NULL: the value is no reservation. */
 const char *cli_holder_reserved(const char *token);
 
-/* "broken by ...", if each master that does not have our key has the token of one break: they had
- * our key until then. NULL otherwise. */
+/* "broken by ...", if each master that does not have our key has the token of one break, and these
+ * are a majority: so it was our lock that was broken, and not the one before. NULL otherwise. */
 const char *cli_holder_broken(const struct redlock *rl, const struct redlock_lock *lock);
 
 /* Enough for every text of cli_holder_print(). */
