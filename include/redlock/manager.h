@@ -200,7 +200,8 @@ struct redlock_options {
      * before it connects if they have changed. If a new file cannot be used,
      * redlock_get_node_info() says so, and the old one stays in use. The first master with TLS
      * loads OpenSSL: the shared library opens the file of its version in the folder libredlock
-     * beside it, so open a manager with TLS before the process changes its root folder.
+     * beside it, so open a manager with TLS before the process changes its root folder: after that
+     * the module of the new root would be loaded.
      *   - tls_cacert: the CAs that may sign a master's certificate. NULL: those of the system.
      *   - tls_cert, tls_key: the client certificate (with its chain) and its key, which has no
      *     passphrase. Give both or none. NULL: none.
