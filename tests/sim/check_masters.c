@@ -227,6 +227,16 @@ static bool is_agreed(const struct world *w, const struct client *c, size_t reco
            (!w->o.operators || is_shown_by_former(c, record, l));
 }
 
+/* [M6] It is relied on for as long as one that shows a later record. */
+static void note_hidden(const struct world *w, const struct client *c, struct peer *p)
+{
+    if (!p->denies_record && c->agreed.record && p->masters.record &&
+        masters_say_same(w, p->masters.record, c->agreed.record)) {
+        p->former_us = p->shown_us;
+    }
+    p->denies_record = true;
+}
+
 void check_masters_shown(struct world *w, unsigned client, unsigned node, const struct message *m)
 {
     struct client *c = &w->clients[client];
@@ -237,13 +247,16 @@ void check_masters_shown(struct world *w, unsigned client, unsigned node, const 
         return;
     }
     if (m->answer == ANSWER_ERROR) { /* it denies the mark, too */
-        p->denies_record |= m->kind == MESSAGE_MARK && strncmp(m->error, "NOPERM", 6) == 0;
+        if (m->kind == MESSAGE_MARK && strncmp(m->error, "NOPERM", 6) == 0) {
+            note_hidden(w, c, p);
+        }
         return;
     }
-    p->denies_record = m->denies_record;
     if (m->denies_record) {
+        note_hidden(w, c, p);
         return;
     }
+    p->denies_record = false;
     p->mark = m->kind == MESSAGE_MARK ? m->mark.mark : p->mark;
     if (m->masters.record != p->masters.record) {
         p->former_us = c->agreed.record && p->masters.record &&
