@@ -128,24 +128,25 @@ static uint64_t soon_us(const struct rlk_hold *h)
 }
 
 /* It must be allowed then, and need no other heartbeat; and the last renewal is not used up. */
-static bool may_renew_soon(const struct rlk_hold *h, uint64_t now_us)
+static bool may_renew_soon(const struct rlk_hold *h, uint64_t at_us)
 {
     return (h->had_heartbeat || !h->config.needs_heartbeat) &&
-           h->config.max_renewals - h->renewals > 1 &&
-           may_renew(h, rlk_time_max(now_us, soon_us(h)));
+           h->config.max_renewals - h->renewals > 1 && may_renew(h, at_us);
 }
 
 /* When the next renewal is due. */
 static uint64_t next_renewal_us(const struct rlk_hold *h, uint64_t now_us)
 {
     uint64_t present = h->leases.present & h->leases.voting;
-    bool soon = (present & ~(h->leases.counted | h->leases.clock_suspect)) != 0 &&
-                may_renew_soon(h, now_us);
     uint64_t ttl_us = h->config.ttl_us, part_us = ttl_us / RLK_HOLD_RENEW_PARTS;
     uint64_t early_us = part_us / 1000 * h->config.early_ppm / 1000;
 
-    if (soon) {
-        return soon_us(h);
+    if (present & ~(h->leases.counted | h->leases.clock_suspect)) {
+        uint64_t at_us = soon_us(h);
+
+        if (may_renew_soon(h, rlk_time_max(now_us, at_us))) {
+            return at_us;
+        }
     }
     /* After an extension the lock may last longer than its present ttl. */
     return rlk_time_max(rlk_time_add(h->round_us, part_us - early_us),

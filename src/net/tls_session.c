@@ -83,13 +83,11 @@ static void settle_ticket(struct rlk_tls_session *s)
 
 static void end_session(struct rlk_tls_session *s)
 {
-    if (s) {
-        if (s->ssl) {
-            settle_ticket(s);
-        }
-        SSL_free(s->ssl);
-        rlk_free(s);
+    if (s->ssl) {
+        settle_ticket(s);
     }
+    SSL_free(s->ssl);
+    rlk_free(s);
 }
 
 static struct rlk_tls_session *begin_session(struct rlk_tls *t)

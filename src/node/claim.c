@@ -12,12 +12,12 @@
 /* Where the token is written, and the keys. */
 static char *token_of(struct rlk_claim *c)
 {
-    return (char *)(c->key_len + c->n_keys);
+    return (char *)(uintptr_t)rlk_claim_token(c);
 }
 
 static char *keys_of(struct rlk_claim *c)
 {
-    return (char *)c + c->keys_at;
+    return (char *)(uintptr_t)rlk_claim_keys(c);
 }
 
 /* A claim with `room` bytes of memory for the keys, which the caller writes. */

@@ -57,8 +57,8 @@ struct rlk_node_hooks {
      * key is called on the server, borrowed; NULL: every key. Any bytes may come: it is a hint. */
     void (*woken)(struct rlk_node *n, enum rlk_wake wake, const char *key, size_t len,
                   uint64_t now_us);
-    /* The server showed its record of the masters [S15]: a text, nil where it has none, an error,
-     * or NULL where it denied the mark, too. server_us: the time by its clock. */
+    /* The server showed its record of the masters [S15]: a text, nil where it has none, or an
+     * error. NULL: it could not be inspected. server_us: the time by its clock. */
     void (*record_shown)(struct rlk_node *n, const struct rlk_reply *record, uint64_t server_us,
                          uint64_t now_us);
     /* The server told its time. */

@@ -480,17 +480,25 @@ static int extend(struct held *h)
     return h->extend_status;
 }
 
+/* A lock that lives for as long as one may, and is not renewed. */
+static void start_with_lock(struct held *h)
+{
+    struct redlock_request request;
+
+    *h = (struct held){0};
+    start();
+    request = held_request(h, &f, "k");
+    request.ttl_ms = MAX_TTL_MS;
+    request.renew = 0;
+    held_acquire(h, &request);
+}
+
 /* [M6] Two masters deny a client their marks, and their records with these. They renew nothing. */
 TEST(a_master_that_denies_its_mark_afterwards_extends_nothing)
 {
-    struct held h = {0};
-    struct redlock_request request;
+    struct held h;
 
-    start();
-    request = held_request(&h, &f, "k");
-    request.ttl_ms = MAX_TTL_MS;
-    request.renew = 0;
-    held_acquire(&h, &request);
+    start_with_lock(&h);
     fake_on(f.nodes[0], "EVAL", FAKE_REPLY, "-NOPERM no\r\n");
     pass_ms(INSPECTION_MS);
     ck_assert_int_eq(extend(&h), REDLOCK_OK);
@@ -506,14 +514,9 @@ TEST(a_master_that_denies_its_mark_afterwards_extends_nothing)
 /* [M6] Nor do two that have no memory left for what the inspection writes. */
 TEST(a_master_that_cannot_be_inspected_for_long_extends_nothing)
 {
-    struct held h = {0};
-    struct redlock_request request;
+    struct held h;
 
-    start();
-    request = held_request(&h, &f, "k");
-    request.ttl_ms = MAX_TTL_MS;
-    request.renew = 0;
-    held_acquire(&h, &request);
+    start_with_lock(&h);
     ck_assert_int_eq(extend(&h), REDLOCK_OK);
     fake_on(f.nodes[0], "EVAL", FAKE_REPLY, "-OOM no\r\n");
     fake_on(f.nodes[1], "EVAL", FAKE_REPLY, "-OOM no\r\n");
@@ -532,14 +535,9 @@ static void deny_info_from_now_on(size_t node)
 /* [M6] Without INFO the mark is not asked for, nor the record. */
 TEST(a_master_that_denies_info_afterwards_extends_nothing)
 {
-    struct held h = {0};
-    struct redlock_request request;
+    struct held h;
 
-    start();
-    request = held_request(&h, &f, "k");
-    request.ttl_ms = MAX_TTL_MS;
-    request.renew = 0;
-    held_acquire(&h, &request);
+    start_with_lock(&h);
     deny_info_from_now_on(0);
     deny_info_from_now_on(1);
     pass_ms(INSPECTION_MS);

@@ -6,10 +6,7 @@
 #include <redlock/redlock.h>
 
 #include "cli/say/json.h"
-
-/* A master's clock may run slower than ours by one part in so many, and a little. */
-#define DRIFT_PARTS 100
-#define DRIFT_MS 2
+#include "cli/session/drift.h"
 
 bool cli_owner_is_broken(const char *owner)
 {
@@ -40,7 +37,7 @@ struct cli_broken cli_broken_find(const struct redlock_query_result *result)
             broken.left_ms = node->ttl_ms;
         }
     }
-    broken.left_ms += broken.left_ms / DRIFT_PARTS + DRIFT_MS;
+    broken.left_ms += broken.left_ms / CLI_DRIFT_PARTS + CLI_DRIFT_MS;
     return broken;
 }
 

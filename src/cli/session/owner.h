@@ -17,8 +17,7 @@ const char *cli_owner_held(const char *owner);
 /* A lock that somebody has broken, and whose former holder may not have noticed. */
 struct cli_broken {
     const char *by;   /* "WHO: REASON", of the result; NULL: it is not broken */
-    uint64_t left_ms; /* for how long the former holder may go on, at most; nobody else gets the
-                         lock before */
+    uint64_t left_ms; /* for how long the former holder may go on, at most */
 };
 
 /* Whether a majority of the masters has the key of a broken lock. */

@@ -18,6 +18,7 @@
 #include "settings/duration.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
+#include "cli/session/drift.h"
 #include "cli/session/node_state.h"
 #include "cli/system/title.h"
 #include "cli/take/explain.h"
@@ -47,13 +48,9 @@ void cli_take_free(void *arg)
     cli_keys_free(&take->keys);
 }
 
-/* [S3] A lease is the ttl less one part in DRIFT_PARTS and DRIFT_MS: the default of the library. */
-#define DRIFT_PARTS 100
-#define DRIFT_MS 2
-
 uint32_t cli_take_ttl_for(const struct cli_session *session, uint64_t ms)
 {
-    uint64_t ttl_ms = (ms + DRIFT_MS) * DRIFT_PARTS / (DRIFT_PARTS - 1) + 1;
+    uint64_t ttl_ms = (ms + CLI_DRIFT_MS) * CLI_DRIFT_PARTS / (CLI_DRIFT_PARTS - 1) + 1;
     uint64_t most_ms = ms > session->max_ttl_ms ? ms : session->max_ttl_ms;
 
     return (uint32_t)(ttl_ms < most_ms ? ttl_ms : most_ms);
@@ -61,7 +58,7 @@ uint32_t cli_take_ttl_for(const struct cli_session *session, uint64_t ms)
 
 uint32_t cli_take_lease_of(uint32_t ttl_ms)
 {
-    uint32_t drift_ms = ttl_ms / DRIFT_PARTS + 1 + DRIFT_MS;
+    uint32_t drift_ms = ttl_ms / CLI_DRIFT_PARTS + 1 + CLI_DRIFT_MS;
 
     return ttl_ms > drift_ms ? ttl_ms - drift_ms : 0;
 }
