@@ -119,7 +119,7 @@ static inline void redlock_companion_options_init(struct redlock_companion_optio
  *     when it needs them, so they must be readable then, too.
  *   - It makes no connection before the program is dead. Then it releases each token twice, 250 ms
  *     apart, and goes on where a connected master refuses that for now (MISCONF, NOREPLICAS). It
- * ends after 10 s at the latest, and never later than max_ttl_ms.
+ *     ends after 10 s at the latest, and never later than max_ttl_ms.
  *   - redlock_close() ends it.
  *
  * The call waits until the process has been started: a millisecond or two. In a forked child

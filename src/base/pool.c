@@ -19,7 +19,7 @@
 struct rlk_pool_block {
     struct rlk_list link;
     void *free;    /* those that were given back: each begins with a pointer to the next */
-    char *next;    /* where the next one is cut that was never taken */
+    char *next;    /* where the next object is cut, which was never taken before */
     bool listed;   /* in the ring of its class */
     unsigned used; /* objects */
 };
@@ -40,7 +40,7 @@ static size_t size_of_class(size_t class)
 
 /* ---- blocks ---- */
 
-/* As the first: free objects are used again before new ones are cut. */
+/* It comes first in the ring, so that its free objects are used again before new ones are cut. */
 static void list_block(struct rlk_pool *p, struct rlk_pool_block *b, size_t class)
 {
     rlk_list_init(&b->link);

@@ -5,7 +5,7 @@
  * up to 8 bytes, with nothing between them. malloc(3) would add a head to each; and it could never
  * give back the holes that a burst of short-lived objects leaves between those that live for long.
  * A block without an object in use goes back to the system when such blocks take `keep` bytes
- * already. Larger objects than those of the last class come from malloc.
+ * already. Objects that are too large for the last class come from malloc.
  *
  * Objects begin at a multiple of 8. A zeroed pool keeps nothing. */
 #ifndef RLK_BASE_POOL_H

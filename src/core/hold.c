@@ -116,7 +116,7 @@ static uint64_t pause_us(const struct rlk_hold *h, uint64_t took_us, uint64_t le
     return rlk_time_max(least_us, rlk_time_min(4 * took_us, h->config.ttl_us / SOON_PARTS));
 }
 
-/* [S7] When a renewal would begin that makes the voters count that are present. */
+/* [S7] When to begin a renewal so that the voters that are present count. */
 static uint64_t soon_us(const struct rlk_hold *h)
 {
     bool first = is_first(h) && !h->config.needs_heartbeat;

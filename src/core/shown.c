@@ -61,7 +61,7 @@ void rlk_membership_set_record(struct rlk_membership *m, unsigned node,
     s->hidden = false;
 }
 
-/* A master that has shown another record than the one in use has its time already. */
+/* For a master that has shown another record than the one in use, the time is known already. */
 void rlk_membership_hide_record(struct rlk_membership *m, unsigned node)
 {
     struct rlk_shown *s = &m->shown[node];

@@ -17,8 +17,8 @@ struct rlk_shown {
                              has failed */
     bool connected;       /* so it may vote, also where nothing can be read */
     bool readable;        /* it is connected, and its mark and its record can be read */
-    bool shows;           /* we may read the key of its record, or might before */
-    bool hidden;          /* we might before, and may not any more: it may have any record now */
+    bool shows;           /* we can read the key of its record, or could before */
+    bool hidden;          /* we could read it before, and cannot now: it may have any record */
     uint64_t mark;        /* the last one that we read; 0: none yet */
     uint64_t read_us;     /* we asked for it then or later, by our clock */
     uint64_t former_mark; /* one that was on record, before this one; 0: none */

@@ -12,7 +12,7 @@
  *                                    3 and its length
  *     for each key, a record    64   and 8 to 16 for its slot in a table; a copy of the key if
  *                                    the lock is not the only one that refers to it
- *     for several keys               8 for each, and 8, as they are a list of records
+ *     for several keys               8 for each, and 8 more, for the list of their records
  *     after a refusal                256 for each node, for the value that its key had
  *
  * Each object is rounded up to a multiple of 8 bytes. That makes 944 bytes and the slot in the

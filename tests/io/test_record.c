@@ -435,7 +435,7 @@ TEST(the_record_is_read_again_after_a_denial)
     must_misfit(f.rl, "max-ttl");
 }
 
-/* Its mark, the time that it will be so long from now, and no record. */
+/* The master shows its mark, and denies its record. Its clock will show so much more by then. */
 static void deny_record(size_t node, const char *error, unsigned after_ms)
 {
     static char replies[MASTERS][200];
@@ -449,7 +449,7 @@ static void deny_record(size_t node, const char *error, unsigned after_ms)
     fake_on(f.nodes[node], "EVAL", FAKE_REPLY, replies[node]);
 }
 
-/* [M6] Two masters let a client read their record, and then not any more. */
+/* [M6] Two masters let a client read their record, and deny it later. */
 TEST(a_master_that_denies_its_record_afterwards_does_not_vote)
 {
     struct redlock_node_info info = {.size = sizeof(info)};

@@ -959,7 +959,7 @@ static bool all_answered(void *arg)
     return answered == MANY;
 }
 
-/* What the companion shares with us would grow to 64 KiB. */
+/* The memory that we share with the companion would grow to 64 KiB. */
 static int deny_growth(size_t size)
 {
     return size != 65536;

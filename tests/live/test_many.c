@@ -123,7 +123,7 @@ static bool are_all_votes_here(void *arg)
     return true;
 }
 
-/* The first renewals may be under way, and what passes then counts as their timeout. */
+/* While first renewals are under way, they would time out by the time that is to pass. */
 static bool is_nothing_in_flight(void *arg)
 {
     struct redlock_node_stats stats = {.size = sizeof(stats)};

@@ -22,9 +22,9 @@ uint64_t check_heir_arrival_us(const struct world *w)
     return 100000 + 200 * (w->o.delay_us + w->o.jitter_us) + 4 * w->o.turn_us;
 }
 
-/* Nothing was wrong with a master, nor with the way to it, since the first release, but that it may
- * have refused: so it has carried out the second one. A replica carries out none: it has no vote,
- * so nobody connects to it, and its keys are those of its master, which may be down. */
+/* Nothing was wrong with a master, nor with the way to it, since the first release, except that it
+ * may have refused: so it has carried out the second one. A replica carries out none: it has no
+ * vote, so nobody connects to it, and its keys are those of its master, which may be down. */
 static bool was_well(const struct world *w, const struct heir *h, unsigned node)
 {
     const struct server *s = &w->servers[world_server(w, h->client, node)];

@@ -71,8 +71,8 @@ static bool is_safe(const struct world *w, const struct worker *k)
            16 * way_us + 4 * w->o.turn_us < ttl_us;
 }
 
-/* [S7] When the first renewal must have made all nodes count that granted the lock: it begins at a
- * hundredth of the ttl, or after four times as long as the round took. */
+/* [S7] From then on all nodes that granted the lock count, because of the first renewal. It begins
+ * at a hundredth of the ttl, or after four times as long as the round took. */
 static uint64_t grown_us(const struct world *w, const struct worker *k)
 {
     uint64_t way_us = w->o.delay_us + 128 * w->o.jitter_us, ttl_us = rlk_time_from_ms(k->ttl_ms);
@@ -358,7 +358,7 @@ static bool are_all(const struct world *w, unsigned client, uint64_t nodes)
     return rlk_mask_count(nodes) == world_voters(w, client).size;
 }
 
-/* [S7] Whoever counts on all nodes by now can do without a minority. */
+/* [S7] A lock for which all nodes count by now can do without a minority of them. */
 void check_server_dies(struct world *w)
 {
     unsigned client, worker;

@@ -5,7 +5,7 @@
  *
  * Checked only for steps that nothing hides: no other server's clock stepped shortly before or
  * after, the server's own clock was not set back then, and one client was connected all the
- * time. A server that refuses or denies its mark is given the time from when it no longer does. */
+ * time. For a server that refuses or denies its mark, the time begins when it no longer does. */
 #include "base/mask.h"
 #include "base/time.h"
 #include "sim/check.h"

@@ -57,12 +57,12 @@ static const struct story of_renewing[] = {
      {HOLD_BY(0x0f, 0), DUE(TIMEOUT), VOTE(400, 0x10, YES), DUE(HUNDREDTH), RENEWED,
       IS(at_us, T0 + HUNDREDTH), DUE(THIRD)}},
 
-    /* Node 0 granted the lock, and dies when the late votes have been made to count. */
+    /* Node 0 granted the lock, and dies when the late votes count. */
     {"late_votes_replace_a_node_that_dies",
      {HOLD_BY(0x07, 0), VOTE(400, 0x18, YES), RENEWED, RENEWAL, ANSWER(10, 0x1e, OURS),
       IS(h.leases.success, true), HELD}},
 
-    /* Whoever holds a lock for no longer than some round trips pays for no renewal. */
+    /* A lock that is held for only some round trips is not renewed. */
     {"renewed_no_sooner_than_four_times_after_the_round_took",
      {HOLD_BY(0x0f, 0), SET(h.held_us, T0 + HUNDREDTH), VOTE(400, 0x10, YES), DUE(4 * HUNDREDTH),
       HOLD_BY(0x0f, 0), SET(h.held_us, T0 + TENTH), VOTE(400, 0x10, YES), DUE(TENTH)}},

@@ -1184,7 +1184,7 @@ TEST(a_master_that_shows_another_record_extends_nothing)
     nothing_is_extended_by("a");
 }
 
-/* A master that we may not read any more; the last time was a moment ago. */
+/* We cannot read its record any more; a moment ago we could. */
 static void hide(unsigned node)
 {
     m.shown[node].read_us = now_us;
@@ -1246,7 +1246,7 @@ TEST(a_record_that_is_hidden_is_still_agreed_on)
     ck_assert_ptr_nonnull(m.in_use);
 }
 
-/* Who was never allowed to read it votes as without a record. */
+/* A master whose record we could never read votes as one without a record. */
 TEST(a_master_that_has_never_shown_a_record_votes)
 {
     begin("abc");

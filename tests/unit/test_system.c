@@ -90,7 +90,7 @@ static void count_fired(struct rlk_timer *t, uint64_t now_us)
     fired++;
 }
 
-/* A time in the past may have been cut off at 0. */
+/* A time that would be negative is 0. */
 TEST(a_timer_that_is_due_at_0_runs)
 {
     struct event_base *base = event_base_new();

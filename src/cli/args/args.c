@@ -295,7 +295,7 @@ static int count_matches(const struct table *table, const char *at)
     return matches;
 }
 
-/* What the operand of the command is called: as the first line of its help says. */
+/* What the first line of the help calls the operand of the command. */
 static const char *operand_of(const struct cli_subcommand *command)
 {
     static const char *const operands[] = {"KEY", "NAME", "PREFIX"};

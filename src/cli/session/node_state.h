@@ -36,8 +36,9 @@ bool cli_nodes_advise(struct cli_session *session, const struct redlock_lock *lo
 /* The same, for a command that exits then. Returns CLI_UNREACHABLE. */
 int cli_nodes_explain(struct cli_session *session, const struct redlock_lock *lock);
 
-/* Whether a master denies our user a key, in its error of now. The user may be allowed only the
- * keys of a prefix, which was forgotten or mistyped here: then say which one this command has. */
+/* Whether the present error of a master says that it denies our user a key. The user may be allowed
+ * only the keys of a prefix, which was forgotten or mistyped here: then say which one this command
+ * has. */
 bool cli_nodes_deny_keys(const struct redlock *rl);
 void cli_nodes_say_prefix(const struct cli_session *session);
 
