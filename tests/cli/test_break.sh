@@ -58,24 +58,22 @@ each_master del k
 begun() { [ -e "$1" ]; }
 # broken_while_it_runs SCRIPT: breaks the lock of that command, and awaits the end.
 broken_while_it_runs() {
-    rm -f "$work/begun" "$work/ended"
-    "$REDLOCK" lock k --ttl 6s -- sh -c "$1" - "$work" 2>"$work/holder" &
-    holder=$!
-    until_true begun "$work/begun"
-    until_true everywhere k "$(master 1 get k)"
-    run "$REDLOCK" break k --reason 'it hangs' --owner ops --no-wait
-    await "$holder"
+    rm -f "$work/ended"
+    lock_with --ttl 6s -- sh -c "$1" - "$work"
+    all_count
+    "$REDLOCK" break k --reason 'it hangs' --owner ops --no-wait 2>"$work/break"
+    await "$locker"
 }
 
-broken_while_it_runs 'trap "touch \"$1/ended\"; exit 0" TERM; touch "$1/begun"; while :; do sleep 0.02; done'
+broken_while_it_runs 'trap "touch \"$1/ended\"; exit 0" TERM; echo $$ >"$1/pid"; while :; do sleep 0.02; done'
 status_is 76 "a command that ends because its lock was broken has lost it"
 check "it got SIGTERM, and could clean up" begun "$work/ended"
-check "redlock says when the lock ends" grep -q "the lock 'k' ends in .*: sent it SIGTERM" "$work/holder"
-check "nothing was killed" missing SIGKILL "$work/holder"
+check "redlock says when the lock ends" grep -q "the lock 'k' ends in .*: sent it SIGTERM" "$work/err"
+check "nothing was killed" missing SIGKILL "$work/err"
 each_master del k
-broken_while_it_runs 'trap "" TERM; touch "$1/begun"; while :; do sleep 0.02; done'
+broken_while_it_runs 'trap "" TERM; echo $$ >"$1/pid"; while :; do sleep 0.02; done'
 status_is 76 "so has one that ignores SIGTERM"
-check "it is killed when the lock ends" grep -q "killed the command (SIGKILL): the lock 'k' ends now" "$work/holder"
+check "it is killed when the lock ends" said "killed the command (SIGKILL): the lock 'k' ends now"
 each_master del k
 
 # A master without the key, or with somebody else's, shows that more has happened than a break.
