@@ -86,7 +86,12 @@ enum redlock_notice_kind {
 enum redlock_request_flag {
     /* Report REDLOCK_NOTICE_MOVED too. Threads that keep a copy of the deadline need it: see
      * redlock_lock_deadline_us(). */
-    REDLOCK_NOTIFY_MOVES = 1
+    REDLOCK_NOTIFY_MOVES = 1,
+    /* Other processes get the token, and may adopt the lock while this one holds it, as the command
+     * `redlock extend` does. Their manager may set the key on a master where this one has not, so
+     * redlock_release() then asks every master, also those that were never asked; but not one to
+     * which the first connection is still being made. */
+    REDLOCK_SHARE_TOKEN = 2
 };
 
 /* A notification about a held lock. */
@@ -361,10 +366,10 @@ typedef void redlock_release_cb(struct redlock_lock *lock, int status, void *arg
 
 /* Release a held or lost lock.
  *
- * Deletes our key on every master that may have it. A master compares the token first, so the lock
- * of another client is never touched. The validity is 0 from this call on. A master that cannot be
- * reached gets the release when it is back, unless the key has expired by then. The callback waits
- * for a majority of replies.
+ * Deletes our key on every master that may have it; with REDLOCK_SHARE_TOKEN, on every master. A
+ * master compares the token first, so the lock of another client is never touched. The validity is
+ * 0 from this call on. A master that cannot be reached gets the release when it is back, unless the
+ * key has expired by then. The callback waits for a majority of replies.
  *
  * lock      held or lost; from this call on the handle belongs to the library.
  * cb, arg   called once, at the end; cb may be NULL.

@@ -34,6 +34,7 @@ static struct redlock_lock *make_lock(struct redlock *rl, const struct redlock_r
     lock->notice_cb = q->notice_cb;
     lock->notice_arg = q->notice_arg;
     lock->notifies_moves = (q->flags & REDLOCK_NOTIFY_MOVES) != 0;
+    lock->shares_token = (q->flags & REDLOCK_SHARE_TOKEN) != 0;
     if (r->attempt.subscribe && r->attempt.wait_us > 0) {
         r->attempt.key_hash = rlk_claim_key_hash(lock->claim);
         lock->claim->first_node = (uint8_t)rlk_waiting_first(&rl->voters, r->attempt.key_hash);

@@ -155,11 +155,28 @@ static bool is_lost(const struct redlock_lock *lock)
             rlk_hold_valid_until_us(&lock->hold) <= rlk_clock_us());
 }
 
+/* [S5] When others have the token, the key may also be where we did not ask, and live longer. A node
+ * that does not get its first connection in all that time is likely to get none: a close would wait
+ * for it in vain. */
+static uint64_t may_have_key(const struct redlock_lock *lock)
+{
+    uint64_t connecting = 0, asked = lock->hold.leases.may_have_key;
+
+    if (!lock->shares_token) {
+        return asked;
+    }
+    rlk_manager_nodes(lock->rl, 0, NULL, &connecting, NULL);
+    return asked | (rlk_mask_all(lock->rl->options.n_nodes) & ~connecting);
+}
+
 static void begin_held(struct redlock_lock *lock)
 {
     lock->rl->pending++;
     lock->claim->was_lost = is_lost(lock);
-    begin_release(lock, lock->hold.leases.may_have_key);
+    if (lock->shares_token) {
+        lock->claim->life_ms = lock->rl->options.max_ttl_ms;
+    }
+    begin_release(lock, may_have_key(lock));
 }
 
 /* [H1] False: out of memory, and nothing has changed. The reservation lives for ttl_ms. */

@@ -78,7 +78,7 @@ struct redlock_lock *rlk_lock_new(struct redlock *rl, enum rlk_operation_class c
     lock->extension = NULL;
     lock->notice_cb = NULL;
     lock->notice_arg = NULL;
-    lock->notifies_moves = lock->has_news = false;
+    lock->notifies_moves = lock->shares_token = lock->has_news = false;
     lock->reported_deadline_us = 0;
     lock->nodes = lock->own_nodes = (uint8_t)rl->options.n_nodes;
     lock->details = lock->own_details;

@@ -86,6 +86,7 @@ struct redlock_lock {
     bool kept : 1;           /* kept.h */
     bool listed : 1;         /* masters may still list us in their wait queues */
     bool notifies_moves : 1; /* the user wants a notification when the deadline moves */
+    bool shares_token : 1;   /* other processes may set the key, on any node [S5] */
     bool has_news : 1;       /* trouble or the loss is not reported yet */
     uint8_t nodes;           /* for how many nodes it has memory */
     uint8_t own_nodes;       /* of these, in the handle; if they are fewer, `details` is a block of

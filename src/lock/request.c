@@ -337,7 +337,9 @@ static int check_switches(struct redlock *rl, const struct redlock_request *q)
 
 static int check_flags(struct redlock *rl, const struct redlock_request *q)
 {
-    if ((q->flags & ~(uint64_t)REDLOCK_NOTIFY_MOVES) == 0) {
+    static const uint64_t known = REDLOCK_NOTIFY_MOVES | REDLOCK_SHARE_TOKEN;
+
+    if ((q->flags & ~known) == 0) {
         return 0;
     }
     return rlk_manager_refuse(rl, REDLOCK_EINVAL,

@@ -52,6 +52,11 @@ void rig::delete_key(const char *key)
     }
 }
 
+void rig::set_key_on_one(const char *key, const char *value)
+{
+    master_ask(masters_.back(), "SET %s %s", key, value);
+}
+
 void rig::expect_clean()
 {
     for (master *one : masters_) {

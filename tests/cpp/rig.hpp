@@ -35,6 +35,9 @@ public:
     /* On every master. */
     void delete_key(const char *key);
 
+    /* On the last master. */
+    void set_key_on_one(const char *key, const char *value);
+
     /* Fail the test unless all masters lose all keys. */
     void expect_clean();
 

@@ -187,6 +187,20 @@ TEST(a_lock_can_be_handed_on_by_its_token)
               ec == errc::invalid_argument);
 }
 
+/* Without share_token, a master that has refused is not asked to release. */
+TEST(a_lock_whose_token_is_shared_is_released_everywhere)
+{
+    rig r;
+    redlockpp::request request = once("k");
+
+    r.set_key_on_one("k", "another");
+    request.share_token = true;
+    held_lock lock = r.m.lock(request);
+    r.set_key_on_one("k", std::string(lock.token()).c_str());
+    ck_assert(lock.release() == release_result::released);
+    r.expect_clean();
+}
+
 TEST(a_lock_is_handed_over_to_a_waiter)
 {
     rig r;

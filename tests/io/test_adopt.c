@@ -80,6 +80,34 @@ TEST(a_lock_is_adopted_by_another_manager)
     watch_close(f.base, rl);
 }
 
+/* Master 4 is away when the lock is acquired, and another process sets the key there, for longer.
+ * Up again before the release, or only when our own ttl is over [S5]. */
+TEST_LOOP(a_shared_lock_is_released_where_nobody_was_asked, 0, 2)
+{
+    struct redlock_request request;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_down(&f, 4, 5);
+    farm_open_at_once(&f);
+    farm_wait(&f, 3, REDLOCK_NODE_UP);
+    farm_wait(&f, 4, REDLOCK_NODE_DOWN);
+    request = held_request(&h, &f, "k");
+    request.flags = REDLOCK_SHARE_TOKEN;
+    request.renew = 0;
+    held_acquire(&h, &request);
+    farm_set(&f, 4, 5, "k", h.token, 5 * OUTCOME_TTL_MS);
+    if (_i == 0) {
+        farm_up(&f, 4, 5);
+        farm_wait(&f, 4, REDLOCK_NODE_UP);
+    }
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    if (_i == 1) {
+        suspend_ms(2 * OUTCOME_TTL_MS);
+        farm_up(&f, 4, 5);
+    }
+    farm_wait_clean(&f);
+}
+
 /* Each leaves the keys as they are. */
 static void adopt_and_expect(const char *token, int status)
 {

@@ -530,7 +530,7 @@ TEST(each_wrong_field_of_a_request_is_named)
     good.owner = "new\nline";
     must_refuse_and_say(&good, "owner");
     good.owner = NULL;
-    good.flags = 2;
+    good.flags = 4;
     must_refuse_and_say(&good, "flags");
     good.flags = 0;
     good.renew = 2;

@@ -75,6 +75,8 @@ struct request {
     std::function<void(const notice &)> on_notice{};
     /* Report REDLOCK_NOTICE_MOVED, too. */
     bool notify_moves = false;
+    /* Other processes get the token, and may extend or adopt the lock: REDLOCK_SHARE_TOKEN. */
+    bool share_token = false;
     /* Ends the wait for the lock. Must live until the call returns. */
     const canceler *cancel = nullptr;
 };
@@ -121,7 +123,8 @@ public:
         c_.renew = r.renew;
         c_.needs_heartbeat = r.needs_heartbeat;
         c_.fencing = r.fencing;
-        c_.flags = r.notify_moves ? REDLOCK_NOTIFY_MOVES : 0;
+        c_.flags =
+            (r.notify_moves ? REDLOCK_NOTIFY_MOVES : 0) | (r.share_token ? REDLOCK_SHARE_TOKEN : 0);
     }
 
     void put_notice(std::function<void(const notice &)> *call) noexcept

@@ -337,7 +337,7 @@ static int run_hold(void *arg, struct cli_session *session, struct cli_signals *
     b->take.renew = true;
     b->take.notice_cb = on_bridge_notice;
     b->take.notice_arg = b;
-    b->take.flags = REDLOCK_NOTIFY_MOVES;
+    b->take.flags = REDLOCK_NOTIFY_MOVES | REDLOCK_SHARE_TOKEN;
     b->take.pending = &b->pending;
     code = watch(b);
     if (code == CLI_OK) {

@@ -253,7 +253,7 @@ static void prepare(struct lock_args *lock, const struct cli_session *session)
     lock->take.renew = !lock->no_renew;
     lock->take.notice_cb = cli_lock_lease_notice;
     lock->take.notice_arg = &lock->lease;
-    lock->take.flags = REDLOCK_NOTIFY_MOVES;
+    lock->take.flags = REDLOCK_NOTIFY_MOVES | REDLOCK_SHARE_TOKEN;
     lock->lease.guard = &lock->guard;
     lock->guard.lease = &lock->lease.lease;
     lock->metrics.holder = &holder;
