@@ -16,18 +16,18 @@ from masters import stopped
 LONGER = 3  # than the other runs: starting a process takes much longer than a cycle
 
 
-def started(fleet, case, args):
+def started(fleet, case, build):
     environment = {name: value for name, value in os.environ.items() if not name.startswith('REDLOCK_')}
     nodes = [f'--nodes={",".join(fleet.addresses(case))}', '--quarantine=off']
-    return processes.start([os.path.join(args.build, 'src/cli/redlock'), 'lock', KEYS.format(0), *nodes, '--wait=10s', '--quiet',
+    return processes.start([os.path.join(build, 'src/cli/redlock'), 'lock', KEYS.format(0), *nodes, '--wait=10s', '--quiet',
                             '--', 'true'], env=environment, stdout=subprocess.DEVNULL)
 
 
 class Crowd:
     """The processes that run."""
 
-    def __init__(self, fleet, case, args):
-        self.start = lambda: started(fleet, case, args)
+    def __init__(self, fleet, case, build):
+        self.start = lambda: started(fleet, case, build)
         self.running = {}  # by the number of a file that is ready when the process has ended
         self.ended = select.poll()
         for _ in range(case.in_flight):
@@ -70,9 +70,9 @@ def count(crowd, args):
     return {'cycles': had, 'cycles_per_s': had / (until - begin), 'errors': errors}
 
 
-def contend(case, fleet, args):
+def contend(case, fleet, args, build):
     with stopped(fleet.masters[case.masters - 1]) if case.trouble == 'stopped' else contextlib.nullcontext():
-        crowd = Crowd(fleet, case, args)
+        crowd = Crowd(fleet, case, build)
         try:
             found = count(crowd, args)
         finally:

@@ -32,6 +32,9 @@ SAME_FLOOR = 'floor, same commands'
 
 NEWCOMERS = 'new processes'
 
+# How a client of the other build of libredlock is called.
+BEFORE = 'before: '
+
 # Peers without a package, and why. rslock would be the best of them.
 ABSENT = {
     'rslock': 'Rust; no Debian package',
@@ -135,3 +138,18 @@ def instructions():
 
 PLANS = {'peers': peers, 'nodes': nodes, 'transport': transport, 'fenced': fenced, 'faults': faults, 'held': held,
          'instructions': instructions}
+
+
+def is_ours(client):
+    """Whether a client is of this project, and no floor or peer."""
+    return client == NEWCOMERS or client.split(',')[0] == 'libredlock'
+
+
+def beside_another_build(plan):
+    """Each client of libredlock, and right after it the same one of the other build."""
+    sides = dict.fromkeys((case.place, case.client) for case in plan.cases if is_ours(case.client))
+    return plan._replace(
+        cases=[one for case in plan.cases
+               for one in ([case, case._replace(client=BEFORE + case.client)] if is_ours(case.client) else [case])],
+        comparisons=[*plan.comparisons,
+                     *(Comparison((place, client), (place, BEFORE + client)) for place, client in sides)])

@@ -55,10 +55,10 @@ def renewed(masters):
     return sum(master.calls().get('pexpire', 0) for master in masters), cpu_s(masters)
 
 
-def keeping(fleet, args):
+def keeping(fleet, args, build):
     """Hold the locks, let a first renewal of each pass, and look at the next ones."""
     settle, seconds = TTL_MS / 3000, args.keep
-    process = processes.start([os.path.join(args.build, 'bench/bench-held'), '--ttl-ms', str(TTL_MS), '--settle', str(settle),
+    process = processes.start([os.path.join(build, 'bench/bench-held'), '--ttl-ms', str(TTL_MS), '--settle', str(settle),
                                '--seconds', str(seconds), str(args.locks), *fleet.uris[:5]],
                               stdout=subprocess.PIPE, text=True)
     try:
@@ -82,19 +82,27 @@ def keeping(fleet, args):
 BURST = 20000
 
 
-def memory(fleet, args, locks, *how):
+def memory(fleet, build, locks, *how):
     """Bytes for each lock, with the ttl so long that none is renewed meanwhile."""
-    line = subprocess.run([os.path.join(args.build, 'bench/bench-held'), *how, str(locks), *fleet.uris[:5]],
+    line = subprocess.run([os.path.join(build, 'bench/bench-held'), *how, str(locks), *fleet.uris[:5]],
                           check=True, capture_output=True, text=True, preexec_fn=processes.die_with_parent).stdout
     fleet.sweep()
     return json.loads(line)['bytes_per_lock']
 
 
-def measure(fleet, args):
-    result = keeping(fleet, args)
+def after_burst(fleet, build):
+    """None: bench-held of that build cannot measure it."""
+    try:
+        return memory(fleet, build, BURST, '--at-once', str(BURST))
+    except subprocess.CalledProcessError:
+        return None
+
+
+def measure(fleet, args, build):
+    result = keeping(fleet, args, build)
     one = one_by_one_us(fleet.masters[:5], args.locks, TTL_MS / 3000)
-    return result | {'bytes_per_lock': memory(fleet, args, args.locks), 'one_by_one_us': one,
-                     'bytes_after_burst': memory(fleet, args, BURST, '--at-once', str(BURST))}
+    return result | {'bytes_per_lock': memory(fleet, build, args.locks), 'one_by_one_us': one,
+                     'bytes_after_burst': after_burst(fleet, build)}
 
 
 def goals_of(result):
@@ -112,7 +120,7 @@ def goals_of(result):
 
 def in_words(result):
     renewal = result['renewal_us']
-    burst = f", {result['bytes_after_burst']:,.0f} after a burst of {BURST:,}" if 'bytes_after_burst' in result else ''
+    burst = f", {result['bytes_after_burst']:,.0f} after a burst of {BURST:,}" if result.get('bytes_after_burst') else ''
     return (f"{result['locks']:,} locks held, ttl {result['ttl_ms'] // 1000} s: {result['bytes_per_lock']:,.0f} bytes per lock"
             f"{burst}; "
             f"client {result['client_cpu_share']:.1%} of a core; {result['renewals_per_s']:,.0f} renewals/s on all masters, "

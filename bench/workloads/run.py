@@ -23,7 +23,7 @@ import renewals
 import table
 from fleet import Fleet
 from machine import machine
-from plans import ABSENT, LOCKS, PLANS, held
+from plans import ABSENT, LOCKS, PLANS, beside_another_build, held
 from trials import trial, why_not
 
 
@@ -52,6 +52,8 @@ def count(cases, fleet, args):
 
 def measure(fleet, args):
     plan = held(args.locks) if args.word == 'held' else PLANS[args.word]()
+    if args.before:
+        plan = beside_another_build(plan)
     absent = {case.client: why for case in plan.cases if (why := why_not(case.client, args))}
     cases = [case for case in plan.cases if case.client not in absent]
     counts = args.word == 'instructions'
@@ -70,7 +72,9 @@ def measure(fleet, args):
         result['absent'] = absent | ABSENT
         result['goals'].append(figures.judged("cycles/s / rslock's, 256 in flight", '>=', 3, None))
     if args.word == 'held':
-        result['renewals'] = renewals.measure(fleet, args)
+        result['renewals'] = renewals.measure(fleet, args, args.build)
+        if args.before:
+            result['renewals_before'] = renewals.measure(fleet, args, args.before)
         result['goals'] += renewals.goals_of(result['renewals'])
     return result
 
@@ -95,6 +99,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('word', choices=PLANS)
     parser.add_argument('--build', required=True, help='where the programs are')
+    parser.add_argument('--before', help='where those of another build of libredlock are, to compare this one with')
     parser.add_argument('--server', required=True, help='what its --version says')
     parser.add_argument('--command', required=True, help='to be noted with the figures')
     parser.add_argument('--npm', help="a folder with npm's libraries")

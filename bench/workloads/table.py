@@ -46,6 +46,8 @@ def print_all(result):
         print(f'{peer}: not measured: {why}')
     if 'renewals' in result:
         print(renewals.in_words(result['renewals']))
+    if 'renewals_before' in result:
+        print('before: ' + renewals.in_words(result['renewals_before']))
     for goal in result['goals']:
         print(f"goal: {goal['title']} {bound(goal)}: {reached(goal)}, {'met' if goal['met'] else 'NOT met'}")
     for sentence in result['faults']:

@@ -49,7 +49,7 @@ def same_commands(fleet, args):
 
 def renewals_work(fleet, args):
     with mock.patch.object(renewals, 'TTL_MS', 1500):
-        found = renewals.keeping(fleet, args)
+        found = renewals.keeping(fleet, args, args.build)
     return [] if found['missed'] == 0 and found['renewals_per_s'] > 0 else [found]
 
 

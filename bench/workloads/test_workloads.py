@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The figures of the workloads are right: medians, ratios of one round, goals, tables and pictures."""
+import argparse
 import os
 import sys
 import xml.dom.minidom
@@ -13,7 +14,8 @@ import figures
 import paper
 import plot
 import renewals
-from plans import PLANS, Comparison, Goal
+import trials
+from plans import BEFORE, NEWCOMERS, PLANS, Comparison, Goal, beside_another_build
 from tap import Tap
 
 OURS, OTHER = ('5', 'libredlock'), ('5', 'floor')
@@ -70,6 +72,24 @@ def of_figures(tap):
             {'client': 'libredlock', 'in_flight': 64, 'instructions': 5001}])], [False, True]))
 
 
+def of_two_builds(tap):
+    args = argparse.Namespace(build='this', before='other', npm='npm')
+    plan = beside_another_build(PLANS['fenced']())
+    tap.claim('each case of libredlock is followed by that of the other build', differs(
+        [case.client for case in plan.cases[:4]],
+        ['libredlock', f'{BEFORE}libredlock', 'libredlock, fenced', f'{BEFORE}libredlock, fenced']))
+    tap.claim('which runs the program of that build', differs(
+        [trials.command(case, args) for case in plan.cases[2:4]],
+        [['this/bench/bench-cycle', '--fenced'], ['other/bench/bench-cycle', '--fenced']]))
+    tap.claim('both are compared', differs(
+        plan.comparisons[1:], [Comparison(('5 masters', client), ('5 masters', BEFORE + client))
+                               for client in ('libredlock', 'libredlock, fenced')]))
+    clients = {case.client for case in beside_another_build(PLANS['peers']()).cases if case.client.startswith(BEFORE)}
+    tap.claim('floors and peers are not run twice', differs(clients, {f'{BEFORE}libredlock'}))
+    clients = {case.client for case in beside_another_build(PLANS['faults']()).cases}
+    tap.claim('new processes are', differs(f'{BEFORE}{NEWCOMERS}' in clients, True))
+
+
 def of_documents(tap):
     text = f'a\n{document.BEGIN}\nold\n{document.END}\nb\n'
     results = [result_of(word) for word in PLANS]
@@ -103,6 +123,7 @@ def on_paper(tap):
 def main():
     tap = Tap()
     of_figures(tap)
+    of_two_builds(tap)
     of_documents(tap)
     on_paper(tap)
     return tap.finish()

@@ -8,19 +8,24 @@ import time
 import newcomers
 import processes
 from fleet import DELAY_MS, wait_until
-from plans import NEWCOMERS, SAME_FLOOR
+from plans import BEFORE, NEWCOMERS, SAME_FLOOR
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETTLE_S = 2.0  # a client learns by timeouts that a master has stopped
 PROGRAMS = {SAME_FLOOR: 'bench-floor-same', 'floor': 'bench-floor', 'libredlock': 'bench-cycle'}
 
 
+def build_of(case, args):
+    return args.before if case.client.startswith(BEFORE) else args.build
+
+
 def command(case, args):
     """Without the options of time and the masters."""
-    if case.client.startswith('npm '):
-        return ['node', os.path.join(HERE, 'cycle.mjs'), args.npm, case.client[len('npm '):]]
-    program = PROGRAMS.get(case.client) or PROGRAMS[case.client.split(',')[0]]
-    return [os.path.join(args.build, 'bench', program), *case.options]
+    client = case.client.removeprefix(BEFORE)
+    if client.startswith('npm '):
+        return ['node', os.path.join(HERE, 'cycle.mjs'), args.npm, client[len('npm '):]]
+    program = PROGRAMS.get(client) or PROGRAMS[client.split(',')[0]]
+    return [os.path.join(build_of(case, args), 'bench', program), *case.options]
 
 
 def why_not(client, args):
@@ -80,8 +85,8 @@ def disturbed(case, fleet, args):
 
 
 def way_of(case):
-    if case.client == NEWCOMERS:
-        return newcomers.contend
+    if case.client.removeprefix(BEFORE) == NEWCOMERS:
+        return lambda case, fleet, args: newcomers.contend(case, fleet, args, build_of(case, args))
     return disturbed if case.trouble else undisturbed
 
 
