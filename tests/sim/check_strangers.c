@@ -3,7 +3,7 @@
  * From then on a process that meets the server for the first time does not count its votes, for
  * as long as a lock could live that the step has ended.
  *
- * Checked only for steps that nothing hides: no other server's clock stepped shortly before or
+ * Checked only for steps that nothing hides: no other server's clock was set shortly before or
  * after, the server's own clock was not set back then, and one client was connected all the
  * time. For a server that refuses or denies its mark, the time begins when it no longer does. */
 #include "base/mask.h"
@@ -54,10 +54,11 @@ static bool is_witness(const struct world *w, const struct client *c, unsigned s
 void check_clock_set(struct world *w, unsigned server, uint64_t by_us)
 {
     struct server *s = &w->servers[server];
-    bool alone = by_us >= LEAST_US && !is_recent(w, s->back_us);
+    bool alone = by_us >= LEAST_US;
     unsigned i;
 
     for (i = 0; i < w->o.servers; i++) {
+        alone = alone && !is_recent(w, w->servers[i].back_us);
         if (i != server && is_recent(w, w->servers[i].stepped_us)) {
             w->servers[i].witnesses = 0;
             alone = false;
@@ -70,14 +71,17 @@ void check_clock_set(struct world *w, unsigned server, uint64_t by_us)
     }
 }
 
-/* Two inspections may show only the sum of both steps. */
+/* Two inspections may show only the sum of both steps, and a server that was set back does not show
+ * that the client was not suspended when another one stepped. */
 void check_clock_set_back(struct world *w, unsigned server)
 {
-    struct server *s = &w->servers[server];
+    unsigned i;
 
-    s->back_us = w->now_us;
-    if (is_recent(w, s->stepped_us)) {
-        s->witnesses = 0;
+    w->servers[server].back_us = w->now_us;
+    for (i = 0; i < w->o.servers; i++) {
+        if (is_recent(w, w->servers[i].stepped_us)) {
+            w->servers[i].witnesses = 0;
+        }
     }
 }
 

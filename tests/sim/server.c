@@ -1019,6 +1019,7 @@ static void come_back_empty(struct world *w, unsigned server)
         write_key(w, server, key, no_value);
     }
     server_empty(w, server);
+    s->replay_failed = false;
     if (w->o.durable && s->stamp % 2 == 0) {
         trace(w, "n%u    has its mark, and has not replayed its log", server);
         s->mark = mark;
@@ -1026,6 +1027,13 @@ static void come_back_empty(struct world *w, unsigned server)
     }
     s->forgot_us = w->now_us;
     w->harmed = harmed;
+}
+
+/* A log that could not be replayed is not when the server starts again, either; the server rewrites
+ * it some time later. */
+static bool has_same_log(const struct world *w, const struct server *s)
+{
+    return w->now_us < s->forgot_us + options_max_ttl_us(&w->o);
 }
 
 void server_stop(struct world *w, unsigned server, uint64_t until_us)
@@ -1085,7 +1093,8 @@ void server_on_restart(struct world *w, unsigned server, unsigned stamp)
     s->run += SIM_NODES;
     s->scripts = 0;
     draw_native(w, s); /* perhaps it is another program now */
-    s->flushed = s->replay_failed = false;
+    s->flushed = false;
+    s->replay_failed = s->replay_failed && has_same_log(w, s);
     s->master = server == w->o.replica ? s->master : NONE;
     s->promotion = 0;
     facts_started(w, server, 0);
