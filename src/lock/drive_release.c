@@ -155,9 +155,9 @@ static bool is_lost(const struct redlock_lock *lock)
             rlk_hold_valid_until_us(&lock->hold) <= rlk_clock_us());
 }
 
-/* [S5] When others have the token, the key may also be where we did not ask, and live longer. A node
- * that does not get its first connection in all that time is likely to get none: a close would wait
- * for it in vain. */
+/* [S5] When others have the token, the key may also be where we did not ask, and live longer. A
+ * node that does not get its first connection in all that time is likely to get none: a close would
+ * wait for it in vain. */
 static uint64_t may_have_key(const struct redlock_lock *lock)
 {
     uint64_t connecting = 0, asked = lock->hold.leases.may_have_key;
