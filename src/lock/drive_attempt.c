@@ -279,6 +279,15 @@ static bool waits_without_limit(const struct redlock_lock *lock)
     return c->wait_us == RLK_NEVER && c->max_retries == UINT32_MAX;
 }
 
+/* Whether so many may answer that their votes are enough. */
+static bool may_be_enough(const struct redlock *rl, uint64_t voting, uint64_t now_us)
+{
+    uint64_t ready, connecting;
+
+    rlk_manager_nodes(rl, now_us, &ready, &connecting, NULL);
+    return rlk_voters_are_enough(&rl->voters, voting & (ready | connecting));
+}
+
 /* Look again at the nodes whose votes did not count. */
 RLK_RARE static uint64_t fit_of_muted(const struct redlock_lock *lock, uint64_t now_us)
 {
@@ -293,7 +302,7 @@ RLK_RARE static uint64_t fit_of_muted(const struct redlock_lock *lock, uint64_t 
             fit &= ~rlk_mask_bit(node);
         }
     }
-    if (waits_without_limit(lock) && !rlk_voters_are_enough(&rl->voters, ~rl->muted)) {
+    if (waits_without_limit(lock) && !may_be_enough(rl, ~rl->muted, now_us)) {
         return 0;
     }
     return fit;
