@@ -301,6 +301,14 @@ static void on_attempt_timer(struct rlk_attempt *a, const struct rlk_event *ev,
     }
 }
 
+/* [H3] Nobody but us may take a lock that is reserved for us: the back-off is over. */
+static void end_back_off_for(struct rlk_attempt *a, const struct rlk_event *ev)
+{
+    if (ev->kind == RLK_EVENT_RESERVED && ev->woken) {
+        a->split = false;
+    }
+}
+
 /* What a master says about its wait queue. While we do not wait it may be ignored: the next wait
  * asks for our position again, with the same ticket [W8]. */
 static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_actions *out)
@@ -311,6 +319,7 @@ static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_a
         rlk_waiting_hear(&a->waiting, ev);
     }
     if (a->state == RLK_ATTEMPT_WAITING && !a->polls) {
+        end_back_off_for(a, ev);
         end_back_off(a, ev->now_us);
         rlk_waiting_step(&a->waiting, ev, &a->prng, out);
         resume_polling(a, polled, ev->now_us);

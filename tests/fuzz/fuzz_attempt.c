@@ -13,6 +13,7 @@
  *                      voters
  *     w CAN DO         from now on these nodes can list us, and can wake us
  *     k                keeps its votes if it leads a split vote, from the start on
+ *     A TIME           after an outage others ask so much earlier, from the start on
  *     +TIME            time goes by
  *     @, <             to the deadline, or to just before it
  *     e, E             to the last moment at which a win leaves enough, or just behind
@@ -573,7 +574,7 @@ static void use_head_start(struct world *w, uint64_t us)
 static void play(struct world *w, struct fuzz_script *s, int letter)
 {
     switch (letter) {
-    case 'j':
+    case 'A':
         use_head_start(w, fuzz_number(s));
         break;
     case 'r':

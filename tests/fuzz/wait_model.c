@@ -240,6 +240,8 @@ static void check_deadline(const struct wait_model *m, const struct wait_step *s
     if (are_enough(m->turn, hosts_of(s)) && !s->after->split) {
         FUZZ_CHECK(due_us <= now_us, "[W3] it goes at the second turn");
     }
+    FUZZ_CHECK(s->ev->kind != RLK_EVENT_RESERVED || !s->ev->woken || !s->after->split,
+               "[H3] what is reserved for us needs no back-off");
 }
 
 static void check_sets(const struct wait_model *m, const struct wait_step *s)

@@ -648,6 +648,18 @@ TEST(a_turn_after_the_back_off_begins_a_round)
     PLAY(&w, WOKEN(w.a.retry_us - T0, 0x3), DUE(w.a.retry_us - T0), WAKE, ROUND(2));
 }
 
+/* [H3] Nobody else may take the lock; but whose it is must be said. */
+TEST(a_reservation_for_us_ends_the_back_off)
+{
+    struct world w = {.c = attempt_config()};
+
+    PLAY(&w, SLOW, NODES(5, 0), TRY, VOTE(LATER, 0x10, YES), VOTE(LATER, 0x7, NO), WAITING, WAKE,
+         LOOKS(0x7), LISTED(LATER + 500, 0x7, 4, RLK_NEVER), IS(a.split, true));
+    ck_assert_uint_gt(w.a.retry_us, T0 + LATER + 700);
+    PLAY(&w, FOR_ANOTHER(LATER + 600, 0x7, 1000000), IS(a.split, true), FOR_US(LATER + 700, 0x3),
+         DUE(LATER + 700), WAKE, ROUND(2));
+}
+
 TEST(looks_go_on_during_a_long_back_off)
 {
     struct world w = {.c = attempt_config()};
