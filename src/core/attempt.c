@@ -319,8 +319,8 @@ static void hint(struct rlk_attempt *a, const struct rlk_event *ev, struct rlk_a
         rlk_waiting_hear(&a->waiting, ev);
     }
     if (a->state == RLK_ATTEMPT_WAITING && !a->polls) {
-        end_back_off_for(a, ev);
         end_back_off(a, ev->now_us);
+        end_back_off_for(a, ev);
         rlk_waiting_step(&a->waiting, ev, &a->prng, out);
         resume_polling(a, polled, ev->now_us);
     }

@@ -445,7 +445,7 @@ static void check_deadline(struct world *w, const struct moment *m)
                !wait_model_applies(m->after) && !begins_a_round(m)) {
         FUZZ_CHECK(due_us == w->deadline_us, "the back-off does not change while it lasts");
     } else if (!wait_model_applies(m->after)) {
-        FUZZ_CHECK(due_us >= w->now_us && due_us <= w->give_up_us &&
+        FUZZ_CHECK(due_us >= rlk_time_min(w->now_us, w->give_up_us) && due_us <= w->give_up_us &&
                        due_us <= back_off_limit_us(w, m),
                    "the back-off is under its bound, and ends with the wait");
     }
@@ -571,6 +571,15 @@ static void use_head_start(struct world *w, uint64_t us)
     }
 }
 
+/* Those of a lock that is held matter to its hold, and no longer to its round. */
+static void change_voters(struct world *w, struct rlk_voters voters)
+{
+    if (w->a.state != RLK_ATTEMPT_HELD) {
+        w->voters = voters;
+        step(w, (struct rlk_event){.kind = RLK_EVENT_VOTERS});
+    }
+}
+
 static void play(struct world *w, struct fuzz_script *s, int letter)
 {
     switch (letter) {
@@ -591,8 +600,7 @@ static void play(struct world *w, struct fuzz_script *s, int letter)
         use_lists(w, (uint32_t)fuzz_number(s));
         break;
     case '=':
-        w->voters = fuzz_voters(s);
-        step(w, (struct rlk_event){.kind = RLK_EVENT_VOTERS});
+        change_voters(w, fuzz_voters(s));
         break;
     case 'w':
         w->subscribable = fuzz_mask(s);
