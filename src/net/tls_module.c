@@ -4,6 +4,7 @@
  * no variable names another one: who may not replace the library may not replace the module. Its
  * name has the version of the library, because the two share structs. It is never closed. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,33 +17,37 @@
 #define MODULE "libredlock/tls-" REDLOCK_VERSION ".so"
 
 /* Its path, in `path`, which has room for PATH_MAX. A relative name of the library is not used: it
- * may have been another folder then. */
-static bool find_module(char *path)
+ * may have been another folder then. Returns NULL, or why it cannot be had. */
+static const char *find_module(char *path)
 {
     static const char ours;
     Dl_info library;
     size_t len;
 
-    if (dladdr(&ours, &library) == 0 || library.dli_fname[0] != '/' ||
-        realpath(library.dli_fname, path) == NULL) {
-        return false;
+    if (dladdr(&ours, &library) == 0 || library.dli_fname[0] != '/') {
+        return "the library was found by a relative path";
+    }
+    if (realpath(library.dli_fname, path) == NULL) {
+        return strerror(errno); /* of a library that was removed */
     }
     len = (size_t)(strrchr(path, '/') + 1 - path);
-    return (size_t)snprintf(path + len, PATH_MAX - len, "%s", MODULE) < PATH_MAX - len;
+    return (size_t)snprintf(path + len, PATH_MAX - len, "%s", MODULE) < PATH_MAX - len
+               ? NULL
+               : strerror(ENAMETOOLONG);
 }
 
 const struct rlk_tls_calls *rlk_tls_find(char *why, size_t size)
 {
     char path[PATH_MAX];
-    bool found = find_module(path);
-    void *module = found ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const char *wrong = find_module(path);
+    void *module = wrong ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const struct rlk_tls_calls *const *calls = module ? dlsym(module, "rlk_tls_module") : NULL;
 
     if (calls == NULL) {
         snprintf(why, size,
                  "the module for TLS cannot be loaded; install it with the library, or restart "
                  "what uses a library that was replaced: %s",
-                 found ? dlerror() : "the library was found by a relative path");
+                 wrong ? wrong : dlerror());
         return NULL;
     }
     return *calls;
