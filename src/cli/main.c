@@ -10,6 +10,7 @@
 
 #include "base/wipe.h"
 #include "cli/args/args.h"
+#include "cli/args/similar.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "cli/session/session.h"
@@ -142,6 +143,20 @@ static int run_subcommand(const struct cli_subcommand *command, int argc, char *
     return code;
 }
 
+static int refuse_command(const char *name)
+{
+    struct cli_similar similar;
+    size_t i;
+
+    cli_similar_begin(&similar, name, strlen(name));
+    for (i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++) {
+        cli_similar_offer(&similar, subcommands[i]->name);
+    }
+    return similar.best
+               ? cli_say_usage(NULL, "unknown command '%s' (did you mean %s?)", name, similar.best)
+               : cli_say_usage(NULL, "unknown command '%s'", name);
+}
+
 static int find_and_run(const char *name, int argc, char **argv)
 {
     size_t i;
@@ -154,7 +169,7 @@ static int find_and_run(const char *name, int argc, char **argv)
     if (name[0] == '-') {
         return cli_say_usage(NULL, "options must follow the command: redlock COMMAND [OPTION...]");
     }
-    return cli_say_usage(NULL, "unknown command '%s'", name);
+    return refuse_command(name);
 }
 
 /* "redlock help lock" is "redlock lock --help". */

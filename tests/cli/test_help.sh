@@ -20,6 +20,12 @@ check "and names each command" all_named
 run "$REDLOCK" dance
 status_is 64 "an unknown command gives 64"
 says "'dance'" "an unknown command is named"
+run "$REDLOCK" lcok k -- true
+says "unknown command 'lcok' (did you mean lock?)" "a misspelled command gives the one that was meant"
+run "$REDLOCK" lock k --wiat=5s -- true
+says "unknown option --wiat (did you mean --wait?)" "so does a misspelled option"
+run "$REDLOCK" lock k --pasword=hunter2 -- true
+says_not "did you mean --password?" "but not one that is refused"
 run "$REDLOCK" --nodes x lock k
 status_is 64 "an option before the command gives 64"
 

@@ -10,6 +10,7 @@
 
 #include <redlock/redlock.h>
 
+#include "cli/args/similar.h"
 #include "cli/say/exit.h"
 #include "cli/say/say.h"
 #include "settings/value.h"
@@ -312,10 +313,28 @@ static const char *operand_of(const struct cli_subcommand *command)
     return NULL;
 }
 
+/* The long option that `at` may be a misspelling of; NULL: none. */
+static const char *find_similar(const struct table *table, const char *at)
+{
+    struct cli_similar similar;
+    size_t i;
+
+    if (strncmp(at, "--", 2) != 0) {
+        return NULL;
+    }
+    cli_similar_begin(&similar, at + 2, strcspn(at + 2, "="));
+    for (i = 0; i < table->n; i++) {
+        if (table->options[i].val != OPTION_PASSWORD) {
+            cli_similar_offer(&similar, table->options[i].name);
+        }
+    }
+    return similar.best;
+}
+
 /* optopt is 0 for a long option that is not in the table, and for an abbreviation of several. */
 static int refuse_unknown(const struct cli_args *args, const struct table *table, const char *at)
 {
-    const char *operand = operand_of(args->command);
+    const char *operand = operand_of(args->command), *similar;
     char hint[128] = "";
 
     if (optopt >= OPTION_ROW) {
@@ -324,7 +343,10 @@ static int refuse_unknown(const struct cli_args *args, const struct table *table
     if (optopt == 0 && count_matches(table, at) > 1) {
         return refuse_option(args, at, "option", " is ambiguous: write it in full");
     }
-    if (operand) {
+    similar = optopt == 0 ? find_similar(table, at) : NULL;
+    if (similar) {
+        snprintf(hint, sizeof(hint), " (did you mean --%s?)", similar);
+    } else if (operand) {
         snprintf(hint, sizeof(hint),
                  "; if a %s begins with a dash, write the options first, then --, then the %s",
                  operand, operand);
