@@ -155,18 +155,31 @@ static bool is_lost(const struct redlock_lock *lock)
             rlk_hold_valid_until_us(&lock->hold) <= rlk_clock_us());
 }
 
+/* The nodes to which the first connection is still being made. */
+static uint64_t first_connecting(const struct redlock *rl)
+{
+    uint64_t nodes = 0;
+    unsigned i;
+
+    for (i = 0; i < rl->options.n_nodes; i++) {
+        bool first = rlk_node_connecting(&rl->nodes[i]) && !rl->nodes[i].was_down;
+
+        nodes |= first ? rlk_mask_bit(i) : 0;
+    }
+    return nodes;
+}
+
 /* [S5] When others have the token, the key may also be where we did not ask, and live longer. A
  * node that does not get its first connection in all that time is likely to get none: a close would
  * wait for it in vain. */
 static uint64_t may_have_key(const struct redlock_lock *lock)
 {
-    uint64_t connecting = 0, asked = lock->hold.leases.may_have_key;
+    uint64_t asked = lock->hold.leases.may_have_key;
 
     if (!lock->shares_token) {
         return asked;
     }
-    rlk_manager_nodes(lock->rl, 0, NULL, &connecting, NULL);
-    return asked | (rlk_mask_all(lock->rl->options.n_nodes) & ~connecting);
+    return asked | (rlk_mask_all(lock->rl->options.n_nodes) & ~first_connecting(lock->rl));
 }
 
 static void begin_held(struct redlock_lock *lock)

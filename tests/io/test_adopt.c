@@ -108,6 +108,31 @@ TEST_LOOP(a_shared_lock_is_released_where_nobody_was_asked, 0, 2)
     farm_wait_clean(&f);
 }
 
+/* [S5] Only the first connection to a master is not waited for: this one is being made again. */
+TEST(a_shared_lock_is_released_where_the_connection_is_made_again)
+{
+    struct redlock_request request;
+
+    farm_start(&f, 5, FAKE_UNIX);
+    farm_down(&f, 4, 5);
+    farm_open_at_once(&f);
+    farm_wait(&f, 3, REDLOCK_NODE_UP);
+    farm_wait(&f, 4, REDLOCK_NODE_DOWN);
+    request = held_request(&h, &f, "k");
+    request.flags = REDLOCK_SHARE_TOKEN;
+    request.renew = 0;
+    held_acquire(&h, &request);
+    loop_settle(f.base);
+    farm_set(&f, 4, 5, "k", h.token, 5 * OUTCOME_TTL_MS);
+    farm_up(&f, 4, 5);
+    farm_wait(&f, 4, REDLOCK_NODE_UP);
+    suspend_ms(1000); /* so that the next connection is made at once */
+    fake_hang_up(f.nodes[4]);
+    farm_wait(&f, 4, REDLOCK_NODE_DOWN);
+    ck_assert_int_eq(held_end(&h), REDLOCK_OK);
+    farm_wait_clean(&f);
+}
+
 /* Each leaves the keys as they are. */
 static void adopt_and_expect(const char *token, int status)
 {
