@@ -84,6 +84,9 @@ struct redlock_stats {
     struct redlock_histogram wait;
     /* How much validity was left when a renewal or an extension was confirmed. */
     struct redlock_histogram margin;
+    /* For how many microseconds this machine was suspended without its own clock counting that, as
+     * the clocks of the masters showed. The deadlines of held locks became earlier by that. */
+    uint64_t suspended_us;
 };
 
 /* The statistics of one master. */

@@ -78,6 +78,7 @@ static void on_node_clock_sampled(struct rlk_node *n, const struct rlk_clock_sam
         rlk_manager_notify(rl, &ev);
     }
     if (out.suspended_us > 0) {
+        rl->stats.suspended_us += out.suspended_us;
         ev.kind = RLK_EVENT_SUSPENDED;
         ev.by_us = out.suspended_us;
         rlk_manager_notify(rl, &ev);

@@ -72,7 +72,8 @@ REDLOCK_EXPORT int redlock_get_stats(const struct redlock *rl, struct redlock_st
                                    .limited = s->limited,
                                    .calls_now = rl->pending,
                                    .wait = public_of(&s->wait),
-                                   .margin = public_of(&s->margin)};
+                                   .margin = public_of(&s->margin),
+                                   .suspended_us = s->suspended_us};
     add_nodes(rl, &stats);
     rlk_sized_write(ret_stats, &stats, sizeof(stats));
     return 0;

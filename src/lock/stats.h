@@ -14,6 +14,7 @@ struct rlk_stats {
     uint64_t renewed, unrenewed, restored, lost;
     uint64_t released, unreleased;
     uint64_t limited;
+    uint64_t suspended_us;
     struct rlk_histogram wait, margin;
 };
 

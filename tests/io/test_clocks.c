@@ -414,6 +414,7 @@ static bool is_shorter(void *arg)
 /* Our own client was suspended: every vote still counts. */
 TEST_LOOP(clocks_that_moved_alike_shorten_a_held_lock, 0, 3)
 {
+    struct redlock_stats stats = {.size = sizeof(stats)};
     size_t i;
 
     rig_start((enum redlock_quarantine)_i, RIG_HEALTH_MS);
@@ -436,6 +437,9 @@ TEST_LOOP(clocks_that_moved_alike_shorten_a_held_lock, 0, 3)
     loop_settle(rig.base);
     ck_assert_uint_gt(redlock_lock_validity_ms(h.lock), 0);
     ck_assert_int_eq(h.lost, 0);
+    ck_assert_int_eq(redlock_get_stats(rig.rl, &stats), 0);
+    ck_assert_uint_ge(stats.suspended_us, 29000000);
+    ck_assert_uint_le(stats.suspended_us, 31000000);
     for (i = 0; i < 3; i++) {
         rig_must_count(i);
     }

@@ -10,11 +10,31 @@
 #include "cli/take/holder.h"
 #include "cli/take/trouble.h"
 
+/* For how long this machine was suspended so far without its clock counting that. */
+static uint64_t suspended_us(const struct redlock *rl)
+{
+    struct redlock_stats stats = {.size = sizeof(stats)};
+
+    return redlock_get_stats(rl, &stats) == 0 ? stats.suspended_us : 0;
+}
+
+static void note_deadline(struct cli_lock_lease *lease, uint64_t deadline_us)
+{
+    lease->deadline_us = deadline_us;
+    lease->suspended_us = suspended_us(lease->rl);
+}
+
+/* The library no longer moves the deadline of a lock that is lost. */
+static uint64_t broken_until_us(const struct cli_lock_lease *lease)
+{
+    return cli_deadline_before(lease->deadline_us, suspended_us(lease->rl) - lease->suspended_us);
+}
+
 static uint64_t validity_ms(const void *arg)
 {
     const struct cli_lock_lease *lease = arg;
 
-    return lease->broken ? cli_deadline_before(lease->deadline_us, redlock_clock_us()) / 1000
+    return lease->broken ? cli_deadline_before(broken_until_us(lease), redlock_clock_us()) / 1000
                          : redlock_lock_validity_ms(lease->lock);
 }
 
@@ -82,10 +102,19 @@ static void say_ending(void *arg, const struct cli_deadline *deadline, uint64_t 
     say_why(lease, deadline);
 }
 
+/* A lock that was broken ends at its time, and a command in good time before, unless the time has
+ * jumped. */
+static bool was_suspended(const struct cli_lock_lease *lease)
+{
+    return lease->lost == REDLOCK_ESUSPENDED ||
+           (lease->broken && broken_until_us(lease) < lease->deadline_us &&
+            broken_until_us(lease) <= redlock_clock_us());
+}
+
 static enum cli_loss find_sudden_loss(const struct cli_lock_lease *lease,
                                       const struct cli_deadline *deadline, bool overslept)
 {
-    if (overslept || lease->lost == REDLOCK_ESUSPENDED) {
+    if (overslept || was_suspended(lease)) {
         return CLI_LOSS_SUSPENDED;
     }
     return lease->lost == REDLOCK_ELOST ? CLI_LOSS_KEYS_GONE : find_loss(lease, deadline);
@@ -126,7 +155,7 @@ void cli_lock_lease_begin(struct cli_lock_lease *lease, const struct redlock *rl
     lease->lease.arg = lease;
     lease->rl = rl;
     lease->lock = lock;
-    lease->deadline_us = redlock_lock_deadline_us(lock);
+    note_deadline(lease, redlock_lock_deadline_us(lock));
 }
 
 /* A break leaves the ttl of the keys as it is, so the lock ends when it would have ended. But if
@@ -152,7 +181,7 @@ void cli_lock_lease_notice(struct redlock_lock *lock, const struct redlock_notic
         lease->lost = notice->reason;
         note_break(lease);
     } else {
-        lease->deadline_us = notice->deadline_us;
+        note_deadline(lease, notice->deadline_us);
     }
     if (!cli_guard_check(lease->guard) || notice->kind != REDLOCK_NOTICE_TROUBLE) {
         return;

@@ -17,9 +17,10 @@ struct cli_lock_lease {
     const struct redlock_lock *lock;
     int trouble; /* the reason of the trouble that was reported, until a renewal ends the trouble */
     int lost;    /* the reason of the loss that was reported; 0: there was none */
-    enum cli_loss loss;   /* why the lock ended before the command, if it did */
-    uint64_t deadline_us; /* of the lock, as reported last while it was held */
-    bool broken;          /* it is lost because somebody has broken it: it ends at that deadline */
+    enum cli_loss loss;    /* why the lock ended before the command, if it did */
+    uint64_t deadline_us;  /* of the lock, as reported last while it was held */
+    uint64_t suspended_us; /* for how long this machine had been suspended unnoticed by then */
+    bool broken;           /* it is lost because somebody has broken it: it ends at that deadline */
 };
 
 /* Fill in lease->lease when the lock was acquired. The other pointers are the caller's. */
