@@ -90,7 +90,8 @@ enum redlock_request_flag {
     /* Other processes get the token, and may adopt the lock while this one holds it, as the command
      * `redlock extend` does. Their manager may set the key on a master where this one has not, so
      * redlock_release() then asks every master, also those that were never asked; but not one to
-     * which the first connection is still being made. */
+     * which the first connection is still being made. For a master that is down a release is kept
+     * for each such lock, for up to max_ttl_ms. */
     REDLOCK_SHARE_TOKEN = 2
 };
 
