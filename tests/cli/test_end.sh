@@ -89,8 +89,10 @@ check "a daemon of the command is dead when redlock ends" all_dead "$(cat "$work
 if [ "$(id -u)" -eq 0 ] && setpriv --inh-caps=-kill --bounding-set=-kill true 2>/dev/null; then
     rm -f "$work/left"
     run setpriv --inh-caps=-kill --bounding-set=-kill \
-        "$REDLOCK" lock k --no-renew --ttl 3s --grace 0 -- sh -c '
-        setpriv --reuid=65534 --clear-groups sleep 600 & echo $! >"$0"; wait' "$work/left"
+        "$REDLOCK" lock k --no-renew --ttl 6s --grace 0 -- sh -c '
+        setpriv --reuid=65534 --clear-groups sleep 600 &
+        until grep -q "^Uid:.65534" "/proc/$!/status"; do sleep 0.02; done
+        echo $! >"$0"; wait' "$work/left"
     status_is 76 "redlock ends with the lock although it may not kill all processes"
     says "still running after the end of the lock: 1" "redlock says how many processes go on"
     kill -KILL "$(cat "$work/left")"

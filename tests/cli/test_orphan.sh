@@ -59,8 +59,9 @@ check "and the last" is_free p:c
 if [ "$(id -u)" -eq 0 ] && setpriv --inh-caps=-kill --bounding-set=-kill true 2>/dev/null; then
     rm -f "$work/left"
     setpriv --inh-caps=-kill --bounding-set=-kill "$REDLOCK" lock k --ttl 60s -- sh -c '
-        setsid setpriv --reuid=65534 --clear-groups sleep 600 & echo $! >"$0"; wait' "$work/left" \
-        2>"$work/err" &
+        setsid setpriv --reuid=65534 --clear-groups sleep 600 &
+        until grep -q "^Uid:.65534" "/proc/$!/status"; do sleep 0.02; done
+        echo $! >"$0"; wait' "$work/left" 2>"$work/err" &
     locker=$!
     until_late filled "$work/left"
     until_true find_supervisor
