@@ -146,18 +146,28 @@ def other_outcomes(tap, folder):
     tap.claim('and a command that a signal to redlock ends', differs(read(path), 143, 'interrupted'))
 
 
+def stop(process):
+    process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
+
+
 def lost_keys(tap, folder):
     path = os.path.join(folder, 'lost.prom')
     for command, once in [('lock', []), ('elect', ['--once'])]:
-        process = start(path, command, 'k', '--ttl', '2s', *once, cmd=['sh', '-c', 'echo held; sleep 60'])
+        process = start(path, command, 'k', '--ttl', '12s', *once, cmd=['sh', '-c', 'echo held; sleep 60'])
         process.stdout.readline()
+        stop(process)  # a renewal meanwhile would restore the keys of a minority
         ask_masters(('FLUSHALL',))
+        process.send_signal(signal.SIGCONT)
         process.communicate(timeout=PATIENCE_S)
         tap.claim(f'{command}: keys that a majority has lost are in the file, with the reason',
                   differs(read(path), 76, 'lost', 'keys_gone'))
-    process = start(path, 'lock', 'k', '--ttl', '60s',
+    # The first renewal comes after a hundredth of the TTL, the second one after a tenth or later.
+    process = start(path, 'lock', 'k', '--ttl', '120s', '-vv',
                     cmd=['sh', '-c', 'trap "exit 0" TERM; sleep 60 & echo held; wait'])
-    process.stdout.readline()
+    for message in process.stderr:
+        if "renewed 'k', valid for" in message:
+            break
     ask_masters(('FLUSHALL',))
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=PATIENCE_S)
@@ -174,7 +184,7 @@ def other_losses(tap, folder):
     tap.claim('a loss without a majority is in the file', differs(read(path), 76, 'lost', 'no_majority'))
     process = start(path, 'lock', 'k', '--ttl', '2s', cmd=['sh', '-c', 'echo held; exec sleep 60'])
     process.stdout.readline()
-    process.send_signal(signal.SIGSTOP)
+    stop(process)
     end = time.monotonic() + PATIENCE_S
     while any(ask_masters(('EXISTS', 'k'))) and time.monotonic() < end:
         time.sleep(0.02)
