@@ -118,9 +118,9 @@ def other_outcomes(tap, folder):
     nowhere = ['--nodes', f'unix://{folder}/none.sock']
     for what, words, cmd, wanted in [
             ('fails', ['lock', 'k'], ['sh', '-c', 'exit 7'], (7, 'failed')),
-            ('lasts longer than --max-hold', ['lock', 'k', '--max-hold', '500ms'], ['sleep', '60'],
+            ('lasts longer than --max-hold', ['lock', 'k', '--max-hold', '5s'], ['sleep', '60'],
              (76, 'lost', 'limit')),
-            ('is not renewed', ['lock', 'k', '--no-renew', '--ttl', '500ms'], ['sleep', '60'],
+            ('is not renewed', ['lock', 'k', '--no-renew', '--ttl', '5s'], ['sleep', '60'],
              (76, 'lost', 'limit')),
             ('cannot be run', ['lock', 'k'], [folder + '/none'], (127, 'failed')),
             ('has no masters', ['lock', 'k', '--wait', '10ms', *nowhere], ['true'], (69, 'unreachable')),
@@ -176,7 +176,7 @@ def lost_keys(tap, folder):
 
 def other_losses(tap, folder):
     path = os.path.join(folder, 'lost.prom')
-    process = start(path, 'lock', 'k', '--ttl', '2s', cmd=['sh', '-c', 'echo held; sleep 60'])
+    process = start(path, 'lock', 'k', '--ttl', '6s', cmd=['sh', '-c', 'echo held; sleep 60'])
     process.stdout.readline()
     ask_masters(('CONFIG', 'SET', 'requirepass', 'secret'), ('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'))
     process.communicate(timeout=PATIENCE_S)
