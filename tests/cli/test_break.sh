@@ -15,9 +15,9 @@ ends_before() {
 
 # --- a holder that runs ---
 
-"$REDLOCK" lock k --ttl 20s --owner worker -- sleep 300 2>"$work/holder" &
-holder=$!
-until_true everywhere k "$(master 1 get k)"
+lock_with --ttl 20s --owner worker -- sh "$work/patient" "$work"
+until_true everywhere k "$(cat "$work/token")"
+mv "$work/err" "$work/holder"
 run "$REDLOCK" break k --reason 'it hangs' --owner ops --no-wait
 status_is 0 "a lock is broken"
 says "broke the lock 'k', which worker held" "break says who held the lock"
@@ -26,7 +26,7 @@ check "the key has another owner" grep -q ':broken by ops: it hangs$' <<TOKEN
 $(master 1 get k)
 TOKEN
 check "the keys live no longer than before" ends_before 20000 k
-await "$holder"
+await "$locker"
 status_is 76 "the holder has lost its lock"
 check "the holder is told who has broken it" grep -q 'broken by ops: it hangs' "$work/holder"
 run "$REDLOCK" status k
