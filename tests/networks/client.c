@@ -18,6 +18,9 @@
 
 #define MOST 1000
 
+/* So long that the masters whose network is whole answer in time on a busy machine. */
+#define TIMEOUT_MS 5000
+
 static struct event_base *base;
 static struct redlock *rl;
 static char line[64];
@@ -127,6 +130,7 @@ int main(int argc, char **argv)
     options.nodes = (const char *const *)argv + 1;
     options.n_nodes = (size_t)argc - 1;
     options.quarantine = REDLOCK_QUARANTINE_OFF;
+    options.node_timeout_ms = TIMEOUT_MS;
     if (redlock_new(base, &options, &rl)) {
         return 1;
     }
