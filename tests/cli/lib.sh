@@ -261,6 +261,17 @@ some_time() {
     return 1
 }
 
+# acquire_everywhere KEY [OPTION...]: as run redlock acquire; then all masters have the key. redlock waits
+# for a late master for no longer than a tenth of a second.
+acquire_everywhere() { some_time acquire_on_all "$@"; }
+acquire_on_all() {
+    run "$REDLOCK" acquire "$@"
+    everywhere "$1" "$(head -n 1 "$work/out")" && return
+    "$REDLOCK" release "$1" --token "$(head -n 1 "$work/out")"
+    until_true is_free "$1"
+    return 1
+}
+
 # names_holders: the masters tell with their refusal who has the key.
 names_holders() {
     case $(master 1 set nobody x nx get px 1) in

@@ -73,6 +73,7 @@ status_is 0 "masters that are older than the longest ttl vote"
 REDLOCK_QUARANTINE=strict run "$REDLOCK" lock q --no-wait -- true
 status_is 69 "REDLOCK_QUARANTINE sets the policy"
 mixed=$(echo "$REDLOCK_NODES" | sed 's/\.sock /.sock?quarantine=off /; s/\.sock /.sock?quarantine=off /; s/\.sock /.sock?quarantine=off /')
+until_true is_free q
 run "$REDLOCK" lock q --quarantine strict --nodes "$mixed" --no-wait -- true
 status_is 0 "a URI sets the policy of its master"
 run "$REDLOCK" lock q --quarantine maybe -- true

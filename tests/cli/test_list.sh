@@ -25,7 +25,8 @@ run "$REDLOCK" list
 status_is 0 "masters without a lock are no mistake"
 prints "0 shown of 0 keys; 5 commands to 5 masters in " "the last line says what the list cost"
 
-"$REDLOCK" acquire held --owner "me and you" --ttl 4m >"$work/token"
+acquire_everywhere held --owner "me and you" --ttl 4m
+mv "$work/out" "$work/token"
 "$REDLOCK" acquire fenced --fence --ttl 4m >"$work/fenced"
 run "$REDLOCK" list
 status_is 0 "locks are listed"

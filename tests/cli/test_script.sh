@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
-run "$REDLOCK" acquire k --ttl 60s --owner me
+acquire_everywhere k --ttl 60s --owner me
 status_is 0 "acquire succeeds"
 check "acquire prints only the token on stdout" grep -Eqx '[0-9a-f]{40}:me' "$work/out"
 check "acquire prints one line" [ "$(wc -l <"$work/out")" -eq 1 ]
@@ -99,9 +99,11 @@ for number in 1 2 3 4 5; do master "$number" set old x >/dev/null; done
 run "$REDLOCK" status old
 prints "never expires" "status shows a key that does not expire"
 
-run "$REDLOCK" acquire k --key-prefix app: --ttl 60s
-check "--key-prefix is put before the key on the masters" \
-    everywhere app:k "$(cat "$work/out")"
+with_prefix() {
+    run "$REDLOCK" acquire k --key-prefix app: --ttl 60s
+    everywhere app:k "$(cat "$work/out")" || { each_master del app:k; return 1; }
+}
+check "--key-prefix is put before the key on the masters" some_time with_prefix
 run "$REDLOCK" release k --token "$(cat "$work/out")" --key-prefix app:
 check "--key-prefix is used for the release, too" until_true is_free app:k
 

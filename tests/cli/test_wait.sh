@@ -186,6 +186,7 @@ kill -TERM "$waiter"
 await "$waiter"
 status_is 143 "the wait for a quarantine can be given up"
 check "the advice is not repeated at the end" [ "$(grep -c 'To try things out' "$work/err")" -eq 1 ]
+until_true is_free k
 run env REDLOCK_QUARANTINE=strict REDLOCK_NODES="$(echo "$REDLOCK_NODES" |
     sed 's/\.sock/.sock?quarantine=off/g')" "$REDLOCK" lock k --no-wait -- true
 status_is 0 "a URI may set a policy without quarantine"
