@@ -33,14 +33,14 @@ from until import until  # noqa: E402
 
 REDLOCK = os.environ['REDLOCK']
 
-# Nobody else is there meanwhile: only one can have the file lock `there`, and it ends with its process.
-# `leads` is a directory, which only one can make. Under the contended lock a number is counted up, and the
+# Nobody else is there meanwhile: only one can have the file lock `there`, and it ends with its process, also
+# with one that is killed. `leads` is another one. Under the contended lock a number is counted up, and the
 # time is written down.
 COUNT = '''exec 9>> there; flock -n 9 || { echo two holders >> wrong; exit 1; }
 n=$(cat count); echo $((n + 1)) > new; mv new count; date +%s.%N >> times'''
 LOST = 76  # the exit status of a command whose lock was lost
-LEAD = '''mkdir leads || { echo two leaders >> wrong; exit 1; }
-echo led >> leaders; trap 'rmdir leads; exit 0' TERM; while :; do sleep 0.05; done'''
+LEAD = '''exec 9>> leads; flock -n 9 || { echo two leaders >> wrong; exit 1; }
+echo led >> leaders; trap 'exit 0' TERM; while :; do sleep 0.05 9>&-; done'''
 HOLD = 'echo $REDLOCK_KEY >> held; exec sleep 3600'
 
 
@@ -221,8 +221,8 @@ def main():
     parser.add_argument('--contenders', type=int, default=3)
     parser.add_argument('--holders', type=int, default=3)
     parser.add_argument('--update-lists', action='store_true')
-    parser.add_argument('--ttl', default='2s')
-    parser.add_argument('--max-ttl', default='2s')
+    parser.add_argument('--ttl', default='8s')
+    parser.add_argument('--max-ttl', default='8s')
     tap = Tap()
     folder = tempfile.mkdtemp(prefix='redlock-replace-')
     world = World(folder, parser.parse_args())
