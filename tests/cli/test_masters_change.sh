@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 in_sandbox "$0"
 
-export REDLOCK_QUARANTINE=lenient REDLOCK_MAX_TTL=2s
+export REDLOCK_QUARANTINE=lenient REDLOCK_MAX_TTL=6s
 
 # uri NUMBER...: a list of masters
 uri() {
@@ -86,7 +86,7 @@ await "$copy"
 
 # Master 4 joins while a lock is held, and somebody waits.
 master 4 flushall >/dev/null
-"$REDLOCK" lock held -vv --ttl 2s -- sleep 600 2>"$work/held" &
+"$REDLOCK" lock held -vv --ttl 6s -- sleep 600 2>"$work/held" &
 holder=$!
 until_true grep -q renewed "$work/held"
 run "$REDLOCK" masters add "unix://$REDLOCK_SANDBOX/4.sock" --no-wait
@@ -106,7 +106,7 @@ prints "The list of masters is out of date: unix://$REDLOCK_SANDBOX/4.sock on $(
     "and says which master the list lacks"
 run "$REDLOCK" status held
 prints "on 4 of 4 masters" "status asks the new master, too"
-"$REDLOCK" acquire script --ttl 2s >"$work/token"
+"$REDLOCK" acquire script --ttl 6s >"$work/token"
 run "$REDLOCK" release script --token "$(cat "$work/token")"
 status_is 0 "a client with the former list acquires and releases"
 check "also on the new master" [ "$(master 4 exists script)" = 0 ]
