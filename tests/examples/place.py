@@ -62,7 +62,9 @@ class Place:
             text = self.read('example', file)
             assert text.count(old) == 1, f'{file} says {text.count(old)} times: {old}'
             self.write(text.replace(old, new), 'example', file)
-        self.environment = dict(os.environ, REDLOCK_KEY_PREFIX=os.path.basename(self.path) + ':')
+        # So long that a master that runs answers in time on a busy machine.
+        self.environment = dict(os.environ, REDLOCK_KEY_PREFIX=os.path.basename(self.path) + ':',
+                                REDLOCK_NODE_TIMEOUT='20s')
         self.environment['PATH'] = os.path.dirname(REDLOCK) + os.pathsep + os.environ['PATH']
         return self
 

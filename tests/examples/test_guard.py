@@ -132,6 +132,8 @@ def backup_is_lost(*changes):
 def without_masters():
     """guard.c and redlock lock with backup.sh, each with a lock of its own: then the masters stop."""
     with Work() as it, Work() as other:
+        for work in it, other:
+            del work.environment['REDLOCK_NODE_TIMEOUT']  # they notice it in time
         guard = it.guard(STAYS)
         backup = other.backup('echo $$ >>began; exec sleep 60')
         it.begun()
