@@ -368,7 +368,7 @@ TEST(callbacks_run_on_the_io_thread)
 
     start();
     memset(&seen, 0, sizeof(seen));
-    options.ttl_ms = TTL_MS;
+    options.ttl_ms = 8000;
     options.stops_later = 0;
     options.elected_cb = on_elected;
     options.demoted_cb = on_demoted;
@@ -389,27 +389,32 @@ TEST(callbacks_run_on_the_io_thread)
     end();
 }
 
-/* The masters do not answer: the lead ends, and when they are back there is another one. */
+/* The masters do not answer: the lead ends, and when they are back there is another one. Not
+ * running when it ends is another reason: then there are a few tries. */
 TEST(a_lead_without_masters_ends)
 {
     struct redlock_election_options options = candidate("ann");
     struct redlock_demotion demotion = {.size = sizeof(demotion)};
     struct redlock_sync_election *e;
     uint64_t term;
+    int tries = 4;
 
     rig_prepare(&r);
     r.options.node_timeout_ms = 200;
     rig_open(&r);
-    options.ttl_ms = TTL_MS;
+    options.ttl_ms = 8000;
     ck_assert_int_eq(redlock_sync_election_new(r.s, &options, &e), REDLOCK_OK);
-    term = elect(e);
-    rig_stop_masters(&r);
-    ck_assert_int_eq(redlock_sync_election_wait_demoted(e, term, 20000, NULL, &demotion),
-                     REDLOCK_OK);
+    do {
+        rig_continue_masters(&r);
+        term = elect(e);
+        rig_stop_masters(&r);
+        ck_assert_int_eq(redlock_sync_election_wait_demoted(e, term, 60000, NULL, &demotion),
+                         REDLOCK_OK);
+        ck_assert_uint_gt(demotion.stop_by_us, 0);
+        ck_assert_int_eq(redlock_sync_election_is_leader(e), 0);
+        ck_assert_int_eq(redlock_sync_election_stopped(e), REDLOCK_OK);
+    } while (demotion.reason == REDLOCK_ESUSPENDED && --tries > 0);
     ck_assert_int_eq(demotion.reason, REDLOCK_ENOQUORUM);
-    ck_assert_uint_gt(demotion.stop_by_us, 0);
-    ck_assert_int_eq(redlock_sync_election_is_leader(e), 0);
-    ck_assert_int_eq(redlock_sync_election_stopped(e), REDLOCK_OK);
     ck_assert_int_eq(redlock_sync_election_campaign(e, 500, NULL, NULL), REDLOCK_EDEADLINE);
     rig_continue_masters(&r);
     ck_assert_uint_gt(elect(e), term);
