@@ -162,7 +162,7 @@ TEST(who_is_not_healthy_is_not_elected)
     std::atomic<bool> healthy{false};
 
     o.healthy = [&] { return healthy.load(); };
-    o.ttl = 500ms;
+    o.ttl = 6s;
     election e(r.m, o);
     ck_assert(!e.wait_elected_for(50ms));
     healthy = true;

@@ -322,7 +322,7 @@ TEST(durations_that_do_not_fit_are_not_cut)
     ck_assert(!r.m.try_lock(request, ec) && ec == errc::bad_ttl);
     request.ttl = -1s;
     ck_assert(!r.m.try_lock(request, ec) && ec == errc::bad_ttl);
-    request.ttl = 200ms;
+    request.ttl = 5s;
     request.max_hold = -1s;
     held_lock lock = r.m.lock(request);
     wait_until([&] { return lock.lost().value() != 0; });

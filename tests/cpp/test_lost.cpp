@@ -16,7 +16,7 @@ static redlockpp::request renewed(const char *key)
 {
     redlockpp::request request(key);
 
-    request.ttl = 600ms;
+    request.ttl = 6s;
     return request;
 }
 
