@@ -10,6 +10,7 @@
 #include <redlock/lock.h>
 
 #include "base/mask.h"
+#include "base/rare.h"
 #include "base/time.h"
 #include "lock/ask.h"
 #include "lock/lock.h"
@@ -172,24 +173,22 @@ static uint64_t first_connecting(const struct redlock *rl)
 /* [S5] When others have the token, the key may also be where we did not ask, and live longer. A
  * node that does not get its first connection in all that time is likely to get none: a close would
  * wait for it in vain. */
-static uint64_t may_have_key(const struct redlock_lock *lock)
+RLK_RARE static uint64_t others_may_have_set(struct redlock_lock *lock)
 {
-    uint64_t asked = lock->hold.leases.may_have_key;
-
-    if (!lock->shares_token) {
-        return asked;
-    }
-    return asked | (rlk_mask_all(lock->rl->options.n_nodes) & ~first_connecting(lock->rl));
+    lock->claim->life_ms = lock->rl->options.max_ttl_ms;
+    return rlk_mask_all(lock->rl->options.n_nodes) & ~first_connecting(lock->rl);
 }
 
 static void begin_held(struct redlock_lock *lock)
 {
+    uint64_t nodes = lock->hold.leases.may_have_key;
+
     lock->rl->pending++;
     lock->claim->was_lost = is_lost(lock);
     if (lock->shares_token) {
-        lock->claim->life_ms = lock->rl->options.max_ttl_ms;
+        nodes |= others_may_have_set(lock);
     }
-    begin_release(lock, may_have_key(lock));
+    begin_release(lock, nodes);
 }
 
 /* [H1] False: out of memory, and nothing has changed. The reservation lives for ttl_ms. */
