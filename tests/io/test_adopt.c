@@ -80,9 +80,8 @@ TEST(a_lock_is_adopted_by_another_manager)
     watch_close(f.base, rl);
 }
 
-/* Master 4 is away when the lock is acquired, and another process sets the key there, for longer.
- * Up again before the release, or only when our own ttl is over [S5]. */
-TEST_LOOP(a_shared_lock_is_released_where_nobody_was_asked, 0, 2)
+/* Master 4 is away when the lock is acquired. Another process sets the key there, for longer. */
+static void share_while_one_is_away(void)
 {
     struct redlock_request request;
 
@@ -96,6 +95,12 @@ TEST_LOOP(a_shared_lock_is_released_where_nobody_was_asked, 0, 2)
     request.renew = 0;
     held_acquire(&h, &request);
     farm_set(&f, 4, 5, "k", h.token, 5 * OUTCOME_TTL_MS);
+}
+
+/* [S5] It is up again before the release, or only when our own ttl is over. */
+TEST_LOOP(a_shared_lock_is_released_where_nobody_was_asked, 0, 2)
+{
+    share_while_one_is_away();
     if (_i == 0) {
         farm_up(&f, 4, 5);
         farm_wait(&f, 4, REDLOCK_NODE_UP);
@@ -111,19 +116,7 @@ TEST_LOOP(a_shared_lock_is_released_where_nobody_was_asked, 0, 2)
 /* [S5] Only the first connection to a master is not waited for: this one is being made again. */
 TEST(a_shared_lock_is_released_where_the_connection_is_made_again)
 {
-    struct redlock_request request;
-
-    farm_start(&f, 5, FAKE_UNIX);
-    farm_down(&f, 4, 5);
-    farm_open_at_once(&f);
-    farm_wait(&f, 3, REDLOCK_NODE_UP);
-    farm_wait(&f, 4, REDLOCK_NODE_DOWN);
-    request = held_request(&h, &f, "k");
-    request.flags = REDLOCK_SHARE_TOKEN;
-    request.renew = 0;
-    held_acquire(&h, &request);
-    loop_settle(f.base);
-    farm_set(&f, 4, 5, "k", h.token, 5 * OUTCOME_TTL_MS);
+    share_while_one_is_away();
     farm_up(&f, 4, 5);
     farm_wait(&f, 4, REDLOCK_NODE_UP);
     suspend_ms(1000); /* so that the next connection is made at once */
