@@ -90,11 +90,13 @@ def memory(fleet, build, locks, *how):
     return json.loads(line)['bytes_per_lock']
 
 
-def after_burst(fleet, build):
-    """None: bench-held of that build cannot measure it."""
+def after_burst(fleet, args, build):
+    """None: bench-held of an older build cannot measure it."""
     try:
         return memory(fleet, build, BURST, '--at-once', str(BURST))
     except subprocess.CalledProcessError:
+        if build != args.before:
+            raise
         return None
 
 
@@ -102,7 +104,7 @@ def measure(fleet, args, build):
     result = keeping(fleet, args, build)
     one = one_by_one_us(fleet.masters[:5], args.locks, TTL_MS / 3000)
     return result | {'bytes_per_lock': memory(fleet, build, args.locks), 'one_by_one_us': one,
-                     'bytes_after_burst': after_burst(fleet, build)}
+                     'bytes_after_burst': after_burst(fleet, args, build)}
 
 
 def goals_of(result):

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of a name. Longer ones are similar to none. */
+/* Longer names are not compared. */
 #define LONGEST 32
 
 /* By the number of letters of each name that are compared. */
