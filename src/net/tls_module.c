@@ -25,7 +25,7 @@ static const char *find_module(char *path)
     size_t len;
 
     if (dladdr(&ours, &library) == 0 || library.dli_fname[0] != '/') {
-        return "the library was found by a relative path";
+        return "the library was found by a relative path; use a full path in LD_LIBRARY_PATH";
     }
     if (realpath(library.dli_fname, path) == NULL) {
         return strerror(errno); /* of a library that was removed */
